@@ -1,0 +1,1 @@
+"""Derive implicit regularizers of gradient flow, with proofs."""

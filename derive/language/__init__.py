@@ -1,0 +1,1 @@
+"""Text to exact expressions: the only door through which text enters."""

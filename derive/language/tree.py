@@ -1,0 +1,98 @@
+"""The expression tree that text and SymPy input are turned into, and nothing else is.
+
+A tree is plain immutable data: exact numbers, names, and the whitelisted operations. It knows no
+algebra; ``derive.exact`` gives it one, ``numerics`` evaluates it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+Operator: TypeAlias = Literal["+", "*", "/"]
+
+FUNCTIONS: tuple[str, ...] = (
+    "sqrt",
+    "exp",
+    "log",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+)
+"""Every function that an expression may call, each of one argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An exact rational number."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A weight or a start symbol."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """``left + right``, ``left * right`` or ``left / right``; ``a - b`` is ``a + (-1)*b``."""
+
+    operator: Operator
+    left: Tree
+    right: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """``base`` to a constant rational exponent."""
+
+    base: Tree
+    exponent: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``function(argument)`` for a function in :data:`FUNCTIONS`; ``sqrt`` is a :class:`Power`."""
+
+    function: str
+    argument: Tree
+
+
+Tree: TypeAlias = Number | Name | Operation | Power | Call
+
+
+def children(tree: Tree) -> tuple[Tree, ...]:
+    """Return the direct subtrees of *tree*, left to right."""
+    match tree:
+        case Operation(_, left, right):
+            return (left, right)
+        case Power(base, _):
+            return (base,)
+        case Call(_, argument):
+            return (argument,)
+    return ()
+
+
+def walk(tree: Tree) -> Iterator[Tree]:
+    """Yield *tree* and all its subtrees, each parent before its children, left to right."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(reversed(children(node)))
+
+
+def names(trees: Iterator[Tree] | tuple[Tree, ...]) -> tuple[str, ...]:
+    """Return the names in *trees* in the order of their first appearance."""
+    return tuple(
+        dict.fromkeys(node.name for tree in trees for node in walk(tree) if isinstance(node, Name))
+    )

@@ -1,0 +1,1 @@
+"""Numbers: evaluate, flow, compare."""
