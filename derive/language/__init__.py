@@ -1,1 +1,50 @@
-"""Text to exact expressions: the only door through which text enters."""
+"""The language of expressions: the only door through which text enters.
+
+Nothing that is read is ever executed, everything is bounded before it is built, and every refusal
+is one line that says where and what would be accepted.
+"""
+
+from derive.errors import LanguageError
+from derive.language.arguments import parse_assignments, parse_name, parse_names, parse_outputs
+from derive.language.limits import DEFAULT, Limits
+from derive.language.parser import parse_expression
+from derive.language.printing import to_text
+from derive.language.symbolic import from_sympy, to_sympy
+from derive.language.tree import (
+    FUNCTIONS,
+    Call,
+    Name,
+    Number,
+    Operation,
+    Operator,
+    Power,
+    Tree,
+    children,
+    names,
+    walk,
+)
+
+__all__ = [
+    "DEFAULT",
+    "FUNCTIONS",
+    "Call",
+    "LanguageError",
+    "Limits",
+    "Name",
+    "Number",
+    "Operation",
+    "Operator",
+    "Power",
+    "Tree",
+    "children",
+    "from_sympy",
+    "names",
+    "parse_assignments",
+    "parse_expression",
+    "parse_name",
+    "parse_names",
+    "parse_outputs",
+    "to_sympy",
+    "to_text",
+    "walk",
+]

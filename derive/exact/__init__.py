@@ -1,0 +1,1 @@
+"""Exact arithmetic that every verdict rests on: function fields, relations, certified roots."""

@@ -1,0 +1,216 @@
+"""Write functions of the weights as algebraic functions of others, by exact linear algebra.
+
+For functions f, g_1, ..., g_n of the weights, a relation P(f, g) = 0 is a vector in the nullspace
+of the matrix whose columns are the monomials of one weighted degree at random points modulo a
+prime. It is found in milliseconds where Groebner bases do not return, and it is accepted only
+after P(f(w), g(w)) was expanded exactly and is the zero polynomial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.modular import PRIME, Evaluator, Pole, nullspace, random_point
+
+MAXIMAL_MONOMIALS = 160
+
+
+@dataclass(frozen=True)
+class Relation:
+    """P(t; g_1, ..., g_n) = 0 identically in the weights, linear combination with integers.
+
+    Attributes:
+        coefficients: P as a list of coefficients of t^0, t^1, ..., polynomials in g.
+        target: the function of the weights that t stands for.
+    """
+
+    coefficients: tuple[RationalFunction, ...]
+    target: RationalFunction
+
+    @property
+    def degree(self) -> int:
+        """The degree in t."""
+        return len(self.coefficients) - 1
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Named functions of the weights, in which others are to be written.
+
+    Attributes:
+        field: Q(names), one name for each function.
+        functions: the functions of the weights, in the order of the names.
+    """
+
+    field: FunctionField
+    functions: tuple[RationalFunction, ...]
+
+    @classmethod
+    def of(cls, named: Sequence[tuple[str, RationalFunction]]) -> Coordinates:
+        """Collect (name, function) pairs."""
+        return cls(FunctionField(tuple(n for n, _ in named)), tuple(f for _, f in named))
+
+    def pull_back(self, element: RationalFunction) -> RationalFunction:
+        """Return an element of Q(names) as the function of the weights that it is."""
+        return element.compose(self.functions, self.functions[0].field)
+
+
+def find_relation(
+    target: RationalFunction,
+    coordinates: Coordinates,
+    powers: Sequence[int] | None = None,
+    highest: int = 12,
+) -> Relation | None:
+    """Return the relation of lowest weighted degree that ties *target* to the coordinates.
+
+    Args:
+        target: the function t of the weights.
+        coordinates: what it is to be tied to.
+        powers: the exponents of t that may occur; all by default, (0, n) to write t^n as a
+            quotient of polynomials in the coordinates.
+        highest: weighted degree at which the search stops.
+
+    Returns:
+        A relation proved by expansion, or None when none was found ("none in this family").
+    """
+    functions = (target, *coordinates.functions)
+    graded = all(f.is_homogeneous() and f.degree() > 0 for f in functions)
+    weights = tuple(_weight(f, graded) for f in functions)
+    rng = Random(3)
+    samples: list[tuple[int, ...]] = []
+    evaluators = [Evaluator(f) for f in functions]
+    for total in range(1, highest + 1):
+        exponents = list(_weighted_monomials(weights, total, graded, powers))
+        if len(exponents) > MAXIMAL_MONOMIALS:
+            return None
+        if sum(1 for e in exponents if e[0]) == 0 or len(exponents) < 2:
+            continue
+        _extend(samples, len(exponents) + 4, evaluators, len(target.field.names), rng)
+        rows = [_row(exponents, sample) for sample in samples[: len(exponents) + 4]]
+        found = _accept(nullspace(rows), exponents, target, coordinates, samples[0])
+        if found is not None:
+            return found
+    return None
+
+
+def _weight(function: RationalFunction, graded: bool) -> int:
+    if graded:
+        return function.degree()
+    return max(
+        1, int(function.numerator.total_degree()), int(function.denominator.total_degree())
+    )
+
+
+def _weighted_monomials(
+    weights: Sequence[int], total: int, graded: bool, powers: Sequence[int] | None
+) -> Iterator[tuple[int, ...]]:
+    """Yield exponents, the target's first, of weighted degree *total* (at most, if ungraded).
+
+    The order puts high powers of the target last, so that echelon forms solve for them.
+    """
+    allowed = range(total // weights[0] + 1) if powers is None else powers
+    for power in sorted(allowed):
+        rest = total - power * weights[0]
+        if rest >= 0:
+            for tail in _compositions(weights[1:], rest, graded):
+                yield (power, *tail)
+
+
+def _compositions(weights: Sequence[int], total: int, exact: bool) -> Iterator[tuple[int, ...]]:
+    if not weights:
+        if total == 0 or not exact:
+            yield ()
+        return
+    for power in range(total // weights[0], -1, -1):
+        for tail in _compositions(weights[1:], total - power * weights[0], exact):
+            yield (power, *tail)
+
+
+def _extend(
+    samples: list[tuple[int, ...]],
+    size: int,
+    evaluators: Sequence[Evaluator],
+    variables: int,
+    rng: Random,
+) -> None:
+    while len(samples) < size:
+        point = random_point(variables, rng)
+        try:
+            samples.append(tuple(e(point) for e in evaluators))
+        except Pole:
+            continue
+
+
+def _row(exponents: Sequence[tuple[int, ...]], sample: Sequence[int]) -> list[int]:
+    row = []
+    for e in exponents:
+        value = 1
+        for x, power in zip(sample, e, strict=True):
+            if power:
+                value = value * pow(x, power, PRIME) % PRIME
+        row.append(value)
+    return row
+
+
+def _accept(
+    vectors: Sequence[tuple[int, ...]],
+    exponents: Sequence[tuple[int, ...]],
+    target: RationalFunction,
+    coordinates: Coordinates,
+    sample: Sequence[int],
+) -> Relation | None:
+    """Return the sparsest vector that is a true relation with a leading coefficient that lives."""
+    for vector in sorted(vectors, key=lambda v: sum(1 for c in v if c)):
+        relation = _relation(vector, exponents, target, coordinates)
+        if relation.degree < 1:
+            continue
+        leading = Evaluator(relation.coefficients[-1])
+        # A multiple of a relation among the coordinates alone says nothing about the target.
+        if leading(sample[1:]) != 0 and holds(relation, coordinates):
+            return relation
+    return None
+
+
+def _relation(
+    vector: Sequence[int],
+    exponents: Sequence[tuple[int, ...]],
+    target: RationalFunction,
+    coordinates: Coordinates,
+) -> Relation:
+    field = coordinates.field
+    by_power: dict[int, dict[tuple[int, ...], int]] = {}
+    for c, (power, *tail) in zip(vector, exponents, strict=True):
+        if c:
+            by_power.setdefault(power, {})[tuple(tail)] = c
+    one = field.ring.constant(1)
+    return Relation(
+        tuple(
+            field.quotient(field.ring.from_dict(by_power.get(n, {})), one)
+            for n in range(max(by_power) + 1)
+        ),
+        target,
+    )
+
+
+def holds(relation: Relation, coordinates: Coordinates) -> bool:
+    """Tell exactly whether P(t(w); g(w)) is the zero function: the check behind each relation."""
+    field = relation.target.field
+    total = field.zero
+    for n in range(relation.degree, -1, -1):
+        total = total * relation.target + coordinates.pull_back(relation.coefficients[n])
+    return total.is_zero()
+
+
+def express(
+    target: RationalFunction, coordinates: Coordinates, highest: int = 12
+) -> RationalFunction | None:
+    """Return *target* as a rational function of the coordinates, proved by expansion, or None."""
+    if target.is_zero():
+        return coordinates.field.zero
+    relation = find_relation(target, coordinates, powers=(0, 1), highest=highest)
+    if relation is None:
+        return None
+    return -relation.coefficients[0] / relation.coefficients[1]

@@ -1,0 +1,79 @@
+"""Exact linear algebra over a function field, for the few places that need it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from derive.exact.field import RationalFunction
+
+Matrix = tuple[tuple[RationalFunction, ...], ...]
+
+
+def rank(rows: Sequence[Sequence[RationalFunction]]) -> int:
+    """Return the rank of a matrix over its field, by elimination."""
+    remaining = [list(row) for row in rows]
+    found = 0
+    for column in range(len(rows[0])):
+        pivot = next((r for r in remaining if not r[column].is_zero()), None)
+        if pivot is None:
+            continue
+        remaining.remove(pivot)
+        remaining = [
+            [x - row[column] / pivot[column] * y for x, y in zip(row, pivot, strict=True)]
+            for row in remaining
+        ]
+        found += 1
+    return found
+
+
+def determinant(matrix: Matrix) -> RationalFunction:
+    """Return the determinant of a square matrix, by elimination."""
+    rows = [list(row) for row in matrix]
+    result = rows[0][0].field.one
+    for column in range(len(rows)):
+        at = next((r for r in range(column, len(rows)) if not rows[r][column].is_zero()), None)
+        if at is None:
+            return result.field.zero
+        if at != column:
+            rows[column], rows[at] = rows[at], rows[column]
+            result = -result
+        pivot = rows[column]
+        result *= pivot[column]
+        for r in range(column + 1, len(rows)):
+            factor = rows[r][column] / pivot[column]
+            rows[r] = [x - factor * y for x, y in zip(rows[r], pivot, strict=True)]
+    return result
+
+
+def inverse(matrix: Matrix) -> Matrix:
+    """Return the inverse of a square matrix, by Gauss-Jordan elimination.
+
+    Raises:
+        ZeroDivisionError: the matrix is singular.
+    """
+    size = len(matrix)
+    field = matrix[0][0].field
+    rows = [
+        [*row, *(field.one if i == j else field.zero for j in range(size))]
+        for i, row in enumerate(matrix)
+    ]
+    for column in range(size):
+        at = next((r for r in range(column, size) if not rows[r][column].is_zero()), None)
+        if at is None:
+            raise ZeroDivisionError("the matrix is singular")
+        rows[column], rows[at] = rows[at], rows[column]
+        scale = rows[column][column]
+        rows[column] = [x / scale for x in rows[column]]
+        for r in range(size):
+            if r != column and not rows[r][column].is_zero():
+                factor = rows[r][column]
+                rows[r] = [x - factor * y for x, y in zip(rows[r], rows[column], strict=True)]
+    return tuple(tuple(row[size:]) for row in rows)
+
+
+def dot(u: Sequence[RationalFunction], v: Sequence[RationalFunction]) -> RationalFunction:
+    """Return the inner product of two vectors."""
+    total = u[0] * v[0]
+    for x, y in zip(u[1:], v[1:], strict=True):
+        total += x * y
+    return total

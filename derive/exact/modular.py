@@ -1,0 +1,141 @@
+"""Linear algebra modulo the prime 2**61 - 1, and the way back to the rationals.
+
+Everything here *proposes*: a vector found modulo a prime at random points is a candidate until
+an exact identity accepts it. Ranks are the exception: a rank found modulo a prime at a point is
+a lower bound of the rank over the function field, because a minor that is not zero there is not
+the zero function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+from flint import nmod_mat
+
+from derive.exact.field import Polynomial, RationalFunction, terms
+
+PRIME = 2**61 - 1
+
+
+class Pole(ArithmeticError):
+    """A denominator vanishes at the random point: draw another."""
+
+
+def random_point(size: int, rng: Random) -> tuple[int, ...]:
+    """Draw a point of (Z/p)^size with no zero coordinate."""
+    return tuple(rng.randrange(1, PRIME) for _ in range(size))
+
+
+def inverse(value: int) -> int:
+    """Return the inverse modulo the prime.
+
+    Raises:
+        Pole: the value is 0.
+    """
+    if value % PRIME == 0:
+        raise Pole
+    return pow(value, -1, PRIME)
+
+
+class Evaluator:
+    """A rational function prepared for many evaluations modulo the prime."""
+
+    def __init__(self, function: RationalFunction) -> None:
+        self._numerator = _sparse(function.numerator)
+        self._denominator = _sparse(function.denominator)
+
+    def __call__(self, point: Sequence[int]) -> int:
+        """Return the value at *point*; raise :class:`Pole` where it has none."""
+        bottom = _evaluate(self._denominator, point)
+        top = _evaluate(self._numerator, point)
+        return top if bottom == 1 else top * inverse(bottom) % PRIME
+
+
+def _sparse(polynomial: Polynomial) -> list[tuple[int, list[tuple[int, int]]]]:
+    return [
+        (coefficient % PRIME, [(k, e) for k, e in enumerate(exponents) if e])
+        for exponents, coefficient in terms(polynomial)
+    ]
+
+
+def _evaluate(sparse: list[tuple[int, list[tuple[int, int]]]], point: Sequence[int]) -> int:
+    total = 0
+    for coefficient, powers in sparse:
+        for k, e in powers:
+            coefficient = coefficient * (point[k] if e == 1 else pow(point[k], e, PRIME)) % PRIME
+        total += coefficient
+    return total % PRIME
+
+
+def rank(rows: Sequence[Sequence[int]]) -> int:
+    """Return the rank modulo the prime."""
+    if not rows or not rows[0]:
+        return 0
+    return int(_matrix(rows).rank())
+
+
+def independent_rows(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return the positions of the first rows that span all rows (greedy, in order)."""
+    if not rows or not rows[0]:
+        return ()
+    echelon, size = _matrix([list(column) for column in zip(*rows, strict=True)]).rref()
+    return tuple(
+        next(c for c in range(len(rows)) if int(echelon[r, c]) != 0) for r in range(size)
+    )
+
+
+def nullspace(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """Return a sparse integer basis of {v : rows v = 0}, as far as it is small rationals.
+
+    The basis is the one read off the reduced echelon form, so each vector has a free column of
+    its own; a vector whose entries are not rationals below about 10**9 modulo the prime is left
+    out. Each vector is primitive, and its last non-zero entry is positive.
+    """
+    width = len(rows[0])
+    echelon, size = _matrix(rows).rref()
+    pivots = [next(c for c in range(width) if int(echelon[r, c]) != 0) for r in range(size)]
+    basis = []
+    for free in sorted(set(range(width)) - set(pivots)):
+        entries = {free: Fraction(1)}
+        for r, pivot in enumerate(pivots):
+            residue = -int(echelon[r, free]) % PRIME
+            if residue:
+                rational = reconstruct(residue)
+                if rational is None:
+                    break
+                entries[pivot] = rational
+        else:
+            basis.append(_primitive([entries.get(c, Fraction(0)) for c in range(width)]))
+    return basis
+
+
+def reconstruct(residue: int) -> Fraction | None:
+    """Return the rational n/d with |n|, d < sqrt(p/2) that is *residue* modulo the prime.
+
+    >>> reconstruct(-2 * pow(3, -1, PRIME) % PRIME)
+    Fraction(-2, 3)
+    """
+    bound = math.isqrt(PRIME // 2)
+    r0, r1, s0, s1 = PRIME, residue % PRIME, 0, 1
+    while r1 > bound:
+        quotient = r0 // r1
+        r0, r1, s0, s1 = r1, r0 - quotient * r1, s1, s0 - quotient * s1
+    if s1 == 0 or abs(s1) > bound or math.gcd(r1, s1) != 1:
+        return None
+    return Fraction(r1, s1)
+
+
+def _primitive(vector: Iterable[Fraction]) -> tuple[int, ...]:
+    entries = list(vector)
+    scale = math.lcm(*(x.denominator for x in entries))
+    integers = [int(x * scale) for x in entries]
+    divisor = math.gcd(*integers)
+    return tuple(x // divisor for x in integers)
+
+
+def _matrix(rows: Sequence[Sequence[int]]) -> Any:
+    return nmod_mat(len(rows), len(rows[0]), [x for row in rows for x in row], PRIME)

@@ -1,0 +1,67 @@
+"""Exact sufficient tests that a polynomial is nonnegative on all real points."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from derive.exact.field import Polynomial, RationalFunction, terms
+
+
+def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozenset()) -> bool:
+    """Tell whether *function* is proved >= 0 wherever it is defined; False means "not proved".
+
+    A product is tested factor by factor: even powers, polynomials with positive coefficients in
+    even powers (and in any powers of the variables in *positive*), and positive semidefinite
+    quadratic forms pass.
+
+    >>> from derive.exact.field import FunctionField
+    >>> u, v = FunctionField(("u", "v")).gens
+    >>> is_nonnegative(u**2 - u * v + v**2), is_nonnegative(u**2 - 3 * u * v + v**2)
+    (True, False)
+    """
+    if function.is_zero():
+        return True
+    names = function.field.names
+    sign = 1
+    for polynomial in (function.numerator, function.denominator):
+        content, factors = polynomial.factor()
+        sign *= 1 if content > 0 else -1
+        for factor, multiplicity in factors:
+            if multiplicity % 2 == 0 or _is_nonnegative_factor(factor, names, positive):
+                continue
+            if not _is_nonnegative_factor(-factor, names, positive):
+                return False
+            sign = -sign
+    return sign > 0
+
+
+def _is_nonnegative_factor(
+    polynomial: Polynomial, names: tuple[str, ...], positive: frozenset[str]
+) -> bool:
+    manifest = all(
+        coefficient > 0
+        and all(e % 2 == 0 or names[k] in positive for k, e in enumerate(exponents))
+        for exponents, coefficient in terms(polynomial)
+    )
+    return manifest or _is_semidefinite_form(polynomial, len(names))
+
+
+def _is_semidefinite_form(polynomial: Polynomial, size: int) -> bool:
+    """Test a quadratic form by exact symmetric elimination."""
+    gram = [[Fraction(0)] * size for _ in range(size)]
+    for exponents, coefficient in terms(polynomial):
+        if sum(exponents) != 2:
+            return False
+        i, j = [k for k, e in enumerate(exponents) for _ in range(e)]
+        gram[i][j] += Fraction(coefficient, 2)
+        gram[j][i] += Fraction(coefficient, 2)
+    for k in range(size):
+        pivot = gram[k][k]
+        if pivot < 0 or (pivot == 0 and any(gram[k])):
+            return False
+        for i in range(k + 1, size):
+            if pivot and gram[i][k]:
+                factor = gram[i][k] / pivot
+                gram[i] = [x - factor * y for x, y in zip(gram[i], gram[k], strict=True)]
+        gram[k] = [Fraction(0)] * size
+    return True

@@ -1,0 +1,60 @@
+"""Real roots of rational polynomials in balls, and which of them a branch is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx, fmpq, fmpz_poly
+
+PRECISIONS = (64, 256, 1024)
+
+
+def real_roots(coefficients: Sequence[Fraction]) -> list[Any]:
+    """Return disjoint balls, ascending, each with exactly one real root of a squarefree part.
+
+    Args:
+        coefficients: of t^0, t^1, ..., not all zero.
+
+    >>> [round(float(x.mid()), 3) for x in real_roots([Fraction(-2), Fraction(0), Fraction(1)])]
+    [-1.414, 1.414]
+    """
+    scale = 1
+    for c in coefficients:
+        scale = scale * c.denominator // _gcd(scale, c.denominator)
+    polynomial = fmpz_poly([int(c * scale) for c in coefficients])
+    roots = []
+    for factor, _ in polynomial.factor()[1]:
+        # Roots of an integer polynomial come isolated, real ones with imaginary part exactly 0.
+        roots += [root.real for root, _ in factor.complex_roots() if root.imag == 0]
+    return sorted(roots, key=lambda x: x.mid())
+
+
+def branch_from_above(coefficients: Sequence[Fraction], value: Fraction) -> int | None:
+    """Return n when *value* is the n-th largest real root (0 for the largest), else None.
+
+    The ball comparisons are proofs: a root counts as above only if its ball lies above.
+    """
+    if sum(c * value**k for k, c in enumerate(coefficients)) != 0:
+        return None
+    above = 0
+    for precision in PRECISIONS:
+        with _precision(precision):
+            exact = arb(fmpq(value.numerator, value.denominator))
+            roots = real_roots(coefficients)
+            touching = [r for r in roots if r.overlaps(exact)]
+            above = sum(1 for r in roots if r > exact)
+            if len(touching) == 1:
+                return above
+    return None
+
+
+def _precision(bits: int) -> Any:
+    return ctx.workprec(bits)
+
+
+def _gcd(a: int, b: int) -> int:
+    while b:
+        a, b = b, a % b
+    return a

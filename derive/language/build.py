@@ -1,0 +1,117 @@
+"""The only place where trees are made from input: every node is checked as it is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from derive.errors import LanguageError
+from derive.language.limits import Limits
+from derive.language.literals import check_number, name_fault
+from derive.language.messages import refuse_function
+from derive.language.size import (
+    Size,
+    size_of_call,
+    size_of_name,
+    size_of_number,
+    size_of_operation,
+    size_of_power,
+)
+from derive.language.tree import FUNCTIONS, Call, Name, Number, Operation, Operator, Power, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A tree together with the bounds on its size."""
+
+    tree: Tree
+    size: Size
+
+
+class Builder:
+    """Build the nodes of trees that are read together, and refuse what is out of bounds.
+
+    Every method takes the column to name in a refusal, or None where there is no text.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        """Start with no nodes and no names."""
+        self.limits = limits
+        self._nodes = 0
+        self._names: set[str] = set()
+
+    def number(self, value: Fraction, column: int | None = None) -> Built:
+        """Build a number."""
+        check_number(value, self.limits, column)
+        return self._admit(Number(value), size_of_number(value), column)
+
+    def name(self, text: str, column: int | None = None) -> Built:
+        """Build a name."""
+        fault = name_fault(text, self.limits)
+        if fault is not None:
+            raise LanguageError(fault, column)
+        self._names.add(text)
+        if len(self._names) > self.limits.names:
+            message = f"at most {self.limits.names} different names are accepted"
+            raise LanguageError(message, column)
+        return self._admit(Name(text), size_of_name(text), column)
+
+    def operation(
+        self, operator: Operator, left: Built, right: Built, column: int | None = None
+    ) -> Built:
+        """Build a sum, a product or a quotient."""
+        if operator == "/" and right.size.value == 0:
+            raise LanguageError("division by zero: write a divisor that is not zero", column)
+        size = size_of_operation(operator, left.size, right.size)
+        return self._admit(Operation(operator, left.tree, right.tree), size, column)
+
+    def negate(self, operand: Built, column: int | None = None) -> Built:
+        """Build ``-operand``: a number for a number, and else a product with -1."""
+        if isinstance(operand.tree, Number):
+            return self.number(-operand.tree.value, column)
+        return self.operation("*", self.number(Fraction(-1), column), operand, column)
+
+    def power(self, base: Built, exponent: Fraction, column: int | None = None) -> Built:
+        """Build ``base`` to a constant exponent."""
+        bound, value = self.limits.exponent, base.size.value
+        if abs(exponent) > bound or exponent.denominator > bound:
+            message = f"an exponent may be at most {bound}, and a root at most of index {bound}"
+            raise LanguageError(message, column)
+        if value == 0 and exponent < 0:
+            raise LanguageError("zero to a negative exponent is a division by zero", column)
+        if value is not None and value < 0 and exponent.denominator > 1:
+            message = "the root of a negative number is not real: write a base that is positive"
+            raise LanguageError(message, column)
+        return self._admit(Power(base.tree, exponent), size_of_power(base.size, exponent), column)
+
+    def call(self, function: str, argument: Built, column: int | None = None) -> Built:
+        """Build a function call; a square root becomes a power."""
+        if function not in FUNCTIONS:
+            raise LanguageError(refuse_function(function), column)
+        if function == "sqrt":
+            return self.power(argument, Fraction(1, 2), column)
+        value = argument.size.value
+        if function == "log" and value is not None and value <= 0:
+            message = "the logarithm is real only for a positive number: write such a number"
+            raise LanguageError(message, column)
+        return self._admit(Call(function, argument.tree), size_of_call(argument.size), column)
+
+    def _admit(self, tree: Tree, size: Size, column: int | None) -> Built:
+        """Return the node if it is within all bounds; what is not is never kept."""
+        self._nodes += 1
+        limits, halves = self.limits, (size.numerator, size.denominator)
+        for what, found, bound in (
+            ("nodes of the expression tree", self._nodes, limits.nodes),
+            (
+                "levels of nesting (bracket the terms of a long sum in groups)",
+                size.depth,
+                limits.depth,
+            ),
+            ("total degree", max(half.degree for half in halves), limits.degree),
+            ("bits of the constants", max(half.bits for half in halves), limits.bits),
+            ("terms after expansion", max(half.terms for half in halves), limits.terms),
+            ("index of the roots inside roots", size.root, limits.exponent),
+        ):
+            if found > bound:
+                raise LanguageError(f"too large: {what} may be at most {bound}", column)
+        return Built(tree, size)

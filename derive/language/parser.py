@@ -1,0 +1,125 @@
+"""From the text of one expression to its tree."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from dataclasses import dataclass
+
+from derive.errors import LanguageError
+from derive.language.build import Builder, Built
+from derive.language.limits import DEFAULT, Limits
+from derive.language.literals import read_number
+from derive.language.screen import check_characters, check_syntax
+from derive.language.traversal import fold
+from derive.language.tree import Operator, Tree
+
+_OPERATORS: dict[type[ast.operator], Operator] = {ast.Add: "+", ast.Mult: "*", ast.Div: "/"}
+
+_EXPONENT = (
+    "an exponent must be a constant rational number, such as 2, -1 or 1/2;"
+    " otherwise write exp(exponent*log(base))"
+)
+
+
+def parse_expression(text: str, limits: Limits = DEFAULT) -> Tree:
+    """Read one expression; nothing of the text is ever executed.
+
+    >>> parse_expression("3*x")
+    Operation(operator='*', left=Number(value=Fraction(3, 1)), right=Name(name='x'))
+
+    Raises:
+        LanguageError: the text is not an expression, or one that is out of bounds.
+    """
+    check_characters(text, limits)
+    return parse_part(text, 0, Builder(limits)).tree
+
+
+def parse_part(text: str, offset: int, builder: Builder) -> Built:
+    """Read an expression that is part of a text, with *offset* characters before it.
+
+    The characters have been checked. One *builder* serves all the expressions read together, so
+    that the bounds on names and nodes hold for all of them.
+    """
+    check_syntax(text, offset, builder.limits)
+    source = text.strip(" ")
+    offset += len(text) - len(text.lstrip(" "))
+    reader = _Reader(source, offset, builder)
+    return fold(_syntax_tree(source, offset), reader.parts, reader.combine)
+
+
+def _syntax_tree(source: str, offset: int) -> ast.expr:
+    """Return Python's syntax tree of a text that has been checked."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source, mode="eval").body
+    except (RecursionError, MemoryError):
+        raise LanguageError("nested too deeply: use fewer brackets", offset + 1) from None
+    except (SyntaxError, ValueError):
+        # The check of the raw text leaves nothing to be found here; this is the second lock.
+        raise LanguageError("not an expression: write one such as p - m**2", offset + 1) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Convert the whitelisted nodes of a syntax tree; every other one is refused."""
+
+    source: str
+    offset: int
+    builder: Builder
+
+    def parts(self, node: ast.expr) -> list[ast.expr]:
+        """Return the operands of a node, or refuse its kind."""
+        match node:
+            case ast.Constant() | ast.Name():
+                return []
+            case ast.UnaryOp(op=ast.UAdd() | ast.USub(), operand=operand):
+                return [operand]
+            case ast.BinOp(
+                op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.Pow(),
+                left=left,
+                right=right,
+            ):
+                return [left, right]
+            case ast.Call(func=ast.Name(), args=[argument], keywords=[]):
+                return [argument]
+        message = "not part of the language: write numbers, names, + - * / ** and functions"
+        raise LanguageError(message, self._column(node))
+
+    def combine(self, node: ast.expr, operands: list[Built]) -> Built:
+        """Build the tree of a node from those of its operands."""
+        column = self._column(node)
+        match node, operands:
+            case ast.Name(id=name), _:
+                return self.builder.name(name, column)
+            case ast.UnaryOp(op=ast.UAdd()), [operand]:
+                return operand
+            case ast.UnaryOp(), [operand]:
+                return self.builder.negate(operand, column)
+            case ast.Call(func=ast.Name(id=function)), [argument]:
+                return self.builder.call(function, argument, column)
+            case ast.BinOp(op=operator, right=right), [first, second]:
+                return self._binary(operator, first, second, column, self._column(right))
+        # Python has rounded a decimal already: read it again, exactly.
+        written = self.source[node.col_offset : node.end_col_offset]
+        return self.builder.number(read_number(written, self.builder.limits, column), column)
+
+    def _binary(
+        self, operator: ast.operator, left: Built, right: Built, column: int, right_column: int
+    ) -> Built:
+        """Build the tree of a binary operation."""
+        if isinstance(operator, ast.Pow):
+            if right.size.value is None:
+                raise LanguageError(_EXPONENT, right_column)
+            return self.builder.power(left, right.size.value, column)
+        if isinstance(operator, ast.Sub):
+            minus = self.builder.negate(right, right_column)
+            return self.builder.operation("+", left, minus, column)
+        if isinstance(operator, ast.Div):
+            column = right_column
+        return self.builder.operation(_OPERATORS[type(operator)], left, right, column)
+
+    def _column(self, node: ast.expr) -> int:
+        """Return the column of a node in the whole text; the text is ASCII, so bytes count."""
+        return self.offset + node.col_offset + 1

@@ -1,0 +1,143 @@
+"""A check of the raw text, before Python's parser sees it.
+
+What passes is a well-formed expression of the language, in bounded nesting, and nothing else; so
+every refusal can say in the words of the language what is wrong and where.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from derive.errors import LanguageError
+from derive.language.limits import Limits
+from derive.language.literals import NAME, NUMBER, name_fault, read_number
+from derive.language.messages import refuse_character, refuse_function, refuse_symbol, shown
+from derive.language.tree import FUNCTIONS
+
+_TOKEN = re.compile(
+    rf"(?P<space> +)|(?P<number>{NUMBER})|(?P<name>{NAME})|(?P<open>\()|(?P<close>\))"
+    r"|(?P<foreign>//|==|:=|<=|>=|!=|<<|>>|<>)|(?P<operator>\*\*|[-+*/])|(?P<comma>,)"
+    r"|(?P<other>.)",
+    re.DOTALL,
+)
+
+_OPERAND = "a number, a name, a function or a bracket"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the text: its kind is the group of the pattern that it matches."""
+
+    kind: str
+    text: str
+    column: int
+
+    @property
+    def ends_operand(self) -> bool:
+        """Tell whether an operator can follow."""
+        return self.kind in ("number", "name", "close")
+
+
+def check_characters(text: str, limits: Limits) -> None:
+    """Refuse a text that is too long or has other characters than printable ASCII."""
+    if len(text) > limits.text:
+        message = f"a text may have at most {limits.text} characters, this one has {len(text)}"
+        raise LanguageError(message, limits.text + 1)
+    for column, character in enumerate(text, 1):
+        if not " " <= character <= "~":
+            raise LanguageError(refuse_character(character), column)
+
+
+def check_syntax(text: str, offset: int, limits: Limits) -> None:
+    """Refuse a text that is not an expression; *offset* characters stand before it."""
+    start = Token("start", "", offset + 1)
+    tokens = [start]
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup and match.lastgroup != "space":
+            tokens.append(Token(match.lastgroup, match[0], offset + match.start() + 1))
+    if len(tokens) == 1:
+        message = "empty expression: write one such as p**2 - m**2"
+        raise LanguageError(message, offset + 1)
+    tokens.append(Token("end", "", tokens[-1].column + len(tokens[-1].text)))
+    depth = 0
+    for previous, token in pairwise(tokens):
+        _check_token(token, limits, depth)
+        _check_pair(previous, token)
+        depth += (token.kind == "open") - (token.kind == "close")
+        if depth < 0:
+            raise LanguageError("')' closes no bracket: remove it or write '('", token.column)
+        if depth > limits.brackets:
+            message = f"brackets may be nested at most {limits.brackets} deep"
+            raise LanguageError(message, token.column)
+    _check_all_closed(tokens)
+    _check_runs(tokens, limits)
+
+
+def _check_token(token: Token, limits: Limits, depth: int) -> None:
+    """Refuse a token that is wrong wherever it stands."""
+    if token.kind in ("foreign", "other"):
+        raise LanguageError(refuse_symbol(token.text), token.column)
+    if token.kind == "comma":
+        where = "a function takes exactly one argument" if depth else "one expression is expected"
+        message = f"',' is not accepted: {where}; give each output as its own argument"
+        raise LanguageError(message, token.column)
+    if token.kind == "number":
+        read_number(token.text, limits, token.column)
+    if token.kind == "name" and token.text not in FUNCTIONS:
+        fault = name_fault(token.text, limits)
+        if fault is not None:
+            raise LanguageError(fault, token.column)
+
+
+def _check_pair(previous: Token, token: Token) -> None:
+    """Refuse a token that cannot stand after the one before it."""
+    is_call = previous.kind == "name" and token.kind == "open"
+    if previous.kind == "name" and not is_call and previous.text in FUNCTIONS:
+        message = f"{shown(previous.text)} is a function: write {previous.text}(...)"
+        raise LanguageError(message, previous.column)
+    if is_call:
+        if previous.text not in FUNCTIONS:
+            raise LanguageError(refuse_function(previous.text), previous.column)
+    elif previous.ends_operand:
+        if token.kind in ("number", "name", "open"):
+            message = f"write * between factors, here after {shown(previous.text)}"
+            if previous.kind == "number":
+                message += "; a number is decimal, such as 12 or 1.5e-3"
+            raise LanguageError(message, token.column)
+    elif token.kind in ("close", "end") or token.text in ("*", "/", "**"):
+        after = f" after {shown(previous.text)}" if previous.text else ""
+        found = shown(token.text) if token.text else "the end"
+        message = f"expected {_OPERAND}{after}, found {found}"
+        raise LanguageError(message, token.column)
+
+
+def _check_all_closed(tokens: list[Token]) -> None:
+    """Refuse a bracket that is never closed, at the innermost one."""
+    opened: list[Token] = []
+    for token in tokens:
+        if token.kind == "open":
+            opened.append(token)
+        elif token.kind == "close":
+            opened.pop()
+    if opened:
+        raise LanguageError("'(' is never closed: write ')'", opened[-1].column)
+
+
+def _check_runs(tokens: list[Token], limits: Limits) -> None:
+    """Refuse a long run of signs or of powers: Python's parser goes down a level for each."""
+    signs, powers = 0, [0]  # the powers so far, for each open bracket
+    for previous, token in pairwise(tokens):
+        is_sign = token.text in ("+", "-") and not previous.ends_operand
+        signs = signs + 1 if is_sign else 0
+        if token.kind == "open":
+            powers.append(0)
+        elif token.kind == "close":
+            powers.pop()
+        elif token.kind == "operator" and not is_sign:
+            powers[-1] = powers[-1] + 1 if token.text == "**" else 0
+        if max(signs, powers[-1]) > limits.run:
+            what = "signs" if is_sign else "powers"
+            message = f"at most {limits.run} {what} in a row: write it with fewer"
+            raise LanguageError(message, token.column)

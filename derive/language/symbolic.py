@@ -1,0 +1,181 @@
+"""The bridge between trees and SymPy expressions; SymPy is imported only when it is crossed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from derive.errors import LanguageError
+from derive.language.build import Builder, Built
+from derive.language.limits import DEFAULT, Limits
+from derive.language.messages import ACCEPTED_FUNCTIONS, shown
+from derive.language.traversal import fold
+from derive.language.tree import FUNCTIONS, Call, Name, Number, Operation, Power, Tree, children
+
+if TYPE_CHECKING:
+    import sympy
+
+
+def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> sympy.Expr:
+    """Return *tree* as a SymPy expression, which SymPy evaluates as it likes.
+
+    *symbols* gives the symbol of each name; without it they are symbols of no assumptions.
+
+    >>> to_sympy(Power(Name("x"), Fraction(-2)))
+    x**(-2)
+
+    Raises:
+        LanguageError: a name has no symbol, or the expression is infinite everywhere.
+    """
+    import sympy
+
+    def combine(node: Tree, parts: list[Any]) -> Any:
+        match node:
+            case Number(value):
+                return sympy.Rational(value.numerator, value.denominator)
+            case Name(name):
+                return _symbol(name, symbols)
+            case Operation("+", _, _):
+                return sympy.Add(*parts)
+            case Operation("*", _, _):
+                return sympy.Mul(*parts)
+            case Operation("/", _, _):
+                return sympy.Mul(parts[0], sympy.Pow(parts[1], -1))
+            case Power(_, exponent):
+                return sympy.Pow(*parts, sympy.Rational(exponent.numerator, exponent.denominator))
+            case Call(function, _):
+                return getattr(sympy, function)(*parts)
+
+    result = fold(tree, children, combine)
+    if result.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+        raise LanguageError("the expression divides by zero: write one that is finite somewhere")
+    return result
+
+
+def _symbol(name: str, symbols: Mapping[str, sympy.Symbol] | None) -> sympy.Symbol:
+    """Return the symbol of a name."""
+    import sympy
+
+    if symbols is None:
+        return sympy.Symbol(name)
+    if name not in symbols:
+        raise LanguageError(f"no symbol is given for {shown(name)}: give one for each name")
+    return symbols[name]
+
+
+def from_sympy(expr: sympy.Basic, limits: Limits = DEFAULT) -> Tree:
+    """Return a SymPy expression as a tree, under the same bounds as text.
+
+    >>> import sympy
+    >>> from_sympy(sympy.Symbol("x") ** -2)
+    Power(base=Name(name='x'), exponent=Fraction(-2, 1))
+
+    Raises:
+        LanguageError: the expression has a part outside the language, or is out of bounds.
+    """
+    reader = _SymPyReader(limits)
+    return fold(expr, reader.parts, reader.combine).tree
+
+
+class _SymPyReader:
+    """Convert the whitelisted types of SymPy nodes; every other one is refused."""
+
+    def __init__(self, limits: Limits) -> None:
+        import sympy
+
+        self.sympy = sympy
+        self.builder = Builder(limits)
+        self.functions = {getattr(sympy, name): name for name in FUNCTIONS if name != "sqrt"}
+        self.symbols: dict[str, Any] = {}
+        self.seen = 0
+
+    def parts(self, expr: Any) -> Sequence[Any]:
+        """Return the operands of a node, or refuse its type."""
+        self.seen += 1
+        if self.seen > self.builder.limits.nodes:  # shared nodes can make a tree exponential
+            raise LanguageError(f"too large: at most {self.builder.limits.nodes} nodes")
+        sympy = self.sympy
+        if isinstance(expr, sympy.Rational) or expr is sympy.E or type(expr) is sympy.Symbol:
+            return ()
+        if isinstance(expr, sympy.Add) or type(expr) in self.functions:
+            return tuple(expr.args)
+        if isinstance(expr, sympy.Mul):
+            return [base for base, _ in self._factors(expr)]
+        if isinstance(expr, sympy.Pow):
+            return self._power_parts(expr)
+        if isinstance(expr, sympy.Float):
+            raise LanguageError("a SymPy Float is rounded: write a Rational instead")
+        kind = shown(type(expr).__name__)
+        accepted = f"Rational, Symbol, Add, Mul, Pow and {ACCEPTED_FUNCTIONS}"
+        raise LanguageError(f"a SymPy {kind} is not part of the language: write {accepted}")
+
+    def combine(self, expr: Any, operands: list[Built]) -> Built:
+        """Build the tree of a node from those of its operands."""
+        sympy, builder = self.sympy, self.builder
+        if isinstance(expr, sympy.Rational):
+            return builder.number(Fraction(int(expr.p), int(expr.q)))
+        if expr is sympy.E:
+            return builder.call("exp", builder.number(Fraction(1)))
+        if type(expr) is sympy.Symbol:
+            return self._name(expr)
+        if isinstance(expr, sympy.Add):
+            return reduce(lambda left, right: builder.operation("+", left, right), operands)
+        if isinstance(expr, sympy.Mul):
+            return self._product(expr, operands)
+        if type(expr) in self.functions:
+            return builder.call(self.functions[type(expr)], operands[0])
+        return self._power(expr, operands)
+
+    def _name(self, symbol: Any) -> Built:
+        """Build a name; symbols that differ only in assumptions would become one."""
+        built = self.builder.name(symbol.name)
+        if self.symbols.setdefault(symbol.name, symbol) != symbol or not symbol.is_commutative:
+            message = f"the SymPy symbols called {symbol.name} differ or do not commute: use one"
+            raise LanguageError(message)
+        return built
+
+    def _factors(self, product: Any) -> list[tuple[Any, Fraction | None]]:
+        """Return the factors of a product; a divisor has its exponent, and comes last."""
+        above: list[tuple[Any, Fraction | None]] = []
+        below: list[tuple[Any, Fraction | None]] = []
+        for factor in product.args:
+            is_power = isinstance(factor, self.sympy.Pow) and factor.base is not self.sympy.E
+            if is_power and isinstance(factor.exp, self.sympy.Rational) and factor.exp < 0:
+                below.append((factor.base, Fraction(-int(factor.exp.p), int(factor.exp.q))))
+            else:
+                above.append((factor, None))
+        return above + below
+
+    def _product(self, product: Any, operands: list[Built]) -> Built:
+        """Build a product, and a quotient by the factors of negative exponent."""
+        result: Built | None = None
+        for (_, exponent), operand in zip(self._factors(product), operands, strict=True):
+            if exponent is None:
+                result = operand if result is None else self.builder.operation("*", result, operand)
+                continue
+            divisor = operand if exponent == 1 else self.builder.power(operand, exponent)
+            result = result or self.builder.number(Fraction(1))
+            result = self.builder.operation("/", result, divisor)
+        return result or self.builder.number(Fraction(1))
+
+    def _power_parts(self, expr: Any) -> Sequence[Any]:
+        """Return the base, the exponent or both, as :meth:`_power` needs them."""
+        if expr.base is self.sympy.E:
+            return (expr.exp,)
+        if isinstance(expr.exp, self.sympy.Rational):
+            return (expr.base,)
+        if expr.exp.free_symbols:
+            message = "the exponent of a SymPy Pow must be constant: else write exp(y*log(x))"
+            raise LanguageError(message)
+        return (expr.base, expr.exp)
+
+    def _power(self, expr: Any, operands: list[Built]) -> Built:
+        """Build a power; ``x**sqrt(2)``, as SymPy writes it, is ``exp(sqrt(2)*log(x))``."""
+        if expr.base is self.sympy.E:
+            return self.builder.call("exp", operands[0])
+        if len(operands) == 1:
+            return self.builder.power(operands[0], Fraction(int(expr.exp.p), int(expr.exp.q)))
+        logarithm = self.builder.call("log", operands[0])
+        return self.builder.call("exp", self.builder.operation("*", operands[1], logarithm))

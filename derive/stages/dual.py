@@ -1,0 +1,291 @@
+"""Stage 7: dual coordinates y_1, ..., y_d and the warp g, found by one linear nullspace.
+
+The dual coordinates solve <grad y_i, grad F_j> = g delta_ij. Along gradient flow with steering
+lambda(t) they move by y' = g lambda, so y - y(w_0) stays in the row space of the data: y is the
+mirror map grad Q, read in the weights. The equation is linear in the coefficients of y and g
+over any family of functions. A second linear system gives the conjugate R of Q in the weights,
+
+    <grad R, grad F_j> = g F_j,      Q = sum_i y_i F_i - R,
+
+so that no integral has to be found. Both are accepted by these identities in Q(w).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import comb
+from random import Random
+
+from derive.exact.families import LogFunction, laurent_monomials, monomials
+from derive.exact.field import RationalFunction
+from derive.exact.modular import PRIME, Evaluator, Pole, nullspace, random_point
+from derive.stages.conserved import ConservedQuantities
+from derive.stages.lie import along
+from derive.stages.parameterization import Parameterization
+from derive.stages.warping import WarpVerdict
+from derive.verdict import Identity, Verdict
+
+MAXIMAL_COLUMNS = 300
+
+
+@dataclass(frozen=True)
+class DualCoordinates:
+    """Functions of the weights with <grad y_i, grad F_j> = g delta_ij, proved.
+
+    Attributes:
+        warping: the verdict on existence.
+        y: the dual coordinates, each up to an additive constant.
+        g: the warp; 1 for a Hessian map.
+        R: the conjugate potential in the weights, or None when none was found in the families.
+        evidence: the identities, each expanded to zero.
+    """
+
+    warping: WarpVerdict
+    y: tuple[LogFunction, ...]
+    g: RationalFunction
+    R: LogFunction | None
+    evidence: tuple[Identity, ...]
+
+
+def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
+    """Return dual coordinates and warp in the simplest family that has them, or None.
+
+    None means "none in these families"; only :func:`derive.stages.warping.decide_warp` says
+    "none at all".
+    """
+    if warping.verdict is Verdict.REFUTED:
+        return None
+    conserved = warping.hessian.metric.conserved
+    p = conserved.lie.parameterization
+    for y_family, g_family, R_family in _families(warping):
+        solution = _solve(warping, y_family, g_family)
+        if solution is None:
+            continue
+        y, g = solution
+        R = _conjugate(p, g, R_family)
+        return DualCoordinates(warping, y, g, R, _evidence(p, y, g, R))
+    return None
+
+
+def _families(
+    warping: WarpVerdict,
+) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
+    """Yield (y, g, R) families, by the degree e of g: y has degree e + 2 - D, R has e + 2."""
+    conserved = warping.hessian.metric.conserved
+    p = conserved.lie.parameterization
+    unwarped = warping.hessian.verdict is Verdict.PROVED
+    D = p.degree
+    if D is not None:
+        for e in (0,) if unwarped else range(1, 2 * abs(D) + 1):
+            g_family = [p.field.one] if e == 0 else [f.rational for f in _forms(p, e)]
+            yield (_graded(conserved, e + 2 - D), g_family, _graded(conserved, e + 2))
+        return
+    for n in range(1, 4):
+        g_family = [p.field.one] if unwarped else [p.field.one, *_up_to(p, n)]
+        logs = _logs(conserved, (p.field.one,))
+        yield (
+            [LogFunction(f) for f in _up_to(p, n)] + _inverse_forms(p, n) + logs,
+            g_family,
+            [LogFunction(f) for f in _up_to(p, n + 1)] + _inverse_forms(p, n) + logs,
+        )
+
+
+def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
+    """Return the family of one degree: forms or Laurent monomials, and c log P, c conserved."""
+    p = conserved.lie.parameterization
+    if degree > 0:
+        laws = [law for law in conserved.laws if law.is_homogeneous()]
+        coefficients = [law for law in laws if law.degree() == degree]
+        coefficients += [
+            a * b for i, a in enumerate(laws) for b in laws[i:] if a.degree() + b.degree() == degree
+        ]
+        return _forms(p, degree) + _logs(conserved, coefficients)
+    laurent = [
+        LogFunction(p.field.monomial(e))
+        for e in laurent_monomials(p.p, degree, max(2, abs(degree)))
+    ]
+    return laurent[:MAXIMAL_COLUMNS] + (_logs(conserved, (p.field.one,)) if degree == 0 else [])
+
+
+def _forms(p: Parameterization, degree: int) -> list[LogFunction]:
+    if comb(p.p + degree - 1, degree) > MAXIMAL_COLUMNS:
+        return []
+    return [LogFunction(p.field.monomial(e)) for e in monomials(p.p, degree)]
+
+
+def _up_to(p: Parameterization, degree: int) -> list[RationalFunction]:
+    return [f.rational for n in range(1, degree + 1) for f in _forms(p, n)]
+
+
+def _inverse_forms(p: Parameterization, degree: int) -> list[LogFunction]:
+    return [
+        LogFunction(p.field.monomial(e))
+        for n in range(1, degree + 1)
+        for e in laurent_monomials(p.p, -n, 0)
+    ]
+
+
+def _logs(
+    conserved: ConservedQuantities, coefficients: Sequence[RationalFunction]
+) -> list[LogFunction]:
+    field = conserved.lie.parameterization.field
+    return [LogFunction(field.zero, ((c, P),)) for c in coefficients for P in conserved.darboux]
+
+
+def _solve(
+    warping: WarpVerdict, y_family: list[LogFunction], g_family: list[RationalFunction]
+) -> tuple[tuple[LogFunction, ...], RationalFunction] | None:
+    """Return the (y, g) of the families with g not zero, proved, or None.
+
+    Where the leaf has more than d dimensions the dual equations alone admit y that are no
+    functions of beta; X_a g = H_a g, H from the exact decision, leaves only those that are.
+    """
+    p = warping.hessian.metric.parameterization
+    size = len(y_family)
+    if not size or not g_family or p.d * size + len(g_family) > 2 * MAXIMAL_COLUMNS:
+        return None
+    derivatives = [[Evaluator(f.along(x)) for f in y_family] for x in p.jacobian]
+    warps = [Evaluator(g) for g in g_family]
+    drifts = [
+        [Evaluator(along(x, g) - h * g) for g in g_family]
+        for x, h in zip(p.jacobian, _log_derivatives(warping), strict=True)
+    ]
+
+    def rows_at(point: tuple[int, ...]) -> list[list[int]]:
+        along_fields = [[e(point) for e in row] for row in derivatives]
+        g_values = [e(point) for e in warps]
+        rows = []
+        for i in range(p.d):
+            for j in range(p.d):
+                row = [0] * (p.d * size)
+                row[i * size : (i + 1) * size] = along_fields[j]
+                rows.append(row + [-x % PRIME if i == j else 0 for x in g_values])
+        rows += [[0] * (p.d * size) + [e(point) for e in row] for row in drifts]
+        return rows
+
+    vectors = _nullspace(p, rows_at, size + len(g_family))
+    for vector in sorted(vectors, key=lambda v: sum(1 for c in v if c)):
+        g = sum(
+            (c * f for c, f in zip(vector[p.d * size :], g_family, strict=True) if c), p.field.zero
+        )
+        if g.is_zero():
+            continue
+        # A constant warp is the choice of the unit of time: make it 1.
+        scale = g.field.one / g if g.is_constant() else g.field.constant(_sign(p, g))
+        y = tuple(
+            _combine(vector[i * size : (i + 1) * size], y_family, p).scaled(scale)
+            for i in range(p.d)
+        )
+        g = g * scale
+        if is_dual(p, y, g) and is_warp(warping, g):
+            return y, g
+    return None
+
+
+def _log_derivatives(warping: WarpVerdict) -> Sequence[RationalFunction]:
+    if warping.H is None:
+        raise AssertionError("there is no warp to look for")
+    return warping.H
+
+
+def is_warp(warping: WarpVerdict, g: RationalFunction) -> bool:
+    """Tell exactly whether <grad F_a, grad g> = H_a g: the nullspace's g is the one decided on."""
+    p = warping.hessian.metric.parameterization
+    return all(
+        along(x, g) == h * g
+        for x, h in zip(p.jacobian, _log_derivatives(warping), strict=True)
+    )
+
+
+def _nullspace(
+    p: Parameterization,
+    rows_at: Callable[[tuple[int, ...]], list[list[int]]],
+    unknowns: int,
+) -> list[tuple[int, ...]]:
+    """Return the nullspace of the rows at random points, each giving d equations an unknown block."""
+    rng = Random(5)
+    rows: list[list[int]] = []
+    for _ in range(unknowns // p.d + 6):
+        try:
+            rows += rows_at(random_point(p.p, rng))
+        except Pole:
+            continue
+    return nullspace(rows) if rows else []
+
+
+def _combine(
+    vector: Sequence[int], family: Sequence[LogFunction], p: Parameterization
+) -> LogFunction:
+    total = LogFunction(p.field.zero)
+    for c, member in zip(vector, family, strict=True):
+        if c:
+            total = total + member.scaled(p.field.constant(c))
+    return total
+
+
+def _sign(p: Parameterization, g: RationalFunction) -> int:
+    """Return the sign that makes g positive at the first rational start where it is not zero."""
+    at_start = p.at_start(g)
+    if at_start.is_constant():
+        return -1 if at_start.value() < 0 else 1
+    value = at_start.at([1 + k for k in range(len(p.start_field.names))][::-1])  # type: ignore[arg-type]
+    return -1 if value < 0 else 1
+
+
+def is_dual(p: Parameterization, y: Sequence[LogFunction], g: RationalFunction) -> bool:
+    """Tell exactly whether <grad y_i, grad F_j> = g delta_ij: the check behind every (y, g)."""
+    zero = p.field.zero
+    return all(
+        yi.along(x) == (g if i == j else zero)
+        for i, yi in enumerate(y)
+        for j, x in enumerate(p.jacobian)
+    )
+
+
+def is_conjugate(p: Parameterization, R: LogFunction, g: RationalFunction) -> bool:
+    """Tell exactly whether <grad R, grad F_j> = g F_j for every j."""
+    return all(R.along(x) == g * f for x, f in zip(p.jacobian, p.F, strict=True))
+
+
+def _conjugate(
+    p: Parameterization, g: RationalFunction, family: list[LogFunction]
+) -> LogFunction | None:
+    """Return R in the family with <grad R, grad F_j> = g F_j, proved, or None."""
+    if p.degree and g == p.field.one:
+        # Euler's identity for a D-homogeneous F: R = |w|^2 / (2 D).
+        square = sum((w * w for w in p.field.gens), p.field.zero)
+        R = LogFunction(square / p.field.constant(2 * p.degree))
+        if is_conjugate(p, R, g):
+            return R
+    if not family:
+        return None
+    derivatives = [[Evaluator(f.along(x)) for f in family] for x in p.jacobian]
+    right = [Evaluator(g * f) for f in p.F]
+
+    def rows_at(point: tuple[int, ...]) -> list[list[int]]:
+        return [
+            [*(e(point) for e in row), -r(point) % PRIME]
+            for row, r in zip(derivatives, right, strict=True)
+        ]
+
+    for vector in _nullspace(p, rows_at, len(family) + 1):
+        if vector[-1]:
+            scale = p.field.one / p.field.constant(vector[-1])
+            R = _combine(vector[:-1], family, p).scaled(scale)
+            if is_conjugate(p, R, g):
+                return R
+    return None
+
+
+def _evidence(
+    p: Parameterization, y: Sequence[LogFunction], g: RationalFunction, R: LogFunction | None
+) -> tuple[Identity, ...]:
+    found = [
+        Identity(f"<grad y{i}, grad F{j}> = {'g' if i == j else '0'}", "0", "0")
+        for i in range(1, p.d + 1)
+        for j in range(1, p.d + 1)
+    ]
+    if R is not None:
+        found += [Identity(f"<grad R, grad F{j}> = g F{j}", "0", "0") for j in range(1, p.d + 1)]
+    return tuple(found)

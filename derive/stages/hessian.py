@@ -1,0 +1,101 @@
+"""Stage 5: is the induced metric a Hessian map? Decided exactly, in weight space.
+
+The condition d_k rho_ij = d_i rho_kj (all i, j, k), contracted three times with K, is the
+identity of functions of the weights
+
+    X_a K_bc = X_b K_ac,   that is   [X_a, X_b] F_c = 0,   X_a = grad F_a,
+
+with no inverse in it. It is necessary. It is sufficient when moreover K does not change along
+the directions of the leaf that leave beta where it is (*vertical* directions, which the brackets
+[X_a, X_b] then are): rho is a function of beta on each leaf and the Hessian of some Q there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+from derive.exact.field import RationalFunction
+from derive.stages.metric import Metric
+from derive.stages.vertical import check_vertical
+from derive.stages.witness import Witness, find_witness
+from derive.verdict import Finding, Identity, Verdict
+
+
+@dataclass(frozen=True)
+class HessianVerdict:
+    """Whether rho is the Hessian of some Q(beta) on the leaf of the start.
+
+    Attributes:
+        metric: the metric decided on.
+        finding: the verdict with its identities.
+    """
+
+    metric: Metric
+    finding: Finding
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED, REFUTED or UNDECIDED."""
+        return self.finding.verdict
+
+
+def decide_hessian(metric: Metric) -> HessianVerdict:
+    """Decide whether gradient flow on F is a mirror flow beta' = (Hess Q)^-1 lambda.
+
+    Source: Gunasekar, Woodworth, Srebro 2020 (Hessian-map condition); Li, Wang, Lee, Arora 2022
+    (commuting fields).
+    """
+    p = metric.parameterization
+    if p.d == 1:
+        reason = "one output: beta is monotone along grad F, so K > 0 is a function of beta"
+        return HessianVerdict(metric, Finding(Verdict.PROVED, reason))
+    failing = False
+    for a, b in combinations(range(p.d), 2):
+        for c in range(p.d):
+            left, right = metric.along(a, b, c), metric.along(b, a, c)
+            if left != right:
+                failing = True
+                witness = find_witness(p, left - right)
+                if witness is not None:
+                    identity = failed(_statement(a, b, c), left, right, witness)
+                    reason = "d_k rho_ij = d_i rho_kj fails on the leaf of the start"
+                    return HessianVerdict(metric, Finding(Verdict.REFUTED, reason, (identity,)))
+    if failing:
+        reason = (
+            "d_k rho_ij = d_i rho_kj fails for general starts, but not visibly on the leaf of "
+            "this one, whose closure was not decided"
+        )
+        return HessianVerdict(metric, Finding(Verdict.UNDECIDED, reason))
+    return HessianVerdict(metric, _sufficiency(metric))
+
+
+def _sufficiency(metric: Metric) -> Finding:
+    p = metric.parameterization
+    identity = Identity(
+        "<grad F_a, grad K_bc> = <grad F_b, grad K_ac> for all a, b, c", "X_a K_bc", "X_b K_ac"
+    )
+    if metric.conserved.lie.commuting:
+        commute = Identity("[grad F_a, grad F_b] = 0 for all a, b", "X_a X_b", "X_b X_a")
+        reason = "the fields grad F_a commute, so d_k rho_ij = d_i rho_kj on every leaf"
+        return Finding(Verdict.PROVED, reason, (identity, commute))
+    zero = (p.field.zero,) * p.d
+    closure = check_vertical(metric, zero)
+    if closure.verdict is Verdict.PROVED:
+        return Finding(closure.verdict, closure.reason, (identity, *closure.evidence))
+    return closure
+
+
+def _statement(a: int, b: int, c: int) -> str:
+    return (
+        f"<grad F{a + 1}, grad K{b + 1}{c + 1}> = <grad F{b + 1}, grad K{a + 1}{c + 1}>"
+    )
+
+
+def failed(
+    statement: str, left: RationalFunction, right: RationalFunction, witness: Witness
+) -> Identity:
+    """Return the record of an identity that fails at a witness."""
+    return Identity(
+        statement, repr(left), repr(right), witness.point, witness.value, witness.derivative
+    )

@@ -1,0 +1,61 @@
+"""Stage 4: the tangent kernel K = J J^T on predictor space and the induced metric rho = K^-1."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from derive.errors import DegenerateStart
+from derive.exact.field import RationalFunction
+from derive.exact.linear import Matrix, determinant, dot, inverse, rank
+from derive.stages.conserved import ConservedQuantities
+from derive.stages.parameterization import Parameterization
+from derive.stages.witness import find_witness
+
+
+@dataclass(frozen=True)
+class Metric:
+    """K and rho as exact functions of the weights.
+
+    Along gradient flow with steering lambda(t), beta' = K lambda, so rho beta' = lambda.
+
+    Attributes:
+        conserved: the conserved quantities of the flow.
+        K: the d x d matrix <grad F_a, grad F_b>.
+    """
+
+    conserved: ConservedQuantities
+    K: Matrix
+
+    @property
+    def parameterization(self) -> Parameterization:
+        """The map F."""
+        return self.conserved.lie.parameterization
+
+    @functools.cached_property
+    def rho(self) -> Matrix:
+        """K^-1 in the weights."""
+        return inverse(self.K)
+
+    def along(self, a: int, b: int, c: int) -> RationalFunction:
+        """Return X_a K_bc = <grad F_a, grad K_bc>."""
+        field = self.parameterization.field
+        return dot(self.parameterization.jacobian[a], field.gradient(self.K[b][c]))
+
+
+def find_metric(conserved: ConservedQuantities) -> Metric:
+    """Return the tangent kernel K_ab = <grad F_a, grad F_b>."""
+    p = conserved.lie.parameterization
+    rows = p.jacobian
+    K = tuple(tuple(dot(x, y) for y in rows) for x in rows)
+    if not _has_full_rank(p) and find_witness(p, determinant(K)) is None:
+        raise DegenerateStart(
+            "from this start the outputs move together: J has rank below "
+            f"{p.d} on all that was reached; choose another start"
+        )
+    return Metric(conserved, K)
+
+
+def _has_full_rank(p: Parameterization) -> bool:
+    """Tell whether J has rank d at w_0 itself, as a matrix over Q(start symbols)."""
+    return rank([[p.at_start(x) for x in row] for row in p.jacobian]) == p.d

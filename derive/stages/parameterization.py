@@ -1,0 +1,270 @@
+"""Stage 1: the parameterization beta = F(w), where it starts, and what F looks like."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from derive.errors import DegenerateStart, InputError, RankDeficient
+from derive.exact.conversion import to_field
+from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.linear import rank as exact_rank
+from derive.exact.modular import Evaluator, Pole, random_point, rank
+from derive.language import parse_expression, parse_name, parse_outputs
+from derive.language.tree import Name, Number, Tree, names
+
+if TYPE_CHECKING:
+    import sympy
+
+Field = tuple[RationalFunction, ...]
+
+
+@dataclass(frozen=True, init=False)
+class Parameterization:
+    """A map beta = F(w) from R^p to R^d and the point w_0 where gradient flow starts.
+
+    Args:
+        outputs: d expressions: SymPy expressions or :data:`derive.language.tree.Tree` values.
+        weights: names of the p weights (strings or SymPy symbols); by default the names in the
+            outputs in order of appearance.
+        start: values of weights at the start, exact numbers or expressions in start symbols;
+            a weight w without one starts at the symbol ``w_0``.
+        positive: start symbols or weights whose start value is assumed positive.
+
+    >>> Parameterization.parse(["a*u1", "a*u2"]).degree
+    2
+    """
+
+    trees: tuple[Tree, ...]
+    weights: tuple[str, ...]
+    start: tuple[tuple[str, Tree], ...]
+    positive: tuple[str, ...]
+
+    def __init__(
+        self,
+        outputs: Sequence[Any],
+        weights: Sequence[Any] | None = None,
+        start: Mapping[str, Any] | None = None,
+        positive: Iterable[str] = (),
+    ) -> None:
+        trees = tuple(_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
+        if not trees:
+            raise InputError("give at least one output, for instance a*u1")
+        if weights is None:
+            ordered = names(trees)
+        else:
+            ordered = tuple(parse_name(str(w), "weight") for w in weights)
+            for name in names(trees):
+                if name not in ordered:
+                    raise InputError(f"the outputs use {name}, which is not among the weights")
+        if len(set(ordered)) != len(ordered):
+            raise InputError("a weight is named twice")
+        given = {name: _tree(value, f"the start of {name}") for name, value in (start or {}).items()}
+        object.__setattr__(self, "trees", trees)
+        object.__setattr__(self, "weights", ordered)
+        object.__setattr__(self, "start", _starts(ordered, given))
+        object.__setattr__(self, "positive", self._positive(tuple(positive)))
+        self._validate()
+
+    @classmethod
+    def parse(
+        cls,
+        outputs: Sequence[str],
+        start: Mapping[str, Any] | None = None,
+        positive: Iterable[str] = (),
+    ) -> Parameterization:
+        """Read outputs, and start values that are text, through the language's whitelist.
+
+        Raises:
+            LanguageError: a text is not an expression.
+            InputError: names do not fit, F is not rational, or an output is constant.
+            RankDeficient: the outputs move together.
+            DegenerateStart: F is undefined or cannot move at the start.
+        """
+        return cls(parse_outputs(outputs), None, start, positive)
+
+    @functools.cached_property
+    def field(self) -> FunctionField:
+        """Q(w)."""
+        return FunctionField(self.weights)
+
+    @functools.cached_property
+    def F(self) -> Field:
+        """The outputs as exact functions."""
+        return tuple(
+            to_field(tree, self.field, f"output {i}") for i, tree in enumerate(self.trees, 1)
+        )
+
+    @functools.cached_property
+    def jacobian(self) -> tuple[Field, ...]:
+        """J = dF/dw, d rows of p functions; row a is the field X_a = grad F_a."""
+        return tuple(self.field.gradient(f) for f in self.F)
+
+    @functools.cached_property
+    def start_field(self) -> FunctionField:
+        """Q(s), s the start symbols."""
+        return FunctionField(names(tuple(tree for _, tree in self.start)))
+
+    @functools.cached_property
+    def w0(self) -> Field:
+        """The start w_0 as exact functions of the start symbols."""
+        return tuple(
+            to_field(tree, self.start_field, f"the start of {name}") for name, tree in self.start
+        )
+
+    @functools.cached_property
+    def outputs(self) -> tuple[sympy.Expr, ...]:
+        """The outputs as SymPy expressions in real symbols."""
+        from derive.language import to_sympy
+
+        return tuple(to_sympy(tree) for tree in self.trees)
+
+    @property
+    def d(self) -> int:
+        """The number of outputs."""
+        return len(self.trees)
+
+    @property
+    def p(self) -> int:
+        """The number of weights."""
+        return len(self.weights)
+
+    @functools.cached_property
+    def degree(self) -> int | None:
+        """D if F(c w) = c^D F(w) for every output, else None (by Euler's identity, exactly)."""
+        first = self.F[0].degree()
+        for f, gradient in zip(self.F, self.jacobian, strict=True):
+            euler = sum(
+                (w * g for w, g in zip(self.field.gens, gradient, strict=True)), self.field.zero
+            )
+            if euler != first * f:
+                return None
+        return first
+
+    @functools.cached_property
+    def blocks(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of outputs that share no weight with one another."""
+        groups: list[tuple[set[int], set[str]]] = []
+        for i, f in enumerate(self.F):
+            members, used = {i}, set(f.variables())
+            for group in [g for g in groups if g[1] & used]:
+                groups.remove(group)
+                members |= group[0]
+                used |= group[1]
+            groups.append((members, used))
+        return tuple(sorted(tuple(sorted(members)) for members, _ in groups))
+
+    def restrict(self, block: Sequence[int]) -> Parameterization:
+        """Return the parameterization of some outputs and the weights that they use."""
+        trees = tuple(self.trees[i] for i in block)
+        used = {name for i in block for name in self.F[i].variables()}
+        weights = tuple(w for w in self.weights if w in used)
+        start = {name: tree for name, tree in self.start if name in used}
+        symbols = set(names(tuple(start.values()))) | used
+        return Parameterization(trees, weights, start, [s for s in self.positive if s in symbols])
+
+    def at_start(self, function: RationalFunction) -> RationalFunction:
+        """Return a function of the weights at w_0.
+
+        Raises:
+            ZeroDivisionError: it has a pole there.
+        """
+        return function.compose(self.w0, self.start_field)
+
+    def _positive(self, positive: tuple[str, ...]) -> tuple[str, ...]:
+        symbols = names(tuple(tree for _, tree in self.start))
+        for name in positive:
+            if name not in self.weights and name not in symbols:
+                known = ", ".join((*self.weights, *symbols))
+                raise InputError(f"positive: {name} is neither a weight nor a start symbol ({known})")
+        starts = dict(self.start)
+        narrowed = [starts[n].name if n in starts and isinstance(starts[n], Name) else n
+                    for n in positive]  # type: ignore[union-attr]
+        return tuple(dict.fromkeys((*positive, *narrowed)))
+
+    def _validate(self) -> None:
+        for i, (f, gradient) in enumerate(zip(self.F, self.jacobian, strict=True), 1):
+            if all(g.is_zero() for g in gradient):
+                raise InputError(f"output {i} is the constant {f!r}: it cannot move")
+        for k, name in enumerate(self.weights):
+            if all(row[k].is_zero() for row in self.jacobian):
+                raise InputError(f"no output depends on the weight {name}: leave it out")
+        _check_start(self)
+        _check_rank(self)
+
+
+def _tree(value: Any, what: str) -> Tree:
+    if isinstance(value, str):
+        return parse_expression(value)
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return Number(Fraction(value))
+    if hasattr(value, "free_symbols"):
+        from derive.language import from_sympy
+
+        return from_sympy(value)
+    if isinstance(value, float):
+        raise InputError(f"{what} is the float {value!r}: write it as text or as an exact Fraction")
+    if type(value).__module__ == "derive.language.tree":
+        return value  # type: ignore[no-any-return]
+    raise InputError(f"{what} is of type {type(value).__name__}: give text or a SymPy expression")
+
+
+def _starts(weights: tuple[str, ...], given: Mapping[str, Tree]) -> tuple[tuple[str, Tree], ...]:
+    for name, tree in given.items():
+        if name not in weights:
+            raise InputError(
+                f"start: there is no weight {name} (the weights are {', '.join(weights)})"
+            )
+        for symbol in names((tree,)):
+            if symbol in weights:
+                raise InputError(
+                    f"start: the value of {name} uses the weight {symbol}; "
+                    "use numbers or new symbols such as alpha"
+                )
+    taken = set(weights) | set(names(tuple(given.values())))
+    starts = []
+    for name in weights:
+        symbol = f"{name}_0"
+        while symbol in taken:
+            symbol += "0"
+        starts.append((name, given.get(name, Name(symbol))))
+    return tuple(starts)
+
+
+def _check_start(p: Parameterization) -> None:
+    """Refuse a start where F or its Jacobian is undefined, or where a block cannot move."""
+    try:
+        rows = [[p.at_start(x) for x in row] for row in p.jacobian]
+        for f in p.F:
+            p.at_start(f)
+    except ZeroDivisionError:
+        raise DegenerateStart("F is undefined at the start: choose a start off its poles") from None
+    for block in p.blocks:
+        if all(x.is_zero() for i in block for x in rows[i]):
+            which = ", ".join(str(i + 1) for i in block)
+            raise DegenerateStart(
+                f"the start is a critical point of output {which}: the gradient is zero there, "
+                "so gradient flow never moves; choose another start"
+            )
+
+
+def _check_rank(p: Parameterization) -> None:
+    rng = Random(0)
+    evaluators = [[Evaluator(x) for x in row] for row in p.jacobian]
+    for _ in range(5):
+        try:
+            point = random_point(p.p, rng)
+            if rank([[e(point) for e in row] for row in evaluators]) == p.d:
+                return
+        except Pole:
+            continue
+    found = exact_rank(p.jacobian)
+    if found < p.d:
+        raise RankDeficient(
+            f"the outputs move together: J has rank {found} of {p.d} everywhere; "
+            "give outputs that can move independently"
+        )

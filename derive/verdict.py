@@ -1,0 +1,64 @@
+"""Three-valued verdicts, each with the evidence that a reader can check."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+class Verdict(enum.Enum):
+    """PROVED, REFUTED, or UNDECIDED; a verdict is never a truth value by accident."""
+
+    PROVED = "PROVED"
+    REFUTED = "REFUTED"
+    UNDECIDED = "UNDECIDED"
+
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict has three values: compare it with Verdict.PROVED")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """An equation between exact functions of the weights, and what became of it.
+
+    Attributes:
+        statement: the equation in the notation of the output, for instance
+            ``<grad y1, grad F1> = g``.
+        left, right: its two sides as text in the weights.
+        point: for an identity that fails, weights at which it does; empty where it holds.
+        residual: left - right at that point; 0 where the identity holds everywhere.
+        derivative: a direction such as ``grad F1`` repeated, when the residual is that of an
+            iterated derivative of (left - right) along the flow; empty otherwise.
+    """
+
+    statement: str
+    left: str
+    right: str
+    point: tuple[tuple[str, Fraction], ...] = ()
+    residual: Fraction = Fraction(0)
+    derivative: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the identity holds for all weights."""
+        return not self.point
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A verdict on one question, the reason in one sentence, and the identities behind it."""
+
+    verdict: Verdict
+    reason: str
+    evidence: tuple[Identity, ...] = ()
+
+
+def conclude(findings: tuple[Finding, ...]) -> Verdict:
+    """Return PROVED if all are proved, REFUTED if one is refuted, else UNDECIDED."""
+    verdicts = [finding.verdict for finding in findings]
+    if Verdict.REFUTED in verdicts:
+        return Verdict.REFUTED
+    if Verdict.UNDECIDED in verdicts:
+        return Verdict.UNDECIDED
+    return Verdict.PROVED

@@ -1,0 +1,300 @@
+"""Gradient flow in the weights, run at high precision: the witness of what is derived by algebra.
+
+It knows the expressions of F and nothing of any regularizer. Time stepping: :mod:`numerics.taylor`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, TypeAlias
+
+import mpmath
+
+from derive.errors import DegenerateStart, InputError, NumericalError
+from derive.language.tree import Tree
+from numerics.tape import Builder, Register, Tape, compile_gradient
+from numerics.taylor import Arithmetic, Real, integrate, propagate
+
+_LARGEST_EXPONENT = 100_000  # the exact fraction of 10^(10^9) would fill the memory
+_Progress: TypeAlias = Callable[[int, Real], None]
+
+
+class Parameterization(Protocol):
+    """What the flow needs of beta = F(w): the d expressions of F and the p names of w."""
+
+    @property
+    def trees(self) -> tuple[Tree, ...]: ...  # noqa: D102
+
+    @property
+    def weights(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The end of a gradient flow, in mpf with guard digits.
+
+    ``limit`` is beta = F(w) at the end (d), ``weights`` is w at the end and ``start`` at the start
+    (p), ``residual`` the Euclidean norm of X beta - y at the end, and ``time`` the time it took.
+    """
+
+    limit: tuple[Real, ...]
+    weights: tuple[Real, ...]
+    start: tuple[Real, ...]
+    residual: Real
+    time: Real
+    steps: int
+    order: int
+    digits: int
+
+
+@dataclass(frozen=True, slots=True)
+class DualFlow:
+    """The end of a dual flow: the weights w(1) (p) and beta = F(w(1)) (d), as mpf."""
+
+    weights: tuple[Real, ...]
+    beta: tuple[Real, ...]
+
+
+def flow(
+    p: Parameterization,
+    X: Iterable[Any],
+    y: Iterable[Any],
+    start: Mapping[str, Any],
+    digits: int = 50,
+    *,
+    max_steps: int = 10_000,
+    progress: _Progress | None = None,
+) -> Flow:
+    """Run gradient flow of the squared loss until it interpolates.
+
+    ``w' = -J(w)^T X^T (X F(w) - y)``, ``w(0) = start``, until
+    ``|X F(w) - y| <= 10^-digits max(1, |y|)`` in the Euclidean norm.
+
+    Args:
+        p: the parameterization.
+        X: m rows of d numbers. Integers, fractions, strings such as "1/3" or "0.1", floats and
+            mpf all count at their exact value.
+        y: m numbers.
+        start: a number for every weight.
+        digits: the digits of the residual; the weights carry guard digits besides.
+        max_steps: the Taylor steps after which to give up.
+        progress: called with the step and the residual, at the start and after each step.
+
+    Raises:
+        InputError: a number, a shape or a name is wrong.
+        DegenerateStart: F or J is undefined at the start.
+        NumericalError: the flow stalls at a critical point, leaves the domain of F, or is too slow.
+
+    >>> from derive.language.tree import Name
+    >>> @dataclass
+    ... class Linear:
+    ...     trees: tuple[Tree, ...] = (Name("a"), Name("b"))
+    ...     weights: tuple[str, ...] = ("a", "b")
+    >>> end = flow(Linear(), X=[[1, 2]], y=[1], start={"a": 0, "b": 0}, digits=20)
+    >>> [mpmath.nstr(x, 15) for x in end.limit]
+    ['0.2', '0.4']
+    """
+    d, rows, target = len(p.trees), _matrix(X, len(p.trees)), _vector(y, "y")
+    if len(rows) != len(target):
+        raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
+    origin = _start(start, p.weights, digits)
+    residuals = _residuals(rows, target)
+
+    def seed(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
+        left = residuals(builder, beta)
+        return [
+            builder.linear(zip(left, (-x for x in column), strict=True))
+            for column in zip(*rows, strict=True)
+        ]
+
+    field = compile_gradient(p.trees, p.weights, seed).take(range(d, d + len(p.weights)))
+    watch = _Watch(_observed(p, residuals), d, target, digits, progress)
+    _check_start(field, origin, digits)
+    try:
+        end = integrate(field, origin, digits, watch, max_steps)
+    except NumericalError as error:
+        raise NumericalError(
+            f"gradient flow did not reach |X beta - y| <= {mpmath.nstr(watch.tolerance, 3)} but "
+            f"{mpmath.nstr(watch.residual, 3)}: {error}; try another start, or other X and y"
+        ) from error
+    begin, left = tuple(_rounded(x, digits) for x in origin), watch.residual
+    return Flow(watch.beta, end.state, begin, left, end.time, end.steps, end.order, digits)
+
+
+def dual_flow(
+    p: Parameterization,
+    multiplier: Iterable[Any],
+    start: Mapping[str, Any],
+    digits: int = 50,
+    *,
+    max_steps: int = 10_000,
+) -> DualFlow:
+    """Run the weights along a fixed dual vector for unit time.
+
+    ``w' = J(w)^T mu``, ``w(0) = start``, to time 1; where the flows of the rows of J commute,
+    ``h(mu) = F(w(1))`` is the inverse of the mirror map.
+
+    Args:
+        p: the parameterization.
+        multiplier: mu, d numbers.
+        start: a number for every weight.
+        digits: the digits of the result, to the condition of the flow.
+        max_steps: the number of Taylor steps after which to give up.
+
+    Raises:
+        InputError: a number, a shape or a name is wrong.
+        DegenerateStart: F or J is undefined at the start.
+        NumericalError: the flow blows up or leaves the domain of F before time 1.
+    """
+    d, mu = len(p.trees), _vector(multiplier, "the multiplier")
+    if len(mu) != d:
+        raise InputError(f"the multiplier has {len(mu)} numbers but F has {d} outputs")
+    origin = _start(start, p.weights, digits)
+    tape = compile_gradient(p.trees, p.weights, lambda b, _: [b.constant(x) for x in mu])
+    field = tape.take(range(d, d + len(p.weights)))
+    _check_start(field, origin, digits)
+    try:
+        end = integrate(field, origin, digits, None, max_steps, time=Fraction(1))
+    except NumericalError as error:
+        raise NumericalError(f"dual flow did not reach time 1: {error}; scale mu down") from error
+    beta = propagate(tape.take(range(d)), [[x] for x in end.state], digits)
+    return DualFlow(end.state, tuple(x for (x,) in beta))
+
+
+_Residuals: TypeAlias = Callable[[Builder, tuple[Register, ...]], list[Register]]
+
+
+def _residuals(rows: list[list[Fraction]], target: list[Fraction]) -> _Residuals:
+    """Return what writes X beta - y, with exact X and y, on the registers of beta."""
+    return lambda builder, beta: [
+        builder.linear(zip(beta, row, strict=True), -value)
+        for row, value in zip(rows, target, strict=True)
+    ]
+
+
+def _observed(p: Parameterization, residuals: _Residuals) -> Tape:
+    """Return the tape of F and of the residuals of the loss, d + m outputs."""
+    builder = Builder(p.weights)
+    beta = tuple(builder.tree(tree) for tree in p.trees)
+    return builder.tape([*beta, *residuals(builder, beta)])
+
+
+class _Watch:
+    """Stops a flow at its tolerance, and tells a critical point from slow progress."""
+
+    def __init__(
+        self, tape: Tape, d: int, target: list[Fraction], digits: int, progress: _Progress | None
+    ) -> None:
+        self._tape, self._d, self._digits, self._progress = tape, d, digits, progress
+        self._context = mpmath.MPContext()
+        self._context.prec = Arithmetic(digits).bits
+        y = self._context.norm([self._context.mpf(x.numerator) / x.denominator for x in target])
+        self.tolerance = self._context.mpf(10) ** -digits * max(1, y)
+        self.residual: Real = self._context.inf
+        self.beta: tuple[Real, ...] = ()
+        self._step, self._peak = -1, self._context.zero
+        self._state: tuple[Real, ...] = ()
+
+    def __call__(self, state: tuple[Real, ...]) -> bool:
+        values = [x for (x,) in propagate(self._tape, [[w] for w in state], self._digits)]
+        norm = self._context.norm([self._context.mpf(x) for x in values[self._d :]])
+        self.beta, before, self.residual = tuple(values[: self._d]), self.residual, norm
+        self._step += 1
+        if self._progress is not None:
+            self._progress(self._step, mpmath.mp.make_mpf(norm._mpf_))
+        if norm > self.tolerance:
+            self._check_motion(tuple(self._context.mpf(w) for w in state), before)
+            return False
+        self.residual = mpmath.mp.make_mpf(norm._mpf_)
+        return True
+
+    def _check_motion(self, state: tuple[Real, ...], before: Real) -> None:
+        """Raise where the weights and the loss have both come to rest.
+
+        At a critical point such as w = 0 the weights go on to halve for ever, so that rest is
+        relative to the largest move so far; from a small start the loss is at rest for long while
+        the weights grow, so that neither sign suffices alone.
+        """
+        moves = (abs(new - old) for new, old in zip(state, self._state, strict=False))
+        move = max(moves, default=self._context.zero)
+        self._peak, self._state = max(move, self._peak), state
+        small = self._context.ldexp(1, -self._context.prec)
+        if move < small * self._peak and abs(before - self.residual) <= small * 16 * before:
+            raise NumericalError("the weights have come to rest at a critical point")
+
+
+def _check_start(field: Tape, origin: list[Fraction], digits: int) -> None:
+    try:
+        propagate(field, [[x] for x in origin], digits)
+    except NumericalError as error:
+        raise DegenerateStart(
+            "F or its derivative is undefined at the start; start inside the domain of F"
+        ) from error
+
+
+def _rounded(value: Fraction, digits: int) -> Real:
+    arithmetic = Arithmetic(digits)
+    with arithmetic.active():
+        return arithmetic.real(arithmetic.number(value))
+
+
+def _start(start: Mapping[str, Any], weights: tuple[str, ...], digits: int) -> list[Fraction]:
+    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
+        raise InputError(f"digits must be a positive whole number, not {digits!r}")
+    if missing := [name for name in weights if name not in start]:
+        raise InputError(f"the start gives no value for {', '.join(missing)}")
+    if unknown := [str(name) for name in start if name not in weights]:
+        raise InputError(f"the start names {', '.join(unknown)}, not among {', '.join(weights)}")
+    return [_exact(start[name], f"the start of {name}") for name in weights]
+
+
+def _matrix(X: Any, d: int) -> list[list[Fraction]]:
+    # tolist, as an mpmath matrix iterates over its entries, not its rows
+    rows = _items(X.tolist() if hasattr(X, "tolist") else X, "X")
+    matrix = [_vector(row, f"row {i} of X") for i, row in enumerate(rows, 1)]
+    for i, row in enumerate(matrix, 1):
+        if len(row) != d:
+            raise InputError(f"row {i} of X has {len(row)} numbers but F has {d} outputs")
+    return matrix
+
+
+def _vector(values: Any, what: str) -> list[Fraction]:
+    items = _items(values, what)
+    return [_exact(value, f"number {i} of {what}") for i, value in enumerate(items, 1)]
+
+
+def _items(values: Any, what: str) -> list[Any]:
+    try:
+        items = [] if isinstance(values, str) else list(values)
+    except TypeError:
+        raise InputError(f"{what} must be a sequence of numbers") from None
+    if not items:
+        raise InputError(f"{what} is empty")
+    return items
+
+
+def _exact(value: Any, what: str) -> Fraction:
+    """Return the exact value of a number of any of the libraries, or of a string."""
+    try:
+        if isinstance(value, str):
+            match = re.search(r"[eE]([+-]?\d+)\s*$", value)
+            if match and abs(int(match[1])) > _LARGEST_EXPONENT:
+                raise InputError(f"{what} has an exponent beyond {_LARGEST_EXPONENT}")
+            return Fraction(value)
+        if hasattr(value, "_mpf_") and mpmath.isfinite(value):
+            sign, mantissa, exponent, _ = value._mpf_
+            if abs(exponent) > _LARGEST_EXPONENT:
+                raise InputError(f"{what} has an exponent beyond {_LARGEST_EXPONENT}")
+            return Fraction((-1) ** sign * int(mantissa)) * Fraction(2) ** int(exponent)
+        if hasattr(value, "__index__"):
+            return Fraction(value.__index__())
+        if hasattr(value, "as_integer_ratio"):
+            numerator, denominator = value.as_integer_ratio()
+            return Fraction(int(numerator), int(denominator))
+        return Fraction(int(value.numerator), int(value.denominator))
+    except (ValueError, OverflowError, ZeroDivisionError, AttributeError, TypeError):
+        shown = " ".join(repr(value).split())[:40]
+        raise InputError(f"{what} must be a finite real number, not {shown}") from None

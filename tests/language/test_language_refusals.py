@@ -1,0 +1,236 @@
+"""What the language refuses, and how it says so."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from derive.language import LanguageError, parse_expression
+
+# Each text with a piece of the message that must be in it, the column first where it matters.
+REFUSED: list[tuple[str, str]] = [
+    ("", "column 1: empty expression"),
+    ("   ", "empty expression"),
+    ("__import__('os').system('x')", "column 1: '_' is not accepted"),
+    ("print('a')", "column 1: 'print' is not a function"),
+    ("x.__class__", "column 2: '.'"),
+    ("x.y", "only inside a number"),
+    ("...", "only inside a number"),
+    ("9**9**9", "exponent may be at most 64"),
+    ("((2**64)**64)**64", "bits of the constants"),
+    ("(((x**64)**64)**64)**64", "total degree"),
+    ("((((x**64)**64)**64)**64", "column 1: '(' is never closed"),
+    ("(x*y)**33", "total degree"),
+    ("1/(x*y)**33", "total degree"),
+    ("(" * 100_000, "at most 4000 characters"),
+    ("-" * 100_000, "at most 4000 characters"),
+    ("(" * 3000, "column 51: brackets may be nested at most 50 deep"),
+    ("(" * 51 + "x" + ")" * 51, "column 51: brackets"),
+    ("-" * 3000 + "x", "at most 10 signs in a row"),
+    ("x**" * 1000 + "1", "column 32: at most 10 powers in a row"),
+    ("1**" * 1000 + "1", "at most 10 powers in a row"),
+    ("1**-" * 900 + "1", "at most 10 powers in a row"),
+    ("sin(" * 900, "brackets may be nested"),
+    ("+".join(["x"] * 300), "levels of nesting"),
+    ("+".join(f"x{i}" for i in range(65)), "column 247: at most 64 different names"),
+    ("(" + "+".join(f"x{i}" for i in range(64)) + ")**8", "terms after expansion"),
+    ("(x**(1/64))**(1/64)", "roots inside roots"),
+    ("x**(1/65)", "index 64"),
+    ("x**65", "at most 64"),
+    ("x**-65", "at most 64"),
+    ("1" * 61, "at most 60 digits"),
+    ("0." + "1" * 100, "at most 60 digits"),
+    ("1e60", "at most 60 digits"),
+    (".1e-59", "at most 60 digits"),
+    ("1e400000", "at most 60 digits"),
+    ("1e" + "9" * 3000, "at most 60 digits"),
+    ("w" * 41, "at most 40 characters"),
+    ("x +", "column 4: expected a number, a name, a function or a bracket after '+'"),
+    ("  x +  ^ y", "column 8: '^' is not accepted: write ** for powers"),
+    ("x^2", "write ** for powers"),
+    ("2x", "column 2: write * between factors"),
+    ("2 x", "column 3: write * between factors"),
+    ("(x)(y)", "column 4: write * between factors"),
+    ("(x) y", "write * between factors"),
+    ("x y", "write * between factors"),
+    ("3(x)", "write * between factors"),
+    ("1.2.3", "write * between factors"),
+    ("0x10", "a number is decimal"),
+    ("1j", "column 2"),
+    ("1_0", "column 2: '_'"),
+    ("1e", "column 2"),
+    ("007", "leading zeros"),
+    ("_x", "a name starts with a letter"),
+    ("x(y)", "'x' is not a function"),
+    ("foo(x)", "sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh, asinh"),
+    ("snh(x)", "write sinh(...)"),
+    ("ln(x)", "write log(x)"),
+    ("abs(x)", "not differentiable"),
+    ("Max(x, y)", "not differentiable"),
+    ("floor(x)", "not differentiable"),
+    ("relu(x)", "not differentiable"),
+    ("sin()", "column 5: expected"),
+    ("()", "column 2: expected"),
+    ("sin(x,y)", "column 6: ',' is not accepted: a function takes exactly one argument"),
+    ("sin(x=1)", "column 6"),
+    ("sin(*x)", "column 5"),
+    ("sin(**x)", "column 5"),
+    ("sin", "write sin(...)"),
+    ("sin x", "write sin(...)"),
+    ("sin(cos)", "column 5: 'cos' is a function"),
+    ("x,y", "give each output as its own argument"),
+    ("lambda: x", "'lambda' is reserved: choose another name, such as lam"),
+    ("x if y else z", "'if' is reserved"),
+    ("1if x else y", "'if' is reserved"),
+    ("x and y", "'and' is reserved"),
+    ("not x", "'not' is reserved"),
+    ("x is y", "'is' is reserved"),
+    ("await x", "'await' is reserved"),
+    ("yield x", "'yield' is reserved"),
+    ("True", "'True' is reserved"),
+    ("None", "'None' is reserved"),
+    ("[x]", "round brackets"),
+    ("x[0]", "round brackets"),
+    ("{x}", "round brackets"),
+    ("x)", "column 2: ')' closes no bracket"),
+    ("(x", "column 1: '(' is never closed"),
+    ("(x]", "round brackets"),
+    ("x;y", "';' is not accepted"),
+    ("x\ny", "column 2: U+000A"),
+    ("x\ty", "plain spaces"),
+    ("x\x00y", "U+0000"),
+    ("x\\\ny", "U+000A"),
+    ("x\\y", "is not accepted"),
+    ("\uff58", "U+FF58 (fullwidth latin small letter x)"),
+    ("\u03b2", "U+03B2 (greek small letter beta)"),
+    ("x\u2212y", "column 2: U+2212 (minus sign) is not accepted: write -"),
+    ("x\u00b2", "write **2"),
+    ("x\u200by", "U+200B"),
+    ("\ud800", "U+D800"),
+    ("x\u202ey", "U+202E"),
+    ("f'x'", "quotes"),
+    ('"x"', "quotes"),
+    ("b'x'", "quotes"),
+    ("`x`", "quotes"),
+    ("x := 1", "right-hand side"),
+    ("y = x", "column 3: '=' is not accepted: give only the right-hand side"),
+    ("x == y", "right-hand side"),
+    ("x < y < z", "comparison"),
+    ("x != y", "comparison"),
+    ("x -> y", "comparison"),
+    ("*x", "column 1: expected"),
+    ("**x", "column 1: expected"),
+    ("x*/y", "after '*'"),
+    ("x***y", "after '**'"),
+    ("x @ y", "write * for a product"),
+    ("x // y", "write / for a quotient"),
+    ("x % y", "'%' is not accepted"),
+    ("x & y", "bit operators"),
+    ("x | y", "bit operators"),
+    ("~x", "bit operators"),
+    ("x << 2", "'<<'"),
+    ("x!", "factorial"),
+    ("x?", "'?'"),
+    ("$x", "'$'"),
+    ("#x", "'#'"),
+    ("x # c", "'#'"),
+    ("x**y", "column 4: an exponent must be a constant rational number"),
+    ("2**x", "exp(exponent*log(base))"),
+    ("x**(y - y)", "exponent must be a constant"),
+    ("x**sqrt(2)", "exponent must be a constant"),
+    ("x/0", "column 3: division by zero"),
+    ("x/(1 - 1)", "division by zero"),
+    ("x/0.0", "division by zero"),
+    ("x/sqrt(0)", "division by zero"),
+    ("x**(1/0)", "division by zero"),
+    ("0**-1", "division by zero"),
+    ("(1 - 1)**(-1/2)", "division by zero"),
+    ("sqrt(-2)", "not real"),
+    ("(-8)**(1/3)", "not real"),
+    ("log(0)", "positive"),
+    ("log(1 - 2)", "positive"),
+]
+
+
+def refusal(text: str) -> LanguageError:
+    with pytest.raises(LanguageError) as caught:
+        parse_expression(text)
+    message = str(caught.value)
+    assert message.isascii()
+    assert message.isprintable()  # in particular one line
+    assert len(message) <= 300
+    assert caught.value.column is not None
+    assert message.startswith(f"column {caught.value.column}: ")
+    return caught.value
+
+
+@pytest.mark.parametrize(("text", "piece"), REFUSED, ids=[ascii(t)[:30] for t, _ in REFUSED])
+def test_refused_text_is_refused_in_one_line_that_helps(text: str, piece: str) -> None:
+    assert piece in str(refusal(text))
+
+
+@pytest.mark.parametrize("space", ["", " ", "     "])
+def test_columns_count_leading_spaces(space: str) -> None:
+    assert refusal(space + "x + foo(y)").column == len(space) + 5
+    assert refusal(space + "x**y").column == len(space) + 4
+    assert refusal(space + "1 + x/0").column == len(space) + 7
+
+
+NASTY = st.text(
+    st.one_of(
+        st.sampled_from("xyeE019 .()+-*/^_,=:;[]{}'\"\\\n\t\x00#@%&|~!<>?$`\uff58\u2212\ud800"),
+        st.characters(),
+    ),
+    max_size=60,
+)
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "x",
+            "y1",
+            "sin",
+            "sqrt(",
+            "exp(",
+            "log(",
+            "(",
+            ")",
+            "+",
+            "-",
+            "*",
+            "/",
+            "**",
+            "0",
+            "1",
+            "2",
+            "64",
+            "0.5",
+            "1e3",
+            "9",
+            "1/2",
+            "(x)",
+            "lambda",
+            "if",
+            ",",
+            "=",
+            ".",
+            "_",
+        ]
+    ),
+    max_size=30,
+).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(NASTY, PIECES))
+@example("x" * 4000)
+@example("1" * 4000)
+@example("(x)" * 1300)
+@example("x*" * 1999 + "x")
+@example("2**" * 1333 + "x")
+@example(("----------1**" * 6 + "(") * 50 + "x" + ")" * 50)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        parse_expression(text)
+    except LanguageError:
+        refusal(text)

@@ -1,0 +1,269 @@
+"""Trees to text and to SymPy, and back again as the same function."""
+
+from __future__ import annotations
+
+import ast
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import pytest
+import sympy
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from derive.language import (
+    FUNCTIONS,
+    Call,
+    LanguageError,
+    Limits,
+    Name,
+    Number,
+    Operation,
+    Power,
+    Tree,
+    from_sympy,
+    parse_expression,
+    to_sympy,
+    to_text,
+)
+
+NAMES = ("x", "y", "E", "I")
+POINT = {
+    "x": Fraction(7, 5),
+    "y": Fraction(3, 11),
+    "E": Fraction(13, 17),
+    "I": Fraction(29, 23),
+}
+
+
+def exact_value(tree: Tree) -> Fraction:
+    match tree:
+        case Number(value):
+            return value
+        case Name(name):
+            return POINT[name]
+        case Operation("+", left, right):
+            return exact_value(left) + exact_value(right)
+        case Operation("*", left, right):
+            return exact_value(left) * exact_value(right)
+        case Operation("/", left, right):
+            return exact_value(left) / exact_value(right)
+        case Power(base, exponent):
+            return exact_value(base) ** int(exponent)
+    raise TypeError(tree)
+
+
+def value(tree: Tree) -> Any:
+    match tree:
+        case Number(number):
+            return mpmath.mpf(number.numerator) / number.denominator
+        case Name(name):
+            return value(Number(POINT[name]))
+        case Operation("+", left, right):
+            return value(left) + value(right)
+        case Operation("*", left, right):
+            return value(left) * value(right)
+        case Operation("/", left, right):
+            return value(left) / value(right)
+        case Power(base, exponent):
+            return mpmath.power(value(base), value(Number(exponent)))
+        case Call(function, argument):
+            return getattr(mpmath, function)(value(argument))
+    raise TypeError(tree)
+
+
+WIDE = Limits(degree=10**6, bits=10**6, terms=10**60)
+"""Bounds for random trees, which grow in ways that nobody writes."""
+
+INTEGERS = st.integers(-9, 9).map(lambda n: Number(Fraction(n)))
+RATIONALS = st.fractions(-5, 5, max_denominator=12).map(Number)
+LEAVES = st.one_of(INTEGERS, RATIONALS, st.sampled_from(NAMES).map(Name))
+
+
+def rational_trees(leaves: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
+    def grow(below: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
+        return st.one_of(
+            st.builds(Operation, st.sampled_from("+*/"), below, below),
+            st.builds(lambda t: Operation("*", Number(Fraction(-1)), t), below),
+            st.builds(Power, below, st.integers(-3, 4).map(Fraction)),
+        )
+
+    return st.recursive(leaves, grow, max_leaves=12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(rational_trees(LEAVES))
+def test_text_reads_back_with_the_same_exact_value(tree: Tree) -> None:
+    try:
+        expected = exact_value(tree)
+    except ZeroDivisionError:
+        assume(False)
+    text = to_text(tree)
+    again = parse_expression(text, WIDE)
+    assert exact_value(again) == expected
+    assert exact_value(parse_expression(to_text(again), WIDE)) == expected
+
+
+def positive_trees() -> st.SearchStrategy[Tree]:
+    """Return trees that are positive at the point, so that roots and logarithms are real."""
+    leaves = st.one_of(
+        st.fractions(Fraction(1, 7), 5, max_denominator=9).map(Number),
+        st.sampled_from(NAMES).map(Name),
+    )
+    exponents = st.sampled_from([Fraction(p, q) for p in (-2, -1, 1, 2, 3) for q in (1, 2, 3)])
+
+    def grow(below: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
+        calls = st.sampled_from(("asinh", "tanh", "log", "sin", "sqrt"))
+        signed = st.builds(lambda f, t: Power(Call(f, t), Fraction(2)), calls, below)
+        signed = signed.filter(lambda t: t.base.function != "sqrt")
+        return st.one_of(
+            st.builds(Operation, st.sampled_from("+*/"), below, below),
+            st.builds(Power, below, exponents),
+            signed,
+        )
+
+    return st.recursive(leaves, grow, max_leaves=7)
+
+
+@settings(max_examples=150, deadline=None)
+@given(positive_trees())
+def test_text_and_sympy_return_the_same_value(tree: Tree) -> None:
+    with mpmath.workdps(60):
+        try:
+            expected = value(tree)
+            expression = to_sympy(tree)
+        except (ZeroDivisionError, LanguageError):  # such as 1/log(1)
+            assume(False)
+        assume(mpmath.mpf("1e-8") < abs(expected) < mpmath.mpf("1e8"))
+        for again in (parse_expression(to_text(tree), WIDE), from_sympy(expression, WIDE)):
+            assert mpmath.almosteq(value(again), expected, 1e-30)
+
+
+TEXTS = [
+    ("x-3", "x - 3"),
+    ("x - (y - z)", "x - (y - z)"),
+    ("a-b*c", "a - b*c"),
+    ("-(a*b)", "-a*b"),
+    ("-(a + b)", "-(a + b)"),
+    ("--x", "-(-x)"),
+    ("a*(-3)", "a*(-3)"),
+    ("(-3)**2", "(-3)**2"),
+    ("-3**2", "-3**2"),
+    ("(a/b)/(c/d)", "a/b/(c/d)"),
+    ("a/(b*c)", "a/(b*c)"),
+    ("(a*b)/c", "a*b/c"),
+    ("(x**2)**3", "(x**2)**3"),
+    ("x**-2", "x**(-2)"),
+    ("x**(3/2)", "x**(3/2)"),
+    ("x**0.5/2", "sqrt(x)/2"),
+    ("0.5*x", "1/2*x"),
+    ("exp((-x**2)/2)", "exp(-x**2/2)"),
+    ("((x))", "x"),
+    ("(x + y)*z", "(x + y)*z"),
+]
+
+
+@pytest.mark.parametrize(("text", "printed"), TEXTS)
+def test_printed_text_is_readable_and_stable(text: str, printed: str) -> None:
+    assert to_text(parse_expression(text)) == printed
+    assert to_text(parse_expression(printed)) == printed
+
+
+def test_printed_brackets_keep_the_tree() -> None:
+    for text in ("a*(b*c)", "a + (b + c)", "a/(b/c)", "a + b - (c + d)", "sqrt(x + 1)*sin(y)"):
+        assert to_text(parse_expression(text)) == text
+
+
+def test_printed_text_is_python_as_well() -> None:
+    for text, _ in TEXTS:
+        assert ast.parse(to_text(parse_expression(text)), mode="eval")
+
+
+def test_names_that_sympy_knows_are_only_names() -> None:
+    expression = to_sympy(parse_expression("E + I + pi + S + N"))
+    assert {symbol.name for symbol in expression.free_symbols} == {"E", "I", "pi", "S", "N"}
+
+
+def test_symbols_can_be_given() -> None:
+    x = sympy.Symbol("x", positive=True)
+    assert to_sympy(parse_expression("sqrt(x**2)"), {"x": x}) == x
+    with pytest.raises(LanguageError, match="no symbol is given for 'y'"):
+        to_sympy(parse_expression("y"), {"x": x})
+
+
+def test_every_function_crosses_the_bridge() -> None:
+    x = sympy.Symbol("x")
+    for name in FUNCTIONS:
+        tree = parse_expression(f"{name}(x)")
+        assert to_sympy(tree) == getattr(sympy, name)(x)
+        assert from_sympy(to_sympy(tree)) == tree
+
+
+def test_sympy_forms_have_readable_trees() -> None:
+    x, y = sympy.symbols("x y")
+    for expression, text in (
+        (x / y, "x/y"),
+        (1 / y, "y**(-1)"),
+        (x / (y * (x + 1) ** 2), "x/y/(1 + x)**2"),
+        (sympy.exp(1), "exp(1)"),
+        (sympy.Pow(sympy.E, x, evaluate=False), "exp(x)"),
+        (x ** sympy.sqrt(2), "exp(sqrt(2)*log(x))"),
+        (sympy.Rational(-1, 2) * x, "-1/2*x"),
+        (sympy.Mul(1 / x, 1 / y), "1/x/y"),
+    ):
+        assert to_text(from_sympy(expression)) == text
+
+
+def refused_by_sympy_bridge() -> list[tuple[Any, str]]:
+    x = sympy.Symbol("x")
+    shared = x
+    for _ in range(40):
+        shared = sympy.Add(sympy.sin(shared), sympy.cos(shared))
+    return [
+        (sympy.Float("0.5") * x, "write a Rational"),
+        (sympy.pi * x, "'Pi' is not part of the language"),
+        (sympy.I, "'ImaginaryUnit'"),
+        (sympy.oo, "'Infinity'"),
+        (sympy.zoo, "'ComplexInfinity'"),
+        (sympy.nan, "'NaN'"),
+        (sympy.Abs(x), "'Abs'"),
+        (sympy.Max(x, 1), "'Max'"),
+        (sympy.gamma(x), "'gamma'"),
+        (sympy.Function("f")(x), "'f'"),
+        (sympy.Piecewise((x, x > 0), (0, True)), "'Piecewise'"),
+        (sympy.Eq(x, 1), "'Equality'"),
+        (sympy.true, "'BooleanTrue'"),
+        (sympy.Matrix([[x]]), "Matrix"),
+        (sympy.Derivative(sympy.Function("f")(x), x), "'Derivative'"),
+        (sympy.Dummy("x"), "'Dummy'"),
+        (3, "'int'"),
+        ("x", "'str'"),
+        (x**x, "must be constant"),
+        (x**100, "at most 64"),
+        (sympy.Integer(10) ** 70, "at most 60 digits"),
+        (sympy.sqrt(sympy.Add(-2, -3, evaluate=False), evaluate=False), "not real"),
+        (sympy.Pow(0, -1, evaluate=False), "division by zero"),
+        (sympy.Symbol("lambda"), "'lambda' is reserved"),
+        (sympy.Symbol("\\beta\n"), "is not a name"),
+        (sympy.Symbol("\u03b2"), "is not a name"),
+        (sympy.Symbol("a", commutative=False), "do not commute"),
+        (x + sympy.Symbol("x", positive=True), "called x differ"),
+        (shared, "nodes"),
+    ]
+
+
+@pytest.mark.parametrize(("expression", "piece"), refused_by_sympy_bridge())
+def test_sympy_beyond_the_language_is_refused(expression: Any, piece: str) -> None:
+    with pytest.raises(LanguageError) as caught:
+        from_sympy(expression)
+    message = str(caught.value)
+    assert piece in message
+    assert message.isascii()
+    assert message.isprintable()
+    assert len(message) <= 300
+
+
+def test_infinite_expression_does_not_reach_sympy() -> None:
+    with pytest.raises(LanguageError, match="divides by zero"):
+        to_sympy(parse_expression("x/(y - y)"))

@@ -1,0 +1,179 @@
+"""The Taylor integrator against closed forms, mpmath.odefun and mpmath arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+from fractions import Fraction
+from typing import Any
+
+import gmpy2  # type: ignore[import-untyped]
+import mpmath
+import pytest
+
+from derive.errors import NumericalError
+from derive.language.tree import Call, Name, Number, Operation, Power, Tree
+from numerics.tape import Tape, compile_forward
+from numerics.taylor import Arithmetic, integrate
+
+W, V = Name("w"), Name("v")
+ONE = Fraction(1)
+
+
+class Mpmath(Arithmetic):
+    """The same recurrences in the arithmetic of mpmath, which knows nothing of MPFR."""
+
+    def __init__(self, digits: int) -> None:
+        super().__init__(digits)
+        self.context = mpmath.MPContext()
+        self.context.prec = self.bits
+
+    def active(self) -> Any:
+        return nullcontext()
+
+    def number(self, value: Any) -> Any:
+        if isinstance(value, Fraction | int):
+            return self.context.mpf(value.numerator) / value.denominator
+        return +self.context.mpf(value)
+
+    def real(self, value: Any) -> Any:
+        return mpmath.mp.make_mpf(value._mpf_)
+
+    def dot(self, left: Iterable[Any], right: Iterable[Any]) -> Any:
+        return self.context.fdot(left, right)
+
+    def function(self, name: str, x: Any) -> Any:
+        return getattr(self.context, name)(x)
+
+    def exponent(self, x: Any) -> float:
+        return float(x._mpf_[2] + x._mpf_[3]) if x else float("-inf")
+
+
+def pendulum() -> Tape:
+    """``w' = v, v' = -sin w - w v / 5``."""
+    drag = Operation("/", Operation("*", W, V), Number(Fraction(-5)))
+    force = Operation("+", Operation("*", Number(-ONE), Call("sin", W)), drag)
+    return compile_forward([V, force], ["w", "v"])
+
+
+def solve(tree: Tree, start: Fraction, time: Fraction, digits: int = 40) -> Any:
+    return integrate(compile_forward([tree], ["w"]), [start], digits, time=time).state[0]
+
+
+def error(a: Any, b: Any) -> Any:
+    with mpmath.workdps(120):
+        return abs(mpmath.mpf(a) - b)
+
+
+@pytest.mark.parametrize("digits", [5, 15, 30, 50, 100])
+def test_growth_gives_e(digits: int) -> None:
+    with mpmath.workdps(digits + 10):
+        assert error(solve(W, ONE, ONE, digits), mpmath.e) < mpmath.mpf(10) ** -(digits + 3)
+
+
+@pytest.mark.parametrize(
+    ("tree", "start", "exact"),
+    [
+        (Power(W, Fraction(2)), Fraction(1, 2), lambda: mpmath.mpf(1)),
+        (Operation("/", Number(ONE), W), ONE, lambda: mpmath.sqrt(3)),
+        (Call("exp", W), Fraction(-1), lambda: -mpmath.log(mpmath.e - 1)),
+        (Call("sqrt", W), ONE, lambda: mpmath.mpf(9) / 4),
+        (Number(Fraction(3)), Fraction(0), lambda: mpmath.mpf(3)),
+        (Power(W, Fraction(2, 3)), ONE, lambda: (mpmath.mpf(4) / 3) ** 3),
+    ],
+)
+def test_closed_forms(tree: Tree, start: Fraction, exact: Any) -> None:
+    with mpmath.workdps(60):
+        assert error(solve(tree, start, ONE), exact()) < mpmath.mpf(10) ** -42
+
+
+def test_a_chain_of_polynomials_from_zero_is_exact() -> None:
+    tape = compile_forward([Number(ONE), Power(W, Fraction(3)), V], ["w", "v", "u"])
+    end = integrate(tape, [Fraction(0)] * 3, 30, time=Fraction(2))
+    assert [error(x, y) < 1e-40 for x, y in zip(end.state, (2, 4, 1.6), strict=True)][:2] == [
+        True
+    ] * 2
+    assert error(end.state[2] * 5, 8) < 1e-38
+
+
+def test_against_odefun_of_mpmath() -> None:
+    end = integrate(pendulum(), [ONE, Fraction(1, 2)], 30, time=ONE)
+    with mpmath.workdps(40):
+        solution = mpmath.odefun(
+            lambda _, y: [y[1], -mpmath.sin(y[0]) - y[0] * y[1] / 5], 0, [1, mpmath.mpf(1) / 2]
+        )
+        assert max(error(a, b) for a, b in zip(end.state, solution(1), strict=True)) < 1e-30
+
+
+def test_against_the_arithmetic_of_mpmath() -> None:
+    start = [ONE, Fraction(1, 2)]
+    one = integrate(pendulum(), start, 40, time=Fraction(3))
+    two = integrate(pendulum(), start, 40, time=Fraction(3), number=Mpmath)
+    assert one.steps == two.steps
+    assert max(error(a, b) for a, b in zip(one.state, two.state, strict=True)) < 1e-44
+
+
+def test_more_digits_change_only_later_digits() -> None:
+    start = [ONE, Fraction(1, 2)]
+    few, many = (integrate(pendulum(), start, digits, time=Fraction(5)) for digits in (20, 60))
+    assert max(error(a, b) for a, b in zip(few.state, many.state, strict=True)) < 1e-22
+    assert (few.order, many.order) == (33, 79)
+
+
+def test_small_weights_keep_their_relative_accuracy() -> None:
+    tape = compile_forward([Operation("*", Number(-ONE), V), W, Name("u")], ["w", "v", "u"])
+    tiny = Fraction(1, 10**40)
+    end = integrate(tape, [ONE, Fraction(0), tiny], 30, time=Fraction(10))
+    with mpmath.workdps(60):
+        assert abs(end.state[2] * mpmath.mpf(10) ** 40 / mpmath.exp(10) - 1) < 1e-35
+
+
+def test_stop_is_tested_at_the_start_and_after_each_step() -> None:
+    tape, seen = compile_forward([W], ["w"]), []
+
+    def stop(state: tuple[Any, ...]) -> bool:
+        seen.append(state[0])
+        return bool(state[0] > 100)
+
+    end = integrate(tape, [ONE], 20, stop)
+    assert seen[0] == 1
+    assert len(seen) == end.steps + 1
+    assert end.state[0] == seen[-1] > 100 >= seen[-2]
+    assert error(mpmath.log(end.state[0]), end.time) < 1e-12
+    assert integrate(tape, [ONE], 20, lambda _: True).steps == 0
+
+
+def test_no_global_state_is_changed() -> None:
+    before = (mpmath.mp.prec, gmpy2.get_context().precision)
+    solve(W, ONE, ONE, 200)
+    with pytest.raises(NumericalError):
+        solve(Call("log", W), -ONE, ONE)
+    assert (mpmath.mp.prec, gmpy2.get_context().precision) == before
+
+
+@pytest.mark.parametrize(
+    ("tree", "start", "message"),
+    [
+        (Power(W, Fraction(2)), ONE, "no longer changes"),
+        (Call("log", W), -ONE, "undefined"),
+        (Operation("/", Number(ONE), W), Fraction(0), "undefined"),
+        (Call("sqrt", W), Fraction(0), "undefined"),
+        (Call("exp", Call("exp", Call("exp", W))), Fraction(10), "undefined or overflows"),
+    ],
+)
+def test_what_cannot_be_integrated(tree: Tree, start: Fraction, message: str) -> None:
+    with pytest.raises(NumericalError, match=message) as caught:
+        solve(tree, start, Fraction(2))
+    assert "\n" not in str(caught.value)
+
+
+def test_stalls_and_limits() -> None:
+    tape = compile_forward([Operation("*", Number(-ONE), W)], ["w"])
+    with pytest.raises(NumericalError, match="does not move"):
+        integrate(tape, [Fraction(0)], 20, lambda _: False)
+    with pytest.raises(NumericalError, match="max_steps = 3"):
+        integrate(tape, [ONE], 20, lambda _: False, 3)
+    with pytest.raises(ValueError, match="one of stop and time"):
+        integrate(tape, [ONE], 20)
+    with pytest.raises(ValueError, match="as many starts"):
+        integrate(tape, [ONE, ONE], 20, time=ONE)
