@@ -19,6 +19,7 @@ from numerics.tape import Builder, Register, Tape, compile_gradient
 from numerics.taylor import Arithmetic, Real, integrate, propagate
 
 _LARGEST_EXPONENT = 100_000  # the exact fraction of 10^(10^9) would fill the memory
+_REST = 200  # steps without visible motion after which a flow counts as stalled
 _Progress: TypeAlias = Callable[[int, Real], None]
 
 
@@ -110,17 +111,18 @@ def flow(
             for column in zip(*rows, strict=True)
         ]
 
-    field = compile_gradient(p.trees, p.weights, seed).take(range(d, d + len(p.weights)))
+    tape = compile_gradient(p.trees, p.weights, seed)
+    _check_start(tape, origin, digits)
+    field = tape.take(range(d, d + len(p.weights)))
     watch = _Watch(_observed(p, residuals), d, target, digits, progress)
-    _check_start(field, origin, digits)
     try:
         end = integrate(field, origin, digits, watch, max_steps)
     except NumericalError as error:
         raise NumericalError(
             f"gradient flow did not reach |X beta - y| <= {mpmath.nstr(watch.tolerance, 3)} but "
-            f"{mpmath.nstr(watch.residual, 3)}: {error}; try another start, or other X and y"
+            f"{mpmath.nstr(watch.residual, 3)}: {error}; try another start or better conditioned X"
         ) from error
-    begin, left = tuple(_rounded(x, digits) for x in origin), watch.residual
+    begin, left = watch.start, watch.residual
     return Flow(watch.beta, end.state, begin, left, end.time, end.steps, end.order, digits)
 
 
@@ -154,8 +156,8 @@ def dual_flow(
         raise InputError(f"the multiplier has {len(mu)} numbers but F has {d} outputs")
     origin = _start(start, p.weights, digits)
     tape = compile_gradient(p.trees, p.weights, lambda b, _: [b.constant(x) for x in mu])
+    _check_start(tape, origin, digits)
     field = tape.take(range(d, d + len(p.weights)))
-    _check_start(field, origin, digits)
     try:
         end = integrate(field, origin, digits, None, max_steps, time=Fraction(1))
     except NumericalError as error:
@@ -195,7 +197,8 @@ class _Watch:
         self.tolerance = self._context.mpf(10) ** -digits * max(1, y)
         self.residual: Real = self._context.inf
         self.beta: tuple[Real, ...] = ()
-        self._step, self._peak = -1, self._context.zero
+        self.start: tuple[Real, ...] = ()
+        self._step, self._rest, self._peak = -1, 0, self._context.zero
         self._state: tuple[Real, ...] = ()
 
     def __call__(self, state: tuple[Real, ...]) -> bool:
@@ -203,6 +206,7 @@ class _Watch:
         norm = self._context.norm([self._context.mpf(x) for x in values[self._d :]])
         self.beta, before, self.residual = tuple(values[: self._d]), self.residual, norm
         self._step += 1
+        self.start = self.start or state
         if self._progress is not None:
             self._progress(self._step, mpmath.mp.make_mpf(norm._mpf_))
         if norm > self.tolerance:
@@ -212,33 +216,28 @@ class _Watch:
         return True
 
     def _check_motion(self, state: tuple[Real, ...], before: Real) -> None:
-        """Raise where the weights and the loss have both come to rest.
+        """Raise where the weights and the loss have both been at rest for long.
 
-        At a critical point such as w = 0 the weights go on to halve for ever, so that rest is
-        relative to the largest move so far; from a small start the loss is at rest for long while
-        the weights grow, so that neither sign suffices alone.
+        Rest is relative to the largest weight or move so far, as weights that fall to a critical
+        point 0 never cease to halve. It must last, as a small start grows unseen for many steps.
         """
         moves = (abs(new - old) for new, old in zip(state, self._state, strict=False))
-        move = max(moves, default=self._context.zero)
-        self._peak, self._state = max(move, self._peak), state
-        small = self._context.ldexp(1, -self._context.prec)
-        if move < small * self._peak and abs(before - self.residual) <= small * 16 * before:
+        move = max(moves, default=self._context.inf)
+        self._peak, self._state = max(self._peak, *map(abs, state)), state
+        small = self._context.mpf(10) ** -(self._digits + 5)
+        rest = move <= small * self._peak and abs(before - self.residual) <= small * before
+        self._rest = self._rest + 1 if rest else 0
+        if self._rest >= _REST:
             raise NumericalError("the weights have come to rest at a critical point")
 
 
-def _check_start(field: Tape, origin: list[Fraction], digits: int) -> None:
+def _check_start(tape: Tape, origin: list[Fraction], digits: int) -> None:
     try:
-        propagate(field, [[x] for x in origin], digits)
+        propagate(tape, [[x] for x in origin], digits)
     except NumericalError as error:
         raise DegenerateStart(
             "F or its derivative is undefined at the start; start inside the domain of F"
         ) from error
-
-
-def _rounded(value: Fraction, digits: int) -> Real:
-    arithmetic = Arithmetic(digits)
-    with arithmetic.active():
-        return arithmetic.real(arithmetic.number(value))
 
 
 def _start(start: Mapping[str, Any], weights: tuple[str, ...], digits: int) -> list[Fraction]:

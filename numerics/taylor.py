@@ -47,10 +47,10 @@ class Arithmetic:
     def number(self, value: Fraction | Real) -> Real:
         """Convert a fraction or an mpf."""
         if isinstance(value, Fraction | int):
-            return gmpy2.mpfr(gmpy2.mpq(value))
-        mantissa, exponent = value.man_exp
+            return gmpy2.mpfr(gmpy2.mpq(value.numerator, value.denominator))
+        sign, mantissa, exponent, _ = value._mpf_
         scale = gmpy2.mul_2exp if exponent >= 0 else gmpy2.div_2exp
-        return scale(gmpy2.mpfr(mantissa), abs(exponent))
+        return scale(gmpy2.mpfr(-mantissa if sign else mantissa), abs(exponent))
 
     def real(self, value: Real) -> Real:
         """Convert to an mpf without rounding; NumericalError unless it is finite."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from random import Random
 
 from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.linear import dot
 from derive.exact.modular import PRIME, Evaluator, Pole, nullspace, random_point
 
 MAXIMAL_MONOMIALS = 160
@@ -58,40 +59,65 @@ class Coordinates:
         return element.compose(self.functions, self.functions[0].field)
 
 
-def find_relation(
-    target: RationalFunction,
-    coordinates: Coordinates,
-    powers: Sequence[int] | None = None,
-    highest: int = 12,
-) -> Relation | None:
-    """Return the relation of lowest weighted degree that ties *target* to the coordinates.
+class RelationSearch:
+    """The search for a relation between *target* and coordinates, one weighted degree at a time.
 
     Args:
         target: the function t of the weights.
         coordinates: what it is to be tied to.
         powers: the exponents of t that may occur; all by default, (0, n) to write t^n as a
             quotient of polynomials in the coordinates.
-        highest: weighted degree at which the search stops.
-
-    Returns:
-        A relation proved by expansion, or None when none was found ("none in this family").
     """
-    functions = (target, *coordinates.functions)
-    graded = all(f.is_homogeneous() and f.degree() > 0 for f in functions)
-    weights = tuple(_weight(f, graded) for f in functions)
-    rng = Random(3)
-    samples: list[tuple[int, ...]] = []
-    evaluators = [Evaluator(f) for f in functions]
-    for total in range(1, highest + 1):
-        exponents = list(_weighted_monomials(weights, total, graded, powers))
-        if len(exponents) > MAXIMAL_MONOMIALS:
+
+    def __init__(
+        self,
+        target: RationalFunction,
+        coordinates: Coordinates,
+        powers: Sequence[int] | None = None,
+    ) -> None:
+        functions = (target, *coordinates.functions)
+        self._target = target
+        self._coordinates = coordinates
+        self._powers = powers
+        self._graded = all(f.is_homogeneous() and f.degree() > 0 for f in functions)
+        self._weights = tuple(_weight(f, self._graded) for f in functions)
+        self._evaluators = [Evaluator(f) for f in functions]
+        self._samples: list[tuple[int, ...]] = []
+        self._rng = Random(3)
+        self.exhausted = False
+
+    def at(self, total: int) -> Relation | None:
+        """Return a relation of weighted degree *total*, proved by expansion, or None."""
+        if self.exhausted:
             return None
-        if sum(1 for e in exponents if e[0]) == 0 or len(exponents) < 2:
-            continue
-        _extend(samples, len(exponents) + 4, evaluators, len(target.field.names), rng)
-        rows = [_row(exponents, sample) for sample in samples[: len(exponents) + 4]]
-        found = _accept(nullspace(rows), exponents, target, coordinates, samples[0])
-        if found is not None:
+        exponents = list(_weighted_monomials(self._weights, total, self._graded, self._powers))
+        if len(exponents) > MAXIMAL_MONOMIALS:
+            self.exhausted = True
+            return None
+        if not any(e[0] for e in exponents) or len(exponents) < 2:
+            return None
+        variables = len(self._target.field.names)
+        _extend(self._samples, len(exponents) + 4, self._evaluators, variables, self._rng)
+        rows = [_row(exponents, sample) for sample in self._samples[: len(exponents) + 4]]
+        return _accept(
+            nullspace(rows), exponents, self._target, self._coordinates, self._samples[0]
+        )
+
+
+def find_relation(
+    target: RationalFunction,
+    coordinates: Coordinates,
+    powers: Sequence[int] | None = None,
+    highest: int = 12,
+) -> Relation | None:
+    """Return the relation of lowest weighted degree, at most *highest*, or None.
+
+    None means "none in this family".
+    """
+    search = RelationSearch(target, coordinates, powers)
+    for total in range(1, highest + 1):
+        found = search.at(total)
+        if found is not None or search.exhausted:
             return found
     return None
 
@@ -214,3 +240,58 @@ def express(
     if relation is None:
         return None
     return -relation.coefficients[0] / relation.coefficients[1]
+
+
+def conserved_polynomial(
+    flow: Sequence[RationalFunction], f: RationalFunction, g: RationalFunction
+) -> dict[tuple[int, int], int] | None:
+    """Return a polynomial C(f, g), as {(i, j): c_ij}, that is constant along a field, or None.
+
+    It contains f, has no constant term, and is accepted by <grad C, flow> = 0 expanded exactly.
+
+    Args:
+        flow: the components of the field in the weights.
+        f, g: functions of the weights.
+    """
+    field = f.field
+    slopes = [dot(flow, field.gradient(x)) for x in (f, g)]
+    graded = all(x.is_homogeneous() and x.degree() > 0 for x in (f, g))
+    weights = (_weight(f, graded), _weight(g, graded))
+    evaluators = [Evaluator(x) for x in (f, g, *slopes)]
+    samples: list[tuple[int, ...]] = []
+    # One degree of two forms has few monomials, so that the search can afford to go far.
+    for total in range(1, (80 if graded else 10) + 1):
+        exponents = [e for e in _weighted_monomials(weights, total, graded, None) if any(e)]
+        if not any(i for i, _ in exponents):
+            continue
+        _extend(samples, len(exponents) + 4, evaluators, len(field.names), Random(6))
+        rows = [
+            [_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]
+        ]
+        for vector in sorted(nullspace(rows), key=lambda v: sum(1 for c in v if c)):
+            found = {e: c for e, c in zip(exponents, vector, strict=True) if c}
+            if any(i for i, _ in found) and _is_conserved(found, f, g, slopes):
+                return found  # type: ignore[return-value]
+    return None
+
+
+def _slope(i: int, j: int, sample: Sequence[int]) -> int:
+    f, g, df, dg = sample
+    left = i * pow(f, i - 1, PRIME) * df * pow(g, j, PRIME) if i else 0
+    right = j * pow(g, j - 1, PRIME) * dg * pow(f, i, PRIME) if j else 0
+    return (left + right) % PRIME
+
+
+def _is_conserved(
+    polynomial: dict[tuple[int, ...], int],
+    f: RationalFunction,
+    g: RationalFunction,
+    slopes: Sequence[RationalFunction],
+) -> bool:
+    total = f.field.zero
+    for (i, j), c in polynomial.items():
+        if i:
+            total += c * i * f ** (i - 1) * g**j * slopes[0]
+        if j:
+            total += c * j * f**i * g ** (j - 1) * slopes[1]
+    return total.is_zero()

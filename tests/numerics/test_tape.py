@@ -144,3 +144,8 @@ def test_values_outside_the_domain(tree: Tree) -> None:
 def test_builder_rejects_an_unknown_input() -> None:
     with pytest.raises(InputError, match="v is not a weight"):
         Builder(["w"]).input("v")
+
+
+def test_negative_mpf_are_taken_with_their_sign() -> None:
+    (jet,) = propagate(compile_forward([W], ["w"]), [[mpmath.mpf("-1.5"), mpmath.mpf(-4)]], DIGITS)
+    assert list(jet) == [mpmath.mpf("-1.5"), -4]

@@ -1,0 +1,268 @@
+"""Coordinates on a leaf: the weights as algebraic functions of beta and the conserved values.
+
+A *chart* names functions of the weights and knows how each is written in beta: the outputs
+themselves, the conserved quantities (constants on the leaf), one root variable with its
+polynomial, and weights that are rational functions, or radicals of rational functions, of those.
+Every entry is an identity proved by expansion; what is left to choose is the branch of a root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import comb, gcd
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field import RationalFunction
+from derive.exact.implicitization import Coordinates, Relation, RelationSearch, find_relation
+from derive.exact.positivity import is_nonnegative
+from derive.exact.roots import branch_from_above
+from derive.stages.metric import Metric
+from derive.stages.notation import Notation, to_expr
+from derive.stages.parametric import start_sign
+from derive.stages.piece import Root
+from derive.stages.witness import rational_starts
+from derive.verdict import Identity
+
+HIGHEST = 12
+"""Weighted degree at which the search for a root variable stops."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Named functions on the leaf.
+
+    Attributes:
+        notation: the names.
+        metric: K of the parameterization.
+        entries: (name, function of the weights, the same in beta), in order of definition.
+        constants: the symbols of the conserved values with these in start symbols.
+        roots: the root variables.
+        evidence: the identities behind the entries.
+    """
+
+    notation: Notation
+    metric: Metric
+    entries: tuple[tuple[str, RationalFunction, Expr], ...]
+    constants: tuple[tuple[Symbol, Expr], ...]
+    roots: tuple[Root, ...] = ()
+    evidence: tuple[Identity, ...] = ()
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """All entries as coordinates."""
+        return Coordinates.of([(name, f) for name, f, _ in self.entries])
+
+    @property
+    def images(self) -> list[Expr]:
+        """How each entry is written in beta."""
+        return [image for _, _, image in self.entries]
+
+    def write(self, function: RationalFunction, without_beta: bool = False) -> Expr | None:
+        """Return a function of the weights in beta, proved by expansion, or None.
+
+        Args:
+            function: what to write.
+            without_beta: use only roots, radicals and constants.
+        """
+        if function.is_constant():
+            return to_expr(function, self.notation.weights)
+        betas = {s.name for s in self.notation.betas}
+        entries = [e for e in self.entries if not (without_beta and e[0] in betas)]
+        if not entries:
+            return None
+        coordinates = Coordinates.of([(name, f) for name, f, _ in entries])
+        relation = find_relation(function, coordinates, powers=(0, 1), highest=HIGHEST)
+        if relation is None:
+            return None
+        ratio = -relation.coefficients[0] / relation.coefficients[1]
+        return to_expr(ratio, [image for _, _, image in entries])
+
+
+def base_chart(metric: Metric, notation: Notation) -> Chart | None:
+    """Return the chart of the outputs and the conserved values, or None without polynomial laws."""
+    p = metric.parameterization
+    laws = metric.conserved.laws
+    if any(not law.is_polynomial() or law.degree() < 1 for law in laws):
+        return None
+    entries = [(s.name, f, s) for s, f in zip(notation.betas, p.F, strict=True)]
+    constants = []
+    for i, law in enumerate(laws, 1):
+        symbol = notation.fresh("delta" if len(laws) == 1 else f"delta{i}")
+        value = to_expr(p.at_start(law), notation.start_symbols)
+        image: Expr = symbol
+        if value.is_number or value.is_Symbol:
+            image = value
+        else:
+            constants.append((symbol, value))
+        entries.append((symbol.name, law, image))
+    return Chart(notation, metric, tuple(entries), tuple(constants))
+
+
+def add_weights(chart: Chart, needed: Sequence[str]) -> Chart | None:
+    """Return the chart with the named weights added, through one root variable, or None."""
+    p = chart.metric.parameterization
+    weights = {name: p.field.gens[p.weights.index(name)] for name in needed}
+    while weights:
+        simple = _simple_entry(chart, weights)
+        if simple is not None:
+            name, chart = simple
+            del weights[name]
+            continue
+        if chart.roots:
+            return None
+        found = _cheapest_root(chart, weights)
+        if found is None:
+            return None
+        name, relation = found
+        rooted = add_root(chart, name, weights[name], relation)
+        if rooted is None:
+            return None
+        chart = rooted
+        del weights[name]
+    return chart
+
+
+def _cheapest_root(
+    chart: Chart, weights: dict[str, RationalFunction]
+) -> tuple[str, Relation] | None:
+    """Return the weight with the relation of lowest weighted degree."""
+    searches = {name: RelationSearch(w, chart.coordinates) for name, w in weights.items()}
+    for total in range(1, HIGHEST + 1):
+        for name, search in searches.items():
+            relation = search.at(total)
+            if relation is not None:
+                return name, relation
+    return None
+
+
+def _simple_entry(
+    chart: Chart, weights: dict[str, RationalFunction]
+) -> tuple[str, Chart] | None:
+    """Add one weight that is rational in the chart, or a root of something rational."""
+    for power in (1, 2, 3):
+        for name, weight in weights.items():
+            highest = 6 if chart.roots else 3
+            relation = find_relation(weight, chart.coordinates, powers=(0, power), highest=highest)
+            if relation is None or relation.degree != power:
+                continue
+            ratio = -relation.coefficients[0] / relation.coefficients[power]
+            image = to_expr(ratio, chart.images)
+            if power > 1:
+                sign = start_sign(chart.metric.parameterization, name, chart.notation)
+                image = sign * sympy.Pow(sign**power * image, sympy.Rational(1, power))
+            identity = Identity(f"{name}^{power} = {ratio!r}", f"{name}^{power}", repr(ratio))
+            return name, replace(
+                chart,
+                entries=(*chart.entries, (name, weight, image)),
+                evidence=(*chart.evidence, identity),
+            )
+    return None
+
+
+def add_root(
+    chart: Chart, name: str, function: RationalFunction, relation: Relation
+) -> Chart | None:
+    """Return the chart with *function* as root variable: T = function^k solves its relation."""
+    p = chart.metric.parameterization
+    power = gcd(*(n for n, c in enumerate(relation.coefficients) if not c.is_zero()))
+    coefficients = relation.coefficients[::power]
+    letter = "ABCDEGHM"[len(chart.roots)]
+    symbol = chart.notation.fresh(letter, **({"nonnegative": True} if power % 2 == 0 else {}))
+    image: Expr = symbol
+    if power > 1:
+        if name in p.weights:
+            sign = start_sign(p, name, chart.notation)
+            image = sign * sympy.Pow(sign**power * symbol, sympy.Rational(1, power))
+        elif power % 2 == 0:
+            image = sympy.Pow(symbol, sympy.Rational(1, power))
+        else:
+            return None
+    root = _root(chart, symbol, coefficients, function**power)
+    if root is None:
+        return None
+    polynomial = " + ".join(f"({c!r})*T^{n}" for n, c in enumerate(coefficients) if not c.is_zero())
+    identity = Identity(f"T = ({function!r})^{power}: {polynomial} = 0", polynomial, "0")
+    return replace(
+        chart,
+        entries=(*chart.entries, (name, function, image)),
+        roots=(*chart.roots, root),
+        evidence=(*chart.evidence, identity),
+    )
+
+
+def _root(
+    chart: Chart, symbol: Symbol, coefficients: Sequence[RationalFunction], T: RationalFunction
+) -> Root | None:
+    """Return the root variable with its branch, certified where a certificate is found."""
+    images = chart.images
+    expressions = [to_expr(c, images) for c in coefficients]
+    polynomial = sympy.Add(*(c * symbol**n for n, c in enumerate(expressions)))
+    if is_largest_root(chart.coordinates, coefficients, T):
+        above, branch = 0, "the largest real root"
+    else:
+        found = _branch_at_starts(chart, coefficients, T)
+        if found is None:
+            return None
+        above = found
+        branch = "the root that starts at its value in the weights"
+    explicit = None
+    degree = len(coefficients) - 1
+    if degree == 1:
+        explicit = -expressions[0] / expressions[1]
+    elif degree == 2:
+        c, b, a = expressions
+        sign = 1 if (above == 0) == bool(_leading_sign(coefficients[-1]) > 0) else -1
+        explicit = (-b + sign * sympy.sqrt(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
+    return Root(symbol, polynomial, explicit, branch, above)
+
+
+def _leading_sign(leading: RationalFunction) -> int:
+    if leading.is_constant():
+        return 1 if leading.value() > 0 else -1
+    return 1
+
+
+def is_largest_root(
+    coordinates: Coordinates, coefficients: Sequence[RationalFunction], T: RationalFunction
+) -> bool:
+    """Tell whether T(w) is proved to be the largest real root of its polynomial, everywhere.
+
+    If P, P', P''/2!, ... are all >= 0 at T and the leading one is > 0, then
+    P(T + h) = sum_k P^(k)(T)/k! h^k > 0 for h > 0. Each is a polynomial in the weights, tested
+    for nonnegativity exactly.
+    """
+    degree = len(coefficients) - 1
+    pulled = [coordinates.pull_back(c) for c in coefficients]
+    if not pulled[-1].is_constant() or pulled[-1].value() <= 0:
+        return False
+    for k in range(1, degree):
+        derivative = T.field.zero
+        for n in range(k, degree + 1):
+            derivative += comb(n, k) * pulled[n] * T ** (n - k)
+        if not is_nonnegative(derivative):
+            return False
+    return True
+
+
+def _branch_at_starts(
+    chart: Chart, coefficients: Sequence[RationalFunction], T: RationalFunction
+) -> int | None:
+    """Return which root T is at rational starts, when it is the same at all that were tried."""
+    p = chart.metric.parameterization
+    seen: set[int | None] = set()
+    pulled = [chart.coordinates.pull_back(c) for c in coefficients]
+    for tried, point in enumerate(rational_starts(p)):
+        if tried >= 8:
+            break
+        try:
+            values: list[Fraction] = [c.at(point) for c in pulled]
+            seen.add(branch_from_above(values, T.at(point)) if values[-1] else None)
+        except ZeroDivisionError:
+            continue
+    seen.discard(None)
+    return seen.pop() if len(seen) == 1 else None

@@ -1,0 +1,132 @@
+"""Names and SymPy symbols of a derivation, none of which collides with the user's own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field import Polynomial, RationalFunction, terms
+from derive.language.tree import Name
+from derive.stages.parameterization import Parameterization
+
+Constant: TypeAlias = tuple[Symbol, Expr]
+"""A named constant of the start, and its value in start symbols."""
+
+
+class AssumePositive(Exception):  # noqa: N818 - a request, not an error
+    """A branch depends on the signs of start symbols: ask again with these assumed positive."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(", ".join(sorted(names)))
+        self.names = names
+
+
+@dataclass(frozen=True)
+class Notation:
+    """The symbols of one derivation.
+
+    Attributes:
+        parameterization: the whole F, all blocks.
+        block: the outputs at hand, counted from 0.
+        suffix: appended to names of constants, to tell blocks apart.
+        assumed: start symbols assumed positive beyond the declared ones.
+    """
+
+    parameterization: Parameterization
+    block: tuple[int, ...]
+    suffix: str = ""
+    assumed: frozenset[str] = frozenset()
+
+    @functools.cached_property
+    def taken(self) -> frozenset[str]:
+        """The user's names."""
+        p = self.parameterization
+        return frozenset((*p.weights, *p.start_field.names))
+
+    @functools.cached_property
+    def betas(self) -> tuple[Symbol, ...]:
+        """The predictor coordinates of the block."""
+        base = next(
+            name
+            for name in ("beta", "b", "predictor", *(f"beta_{n}x" for n in range(100)))
+            if not any(taken.startswith(name) for taken in self.taken)
+        )
+        if self.parameterization.d == 1:
+            return (Symbol(base, real=True),)
+        return tuple(Symbol(f"{base}{i + 1}", real=True) for i in self.block)
+
+    def fresh(self, base: str, **assumptions: bool) -> Symbol:
+        """Return a symbol called *base*, altered where the user has the name."""
+        name = base + self.suffix
+        while name in self.taken or name in {s.name for s in self.betas}:
+            name += "_"
+        return Symbol(name, real=True, **assumptions)
+
+    @functools.cached_property
+    def start_symbols(self) -> tuple[Symbol, ...]:
+        """The start symbols; positive where declared or assumed."""
+        p = self.parameterization
+        return tuple(
+            Symbol(name, positive=True) if name in p.positive or name in self.assumed else Symbol(name, real=True)
+            for name in p.start_field.names
+        )
+
+    @functools.cached_property
+    def weights(self) -> tuple[Symbol, ...]:
+        """The weights."""
+        return tuple(Symbol(name, real=True) for name in self.parameterization.weights)
+
+    def weight_start(self, name: str) -> str:
+        """Return how the start of a weight is written: ``a_0``, or the given expression."""
+        from derive.language import to_text
+
+        tree = dict(self.parameterization.start)[name]
+        return tree.name if isinstance(tree, Name) else to_text(tree)
+
+
+def to_expr(
+    element: RationalFunction, symbols: Mapping[str, Expr] | Iterable[Expr], factored: bool = False
+) -> Expr:
+    """Return a field element as a SymPy expression.
+
+    Args:
+        element: the function.
+        symbols: the expression for each name of the field, as a mapping or in its order.
+        factored: write numerator and denominator as products of irreducible factors.
+    """
+    if isinstance(symbols, Mapping):
+        images = [symbols[name] for name in element.field.names]
+    else:
+        images = list(symbols)
+    convert = _factored if factored else _expanded
+    top, bottom = convert(element.numerator, images), convert(element.denominator, images)
+    if element.denominator.is_constant() and not factored:
+        return sympy.Add(*(term / bottom for term in sympy.Add.make_args(top)))
+    return top / bottom
+
+
+def _expanded(polynomial: Polynomial, images: list[Expr]) -> Expr:
+    return sympy.Add(
+        *(
+            sympy.Mul(sympy.Integer(c), *(x**e for x, e in zip(images, exponents, strict=False) if e))
+            for exponents, c in terms(polynomial)
+        )
+    )
+
+
+def _factored(polynomial: Polynomial, images: list[Expr]) -> Expr:
+    content, factors = polynomial.factor()
+    return sympy.Mul(
+        sympy.Integer(int(content)), *(_expanded(f, images) ** int(n) for f, n in factors)
+    )
+
+
+def rational(value: Fraction) -> Expr:
+    """Return a Fraction as a SymPy number."""
+    return sympy.Rational(value.numerator, value.denominator)

@@ -1,0 +1,266 @@
+"""Q of a single output through its dual coordinate: beta = h(mu), Q = mu h(mu) - R(w(mu)).
+
+The dual coordinate y of the flow satisfies <grad y, grad F> = 1, so mu = y - y(w_0) is both the
+mirror map dQ/dbeta and the time along w' = grad F. Where every weight is an algebraic function
+of y and of the conserved quantities, or a sum of exponentials of mu, the weights can be written
+in mu, and with them beta and Q. For p^D - m^D this is the closed form of Woodworth et al. 2020
+(section 4) with h_D; no closed form in beta exists there for D >= 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.implicitization import Coordinates, find_relation
+from derive.exact.linear import dot
+from derive.exact.modular import Evaluator, independent_rows, random_point
+from derive.exact.positivity import is_nonnegative
+from derive.stages.dual import DualCoordinates
+from derive.stages.notation import AssumePositive, Notation, rational, to_expr
+from derive.stages.parameterization import Parameterization
+from derive.stages.piece import Curve, Piece
+from derive.verdict import Identity
+
+
+def parametrize(dual: DualCoordinates, notation: Notation) -> Piece | None:
+    """Return Q with the dual coordinate as parameter, or None where the weights resist."""
+    p = dual.warping.hessian.metric.parameterization
+    if dual.R is None or dual.R.logs:
+        return None
+    if not dual.y[0].logs:
+        return _algebraic_weights(dual, p, notation)
+    return _exponential_weights(dual, p, notation)
+
+
+def _algebraic_weights(
+    dual: DualCoordinates, p: Parameterization, notation: Notation
+) -> Piece | None:
+    """Each weight w_i with w_i^n a rational function of y and the conserved quantities."""
+    conserved = dual.warping.hessian.metric.conserved
+    y = dual.y[0].rational
+    laws = [(f"c{i}", law) for i, law in enumerate(conserved.laws)]
+    coordinates = Coordinates.of([("y", y), *laws])
+    field = FunctionField(("mu", *p.start_field.names))
+    try:
+        y0 = p.at_start(y).compose(field.gens[1:], field)
+        constants = [p.at_start(law).compose(field.gens[1:], field) for _, law in laws]
+    except ZeroDivisionError:
+        return None
+    powers: dict[str, tuple[RationalFunction, int]] = {}
+    for name, weight in zip(p.weights, p.field.gens, strict=True):
+        found = _power_of(weight, coordinates, p.degree or 1)
+        if found is None:
+            return None
+        quotient, n = found
+        try:
+            powers[name] = quotient.compose((field.gens[0] + y0, *constants), field), n
+        except ZeroDivisionError:
+            return None
+    z = notation.fresh("z")
+    scale = _scale(powers, field, notation)
+    images = (z / scale, *notation.start_symbols)
+    weights = {
+        name: _radical(p, name, element, n, images, notation)
+        for name, (element, n) in powers.items()
+    }
+    interval = _interval(powers, field, notation, scale)
+    return _parametric_piece(dual, p, notation, weights, z, z / scale, interval)
+
+
+def _power_of(
+    weight: RationalFunction, coordinates: Coordinates, highest_power: int
+) -> tuple[RationalFunction, int] | None:
+    """Return (r, n) with weight^n = r(y, c), n smallest."""
+    for n in range(1, highest_power + 1):
+        relation = find_relation(weight, coordinates, powers=(0, n), highest=3 * highest_power + 4)
+        if relation is not None and relation.degree == n:
+            return -relation.coefficients[0] / relation.coefficients[-1], n
+    return None
+
+
+def _scale(
+    powers: Mapping[str, tuple[RationalFunction, int]], field: FunctionField, notation: Notation
+) -> Expr:
+    """Return s such that z = s mu makes the first linear factor in mu a multiple of 1 - z."""
+    for element, _ in powers.values():
+        for polynomial in (element.denominator, element.numerator):
+            for factor, _ in polynomial.factor()[1]:
+                linear = field.quotient(factor, field.ring.constant(1))
+                slope = linear.partial(0)
+                if not slope.is_zero() and slope.partial(0).is_zero():
+                    offset = linear - slope * field.gens[0]
+                    return to_expr(-slope / offset, (Symbol("mu"), *notation.start_symbols))
+    return sympy.Integer(1)
+
+
+def _interval(
+    powers: Mapping[str, tuple[RationalFunction, int]],
+    field: FunctionField,
+    notation: Notation,
+    scale: Expr,
+) -> tuple[Expr, Expr]:
+    """Return the interval around z = 0 between the poles and zeros of the weights' powers."""
+    ends: list[Expr] = []
+    for element, _ in powers.values():
+        for polynomial in (element.denominator, element.numerator):
+            for factor, _ in polynomial.factor()[1]:
+                linear = field.quotient(factor, field.ring.constant(1))
+                slope = linear.partial(0)
+                if slope.is_zero() or not slope.partial(0).is_zero():
+                    continue
+                at = -(linear - slope * field.gens[0]) / slope
+                images = (Symbol("mu"), *notation.start_symbols)
+                ends.append(sympy.factor_terms(to_expr(at, images, factored=True) * scale))
+    undecided = [e for e in ends if not (e.is_negative or e.is_positive)]
+    if undecided:
+        names = {s.name for e in undecided for s in e.free_symbols if not s.is_positive}
+        if names:
+            raise AssumePositive(frozenset(names) | notation.assumed)
+    below = [e for e in ends if e.is_negative]
+    above = [e for e in ends if e.is_positive]
+    return (
+        sympy.Max(*below) if below else -sympy.oo,
+        sympy.Min(*above) if above else sympy.oo,
+    )
+
+
+def _radical(
+    p: Parameterization,
+    name: str,
+    element: RationalFunction,
+    n: int,
+    images: tuple[Expr, ...],
+    notation: Notation,
+) -> Expr:
+    """Return the real n-th root of *element* that is the weight at the start."""
+    base, units = _normalized(element, images)
+    sign = 1 if n == 1 else start_sign(p, name, notation)
+    root = sign * sympy.Pow(sign**n * base, sympy.Rational(1, n))
+    return sympy.powdenest(root).xreplace(units)
+
+
+def _normalized(
+    element: RationalFunction, images: tuple[Expr, ...]
+) -> tuple[Expr, dict[Symbol, Expr]]:
+    """Return *element* with each factor that depends on z as a constant times a unit.
+
+    A unit is 1 at z = 0 and positive on the interval; it is a positive symbol until the powers
+    are taken, then replaced by what the mapping says.
+    """
+    field = element.field
+    result: Expr = sympy.Integer(1)
+    units: dict[Symbol, Expr] = {}
+    for polynomial, power in ((element.numerator, 1), (element.denominator, -1)):
+        content, factors = polynomial.factor()
+        result *= sympy.Integer(int(content)) ** power
+        for factor, multiplicity in factors:
+            exponent = power * multiplicity
+            whole = field.quotient(factor, field.ring.constant(1))
+            at_zero = whole.compose((field.zero, *field.gens[1:]), field)
+            if at_zero.is_zero() or whole == at_zero:
+                result *= to_expr(whole, images) ** exponent
+                continue
+            unit = sympy.Dummy("unit", positive=True)
+            units[unit] = sympy.expand(to_expr(whole / at_zero, images))
+            result *= to_expr(at_zero, images) ** exponent * unit**exponent
+    return result, units
+
+
+def start_sign(p: Parameterization, name: str, notation: Notation) -> int:
+    """Return the sign of a weight at the start.
+
+    Raises:
+        AssumePositive: it is open, and settled by assuming start symbols positive.
+        ZeroDivisionError: the weight starts at 0, so that its sign is not determined.
+    """
+    value = p.w0[p.weights.index(name)]
+    if value.is_zero():
+        raise ZeroDivisionError(name)
+    positive = frozenset(s.name for s in notation.start_symbols if s.is_positive)
+    if is_nonnegative(value, positive):
+        return 1
+    if is_nonnegative(-value, positive):
+        return -1
+    if set(value.variables()) <= positive:
+        at_ones = value.at([Fraction(1)] * len(value.field.names))
+        return 1 if at_ones >= 0 else -1
+    raise AssumePositive(frozenset(value.variables()) | notation.assumed)
+
+
+def _exponential_weights(
+    dual: DualCoordinates, p: Parameterization, notation: Notation
+) -> Piece | None:
+    """Weights that are sums of exponentials: linear forms P_k with grad F . grad P_k = r_k P_k."""
+    forms: list[tuple[RationalFunction, Fraction]] = []
+    for form in dual.warping.hessian.metric.conserved.darboux:
+        rate = dot(p.jacobian[0], p.field.gradient(form)) / form
+        if form.is_polynomial() and form.degree() == 1 and rate.is_constant():
+            forms.append((form, rate.value()))
+    forms += [(w, Fraction(0)) for w, x in zip(p.field.gens, p.jacobian[0], strict=True)
+              if x.is_zero()]
+    point = random_point(p.p, _rng())
+    rows = [[Evaluator(g)(point) for g in p.field.gradient(form)] for form, _ in forms]
+    chosen = [forms[i] for i in independent_rows(rows)] if rows else []
+    if len(chosen) != p.p or any(not f.is_homogeneous() for f, _ in chosen):
+        return None
+    z = notation.fresh("z")
+    matrix = sympy.Matrix([
+        [rational(g.value()) for g in p.field.gradient(form)] for form, _ in chosen
+    ])
+    grown = sympy.Matrix([
+        to_expr(p.at_start(form), notation.start_symbols) * sympy.exp(rational(rate) * z)
+        for form, rate in chosen
+    ])
+    weights = dict(zip(p.weights, matrix.LUsolve(grown), strict=True))
+    return _parametric_piece(dual, p, notation, weights, z, z, (-sympy.oo, sympy.oo))
+
+
+def _rng() -> object:
+    from random import Random
+
+    return Random(7)
+
+
+def _parametric_piece(
+    dual: DualCoordinates,
+    p: Parameterization,
+    notation: Notation,
+    weights: Mapping[str, Expr],
+    z: Symbol,
+    mu: Expr,
+    interval: tuple[Expr, Expr],
+) -> Piece:
+    if dual.R is None:
+        raise AssertionError("parametric forms need the conjugate")
+    beta = _tidy(to_expr(p.F[0], weights))
+    conjugate = _tidy(to_expr(dual.R.rational, weights))
+    evidence = (
+        Identity("dQ/dbeta = y - y(w_0)", "y", "mu"),
+        Identity("each weight is the printed function of mu on the leaf", "w", "w(mu)"),
+        *dual.evidence,
+    )
+    assumptions = tuple(f"{s} > 0" for s in notation.start_symbols if s.name in notation.assumed)
+    return Piece(
+        "parametric",
+        notation.betas,
+        mu * notation.betas[0] - conjugate,
+        (mu,),
+        curve=Curve(z, beta, interval),
+        assumptions=assumptions,
+        evidence=evidence,
+    )
+
+
+def _tidy(expression: Expr) -> Expr:
+    """Collect the exponentials in a sum; cosmetic."""
+    if not expression.has(sympy.exp):
+        return expression
+    expanded = sympy.expand(expression)
+    exponentials = sorted(expanded.atoms(sympy.exp), key=str)
+    collected = sympy.collect(expanded, exponentials, evaluate=False)
+    return sympy.Add(*(sympy.factor(c) * e for e, c in collected.items()))

@@ -1,0 +1,76 @@
+"""The closed form of Q on one block of outputs, in whichever of four kinds it comes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sympy import Expr, Symbol
+
+from derive.stages.notation import Constant
+from derive.verdict import Identity
+
+Kind: TypeAlias = Literal["explicit", "parametric", "algebraic", "quadrature"]
+KINDS: tuple[Kind, ...] = ("explicit", "parametric", "algebraic", "quadrature")
+
+
+@dataclass(frozen=True)
+class Root:
+    """A function of beta that solves a polynomial equation, and which of its roots it is.
+
+    Attributes:
+        symbol: its name.
+        polynomial: vanishes; a polynomial in the symbol over beta and the constants.
+        explicit: the root in radicals, or None for degree above 2.
+        branch: which root, in words.
+        from_above: 0 when it is the largest real root, 1 for the next, ...
+    """
+
+    symbol: Symbol
+    polynomial: Expr
+    explicit: Expr | None
+    branch: str
+    from_above: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A parametric form: beta = h(z) for z in an interval.
+
+    Attributes:
+        parameter: z.
+        beta: h(z).
+        interval: the open interval of z on which h is increasing; infinite ends allowed.
+    """
+
+    parameter: Symbol
+    beta: Expr
+    interval: tuple[Expr, Expr]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Q restricted to one block, with grad Q = 0 at the start.
+
+    Attributes:
+        kind: explicit in beta; parametric through :class:`Curve`; algebraic through roots of
+            degree above 2; quadrature where no closed form was found.
+        betas: the block's predictor coordinates.
+        value: Q, up to an additive constant.
+        gradient: dQ/dbeta.
+        constants: named constants and their values in start symbols, in order of definition.
+        roots: named algebraic functions of beta, in order of definition.
+        curve: for the parametric kind.
+        assumptions: what was assumed of the start, in words.
+        evidence: the identities that the form rests on.
+    """
+
+    kind: Kind
+    betas: tuple[Symbol, ...]
+    value: Expr
+    gradient: tuple[Expr, ...]
+    constants: tuple[Constant, ...] = ()
+    roots: tuple[Root, ...] = ()
+    curve: Curve | None = None
+    assumptions: tuple[str, ...] = ()
+    evidence: tuple[Identity, ...] = ()
