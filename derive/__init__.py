@@ -1,1 +1,57 @@
-"""Derive implicit regularizers of gradient flow, with proofs."""
+"""Derive the implicit regularizer of gradient flow on a parameterization beta = F(w), with proofs.
+
+>>> from derive import Parameterization, derive
+>>> d = derive(Parameterization.parse(["a*u1", "a*u2"]))
+>>> d.verdict.value, str(d.warping.g)
+('PROVED', 'a')
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from derive.errors import (
+    ConsistencyError,
+    DegenerateStart,
+    DeriveError,
+    InputError,
+    LanguageError,
+    NumericalError,
+    RankDeficient,
+)
+from derive.verdict import Verdict
+
+if TYPE_CHECKING:
+    from derive.derivation import Derivation, derive
+    from derive.stages.parameterization import Parameterization
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ConsistencyError",
+    "DegenerateStart",
+    "Derivation",
+    "DeriveError",
+    "InputError",
+    "LanguageError",
+    "NumericalError",
+    "Parameterization",
+    "RankDeficient",
+    "Verdict",
+    "derive",
+]
+
+_LAZY = {
+    "Derivation": "derive.derivation",
+    "derive": "derive.derivation",
+    "Parameterization": "derive.stages.parameterization",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # SymPy takes a third of a second to import: only what needs it pays.
+    if name not in _LAZY:
+        raise AttributeError(f"module 'derive' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_LAZY[name]), name)

@@ -109,7 +109,9 @@ def darboux_factors(
     candidates = [w.numerator for w in weights]
     if len(weights) <= 12:
         candidates += [
-            s for i, u in enumerate(weights) for v in weights[i + 1 :]
+            s
+            for i, u in enumerate(weights)
+            for v in weights[i + 1 :]
             for s in ((u + v).numerator, (u - v).numerator)
         ]
     for seed in seeds:

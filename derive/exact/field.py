@@ -155,7 +155,9 @@ class RationalFunction:
 
     def __pow__(self, exponent: int) -> RationalFunction:
         if exponent >= 0:
-            return RationalFunction(self.field, self.numerator**exponent, self.denominator**exponent)
+            return RationalFunction(
+                self.field, self.numerator**exponent, self.denominator**exponent
+            )
         return self.field.quotient(self.denominator**-exponent, self.numerator**-exponent)
 
     def __radd__(self, other: int) -> RationalFunction:
@@ -175,9 +177,7 @@ class RationalFunction:
             other = self.field.constant(other)
         if not isinstance(other, RationalFunction) or other.field is not self.field:
             return NotImplemented
-        return bool(
-            self.numerator == other.numerator and self.denominator == other.denominator
-        )
+        return bool(self.numerator == other.numerator and self.denominator == other.denominator)
 
     def __hash__(self) -> int:
         return hash((str(self.numerator), str(self.denominator)))
@@ -265,7 +265,9 @@ class RationalFunction:
 
 
 def _number(polynomial: Polynomial) -> Fraction:
-    return Fraction(int(polynomial.leading_coefficient())) if not polynomial.is_zero() else Fraction()
+    return (
+        Fraction(int(polynomial.leading_coefficient())) if not polynomial.is_zero() else Fraction()
+    )
 
 
 def terms(polynomial: Polynomial) -> Iterator[tuple[Exponents, int]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import gcd
 from random import Random
 
 from derive.exact.field import FunctionField, RationalFunction
@@ -125,9 +126,7 @@ def find_relation(
 def _weight(function: RationalFunction, graded: bool) -> int:
     if graded:
         return function.degree()
-    return max(
-        1, int(function.numerator.total_degree()), int(function.denominator.total_degree())
-    )
+    return max(1, int(function.numerator.total_degree()), int(function.denominator.total_degree()))
 
 
 def _weighted_monomials(
@@ -189,7 +188,7 @@ def _accept(
     sample: Sequence[int],
 ) -> Relation | None:
     """Return the sparsest vector that is a true relation with a leading coefficient that lives."""
-    for vector in sorted(vectors, key=lambda v: sum(1 for c in v if c)):
+    for vector in sorted(_sparser(vectors, exponents), key=_support):
         relation = _relation(vector, exponents, target, coordinates)
         if relation.degree < 1:
             continue
@@ -198,6 +197,30 @@ def _accept(
         if leading(sample[1:]) != 0 and holds(relation, coordinates):
             return relation
     return None
+
+
+def _support(vector: Sequence[int]) -> int:
+    return sum(1 for c in vector if c)
+
+
+def _sparser(
+    vectors: Sequence[tuple[int, ...]], exponents: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[int, ...]]:
+    """Yield each vector that has the target, with multiples of relations without it taken off."""
+    has_target = [any(c and e[0] for c, e in zip(v, exponents, strict=True)) for v in vectors]
+    plain = [v for v, has in zip(vectors, has_target, strict=True) if not has]
+    for vector, has in zip(vectors, has_target, strict=True):
+        if not has:
+            continue
+        best = vector
+        for other in plain[:20]:
+            for k, c in enumerate(other):
+                if c and best[k]:
+                    reduced = tuple(c * x - best[k] * y for x, y in zip(best, other, strict=True))
+                    if _support(reduced) < _support(best):
+                        divisor = gcd(*reduced)
+                        best = tuple(x // divisor for x in reduced)
+        yield best
 
 
 def _relation(
@@ -265,9 +288,7 @@ def conserved_polynomial(
         if not any(i for i, _ in exponents):
             continue
         _extend(samples, len(exponents) + 4, evaluators, len(field.names), Random(6))
-        rows = [
-            [_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]
-        ]
+        rows = [[_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]]
         for vector in sorted(nullspace(rows), key=lambda v: sum(1 for c in v if c)):
             found = {e: c for e, c in zip(exponents, vector, strict=True) if c}
             if any(i for i, _ in found) and _is_conserved(found, f, g, slopes):

@@ -83,9 +83,7 @@ def independent_rows(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
     if not rows or not rows[0]:
         return ()
     echelon, size = _matrix([list(column) for column in zip(*rows, strict=True)]).rref()
-    return tuple(
-        next(c for c in range(len(rows)) if int(echelon[r, c]) != 0) for r in range(size)
-    )
+    return tuple(next(c for c in range(len(rows)) if int(echelon[r, c]) != 0) for r in range(size))
 
 
 def nullspace(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:

@@ -39,29 +39,29 @@ def _is_nonnegative_factor(
     polynomial: Polynomial, names: tuple[str, ...], positive: frozenset[str]
 ) -> bool:
     manifest = all(
-        coefficient > 0
-        and all(e % 2 == 0 or names[k] in positive for k, e in enumerate(exponents))
+        coefficient > 0 and all(e % 2 == 0 or names[k] in positive for k, e in enumerate(exponents))
         for exponents, coefficient in terms(polynomial)
     )
     return manifest or _is_semidefinite_form(polynomial, len(names))
 
 
 def _is_semidefinite_form(polynomial: Polynomial, size: int) -> bool:
-    """Test a quadratic form by exact symmetric elimination."""
-    gram = [[Fraction(0)] * size for _ in range(size)]
+    """Test a polynomial of degree 2 as a quadratic form in (variables, 1), by exact elimination."""
+    gram = [[Fraction(0)] * (size + 1) for _ in range(size + 1)]
     for exponents, coefficient in terms(polynomial):
-        if sum(exponents) != 2:
+        places = [k for k, e in enumerate(exponents) for _ in range(e)]
+        if len(places) > 2:
             return False
-        i, j = [k for k, e in enumerate(exponents) for _ in range(e)]
+        i, j = places + [size] * (2 - len(places))
         gram[i][j] += Fraction(coefficient, 2)
         gram[j][i] += Fraction(coefficient, 2)
-    for k in range(size):
+    for k in range(size + 1):
         pivot = gram[k][k]
         if pivot < 0 or (pivot == 0 and any(gram[k])):
             return False
-        for i in range(k + 1, size):
+        for i in range(k + 1, size + 1):
             if pivot and gram[i][k]:
                 factor = gram[i][k] / pivot
                 gram[i] = [x - factor * y for x, y in zip(gram[i], gram[k], strict=True)]
-        gram[k] = [Fraction(0)] * size
+        gram[k] = [Fraction(0)] * (size + 1)
     return True

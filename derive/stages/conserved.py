@@ -181,9 +181,7 @@ def _darboux_laws(
     """Yield products P_1^n_1 ... P_k^n_k whose logarithmic derivatives along the flow cancel."""
     if len(factors) < 2:
         return
-    cofactors = [
-        [dot(row, p.field.gradient(f)) / f for f in factors] for row in p.jacobian
-    ]
+    cofactors = [[dot(row, p.field.gradient(f)) / f for f in factors] for row in p.jacobian]
     for vector in constant_relations(p, cofactors):
         if sum(abs(n) for n in vector) <= 12:
             product = p.field.one
@@ -192,9 +190,9 @@ def _darboux_laws(
             yield product
 
 
-def constant_relations(p: Parameterization, rows: Sequence[Field | list[RationalFunction]]) -> (
-    list[tuple[int, ...]]
-):
+def constant_relations(
+    p: Parameterization, rows: Sequence[Field | list[RationalFunction]]
+) -> list[tuple[int, ...]]:
     """Return integer vectors v with sum_k v_k row_k = 0 for every row, as found modulo a prime."""
     rng = Random(2)
     evaluators = [[Evaluator(x) for x in row] for row in rows]

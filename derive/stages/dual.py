@@ -77,7 +77,7 @@ def _families(
     unwarped = warping.hessian.verdict is Verdict.PROVED
     D = p.degree
     if D is not None:
-        for e in (0,) if unwarped else range(1, 2 * abs(D) + 1):
+        for e in (0,) if unwarped else range(1, max(2 * abs(D), 4) + 1):
             g_family = [p.field.one] if e == 0 else [f.rational for f in _forms(p, e)]
             yield (_graded(conserved, e + 2 - D), g_family, _graded(conserved, e + 2))
         return
@@ -87,7 +87,7 @@ def _families(
         yield (
             [LogFunction(f) for f in _up_to(p, n)] + _inverse_forms(p, n) + logs,
             g_family,
-            [LogFunction(f) for f in _up_to(p, n + 1)] + _inverse_forms(p, n) + logs,
+            [LogFunction(f) for f in _up_to(p, n + 2)] + _inverse_forms(p, n) + logs,
         )
 
 
@@ -193,8 +193,7 @@ def is_warp(warping: WarpVerdict, g: RationalFunction) -> bool:
     """Tell exactly whether <grad F_a, grad g> = H_a g: the nullspace's g is the one decided on."""
     p = warping.hessian.metric.parameterization
     return all(
-        along(x, g) == h * g
-        for x, h in zip(p.jacobian, _log_derivatives(warping), strict=True)
+        along(x, g) == h * g for x, h in zip(p.jacobian, _log_derivatives(warping), strict=True)
     )
 
 

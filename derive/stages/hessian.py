@@ -87,9 +87,7 @@ def _sufficiency(metric: Metric) -> Finding:
 
 
 def _statement(a: int, b: int, c: int) -> str:
-    return (
-        f"<grad F{a + 1}, grad K{b + 1}{c + 1}> = <grad F{b + 1}, grad K{a + 1}{c + 1}>"
-    )
+    return f"<grad F{a + 1}, grad K{b + 1}{c + 1}> = <grad F{b + 1}, grad K{a + 1}{c + 1}>"
 
 
 def failed(

@@ -8,7 +8,7 @@ Every entry is an identity proved by expansion; what is left to choose is the br
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -43,6 +43,7 @@ class Chart:
         constants: the symbols of the conserved values with these in start symbols.
         roots: the root variables.
         evidence: the identities behind the entries.
+        assumptions: signs at the start that select branches.
     """
 
     notation: Notation
@@ -51,6 +52,7 @@ class Chart:
     constants: tuple[tuple[Symbol, Expr], ...]
     roots: tuple[Root, ...] = ()
     evidence: tuple[Identity, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -103,47 +105,36 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
     return Chart(notation, metric, tuple(entries), tuple(constants))
 
 
-def add_weights(chart: Chart, needed: Sequence[str]) -> Chart | None:
-    """Return the chart with the named weights added, through one root variable, or None."""
-    p = chart.metric.parameterization
-    weights = {name: p.field.gens[p.weights.index(name)] for name in needed}
-    while weights:
-        simple = _simple_entry(chart, weights)
-        if simple is not None:
-            name, chart = simple
-            del weights[name]
-            continue
-        if chart.roots:
-            return None
-        found = _cheapest_root(chart, weights)
-        if found is None:
-            return None
-        name, relation = found
-        rooted = add_root(chart, name, weights[name], relation)
-        if rooted is None:
-            return None
-        chart = rooted
-        del weights[name]
-    return chart
-
-
-def _cheapest_root(
-    chart: Chart, weights: dict[str, RationalFunction]
-) -> tuple[str, Relation] | None:
-    """Return the weight with the relation of lowest weighted degree."""
-    searches = {name: RelationSearch(w, chart.coordinates) for name, w in weights.items()}
+def add_root_among(chart: Chart, candidates: Mapping[str, RationalFunction]) -> Chart | None:
+    """Add the candidate whose relation has the lowest weighted degree as root variable."""
+    searches = {name: RelationSearch(f, chart.coordinates) for name, f in candidates.items()}
     for total in range(1, HIGHEST + 1):
         for name, search in searches.items():
             relation = search.at(total)
             if relation is not None:
-                return name, relation
+                return add_root(chart, name, candidates[name], relation)
     return None
 
 
+def add_weights(chart: Chart, needed: Sequence[str]) -> Chart | None:
+    """Add weights that are rational in the chart, or roots of something rational; all or None."""
+    p = chart.metric.parameterization
+    known = {name for name, _, _ in chart.entries}
+    weights = {name: p.field.gens[p.weights.index(name)] for name in needed if name not in known}
+    while weights:
+        simple = _simple_entry(chart, weights)
+        if simple is None:
+            return None
+        name, chart = simple
+        del weights[name]
+    return chart
+
+
 def _simple_entry(
-    chart: Chart, weights: dict[str, RationalFunction]
+    chart: Chart, weights: Mapping[str, RationalFunction]
 ) -> tuple[str, Chart] | None:
-    """Add one weight that is rational in the chart, or a root of something rational."""
+    """Add one weight w with w^n rational in the chart."""
+    p = chart.metric.parameterization
     for power in (1, 2, 3):
         for name, weight in weights.items():
             highest = 6 if chart.roots else 3
@@ -152,16 +143,29 @@ def _simple_entry(
                 continue
             ratio = -relation.coefficients[0] / relation.coefficients[power]
             image = to_expr(ratio, chart.images)
+            assumed: tuple[str, ...] = ()
             if power > 1:
-                sign = start_sign(chart.metric.parameterization, name, chart.notation)
+                sign, assumed = start_sign(p.at_start(weight), chart.notation)
                 image = sign * sympy.Pow(sign**power * image, sympy.Rational(1, power))
             identity = Identity(f"{name}^{power} = {ratio!r}", f"{name}^{power}", repr(ratio))
-            return name, replace(
-                chart,
-                entries=(*chart.entries, (name, weight, image)),
-                evidence=(*chart.evidence, identity),
-            )
+            return name, _extended(chart, name, weight, image, identity, assumed)
     return None
+
+
+def _extended(
+    chart: Chart,
+    name: str,
+    function: RationalFunction,
+    image: Expr,
+    identity: Identity,
+    assumed: tuple[str, ...],
+) -> Chart:
+    return replace(
+        chart,
+        entries=(*chart.entries, (name, function, image)),
+        evidence=(*chart.evidence, identity),
+        assumptions=(*chart.assumptions, *assumed),
+    )
 
 
 def add_root(
@@ -174,25 +178,17 @@ def add_root(
     letter = "ABCDEGHM"[len(chart.roots)]
     symbol = chart.notation.fresh(letter, **({"nonnegative": True} if power % 2 == 0 else {}))
     image: Expr = symbol
+    assumed: tuple[str, ...] = ()
     if power > 1:
-        if name in p.weights:
-            sign = start_sign(p, name, chart.notation)
-            image = sign * sympy.Pow(sign**power * symbol, sympy.Rational(1, power))
-        elif power % 2 == 0:
-            image = sympy.Pow(symbol, sympy.Rational(1, power))
-        else:
-            return None
+        sign, assumed = start_sign(p.at_start(function), chart.notation)
+        image = sign * sympy.Pow(sign**power * symbol, sympy.Rational(1, power))
     root = _root(chart, symbol, coefficients, function**power)
     if root is None:
         return None
     polynomial = " + ".join(f"({c!r})*T^{n}" for n, c in enumerate(coefficients) if not c.is_zero())
     identity = Identity(f"T = ({function!r})^{power}: {polynomial} = 0", polynomial, "0")
-    return replace(
-        chart,
-        entries=(*chart.entries, (name, function, image)),
-        roots=(*chart.roots, root),
-        evidence=(*chart.evidence, identity),
-    )
+    extended = _extended(chart, name, function, image, identity, assumed)
+    return replace(extended, roots=(*chart.roots, root))
 
 
 def _root(

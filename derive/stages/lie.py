@@ -42,8 +42,7 @@ def bracket(x: Field, y: Field) -> Field:
     """Return [x, y] = (Dy) x - (Dx) y, p functions of the weights."""
     field = x[0].field
     return tuple(
-        dot(x, field.gradient(yk)) - dot(y, field.gradient(xk))
-        for xk, yk in zip(x, y, strict=True)
+        dot(x, field.gradient(yk)) - dot(y, field.gradient(xk)) for xk, yk in zip(x, y, strict=True)
     )
 
 
@@ -54,9 +53,7 @@ def find_lie_structure(p: Parameterization, rng: Random | None = None) -> LieStr
     """
     rng = rng or Random(0)
     fields = p.jacobian
-    brackets = {
-        (a, b): bracket(fields[a], fields[b]) for a, b in combinations(range(p.d), 2)
-    }
+    brackets = {(a, b): bracket(fields[a], fields[b]) for a, b in combinations(range(p.d), 2)}
     commuting = all(x.is_zero() for field in brackets.values() for x in field)
     spanning = fields if commuting else _span(p, brackets, rng)
     return LieStructure(p, brackets, spanning, len(spanning), commuting)

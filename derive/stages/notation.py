@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -25,6 +25,10 @@ class AssumePositive(Exception):  # noqa: N818 - a request, not an error
     def __init__(self, names: frozenset[str]) -> None:
         super().__init__(", ".join(sorted(names)))
         self.names = names
+
+
+class BranchOpen(Exception):  # noqa: N818 - an answer, not an error
+    """The start does not determine which branch of an algebraic function Q takes."""
 
 
 @dataclass(frozen=True)
@@ -69,18 +73,25 @@ class Notation:
         return Symbol(name, real=True, **assumptions)
 
     @functools.cached_property
-    def start_symbols(self) -> tuple[Symbol, ...]:
-        """The start symbols; positive where declared or assumed."""
+    def start_symbols(self) -> dict[str, Symbol]:
+        """The start symbols by name; positive where declared or assumed."""
         p = self.parameterization
-        return tuple(
-            Symbol(name, positive=True) if name in p.positive or name in self.assumed else Symbol(name, real=True)
+        return {
+            name: Symbol(name, positive=True)
+            if name in p.positive or name in self.assumed
+            else Symbol(name, real=True)
             for name in p.start_field.names
-        )
+        }
+
+    @property
+    def positive(self) -> frozenset[str]:
+        """Start symbols that are, or are assumed, positive."""
+        return frozenset(name for name, s in self.start_symbols.items() if s.is_positive)
 
     @functools.cached_property
-    def weights(self) -> tuple[Symbol, ...]:
-        """The weights."""
-        return tuple(Symbol(name, real=True) for name in self.parameterization.weights)
+    def weights(self) -> dict[str, Symbol]:
+        """The weights by name."""
+        return {name: Symbol(name, real=True) for name in self.parameterization.weights}
 
     def weight_start(self, name: str) -> str:
         """Return how the start of a weight is written: ``a_0``, or the given expression."""
@@ -91,7 +102,7 @@ class Notation:
 
 
 def to_expr(
-    element: RationalFunction, symbols: Mapping[str, Expr] | Iterable[Expr], factored: bool = False
+    element: RationalFunction, symbols: Mapping[str, Expr] | Sequence[Expr], factored: bool = False
 ) -> Expr:
     """Return a field element as a SymPy expression.
 
@@ -114,7 +125,9 @@ def to_expr(
 def _expanded(polynomial: Polynomial, images: list[Expr]) -> Expr:
     return sympy.Add(
         *(
-            sympy.Mul(sympy.Integer(c), *(x**e for x, e in zip(images, exponents, strict=False) if e))
+            sympy.Mul(
+                sympy.Integer(c), *(x**e for x, e in zip(images, exponents, strict=False) if e)
+            )
             for exponents, c in terms(polynomial)
         )
     )

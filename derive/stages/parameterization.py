@@ -63,7 +63,9 @@ class Parameterization:
                     raise InputError(f"the outputs use {name}, which is not among the weights")
         if len(set(ordered)) != len(ordered):
             raise InputError("a weight is named twice")
-        given = {name: _tree(value, f"the start of {name}") for name, value in (start or {}).items()}
+        given = {
+            name: _tree(value, f"the start of {name}") for name, value in (start or {}).items()
+        }
         object.__setattr__(self, "trees", trees)
         object.__setattr__(self, "weights", ordered)
         object.__setattr__(self, "start", _starts(ordered, given))
@@ -180,10 +182,13 @@ class Parameterization:
         for name in positive:
             if name not in self.weights and name not in symbols:
                 known = ", ".join((*self.weights, *symbols))
-                raise InputError(f"positive: {name} is neither a weight nor a start symbol ({known})")
+                raise InputError(
+                    f"positive: {name} is neither a weight nor a start symbol ({known})"
+                )
         starts = dict(self.start)
-        narrowed = [starts[n].name if n in starts and isinstance(starts[n], Name) else n
-                    for n in positive]  # type: ignore[union-attr]
+        narrowed = [
+            starts[n].name if n in starts and isinstance(starts[n], Name) else n for n in positive
+        ]  # type: ignore[union-attr]
         return tuple(dict.fromkeys((*positive, *narrowed)))
 
     def _validate(self) -> None:

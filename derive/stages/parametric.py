@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from random import Random
 
 import sympy
 from sympy import Expr, Symbol
@@ -21,7 +22,7 @@ from derive.exact.linear import dot
 from derive.exact.modular import Evaluator, independent_rows, random_point
 from derive.exact.positivity import is_nonnegative
 from derive.stages.dual import DualCoordinates
-from derive.stages.notation import AssumePositive, Notation, rational, to_expr
+from derive.stages.notation import AssumePositive, BranchOpen, Notation, rational, to_expr
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Curve, Piece
 from derive.verdict import Identity
@@ -63,9 +64,9 @@ def _algebraic_weights(
             return None
     z = notation.fresh("z")
     scale = _scale(powers, field, notation)
-    images = (z / scale, *notation.start_symbols)
+    images = {"mu": z / scale, **notation.start_symbols}
     weights = {
-        name: _radical(p, name, element, n, images, notation)
+        name: _radical(p.w0[p.weights.index(name)], element, n, images, notation)
         for name, (element, n) in powers.items()
     }
     interval = _interval(powers, field, notation, scale)
@@ -94,7 +95,7 @@ def _scale(
                 slope = linear.partial(0)
                 if not slope.is_zero() and slope.partial(0).is_zero():
                     offset = linear - slope * field.gens[0]
-                    return to_expr(-slope / offset, (Symbol("mu"), *notation.start_symbols))
+                    return to_expr(-slope / offset, {"mu": Symbol("mu"), **notation.start_symbols})
     return sympy.Integer(1)
 
 
@@ -114,13 +115,13 @@ def _interval(
                 if slope.is_zero() or not slope.partial(0).is_zero():
                     continue
                 at = -(linear - slope * field.gens[0]) / slope
-                images = (Symbol("mu"), *notation.start_symbols)
+                images = {"mu": Symbol("mu"), **notation.start_symbols}
                 ends.append(sympy.factor_terms(to_expr(at, images, factored=True) * scale))
     undecided = [e for e in ends if not (e.is_negative or e.is_positive)]
     if undecided:
         names = {s.name for e in undecided for s in e.free_symbols if not s.is_positive}
         if names:
-            raise AssumePositive(frozenset(names) | notation.assumed)
+            raise AssumePositive(frozenset(names))
     below = [e for e in ends if e.is_negative]
     above = [e for e in ends if e.is_positive]
     return (
@@ -130,22 +131,27 @@ def _interval(
 
 
 def _radical(
-    p: Parameterization,
-    name: str,
+    start: RationalFunction,
     element: RationalFunction,
     n: int,
-    images: tuple[Expr, ...],
+    images: Mapping[str, Expr],
     notation: Notation,
 ) -> Expr:
     """Return the real n-th root of *element* that is the weight at the start."""
     base, units = _normalized(element, images)
-    sign = 1 if n == 1 else start_sign(p, name, notation)
+    sign = 1
+    if n > 1:
+        sign, assumed = start_sign(start, notation)
+        if assumed:
+            raise BranchOpen(
+                f"the sign of {assumed[0].removesuffix(' > 0')} selects the branch of Q"
+            )
     root = sign * sympy.Pow(sign**n * base, sympy.Rational(1, n))
     return sympy.powdenest(root).xreplace(units)
 
 
 def _normalized(
-    element: RationalFunction, images: tuple[Expr, ...]
+    element: RationalFunction, images: Mapping[str, Expr]
 ) -> tuple[Expr, dict[Symbol, Expr]]:
     """Return *element* with each factor that depends on z as a constant times a unit.
 
@@ -171,25 +177,22 @@ def _normalized(
     return result, units
 
 
-def start_sign(p: Parameterization, name: str, notation: Notation) -> int:
-    """Return the sign of a weight at the start.
+def start_sign(value: RationalFunction, notation: Notation) -> tuple[int, tuple[str, ...]]:
+    """Return the sign of a function of the start, and what had to be assumed to know it.
 
     Raises:
-        AssumePositive: it is open, and settled by assuming start symbols positive.
-        ZeroDivisionError: the weight starts at 0, so that its sign is not determined.
+        AssumePositive: it is a monomial of open sign: assume its start symbols positive.
+        BranchOpen: it is zero, so that its sign along the flow is not determined.
     """
-    value = p.w0[p.weights.index(name)]
     if value.is_zero():
-        raise ZeroDivisionError(name)
-    positive = frozenset(s.name for s in notation.start_symbols if s.is_positive)
-    if is_nonnegative(value, positive):
-        return 1
-    if is_nonnegative(-value, positive):
-        return -1
-    if set(value.variables()) <= positive:
-        at_ones = value.at([Fraction(1)] * len(value.field.names))
-        return 1 if at_ones >= 0 else -1
-    raise AssumePositive(frozenset(value.variables()) | notation.assumed)
+        raise BranchOpen("a function whose sign selects the branch of Q is 0 at the start")
+    if is_nonnegative(value, notation.positive):
+        return 1, ()
+    if is_nonnegative(-value, notation.positive):
+        return -1, ()
+    if len(value.numerator.monoms()) == 1 and len(value.denominator.monoms()) == 1:
+        raise AssumePositive(frozenset(value.variables()))
+    return 1, (f"{to_expr(value, notation.start_symbols)} > 0",)
 
 
 def _exponential_weights(
@@ -201,29 +204,26 @@ def _exponential_weights(
         rate = dot(p.jacobian[0], p.field.gradient(form)) / form
         if form.is_polynomial() and form.degree() == 1 and rate.is_constant():
             forms.append((form, rate.value()))
-    forms += [(w, Fraction(0)) for w, x in zip(p.field.gens, p.jacobian[0], strict=True)
-              if x.is_zero()]
-    point = random_point(p.p, _rng())
+    forms += [
+        (w, Fraction(0)) for w, x in zip(p.field.gens, p.jacobian[0], strict=True) if x.is_zero()
+    ]
+    point = random_point(p.p, Random(7))
     rows = [[Evaluator(g)(point) for g in p.field.gradient(form)] for form, _ in forms]
     chosen = [forms[i] for i in independent_rows(rows)] if rows else []
     if len(chosen) != p.p or any(not f.is_homogeneous() for f, _ in chosen):
         return None
     z = notation.fresh("z")
-    matrix = sympy.Matrix([
-        [rational(g.value()) for g in p.field.gradient(form)] for form, _ in chosen
-    ])
-    grown = sympy.Matrix([
-        to_expr(p.at_start(form), notation.start_symbols) * sympy.exp(rational(rate) * z)
-        for form, rate in chosen
-    ])
+    matrix = sympy.Matrix(
+        [[rational(g.value()) for g in p.field.gradient(form)] for form, _ in chosen]
+    )
+    grown = sympy.Matrix(
+        [
+            to_expr(p.at_start(form), notation.start_symbols) * sympy.exp(rational(rate) * z)
+            for form, rate in chosen
+        ]
+    )
     weights = dict(zip(p.weights, matrix.LUsolve(grown), strict=True))
     return _parametric_piece(dual, p, notation, weights, z, z, (-sympy.oo, sympy.oo))
-
-
-def _rng() -> object:
-    from random import Random
-
-    return Random(7)
 
 
 def _parametric_piece(
@@ -244,7 +244,7 @@ def _parametric_piece(
         Identity("each weight is the printed function of mu on the leaf", "w", "w(mu)"),
         *dual.evidence,
     )
-    assumptions = tuple(f"{s} > 0" for s in notation.start_symbols if s.name in notation.assumed)
+    assumptions = tuple(f"{name} > 0" for name in sorted(notation.assumed))
     return Piece(
         "parametric",
         notation.betas,

@@ -63,6 +63,7 @@ class Piece:
         curve: for the parametric kind.
         assumptions: what was assumed of the start, in words.
         evidence: the identities that the form rests on.
+        kernel: for a quadrature, K(beta) where it was written in beta.
     """
 
     kind: Kind
@@ -74,3 +75,4 @@ class Piece:
     curve: Curve | None = None
     assumptions: tuple[str, ...] = ()
     evidence: tuple[Identity, ...] = ()
+    kernel: Expr | None = None

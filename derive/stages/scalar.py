@@ -41,9 +41,10 @@ class KernelRelation:
     K0: RationalFunction
 
     @property
-    def images(self) -> tuple[Symbol, ...]:
-        """SymPy symbols in the order of the field's names."""
-        return (*self.notation.betas, *self.notation.start_symbols)
+    def images(self) -> dict[str, Symbol]:
+        """SymPy symbols for the field's names."""
+        beta = self.notation.betas[0]
+        return {beta.name: beta, **self.notation.start_symbols}
 
     def expr(self, element: RationalFunction, factored: bool = False) -> Expr:
         """Return an element in SymPy."""
@@ -52,7 +53,7 @@ class KernelRelation:
     @property
     def positive(self) -> frozenset[str]:
         """Start symbols known to be positive."""
-        return frozenset(s.name for s in self.images if s.is_positive)
+        return self.notation.positive
 
 
 def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation | None:
@@ -167,7 +168,7 @@ def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Piece | N
         x = relation.notation.betas[0]
         b0, kappa = relation.expr(relation.beta0), relation.expr(K)
         value = x**2 / (2 * kappa) - b0 * x / kappa
-        return _piece(relation, value, (x - b0) / kappa, (), f"K = {K!r}")
+        return _piece(relation, value, (x - b0) / kappa, (), f"K = {K!r}", (), kappa)
     # K = kappa (beta - b)^n exactly when K/K' = (beta - b)/n, linear in beta with slope 1/n.
     ratio = K / slope
     inverse_power = ratio.partial(0)
@@ -221,7 +222,9 @@ def _shifted_power(
         first, second = 1 - n, 2 - n
         value = (t**second / (first * second) - t0**first * t / first) / k
         gradient = sign * (t**first - t0**first) / (first * k)
-    return _piece(relation, _without_constant(value, x), gradient, assumptions, identity)
+    kernel = k * t**n
+    value = _without_constant(value, x)
+    return _piece(relation, value, gradient, assumptions, identity, (), kernel)
 
 
 def _entropy(
@@ -233,7 +236,8 @@ def _entropy(
     ratio = relation.field.gens[0] / offset - shift / offset
     logarithm = sympy.log(relation.expr(ratio, factored=True))
     value = (x - relation.expr(shift)) * logarithm / k - x / k
-    return _piece(relation, value, logarithm / k, (), identity)
+    kernel = k * (x - relation.expr(shift))
+    return _piece(relation, value, logarithm / k, (), identity, (), kernel)
 
 
 def _without_constant(value: Expr, x: Symbol) -> Expr:
@@ -258,7 +262,7 @@ def settle_sign(offset: RationalFunction, relation: KernelRelation) -> tuple[int
         return sign, ()
     odd = _odd_symbols(offset)
     if odd is not None:
-        raise AssumePositive(odd | relation.notation.assumed)
+        raise AssumePositive(odd)
     return 1, (f"{relation.expr(offset)} > 0",)
 
 
@@ -315,7 +319,7 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Piece | 
     value = factor * sympy.expand(linear * sympy.asinh(argument)) - 2 * factor * scale * K
     assumptions = tuple(f"{symbol} > 0" for symbol, _ in constants)
     value -= start_slope * x
-    return _piece(relation, value, gradient, assumptions, f"K^2 = {q!r}", tuple(constants))
+    return _piece(relation, value, gradient, assumptions, f"K^2 = {q!r}", tuple(constants), K)
 
 
 def _square_content(q: RationalFunction) -> int:
@@ -372,6 +376,7 @@ def _piece(
     assumptions: tuple[str, ...],
     identity: str,
     constants: tuple[Constant, ...] = (),
+    kernel: Expr | None = None,
 ) -> Piece:
     left, _, right = identity.partition(" = ")
     evidence = (
@@ -379,6 +384,14 @@ def _piece(
         Identity("Q'' K = 1", "Q'' K", "1"),
     )
     return Piece(
-        "explicit", relation.notation.betas, value, (gradient,), constants, (), None,
-        assumptions, evidence,
+        "explicit",
+        relation.notation.betas,
+        value,
+        (gradient,),
+        constants,
+        (),
+        None,
+        assumptions,
+        evidence,
+        kernel,
     )

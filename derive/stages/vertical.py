@@ -88,7 +88,9 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
         curl = along(fields[a], H[b]) - along(fields[b], H[a])
         _require(p, curl, omega, f"X{a + 1} H{b + 1} - X{b + 1} H{a + 1} = omega({name})")
         evidence.append(
-            Identity(f"X{a + 1} H{b + 1} - X{b + 1} H{a + 1} = omega({name})", repr(curl), repr(omega))
+            Identity(
+                f"X{a + 1} H{b + 1} - X{b + 1} H{a + 1} = omega({name})", repr(curl), repr(omega)
+            )
         )
     for position, v in enumerate(_growing(spanning), 1):
         for m, x in enumerate(fields):
@@ -126,9 +128,7 @@ def _vertical(metric: Metric, H: Sequence[RationalFunction], a: int, b: int) -> 
     p = metric.parameterization
     x, y = p.jacobian[a], p.jacobian[b]
     z = metric.conserved.lie.brackets[a, b]
-    return tuple(
-        zk - H[a] * yk + H[b] * xk for zk, xk, yk in zip(z, x, y, strict=True)
-    )
+    return tuple(zk - H[a] * yk + H[b] * xk for zk, xk, yk in zip(z, x, y, strict=True))
 
 
 def _factor(metric: Metric, v: Field, name: str) -> RationalFunction:
@@ -140,7 +140,12 @@ def _factor(metric: Metric, v: Field, name: str) -> RationalFunction:
     for i in range(p.d):
         for j in range(i, p.d):
             left = dot(v, p.field.gradient(metric.K[i][j]))
-            _require(p, left, omega * metric.K[i][j], f"{name} K{i + 1}{j + 1} = omega({name}) K{i + 1}{j + 1}")
+            _require(
+                p,
+                left,
+                omega * metric.K[i][j],
+                f"{name} K{i + 1}{j + 1} = omega({name}) K{i + 1}{j + 1}",
+            )
     return omega
 
 

@@ -106,7 +106,9 @@ def _consistency(metric: Metric, H: Field) -> Finding:
         reason = "the equations for the warp fail for general starts, but not visibly on this leaf"
         return Finding(Verdict.UNDECIDED, reason)
     solved = Identity("H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac for all a, b, c", "H", "B")
-    return Finding(Verdict.PROVED, "the only candidate for grad log g solves every equation", (solved,))
+    return Finding(
+        Verdict.PROVED, "the only candidate for grad log g solves every equation", (solved,)
+    )
 
 
 def _refute(

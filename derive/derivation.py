@@ -1,0 +1,392 @@
+"""The derivation: a fold of the stages over each block of outputs, read from top to bottom."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field import RationalFunction
+from derive.exact.linear import Matrix
+from derive.stages.conserved import ConservedQuantities, find_conserved
+from derive.stages.hessian import HessianVerdict, decide_hessian
+from derive.stages.leaf import base_chart
+from derive.stages.lie import LieStructure, find_lie_structure
+from derive.stages.metric import Metric, find_metric
+from derive.stages.notation import Constant, Notation, to_expr
+from derive.stages.parameterization import Parameterization
+from derive.stages.piece import KINDS, Kind, Piece, Root
+from derive.stages.potential import BlockPotential, find_potential
+from derive.stages.vector import kernel_in_beta
+from derive.stages.warping import WarpVerdict, decide_warp
+from derive.verdict import Finding, Verdict, conclude
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numerics.lowering import NumericPotential
+
+
+@dataclass(frozen=True)
+class Block:
+    """The derivation of outputs that share weights.
+
+    Attributes:
+        outputs: which outputs, counted from 0.
+        notation: their symbols.
+        lie, conserved, metric, hessian, warping, potential: the records of the stages.
+    """
+
+    outputs: tuple[int, ...]
+    notation: Notation
+    lie: LieStructure
+    conserved: ConservedQuantities
+    metric: Metric
+    hessian: HessianVerdict
+    warping: WarpVerdict
+    potential: BlockPotential
+
+    @functools.cached_property
+    def kernel(self) -> tuple[tuple[Expr, ...], ...] | None:
+        """K in beta and the constants of the leaf, or None where it was not written so."""
+        piece = self.potential.piece
+        if piece is not None and piece.kernel is not None:
+            return ((piece.kernel,),)
+        return kernel_in_beta(
+            self.metric, self.potential.chart or base_chart(self.metric, self.notation)
+        )
+
+
+@dataclass(frozen=True)
+class Conserved:
+    """The conserved quantities of the whole parameterization.
+
+    Attributes:
+        laws: functions of the weights.
+        values: their values at the start.
+        bound: at most this many independent laws exist.
+        finding: whether the list is complete.
+    """
+
+    laws: tuple[Expr, ...]
+    values: tuple[Expr, ...]
+    bound: int
+    finding: Finding
+
+    @property
+    def count(self) -> int:
+        """The number of independent laws found."""
+        return len(self.laws)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the list is complete."""
+        return self.finding.verdict
+
+
+@dataclass(frozen=True)
+class InducedMetric:
+    """The tangent kernel K and the induced metric rho = K^-1.
+
+    Attributes:
+        kernel_in_weights: K as functions of the weights.
+        kernel: K in beta and constants of the start, or None where it does not close.
+        rho: its inverse in beta, or None likewise.
+        roots: named algebraic functions of beta that kernel and rho use.
+        constants: named constants that they use.
+    """
+
+    kernel_in_weights: sympy.ImmutableMatrix
+    kernel: sympy.ImmutableMatrix | None
+    rho: sympy.ImmutableMatrix | None
+    roots: tuple[Root, ...]
+    constants: tuple[Constant, ...]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict on existence; ``g`` is the warp in the weights (1 where none is needed)."""
+
+    finding: Finding
+    g: Expr | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED, REFUTED or UNDECIDED."""
+        return self.finding.verdict
+
+
+@dataclass(frozen=True)
+class Potential:
+    """Q(beta), the sum over blocks, with grad Q = 0 at the start.
+
+    Attributes:
+        finding: PROVED where every block has a proved form.
+        pieces: the blocks' forms; empty where no Q exists or none was found.
+        parameterization: the F that it belongs to.
+    """
+
+    finding: Finding
+    pieces: tuple[Piece, ...]
+    parameterization: Parameterization
+
+    @property
+    def kind(self) -> Kind | None:
+        """The least explicit kind among the pieces."""
+        return max((p.kind for p in self.pieces), key=KINDS.index, default=None)
+
+    @functools.cached_property
+    def Q(self) -> Expr | None:
+        """Q in beta and start symbols, up to an additive constant; None without a form.
+
+        Parametric pieces appear in their parameters z, algebraic ones in their root symbols.
+        """
+        if not self.pieces:
+            return None
+        return sympy.Add(*(_substitute(p.value, p) for p in self.pieces))
+
+    @functools.cached_property
+    def gradient(self) -> tuple[Expr, ...] | None:
+        """dQ/dbeta_i in the order of the outputs."""
+        if not self.pieces:
+            return None
+        by_name = {
+            b: _substitute(g, piece)
+            for piece in self.pieces
+            for b, g in zip(piece.betas, piece.gradient, strict=True)
+        }
+        return tuple(by_name[b] for b in sorted(by_name, key=lambda b: self._order[b.name]))
+
+    @property
+    def _order(self) -> dict[str, int]:
+        betas = Notation(self.parameterization, tuple(range(self.parameterization.d))).betas
+        return {b.name: i for i, b in enumerate(betas)}
+
+    def numeric(self, start: Mapping[str, Any] | None = None) -> NumericPotential:
+        """Return Q, its gradient, the inverse mirror map and the Bregman divergence in NumPy.
+
+        Args:
+            start: numbers for the start symbols.
+
+        Raises:
+            InputError: a start symbol has no value, or the value breaks an assumption.
+            NumericalError: there is no Q to evaluate.
+        """
+        # The one place where symbols ask for numbers; numerics in turn reads only records.
+        from numerics.lowering import lower
+
+        return lower(self, start or {})
+
+
+def _substitute(expression: Expr, piece: Piece) -> Expr:
+    for root in reversed(piece.roots):
+        if root.explicit is not None:
+            expression = expression.subs(root.symbol, root.explicit)
+    for symbol, value in reversed(piece.constants):
+        expression = expression.subs(symbol, value)
+    return expression
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """Everything that was derived from one parameterization, with the verdict.
+
+    Attributes:
+        parameterization: F and the start.
+        blocks: the stages' records for each group of outputs that shares weights.
+        hessian: is rho a Hessian map?
+        warping: is there a warp, and which?
+        potential: Q.
+    """
+
+    parameterization: Parameterization
+    blocks: tuple[Block, ...]
+    hessian: Decision
+    warping: Decision
+    potential: Potential
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED: Q exists and is given. REFUTED: none exists. UNDECIDED: neither was proved."""
+        return conclude((self.warping.finding, self.potential.finding))
+
+    @functools.cached_property
+    def beta(self) -> tuple[Symbol, ...]:
+        """The predictor coordinates."""
+        p = self.parameterization
+        return Notation(p, tuple(range(p.d))).betas
+
+    @functools.cached_property
+    def conserved(self) -> Conserved:
+        """Conserved quantities of all blocks."""
+        laws, values = [], []
+        for block in self.blocks:
+            notation, p = block.notation, block.lie.parameterization
+            for law in block.conserved.laws:
+                laws.append(to_expr(law, notation.weights))
+                values.append(to_expr(p.at_start(law), notation.start_symbols))
+        bound = sum(block.conserved.bound for block in self.blocks)
+        findings = tuple(block.conserved.completeness for block in self.blocks)
+        evidence = tuple(e for f in findings for e in f.evidence)
+        reason = f"{len(laws)} independent laws were found, and at most {bound} exist"
+        return Conserved(
+            tuple(laws), tuple(values), bound, Finding(conclude(findings), reason, evidence)
+        )
+
+    @functools.cached_property
+    def metric(self) -> InducedMetric:
+        """K and rho of the whole parameterization."""
+        d = self.parameterization.d
+        weights = _assemble(
+            d, [(b.outputs, _expressions(b.metric.K, b.notation)) for b in self.blocks]
+        )
+        kernels = [(b.outputs, b.kernel) for b in self.blocks]
+        roots = tuple(r for b in self.blocks if b.potential.chart for r in b.potential.chart.roots)
+        constants = tuple(
+            c for b in self.blocks if b.potential.chart for c in b.potential.chart.constants
+        )
+        kernel = rho = None
+        if all(k is not None for _, k in kernels):
+            kernel = _assemble(d, [(o, k) for o, k in kernels if k is not None])
+            rho = _assemble(d, [(o, _inverse(k)) for o, k in kernels if k is not None])
+        return InducedMetric(weights, kernel, rho, roots, constants)
+
+    def to_text(self, width: int = 80) -> str:
+        """Return the derivation as plain text, at most *width* columns where words allow."""
+        from derive.render.text import render_text
+
+        return render_text(self, width)
+
+    def to_latex(self, standalone: bool = False) -> str:
+        """Return LaTeX: a snippet for a paper, or a document that compiles by itself."""
+        from derive.render.latex import render_latex
+
+        return render_latex(self, standalone=standalone)
+
+    def to_json(self) -> str:
+        """Return the versioned JSON record."""
+        from derive.render.json import render_json
+
+        return render_json(self)
+
+
+def derive(parameterization: Parameterization) -> Derivation:
+    """Derive the implicit regularizer of gradient flow on F, or prove that there is none.
+
+    Stages, for each block of outputs that shares no weight with the others: the Lie structure
+    of the gradient fields, their conserved quantities, the tangent kernel, the Hessian-map
+    decision, the warp decision, the potential. Never raises for a "no" or an "undecided".
+
+    >>> d = derive(Parameterization.parse(["w**2"], start={"w": "alpha"}))
+    >>> d.verdict.value, d.potential.Q
+    ('PROVED', beta*log(beta/alpha**2)/4 - beta/4)
+
+    Args:
+        parameterization: F and the start.
+
+    Raises:
+        DegenerateStart: the predictor cannot move from the start.
+        ConsistencyError: two derivations disagree; a fault of this program.
+    """
+    groups = parameterization.blocks
+    blocks = tuple(
+        _derive_block(parameterization, group, str(i) if len(groups) > 1 else "")
+        for i, group in enumerate(groups, 1)
+    )
+    hessian = Finding(*_joint([b.hessian.finding for b in blocks]))
+    warping, g = _join_warps(blocks, hessian)
+    potential = _join_potentials(blocks, warping)
+    return Derivation(
+        parameterization,
+        blocks,
+        Decision(hessian),
+        Decision(warping, g),
+        Potential(potential, _pieces(blocks, warping, potential), parameterization),
+    )
+
+
+def _derive_block(p: Parameterization, group: tuple[int, ...], suffix: str) -> Block:
+    block = p if len(p.blocks) == 1 else p.restrict(group)
+    notation = Notation(p, group, suffix)
+    lie = find_lie_structure(block)
+    conserved = find_conserved(lie)
+    metric = find_metric(conserved)
+    hessian = decide_hessian(metric)
+    warping = decide_warp(hessian)
+    potential = find_potential(warping, notation)
+    return Block(group, notation, lie, conserved, metric, hessian, warping, potential)
+
+
+def _joint(findings: list[Finding]) -> tuple[Verdict, str, tuple[Any, ...]]:
+    verdict = conclude(tuple(findings))
+    deciding = [f for f in findings if f.verdict is verdict]
+    reason = "; ".join(dict.fromkeys(f.reason for f in deciding))
+    return verdict, reason, tuple(e for f in deciding for e in f.evidence)
+
+
+def _join_warps(blocks: tuple[Block, ...], hessian: Finding) -> tuple[Finding, Expr | None]:
+    """Return the joint verdict and warp: independent blocks must all be Hessian maps.
+
+    For k in one block and i, j in another rho_kj = 0 and T_kij = 0, so h_k rho_ij = 0 and h = 0:
+    a warp would have to be constant.
+    """
+    if len(blocks) == 1:
+        block = blocks[0]
+        finding = block.warping.finding
+        if block.hessian.verdict is Verdict.PROVED:
+            return finding, sympy.Integer(1)
+        dual = block.potential.dual
+        return finding, None if dual is None else to_expr(dual.g, block.notation.weights)
+    if hessian.verdict is Verdict.PROVED:
+        return Finding(Verdict.PROVED, "g = 1: none is needed"), sympy.Integer(1)
+    if hessian.verdict is Verdict.REFUTED:
+        reason = (
+            "the outputs fall into independent blocks, so a warp would have to be constant, "
+            "and one block is not a Hessian map without a warp"
+        )
+        return Finding(Verdict.REFUTED, reason, hessian.evidence), None
+    return Finding(Verdict.UNDECIDED, hessian.reason), None
+
+
+def _join_potentials(blocks: tuple[Block, ...], warping: Finding) -> Finding:
+    if warping.verdict is not Verdict.PROVED:
+        return warping
+    return Finding(*_joint([b.potential.finding for b in blocks]))
+
+
+def _pieces(blocks: tuple[Block, ...], warping: Finding, potential: Finding) -> tuple[Piece, ...]:
+    if Verdict.PROVED is not warping.verdict or Verdict.PROVED is not potential.verdict:
+        return ()
+    return tuple(b.potential.piece for b in blocks if b.potential.piece is not None)
+
+
+def _expressions(K: Matrix, notation: Notation) -> tuple[tuple[Expr, ...], ...]:
+    def convert(x: RationalFunction) -> Expr:
+        return to_expr(x, notation.weights)
+
+    return tuple(tuple(convert(x) for x in row) for row in K)
+
+
+def _assemble(
+    d: int, parts: list[tuple[tuple[int, ...], tuple[tuple[Expr, ...], ...]]]
+) -> sympy.ImmutableMatrix:
+    matrix = sympy.zeros(d, d)
+    for outputs, part in parts:
+        for i, row in zip(outputs, part, strict=True):
+            for j, x in zip(outputs, row, strict=True):
+                matrix[i, j] = x
+    return sympy.ImmutableMatrix(matrix)
+
+
+def _inverse(kernel: tuple[tuple[Expr, ...], ...]) -> tuple[tuple[Expr, ...], ...]:
+    """Return K^-1 by cofactors over a common denominator (division-free, exact)."""
+    matrix = sympy.Matrix(kernel)
+    determinant = sympy.factor(sympy.expand(matrix.det(method="berkowitz")))
+    adjugate = matrix.adjugate(method="berkowitz")
+    return tuple(
+        tuple(sympy.cancel(adjugate[i, j] / determinant) for j in range(matrix.cols))
+        for i in range(matrix.rows)
+    )

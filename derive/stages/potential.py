@@ -1,0 +1,148 @@
+"""Stage 8: the mirror potential Q, in the most explicit kind that was proved.
+
+Q is fixed by grad Q(beta_0) = 0 and left open up to a positive factor (the unit of g) and an
+additive constant. Then grad Q(beta(t)) stays in the row space of the data along gradient flow,
+and the limit solves min Q(beta) subject to X beta = y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import sympy
+from sympy import Expr
+
+from derive.stages.dual import DualCoordinates, find_dual
+from derive.stages.leaf import Chart, add_root_among, base_chart
+from derive.stages.metric import Metric
+from derive.stages.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.stages.parametric import parametrize
+from derive.stages.piece import Piece
+from derive.stages.scalar import find_kernel_relation, integrate_kernel
+from derive.stages.vector import write_in_beta
+from derive.stages.warping import WarpVerdict
+from derive.verdict import Finding, Identity, Verdict
+
+
+@dataclass(frozen=True)
+class BlockPotential:
+    """Q of one block of outputs.
+
+    Attributes:
+        warping: the verdict on existence.
+        dual: dual coordinates and warp in the weights, where found.
+        piece: Q in closed form or as a quadrature; None where no Q exists or none was found.
+        chart: how functions of the weights are written in beta on the leaf, where found.
+        finding: PROVED with the identities behind the piece; the reason otherwise.
+    """
+
+    warping: WarpVerdict
+    dual: DualCoordinates | None
+    piece: Piece | None
+    chart: Chart | None
+    finding: Finding
+
+
+def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
+    """Return Q on one block, the simplest form first, with grad Q(beta_0) = 0."""
+    if warping.verdict is not Verdict.PROVED:
+        return BlockPotential(warping, None, None, None, warping.finding)
+    dual = find_dual(warping)
+    scalar = warping.hessian.metric.parameterization.d == 1
+    try:
+        if scalar:
+            piece, chart = _assuming(lambda n: _scalar(warping, dual, n), notation)
+        else:
+            piece, chart = _assuming(lambda n: _vector(warping, dual, n), notation)
+    except BranchOpen as undetermined:
+        finding = Finding(Verdict.UNDECIDED, str(undetermined))
+        return BlockPotential(warping, dual, None, None, finding)
+    reason = f"grad Q = y - y(w_0), {piece.kind} form"
+    finding = Finding(Verdict.PROVED, reason, piece.evidence)
+    return BlockPotential(warping, dual, piece, chart, finding)
+
+
+def _assuming(
+    build: Callable[[Notation], tuple[Piece, Chart | None]], notation: Notation
+) -> tuple[Piece, Chart | None]:
+    """Build; where a branch asks for the sign of start symbols, assume them positive and retry."""
+    for _ in range(len(notation.start_symbols) + 1):
+        try:
+            return build(notation)
+        except AssumePositive as request:
+            notation = replace(notation, assumed=notation.assumed | request.names)
+    raise AssertionError("assumptions on the start do not settle the branch")
+
+
+def _scalar(
+    warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
+) -> tuple[Piece, Chart | None]:
+    metric = warping.hessian.metric
+    relation = find_kernel_relation(metric, notation)
+    piece = None if relation is None else integrate_kernel(relation)
+    if piece is None and dual is not None:
+        piece = parametrize(dual, notation)
+    if piece is not None:
+        assumed = tuple(f"{name} > 0" for name in sorted(notation.assumed))
+        assumptions = tuple(dict.fromkeys((*assumed, *piece.assumptions)))
+        return replace(piece, assumptions=assumptions), base_chart(metric, notation)
+    return _scalar_quadrature(metric, notation)
+
+
+def _vector(
+    warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
+) -> tuple[Piece, Chart | None]:
+    found = None if dual is None else write_in_beta(dual, notation)
+    if found is not None:
+        return found
+    return _segment_quadrature(warping, notation), base_chart(warping.hessian.metric, notation)
+
+
+def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart | None]:
+    """Q = int (beta - b)/K(b) db from beta_0, with K written in beta where a root allows it."""
+    beta = notation.betas[0]
+    p = metric.parameterization
+    chart = base_chart(metric, notation)
+    kernel = None
+    if chart is not None:
+        rooted = add_root_among(chart, dict(zip(p.weights, p.field.gens, strict=True)))
+        kernel = None if rooted is None else rooted.write(metric.K[0][0])
+        chart = chart if kernel is None else rooted
+    b = notation.fresh("b")
+    beta0 = to_expr(p.at_start(p.F[0]), notation.start_symbols)
+    K = sympy.Function(notation.fresh("K").name)(b)
+    value = sympy.Integral((beta - b) / K, (b, beta0, beta))
+    gradient = sympy.Integral(1 / K, (b, beta0, beta))
+    evidence = (Identity("Q'' = 1/K, K = |grad F|^2 on the leaf", "Q'' K", "1"),)
+    constants = () if chart is None or kernel is None else chart.constants
+    roots = () if chart is None or kernel is None else chart.roots
+    piece = Piece(
+        "quadrature",
+        notation.betas,
+        value,
+        (gradient,),
+        constants,
+        roots,
+        assumptions=tuple(f"{name} > 0" for name in sorted(notation.assumed)),
+        evidence=evidence,
+        kernel=kernel,
+    )
+    return piece, chart
+
+
+def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
+    """Q = int_0^1 (1 - t) <b, g rho b> dt on the lift of the segment beta_0 + t b."""
+    p = warping.hessian.metric.parameterization
+    t = notation.fresh("t")
+    betas = notation.betas
+    steps = [
+        b - to_expr(p.at_start(f), notation.start_symbols) for b, f in zip(betas, p.F, strict=True)
+    ]
+    metric = [[sympy.Function(f"g*rho{i + 1}{j + 1}")(t) for j in range(p.d)] for i in range(p.d)]
+    rows = [sympy.Add(*(m * s for m, s in zip(row, steps, strict=True))) for row in metric]
+    form: Expr = sympy.Add(*(s * r for s, r in zip(steps, rows, strict=True)))
+    value = sympy.Integral((1 - t) * form, (t, 0, 1))
+    gradient = tuple(sympy.Integral(r, (t, 0, 1)) for r in rows)
+    evidence = warping.finding.evidence or warping.hessian.finding.evidence
+    return Piece("quadrature", betas, value, gradient, evidence=evidence)

@@ -1,0 +1,251 @@
+"""Q of several coupled outputs from the dual coordinates: Q = sum_i y_i beta_i - R."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import sympy
+from sympy import Expr
+
+from derive.exact.families import LogFunction
+from derive.exact.field import RationalFunction
+from derive.exact.implicitization import find_relation
+from derive.exact.positivity import is_nonnegative
+from derive.stages.dual import DualCoordinates
+from derive.stages.leaf import Chart, add_root, add_root_among, add_weights, base_chart
+from derive.stages.metric import Metric
+from derive.stages.notation import BranchOpen, Notation, to_expr
+from derive.stages.parameterization import Parameterization
+from derive.stages.piece import Kind, Piece
+from derive.verdict import Identity
+
+
+def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
+    """Return Q in beta through a chart of the leaf, or None where no chart was found."""
+    metric = dual.warping.hessian.metric
+    p = metric.parameterization
+    chart = base_chart(metric, notation)
+    if chart is None:
+        return None
+    if p.at_start(dual.g).is_zero():
+        raise BranchOpen("the warp g is 0 at the start, and the sign that it takes selects Q")
+    completed = _complete(chart, dual, p)
+    if completed is None:
+        return None
+    chart = completed
+    gradients = [_write(chart, y) for y in dual.y]
+    if any(g is None for g in gradients):
+        return None
+    slopes = [_at_start(p, y, notation) for y in dual.y]
+    betas = notation.betas
+    gradient = tuple(g - s for g, s in zip(gradients, slopes, strict=True) if g is not None)
+    value = _value(chart, dual, p)
+    kind: Kind = "explicit"
+    if value is None:
+        kind, value = "quadrature", _along_segment(p, notation)
+    else:
+        value -= sympy.Add(*(s * b for s, b in zip(slopes, betas, strict=True)))
+    used = value.free_symbols.union(*(g.free_symbols for g in gradient))
+    roots = tuple(r for r in chart.roots if r.symbol in used)
+    used = used.union(*(r.polynomial.free_symbols for r in roots))
+    if kind == "explicit" and any(r.explicit is None for r in roots):
+        kind = "algebraic"
+    piece = Piece(
+        kind,
+        betas,
+        value,
+        gradient,
+        tuple(c for c in chart.constants if c[0] in used),
+        roots,
+        assumptions=_assumptions(dual, chart, p),
+        evidence=(*dual.evidence, *chart.evidence, Identity("Q = sum_i y_i beta_i - R", "Q", "Q")),
+    )
+    return piece, chart
+
+
+def _along_segment(p: Parameterization, notation: Notation) -> Expr:
+    """Return int_0^1 <grad Q(beta_0 + t b), b> dt, b = beta - beta_0."""
+    t = notation.fresh("t")
+    start = [to_expr(p.at_start(f), notation.start_symbols) for f in p.F]
+    slope = sympy.Add(
+        *(
+            sympy.Function(f"dQ/d{b}")(s + t * (b - s)) * (b - s)
+            for b, s in zip(notation.betas, start, strict=True)
+        )
+    )
+    return sympy.Integral(slope, (t, 0, 1))
+
+
+def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart | None:
+    """Extend the chart until y, g and R can be written in it."""
+    if any(y.logs for y in dual.y):
+        for argument in _log_arguments(dual.y):
+            relation = find_relation(argument, chart.coordinates)
+            name = f"_P{len(chart.roots)}"
+            extended = None if relation is None else add_root(chart, name, argument, relation)
+            if extended is None:
+                return None
+            chart = extended
+        return chart
+    if _suffices(chart, dual):
+        return chart
+    functions = [*(y.rational for y in dual.y), dual.g]
+    if dual.R is not None:
+        functions += [dual.R.rational, *(a for _, a in dual.R.logs)]
+    needed = [w for w in p.weights if any(w in f.variables() for f in functions)]
+    # Weights of the warp first: the others follow from beta and them.
+    needed.sort(key=lambda w: w not in dual.g.variables())
+    candidates = {w: p.field.gens[p.weights.index(w)] for w in needed}
+    rooted = add_root_among(chart, {"_g": dual.g, **candidates})
+    if rooted is None:
+        return None
+    return rooted if _suffices(rooted, dual) else add_weights(rooted, needed)
+
+
+def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
+    """Tell whether Q can be written in the chart as it is."""
+    if dual.R is None or dual.R.logs:
+        return False
+    targets = [*(y.rational for y in dual.y), dual.R.rational]
+    return all(chart.write(t) is not None for t in targets)
+
+
+def _log_arguments(functions: Sequence[LogFunction]) -> list[RationalFunction]:
+    found: list[RationalFunction] = []
+    for f in functions:
+        found += [a for _, a in f.logs if a not in found]
+    return found
+
+
+def _write(chart: Chart, y: LogFunction) -> Expr | None:
+    rational = chart.write(y.rational)
+    if rational is None:
+        return None
+    logs = _write_logs(chart, y)
+    return None if logs is None else rational + logs
+
+
+def _write_logs(chart: Chart, function: LogFunction) -> Expr | None:
+    p = chart.metric.parameterization
+    total: Expr = sympy.Integer(0)
+    constants = [e for e in chart.entries if e[1] in chart.metric.conserved.laws]
+    for coefficient, argument in function.logs:
+        image = _image(chart, argument)
+        weight = _constant(chart, coefficient, constants)
+        if image is None or weight is None:
+            return None
+        positive = is_nonnegative(p.at_start(argument), chart.notation.positive)
+        if image.is_Pow and image.base.is_Symbol:
+            total += weight * image.exp * sympy.log(image.base)
+        else:
+            total += weight * sympy.log(image if positive else sympy.Abs(image))
+    return total
+
+
+def _image(chart: Chart, argument: RationalFunction) -> Expr | None:
+    """Return the argument of a logarithm in beta: an entry itself, or a polynomial in weights."""
+    for _, function, image in chart.entries:
+        if function == argument:
+            return image
+    known = {name: image for name, _, image in chart.entries}
+    if all(name in known for name in argument.variables()):
+        names = argument.field.names
+        return to_expr(argument, [known.get(name, sympy.Integer(0)) for name in names])
+    return chart.write(argument)
+
+
+def _constant(
+    chart: Chart,
+    coefficient: RationalFunction,
+    constants: Sequence[tuple[str, RationalFunction, Expr]],
+) -> Expr | None:
+    """Return a conserved coefficient in the constants of the leaf."""
+    if coefficient.is_constant():
+        return to_expr(coefficient, chart.notation.weights)
+    return replace(chart, entries=tuple(constants)).write(coefficient)
+
+
+def _value(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Expr | None:
+    """Return sum_i y_i F_i - R in beta, the shortest way that is found."""
+    if dual.R is None:
+        return None
+    total = -dual.R.rational
+    for y, f in zip(dual.y, p.F, strict=True):
+        total += y.rational * f
+    rational = (chart.write(total, without_beta=True) if chart.roots else None) or chart.write(
+        total
+    )
+    if rational is None:
+        known = {name: image for name, _, image in chart.entries}
+        if not all(name in known for name in total.variables()):
+            return None
+        rational = to_expr(total, [known.get(n, sympy.Integer(0)) for n in p.weights])
+    logs = _write_logs(chart, dual.R)
+    if logs is None:
+        return None
+    result = rational - logs
+    for y, beta in zip(dual.y, chart.notation.betas, strict=True):
+        part = _write_logs(chart, y)
+        if part is None:
+            return None
+        result += part * beta
+    return result
+
+
+def _at_start(p: Parameterization, y: LogFunction, notation: Notation) -> Expr:
+    """Return y(w_0) in start symbols."""
+    result = to_expr(p.at_start(y.rational), notation.start_symbols)
+    for coefficient, argument in y.logs:
+        c = to_expr(p.at_start(coefficient), notation.start_symbols)
+        start = to_expr(p.at_start(argument), notation.start_symbols)
+        result += c * sympy.log(start**2) / 2
+    return result
+
+
+def _assumptions(dual: DualCoordinates, chart: Chart, p: Parameterization) -> tuple[str, ...]:
+    """Say what the branch of each root and the sign of the warp rest on."""
+    notation = chart.notation
+    found = [f"{name} > 0" for name in sorted(notation.assumed)] + list(chart.assumptions)
+    darboux = dual.warping.hessian.metric.conserved.darboux
+    if is_nonnegative(dual.g):
+        return tuple(found)
+    for factor, _ in dual.g.numerator.factor()[1]:
+        element = p.field.quotient(factor, p.field.ring.constant(1))
+        if is_nonnegative(element) or element in darboux:
+            continue
+        guard = _guard(dual, element)
+        if guard is not None and _is_positive(p.at_start(guard), notation):
+            continue
+        note = "" if guard is None else f" (automatic when {guard!r} > 0 at the start)"
+        found.append(f"{factor} keeps its sign along the flow{note}")
+    return tuple(found)
+
+
+def _guard(dual: DualCoordinates, factor: RationalFunction) -> RationalFunction | None:
+    """Return a law that keeps a factor away from zero: factor^2 = law + (a sum of squares)."""
+    conserved = dual.warping.hessian.metric.conserved
+    laws = [law for law in conserved.laws if law.is_polynomial()]
+    return next(
+        (law for law in (*laws, *(-x for x in laws)) if is_nonnegative(factor * factor - law)),
+        None,
+    )
+
+
+def _is_positive(value: RationalFunction, notation: Notation) -> bool:
+    return not value.is_zero() and value.is_constant() and value.value() > 0
+
+
+def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...], ...] | None:
+    """Return K in beta, entry by entry, each proved by expansion; None where K was not written."""
+    if chart is None:
+        return None
+    d = metric.parameterization.d
+    entries: dict[tuple[int, int], Expr] = {}
+    for i in range(d):
+        for j in range(i, d):
+            written = chart.write(metric.K[i][j])
+            if written is None:
+                return None
+            entries[i, j] = entries[j, i] = written
+    return tuple(tuple(entries[i, j] for j in range(d)) for i in range(d))
