@@ -25,7 +25,7 @@ from derive.stages.warping import WarpVerdict, decide_warp
 from derive.verdict import Finding, Verdict, conclude
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numerics.lowering import NumericPotential
 
@@ -231,7 +231,7 @@ class Derivation:
         bound = sum(block.conserved.bound for block in self.blocks)
         findings = tuple(block.conserved.completeness for block in self.blocks)
         evidence = tuple(e for f in findings for e in f.evidence)
-        reason = f"{len(laws)} independent laws were found, and at most {bound} exist"
+        reason = f"independent laws found: {len(laws)}; at most {bound} exist"
         return Conserved(
             tuple(laws), tuple(values), bound, Finding(conclude(findings), reason, evidence)
         )
@@ -273,7 +273,9 @@ class Derivation:
         return render_json(self)
 
 
-def derive(parameterization: Parameterization) -> Derivation:
+def derive(
+    parameterization: Parameterization, progress: Callable[[str], None] | None = None
+) -> Derivation:
     """Derive the implicit regularizer of gradient flow on F, or prove that there is none.
 
     Stages, for each block of outputs that shares no weight with the others: the Lie structure
@@ -286,6 +288,7 @@ def derive(parameterization: Parameterization) -> Derivation:
 
     Args:
         parameterization: F and the start.
+        progress: called with the name of each stage as it begins.
 
     Raises:
         DegenerateStart: the predictor cannot move from the start.
@@ -293,7 +296,7 @@ def derive(parameterization: Parameterization) -> Derivation:
     """
     groups = parameterization.blocks
     blocks = tuple(
-        _derive_block(parameterization, group, str(i) if len(groups) > 1 else "")
+        _derive_block(parameterization, group, str(i) if len(groups) > 1 else "", progress)
         for i, group in enumerate(groups, 1)
     )
     hessian = Finding(*_joint([b.hessian.finding for b in blocks]))
@@ -308,14 +311,26 @@ def derive(parameterization: Parameterization) -> Derivation:
     )
 
 
-def _derive_block(p: Parameterization, group: tuple[int, ...], suffix: str) -> Block:
+def _derive_block(
+    p: Parameterization,
+    group: tuple[int, ...],
+    suffix: str,
+    progress: Callable[[str], None] | None,
+) -> Block:
+    enter = progress or (lambda stage: None)
     block = p if len(p.blocks) == 1 else p.restrict(group)
     notation = Notation(p, group, suffix)
+    enter("Lie structure")
     lie = find_lie_structure(block)
+    enter("conserved quantities")
     conserved = find_conserved(lie)
+    enter("metric")
     metric = find_metric(conserved)
+    enter("Hessian-map decision")
     hessian = decide_hessian(metric)
+    enter("warp decision")
     warping = decide_warp(hessian)
+    enter("potential")
     potential = find_potential(warping, notation)
     return Block(group, notation, lie, conserved, metric, hessian, warping, potential)
 
@@ -387,6 +402,6 @@ def _inverse(kernel: tuple[tuple[Expr, ...], ...]) -> tuple[tuple[Expr, ...], ..
     determinant = sympy.factor(sympy.expand(matrix.det(method="berkowitz")))
     adjugate = matrix.adjugate(method="berkowitz")
     return tuple(
-        tuple(sympy.cancel(adjugate[i, j] / determinant) for j in range(matrix.cols))
+        tuple(sympy.factor(adjugate[i, j] / determinant) for j in range(matrix.cols))
         for i in range(matrix.rows)
     )

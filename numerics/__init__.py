@@ -1,1 +1,46 @@
 """Numbers: evaluate, flow, compare."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numerics.crosscheck import CrossCheck, crosscheck
+    from numerics.flow import Flow, flow
+    from numerics.lowering import NumericPotential, lower
+
+__all__ = ["CrossCheck", "Flow", "NumericPotential", "crosscheck", "flow", "lower"]
+
+_LAZY = {
+    "CrossCheck": "numerics.crosscheck",
+    "Flow": "numerics.flow",
+    "NumericPotential": "numerics.lowering",
+    "crosscheck": "numerics.crosscheck",
+    "flow": "numerics.flow",
+    "lower": "numerics.lowering",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'numerics' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_LAZY[name]), name)
+
+
+class _Package(ModuleType):
+    """The package, in which ``flow`` and ``crosscheck`` stay functions.
+
+    Importing the submodule of that name would put the module in the place of the function.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and name in _LAZY:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

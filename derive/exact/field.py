@@ -184,8 +184,8 @@ class RationalFunction:
 
     def __repr__(self) -> str:
         if self.denominator.is_one():
-            return str(self.numerator)
-        return f"({self.numerator})/({self.denominator})"
+            return str(self.numerator).replace("^", "**")
+        return f"({self.numerator})/({self.denominator})".replace("^", "**")
 
     def _coerce(self, other: RationalFunction | int) -> RationalFunction:
         return other if isinstance(other, RationalFunction) else self.field.constant(other)

@@ -85,14 +85,14 @@ def find_conserved(lie: LieStructure, rng: Random | None = None) -> ConservedQua
 
 def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: int) -> Finding:
     evidence = tuple(
-        Identity(f"<grad c{i}, grad F{j}> = 0", repr(law), "constant along grad F")
+        Identity(f"<grad c{i}, grad F{j}> = 0, c{i} = {law!r}", "0", "0")
         for i, law in enumerate(laws, 1)
         for j in range(1, p.d + 1)
     )
     if len(laws) == bound:
-        reason = f"p - dim Lie = {bound} and {len(laws)} independent laws were found"
+        reason = f"p - dim Lie = {bound} = number of independent laws found"
         return Finding(Verdict.PROVED, reason, evidence)
-    reason = f"{len(laws)} independent laws were found and at most {bound} exist"
+    reason = f"independent laws found: {len(laws)}; at most {bound} exist"
     return Finding(Verdict.UNDECIDED, reason, evidence)
 
 

@@ -281,10 +281,17 @@ def _evidence(
     p: Parameterization, y: Sequence[LogFunction], g: RationalFunction, R: LogFunction | None
 ) -> tuple[Identity, ...]:
     found = [
-        Identity(f"<grad y{i}, grad F{j}> = {'g' if i == j else '0'}", "0", "0")
-        for i in range(1, p.d + 1)
-        for j in range(1, p.d + 1)
+        Identity(
+            f"<grad y{i}, grad F{j}> = {'g' if i == j else '0'}",
+            repr(yi.along(x)),
+            repr(g) if i == j else "0",
+        )
+        for i, yi in enumerate(y, 1)
+        for j, x in enumerate(p.jacobian, 1)
     ]
     if R is not None:
-        found += [Identity(f"<grad R, grad F{j}> = g F{j}", "0", "0") for j in range(1, p.d + 1)]
+        found += [
+            Identity(f"<grad R, grad F{j}> = g F{j}", repr(R.along(x)), repr(g * f))
+            for j, (x, f) in enumerate(zip(p.jacobian, p.F, strict=True), 1)
+        ]
     return tuple(found)

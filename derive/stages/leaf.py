@@ -147,9 +147,16 @@ def _simple_entry(
             if power > 1:
                 sign, assumed = start_sign(p.at_start(weight), chart.notation)
                 image = sign * sympy.Pow(sign**power * image, sympy.Rational(1, power))
-            identity = Identity(f"{name}^{power} = {ratio!r}", f"{name}^{power}", repr(ratio))
+            what = name if power == 1 else f"{name}**{power}"
+            identity = Identity(f"{what} = {_named(chart, ratio)}", what, repr(ratio))
             return name, _extended(chart, name, weight, image, identity, assumed)
     return None
+
+
+def _named(chart: Chart, ratio: RationalFunction) -> Expr:
+    """Return an element of the chart's field with its names as symbols."""
+    names = [Symbol(name) for name, _, _ in chart.entries]
+    return to_expr(ratio, names)
 
 
 def _extended(
@@ -185,8 +192,8 @@ def add_root(
     root = _root(chart, symbol, coefficients, function**power)
     if root is None:
         return None
-    polynomial = " + ".join(f"({c!r})*T^{n}" for n, c in enumerate(coefficients) if not c.is_zero())
-    identity = Identity(f"T = ({function!r})^{power}: {polynomial} = 0", polynomial, "0")
+    what = f"({function!r})**{power}" if power > 1 else repr(function)
+    identity = Identity(f"{root.polynomial} = 0 for {symbol} = {what}", str(root.polynomial), "0")
     extended = _extended(chart, name, function, image, identity, assumed)
     return replace(extended, roots=(*chart.roots, root))
 

@@ -72,6 +72,9 @@ class Parameterization:
         object.__setattr__(self, "positive", self._positive(tuple(positive)))
         self._validate()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parameterization, (self.trees, self.weights, dict(self.start), self.positive)
+
     @classmethod
     def parse(
         cls,

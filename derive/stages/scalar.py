@@ -191,9 +191,11 @@ def _power_kernel(relation: KernelRelation, power: RationalFunction, n: int) -> 
     kappa = power / field.gens[0] ** m
     if m == 0 or not kappa.partial(0).is_zero() or not kappa.is_constant():
         return None
-    root = sympy.Pow(rational(kappa.value()), sympy.Rational(1, n))
+    sign, _ = settle_sign(relation.beta0, relation)
+    # K > 0 on the side of 0 where the start lies, so kappa sign^m > 0.
+    root = sympy.Pow(rational(kappa.value() * sign**m), sympy.Rational(1, n))
     exponent = sympy.Rational(m, n)
-    return _shifted_power(relation, root, field.zero, exponent, f"K^{n} = {power!r}")
+    return _shifted_power(relation, root, field.zero, exponent, f"K**{n} = {power!r}")
 
 
 def _shifted_power(
@@ -319,7 +321,7 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Piece | 
     value = factor * sympy.expand(linear * sympy.asinh(argument)) - 2 * factor * scale * K
     assumptions = tuple(f"{symbol} > 0" for symbol, _ in constants)
     value -= start_slope * x
-    return _piece(relation, value, gradient, assumptions, f"K^2 = {q!r}", tuple(constants), K)
+    return _piece(relation, value, gradient, assumptions, f"K**2 = {q!r}", tuple(constants), K)
 
 
 def _square_content(q: RationalFunction) -> int:

@@ -218,7 +218,7 @@ def _assumptions(dual: DualCoordinates, chart: Chart, p: Parameterization) -> tu
         if guard is not None and _is_positive(p.at_start(guard), notation):
             continue
         note = "" if guard is None else f" (automatic when {guard!r} > 0 at the start)"
-        found.append(f"{factor} keeps its sign along the flow{note}")
+        found.append(f"{element!r} keeps its sign along the flow{note}")
     return tuple(found)
 
 

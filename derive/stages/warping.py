@@ -90,14 +90,16 @@ def _consistency(metric: Metric, H: Field) -> Finding:
     p = metric.parameterization
     K = metric.K
     open_ends = 0
+    solved: list[Identity] = []
     for a, b in combinations(range(p.d), 2):
         for c in range(p.d):
             left, right = H[a] * K[b][c] - H[b] * K[a][c], _B(metric, a, b, c)
+            statement = (
+                f"H{a + 1} K{b + 1}{c + 1} - H{b + 1} K{a + 1}{c + 1} = "
+                f"<grad F{a + 1}, grad K{b + 1}{c + 1}> - <grad F{b + 1}, grad K{a + 1}{c + 1}>"
+            )
+            solved.append(Identity(statement, repr(left), repr(right)))
             if left != right:
-                statement = (
-                    f"H{a + 1} K{b + 1}{c + 1} - H{b + 1} K{a + 1}{c + 1} = "
-                    f"<grad F{a + 1}, grad K{b + 1}{c + 1}> - <grad F{b + 1}, grad K{a + 1}{c + 1}>"
-                )
                 refutation = _refute(p, statement, left, right)
                 if refutation is not None:
                     return refutation
@@ -105,10 +107,8 @@ def _consistency(metric: Metric, H: Field) -> Finding:
     if open_ends:
         reason = "the equations for the warp fail for general starts, but not visibly on this leaf"
         return Finding(Verdict.UNDECIDED, reason)
-    solved = Identity("H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac for all a, b, c", "H", "B")
-    return Finding(
-        Verdict.PROVED, "the only candidate for grad log g solves every equation", (solved,)
-    )
+    reason = "the only candidate for H_a = <grad F_a, grad log g> solves every equation"
+    return Finding(Verdict.PROVED, reason, tuple(solved))
 
 
 def _refute(
@@ -117,5 +117,5 @@ def _refute(
     witness = find_witness(p, left - right)
     if witness is None:
         return None
-    reason = "the only candidate for grad log g fails an equation: no scalar warp exists"
+    reason = "the only candidate for H_a = <grad F_a, grad log g> fails: no scalar warp exists"
     return Finding(Verdict.REFUTED, reason, (failed(statement, left, right, witness),))

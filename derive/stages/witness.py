@@ -19,6 +19,9 @@ from derive.stages.parameterization import Parameterization
 DEPTH = 4
 """Iterated derivatives tried before the answer is left open."""
 
+MAXIMAL_TERMS = 5000
+"""Size of these derivatives at which the answer is left open."""
+
 
 @dataclass(frozen=True, slots=True)
 class Witness:
@@ -26,7 +29,7 @@ class Witness:
 
     Attributes:
         point: the weights at that start.
-        value: the value there of the function or of the derivative.
+        value: the value there of the function, or of the derivative of its numerator.
         derivative: the fields differentiated along, in order; empty for the function itself.
     """
 
@@ -40,26 +43,24 @@ def find_witness(p: Parameterization, function: RationalFunction) -> Witness | N
 
     None means "zero as far as was looked", never "zero".
     """
-    try:
-        p.at_start(function)
-    except ZeroDivisionError:
-        # A pole at the start is no value: the numerator vanishes on the leaf when the function does.
-        function = p.field.quotient(function.numerator, p.field.ring.constant(1))
-    candidates: list[tuple[tuple[str, ...], RationalFunction]] = [((), function)]
-    for _ in range(DEPTH + 1):
+    found = _at_rational_start(p, function)
+    if found is not None:
+        return Witness(*found)
+    # Where the denominator does not vanish, the numerator vanishes to the same order.
+    numerator = p.field.quotient(function.numerator, p.field.ring.constant(1))
+    candidates: list[tuple[tuple[str, ...], RationalFunction]] = [((), numerator)]
+    for _ in range(DEPTH):
+        candidates = [
+            ((*path, f"grad F{j}"), dot(row, p.field.gradient(candidate)))
+            for path, candidate in candidates
+            for j, row in enumerate(p.jacobian, 1)
+        ]
+        if sum(len(c.numerator.monoms()) for _, c in candidates) > MAXIMAL_TERMS:
+            return None
         for path, candidate in candidates:
             found = _at_rational_start(p, candidate)
             if found is not None:
-                point, value = found
-                return Witness(point, value, path)
-        candidates = [
-            ((*path, f"grad F{j}"), derivative)
-            for path, candidate in candidates
-            for j, row in enumerate(p.jacobian, 1)
-            if not (derivative := dot(row, p.field.gradient(candidate))).is_zero()
-        ]
-        if len(candidates) > 64:
-            return None
+                return Witness(*found, path)
     return None
 
 

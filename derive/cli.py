@@ -1,0 +1,320 @@
+"""The command line: the only module that knows both the derivation and the numerics.
+
+Nothing heavy is imported before the arguments are known to be good.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from derive.errors import DeriveError, InputError, LanguageError
+from derive.sandbox import ChildDied, Limits, OutOfTime, run_limited
+
+YES, NO, BAD_INPUT, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
+
+app = typer.Typer(
+    name="derive",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Derive the implicit regularizer of gradient flow on a parameterization beta = F(w).
+
+    Try:  derive regularizer "a*u1" "a*u2"
+    """
+    if version:
+        from derive import __version__
+
+        print(f"regderive {__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command()
+def regularizer(
+    outputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="OUTPUT...",
+            help='The components of F(w), one argument each: "a*u1" "a*u2".',
+            show_default=False,
+        ),
+    ] = None,
+    start: Annotated[
+        str,
+        typer.Option(help="Start values: a=1/2,p=alpha. Others start at w_0.", metavar="W=V,..."),
+    ] = "",
+    positive: Annotated[
+        str, typer.Option(help="Weights or start symbols that start positive.", metavar="NAMES")
+    ] = "",
+    check: Annotated[
+        bool, typer.Option("--check", help="Confirm Q by a high-precision flow in the weights.")
+    ] = False,
+    digits: Annotated[
+        int, typer.Option(help="Digits of that flow.", min=10, max=1000, metavar="N")
+    ] = 30,
+    latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX snippet.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the JSON record.")] = False,
+    standalone: Annotated[
+        bool, typer.Option("--standalone", help="With --latex: a document that compiles.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Write the result to FILE.", metavar="FILE"),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(help="Give up after S seconds.", min=0.1, max=86400, metavar="S")
+    ] = 60.0,
+) -> None:
+    """Derive Q(beta) such that gradient flow on |X F(w) - y|^2 minimises it, or prove there is none.
+
+    OUTPUT is a polynomial or a quotient of polynomials in the weights, in Python's notation:
+    + - * / ** and brackets, exact numbers (0.5 is 1/2). Weights are real and start at the
+    symbol <weight>_0 unless --start says otherwise.
+
+    Exit status: 0 Q exists and is printed; 1 proved that none exists; 2 bad input;
+    3 undecided, or out of time.
+
+    \b
+    Examples:
+      derive regularizer "p**2 - m**2" --start p=alpha,m=alpha --positive alpha
+      derive regularizer "a*u1" "a*u2" --check
+      derive regularizer "a*u1" "a*u2" --latex --standalone -o neuron.tex
+    """
+    request = _request(
+        outputs or [], start, positive, "latex" if latex else "json" if json else "text", standalone
+    )
+    if latex and json:
+        raise InputError("choose one of --latex and --json")
+    if standalone and not latex:
+        raise InputError("--standalone goes with --latex")
+    if output is not None:
+        _check_writable(output)
+    answer = _run(
+        lambda enter: _derive(request, digits if check else None, enter), timeout, output is None
+    )
+    _deliver(answer.result, output)
+    if answer.narration:
+        print(answer.narration, file=sys.stderr)
+    raise typer.Exit(answer.code)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to derive, checked as far as is possible without algebra."""
+
+    outputs: tuple[Any, ...]
+    start: dict[str, Any]
+    positive: tuple[str, ...]
+    form: str
+    standalone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a derivation printed, and its exit status."""
+
+    result: str
+    code: int
+    narration: str = ""
+
+
+def _request(
+    outputs: Sequence[str], start: str, positive: str, form: str, standalone: bool
+) -> Request:
+    from derive.language import parse_assignments, parse_names, parse_outputs
+
+    trees = parse_outputs([text.lstrip() for text in outputs])
+    try:
+        option = "--start"
+        starts = dict(parse_assignments(start)) if start.strip() else {}
+        option = "--positive"
+        names = parse_names(positive) if positive.strip() else ()
+    except LanguageError as error:
+        raise InputError(f"{option}: {error}") from None
+    return Request(trees, starts, names, form, standalone)
+
+
+def _derive(request: Request, digits: int | None, enter: Callable[[str], None]) -> Answer:
+    """Derive, render, and cross-check where asked: the part that runs in the child."""
+    enter("importing the algebra")
+    from derive.derivation import derive
+    from derive.stages.parameterization import Parameterization
+    from derive.verdict import Verdict
+
+    enter("parameterization")
+    p = Parameterization(request.outputs, None, request.start, request.positive)
+    derivation = derive(p, enter)
+    code = {Verdict.PROVED: YES, Verdict.REFUTED: NO, Verdict.UNDECIDED: UNDECIDED}[
+        derivation.verdict
+    ]
+    report = None
+    if digits is not None and derivation.verdict is Verdict.PROVED:
+        enter("flow in the weights")
+        from numerics.crosscheck import crosscheck
+
+        report = crosscheck(derivation, digits=digits)
+        if not report.passed:
+            code = UNDECIDED
+    enter("rendering")
+    if request.form == "latex":
+        result = derivation.to_latex(standalone=request.standalone)
+    elif request.form == "json":
+        result = derivation.to_json()
+    else:
+        result = derivation.to_text()
+    if report is None:
+        narration = "--check: there is no Q to check" if digits is not None else ""
+        return Answer(result, code, narration)
+    if request.form == "text":
+        return Answer(result + "\n" + report.report(), code)
+    return Answer(result, code, report.report())
+
+
+def _run(function: Callable[[Callable[[str], None]], Answer], timeout: float, talk: bool) -> Answer:
+    narrator = _Narrator() if talk and sys.stderr.isatty() else None
+    stage = ["starting"]
+
+    def narrate(name: str, elapsed: float) -> None:
+        stage[0] = name
+        if narrator is not None:
+            narrator(name, elapsed)
+
+    try:
+        return run_limited(function, Limits(timeout), narrate)  # type: ignore[no-any-return]
+    except OutOfTime as late:
+        message = (
+            f"out of time after {timeout:g} s in stage: {late}; "
+            "raise --timeout, or give fewer weights or lower degrees"
+        )
+        raise _Stop(message, UNDECIDED) from None
+    except ChildDied as dead:
+        message = f"out of memory or processor time in stage: {dead}; the input is too large"
+        raise _Stop(message, UNDECIDED) from None
+    except KeyboardInterrupt:
+        raise _Stop(f"interrupted in stage: {stage[0]}", INTERRUPTED) from None
+    finally:
+        if narrator is not None:
+            narrator.clear()
+
+
+class _Stop(Exception):
+    """An end with one line and an exit status."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class _Narrator:
+    """One line on the terminal's stderr that says which stage is running, after a second."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def __call__(self, stage: str, elapsed: float) -> None:
+        if elapsed > 1:
+            self._shown = True
+            sys.stderr.write(f"\r\033[Kderiving: {stage} ({elapsed:.0f} s)")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse an output file that cannot be written, before time is spent."""
+    folder = path.parent
+    if path.is_dir():
+        raise InputError(f"-o: {path} is a folder; give a file name")
+    if not folder.is_dir():
+        raise InputError(f"-o: there is no folder {folder}")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise InputError(f"-o: {path} cannot be written")
+
+
+def _deliver(text: str, path: Path | None) -> None:
+    """Print, or write whole: a reader never sees half a file."""
+    if path is None:
+        print(text)
+        return
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text + "\n")
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except OSError as error:
+        # Nothing that was derived is lost.
+        print(text)
+        raise InputError(f"-o: {path}: {error.strerror}; printed instead") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _protect(arguments: Sequence[str]) -> list[str]:
+    """Let expressions such as -w**2 pass as arguments: one leading minus is no option here."""
+    return [
+        f" {a}"
+        if a.startswith("-") and not a.startswith("--") and a not in ("-o", "-h", "-")
+        else a
+        for a in arguments
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its status; every refusal is one line on stderr."""
+    usage_error = typer.BadParameter.__mro__[2]
+    try:
+        code = app(
+            _protect(sys.argv[1:] if arguments is None else arguments),
+            prog_name="derive",
+            standalone_mode=False,
+        )
+    except usage_error as refused:  # type: ignore[misc]
+        _refuse(f"{refused.format_message()} (derive --help shows what is accepted)")  # type: ignore[attr-defined]
+        sys.exit(BAD_INPUT)
+    except _Stop as stop:
+        _refuse(str(stop))
+        sys.exit(stop.code)
+    except DeriveError as error:
+        _refuse(str(error))
+        sys.exit(BAD_INPUT if isinstance(error, InputError) else UNDECIDED)
+    except KeyboardInterrupt:
+        _refuse("interrupted")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of the pipe has left, as `derive ... | head` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(YES)
+    except Exception as fault:
+        _refuse(f"internal error ({type(fault).__name__}: {fault}); please report this command")
+        sys.exit(UNDECIDED)
+    sys.exit(code if isinstance(code, int) else YES)
+
+
+def _refuse(message: str) -> None:
+    print(f"derive: {' '.join(message.split())}", file=sys.stderr)

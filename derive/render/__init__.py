@@ -1,0 +1,1 @@
+"""Text, LaTeX and JSON of a finished derivation; nothing here decides or computes."""

@@ -1,0 +1,151 @@
+"""The versioned JSON record of a derivation; fields are only ever added."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from derive.derivation import Block, Decision, Derivation
+from derive.language import to_text
+from derive.render.text import plain
+from derive.stages.piece import Piece
+from derive.verdict import Finding, Identity
+
+FORMAT = "regderive-derivation"
+VERSION = 1
+
+
+def render_json(derivation: Derivation) -> str:
+    """Return the record as JSON text with sorted structure and no floats.
+
+    Expressions are strings in the language of the command line; numbers in evidence are exact,
+    as strings such as "-3/2".
+    """
+    return json.dumps(to_record(derivation), indent=2, ensure_ascii=True)
+
+
+def to_record(d: Derivation) -> dict[str, Any]:
+    """Return the record as plain dictionaries and lists."""
+    p = d.parameterization
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "verdict": d.verdict.value,
+        "parameterization": {
+            "outputs": [to_text(t) for t in p.trees],
+            "weights": list(p.weights),
+            "start": {w: to_text(t) for w, t in p.start},
+            "positive": list(p.positive),
+            "homogeneity_degree": p.degree,
+            "beta": [str(b) for b in d.beta],
+            "blocks": [[i + 1 for i in b.outputs] for b in d.blocks],
+        },
+        "conserved": {
+            "laws": [plain(law) for law in d.conserved.laws],
+            "values_at_start": [plain(value) for value in d.conserved.values],
+            "count": d.conserved.count,
+            "bound": d.conserved.bound,
+            "lie_dimension": sum(b.lie.dimension for b in d.blocks),
+            **_finding(d.conserved.finding),
+        },
+        "metric": _metric(d),
+        "hessian": _decision(d.hessian),
+        "warping": {
+            **_decision(d.warping),
+            "g": None if d.warping.g is None else plain(d.warping.g),
+            "dual_coordinates": [_dual(b) for b in d.blocks],
+        },
+        "potential": {
+            "kind": d.potential.kind,
+            "pieces": [_piece(piece) for piece in d.potential.pieces],
+            "normalization": "grad Q(beta_0) = 0; up to a positive factor and a constant",
+            **_finding(d.potential.finding),
+        },
+    }
+
+
+def _metric(d: Derivation) -> dict[str, Any]:
+    metric = d.metric
+
+    def matrix(m: Any) -> list[list[str]] | None:
+        return None if m is None else [[plain(x) for x in row] for row in m.tolist()]
+
+    return {
+        "kernel_in_weights": matrix(metric.kernel_in_weights),
+        "kernel": matrix(metric.kernel),
+        "rho": matrix(metric.rho),
+    }
+
+
+def _dual(block: Block) -> dict[str, Any]:
+    dual = block.potential.dual
+    if dual is None:
+        return {"y": None, "conjugate": None}
+
+    def written(f: Any) -> dict[str, Any]:
+        return {
+            "rational": repr(f.rational),
+            "logarithms": [{"coefficient": repr(c), "argument": repr(a)} for c, a in f.logs],
+        }
+
+    return {
+        "y": [written(y) for y in dual.y],
+        "conjugate": None if dual.R is None else written(dual.R),
+    }
+
+
+def _decision(decision: Decision) -> dict[str, Any]:
+    return _finding(decision.finding)
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "verdict": finding.verdict.value,
+        "reason": finding.reason,
+        "evidence": [_identity(e) for e in finding.evidence],
+    }
+
+
+def _identity(identity: Identity) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "statement": identity.statement,
+        "holds": identity.holds,
+        "left": identity.left,
+        "right": identity.right,
+    }
+    if not identity.holds:
+        record["point"] = {name: str(value) for name, value in identity.point}
+        record["residual"] = str(identity.residual)
+        record["differentiated_along"] = list(identity.derivative)
+    return record
+
+
+def _piece(piece: Piece) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "kind": piece.kind,
+        "beta": [str(b) for b in piece.betas],
+        "Q": plain(piece.value),
+        "gradient": [plain(g) for g in piece.gradient],
+        "constants": {str(s): plain(v) for s, v in piece.constants},
+        "roots": [
+            {
+                "symbol": str(r.symbol),
+                "polynomial": plain(r.polynomial),
+                "explicit": None if r.explicit is None else plain(r.explicit),
+                "branch": r.branch,
+                "real_roots_above": r.from_above,
+            }
+            for r in piece.roots
+        ],
+        "curve": None,
+        "kernel": None if piece.kernel is None else plain(piece.kernel),
+        "assumptions": list(piece.assumptions),
+        "evidence": [_identity(e) for e in piece.evidence],
+    }
+    if piece.curve is not None:
+        record["curve"] = {
+            "parameter": str(piece.curve.parameter),
+            "beta": plain(piece.curve.beta),
+            "interval": [plain(end) for end in piece.curve.interval],
+        }
+    return record

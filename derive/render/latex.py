@@ -1,0 +1,316 @@
+r"""A derivation as LaTeX for a paper.
+
+The snippet needs amsmath. Names are restricted by the language to letters, digits and
+underscores, so none can carry a command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.printing.latex import LatexPrinter
+
+from derive.derivation import Derivation
+from derive.language import parse_expression, to_sympy
+from derive.render.text import law_names
+from derive.stages.notation import to_expr
+from derive.stages.piece import Piece, Root
+from derive.verdict import Verdict
+
+GREEK = frozenset(
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "upsilon phi chi psi omega".split()
+)
+LONG = 70
+"""Visible characters after which a sum goes on several lines."""
+
+
+class _Printer(LatexPrinter):  # type: ignore[misc]
+    """SymPy's LaTeX printer with this project's names, positive terms first."""
+
+    def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
+        return latex_name(expr.name)
+
+    def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
+        terms = list(super()._as_ordered_terms(expr, order=order))
+        first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
+        terms.remove(first)
+        return [first, *terms]
+
+
+def latex(expression: Expr) -> str:
+    """Return an expression as LaTeX."""
+    settings = {"fold_short_frac": False, "root_notation": True, "ln_notation": False}
+    return str(_Printer(settings).doprint(expression)).replace(
+        r"\operatorname{asinh}", r"\operatorname{arsinh}"
+    )
+
+
+def latex_name(name: str) -> str:
+    r"""Return a name with its digits and underscored parts as subscripts.
+
+    >>> latex_name("u1_0"), latex_name("alpha"), latex_name("step")
+    ('u_{1,0}', '\\alpha', '\\mathit{step}')
+    """
+    head, *rest = name.split("_")
+    matched = re.fullmatch(r"([A-Za-z]+)(\d*)", head)
+    if matched is None:
+        letters, subscripts = head, [r for r in rest if r]
+    else:
+        letters = matched.group(1)
+        subscripts = [s for s in (matched.group(2), *rest) if s]
+    if letters.lower() in GREEK:
+        capital = letters[0].isupper() and letters.lower() in {
+            "gamma",
+            "delta",
+            "theta",
+            "lambda",
+            "xi",
+            "pi",
+            "sigma",
+            "upsilon",
+            "phi",
+            "psi",
+            "omega",
+        }
+        base = f"\\{letters.capitalize()}" if capital else f"\\{letters.lower()}"
+    elif len(letters) == 1:
+        base = letters
+    else:
+        base = f"\\mathit{{{letters}}}"
+    if not subscripts:
+        return base
+    words = [s if len(s) == 1 or s.isdigit() else f"\\mathit{{{s}}}" for s in subscripts]
+    return f"{base}_{{{','.join(words)}}}"
+
+
+def render_latex(derivation: Derivation, standalone: bool = False) -> str:
+    """Return the derivation as a snippet, or as a document when *standalone*."""
+    body = "\n".join(_body(derivation))
+    if not standalone:
+        return body
+    return "\n".join(
+        [
+            r"\documentclass{article}",
+            r"\usepackage{amsmath,amssymb}",
+            r"\usepackage[margin=2.5cm]{geometry}",
+            r"\allowdisplaybreaks",
+            r"\begin{document}",
+            body,
+            r"\end{document}",
+        ]
+    )
+
+
+def _body(d: Derivation) -> Iterator[str]:
+    yield from _parameterization(d)
+    yield from _conserved(d)
+    yield from _metric(d)
+    yield from _existence(d)
+    yield from _potential(d)
+
+
+def _display(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield an align* environment of equations left = right."""
+    if not rows:
+        return
+    yield r"\begin{align*}"
+    yield " \\\\\n".join(f"  {left} &= {right}" for left, right in rows)
+    yield r"\end{align*}"
+
+
+def _broken(expression: Expr) -> str:
+    """Return LaTeX with long sums broken into lines of an aligned block."""
+    whole = latex(expression)
+    if visible(whole) <= LONG or not expression.is_Add:
+        return whole
+    lines, current = [], ""
+    for term in _Printer()._as_ordered_terms(expression):
+        piece = latex(term)
+        piece = piece if piece.startswith("-") or not (lines or current) else f"+ {piece}"
+        if current and visible(current + piece) > LONG:
+            lines.append(current)
+            current = piece
+        else:
+            current = f"{current} {piece}".strip()
+    lines.append(current)
+    inner = r" \\ &\quad ".join(lines)
+    return rf"\begin{{aligned}}[t] & {inner} \end{{aligned}}"
+
+
+def visible(text: str) -> int:
+    """Return about how many characters wide LaTeX is when set: commands and braces are not."""
+    return len(re.sub(r"\\(left|right|frac|begin|end)|\\[A-Za-z]+|[{}^_ ]", "", text))
+
+
+def _matrix(matrix: Any) -> str:
+    """Return a matrix, or its entry when it has one."""
+    return latex(matrix[0, 0] if matrix.shape == (1, 1) else matrix)
+
+
+def _symbols(d: Derivation) -> dict[str, Symbol]:
+    return {w: Symbol(w, real=True) for w in d.parameterization.weights}
+
+
+def _parameterization(d: Derivation) -> Iterator[str]:
+    p = d.parameterization
+    yield r"\paragraph{Parameterization.} Let $\beta = F(w)$ with"
+    symbols = _symbols(d)
+    yield from _display(
+        [(latex(b), latex(to_sympy(t, symbols))) for b, t in zip(d.beta, p.trees, strict=True)]
+    )
+    starts = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(t))}" for w, t in p.start)
+    yield f"and start at ${starts}$."
+
+
+def _conserved(d: Derivation) -> Iterator[str]:
+    if not d.conserved.laws:
+        return
+    count = (
+        "all conserved quantities"
+        if d.conserved.verdict is Verdict.PROVED
+        else (f"conserved quantities (at most {d.conserved.bound} exist)")
+    )
+    yield rf"\paragraph{{Conserved quantities.}} Up to functions of them, {count} are"
+    names = [name for block in d.blocks for name in law_names(block)]
+    yield from _display(
+        [(latex_name(n), latex(law)) for n, law in zip(names, d.conserved.laws, strict=True)]
+    )
+
+
+def _metric(d: Derivation) -> Iterator[str]:
+    metric = d.metric
+    rows = [("K", _matrix(metric.kernel_in_weights))]
+    named: set[Symbol] = set()
+    for name, matrix in (("", metric.kernel), (r"\rho", metric.rho)):
+        if matrix is not None and visible(_matrix(matrix)) <= 2 * LONG:
+            rows.append((name, _matrix(matrix)))
+            named |= matrix.free_symbols & {r.symbol for r in metric.roots}
+    below = " and ".join(f"${latex(s)}$" for s in sorted(named, key=str))
+    yield (
+        r"\paragraph{Metric.} The tangent kernel $K = J J^{\mathsf T}$ and the induced metric "
+        r"$\rho = K^{-1}$ are given by" + (f" (with {below} as defined below)" if named else "")
+    )
+    yield from _display(rows)
+
+
+def _existence(d: Derivation) -> Iterator[str]:
+    if d.hessian.verdict is Verdict.PROVED:
+        yield r"\paragraph{Mirror flow.} The metric $\rho$ is a Hessian map."
+        return
+    yield rf"\paragraph{{Mirror flow.}} Is $\rho$ a Hessian map? {_verdict(d.hessian.verdict)}"
+    yield from _failures(d.hessian.finding.evidence)
+    yield rf"Is $g\rho$ one for some warp $g > 0$? {_verdict(d.warping.verdict)}"
+    yield from _failures(d.warping.finding.evidence)
+    if d.warping.g is None:
+        return
+    rows = [("g", latex(d.warping.g))]
+    for block in d.blocks:
+        dual = block.potential.dual
+        if dual is not None:
+            rows += [
+                (f"y_{{{i + 1}}}", latex(to_expr(y.rational, block.notation.weights)))
+                for i, y in zip(block.outputs, dual.y, strict=True)
+                if not y.logs
+            ]
+    yield from _display(rows)
+    yield (
+        r"The dual coordinates satisfy "
+        r"$\langle \nabla y_i, \nabla F_j \rangle = g\,\delta_{ij}$ identically in the weights."
+    )
+
+
+def _verdict(verdict: Verdict) -> str:
+    return {
+        Verdict.PROVED: "Yes.",
+        Verdict.REFUTED: "No:",
+        Verdict.UNDECIDED: "Undecided.",
+    }[verdict]
+
+
+def _failures(evidence: Sequence[Any]) -> Iterator[str]:
+    for identity in evidence:
+        if not identity.holds:
+            point = ", ".join(f"{latex_name(n)} = {_fraction(v)}" for n, v in identity.point)
+            yield f"${_statement(identity.statement)}$ is needed, but at ${point}$ the two sides"
+            along = ", differentiated along the flow," if identity.derivative else ""
+            yield f"{along} differ by ${_fraction(identity.residual)}$."
+
+
+def _fraction(value: Any) -> str:
+    return latex(sympy.Rational(value.numerator, value.denominator))
+
+
+def _statement(statement: str) -> str:
+    """Return a statement such as ``<grad F1, grad K21> = ...`` as LaTeX."""
+    text = re.sub(r"\b([FKHVXy])(\d+)\b", lambda m: f"{m.group(1)}_{{{m.group(2)}}}", statement)
+    text = text.replace("grad ", r"\nabla ").replace("omega", r"\omega").replace("eta", r"\eta")
+    return text.replace("<", r"\langle ").replace(">", r" \rangle")
+
+
+def _potential(d: Derivation) -> Iterator[str]:
+    if not d.potential.pieces:
+        return
+    yield (
+        r"\paragraph{Implicit regularizer.} A limit of gradient flow with $X\beta = y$ meets the "
+        r"KKT conditions of $\min Q(\beta)$ subject to $X\beta = y$, where, up to a positive "
+        r"factor and an additive constant,"
+    )
+    many = len(d.potential.pieces) > 1
+    if many:
+        total = " + ".join(f"Q_{{{i}}}" for i in range(1, len(d.potential.pieces) + 1))
+        yield from _display([("Q", total)])
+    for i, piece in enumerate(d.potential.pieces, 1):
+        yield from _piece(piece, f"Q_{{{i}}}" if many else "Q")
+
+
+def _piece(piece: Piece, name: str) -> Iterator[str]:
+    rows: list[tuple[str, str]] = []
+    if piece.curve is not None:
+        rows.append((latex(piece.betas[0]), _broken(piece.curve.beta)))
+    rows.append((name, _broken(piece.value)))
+    rows += [
+        (rf"\frac{{\partial {name}}}{{\partial {latex(b)}}}", _broken(g))
+        for b, g in zip(piece.betas, piece.gradient, strict=True)
+    ]
+    if piece.kind == "quadrature" and piece.kernel is not None:
+        rows.append(("K", _broken(piece.kernel)))
+    rows += [(latex(r.symbol), _broken(r.explicit)) for r in piece.roots if r.explicit is not None]
+    rows += [(latex(symbol), _broken(value)) for symbol, value in piece.constants]
+    yield from _display(rows)
+    notes = [_root_note(r) for r in piece.roots if r.explicit is None]
+    if piece.curve is not None:
+        low, high = (latex(end) for end in piece.curve.interval)
+        notes.append(f"${low} < {latex(piece.curve.parameter)} < {high}$")
+    if notes:
+        yield f"with {' and '.join(notes)}."
+    if piece.assumptions:
+        yield f"Assumed: {'; '.join(_assumption(a) for a in piece.assumptions)}."
+
+
+def _root_note(root: Root) -> str:
+    return f"${latex(root.symbol)}$ {root.branch} of ${latex(root.polynomial)} = 0$"
+
+
+def _assumption(text: str) -> str:
+    """Return an assumption with its formulas set as mathematics."""
+    matched = re.fullmatch(
+        r"(?P<what>.+?)(?P<sign> > 0| keeps its sign along the flow)"
+        r"( \(automatic when (?P<when>.+) > 0 at the start\))?",
+        text,
+    )
+    if matched is None:
+        return text.replace("_", r"\_")
+    what = _formula(matched["what"])
+    sentence = f"${what} > 0$" if matched["sign"] == " > 0" else f"${what}${matched['sign']}"
+    if matched["when"]:
+        sentence += f" (automatic when ${_formula(matched['when'])} > 0$ at the start)"
+    return sentence
+
+
+def _formula(text: str) -> str:
+    return latex(to_sympy(parse_expression(text)))

@@ -1,0 +1,66 @@
+"""Q of a single output without a closed form: the mirror map as an ODE in beta."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from derive.errors import DeriveError
+from derive.stages.parameterization import Parameterization
+from numerics.flow import _exact, dual_flow
+from numerics.tape import Builder
+from numerics.taylor import integrate
+
+_MU, _Q = "mirror map", "potential"  # with a space: no weight is called so
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """Q along the leaf of the start: ``dw/dbeta = grad F/K``, ``dQ'/dbeta = 1/K``, K = |grad F|^2.
+
+    Attributes:
+        parameterization: F, of one output.
+        weights: the start w_0.
+        beta0: F(w_0).
+    """
+
+    parameterization: Parameterization
+    weights: tuple[Fraction, ...]
+    beta0: Fraction
+
+    def mirror_map(self, beta: Any, digits: int) -> tuple[Any, Any]:
+        """Return (Q'(beta), Q(beta) - Q(beta_0)); nan where the leaf does not reach beta."""
+        names = self.parameterization.weights
+        try:
+            span = _exact(beta, "beta") - self.beta0
+            tape = self._tape(span)
+            origin: Sequence[Fraction] = (*self.weights, Fraction(0), Fraction(0))
+            end = integrate(tape, origin, digits, max_steps=2000, time=Fraction(1))
+        except DeriveError:
+            return mpmath.nan, mpmath.nan
+        return end.state[len(names)], end.state[len(names) + 1]
+
+    def inverse(self, mu: Any, digits: int) -> Any:
+        """Return h(mu), the beta at which Q'(beta) = mu; nan where the dual flow ends earlier."""
+        p = self.parameterization
+        try:
+            start = dict(zip(p.weights, self.weights, strict=True))
+            return dual_flow(p, [mu], start, digits, max_steps=2000).beta[0]
+        except DeriveError:
+            return mpmath.nan
+
+    def _tape(self, span: Fraction) -> Any:
+        """Compile the ODE in t, beta = beta_0 + t span, of the weights, Q' and Q."""
+        p = self.parameterization
+        builder = Builder((*p.weights, _MU, _Q))
+        output = builder.tree(p.trees[0])
+        gradient = builder.reverse([output], [builder.constant(Fraction(1))])[: p.p]
+        squares = [(builder.multiply(g, g), Fraction(1)) for g in gradient]
+        speed = builder.divide(builder.constant(span), builder.linear(squares))
+        rates = [builder.multiply(g, speed) for g in gradient]
+        height = builder.linear([(builder.input(_MU), span)])
+        return builder.tape([*rates, speed, height])

@@ -1,0 +1,113 @@
+"""Numbers for the start symbols, and whether they fit what a form of Q assumes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from derive.derivation import Potential
+from derive.errors import DegenerateStart, InputError, LanguageError
+from derive.language import parse_expression, to_sympy
+from derive.stages.parameterization import Parameterization
+from derive.stages.piece import Piece
+from numerics.backend import exact
+from numerics.flow import _exact
+
+
+def read_start(p: Parameterization, start: Mapping[str, Any]) -> dict[str, Fraction]:
+    """Return the exact value of every start symbol.
+
+    Raises:
+        InputError: a symbol has no value, a name is unknown, or a value is no number.
+    """
+    names = p.start_field.names
+    if unknown := [str(name) for name in start if name not in names]:
+        known = ", ".join(names) or "none"
+        raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {known}")
+    if missing := [name for name in names if name not in start]:
+        raise InputError(f"the start gives no value for {', '.join(missing)}")
+    return {name: _exact(start[name], f"the start symbol {name}") for name in names}
+
+
+def start_point(
+    p: Parameterization, values: Mapping[str, Fraction]
+) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """Return the weights w_0 and the outputs F(w_0), exactly; DegenerateStart at a pole."""
+    symbols = [values[name] for name in p.start_field.names]
+    try:
+        weights = tuple(w.at(symbols) for w in p.w0)
+        return weights, tuple(f.at(weights) for f in p.F)
+    except ZeroDivisionError:
+        raise DegenerateStart(
+            "F is undefined at that start: choose a start off its poles"
+        ) from None
+
+
+def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Any]:
+    """Return SymPy numbers for the named constants of a piece, in order."""
+    found: dict[str, Any] = {}
+    for symbol, value in piece.constants:
+        number = exact(value, values)
+        found[symbol.name] = number.subs({s: found[s.name] for s in number.free_symbols})
+    return found
+
+
+def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> None:
+    """Raise InputError for a start that a branch of Q was not derived for.
+
+    Assumptions of the form ``expression > 0`` are tested, and those on declared symbols.
+    """
+    p = potential.parameterization
+    declared = [f"{name} > 0" for name in p.positive if name in values]
+    for piece in potential.pieces:
+        constants = constants_of(piece, values)
+        for assumption in dict.fromkeys((*declared, *piece.assumptions)):
+            if _holds(assumption, values, constants) is False:
+                shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+                text = f"Q was derived for {assumption}, which fails at {shown}"
+                raise InputError(f"{text}: derive again with that start")
+
+
+def _holds(
+    assumption: str, values: Mapping[str, Fraction], constants: Mapping[str, Any]
+) -> bool | None:
+    """Tell whether ``expression > 0`` holds; None for what has another form."""
+    left, separator, right = assumption.rpartition(" > ")
+    if not separator or right != "0":
+        return None
+    try:
+        expression = to_sympy(parse_expression(left.replace("^", "**")))
+    except LanguageError:
+        return None
+    number = exact(expression, values)
+    number = number.subs({s: constants[s.name] for s in number.free_symbols if s.name in constants})
+    return None if number.free_symbols else bool(number > 0)
+
+
+def kept_signs(piece: Piece) -> tuple[str, ...]:
+    """Return the functions of the weights that are assumed to keep their sign along the flow."""
+    marker = " keeps its sign along the flow"
+    return tuple(
+        text.partition(marker)[0].replace("^", "**") for text in piece.assumptions if marker in text
+    )
+
+
+def broken_signs(
+    potential: Potential, begin: Mapping[str, Any], end: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return those of :func:`kept_signs` that differ in sign between two points."""
+    broken = []
+    for text in dict.fromkeys(t for piece in potential.pieces for t in kept_signs(piece)):
+        expression = to_sympy(parse_expression(text))
+        first, last = (
+            _signed(expression.subs({s: point[s.name] for s in expression.free_symbols}))
+            for point in (begin, end)
+        )
+        if first * last <= 0:
+            broken.append(text)
+    return tuple(broken)
+
+
+def _signed(number: Any) -> int:
+    return int(bool(number > 0)) - int(bool(number < 0))

@@ -1,0 +1,1 @@
+"""Makes the modules of this directory importable from the tests below it."""

@@ -1,0 +1,221 @@
+"""Relations, families of functions, nonnegativity and real roots."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import pytest
+import sympy
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from derive.exact.families import (
+    LogFunction,
+    darboux_factors,
+    laurent_monomials,
+    monomials,
+    normalized,
+)
+from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.implicitization import (
+    Coordinates,
+    conserved_polynomial,
+    express,
+    find_relation,
+    holds,
+)
+from derive.exact.positivity import is_nonnegative
+from derive.exact.roots import branch_from_above, real_roots
+
+FIELD = FunctionField(("u", "v", "w"))
+u, v, w = FIELD.gens
+
+
+def test_tied_pair_relation() -> None:
+    """K^2 = 16 beta^2 + 64 (p m)^2 for beta = p^2 - m^2."""
+    coordinates = Coordinates.of([("beta", u**2 - v**2), ("c", u * v)])
+    relation = find_relation(4 * (u**2 + v**2), coordinates)
+    assert relation is not None
+    assert relation.degree == 2
+    beta, c = coordinates.field.gens
+    ratio = -relation.coefficients[0] / relation.coefficients[2]
+    assert relation.coefficients[1].is_zero()
+    assert ratio == 16 * beta**2 + 64 * c**2
+
+
+def test_neuron_relation_is_the_published_quadratic() -> None:
+    """A^2 - delta A - |beta|^2 = 0 for A = a^2."""
+    delta = u**2 - v**2 - w**2
+    coordinates = Coordinates.of([("b1", u * v), ("b2", u * w), ("delta", delta)])
+    relation = find_relation(u**2, coordinates)
+    assert relation is not None
+    b1, b2, d = coordinates.field.gens
+    scale = relation.coefficients[2]
+    assert scale.is_constant()
+    assert relation.coefficients[1] == -scale * d
+    assert relation.coefficients[0] == -scale * (b1**2 + b2**2)
+
+
+def test_tampered_relation_is_rejected() -> None:
+    coordinates = Coordinates.of([("beta", u**2 - v**2), ("c", u * v)])
+    relation = find_relation(u**2 + v**2, coordinates)
+    assert relation is not None
+    assert holds(relation, coordinates)
+    for n, extra in product(range(relation.degree + 1), coordinates.field.gens):
+        coefficients = list(relation.coefficients)
+        coefficients[n] += extra
+        assert not holds(replace(relation, coefficients=tuple(coefficients)), coordinates)
+
+
+@pytest.mark.parametrize("target", [w, u * w, u + v + w, w**2 + u])
+def test_no_relation_among_independent_functions(target: RationalFunction) -> None:
+    coordinates = Coordinates.of([("a", u * v), ("b", u + v)])
+    assert find_relation(target, coordinates, highest=8) is None
+
+
+def test_relation_among_the_coordinates_says_nothing_of_the_target() -> None:
+    coordinates = Coordinates.of([("a", u), ("b", u**2), ("c", v)])
+    assert find_relation(w, coordinates, highest=6) is None
+
+
+def test_express_rationally() -> None:
+    coordinates = Coordinates.of([("s", u + v), ("t", u * v)])
+    s, t = coordinates.field.gens
+    assert express(u**2 + v**2, coordinates) == s**2 - 2 * t
+    assert express((u**2 + v**2) / (u * v), coordinates) == (s**2 - 2 * t) / t
+    assert express(u - v, coordinates) is None
+
+
+def test_conserved_polynomial_of_the_kernel() -> None:
+    flow = (2 * u, -2 * v, FIELD.zero)
+    found = conserved_polynomial(flow, 4 * u**2 + 4 * v**2, u**2 - v**2)
+    assert found is not None
+    assert set(found) == {(2, 0), (0, 2)}
+    assert Fraction(found[0, 2], found[2, 0]) == -16
+    assert conserved_polynomial((FIELD.one, FIELD.one, FIELD.zero), u * w, v) is None
+
+
+def test_monomials_are_complete_and_distinct() -> None:
+    assert sorted(monomials(3, 2)) == sorted(e for e in product(range(3), repeat=3) if sum(e) == 2)
+    found = list(laurent_monomials(3, -2, 4))
+    assert len(found) == len(set(found))
+    assert all(sum(e) == -2 and any(k < 0 for k in e) for e in found)
+
+
+def test_darboux_factors_keep_their_sign() -> None:
+    field_of_pair = ((2 * u, -2 * v, FIELD.zero),)
+    factors = darboux_factors(FIELD, field_of_pair, ())
+    assert u in factors
+    assert v in factors
+    assert u + v not in factors
+    product_field = ((v, u, FIELD.zero),)
+    factors = darboux_factors(FIELD, product_field, ())
+    assert u + v in factors
+    assert u - v in factors
+    assert u not in factors
+
+
+def test_log_function_derivative() -> None:
+    X = (u, -v, FIELD.zero)
+    f = LogFunction(w, ((u * v, u), (FIELD.one, u * v)))
+    assert f.along(X) == u * v
+    with pytest.raises(ValueError, match="not conserved"):
+        LogFunction(w, ((u, v),)).along(X)
+    assert (f + f.scaled(FIELD.constant(-1))).is_zero()
+
+
+def test_normalized() -> None:
+    assert normalized(-4 * u + 2 * v) == 2 * u - v
+    assert normalized((3 * u) / (6 * v)) == u / v
+
+
+forms = st.lists(st.integers(-4, 4), min_size=6, max_size=6)
+
+
+@settings(deadline=None, derandomize=True)
+@given(forms)
+def test_nonnegative_is_exact_on_quadratic_forms(c: list[int]) -> None:
+    """True exactly on semidefinite forms, judged by SymPy's eigenvalues."""
+    f = c[0] * u**2 + c[1] * v**2 + c[2] * w**2 + c[3] * u * v + c[4] * u * w + c[5] * v * w
+    half = sympy.Rational(1, 2)
+    gram = sympy.Matrix(
+        [
+            [c[0], c[3] * half, c[4] * half],
+            [c[3] * half, c[1], c[5] * half],
+            [c[4] * half, c[5] * half, c[2]],
+        ]
+    )
+    minors = [
+        gram.extract(list(s), list(s)).det()
+        for s in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
+    ]
+    assert is_nonnegative(f) == all(m >= 0 for m in minors)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    st.lists(
+        st.tuples(st.integers(-3, 3), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=4
+    ),
+    st.sets(st.sampled_from(["u", "v"])),
+)
+def test_never_true_where_a_value_is_negative(
+    terms: list[tuple[int, int, int]], positive: set[str]
+) -> None:
+    f = sum((c * u**i * v**j for c, i, j in terms), FIELD.zero)
+    assume(is_nonnegative(f, frozenset(positive)))
+    values = [Fraction(n, 3) for n in range(-7, 8)]
+    for a, b in product(values, values):
+        if ("u" in positive and a <= 0) or ("v" in positive and b <= 0):
+            continue
+        assert f.at((a, b, Fraction(0))) >= 0
+
+
+@pytest.mark.parametrize(
+    ("f", "expected"),
+    [
+        (u**2 - 2 * u * v + v**2, True),
+        (u**2 - 2 * u * v, False),
+        (FIELD.one / (u**2 + 1), True),
+        (-(u**2) / (-(v**2) - 1), True),
+        (u**2 / v, False),
+        (u**3, False),
+        (u**2 - 1, False),
+        (u**2 + 2 * u + 2, True),
+        (u**2 + 2 * u, False),
+    ],
+)
+def test_nonnegative_cases(f: RationalFunction, expected: bool) -> None:
+    assert is_nonnegative(f) is expected
+
+
+def test_positive_variables() -> None:
+    assert is_nonnegative(u * v**3, frozenset({"u", "v"}))
+    assert not is_nonnegative(u * v**3, frozenset({"u"}))
+
+
+integer_roots = st.lists(st.integers(-6, 6), min_size=1, max_size=4)
+
+
+@given(integer_roots, st.sampled_from([1, -2, 3]))
+def test_branch_counts_the_roots_above(roots: list[int], leading: int) -> None:
+    t = sympy.Symbol("t")
+    polynomial = sympy.Poly(leading * sympy.prod([t - r for r in roots]) * (t**2 + 1), t)
+    coefficients = [Fraction(int(c)) for c in reversed(polynomial.all_coeffs())]
+    distinct = sorted(set(roots), reverse=True)
+    assert len(real_roots(coefficients)) == len(distinct)
+    for position, root in enumerate(distinct):
+        assert branch_from_above(coefficients, Fraction(root)) == position
+    assert branch_from_above(coefficients, Fraction(13, 2)) is None
+
+
+def test_close_roots_are_told_apart() -> None:
+    gap = Fraction(1, 10**30)
+    coefficients = [gap, -(1 + gap), Fraction(1)]
+    assert branch_from_above([gap * 1, -(1 + gap), Fraction(1)], Fraction(1)) == 0
+    assert branch_from_above(coefficients, gap) == 1
+    near = [1 + gap, -(2 + gap), Fraction(1)]
+    assert branch_from_above(near, Fraction(1)) == 1
+    assert branch_from_above(near, 1 + gap) == 0

@@ -1,0 +1,147 @@
+"""The function field: arithmetic, derivations with rules, composition, values."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from derive.errors import InputError
+from derive.exact.conversion import to_field
+from derive.exact.field import FunctionField, RationalFunction
+from derive.language import parse_expression
+
+FIELD = FunctionField(("x", "y"))
+x, y = FIELD.gens
+X, Y = sympy.symbols("x y")
+ONE = {(0, 0, 0): 1}
+
+
+def as_sympy(element: RationalFunction) -> sympy.Expr:
+    return sympy.sympify(repr(element))
+
+
+@st.composite
+def elements(draw: st.DrawFn) -> RationalFunction:
+    def polynomial() -> RationalFunction:
+        total = FIELD.constant(draw(st.integers(-3, 3)))
+        for _ in range(draw(st.integers(1, 3))):
+            total += draw(st.integers(-3, 3)) * x ** draw(st.integers(0, 2)) * y ** draw(
+                st.integers(0, 2)
+            )
+        return total
+
+    top, bottom = polynomial(), polynomial()
+    return top if bottom.is_zero() else top / bottom
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(elements(), elements())
+def test_arithmetic_agrees_with_sympy(a: RationalFunction, b: RationalFunction) -> None:
+    for ours, theirs in (
+        (a + b, as_sympy(a) + as_sympy(b)),
+        (a - b, as_sympy(a) - as_sympy(b)),
+        (a * b, as_sympy(a) * as_sympy(b)),
+    ):
+        assert sympy.cancel(as_sympy(ours) - theirs) == 0
+    assert (a == b) == (sympy.cancel(as_sympy(a) - as_sympy(b)) == 0)
+    if not b.is_zero():
+        assert a / b * b == a
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(elements(), elements())
+def test_derivation_agrees_with_sympy_and_leibniz(a: RationalFunction, b: RationalFunction) -> None:
+    for k, symbol in enumerate((X, Y)):
+        assert sympy.cancel(as_sympy(FIELD.derivative(a, k)) - sympy.diff(as_sympy(a), symbol)) == 0
+        product = FIELD.derivative(a * b, k)
+        assert product == FIELD.derivative(a, k) * b + a * FIELD.derivative(b, k)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(elements(), st.fractions(-3, 3, max_denominator=4), st.fractions(-3, 3, max_denominator=4))
+def test_values_agree_with_sympy(a: RationalFunction, u: Fraction, v: Fraction) -> None:
+    point = {X: sympy.Rational(u), Y: sympy.Rational(v)}
+    bottom = sympy.denom(sympy.together(as_sympy(a))).subs(point)
+    if bottom == 0:
+        with pytest.raises(ZeroDivisionError):
+            a.at((u, v))
+        return
+    expected = as_sympy(a).subs(point)
+    assert a.at((u, v)) == Fraction(int(expected.p), int(expected.q))
+
+
+def test_quotients_are_reduced() -> None:
+    assert (x**2 - y**2) / (x - y) == x + y
+    assert ((x**2 - y**2) / (x - y)).is_polynomial()
+    assert repr((x - y) / (y - x)) == "-1"
+    assert (2 * x) / (4 * y) == x / (2 * y)
+    assert x / y != y / x
+
+
+def test_generator_follows_its_rule() -> None:
+    field = FunctionField(
+        ("w", "v"),
+        ("E",),
+        {"E": (({(0, 0, 1): 1}, ONE), ({}, ONE))},
+    )
+    w, v, E = field.gens
+    assert field.derivative(E, 0) == E
+    assert field.derivative(E, 1).is_zero()
+    assert field.derivative(w * E**2, 0) == (1 + 2 * w) * E**2
+    assert field.derivative(v / E, 0) == -v / E
+    assert field.derivative(v / E, 1) == field.one / E
+
+
+def test_norm_as_generator() -> None:
+    radial = ({(1, 0, 0): 1}, {(0, 0, 1): 1}), ({(0, 1, 0): 1}, {(0, 0, 1): 1})
+    field = FunctionField(("a", "b"), ("n",), {"n": radial})
+    a, b, n = field.gens
+    assert field.derivative(n**2, 0) == 2 * a
+    assert field.derivative(a * a + b * b - n * n, 1).is_zero()
+
+
+def test_generator_without_a_rule_is_refused() -> None:
+    field = FunctionField(("w",), ("E",))
+    with pytest.raises(ValueError, match="no derivation rule"):
+        field.derivative(field.gens[1], 0)
+
+
+def test_compose() -> None:
+    target = FunctionField(("s",))
+    (s,) = target.gens
+    assert ((x + y) / (x - y)).compose((s, 2 * s), target).value() == -3
+    assert (x * y).compose((target.one / s, s + 1), target) == (s + 1) / s
+    with pytest.raises(ZeroDivisionError):
+        (target.one.field.one, x / (x - y))[1].compose((s, s), target)
+
+
+def test_monomial_degree_variables() -> None:
+    assert FIELD.monomial((2, -3)) == x**2 / y**3
+    assert (x**2 / y**3).degree() == -1
+    assert (x**2 / y**3).is_homogeneous()
+    assert not (x**2 + y).is_homogeneous()
+    assert (x**2 + 0 * y).variables() == ("x",)
+    assert (x + y - x).variables() == ("y",)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("x + x", 2 * x), ("(x - y)**2/x", (x - y) ** 2 / x), ("x**-2 - 1/3", x**-2 - FIELD.one / 3)],
+)
+def test_conversion(text: str, expected: RationalFunction) -> None:
+    assert to_field(parse_expression(text), FIELD, "output 1") == expected
+
+
+@pytest.mark.parametrize("text", ["exp(x)", "x**(1/2)", "sqrt(y)"])
+def test_conversion_refuses_what_is_not_rational(text: str) -> None:
+    with pytest.raises(InputError, match="output 7 uses"):
+        to_field(parse_expression(text), FIELD, "output 7")
+
+
+def test_conversion_refuses_division_by_the_zero_function() -> None:
+    with pytest.raises(InputError, match="output 1 divides"):
+        to_field(parse_expression("1/(x - x)"), FIELD, "output 1")

@@ -1,0 +1,106 @@
+"""Linear algebra modulo a prime, and exact linear algebra over a function field."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from derive.exact import linear
+from derive.exact.field import FunctionField
+from derive.exact.modular import (
+    PRIME,
+    Evaluator,
+    Pole,
+    independent_rows,
+    inverse,
+    nullspace,
+    random_point,
+    rank,
+    reconstruct,
+)
+
+FIELD = FunctionField(("x", "y"))
+x, y = FIELD.gens
+small = st.integers(-4, 4)
+
+
+@given(st.fractions(-(10**6), 10**6, max_denominator=10**6))
+def test_reconstruct_inverts_reduction(value: Fraction) -> None:
+    residue = value.numerator * pow(value.denominator, -1, PRIME) % PRIME
+    assert reconstruct(residue) == value
+
+
+def test_reconstruct_never_returns_a_wrong_residue() -> None:
+    rng = Random(0)
+    for _ in range(200):
+        residue = rng.randrange(PRIME)
+        found = reconstruct(residue)
+        if found is not None:
+            assert (found.numerator - residue * found.denominator) % PRIME == 0
+
+
+def test_inverse_of_zero_is_a_pole() -> None:
+    assert inverse(3) * 3 % PRIME == 1
+    with pytest.raises(Pole):
+        inverse(PRIME)
+
+
+def test_evaluator_agrees_with_exact_values() -> None:
+    f = (x**3 - 2 * x * y) / (y + 3)
+    value = f.at((Fraction(5), Fraction(7)))
+    expected = value.numerator * pow(value.denominator, -1, PRIME) % PRIME
+    assert Evaluator(f)((5, 7)) == expected
+    with pytest.raises(Pole):
+        Evaluator(f)((5, PRIME - 3))
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.integers(1, 4), st.data())
+def test_rank_and_nullspace_agree_with_sympy(height: int, data: st.DataObject) -> None:
+    rows = [[data.draw(small) for _ in range(4)] for _ in range(height)]
+    matrix = sympy.Matrix(rows)
+    assert rank(rows) == matrix.rank()
+    basis = nullspace(rows)
+    assert len(basis) == 4 - matrix.rank()
+    for vector in basis:
+        assert not any(matrix * sympy.Matrix(vector))
+    chosen = independent_rows(rows)
+    assert len(chosen) == matrix.rank()
+    assert matrix.extract(list(chosen), list(range(4))).rank() == len(chosen)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(st.integers(1, 3), st.integers(1, 3), st.data())
+def test_rank_at_a_point_is_a_lower_bound(n: int, m: int, data: st.DataObject) -> None:
+    entries = [x, y, x * y, x + 1, FIELD.zero, x**2 - y]
+    rows = [[data.draw(st.sampled_from(entries)) for _ in range(m)] for _ in range(n)]
+    exact = linear.rank(rows)
+    assert exact == sympy.Matrix([[sympy.sympify(repr(e)) for e in r] for r in rows]).rank()
+    for point in ((1, 1), (2, 4), random_point(2, Random(1))):
+        assert rank([[Evaluator(e)(point) for e in row] for row in rows]) <= exact
+    generic = random_point(2, Random(9))
+    assert rank([[Evaluator(e)(generic) for e in row] for row in rows]) == exact
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(st.integers(1, 3), st.data())
+def test_determinant_and_inverse_agree_with_sympy(n: int, data: st.DataObject) -> None:
+    entries = [x, y, x - y, FIELD.one, FIELD.zero, x / (y + 1), 2 * y]
+    rows = tuple(tuple(data.draw(st.sampled_from(entries)) for _ in range(n)) for _ in range(n))
+    theirs = sympy.Matrix([[sympy.sympify(repr(e)) for e in r] for r in rows])
+    determinant = linear.determinant(rows)
+    assert sympy.cancel(sympy.sympify(repr(determinant)) - theirs.det(method="berkowitz")) == 0
+    if determinant.is_zero():
+        with pytest.raises(ZeroDivisionError):
+            linear.inverse(rows)
+        return
+    found = linear.inverse(rows)
+    for i in range(n):
+        for j in range(n):
+            entry = linear.dot(rows[i], [found[k][j] for k in range(n)])
+            assert entry == (FIELD.one if i == j else FIELD.zero)

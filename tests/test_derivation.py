@@ -1,0 +1,203 @@
+"""The fold of the stages: verdicts, blocks, starts, names, and what the records promise."""
+
+import pickle
+
+import pytest
+import sympy
+
+from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict, derive
+from tests.published import MODELS
+
+
+def derived(*outputs, start=None, positive=()):
+    return derive(Parameterization.parse(outputs, start, positive))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
+def test_published_models(model):
+    d = derived(*model.outputs, start=model.start, positive=model.positive)
+    assert d.hessian.verdict.value == model.hessian
+    assert d.warping.verdict.value == model.warp
+    assert d.verdict.value == model.warp
+    assert d.potential.kind == model.kind
+    assert d.conserved.verdict is Verdict.PROVED
+    assert d.conserved.count == d.conserved.bound
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if m.kind], ids=lambda m: m.name)
+def test_gradient_is_the_derivative_of_q(model):
+    d = derived(*model.outputs, start=model.start, positive=model.positive)
+    for piece in d.potential.pieces:
+        if piece.curve is not None:
+            z, beta = piece.curve.parameter, piece.betas[0]
+            slope = sympy.diff(piece.curve.beta, z)
+            total = piece.value.subs(beta, piece.curve.beta)
+            residual = sympy.diff(total, z) - piece.gradient[0] * slope
+            assert _vanishes(residual)
+            continue
+        for b, g in zip(piece.betas, piece.gradient, strict=True):
+            total = sympy.diff(piece.value, b)
+            for root in piece.roots:
+                P = root.polynomial
+                implicit = -sympy.diff(P, b) / sympy.diff(P, root.symbol)
+                total += sympy.diff(piece.value, root.symbol) * implicit
+            # On the curve P = 0: eliminate one beta squared through the root's polynomial.
+            assert _vanishes(total - g, piece)
+
+
+def _vanishes(residual, piece=None):
+    """Evaluate at a few points of 50 digits; on the root's variety where there is one."""
+    symbols = sorted(residual.free_symbols, key=str)
+    for k in range(1, 4):
+        values = {s: sympy.Rational(3 * i + k, 7 + i + 20 * k) for i, s in enumerate(symbols)}
+        if piece is not None:
+            for root in piece.roots:
+                values.pop(root.symbol, None)
+                known = root.polynomial.subs(values).subs(
+                    {b: sympy.Rational(1, 3) for b in piece.betas}
+                )
+                values = {b: values.get(b, sympy.Rational(1, 3)) for b in values}
+                solutions = sympy.Poly(known, root.symbol).nroots(n=60, maxsteps=200)
+                values[root.symbol] = max(s for s in solutions if abs(sympy.im(s)) < 1e-40)
+        if abs(sympy.N(residual.subs(values), 50)) > 1e-35:
+            return False
+    return True
+
+
+def test_gradient_vanishes_at_the_start():
+    for model in MODELS:
+        if model.kind != "explicit":
+            continue
+        d = derived(*model.outputs, start=model.start, positive=model.positive)
+        p = d.parameterization
+        names = p.start_field.names
+        numbers = {n: sympy.Rational(k + 2, k + 3) for k, n in enumerate(names)}
+        starts = {
+            w: sympy.sympify(str(v).replace("^", "**")).subs(numbers)
+            for w, v in zip(p.weights, p.w0, strict=True)
+        }
+        beta0 = [o.subs({str(s): starts[str(s)] for s in o.free_symbols}) for o in p.outputs]
+        for g in d.potential.gradient:
+            at = g.subs({s: numbers[s.name] for s in g.free_symbols if s.name in numbers})
+            at = at.subs(dict(zip(d.beta, beta0, strict=True)))
+            assert abs(sympy.N(at, 40)) < 1e-30
+
+
+def test_independent_blocks_add_up():
+    d = derived("p1**2 - m1**2", "w**2")
+    assert len(d.blocks) == 2
+    assert d.verdict is Verdict.PROVED
+    assert d.warping.g == 1
+    assert d.potential.Q == sum(p.value.subs(p.constants) for p in d.potential.pieces)
+    assert d.metric.kernel[0, 1] == 0
+
+
+def test_a_block_that_needs_a_clock_of_its_own_refutes_the_rest():
+    assert derived("a*u1", "a*u2").verdict is Verdict.PROVED
+    assert derived("a*u1", "a*u2", "w").verdict is Verdict.REFUTED
+
+
+def test_dual_coordinates_without_closure_are_no_proof():
+    # <grad y_i, grad F_j> = delta_ij has the solution y = (x + z, y), and still there is no Q:
+    # K changes along the bracket, which leaves beta where it is.
+    d = derived("x", "(x - z)**2/2 + y")
+    assert d.verdict is Verdict.REFUTED
+    failing = [e for e in d.warping.finding.evidence if not e.holds]
+    assert failing
+    assert failing[0].residual != 0
+
+
+def test_leaf_of_larger_dimension_can_still_be_warped():
+    d = derived("p**2+q**2-r**2-s**2", "2*p*r+2*q*s", "2*q*r-2*p*s")
+    assert d.hessian.verdict is Verdict.REFUTED
+    assert d.verdict is Verdict.PROVED
+    hessian = sympy.hessian(d.potential.Q, d.beta)
+    assert hessian == sympy.eye(3)
+
+
+@pytest.mark.parametrize("a", ["5", "-5"])
+@pytest.mark.parametrize("u", [("3", "4"), ("0", "0"), ("-20", "1")])
+def test_neuron_from_every_sign_of_delta(a, u):
+    d = derived("a*u1", "a*u2", start={"a": a, "u1": u[0], "u2": u[1]})
+    (piece,) = d.potential.pieces
+    (root,) = piece.roots
+    delta = int(a) ** 2 - int(u[0]) ** 2 - int(u[1]) ** 2
+    A = root.symbol
+    sign = 1 if int(a) > 0 else -1
+    expected = sympy.Rational(2, 3) * A ** sympy.Rational(3, 2) - delta * sympy.sqrt(A)
+    for b, x in zip(piece.betas, u, strict=True):
+        expected -= sign * int(x) * b
+    assert sympy.expand(piece.value - expected) == 0
+    assert root.from_above == 0
+
+
+def test_a_warp_that_starts_at_zero_is_left_open():
+    d = derived("a*u1", "a*u2", start={"a": "0", "u1": "1", "u2": "2"})
+    assert d.warping.verdict is Verdict.PROVED
+    assert d.verdict is Verdict.UNDECIDED
+    assert "0 at the start" in d.potential.finding.reason
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "error"),
+    [
+        (["w1", "2*w1"], {}, RankDeficient),
+        (["w1**2", "w1**4"], {}, RankDeficient),
+        (["u*v"], {"u": 0, "v": 0}, DegenerateStart),
+        (["1/(u - v)"], {"u": "s", "v": "s"}, DegenerateStart),
+        (["u"], {"v": 1}, InputError),
+        (["u*v"], {"u": "v"}, InputError),
+        (["2"], {}, InputError),
+        (["u - u + v"], {}, InputError),
+    ],
+)
+def test_refusals(outputs, start, error):
+    with pytest.raises(error) as caught:
+        derived(*outputs, start=start)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "names", [("beta", "delta", "A"), ("pi", "E", "I"), ("beta1", "k", "z"), ("S", "N", "Q")]
+)
+def test_names_of_the_user_never_collide(names):
+    a, u, v = names
+    d = derived(f"{a}*{u}", f"{a}*{v}")
+    assert d.verdict is Verdict.PROVED
+    assert str(d.warping.g) == a
+    (piece,) = d.potential.pieces
+    taken = {*names, *(f"{n}_0" for n in names)}
+    own = {
+        *(s.name for s in piece.betas),
+        *(r.symbol.name for r in piece.roots),
+        *(s.name for s, _ in piece.constants),
+    }
+    assert not own & taken
+
+
+def test_sympy_parameterization_equals_text():
+    a, u, v = sympy.symbols("a u v")
+    by_sympy = derive(Parameterization(outputs=[a * u, a * v], weights=[a, u, v]))
+    by_text = derived("a*u", "a*v")
+    assert by_sympy.potential.Q == by_text.potential.Q
+
+
+def test_records_are_frozen_and_survive_pickling():
+    d = derived("a*u1", "a*u2")
+    with pytest.raises(AttributeError):
+        d.blocks = ()
+    again = pickle.loads(pickle.dumps(d.parameterization))
+    assert again == d.parameterization
+
+
+def test_progress_names_the_stages_in_order():
+    seen = []
+    derive(Parameterization.parse(["w"]), seen.append)
+    assert seen == [
+        "Lie structure",
+        "conserved quantities",
+        "metric",
+        "Hessian-map decision",
+        "warp decision",
+        "potential",
+    ]

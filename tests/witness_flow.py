@@ -1,0 +1,256 @@
+"""Gradient flow in weights by plain high-order extrapolation, to check derivations from outside.
+
+Nothing here shares code with the derivation: F is read by SymPy, differentiated by SymPy, and
+everything else is mpmath. The central witness is *pathwise*: along w' = J^T lambda(t), for any
+steering lambda, a mirror potential with warp g satisfies grad Q(beta(t)) = int g lambda dt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import mpmath
+import sympy
+from mpmath import mp, mpf
+
+Vector = list[Any]
+
+
+def number(value: Any) -> Any:
+    """Return an mpf from text such as ``"-3/4"``, an int or a Fraction."""
+    exact = Fraction(value)
+    return mpf(exact.numerator) / exact.denominator
+
+
+@dataclass(frozen=True)
+class Model:
+    """F with its first and second derivatives as mpmath functions."""
+
+    weights: tuple[sympy.Symbol, ...]
+    outputs: tuple[sympy.Expr, ...]
+    F: Callable[..., Any]
+    J: Callable[..., Any]
+    second: Callable[..., Any]
+
+    @classmethod
+    def of(cls, outputs: Sequence[str], weights: Sequence[str]) -> Model:
+        """Read outputs with SymPy's own parser."""
+        symbols = tuple(sympy.Symbol(w, real=True) for w in weights)
+        table = dict(zip(weights, symbols, strict=True))
+        F = tuple(sympy.sympify(text, locals=dict(table)) for text in outputs)
+        J = [[sympy.diff(f, w) for w in symbols] for f in F]
+        second = [[[sympy.diff(g, w) for w in symbols] for g in row] for row in J]
+
+        def compiled(expression: Any) -> Callable[..., Any]:
+            return sympy.lambdify(symbols, expression, modules="mpmath", cse=True)
+
+        return cls(symbols, F, compiled(list(F)), compiled(J), compiled(second))
+
+    @property
+    def d(self) -> int:
+        """The number of outputs."""
+        return len(self.outputs)
+
+    def velocity(self, w: Vector, steering: Vector) -> Vector:
+        """Return J^T lambda."""
+        return [mpmath.fdot(steering, column) for column in zip(*self.J(*w), strict=True)]
+
+    def kernel(self, w: Vector) -> list[Vector]:
+        """Return K = J J^T."""
+        J = self.J(*w)
+        return [[mpmath.fdot(x, y) for y in J] for x in J]
+
+    def kernel_along(self, w: Vector, direction: Vector) -> list[Vector]:
+        """Return the derivative of K in a direction."""
+        J, second = self.J(*w), self.second(*w)
+        moved = [[mpmath.fdot(row, direction) for row in matrix] for matrix in second]
+        return [
+            [mpmath.fdot(moved[b], J[c]) + mpmath.fdot(J[b], moved[c]) for c in range(self.d)]
+            for b in range(self.d)
+        ]
+
+    def bracket(self, w: Vector, a: int, b: int) -> Vector:
+        """Return [X_a, X_b] at w, X_a = grad F_a."""
+        J, second = self.J(*w), self.second(*w)
+        forth = [mpmath.fdot(row, J[a]) for row in second[b]]
+        back = [mpmath.fdot(row, J[b]) for row in second[a]]
+        return [x - y for x, y in zip(forth, back, strict=True)]
+
+
+def _midpoint(f: Callable[[Vector], Vector], y: Vector, h: Any, n: int) -> Vector:
+    step = h / n
+    previous, current = y, [a + step * b for a, b in zip(y, f(y), strict=True)]
+    for _ in range(n - 1):
+        following = [a + 2 * step * b for a, b in zip(previous, f(current), strict=True)]
+        previous, current = current, following
+    return [(a + b + step * c) / 2 for a, b, c in zip(previous, current, f(current), strict=True)]
+
+
+def integrate(
+    f: Callable[[Vector], Vector], y: Vector, time: Any, steps: int = 8, columns: int = 8
+) -> Vector:
+    """Integrate y' = f(y) by Gragg's midpoint rule, extrapolated to order 2 * columns."""
+    h = mpf(time) / steps
+    for _ in range(steps):
+        table: list[Vector] = []
+        for k in range(columns):
+            n = 2 * (k + 1)
+            row = [_midpoint(f, y, h, n)]
+            for j in range(k):
+                ratio = mpf(n) / (2 * (k - j))
+                factor = 1 / (ratio**2 - 1)
+                row.append(
+                    [a + (a - b) * factor for a, b in zip(row[-1], table[-1][j], strict=True)]
+                )
+            table.append(row)
+        y = table[-1][-1]
+    return y
+
+
+Steering = Sequence[tuple[Sequence[Any], Any]]
+"""Pieces (lambda, duration)."""
+
+
+def random_steering(d: int, seed: int, pieces: int = 3, size: float = 1.0) -> Steering:
+    """Draw piecewise-constant steering with short rational values."""
+    rng = Random(seed)
+    return [
+        ([mpf(rng.randint(-8, 8)) / 8 * size for _ in range(d)], mpf(rng.randint(1, 4)) / 16)
+        for _ in range(pieces)
+    ]
+
+
+def run(
+    model: Model,
+    start: Vector,
+    steering: Steering,
+    g: Callable[..., Any] | None = None,
+    steps: int = 4,
+    columns: int = 8,
+) -> tuple[Vector, Vector]:
+    """Return w at the end and int g lambda dt along w' = J^T lambda."""
+    p, d = len(start), model.d
+    state = [mpf(x) for x in start] + [mpf(0)] * d
+    for steer, duration in steering:
+        lam = [mpf(x) for x in steer]
+
+        def f(y: Vector, lam: Vector = lam) -> Vector:
+            w = y[:p]
+            warp = mpf(1) if g is None else g(*w)
+            return model.velocity(w, lam) + [warp * x for x in lam]
+
+        state = integrate(f, state, duration, steps, columns)
+    return state[:p], state[p:]
+
+
+def start_values(parameterization: Any, symbols: Mapping[str, Any]) -> Vector:
+    """Return w_0 in numbers, from the exact start of a parameterization."""
+    from derive.language import to_sympy
+
+    values = []
+    for _, tree in parameterization.start:
+        expression = to_sympy(tree)
+        point = {s: symbols[s.name] for s in expression.free_symbols}
+        values.append(evaluate(expression, point))
+    return values
+
+
+def evaluate(expression: Any, point: Mapping[Any, Any]) -> Any:
+    """Evaluate a SymPy expression with mpmath, symbols matched by name."""
+    expression = sympy.sympify(expression)
+    named = {s.name: v for s, v in point.items()} if point else {}
+    free = sorted(expression.free_symbols, key=lambda s: s.name)
+    f = sympy.lambdify(free, expression, modules="mpmath")
+    return f(*(mpmath.mpmathify(named[s.name]) for s in free))
+
+
+def warp_function(derivation: Any, model: Model) -> Callable[..., Any]:
+    """Return the claimed warp g as a function of the weights."""
+    return sympy.lambdify(
+        [sympy.Symbol(w.name, real=True) for w in model.weights],
+        derivation.warping.g,
+        modules="mpmath",
+    )
+
+
+class NoForm(Exception):
+    """The piece is a quadrature or gives no numbers."""
+
+
+def claimed_gradient(piece: Any, beta: Mapping[str, Any], symbols: Mapping[str, Any]) -> Vector:
+    """Evaluate dQ/dbeta of one piece, with this module's own root finding.
+
+    Args:
+        piece: a closed form.
+        beta: values by name.
+        symbols: start symbols by name.
+    """
+    point: dict[str, Any] = {**symbols, **{b.name: beta[b.name] for b in piece.betas}}
+
+    def value(expression: Any) -> Any:
+        expression = sympy.sympify(expression)
+        free = sorted(expression.free_symbols, key=lambda s: s.name)
+        f = sympy.lambdify(free, expression, modules="mpmath")
+        return f(*(point[s.name] for s in free))
+
+    for symbol, expression in piece.constants:
+        point[symbol.name] = value(expression)
+    for root in piece.roots:
+        coefficients = [value(c) for c in sympy.Poly(root.polynomial, root.symbol).all_coeffs()]
+        with mpmath.workdps(mp.dps * 3):
+            found = mpmath.polyroots(coefficients, maxsteps=500, extraprec=400)
+        scale = 1 + max(abs(r) for r in found)
+        real = sorted(
+            (mpmath.re(r) for r in found if abs(mpmath.im(r)) < scale * mpf(10) ** (-mp.dps)),
+            reverse=True,
+        )
+        chosen = real[root.from_above]
+        if root.explicit is not None:
+            explicit = value(root.explicit)
+            assert abs(explicit - chosen) < scale * mpf(10) ** (-mp.dps // 2), (
+                f"{root.symbol}: the explicit root {explicit} is not root {root.from_above}"
+            )
+        point[root.symbol.name] = chosen
+    if piece.curve is not None:
+        z = piece.curve.parameter
+        point[z.name] = _invert(piece.curve, value, point, beta[piece.betas[0].name])
+    if piece.kind == "quadrature":
+        raise NoForm
+    return [value(g) for g in piece.gradient]
+
+
+def _invert(curve: Any, value: Callable[[Any], Any], point: dict[str, Any], target: Any) -> Any:
+    """Solve h(z) = beta by bisection and secant on the piece's interval."""
+    low, high = (value(end) if end.is_finite is not False else None for end in curve.interval)
+    name = curve.parameter.name
+
+    def h(z: Any) -> Any:
+        point[name] = z
+        return value(curve.beta) - target
+
+    span = mpf(1)
+    lo = low if low is not None else -span
+    hi = high if high is not None else span
+    shrink = mpf(10) ** (-mp.dps // 2)
+    lo, hi = lo + (shrink if low is not None else 0), hi - (shrink if high is not None else 0)
+    while low is None and h(lo) * h(mpf(0)) > 0 and h(lo) * h(hi) > 0 and span < 2**20:
+        span *= 2
+        lo = -span
+        hi = hi if high is not None else span
+    while high is None and h(lo) * h(hi) > 0 and span < 2**20:
+        span *= 2
+        hi = span
+    if h(lo) * h(hi) > 0:
+        raise AssertionError(f"beta = {mpmath.nstr(target, 8)} is not reached on the interval")
+    rising = h(hi) > 0
+    for _ in range(60):
+        middle = (lo + hi) / 2
+        if (h(middle) > 0) == rising:
+            hi = middle
+        else:
+            lo = middle
+    return mpmath.findroot(h, (lo, hi), solver="anderson", tol=mpf(10) ** (-2 * mp.dps + 6))
