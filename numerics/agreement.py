@@ -77,12 +77,12 @@ def _difference(form: HighPrecision, beta: Sequence[Any], i: int, fine: int) -> 
 
 
 def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | None:
-    """Return the digits to which the printed K(limit) of quadratures is |grad F|^2 at the end."""
+    """Return the digits to which the printed K(limit) of single outputs is |grad F|^2 there."""
     p = potential.parameterization
     kernels = {
-        block[0]: replace(piece, kind="algebraic", value=piece.kernel, gradient=(piece.kernel,))
+        block[0]: replace(piece, kind="explicit", value=piece.kernel, gradient=(piece.kernel,))
         for block, piece in zip(p.blocks, potential.pieces, strict=True)
-        if piece.kind == "quadrature" and piece.kernel is not None and len(block) == 1
+        if piece.kernel is not None and piece.curve is None and len(block) == 1
     }
     if not kernels:
         return None

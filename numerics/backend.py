@@ -5,6 +5,7 @@ Both run the same algorithms, elementwise, on NumPy arrays; what is undefined be
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -165,8 +166,9 @@ class Multiprecision:
 
     def roots(self, coefficients: Sequence[Any]) -> list[Any]:
         """Return the real roots of a polynomial, the largest first; highest degree first."""
+        stripped = list(itertools.dropwhile(lambda c: not c, coefficients))
         try:
-            found = mpmath.polyroots(coefficients, maxsteps=500, extraprec=2 * self.bits)
+            found = mpmath.polyroots(stripped, maxsteps=500, extraprec=2 * self.bits)
         except (mpmath.libmp.NoConvergence, ZeroDivisionError, ValueError):
             return []
         close = mpmath.mpf(10) ** (-self.digits // 2)

@@ -54,7 +54,7 @@ class CrossCheck:
         asked: the digits asked for.
         stationarity: of grad Q(limit) lying in the row space of X, relative to |grad Q|.
         feasibility: of X limit = y, relative to |y|.
-        consistency: of the gradient being that of Q and, for a quadrature, of K(limit) being
+        consistency: of the gradient being that of Q and, for a single output, of K(limit) being
             |grad F|^2 at the end of the flow; None where the form prints nothing to compare.
         drift: of the conserved quantities between start and end; None where there are none.
         limit: the end of the flow, as mpf.
@@ -93,7 +93,7 @@ class CrossCheck:
             f"cross-check {verdict}: {self.digits:.1f} digits of {self.asked}",
             f"  grad Q in the row space of X  {_shown(self.stationarity)} digits",
             f"  X beta = y                    {_shown(self.feasibility)} digits",
-            f"  grad Q is the gradient of Q   {_shown(self.consistency)} digits",
+            f"  Q, its gradient and K agree   {_shown(self.consistency)} digits",
             f"  conserved quantities          {_shown(self.drift)} digits",
             f"  {rows} x {len(self.limit)} problem, {self.problem.copies} copies of F, "
             f"{self.steps} steps to time {mpmath.nstr(self.time, 4)}",

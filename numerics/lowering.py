@@ -186,6 +186,8 @@ def high_precision(
     Raises:
         InputError, NumericalError: as :func:`lower` does.
     """
+    if not potential.pieces:
+        raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
     values = read_start(potential.parameterization, start)
     check_assumptions(potential, values)
     _, beta0 = start_point(potential.parameterization, values)
@@ -207,8 +209,6 @@ def _check_start(lowered: HighPrecision) -> None:
 
 def _lowered(potential: Potential, values: Mapping[str, Fraction], backend: Backend) -> _Blocks:
     p = potential.parameterization
-    if not potential.pieces:
-        raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
     parts = []
     with backend.active():
         for outputs, piece in zip(p.blocks, potential.pieces, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import comb
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -32,8 +32,19 @@ def select_root(coefficients: Sequence[Array], from_above: int, backend: Backend
     for i in np.flatnonzero(result != result):
         real = backend.roots([c[i] for c in reversed(flat)])
         if from_above < len(real):
-            result[i] = real[from_above]
+            result[i] = _polished([c[i] for c in flat], real[from_above])
     return result.reshape(shape)
+
+
+def _polished(coefficients: Sequence[Any], x: Any) -> Any:
+    """Return x after the Newton steps that lower the residual."""
+    for _ in range(3):
+        slope = _derivative(coefficients, x, 1)
+        new = x - _derivative(coefficients, x, 0) / slope if slope else x
+        if not abs(_derivative(coefficients, new, 0)) < abs(_derivative(coefficients, x, 0)):
+            break
+        x = new
+    return x
 
 
 def _largest_root(coefficients: Sequence[Array], backend: Backend) -> Array:
@@ -44,7 +55,7 @@ def _largest_root(coefficients: Sequence[Array], backend: Backend) -> Array:
     """
     leading = coefficients[-1]
     bounds = [np.abs(c / np.where(leading == 0, 1, leading)) for c in coefficients[:-1]]
-    x = _cauchy_bound(bounds)
+    x = _upper_bound(bounds)
     monic = [c / np.where(leading == 0, np.nan, leading) for c in coefficients]
     for _ in range(8 * backend.bits):
         value, slope = _derivative(monic, x, 0), _derivative(monic, x, 1)
@@ -60,21 +71,15 @@ def _largest_root(coefficients: Sequence[Array], backend: Backend) -> Array:
     return np.where(certain, x, backend.number(np.nan))
 
 
-def _cauchy_bound(magnitudes: Sequence[Array]) -> Array:
-    """Return 2 max_k |c_{n-k}|^(1/k) (Fujiwara), or a little more."""
-    n = len(magnitudes)
+def _upper_bound(magnitudes: Sequence[Array]) -> Array:
+    """Return ``2 max_k |c_{n-k}|^(1/k)`` or a little more, a bound of all roots (Fujiwara 1916)."""
     bound = 0 * magnitudes[0]
     for k, c in enumerate(reversed(magnitudes), 1):
-        bound = np.maximum(bound, c ** (1 / c.dtype.type(k)) if c.dtype != object else _root(c, k))
-    return 2 * bound * (1 + 2.0**-40) if n else bound
+        bound = np.maximum(bound, c ** (1.0 / k))
+    return 2 * bound * (1 + 2.0**-40)
 
 
-def _root(values: Array, k: int) -> Array:
-    """Return a bound of values^(1/k) for object arrays, whose numbers take any real power."""
-    return np.array([x ** (1 / (x * 0 + k)) if x else x for x in values] or [], dtype=object)
-
-
-def _derivative(coefficients: Sequence[Array], x: Array, k: int) -> Array:
+def _derivative(coefficients: Sequence[Any], x: Any, k: int) -> Any:
     """Return P^(k)(x)/k! by Horner's rule."""
     total = 0 * x
     for n in range(len(coefficients) - 1, k - 1, -1):
@@ -82,7 +87,7 @@ def _derivative(coefficients: Sequence[Array], x: Array, k: int) -> Array:
     return total
 
 
-def _size(coefficients: Sequence[Array], x: Array, k: int) -> Array:
+def _size(coefficients: Sequence[Array], x: Array, k: int) -> Any:
     """Return the same with all terms counted as positive: the scale of rounding errors."""
     return _derivative([np.abs(c) for c in coefficients], np.abs(x), k)
 

@@ -45,11 +45,17 @@ def start_point(
 
 
 def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Any]:
-    """Return SymPy numbers for the named constants of a piece, in order."""
+    """Return SymPy numbers for the named constants of a piece, in order.
+
+    Names that depend on beta abbreviate the integrand of a quadrature, and are left out.
+    """
     found: dict[str, Any] = {}
     for symbol, value in piece.constants:
         number = exact(value, values)
-        found[symbol.name] = number.subs({s: found[s.name] for s in number.free_symbols})
+        known = {s: found[s.name] for s in number.free_symbols if s.name in found}
+        number = number.subs(known)
+        if not number.free_symbols:
+            found[symbol.name] = number
     return found
 
 
@@ -99,7 +105,10 @@ def broken_signs(
     """Return those of :func:`kept_signs` that differ in sign between two points."""
     broken = []
     for text in dict.fromkeys(t for piece in potential.pieces for t in kept_signs(piece)):
-        expression = to_sympy(parse_expression(text))
+        try:
+            expression = to_sympy(parse_expression(text))
+        except LanguageError:
+            continue  # in words
         first, last = (
             _signed(expression.subs({s: point[s.name] for s in expression.free_symbols}))
             for point in (begin, end)

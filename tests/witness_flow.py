@@ -254,3 +254,50 @@ def _invert(curve: Any, value: Callable[[Any], Any], point: dict[str, Any], targ
         else:
             lo = middle
     return mpmath.findroot(h, (lo, hi), solver="anderson", tol=mpf(10) ** (-2 * mp.dps + 6))
+
+
+def pathwise_errors(
+    derivation: Any, outputs: Sequence[str], symbols: Mapping[str, Any], steering: Steering
+) -> tuple[Any, Any]:
+    """Return the largest |grad Q| at the start and |grad Q - int g lambda dt| at the end.
+
+    Raises:
+        NoForm: a piece is a quadrature.
+    """
+    parameterization = derivation.parameterization
+    model = Model.of(outputs, parameterization.weights)
+    w0 = start_values(parameterization, symbols)
+    g = warp_function(derivation, model)
+    assert g(*w0) > 0, f"the warp {derivation.warping.g} is not positive at the start {w0}"
+    w1, expected = run(model, w0, steering, g)
+    order = [b.name for b in derivation.beta]
+    worst = [mpf(0), mpf(0)]
+    for piece in derivation.potential.pieces:
+        places = [order.index(b.name) for b in piece.betas]
+        for which, (w, target) in enumerate(((w0, [mpf(0)] * model.d), (w1, expected))):
+            beta = dict(zip(order, model.F(*w), strict=True))
+            found = claimed_gradient(piece, beta, symbols)
+            errors = [abs(x - target[i]) for x, i in zip(found, places, strict=True)]
+            worst[which] = max(worst[which], *errors)
+    return worst[0], worst[1]
+
+
+def residual_at_point(identity: Any, derivation: Any) -> Fraction:
+    """Evaluate left - right of a failed identity at its point, by SymPy from the printed text."""
+    parameterization = derivation.parameterization
+    symbols = {w: sympy.Symbol(w) for w in parameterization.weights}
+
+    def read(expression: Any) -> sympy.Expr:
+        return sympy.sympify(str(expression), locals=symbols)
+
+    difference = read(identity.left) - read(identity.right)
+    names = [n for n, _ in identity.point]
+    for step in identity.derivative:
+        output = read(parameterization.outputs[int(step.removeprefix("grad F")) - 1])
+        difference = sum(
+            sympy.diff(output, symbols[n]) * sympy.diff(difference, symbols[n]) for n in names
+        )
+    at = {symbols[n]: sympy.Rational(x.numerator, x.denominator) for n, x in identity.point}
+    value = sympy.cancel(difference).subs(at)
+    assert value.is_Rational, f"left - right has no value at {identity.point}"
+    return Fraction(int(value.p), int(value.q))

@@ -25,6 +25,14 @@ GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
     "upsilon phi chi psi omega".split()
 )
+NOTE_FORMULAS = {
+    "G = g rho": r"$G = g\rho$",
+    "G = rho": r"$G = \rho$",
+    "y_i = dQ/dbeta_i": r"$y_i = \partial Q/\partial\beta_i$",
+    "beta_0 + t b": r"$\beta_0 + t b$",
+}
+"""The formulas in the notes of integrals, set as mathematics."""
+
 LONG = 70
 """Visible characters after which a sum goes on several lines."""
 
@@ -276,6 +284,7 @@ def _piece(piece: Piece, name: str) -> Iterator[str]:
     rows += [
         (rf"\frac{{\partial {name}}}{{\partial {latex(b)}}}", _broken(g))
         for b, g in zip(piece.betas, piece.gradient, strict=True)
+        if not g.has(sympy.Integral)
     ]
     if piece.kind == "quadrature" and piece.kernel is not None:
         rows.append(("K", _broken(piece.kernel)))
@@ -286,6 +295,11 @@ def _piece(piece: Piece, name: str) -> Iterator[str]:
     if piece.curve is not None:
         low, high = (latex(end) for end in piece.curve.interval)
         notes.append(f"${low} < {latex(piece.curve.parameter)} < {high}$")
+    if piece.note:
+        note = piece.note
+        for words, formula in NOTE_FORMULAS.items():
+            note = note.replace(words, formula)
+        notes.append(note)
     if notes:
         yield f"with {' and '.join(notes)}."
     if piece.assumptions:

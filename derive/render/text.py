@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from sympy import Expr
+from sympy import Expr, Integral
 from sympy.printing.str import StrPrinter
 
 from derive.derivation import Block, Derivation
@@ -244,13 +244,15 @@ def _piece(piece: Piece, name: str) -> Iterator[str]:
     else:
         yield f"{name} = {plain(piece.value)}"
         for b, g in zip(piece.betas, piece.gradient, strict=True):
-            if not g.has(Expr) or piece.kind != "quadrature" or "Integral" not in str(g):
+            if not g.has(Integral):
                 yield f"d{name}/d{b} = {plain(g)}"
     if piece.kind == "quadrature" and piece.kernel is not None:
         yield f"K = {plain(piece.kernel)}"
     for root in piece.roots:
         yield from _root_lines(root)
     yield from (line.strip() for line in _constant_lines(piece.constants))
+    if piece.note:
+        yield f"with {piece.note}"
     if piece.assumptions:
         yield f"assuming {'; '.join(piece.assumptions)}"
 

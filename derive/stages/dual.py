@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import comb
 from random import Random
 
@@ -24,6 +25,7 @@ from derive.stages.conserved import ConservedQuantities
 from derive.stages.lie import along
 from derive.stages.parameterization import Parameterization
 from derive.stages.warping import WarpVerdict
+from derive.stages.witness import rational_starts
 from derive.verdict import Identity, Verdict
 
 MAXIMAL_COLUMNS = 300
@@ -105,7 +107,14 @@ def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
         LogFunction(p.field.monomial(e))
         for e in laurent_monomials(p.p, degree, max(2, abs(degree)))
     ]
-    return laurent[:MAXIMAL_COLUMNS] + (_logs(conserved, (p.field.one,)) if degree == 0 else [])
+    if degree == 0:
+        return laurent[:MAXIMAL_COLUMNS] + _logs(conserved, (p.field.one,))
+    powers = [
+        LogFunction(P ** (degree // P.degree()))
+        for P in conserved.darboux
+        if P.degree() > 0 and degree % P.degree() == 0 and P not in p.field.gens
+    ]
+    return laurent[:MAXIMAL_COLUMNS] + powers
 
 
 def _forms(p: Parameterization, degree: int) -> list[LogFunction]:
@@ -172,7 +181,7 @@ def _solve(
         if g.is_zero():
             continue
         # A constant warp is the choice of the unit of time: make it 1.
-        scale = g.field.one / g if g.is_constant() else g.field.constant(_sign(p, g))
+        scale = g.field.one / g if g.is_constant() else _unit(p, g)
         y = tuple(
             _combine(vector[i * size : (i + 1) * size], y_family, p).scaled(scale)
             for i in range(p.d)
@@ -223,13 +232,15 @@ def _combine(
     return total
 
 
-def _sign(p: Parameterization, g: RationalFunction) -> int:
-    """Return the sign that makes g positive at the first rational start where it is not zero."""
-    at_start = p.at_start(g)
-    if at_start.is_constant():
-        return -1 if at_start.value() < 0 else 1
-    value = at_start.at([1 + k for k in range(len(p.start_field.names))][::-1])  # type: ignore[arg-type]
-    return -1 if value < 0 else 1
+def _unit(p: Parameterization, g: RationalFunction) -> RationalFunction:
+    """Return the number that makes g primitive, and positive at the first rational start."""
+    content = abs(Fraction(int(g.numerator.content()), int(g.denominator.content())))
+    start = next(rational_starts(p), None)
+    try:
+        sign = -1 if start is not None and g.at(start) < 0 else 1
+    except ZeroDivisionError:
+        sign = 1
+    return p.field.constant(sign / content)
 
 
 def is_dual(p: Parameterization, y: Sequence[LogFunction], g: RationalFunction) -> bool:

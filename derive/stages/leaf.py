@@ -182,16 +182,18 @@ def add_root(
     p = chart.metric.parameterization
     power = gcd(*(n for n, c in enumerate(relation.coefficients) if not c.is_zero()))
     coefficients = relation.coefficients[::power]
-    letter = "ABCDEGHM"[len(chart.roots)]
+    letter = "ABCDEGHM"[len(chart.roots)] if len(chart.roots) < 8 else f"A{len(chart.roots)}"
     symbol = chart.notation.fresh(letter, **({"nonnegative": True} if power % 2 == 0 else {}))
     image: Expr = symbol
     assumed: tuple[str, ...] = ()
     if power > 1:
         sign, assumed = start_sign(p.at_start(function), chart.notation)
         image = sign * sympy.Pow(sign**power * symbol, sympy.Rational(1, power))
-    root = _root(chart, symbol, coefficients, function**power)
-    if root is None:
+    found = _root(chart, symbol, coefficients, function**power)
+    if found is None:
         return None
+    root, branch_assumed = found
+    assumed = (*assumed, *branch_assumed)
     what = f"({function!r})**{power}" if power > 1 else repr(function)
     identity = Identity(f"{root.polynomial} = 0 for {symbol} = {what}", str(root.polynomial), "0")
     extended = _extended(chart, name, function, image, identity, assumed)
@@ -200,34 +202,49 @@ def add_root(
 
 def _root(
     chart: Chart, symbol: Symbol, coefficients: Sequence[RationalFunction], T: RationalFunction
-) -> Root | None:
-    """Return the root variable with its branch, certified where a certificate is found."""
+) -> tuple[Root, tuple[str, ...]] | None:
+    """Return the root variable with its branch, and what the branch rests on."""
     images = chart.images
     expressions = [to_expr(c, images) for c in coefficients]
     polynomial = sympy.Add(*(c * symbol**n for n, c in enumerate(expressions)))
-    if is_largest_root(chart.coordinates, coefficients, T):
-        above, branch = 0, "the largest real root"
-    else:
-        found = _branch_at_starts(chart, coefficients, T)
-        if found is None:
-            return None
-        above = found
-        branch = "the root that starts at its value in the weights"
-    explicit = None
     degree = len(coefficients) - 1
     if degree == 1:
         explicit = -expressions[0] / expressions[1]
-    elif degree == 2:
-        c, b, a = expressions
-        sign = 1 if (above == 0) == bool(_leading_sign(coefficients[-1]) > 0) else -1
-        explicit = (-b + sign * sympy.sqrt(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
-    return Root(symbol, polynomial, explicit, branch, above)
+        return Root(symbol, polynomial, explicit, "the root", 0), ()
+    largest = is_largest_root(chart.coordinates, coefficients, T)
+    if degree == 2:
+        return _quadratic_root(chart, symbol, polynomial, expressions, coefficients, T, largest)
+    if largest:
+        return Root(symbol, polynomial, None, "the largest real root", 0), ()
+    above = _branch_at_starts(chart, coefficients, T)
+    if above is None:
+        return None
+    start = to_expr(chart.metric.parameterization.at_start(T), chart.notation.start_symbols)
+    return Root(symbol, polynomial, None, f"the real root that starts at {start}", above), ()
 
 
-def _leading_sign(leading: RationalFunction) -> int:
-    if leading.is_constant():
-        return 1 if leading.value() > 0 else -1
-    return 1
+def _quadratic_root(
+    chart: Chart,
+    symbol: Symbol,
+    polynomial: Expr,
+    expressions: Sequence[Expr],
+    coefficients: Sequence[RationalFunction],
+    T: RationalFunction,
+    largest: bool,
+) -> tuple[Root, tuple[str, ...]]:
+    """T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), sign that of 2 a T + b, which is at the start."""
+    c, b, a = expressions
+    sign, assumed = 1, ()
+    if not largest:
+        lifted = [chart.coordinates.pull_back(x) for x in coefficients]
+        slope = 2 * lifted[2] * T + lifted[1]
+        if not is_nonnegative(slope):
+            p = chart.metric.parameterization
+            sign, assumed = start_sign(p.at_start(slope), chart.notation)
+            assumed = (*assumed, f"{slope!r} keeps its sign along the flow")
+    explicit = (-b + sign * sympy.sqrt(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
+    branch = "the largest real root" if largest else "the root on the branch of the start"
+    return Root(symbol, polynomial, explicit, branch, 0 if sign > 0 else 1), assumed
 
 
 def is_largest_root(

@@ -63,7 +63,8 @@ class Piece:
         curve: for the parametric kind.
         assumptions: what was assumed of the start, in words.
         evidence: the identities that the form rests on.
-        kernel: for a quadrature, K(beta) where it was written in beta.
+        kernel: K(beta) of a single output, where it was written in beta.
+        note: what an integral's integrand means, in words.
     """
 
     kind: Kind
@@ -76,3 +77,4 @@ class Piece:
     assumptions: tuple[str, ...] = ()
     evidence: tuple[Identity, ...] = ()
     kernel: Expr | None = None
+    note: str = ""

@@ -14,12 +14,13 @@ import sympy
 from sympy import Expr
 
 from derive.stages.dual import DualCoordinates, find_dual
+from derive.stages.kernel import find_kernel_relation
 from derive.stages.leaf import Chart, add_root_among, base_chart
 from derive.stages.metric import Metric
 from derive.stages.notation import AssumePositive, BranchOpen, Notation, to_expr
 from derive.stages.parametric import parametrize
 from derive.stages.piece import Piece
-from derive.stages.scalar import find_kernel_relation, integrate_kernel
+from derive.stages.scalar import integrate_kernel
 from derive.stages.vector import write_in_beta
 from derive.stages.warping import WarpVerdict
 from derive.verdict import Finding, Identity, Verdict
@@ -117,6 +118,7 @@ def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart
     evidence = (Identity("Q'' = 1/K, K = |grad F|^2 on the leaf", "Q'' K", "1"),)
     constants = () if chart is None or kernel is None else chart.constants
     roots = () if chart is None or kernel is None else chart.roots
+    assumed = tuple(f"{name} > 0" for name in sorted(notation.assumed))
     piece = Piece(
         "quadrature",
         notation.betas,
@@ -124,7 +126,7 @@ def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart
         (gradient,),
         constants,
         roots,
-        assumptions=tuple(f"{name} > 0" for name in sorted(notation.assumed)),
+        assumptions=(*assumed, *(() if kernel is None or chart is None else chart.assumptions)),
         evidence=evidence,
         kernel=kernel,
     )
@@ -135,14 +137,24 @@ def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
     """Q = int_0^1 (1 - t) <b, g rho b> dt on the lift of the segment beta_0 + t b."""
     p = warping.hessian.metric.parameterization
     t = notation.fresh("t")
-    betas = notation.betas
-    steps = [
-        b - to_expr(p.at_start(f), notation.start_symbols) for b, f in zip(betas, p.F, strict=True)
+    steps = [notation.fresh(f"b{i + 1}") for i in range(p.d)]
+    constants = tuple(
+        (b, beta - to_expr(p.at_start(f), notation.start_symbols))
+        for b, beta, f in zip(steps, notation.betas, p.F, strict=True)
+    )
+    G = [
+        [sympy.Function(f"G{min(i, j) + 1}{max(i, j) + 1}")(t) for j in range(p.d)]
+        for i in range(p.d)
     ]
-    metric = [[sympy.Function(f"g*rho{i + 1}{j + 1}")(t) for j in range(p.d)] for i in range(p.d)]
-    rows = [sympy.Add(*(m * s for m, s in zip(row, steps, strict=True))) for row in metric]
-    form: Expr = sympy.Add(*(s * r for s, r in zip(steps, rows, strict=True)))
-    value = sympy.Integral((1 - t) * form, (t, 0, 1))
-    gradient = tuple(sympy.Integral(r, (t, 0, 1)) for r in rows)
-    evidence = warping.finding.evidence or warping.hessian.finding.evidence
-    return Piece("quadrature", betas, value, gradient, evidence=evidence)
+    rows = [sympy.Add(*(x * b for x, b in zip(row, steps, strict=True))) for row in G]
+    form: Expr = sympy.expand(sympy.Add(*(b * r for b, r in zip(steps, rows, strict=True))))
+    g = "" if warping.hessian.verdict is Verdict.PROVED else "g "
+    return Piece(
+        "quadrature",
+        notation.betas,
+        sympy.Integral((1 - t) * form, (t, 0, 1)),
+        tuple(sympy.Integral(r, (t, 0, 1)) for r in rows),
+        constants,
+        evidence=warping.finding.evidence or warping.hessian.finding.evidence,
+        note=f"G = {g}rho at the point of the leaf above beta_0 + t b",
+    )

@@ -7,141 +7,18 @@ below rests on one further polynomial identity, which is checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import isqrt
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.implicitization import Coordinates, conserved_polynomial, find_relation
+from derive.exact.field import RationalFunction
 from derive.exact.positivity import is_nonnegative
-from derive.stages.metric import Metric
-from derive.stages.notation import AssumePositive, Constant, Notation, rational, to_expr
+from derive.stages.kernel import KernelRelation
+from derive.stages.notation import AssumePositive, Constant, rational
 from derive.stages.piece import Piece
+from derive.stages.rational_integral import integrate_rational
 from derive.verdict import Identity
-
-
-@dataclass(frozen=True)
-class KernelRelation:
-    """P(K; beta) = 0 on the leaf of the start, irreducible over Q(start symbols).
-
-    Attributes:
-        notation: the names.
-        field: Q(beta, start symbols).
-        coefficients: of K^0, K^1, ...
-        beta0, K0: the values at the start, in the field.
-    """
-
-    notation: Notation
-    field: FunctionField
-    coefficients: tuple[RationalFunction, ...]
-    beta0: RationalFunction
-    K0: RationalFunction
-
-    @property
-    def images(self) -> dict[str, Symbol]:
-        """SymPy symbols for the field's names."""
-        beta = self.notation.betas[0]
-        return {beta.name: beta, **self.notation.start_symbols}
-
-    def expr(self, element: RationalFunction, factored: bool = False) -> Expr:
-        """Return an element in SymPy."""
-        return to_expr(element, self.images, factored)
-
-    @property
-    def positive(self) -> frozenset[str]:
-        """Start symbols known to be positive."""
-        return self.notation.positive
-
-
-def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation | None:
-    """Return the irreducible relation between K and beta on the leaf of the start, or None.
-
-    First a polynomial C(K, beta) that the flow conserves is sought, then a relation whose
-    coefficients are polynomials in the conserved quantities.
-    """
-    p = metric.parameterization
-    field = FunctionField((notation.betas[0].name, *p.start_field.names))
-
-    def at_start(f: RationalFunction) -> RationalFunction:
-        return p.at_start(f).compose(field.gens[1:], field)
-
-    beta0, K0 = at_start(p.F[0]), at_start(metric.K[0][0])
-    try:
-        coefficients = _conserved_relation(metric, field, at_start) or _leaf_relation(
-            metric, field, at_start
-        )
-    except ZeroDivisionError:
-        return None
-    factor = coefficients and _irreducible(coefficients, field, beta0, K0)
-    return KernelRelation(notation, field, factor, beta0, K0) if factor else None
-
-
-def _conserved_relation(
-    metric: Metric, field: FunctionField, at_start: Callable[[RationalFunction], RationalFunction]
-) -> list[RationalFunction] | None:
-    """Return C(K, beta) - C(K_0, beta_0) for a polynomial C with <grad C, grad F> = 0."""
-    p = metric.parameterization
-    found = conserved_polynomial(p.jacobian[0], metric.K[0][0], p.F[0])
-    if found is None:
-        return None
-    powers = max(i for i, _ in found) + 1
-    coefficients = [field.zero] * powers
-    value = p.field.zero
-    for (i, j), c in found.items():
-        coefficients[i] += c * field.gens[0] ** j
-        value += c * metric.K[0][0] ** i * p.F[0] ** j
-    coefficients[0] -= at_start(value)
-    return coefficients
-
-
-def _leaf_relation(
-    metric: Metric, field: FunctionField, at_start: Callable[[RationalFunction], RationalFunction]
-) -> list[RationalFunction] | None:
-    """Return P(K; beta, c) = 0 with the conserved quantities c at their start values."""
-    p = metric.parameterization
-    laws = [law if law.degree() > 0 else p.field.one / law for law in metric.conserved.laws]
-    names = [f"c{i}" for i in range(len(laws))]
-    coordinates = Coordinates.of([("beta", p.F[0]), *zip(names, laws, strict=True)])
-    relation = find_relation(metric.K[0][0], coordinates)
-    if relation is None:
-        return None
-    images = (field.gens[0], *(at_start(law) for law in laws))
-    return [c.compose(images, field) for c in relation.coefficients]
-
-
-def _irreducible(
-    coefficients: Sequence[RationalFunction],
-    field: FunctionField,
-    beta0: RationalFunction,
-    K0: RationalFunction,
-) -> tuple[RationalFunction, ...] | None:
-    """Return the factor that vanishes at the start, when exactly one does.
-
-    A product of analytic functions that is zero on the leaf has a factor that is; the others
-    are not zero at the start, so it is this one.
-    """
-    extended = FunctionField((*field.names, "K"))
-    *lifted, K = extended.gens
-    total = extended.zero
-    for n, c in enumerate(coefficients):
-        total += c.compose(lifted, extended) * K**n
-    if total.is_zero():
-        return None
-    vanishing = []
-    for factor, _ in total.numerator.factor()[1]:
-        element = extended.quotient(factor, extended.ring.constant(1))
-        if element.compose((beta0, *field.gens[1:], K0), field).is_zero():
-            vanishing.append(element)
-    if len(vanishing) != 1:
-        return None
-    found: list[RationalFunction] = [field.zero] * (1 + int(vanishing[0].numerator.degrees()[-1]))
-    for exponents, c in vanishing[0].numerator.to_dict().items():
-        term = field.ring.from_dict({tuple(exponents[:-1]): c})
-        found[exponents[-1]] += field.quotient(term, field.ring.constant(1))
-    return tuple(found) if len(found) > 1 else None
 
 
 def integrate_kernel(relation: KernelRelation) -> Piece | None:
@@ -172,15 +49,15 @@ def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Piece | N
     # K = kappa (beta - b)^n exactly when K/K' = (beta - b)/n, linear in beta with slope 1/n.
     ratio = K / slope
     inverse_power = ratio.partial(0)
-    if not inverse_power.is_constant() or not inverse_power.partial(0).is_zero():
-        return None
+    if not inverse_power.is_constant() or inverse_power.is_zero():
+        return integrate_rational(relation, K)
     n = 1 / inverse_power.value()
     shift = beta - ratio / inverse_power
-    if not shift.partial(0).is_zero() or n.denominator != 1 or n == 0:
-        return None
+    if not shift.partial(0).is_zero() or n.denominator != 1:
+        return integrate_rational(relation, K)
     kappa = K / (beta - shift) ** int(n)
     if not kappa.partial(0).is_zero():
-        return None
+        return integrate_rational(relation, K)
     return _shifted_power(relation, kappa, shift, sympy.Integer(n.numerator), f"K = {K!r}")
 
 

@@ -15,7 +15,7 @@ from derive.exact.positivity import is_nonnegative
 from derive.stages.dual import DualCoordinates
 from derive.stages.leaf import Chart, add_root, add_root_among, add_weights, base_chart
 from derive.stages.metric import Metric
-from derive.stages.notation import BranchOpen, Notation, to_expr
+from derive.stages.notation import BranchOpen, Constant, Notation, to_expr
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Kind, Piece
 from derive.verdict import Identity
@@ -42,8 +42,11 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     gradient = tuple(g - s for g, s in zip(gradients, slopes, strict=True) if g is not None)
     value = _value(chart, dual, p)
     kind: Kind = "explicit"
+    note = ""
+    steps: tuple[Constant, ...] = ()
     if value is None:
-        kind, value = "quadrature", _along_segment(p, notation)
+        kind, (value, steps) = "quadrature", _along_segment(p, notation)
+        note = "y_i = dQ/dbeta_i at beta_0 + t b"
     else:
         value -= sympy.Add(*(s * b for s, b in zip(slopes, betas, strict=True)))
     used = value.free_symbols.union(*(g.free_symbols for g in gradient))
@@ -56,25 +59,25 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
         betas,
         value,
         gradient,
-        tuple(c for c in chart.constants if c[0] in used),
+        (*steps, *(c for c in chart.constants if c[0] in used)),
         roots,
         assumptions=_assumptions(dual, chart, p),
         evidence=(*dual.evidence, *chart.evidence, Identity("Q = sum_i y_i beta_i - R", "Q", "Q")),
+        note=note,
     )
     return piece, chart
 
 
-def _along_segment(p: Parameterization, notation: Notation) -> Expr:
-    """Return int_0^1 <grad Q(beta_0 + t b), b> dt, b = beta - beta_0."""
+def _along_segment(p: Parameterization, notation: Notation) -> tuple[Expr, tuple[Constant, ...]]:
+    """Return int_0^1 <grad Q(beta_0 + t b), b> dt, and b = beta - beta_0."""
     t = notation.fresh("t")
-    start = [to_expr(p.at_start(f), notation.start_symbols) for f in p.F]
-    slope = sympy.Add(
-        *(
-            sympy.Function(f"dQ/d{b}")(s + t * (b - s)) * (b - s)
-            for b, s in zip(notation.betas, start, strict=True)
-        )
+    steps = [notation.fresh(f"b{i + 1}") for i in range(p.d)]
+    slope = sympy.Add(*(sympy.Function(f"y{i + 1}")(t) * b for i, b in enumerate(steps)))
+    named = tuple(
+        (b, beta - to_expr(p.at_start(f), notation.start_symbols))
+        for b, beta, f in zip(steps, notation.betas, p.F, strict=True)
     )
-    return sympy.Integral(slope, (t, 0, 1))
+    return sympy.Integral(slope, (t, 0, 1)), named
 
 
 def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart | None:
@@ -97,10 +100,28 @@ def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart
     # Weights of the warp first: the others follow from beta and them.
     needed.sort(key=lambda w: w not in dual.g.variables())
     candidates = {w: p.field.gens[p.weights.index(w)] for w in needed}
-    rooted = add_root_among(chart, {"_g": dual.g, **candidates})
-    if rooted is None:
-        return None
-    return rooted if _suffices(rooted, dual) else add_weights(rooted, needed)
+    candidates = {"_g": dual.g, **candidates} if not dual.g.is_constant() else candidates
+    rooted = add_root_among(chart, candidates)
+    if rooted is not None:
+        completed = rooted if _suffices(rooted, dual) else add_weights(rooted, needed)
+        if completed is not None:
+            return completed
+    return _own_roots(chart, dual)
+
+
+def _own_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
+    """Make each dual coordinate, or its inverse, a root variable of its own."""
+    for i, y in enumerate(dual.y, 1):
+        if chart.write(y.rational) is not None:
+            continue
+        inverse = y.rational.degree() < 0
+        function = 1 / y.rational if inverse else y.rational
+        relation = find_relation(function, chart.coordinates)
+        extended = None if relation is None else add_root(chart, f"_y{i}", function, relation)
+        if extended is None:
+            return None
+        chart = extended
+    return chart if _suffices(chart, dual) else None
 
 
 def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
