@@ -82,7 +82,7 @@ def regularizer(
         float, typer.Option(help="Give up after S seconds.", min=0.1, max=86400, metavar="S")
     ] = 60.0,
 ) -> None:
-    """Derive Q(beta) such that gradient flow on |X F(w) - y|^2 minimises it, or prove there is none.
+    """Derive the Q(beta) that gradient flow on |X F(w) - y|^2 minimises, or prove there is none.
 
     OUTPUT is a polynomial or a quotient of polynomials in the weights, in Python's notation:
     + - * / ** and brackets, exact numbers (0.5 is 1/2). Weights are real and start at the
@@ -287,16 +287,12 @@ def _protect(arguments: Sequence[str]) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status; every refusal is one line on stderr."""
-    usage_error = typer.BadParameter.__mro__[2]
     try:
         code = app(
             _protect(sys.argv[1:] if arguments is None else arguments),
             prog_name="derive",
             standalone_mode=False,
         )
-    except usage_error as refused:  # type: ignore[misc]
-        _refuse(f"{refused.format_message()} (derive --help shows what is accepted)")  # type: ignore[attr-defined]
-        sys.exit(BAD_INPUT)
     except _Stop as stop:
         _refuse(str(stop))
         sys.exit(stop.code)
@@ -311,9 +307,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(YES)
     except Exception as fault:
-        _refuse(f"internal error ({type(fault).__name__}: {fault}); please report this command")
-        sys.exit(UNDECIDED)
+        sys.exit(_explain(fault))
     sys.exit(code if isinstance(code, int) else YES)
+
+
+def _explain(fault: Exception) -> int:
+    """Print one line for what the argument parser refused, or for a fault of this program."""
+    usage = getattr(fault, "format_message", None)
+    if usage is not None:
+        _refuse(f"{usage()} (derive --help shows what is accepted)")
+        return BAD_INPUT
+    _refuse(f"internal error ({type(fault).__name__}: {fault}); please report this command")
+    return UNDECIDED
 
 
 def _refuse(message: str) -> None:

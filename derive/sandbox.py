@@ -18,11 +18,11 @@ from typing import Any
 GIBIBYTE = 2**30
 
 
-class OutOfTime(Exception):  # noqa: N818 - an answer of the run, not a fault
+class OutOfTime(Exception):
     """The wall limit passed; the text names the stage."""
 
 
-class ChildDied(Exception):  # noqa: N818 - an answer of the run, not a fault
+class ChildDied(Exception):
     """The child ended without an answer, for instance at its memory limit."""
 
 
@@ -57,7 +57,7 @@ def run_limited(
         Exception: what the function raised.
     """
     methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
+    context: Any = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
     receiver, sender = context.Pipe(duplex=False)
     child = context.Process(target=_child, args=(function, sender, limits), daemon=True)
     child.start()

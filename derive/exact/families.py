@@ -1,7 +1,7 @@
-"""Finite families of functions of the weights, in which conserved quantities and potentials are sought.
+"""Finite families of functions of the weights, for conserved quantities and potentials.
 
-A family member is known by its differential: :class:`Member` knows its derivative along any
-field, modulo a prime at a point for the search and exactly for the proof.
+A member is known by its derivative along a field, which is a rational function even where the
+member itself is a logarithm.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ class RationalFunction:
         return bool(self.numerator == other.numerator and self.denominator == other.denominator)
 
     def __hash__(self) -> int:
-        return hash((str(self.numerator), str(self.denominator)))
+        return hash((len(self.numerator), len(self.denominator), self.degree()))
 
     def __repr__(self) -> str:
         if self.denominator.is_one():

@@ -8,6 +8,7 @@ after P(f(w), g(w)) was expanded exactly and is the zero polynomial.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
@@ -38,7 +39,7 @@ class Relation:
         return len(self.coefficients) - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Coordinates:
     """Named functions of the weights, in which others are to be written.
 
@@ -54,6 +55,14 @@ class Coordinates:
     def of(cls, named: Sequence[tuple[str, RationalFunction]]) -> Coordinates:
         """Collect (name, function) pairs."""
         return cls(FunctionField(tuple(n for n, _ in named)), tuple(f for _, f in named))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Coordinates):
+            return NotImplemented
+        return self.field.names == other.field.names and self.functions == other.functions
+
+    def __hash__(self) -> int:
+        return hash((self.field.names, self.functions))
 
     def pull_back(self, element: RationalFunction) -> RationalFunction:
         """Return an element of Q(names) as the function of the weights that it is."""
@@ -99,21 +108,23 @@ class RelationSearch:
             return None
         variables = len(self._target.field.names)
         _extend(self._samples, len(exponents) + 4, self._evaluators, variables, self._rng)
-        rows = [_row(exponents, sample) for sample in self._samples[: len(exponents) + 4]]
+        rows = _rows(exponents, self._samples[: len(exponents) + 4])
         return _accept(
             nullspace(rows), exponents, self._target, self._coordinates, self._samples[0]
         )
 
 
+@functools.lru_cache(maxsize=64)
 def find_relation(
     target: RationalFunction,
     coordinates: Coordinates,
-    powers: Sequence[int] | None = None,
+    powers: tuple[int, ...] | None = None,
     highest: int = 12,
 ) -> Relation | None:
     """Return the relation of lowest weighted degree, at most *highest*, or None.
 
-    None means "none in this family".
+    None means "none in this family". The last results are kept: a derivation that comes back
+    with one more assumption on the start asks for the same relations again.
     """
     search = RelationSearch(target, coordinates, powers)
     for total in range(1, highest + 1):
@@ -169,15 +180,30 @@ def _extend(
             continue
 
 
-def _row(exponents: Sequence[tuple[int, ...]], sample: Sequence[int]) -> list[int]:
-    row = []
-    for e in exponents:
-        value = 1
-        for x, power in zip(sample, e, strict=True):
-            if power:
-                value = value * pow(x, power, PRIME) % PRIME
-        row.append(value)
-    return row
+def _rows(
+    exponents: Sequence[tuple[int, ...]], samples: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Return the monomials with the given exponents at each sample, modulo the prime."""
+    highest = [max(column) for column in zip(*exponents, strict=True)]
+    sparse = [[(k, power) for k, power in enumerate(e) if power] for e in exponents]
+    rows = []
+    for sample in samples:
+        tables = [_powers(x, n) for x, n in zip(sample, highest, strict=True)]
+        row = []
+        for factors in sparse:
+            value = 1
+            for k, power in factors:
+                value = value * tables[k][power] % PRIME
+            row.append(value)
+        rows.append(row)
+    return rows
+
+
+def _powers(x: int, highest: int) -> list[int]:
+    table = [1]
+    for _ in range(highest):
+        table.append(table[-1] * x % PRIME)
+    return table
 
 
 def _accept(

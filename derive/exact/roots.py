@@ -27,7 +27,8 @@ def real_roots(coefficients: Sequence[Fraction]) -> list[Any]:
     roots = []
     for factor, _ in polynomial.factor()[1]:
         # Roots of an integer polynomial come isolated, real ones with imaginary part exactly 0.
-        roots += [root.real for root, _ in factor.complex_roots() if root.imag == 0]
+        found: list[Any] = factor.complex_roots()
+        roots += [root.real for root, _ in found if root.imag == 0]
     return sorted(roots, key=lambda x: x.mid())
 
 

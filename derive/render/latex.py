@@ -21,9 +21,11 @@ from derive.stages.notation import to_expr
 from derive.stages.piece import Piece, Root
 from derive.verdict import Verdict
 
-GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
-    "upsilon phi chi psi omega".split()
+CAPITALS = frozenset(
+    ("gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega")
+)
+GREEK = CAPITALS | frozenset(
+    ("alpha", "beta", "epsilon", "zeta", "eta", "iota", "kappa", "mu", "nu", "rho", "tau", "chi")
 )
 NOTE_FORMULAS = {
     "G = g rho": r"$G = g\rho$",
@@ -72,19 +74,7 @@ def latex_name(name: str) -> str:
         letters = matched.group(1)
         subscripts = [s for s in (matched.group(2), *rest) if s]
     if letters.lower() in GREEK:
-        capital = letters[0].isupper() and letters.lower() in {
-            "gamma",
-            "delta",
-            "theta",
-            "lambda",
-            "xi",
-            "pi",
-            "sigma",
-            "upsilon",
-            "phi",
-            "psi",
-            "omega",
-        }
+        capital = letters[0].isupper() and letters.lower() in CAPITALS
         base = f"\\{letters.capitalize()}" if capital else f"\\{letters.lower()}"
     elif len(letters) == 1:
         base = letters
@@ -136,7 +126,8 @@ def _broken(expression: Expr) -> str:
     whole = latex(expression)
     if visible(whole) <= LONG or not expression.is_Add:
         return whole
-    lines, current = [], ""
+    lines: list[str] = []
+    current = ""
     for term in _Printer()._as_ordered_terms(expression):
         piece = latex(term)
         piece = piece if piece.startswith("-") or not (lines or current) else f"+ {piece}"

@@ -211,7 +211,7 @@ def _nullspace(
     rows_at: Callable[[tuple[int, ...]], list[list[int]]],
     unknowns: int,
 ) -> list[tuple[int, ...]]:
-    """Return the nullspace of the rows at random points, each giving d equations an unknown block."""
+    """Return the nullspace of the rows at enough random points for blocks of *unknowns*."""
     rng = Random(5)
     rows: list[list[int]] = []
     for _ in range(unknowns // p.d + 6):

@@ -146,6 +146,7 @@ def _simple_entry(
             assumed: tuple[str, ...] = ()
             if power > 1:
                 sign, assumed = start_sign(p.at_start(weight), chart.notation)
+                assumed = (*assumed, *keeps_sign(chart.metric, weight))
                 image = sign * sympy.Pow(sign**power * image, sympy.Rational(1, power))
             what = name if power == 1 else f"{name}**{power}"
             identity = Identity(f"{what} = {_named(chart, ratio)}", what, repr(ratio))
@@ -188,6 +189,7 @@ def add_root(
     assumed: tuple[str, ...] = ()
     if power > 1:
         sign, assumed = start_sign(p.at_start(function), chart.notation)
+        assumed = (*assumed, *keeps_sign(chart.metric, function))
         image = sign * sympy.Pow(sign**power * symbol, sympy.Rational(1, power))
     found = _root(chart, symbol, coefficients, function**power)
     if found is None:
@@ -198,6 +200,39 @@ def add_root(
     identity = Identity(f"{root.polynomial} = 0 for {symbol} = {what}", str(root.polynomial), "0")
     extended = _extended(chart, name, function, image, identity, assumed)
     return replace(extended, roots=(*chart.roots, root))
+
+
+def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
+    """Say which factors of a function are only assumed to keep their sign along the flow.
+
+    Proved are: nonnegative factors, Darboux polynomials (the flow cannot cross their zeros), and
+    factors f with f^2 - c >= 0 for a conserved c that is positive at the start.
+    """
+    found = []
+    p = metric.parameterization
+    for factor, multiplicity in function.numerator.factor()[1]:
+        element = p.field.quotient(factor, p.field.ring.constant(1))
+        if multiplicity % 2 == 0 or is_nonnegative(element) or is_nonnegative(-element):
+            continue
+        if element in metric.conserved.darboux or -element in metric.conserved.darboux:
+            continue
+        guard = _guard(metric, element)
+        if guard is not None:
+            value = p.at_start(guard)
+            if value.is_constant() and value.value() > 0:
+                continue
+        note = "" if guard is None else f" (automatic when {guard!r} > 0 at the start)"
+        found.append(f"{element!r} keeps its sign along the flow{note}")
+    return tuple(found)
+
+
+def _guard(metric: Metric, factor: RationalFunction) -> RationalFunction | None:
+    """Return a law that keeps a factor away from zero: factor^2 = law + (a sum of squares)."""
+    laws = [law for law in metric.conserved.laws if law.is_polynomial()]
+    return next(
+        (law for law in (*laws, *(-x for x in laws)) if is_nonnegative(factor * factor - law)),
+        None,
+    )
 
 
 def _root(
@@ -234,14 +269,15 @@ def _quadratic_root(
 ) -> tuple[Root, tuple[str, ...]]:
     """T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), sign that of 2 a T + b, which is at the start."""
     c, b, a = expressions
-    sign, assumed = 1, ()
+    sign = 1
+    assumed: tuple[str, ...] = ()
     if not largest:
         lifted = [chart.coordinates.pull_back(x) for x in coefficients]
         slope = 2 * lifted[2] * T + lifted[1]
         if not is_nonnegative(slope):
             p = chart.metric.parameterization
             sign, assumed = start_sign(p.at_start(slope), chart.notation)
-            assumed = (*assumed, f"{slope!r} keeps its sign along the flow")
+            assumed = (*assumed, *keeps_sign(chart.metric, slope))
     explicit = (-b + sign * sympy.sqrt(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
     branch = "the largest real root" if largest else "the root on the branch of the start"
     return Root(symbol, polynomial, explicit, branch, 0 if sign > 0 else 1), assumed

@@ -19,7 +19,7 @@ Constant: TypeAlias = tuple[Symbol, Expr]
 """A named constant of the start, and its value in start symbols."""
 
 
-class AssumePositive(Exception):  # noqa: N818 - a request, not an error
+class AssumePositive(Exception):
     """A branch depends on the signs of start symbols: ask again with these assumed positive."""
 
     def __init__(self, names: frozenset[str]) -> None:
@@ -27,7 +27,7 @@ class AssumePositive(Exception):  # noqa: N818 - a request, not an error
         self.names = names
 
 
-class BranchOpen(Exception):  # noqa: N818 - an answer, not an error
+class BranchOpen(Exception):
     """The start does not determine which branch of an algebraic function Q takes."""
 
 

@@ -188,10 +188,11 @@ class Parameterization:
                 raise InputError(
                     f"positive: {name} is neither a weight nor a start symbol ({known})"
                 )
-        starts = dict(self.start)
         narrowed = [
-            starts[n].name if n in starts and isinstance(starts[n], Name) else n for n in positive
-        ]  # type: ignore[union-attr]
+            tree.name
+            for weight, tree in self.start
+            if weight in positive and isinstance(tree, Name)
+        ]
         return tuple(dict.fromkeys((*positive, *narrowed)))
 
     def _validate(self) -> None:

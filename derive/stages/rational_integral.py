@@ -61,9 +61,7 @@ def _integral(relation: KernelRelation, integrand: RationalFunction) -> Expr | N
         return None
     # The logarithm of a negative number is that of its opposite and a constant.
     proposal = proposal.replace(sympy.log, lambda a: sympy.log(sympy.Abs(a))).subs(plain, x)
-    slope = sympy.together(
-        sympy.diff(proposal.replace(sympy.Abs, lambda a: a), x)
-    )
+    slope = sympy.together(sympy.diff(proposal.replace(sympy.Abs, lambda a: a), x))
     try:
         tree = from_sympy(slope)
         if set(names((tree,))) - set(relation.field.names):

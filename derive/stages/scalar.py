@@ -198,7 +198,9 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Piece | 
     value = factor * sympy.expand(linear * sympy.asinh(argument)) - 2 * factor * scale * K
     assumptions = tuple(f"{symbol} > 0" for symbol, _ in constants)
     value -= start_slope * x
-    return _piece(relation, value, gradient, assumptions, f"K**2 = {q!r}", tuple(constants), K)
+    return _piece(
+        relation, value, gradient, assumptions, f"K**2 = {sympy.expand(K**2)}", tuple(constants), K
+    )
 
 
 def _square_content(q: RationalFunction) -> int:

@@ -8,12 +8,12 @@ from dataclasses import replace
 import sympy
 from sympy import Expr
 
-from derive.exact.families import LogFunction
+from derive.exact.families import LogFunction, normalized
 from derive.exact.field import RationalFunction
 from derive.exact.implicitization import find_relation
 from derive.exact.positivity import is_nonnegative
 from derive.stages.dual import DualCoordinates
-from derive.stages.leaf import Chart, add_root, add_root_among, add_weights, base_chart
+from derive.stages.leaf import Chart, add_root, add_root_among, add_weights, base_chart, keeps_sign
 from derive.stages.metric import Metric
 from derive.stages.notation import BranchOpen, Constant, Notation, to_expr
 from derive.stages.parameterization import Parameterization
@@ -61,7 +61,7 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
         gradient,
         (*steps, *(c for c in chart.constants if c[0] in used)),
         roots,
-        assumptions=_assumptions(dual, chart, p),
+        assumptions=_assumptions(dual, chart),
         evidence=(*dual.evidence, *chart.evidence, Identity("Q = sum_i y_i beta_i - R", "Q", "Q")),
         note=note,
     )
@@ -99,26 +99,28 @@ def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart
     needed = [w for w in p.weights if any(w in f.variables() for f in functions)]
     # Weights of the warp first: the others follow from beta and them.
     needed.sort(key=lambda w: w not in dual.g.variables())
+    own = _own_roots(chart, dual)
+    if own is not None:
+        return own
     candidates = {w: p.field.gens[p.weights.index(w)] for w in needed}
     candidates = {"_g": dual.g, **candidates} if not dual.g.is_constant() else candidates
     rooted = add_root_among(chart, candidates)
-    if rooted is not None:
-        completed = rooted if _suffices(rooted, dual) else add_weights(rooted, needed)
-        if completed is not None:
-            return completed
-    return _own_roots(chart, dual)
+    if rooted is None or _suffices(rooted, dual):
+        return rooted
+    return add_weights(rooted, needed)
 
 
 def _own_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
-    """Make each dual coordinate, or its inverse, a root variable of its own."""
+    """Make each dual coordinate, or its inverse, a root variable, where that is explicit."""
     for i, y in enumerate(dual.y, 1):
         if chart.write(y.rational) is not None:
             continue
-        inverse = y.rational.degree() < 0
-        function = 1 / y.rational if inverse else y.rational
-        relation = find_relation(function, chart.coordinates)
-        extended = None if relation is None else add_root(chart, f"_y{i}", function, relation)
-        if extended is None:
+        function = normalized(1 / y.rational if y.rational.degree() < 0 else y.rational)
+        relation = find_relation(function, chart.coordinates, highest=6)
+        if relation is None:
+            return None
+        extended = add_root(chart, f"_y{i}", function, relation)
+        if extended is None or extended.roots[-1].explicit is None:
             return None
         chart = extended
     return chart if _suffices(chart, dual) else None
@@ -224,37 +226,10 @@ def _at_start(p: Parameterization, y: LogFunction, notation: Notation) -> Expr:
     return result
 
 
-def _assumptions(dual: DualCoordinates, chart: Chart, p: Parameterization) -> tuple[str, ...]:
-    """Say what the branch of each root and the sign of the warp rest on."""
-    notation = chart.notation
-    found = [f"{name} > 0" for name in sorted(notation.assumed)] + list(chart.assumptions)
-    darboux = dual.warping.hessian.metric.conserved.darboux
-    if is_nonnegative(dual.g):
-        return tuple(found)
-    for factor, _ in dual.g.numerator.factor()[1]:
-        element = p.field.quotient(factor, p.field.ring.constant(1))
-        if is_nonnegative(element) or element in darboux:
-            continue
-        guard = _guard(dual, element)
-        if guard is not None and _is_positive(p.at_start(guard), notation):
-            continue
-        note = "" if guard is None else f" (automatic when {guard!r} > 0 at the start)"
-        found.append(f"{element!r} keeps its sign along the flow{note}")
-    return tuple(found)
-
-
-def _guard(dual: DualCoordinates, factor: RationalFunction) -> RationalFunction | None:
-    """Return a law that keeps a factor away from zero: factor^2 = law + (a sum of squares)."""
-    conserved = dual.warping.hessian.metric.conserved
-    laws = [law for law in conserved.laws if law.is_polynomial()]
-    return next(
-        (law for law in (*laws, *(-x for x in laws)) if is_nonnegative(factor * factor - law)),
-        None,
-    )
-
-
-def _is_positive(value: RationalFunction, notation: Notation) -> bool:
-    return not value.is_zero() and value.is_constant() and value.value() > 0
+def _assumptions(dual: DualCoordinates, chart: Chart) -> tuple[str, ...]:
+    """Say what the branches of the roots and the sign of the warp rest on."""
+    found = [f"{name} > 0" for name in sorted(chart.notation.assumed)]
+    return tuple(dict.fromkeys((*found, *chart.assumptions, *keeps_sign(chart.metric, dual.g))))
 
 
 def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...], ...] | None:

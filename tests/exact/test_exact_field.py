@@ -29,8 +29,10 @@ def elements(draw: st.DrawFn) -> RationalFunction:
     def polynomial() -> RationalFunction:
         total = FIELD.constant(draw(st.integers(-3, 3)))
         for _ in range(draw(st.integers(1, 3))):
-            total += draw(st.integers(-3, 3)) * x ** draw(st.integers(0, 2)) * y ** draw(
-                st.integers(0, 2)
+            total += (
+                draw(st.integers(-3, 3))
+                * x ** draw(st.integers(0, 2))
+                * y ** draw(st.integers(0, 2))
             )
         return total
 

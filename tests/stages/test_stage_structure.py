@@ -119,9 +119,9 @@ def test_law_of_the_cubic_pair() -> None:
     p, m = sympy.symbols("p m", real=True)
     (law,) = d.conserved.laws
     expected = 1 / p + 1 / m
-    assert any(
-        sympy.simplify(law**sign / expected).is_number for sign in (1, -1)
-    ), f"{law} is not a multiple of 1/p + 1/m"
+    assert any(sympy.simplify(law**sign / expected).is_number for sign in (1, -1)), (
+        f"{law} is not a multiple of 1/p + 1/m"
+    )
 
 
 def test_laws_are_constant_for_sympy_too() -> None:

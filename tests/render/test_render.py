@@ -1,0 +1,99 @@
+"""Text, LaTeX and JSON: golden outputs, widths, balance, and what must never leak."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from derive import Parameterization, derive
+from derive.language import parse_expression
+from derive.render.latex import latex_name
+from derive.render.text import wrap
+from tests.published import MODELS
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+STRANGERS = [
+    ("w + w**3",),
+    ("u/(1 + v)",),
+    ("a*b*c*u1", "a*b*c*u2"),
+    ("u*v + x**2",),
+    ("p1**2 - m1**2", "w**2"),
+    ("a*u1/(1 + a**2)", "a*u2/(1 + a**2)"),
+    ("u1*v1 + u2*v2", "u1*v2 + u2*v1"),
+    ("alpha*beta", "alpha*Gamma_2x"),
+]
+
+
+def published(model):
+    return derive(Parameterization.parse(model.outputs, model.start, model.positive))
+
+
+def slug(model):
+    return re.sub(r"[^a-z0-9]+", "-", model.name.lower()).strip("-")
+
+
+@pytest.mark.parametrize("model", MODELS, ids=slug)
+@pytest.mark.parametrize("form", ["txt", "tex", "json"])
+def test_golden(model, form):
+    """Compare with the stored output; a change is reviewed and stored by deleting the file."""
+    d = published(model)
+    text = {"txt": d.to_text, "tex": d.to_latex, "json": d.to_json}[form]() + "\n"
+    stored = GOLDEN / f"{slug(model)}.{form}"
+    assert stored.exists(), f"store it: {stored.name} is missing\n{text}"
+    assert text == stored.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("outputs", STRANGERS, ids=lambda o: o[0])
+def test_text_fits_and_latex_balances(outputs):
+    d = derive(Parameterization.parse(outputs))
+    assert max(map(len, d.to_text().splitlines())) <= 80
+    snippet = d.to_latex()
+    for left, right in (
+        (r"(?<!\\)\{", r"(?<!\\)\}"),
+        (r"\\left(?![a-z])", r"\\right(?![a-z])"),
+        (r"\\begin\{", r"\\end\{"),
+    ):
+        assert len(re.findall(left, snippet)) == len(re.findall(right, snippet)), left
+    assert snippet.count("$") % 2 == 0
+    assert "**" not in snippet
+    assert d.to_latex(standalone=True).startswith(r"\documentclass")
+
+
+@pytest.mark.parametrize("outputs", STRANGERS, ids=lambda o: o[0])
+def test_json_is_exact_and_can_be_read_back(outputs):
+    record = json.loads(derive(Parameterization.parse(outputs)).to_json())
+    assert (record["format"], record["version"]) == ("regderive-derivation", 1)
+    assert "." not in "".join(record["conserved"]["laws"])
+    for law in record["conserved"]["laws"]:
+        parse_expression(law)
+    again = Parameterization.parse(record["parameterization"]["outputs"])
+    assert list(again.weights) == record["parameterization"]["weights"]
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("a", "a"),
+        ("u1", "u_{1}"),
+        ("u1_0", "u_{1,0}"),
+        ("beta12", r"\beta_{12}"),
+        ("Gamma", r"\Gamma"),
+        ("Alpha", r"\alpha"),
+        ("step", r"\mathit{step}"),
+        ("input", r"\mathit{input}"),
+        ("w_max", r"w_{\mathit{max}}"),
+        ("a__b", r"a_{b}"),
+    ],
+)
+def test_latex_names(name, written):
+    assert latex_name(name) == written
+
+
+def test_wrap_keeps_every_word_and_the_indent():
+    line = "  Q = " + " + ".join(f"term{i}*x**{i}" for i in range(20))
+    lines = wrap(line, 60)
+    assert max(map(len, lines)) <= 60
+    assert lines[0].startswith("  Q = ")
+    assert all(x.startswith("      ") for x in lines[1:])
+    assert " ".join(" ".join(lines).split()) == " ".join(line.split())
