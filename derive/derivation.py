@@ -11,9 +11,9 @@ from sympy import Expr, Symbol
 
 from derive.exact.field import RationalFunction
 from derive.exact.linear import Matrix
+from derive.stages.chart import base_chart
 from derive.stages.conserved import ConservedQuantities, find_conserved
 from derive.stages.hessian import HessianVerdict, decide_hessian
-from derive.stages.leaf import base_chart
 from derive.stages.lie import LieStructure, find_lie_structure
 from derive.stages.metric import Metric, find_metric
 from derive.stages.notation import Constant, Notation, to_expr

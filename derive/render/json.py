@@ -140,6 +140,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
         "curve": None,
         "kernel": None if piece.kernel is None else plain(piece.kernel),
         "note": piece.note,
+        "abbreviations": {str(s): plain(v) for s, v in piece.abbreviations},
         "assumptions": list(piece.assumptions),
         "evidence": [_identity(e) for e in piece.evidence],
     }

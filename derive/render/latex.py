@@ -32,6 +32,10 @@ NOTE_FORMULAS = {
     "G = rho": r"$G = \rho$",
     "y_i = dQ/dbeta_i": r"$y_i = \partial Q/\partial\beta_i$",
     "beta_0 + t b": r"$\beta_0 + t b$",
+    "K(b) = |grad F|^2": r"$K(b) = |\nabla F|^2$",
+    "w' = grad F": r"$w' = \nabla F$",
+    " from w_0": r" from $w_0$",
+    "F = b": "$F = b$",
 }
 """The formulas in the notes of integrals, set as mathematics."""
 
@@ -280,7 +284,8 @@ def _piece(piece: Piece, name: str) -> Iterator[str]:
     if piece.kind == "quadrature" and piece.kernel is not None:
         rows.append(("K", _broken(piece.kernel)))
     rows += [(latex(r.symbol), _broken(r.explicit)) for r in piece.roots if r.explicit is not None]
-    rows += [(latex(symbol), _broken(value)) for symbol, value in piece.constants]
+    named = (*piece.abbreviations, *piece.constants)
+    rows += [(latex(symbol), _broken(value)) for symbol, value in named]
     yield from _display(rows)
     notes = [_root_note(r) for r in piece.roots if r.explicit is None]
     if piece.curve is not None:

@@ -250,7 +250,8 @@ def _piece(piece: Piece, name: str) -> Iterator[str]:
         yield f"K = {plain(piece.kernel)}"
     for root in piece.roots:
         yield from _root_lines(root)
-    yield from (line.strip() for line in _constant_lines(piece.constants))
+    named = (*piece.abbreviations, *piece.constants)
+    yield from (line.strip() for line in _constant_lines(named))
     if piece.note:
         yield f"with {piece.note}"
     if piece.assumptions:

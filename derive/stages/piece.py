@@ -40,7 +40,7 @@ class Curve:
     Attributes:
         parameter: z.
         beta: h(z).
-        interval: the open interval of z on which h is increasing; infinite ends allowed.
+        interval: the open interval of z on which h is monotone; infinite ends allowed.
     """
 
     parameter: Symbol
@@ -65,6 +65,7 @@ class Piece:
         evidence: the identities that the form rests on.
         kernel: K(beta) of a single output, where it was written in beta.
         note: what an integral's integrand means, in words.
+        abbreviations: named functions of beta that an integral uses.
     """
 
     kind: Kind
@@ -78,3 +79,4 @@ class Piece:
     evidence: tuple[Identity, ...] = ()
     kernel: Expr | None = None
     note: str = ""
+    abbreviations: tuple[tuple[Symbol, Expr], ...] = ()

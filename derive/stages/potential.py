@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 import sympy
 from sympy import Expr
 
+from derive.stages.chart import Chart, base_chart
 from derive.stages.dual import DualCoordinates, find_dual
 from derive.stages.kernel import find_kernel_relation
-from derive.stages.leaf import Chart, add_root_among, base_chart
+from derive.stages.leaf import add_power, cheapest_relation
 from derive.stages.metric import Metric
 from derive.stages.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.stages.parameterization import Parameterization
 from derive.stages.parametric import parametrize
 from derive.stages.piece import Piece
 from derive.stages.scalar import integrate_kernel
@@ -107,7 +109,7 @@ def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart
     chart = base_chart(metric, notation)
     kernel = None
     if chart is not None:
-        rooted = add_root_among(chart, dict(zip(p.weights, p.field.gens, strict=True)))
+        rooted = _with_root(chart, p)
         kernel = None if rooted is None else rooted.write(metric.K[0][0])
         chart = chart if kernel is None else rooted
     b = notation.fresh("b")
@@ -126,11 +128,26 @@ def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart
         (gradient,),
         constants,
         roots,
-        assumptions=(*assumed, *(() if kernel is None or chart is None else chart.assumptions)),
+        assumptions=assumed,
         evidence=evidence,
         kernel=kernel,
+        note="" if kernel is not None else "K(b) = |grad F|^2 where w' = grad F from w_0 has F = b",
     )
     return piece, chart
+
+
+def _with_root(chart: Chart, p: Parameterization) -> Chart | None:
+    """Add a power of a weight as root variable, where its branch is proved without assumptions."""
+    candidates = dict(zip(p.weights, p.field.gens, strict=True))
+    found = cheapest_relation(chart, candidates)
+    if found is None:
+        return None
+    name, relation = found
+    try:
+        added = add_power(chart, name, candidates[name], relation)
+    except (AssumePositive, BranchOpen):
+        return None
+    return None if added is None or added[0].assumptions else added[0]
 
 
 def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
@@ -138,7 +155,7 @@ def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
     p = warping.hessian.metric.parameterization
     t = notation.fresh("t")
     steps = [notation.fresh(f"b{i + 1}") for i in range(p.d)]
-    constants = tuple(
+    abbreviations = tuple(
         (b, beta - to_expr(p.at_start(f), notation.start_symbols))
         for b, beta, f in zip(steps, notation.betas, p.F, strict=True)
     )
@@ -154,7 +171,7 @@ def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
         notation.betas,
         sympy.Integral((1 - t) * form, (t, 0, 1)),
         tuple(sympy.Integral(r, (t, 0, 1)) for r in rows),
-        constants,
+        abbreviations=abbreviations,
         evidence=warping.finding.evidence or warping.hessian.finding.evidence,
         note=f"G = {g}rho at the point of the leaf above beta_0 + t b",
     )

@@ -12,8 +12,10 @@ from derive.exact.families import LogFunction, normalized
 from derive.exact.field import RationalFunction
 from derive.exact.implicitization import find_relation
 from derive.exact.positivity import is_nonnegative
+from derive.stages.branch import keeps_sign
+from derive.stages.chart import Chart, base_chart
 from derive.stages.dual import DualCoordinates
-from derive.stages.leaf import Chart, add_root, add_root_among, add_weights, base_chart, keeps_sign
+from derive.stages.leaf import add_root, add_weights, cheapest_relation
 from derive.stages.metric import Metric
 from derive.stages.notation import BranchOpen, Constant, Notation, to_expr
 from derive.stages.parameterization import Parameterization
@@ -59,11 +61,12 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
         betas,
         value,
         gradient,
-        (*steps, *(c for c in chart.constants if c[0] in used)),
+        tuple(c for c in chart.constants if c[0] in used),
         roots,
         assumptions=_assumptions(dual, chart),
         evidence=(*dual.evidence, *chart.evidence, Identity("Q = sum_i y_i beta_i - R", "Q", "Q")),
         note=note,
+        abbreviations=steps,
     )
     return piece, chart
 
@@ -104,7 +107,8 @@ def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart
         return own
     candidates = {w: p.field.gens[p.weights.index(w)] for w in needed}
     candidates = {"_g": dual.g, **candidates} if not dual.g.is_constant() else candidates
-    rooted = add_root_among(chart, candidates)
+    found = cheapest_relation(chart, candidates)
+    rooted = None if found is None else add_root(chart, found[0], candidates[found[0]], found[1])
     if rooted is None or _suffices(rooted, dual):
         return rooted
     return add_weights(rooted, needed)

@@ -1,0 +1,153 @@
+"""Which root of a polynomial a function of the weights is, and signs that the flow keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import comb
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.implicitization import Coordinates
+from derive.exact.positivity import is_nonnegative
+from derive.exact.roots import branch_from_above
+from derive.stages.chart import Chart
+from derive.stages.metric import Metric
+from derive.stages.notation import to_expr
+from derive.stages.parametric import start_sign
+from derive.stages.piece import Root
+
+
+def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
+    """Say which factors of a function are only assumed to keep their sign along the flow.
+
+    Proved are: nonnegative factors, Darboux polynomials (the flow cannot cross their zeros), and
+    factors f with f^2 - c >= 0 for a conserved c that is positive at the start.
+    """
+    found = []
+    p = metric.parameterization
+    for factor, multiplicity in function.numerator.factor()[1]:
+        element = p.field.quotient(factor, p.field.ring.constant(1))
+        if multiplicity % 2 == 0 or is_nonnegative(element) or is_nonnegative(-element):
+            continue
+        if element in metric.conserved.darboux or -element in metric.conserved.darboux:
+            continue
+        guard = _guard(metric, element)
+        if guard is not None:
+            value = p.at_start(guard)
+            if value.is_constant() and value.value() > 0:
+                continue
+        note = "" if guard is None else f" (automatic when {guard!r} > 0 at the start)"
+        found.append(f"{element!r} keeps its sign along the flow{note}")
+    return tuple(found)
+
+
+def _guard(metric: Metric, factor: RationalFunction) -> RationalFunction | None:
+    """Return a law that keeps a factor away from zero: factor^2 = law + (a sum of squares)."""
+    laws = [law for law in metric.conserved.laws if law.is_polynomial()]
+    return next(
+        (law for law in (*laws, *(-x for x in laws)) if is_nonnegative(factor * factor - law)),
+        None,
+    )
+
+
+def find_root(
+    chart: Chart, symbol: Symbol, coefficients: Sequence[RationalFunction], T: RationalFunction
+) -> tuple[Root, tuple[str, ...]] | None:
+    """Return the root variable with its branch, and what the branch rests on."""
+    images = chart.images
+    expressions = [to_expr(c, images) for c in coefficients]
+    polynomial = sympy.Add(*(c * symbol**n for n, c in enumerate(expressions)))
+    degree = len(coefficients) - 1
+    if degree == 1:
+        explicit = -expressions[0] / expressions[1]
+        return Root(symbol, polynomial, explicit, "the root", 0), ()
+    largest = is_largest_root(chart.coordinates, coefficients, T)
+    if degree == 2:
+        return _quadratic_root(chart, symbol, polynomial, expressions, coefficients, T, largest)
+    if largest:
+        return Root(symbol, polynomial, None, "the largest real root", 0), ()
+    if is_only_root(chart.coordinates, coefficients):
+        return Root(symbol, polynomial, None, "the only real root", 0), ()
+    above = _branch_at_start(chart, coefficients, T)
+    if above is None:
+        return None
+    start = to_expr(chart.metric.parameterization.at_start(T), chart.notation.start_symbols)
+    branch = f"the real root that starts at {start}"
+    assumed = f"no two real roots of the polynomial of {symbol} meet along the flow"
+    return Root(symbol, polynomial, None, branch, above), (assumed,)
+
+
+def _quadratic_root(
+    chart: Chart,
+    symbol: Symbol,
+    polynomial: Expr,
+    expressions: Sequence[Expr],
+    coefficients: Sequence[RationalFunction],
+    T: RationalFunction,
+    largest: bool,
+) -> tuple[Root, tuple[str, ...]]:
+    """T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), sign that of 2 a T + b, which is at the start."""
+    c, b, a = expressions
+    sign = 1
+    assumed: tuple[str, ...] = ()
+    if not largest:
+        lifted = [chart.coordinates.pull_back(x) for x in coefficients]
+        slope = 2 * lifted[2] * T + lifted[1]
+        if not is_nonnegative(slope):
+            p = chart.metric.parameterization
+            sign, assumed = start_sign(p.at_start(slope), chart.notation)
+            assumed = (*assumed, *keeps_sign(chart.metric, slope))
+    explicit = (-b + sign * sympy.sqrt(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
+    branch = "the largest real root" if largest else "the root on the branch of the start"
+    return Root(symbol, polynomial, explicit, branch, 0 if sign > 0 else 1), assumed
+
+
+def is_largest_root(
+    coordinates: Coordinates, coefficients: Sequence[RationalFunction], T: RationalFunction
+) -> bool:
+    """Tell whether T(w) is proved to be the largest real root of its polynomial, everywhere.
+
+    If P, P', P''/2!, ... are all >= 0 at T and the leading one is > 0, then
+    P(T + h) = sum_k P^(k)(T)/k! h^k > 0 for h > 0. Each is a polynomial in the weights, tested
+    for nonnegativity exactly.
+    """
+    degree = len(coefficients) - 1
+    pulled = [coordinates.pull_back(c) for c in coefficients]
+    if not pulled[-1].is_constant() or pulled[-1].value() <= 0:
+        return False
+    for k in range(1, degree):
+        derivative = T.field.zero
+        for n in range(k, degree + 1):
+            derivative += comb(n, k) * pulled[n] * T ** (n - k)
+        if not is_nonnegative(derivative):
+            return False
+    return True
+
+
+def is_only_root(coordinates: Coordinates, coefficients: Sequence[RationalFunction]) -> bool:
+    """Tell whether the polynomial is proved to increase in T, so that it has one real root."""
+    names = coordinates.field.names
+    field = FunctionField((*names, "_T"))
+    *lifted, T = field.gens
+    slope = field.zero
+    for n, c in enumerate(coefficients[1:], 1):
+        slope += n * c.compose(lifted, field) * T ** (n - 1)
+    return is_nonnegative(slope)
+
+
+def _branch_at_start(
+    chart: Chart, coefficients: Sequence[RationalFunction], T: RationalFunction
+) -> int | None:
+    """Return which real root T is at a start in numbers, by balls; None for a start in symbols."""
+    p = chart.metric.parameterization
+    if not all(w.is_constant() for w in p.w0):
+        return None
+    point = [w.value() for w in p.w0]
+    try:
+        values: list[Fraction] = [chart.coordinates.pull_back(c).at(point) for c in coefficients]
+        return branch_from_above(values, T.at(point)) if values[-1] else None
+    except ZeroDivisionError:
+        return None
