@@ -87,23 +87,26 @@ class CrossCheck:
 
     def report(self) -> str:
         """Return the check as lines of at most 80 columns."""
-        verdict = "passed" if self.passed else "FAILED"
-        rows = len(self.problem.X)
+        verdict = "agree to" if self.passed else "DISAGREE: they share only"
+        rows, copies = len(self.problem.X), self.problem.copies
+        problem = f"X is {rows} x {len(self.limit)}"
+        if copies > 1:
+            problem += f", {copies} copies of F with starts of their own"
         lines = [
-            f"cross-check {verdict}: {self.digits:.1f} digits of {self.asked}",
-            f"  grad Q in the row space of X  {_shown(self.stationarity)} digits",
-            f"  X beta = y                    {_shown(self.feasibility)} digits",
-            f"  Q, its gradient and K agree   {_shown(self.consistency)} digits",
-            f"  conserved quantities          {_shown(self.drift)} digits",
-            f"  {rows} x {len(self.limit)} problem, {self.problem.copies} copies of F, "
-            f"{self.steps} steps to time {mpmath.nstr(self.time, 4)}",
+            f"Flow and formula {verdict} {self.digits:.0f} digits ({self.asked} asked)",
+            f"  grad Q in the row space of X  {_shown(self.stationarity)}",
+            f"  X beta = y                    {_shown(self.feasibility)}",
+            f"  Q, its gradient and K agree   {_shown(self.consistency)}",
+            f"  conserved quantities kept     {_shown(self.drift)}",
         ]
+        flow = f"{problem}; {self.steps} Taylor steps to time {mpmath.nstr(self.time, 4)}"
         starts = ["; ".join(f"{n} = {x}" for n, x in start) for start in self.problem.starts]
         data = [
+            flow,
             *(f"start {s}" for s in starts),
-            *("X " + " ".join(map(str, row)) for row in self.problem.X),
-            "y " + " ".join(map(str, self.problem.y)),
-            "limit " + " ".join(mpmath.nstr(x, 12) for x in self.limit),
+            *("X = " + " ".join(map(str, row)) for row in self.problem.X),
+            "y = " + " ".join(map(str, self.problem.y)),
+            "limit beta = " + " ".join(mpmath.nstr(x, 12) for x in self.limit),
             *(f"{text} was assumed to keep its sign and did not" for text in self.broken),
         ]
         for text in data:
@@ -112,7 +115,7 @@ class CrossCheck:
 
 
 def _shown(digits: float | None) -> str:
-    return "   -" if digits is None else f"{digits:4.1f}"
+    return " - (nothing to compare)" if digits is None else f"{digits:3.0f} digits"
 
 
 def crosscheck(
