@@ -103,7 +103,7 @@ class CrossCheck:
         starts = ["; ".join(f"{n} = {x}" for n, x in start) for start in self.problem.starts]
         data = [
             flow,
-            *(f"start {s}" for s in starts),
+            *(f"start {s}" for s in starts if s),
             *("X = " + " ".join(map(str, row)) for row in self.problem.X),
             "y = " + " ".join(map(str, self.problem.y)),
             "limit beta = " + " ".join(mpmath.nstr(x, 12) for x in self.limit),

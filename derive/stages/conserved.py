@@ -68,7 +68,7 @@ def find_conserved(lie: LieStructure, rng: Random | None = None) -> ConservedQua
         if len(laws) >= bound:
             break
         for candidate in family:
-            law = normalized(candidate)
+            law = _regular(p, normalized(candidate))
             if law.is_constant() or not _is_conserved(p, law):
                 continue
             try:
@@ -81,6 +81,15 @@ def find_conserved(lie: LieStructure, rng: Random | None = None) -> ConservedQua
             if len(laws) == bound:
                 break
     return ConservedQuantities(lie, tuple(laws), bound, _completeness(p, laws, bound), darboux)
+
+
+def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction:
+    """Return the law, or its inverse where the law has a pole at the start."""
+    try:
+        p.at_start(law)
+    except ZeroDivisionError:
+        return 1 / law
+    return law
 
 
 def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: int) -> Finding:

@@ -12,23 +12,20 @@ so that no integral has to be found. Both are accepted by these identities in Q(
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
 from random import Random
 
-from derive.exact.families import LogFunction, laurent_monomials, monomials
+from derive.exact.families import LogFunction
 from derive.exact.field import RationalFunction
 from derive.exact.modular import PRIME, Evaluator, Pole, nullspace, random_point
-from derive.stages.conserved import ConservedQuantities
+from derive.stages.ansatz import MAXIMAL_COLUMNS, ansatz_families
 from derive.stages.lie import along
 from derive.stages.parameterization import Parameterization
 from derive.stages.warping import WarpVerdict
 from derive.stages.witness import rational_starts
 from derive.verdict import Identity, Verdict
-
-MAXIMAL_COLUMNS = 300
 
 
 @dataclass(frozen=True)
@@ -58,9 +55,8 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
     """
     if warping.verdict is Verdict.REFUTED:
         return None
-    conserved = warping.hessian.metric.conserved
-    p = conserved.lie.parameterization
-    for y_family, g_family, R_family in _families(warping):
+    p = warping.hessian.metric.parameterization
+    for y_family, g_family, R_family in ansatz_families(warping):
         solution = _solve(warping, y_family, g_family)
         if solution is None:
             continue
@@ -68,78 +64,6 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
         R = _conjugate(p, g, R_family)
         return DualCoordinates(warping, y, g, R, _evidence(p, y, g, R))
     return None
-
-
-def _families(
-    warping: WarpVerdict,
-) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
-    """Yield (y, g, R) families, by the degree e of g: y has degree e + 2 - D, R has e + 2."""
-    conserved = warping.hessian.metric.conserved
-    p = conserved.lie.parameterization
-    unwarped = warping.hessian.verdict is Verdict.PROVED
-    D = p.degree
-    if D is not None:
-        for e in (0,) if unwarped else range(1, max(2 * abs(D), 4) + 1):
-            g_family = [p.field.one] if e == 0 else [f.rational for f in _forms(p, e)]
-            yield (_graded(conserved, e + 2 - D), g_family, _graded(conserved, e + 2))
-        return
-    for n in range(1, 4):
-        g_family = [p.field.one] if unwarped else [p.field.one, *_up_to(p, n)]
-        logs = _logs(conserved, (p.field.one,))
-        yield (
-            [LogFunction(f) for f in _up_to(p, n)] + _inverse_forms(p, n) + logs,
-            g_family,
-            [LogFunction(f) for f in _up_to(p, n + 2)] + _inverse_forms(p, n) + logs,
-        )
-
-
-def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
-    """Return the family of one degree: forms or Laurent monomials, and c log P, c conserved."""
-    p = conserved.lie.parameterization
-    if degree > 0:
-        laws = [law for law in conserved.laws if law.is_homogeneous()]
-        coefficients = [law for law in laws if law.degree() == degree]
-        coefficients += [
-            a * b for i, a in enumerate(laws) for b in laws[i:] if a.degree() + b.degree() == degree
-        ]
-        return _forms(p, degree) + _logs(conserved, coefficients)
-    laurent = [
-        LogFunction(p.field.monomial(e))
-        for e in laurent_monomials(p.p, degree, max(2, abs(degree)))
-    ]
-    if degree == 0:
-        return laurent[:MAXIMAL_COLUMNS] + _logs(conserved, (p.field.one,))
-    powers = [
-        LogFunction(P ** (degree // P.degree()))
-        for P in conserved.darboux
-        if P.degree() > 0 and degree % P.degree() == 0 and P not in p.field.gens
-    ]
-    return laurent[:MAXIMAL_COLUMNS] + powers
-
-
-def _forms(p: Parameterization, degree: int) -> list[LogFunction]:
-    if comb(p.p + degree - 1, degree) > MAXIMAL_COLUMNS:
-        return []
-    return [LogFunction(p.field.monomial(e)) for e in monomials(p.p, degree)]
-
-
-def _up_to(p: Parameterization, degree: int) -> list[RationalFunction]:
-    return [f.rational for n in range(1, degree + 1) for f in _forms(p, n)]
-
-
-def _inverse_forms(p: Parameterization, degree: int) -> list[LogFunction]:
-    return [
-        LogFunction(p.field.monomial(e))
-        for n in range(1, degree + 1)
-        for e in laurent_monomials(p.p, -n, 0)
-    ]
-
-
-def _logs(
-    conserved: ConservedQuantities, coefficients: Sequence[RationalFunction]
-) -> list[LogFunction]:
-    field = conserved.lie.parameterization.field
-    return [LogFunction(field.zero, ((c, P),)) for c in coefficients for P in conserved.darboux]
 
 
 def _solve(

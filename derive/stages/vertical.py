@@ -92,7 +92,8 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
                 f"X{a + 1} H{b + 1} - X{b + 1} H{a + 1} = omega({name})", repr(curl), repr(omega)
             )
         )
-    for position, v in enumerate(_growing(spanning), 1):
+    # The list grows while it is walked: what a bracket adds is bracketed in its turn.
+    for position, v in enumerate(spanning, 1):
         for m, x in enumerate(fields):
             name = f"[X{m + 1}, V({position})]"
             raw = bracket(x, v.components)
@@ -106,22 +107,6 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
             Identity("V K = omega(V) K for every vertical V on a leaf", "V K", "omega(V) K")
         )
     return tuple(evidence)
-
-
-def _growing(items: list[VerticalField]) -> Sequence[VerticalField]:
-    """Iterate over a list that grows meanwhile."""
-    return _Growing(items)
-
-
-class _Growing(Sequence[VerticalField]):
-    def __init__(self, items: list[VerticalField]) -> None:
-        self._items = items
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __getitem__(self, index: int) -> VerticalField:  # type: ignore[override]
-        return self._items[index]
 
 
 def _vertical(metric: Metric, H: Sequence[RationalFunction], a: int, b: int) -> Field:

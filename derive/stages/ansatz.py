@@ -1,0 +1,104 @@
+"""The families in which dual coordinates, warps and conjugate potentials are sought.
+
+Monomials and Laurent monomials of the weights, inverse powers of Darboux polynomials, and
+logarithms of Darboux polynomials with conserved coefficients. A family says where was looked,
+never what exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import comb
+
+from derive.exact.families import LogFunction, laurent_monomials, monomials
+from derive.exact.field import RationalFunction
+from derive.stages.conserved import ConservedQuantities
+from derive.stages.parameterization import Parameterization
+from derive.stages.warping import WarpVerdict
+from derive.verdict import Verdict
+
+MAXIMAL_COLUMNS = 300
+
+
+def ansatz_families(
+    warping: WarpVerdict,
+) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
+    """Yield (y, g, R) families, by the degree e of g: y has degree e + 2 - D, R has e + 2."""
+    conserved = warping.hessian.metric.conserved
+    p = conserved.lie.parameterization
+
+    def regular(family: list[LogFunction]) -> list[LogFunction]:
+        return [f for f in family if _is_regular(p, f)]
+
+    unwarped = warping.hessian.verdict is Verdict.PROVED
+    D = p.degree
+    if D is not None:
+        for e in (0,) if unwarped else range(1, max(2 * abs(D), 4) + 1):
+            g_family = [p.field.one] if e == 0 else [f.rational for f in _forms(p, e)]
+            y_family, R_family = _graded(conserved, e + 2 - D), _graded(conserved, e + 2)
+            yield regular(y_family), g_family, regular(R_family)
+        return
+    for n in range(1, 4):
+        g_family = [p.field.one] if unwarped else [p.field.one, *_up_to(p, n)]
+        logs = _logs(conserved, (p.field.one,))
+        y_family = [LogFunction(f) for f in _up_to(p, n)] + _inverse_forms(p, n) + logs
+        R_family = [LogFunction(f) for f in _up_to(p, n + 2)] + _inverse_forms(p, n) + logs
+        yield regular(y_family), g_family, regular(R_family)
+
+
+def _is_regular(p: Parameterization, f: LogFunction) -> bool:
+    """Tell whether f has a value at the start: no pole there, no logarithm of 0."""
+    try:
+        p.at_start(f.rational)
+        return all(not p.at_start(argument).is_zero() for _, argument in f.logs)
+    except ZeroDivisionError:
+        return False
+
+
+def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
+    """Return the family of one degree: forms or Laurent monomials, and c log P, c conserved."""
+    p = conserved.lie.parameterization
+    if degree > 0:
+        laws = [law for law in conserved.laws if law.is_homogeneous()]
+        coefficients = [law for law in laws if law.degree() == degree]
+        coefficients += [
+            a * b for i, a in enumerate(laws) for b in laws[i:] if a.degree() + b.degree() == degree
+        ]
+        return _forms(p, degree) + _logs(conserved, coefficients)
+    laurent = [
+        LogFunction(p.field.monomial(e))
+        for e in laurent_monomials(p.p, degree, max(2, abs(degree)))
+    ]
+    if degree == 0:
+        return laurent[:MAXIMAL_COLUMNS] + _logs(conserved, (p.field.one,))
+    powers = [
+        LogFunction(P ** (degree // P.degree()))
+        for P in conserved.darboux
+        if P.degree() > 0 and degree % P.degree() == 0 and P not in p.field.gens
+    ]
+    return laurent[:MAXIMAL_COLUMNS] + powers
+
+
+def _forms(p: Parameterization, degree: int) -> list[LogFunction]:
+    if comb(p.p + degree - 1, degree) > MAXIMAL_COLUMNS:
+        return []
+    return [LogFunction(p.field.monomial(e)) for e in monomials(p.p, degree)]
+
+
+def _up_to(p: Parameterization, degree: int) -> list[RationalFunction]:
+    return [f.rational for n in range(1, degree + 1) for f in _forms(p, n)]
+
+
+def _inverse_forms(p: Parameterization, degree: int) -> list[LogFunction]:
+    return [
+        LogFunction(p.field.monomial(e))
+        for n in range(1, degree + 1)
+        for e in laurent_monomials(p.p, -n, 0)
+    ]
+
+
+def _logs(
+    conserved: ConservedQuantities, coefficients: Sequence[RationalFunction]
+) -> list[LogFunction]:
+    field = conserved.lie.parameterization.field
+    return [LogFunction(field.zero, ((c, P),)) for c in coefficients for P in conserved.darboux]
