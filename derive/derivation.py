@@ -66,13 +66,13 @@ class Conserved:
 
     Attributes:
         laws: functions of the weights.
-        values: their values at the start.
+        values: their values at the start; None for 0/0.
         bound: at most this many independent laws exist.
         finding: whether the list is complete.
     """
 
     laws: tuple[Expr, ...]
-    values: tuple[Expr, ...]
+    values: tuple[Expr | None, ...]
     bound: int
     finding: Finding
 
@@ -181,6 +181,13 @@ class Potential:
         return lower(self, start or {})
 
 
+def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notation) -> Expr | None:
+    try:
+        return to_expr(p.at_start(law), notation.start_symbols)
+    except ZeroDivisionError:
+        return None
+
+
 def _substitute(expression: Expr, piece: Piece) -> Expr:
     for root in reversed(piece.roots):
         if root.explicit is not None:
@@ -222,12 +229,13 @@ class Derivation:
     @functools.cached_property
     def conserved(self) -> Conserved:
         """Conserved quantities of all blocks."""
-        laws, values = [], []
+        laws: list[Expr] = []
+        values: list[Expr | None] = []
         for block in self.blocks:
             notation, p = block.notation, block.lie.parameterization
             for law in block.conserved.laws:
                 laws.append(to_expr(law, notation.weights))
-                values.append(to_expr(p.at_start(law), notation.start_symbols))
+                values.append(_value_at_start(p, law, notation))
         bound = sum(block.conserved.bound for block in self.blocks)
         findings = tuple(block.conserved.completeness for block in self.blocks)
         evidence = tuple(e for f in findings for e in f.evidence)

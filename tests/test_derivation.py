@@ -76,7 +76,7 @@ def test_gradient_vanishes_at_the_start():
             w: sympy.sympify(str(v).replace("^", "**")).subs(numbers)
             for w, v in zip(p.weights, p.w0, strict=True)
         }
-        beta0 = [o.subs({str(s): starts[str(s)] for s in o.free_symbols}) for o in p.outputs]
+        beta0 = [o.subs({s: starts[s.name] for s in o.free_symbols}) for o in p.outputs]
         for g in d.potential.gradient:
             at = g.subs({s: numbers[s.name] for s in g.free_symbols if s.name in numbers})
             at = at.subs(dict(zip(d.beta, beta0, strict=True)))

@@ -177,6 +177,18 @@ def warp_function(derivation: Any, model: Model) -> Callable[..., Any]:
     )
 
 
+def real_roots(descending: Sequence[Any]) -> Vector:
+    """Return the distinct real roots of a polynomial, the largest first."""
+    with mpmath.workdps(mp.dps * 3):
+        found = mpmath.polyroots(list(descending), maxsteps=500, extraprec=400)
+    tolerance = (1 + max(abs(r) for r in found)) * mpf(10) ** (-mp.dps // 2)
+    distinct: Vector = []
+    for root in sorted((r for r in found if abs(mpmath.im(r)) < tolerance), key=mpmath.re):
+        if not distinct or mpmath.re(root) - distinct[-1] > tolerance:
+            distinct.append(mpmath.re(root))
+    return distinct[::-1]
+
+
 class NoForm(Exception):
     """The piece is a quadrature or gives no numbers."""
 
@@ -200,21 +212,11 @@ def claimed_gradient(piece: Any, beta: Mapping[str, Any], symbols: Mapping[str, 
     for symbol, expression in piece.constants:
         point[symbol.name] = value(expression)
     for root in piece.roots:
-        coefficients = [value(c) for c in sympy.Poly(root.polynomial, root.symbol).all_coeffs()]
-        with mpmath.workdps(mp.dps * 3):
-            found = mpmath.polyroots(coefficients, maxsteps=500, extraprec=400)
-        scale = 1 + max(abs(r) for r in found)
-        real = sorted(
-            (mpmath.re(r) for r in found if abs(mpmath.im(r)) < scale * mpf(10) ** (-mp.dps)),
-            reverse=True,
-        )
-        chosen = real[root.from_above]
         if root.explicit is not None:
-            explicit = value(root.explicit)
-            assert abs(explicit - chosen) < scale * mpf(10) ** (-mp.dps // 2), (
-                f"{root.symbol}: the explicit root {explicit} is not root {root.from_above}"
-            )
-        point[root.symbol.name] = chosen
+            point[root.symbol.name] = value(root.explicit)
+            continue
+        coefficients = [value(c) for c in sympy.Poly(root.polynomial, root.symbol).all_coeffs()]
+        point[root.symbol.name] = real_roots(coefficients)[root.from_above]
     if piece.curve is not None:
         z = piece.curve.parameter
         point[z.name] = _invert(piece.curve, value, point, beta[piece.betas[0].name])
@@ -285,19 +287,19 @@ def pathwise_errors(
 def residual_at_point(identity: Any, derivation: Any) -> Fraction:
     """Evaluate left - right of a failed identity at its point, by SymPy from the printed text."""
     parameterization = derivation.parameterization
-    symbols = {w: sympy.Symbol(w) for w in parameterization.weights}
+    names = [n for n, _ in identity.point]
+    table = {n: sympy.Symbol(n) for n in names}
+    field = sympy.QQ.frac_field(*table.values())
 
-    def read(expression: Any) -> sympy.Expr:
-        return sympy.sympify(str(expression), locals=symbols)
+    def read(expression: Any) -> Any:
+        return field.from_sympy(sympy.sympify(str(expression), locals=table))
 
     difference = read(identity.left) - read(identity.right)
-    names = [n for n, _ in identity.point]
     for step in identity.derivative:
         output = read(parameterization.outputs[int(step.removeprefix("grad F")) - 1])
-        difference = sum(
-            sympy.diff(output, symbols[n]) * sympy.diff(difference, symbols[n]) for n in names
-        )
-    at = {symbols[n]: sympy.Rational(x.numerator, x.denominator) for n, x in identity.point}
-    value = sympy.cancel(difference).subs(at)
-    assert value.is_Rational, f"left - right has no value at {identity.point}"
+        difference = sum((output.diff(w) * difference.diff(w) for w in field.gens), field.zero)
+    at = {table[n]: sympy.Rational(x.numerator, x.denominator) for n, x in identity.point}
+    bottom = difference.denom.as_expr().subs(at)
+    assert bottom != 0, f"left - right has a pole at {identity.point}"
+    value = sympy.Rational(difference.numer.as_expr().subs(at) / bottom)
     return Fraction(int(value.p), int(value.q))

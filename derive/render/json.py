@@ -42,7 +42,7 @@ def to_record(d: Derivation) -> dict[str, Any]:
         },
         "conserved": {
             "laws": [plain(law) for law in d.conserved.laws],
-            "values_at_start": [plain(value) for value in d.conserved.values],
+            "values_at_start": [None if v is None else plain(v) for v in d.conserved.values],
             "count": d.conserved.count,
             "bound": d.conserved.bound,
             "lie_dimension": sum(b.lie.dimension for b in d.blocks),

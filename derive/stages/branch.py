@@ -16,8 +16,22 @@ from derive.exact.roots import branch_from_above
 from derive.stages.chart import Chart
 from derive.stages.metric import Metric
 from derive.stages.notation import to_expr
-from derive.stages.parametric import start_sign
 from derive.stages.piece import Root
+from derive.stages.signs import start_sign
+
+
+def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, tuple[str, ...]]:
+    """Return the sign of a function along the flow, and what it rests on.
+
+    A multiple of the warp has the sign of the number; another function keeps its sign at the
+    start where that is proved, and is assumed to where it is not.
+    """
+    if chart.warp is not None:
+        ratio = function / chart.warp
+        if ratio.is_constant():
+            return (1 if ratio.value() > 0 else -1), ()
+    sign, assumed = start_sign(chart.metric.parameterization.at_start(function), chart.notation)
+    return sign, (*assumed, *keeps_sign(chart.metric, function))
 
 
 def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
@@ -102,7 +116,11 @@ def _quadratic_root(
             assumed = (*assumed, *keeps_sign(chart.metric, slope))
     explicit = (-b + sign * sympy.sqrt(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
     branch = "the largest real root" if largest else "the root on the branch of the start"
-    return Root(symbol, polynomial, explicit, branch, 0 if sign > 0 else 1), assumed
+    leading = coefficients[2]
+    above = None
+    if leading.is_constant():
+        above = 0 if (sign > 0) == (leading.value() > 0) else 1
+    return Root(symbol, polynomial, explicit, branch, above), assumed
 
 
 def is_largest_root(
@@ -148,6 +166,11 @@ def _branch_at_start(
     point = [w.value() for w in p.w0]
     try:
         values: list[Fraction] = [chart.coordinates.pull_back(c).at(point) for c in coefficients]
-        return branch_from_above(values, T.at(point)) if values[-1] else None
+        at = T.at(point)
     except ZeroDivisionError:
         return None
+    slope = sum(n * c * at ** (n - 1) for n, c in enumerate(values) if n)
+    # A root that passes through infinity, or is double at the start, has no lasting number.
+    if not coefficients[-1].is_constant() or slope == 0:
+        return None
+    return branch_from_above(values, at)

@@ -34,6 +34,7 @@ class Chart:
         roots: the root variables.
         evidence: the identities behind the entries.
         assumptions: signs at the start that select branches.
+        warp: g, known to be positive along the flow; 1 for a Hessian map.
     """
 
     notation: Notation
@@ -43,6 +44,7 @@ class Chart:
     roots: tuple[Root, ...] = ()
     evidence: tuple[Identity, ...] = ()
     assumptions: tuple[str, ...] = ()
+    warp: RationalFunction | None = None
 
     @cached_property
     def coordinates(self) -> Coordinates:

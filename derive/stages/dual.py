@@ -24,7 +24,6 @@ from derive.stages.ansatz import MAXIMAL_COLUMNS, ansatz_families
 from derive.stages.lie import along
 from derive.stages.parameterization import Parameterization
 from derive.stages.warping import WarpVerdict
-from derive.stages.witness import rational_starts
 from derive.verdict import Identity, Verdict
 
 
@@ -105,7 +104,7 @@ def _solve(
         if g.is_zero():
             continue
         # A constant warp is the choice of the unit of time: make it 1.
-        scale = g.field.one / g if g.is_constant() else _unit(p, g)
+        scale = g.field.one / g if g.is_constant() else _unit(g)
         y = tuple(
             _combine(vector[i * size : (i + 1) * size], y_family, p).scaled(scale)
             for i in range(p.d)
@@ -156,15 +155,10 @@ def _combine(
     return total
 
 
-def _unit(p: Parameterization, g: RationalFunction) -> RationalFunction:
-    """Return the number that makes g primitive, and positive at the first rational start."""
-    content = abs(Fraction(int(g.numerator.content()), int(g.denominator.content())))
-    start = next(rational_starts(p), None)
-    try:
-        sign = -1 if start is not None and g.at(start) < 0 else 1
-    except ZeroDivisionError:
-        sign = 1
-    return p.field.constant(sign / content)
+def _unit(g: RationalFunction) -> RationalFunction:
+    """Return the number that makes g primitive."""
+    content = Fraction(int(g.numerator.content()), int(g.denominator.content()))
+    return g.field.constant(1 / content)
 
 
 def is_dual(p: Parameterization, y: Sequence[LogFunction], g: RationalFunction) -> bool:
@@ -210,6 +204,17 @@ def _conjugate(
             if is_conjugate(p, R, g):
                 return R
     return None
+
+
+def orient(dual: DualCoordinates, sign: int) -> DualCoordinates:
+    """Return (y, g, R), or for sign -1 all three with the opposite sign, which solves as well."""
+    if sign > 0:
+        return dual
+    p = dual.warping.hessian.metric.parameterization
+    minus = p.field.constant(-1)
+    y = tuple(yi.scaled(minus) for yi in dual.y)
+    R = None if dual.R is None else dual.R.scaled(minus)
+    return DualCoordinates(dual.warping, y, -dual.g, R, _evidence(p, y, -dual.g, R))
 
 
 def _evidence(

@@ -15,10 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
-from derive.exact.field import RationalFunction
 from derive.stages.metric import Metric
 from derive.stages.vertical import check_vertical
-from derive.stages.witness import Witness, find_witness
+from derive.stages.witness import find_failure
 from derive.verdict import Finding, Identity, Verdict
 
 
@@ -56,9 +55,8 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
             left, right = metric.along(a, b, c), metric.along(b, a, c)
             if left != right:
                 failing = True
-                witness = find_witness(p, left - right)
-                if witness is not None:
-                    identity = failed(_statement(a, b, c), left, right, witness)
+                identity = find_failure(p, _statement(a, b, c), left, right)
+                if identity is not None:
                     reason = "d_k rho_ij = d_i rho_kj fails on the leaf of the start"
                     return HessianVerdict(metric, Finding(Verdict.REFUTED, reason, (identity,)))
     if failing:
@@ -88,12 +86,3 @@ def _sufficiency(metric: Metric) -> Finding:
 
 def _statement(a: int, b: int, c: int) -> str:
     return f"<grad F{a + 1}, grad K{b + 1}{c + 1}> = <grad F{b + 1}, grad K{a + 1}{c + 1}>"
-
-
-def failed(
-    statement: str, left: RationalFunction, right: RationalFunction, witness: Witness
-) -> Identity:
-    """Return the record of an identity that fails at a witness."""
-    return Identity(
-        statement, repr(left), repr(right), witness.point, witness.value, witness.derivative
-    )

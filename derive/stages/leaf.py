@@ -16,10 +16,9 @@ from sympy import Expr, Symbol
 
 from derive.exact.field import RationalFunction
 from derive.exact.implicitization import Relation, RelationSearch, find_relation
-from derive.stages.branch import find_root, keeps_sign
+from derive.stages.branch import find_root, sign_in
 from derive.stages.chart import HIGHEST, Chart
 from derive.stages.notation import to_expr
-from derive.stages.parametric import start_sign
 from derive.verdict import Identity
 
 
@@ -54,7 +53,6 @@ def _simple_entry(
     chart: Chart, weights: Mapping[str, RationalFunction]
 ) -> tuple[str, Chart] | None:
     """Add one weight w with w^n rational in the chart."""
-    p = chart.metric.parameterization
     for power in (1, 2, 3):
         for name, weight in weights.items():
             highest = 6 if chart.roots else 3
@@ -65,8 +63,7 @@ def _simple_entry(
             image = to_expr(ratio, chart.images)
             assumed: tuple[str, ...] = ()
             if power > 1:
-                sign, assumed = start_sign(p.at_start(weight), chart.notation)
-                assumed = (*assumed, *keeps_sign(chart.metric, weight))
+                sign, assumed = sign_in(chart, weight)
                 image = sign * sympy.Pow(sign**power * image, sympy.Rational(1, power))
             what = name if power == 1 else f"{name}**{power}"
             identity = Identity(f"{what} = {_named(chart, ratio)}", what, repr(ratio))
@@ -107,12 +104,12 @@ def add_root(
     if power == 1:
         return extended
     symbol = extended.roots[-1].symbol
-    sign, assumed = start_sign(chart.metric.parameterization.at_start(function), chart.notation)
+    sign, assumed = sign_in(chart, function)
     image = sign * sympy.Pow(sign**power * symbol, sympy.Rational(1, power))
     return replace(
         extended,
         entries=(*chart.entries, (name, function, image)),
-        assumptions=(*extended.assumptions, *assumed, *keeps_sign(chart.metric, function)),
+        assumptions=(*extended.assumptions, *assumed),
     )
 
 

@@ -10,7 +10,7 @@ from derive.exact.field import RationalFunction
 from derive.exact.linear import Matrix, determinant, dot, inverse, rank
 from derive.stages.conserved import ConservedQuantities
 from derive.stages.parameterization import Parameterization
-from derive.stages.witness import find_witness
+from derive.stages.witness import is_zero_along_flow
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,17 @@ def find_metric(conserved: ConservedQuantities) -> Metric:
     p = conserved.lie.parameterization
     rows = p.jacobian
     K = tuple(tuple(dot(x, y) for y in rows) for x in rows)
-    if not _has_full_rank(p) and find_witness(p, determinant(K)) is None:
+    if not _has_full_rank(p) and is_zero_along_flow(p, _numerator(determinant(K))):
         raise DegenerateStart(
-            "from this start the outputs move together: J has rank below "
-            f"{p.d} on all that was reached; choose another start"
+            f"from this start the outputs move together: J has rank below {p.d} there, and along "
+            "the flow as far as its Taylor series was followed; choose another start"
         )
     return Metric(conserved, K)
+
+
+def _numerator(function: RationalFunction) -> RationalFunction:
+    field = function.field
+    return field.quotient(function.numerator, field.ring.constant(1))
 
 
 def _has_full_rank(p: Parameterization) -> bool:

@@ -124,9 +124,12 @@ class Parameterization:
     @functools.cached_property
     def outputs(self) -> tuple[sympy.Expr, ...]:
         """The outputs as SymPy expressions in real symbols."""
+        import sympy
+
         from derive.language import to_sympy
 
-        return tuple(to_sympy(tree) for tree in self.trees)
+        symbols = {w: sympy.Symbol(w, real=True) for w in self.weights}
+        return tuple(to_sympy(tree, symbols) for tree in self.trees)
 
     @property
     def d(self) -> int:

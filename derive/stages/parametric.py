@@ -20,11 +20,11 @@ from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.implicitization import Coordinates, find_relation
 from derive.exact.linear import dot
 from derive.exact.modular import Evaluator, independent_rows, random_point
-from derive.exact.positivity import is_nonnegative
 from derive.stages.dual import DualCoordinates
 from derive.stages.notation import AssumePositive, BranchOpen, Notation, rational, to_expr
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Curve, Piece
+from derive.stages.signs import start_sign
 from derive.verdict import Identity
 
 
@@ -175,24 +175,6 @@ def _normalized(
             units[unit] = sympy.expand(to_expr(whole / at_zero, images))
             result *= to_expr(at_zero, images) ** exponent * unit**exponent
     return result, units
-
-
-def start_sign(value: RationalFunction, notation: Notation) -> tuple[int, tuple[str, ...]]:
-    """Return the sign of a function of the start, and what had to be assumed to know it.
-
-    Raises:
-        AssumePositive: it is a monomial of open sign: assume its start symbols positive.
-        BranchOpen: it is zero, so that its sign along the flow is not determined.
-    """
-    if value.is_zero():
-        raise BranchOpen("a function whose sign selects the branch of Q is 0 at the start")
-    if is_nonnegative(value, notation.positive):
-        return 1, ()
-    if is_nonnegative(-value, notation.positive):
-        return -1, ()
-    if len(value.numerator.monoms()) == 1 and len(value.denominator.monoms()) == 1:
-        raise AssumePositive(frozenset(value.variables()))
-    return 1, (f"{to_expr(value, notation.start_symbols)} > 0",)
 
 
 def _exponential_weights(

@@ -23,14 +23,15 @@ class Root:
         polynomial: vanishes; a polynomial in the symbol over beta and the constants.
         explicit: the root in radicals, or None for degree above 2.
         branch: which root, in words.
-        from_above: 0 when it is the largest real root, 1 for the next, ...
+        from_above: 0 when it is the largest real root, 1 for the next, ...; None where only the
+            formula says which.
     """
 
     symbol: Symbol
     polynomial: Expr
     explicit: Expr | None
     branch: str
-    from_above: int
+    from_above: int | None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import sympy
 from sympy import Expr
 
 from derive.stages.chart import Chart, base_chart
-from derive.stages.dual import DualCoordinates, find_dual
+from derive.stages.dual import DualCoordinates, find_dual, orient
 from derive.stages.kernel import find_kernel_relation
 from derive.stages.leaf import add_power, cheapest_relation
 from derive.stages.metric import Metric
@@ -23,6 +23,7 @@ from derive.stages.parameterization import Parameterization
 from derive.stages.parametric import parametrize
 from derive.stages.piece import Piece
 from derive.stages.scalar import integrate_kernel
+from derive.stages.signs import start_sign
 from derive.stages.vector import write_in_beta
 from derive.stages.warping import WarpVerdict
 from derive.verdict import Finding, Identity, Verdict
@@ -52,6 +53,13 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     if warping.verdict is not Verdict.PROVED:
         return BlockPotential(warping, None, None, None, warping.finding)
     dual = find_dual(warping)
+    assumed: tuple[str, ...] = ()
+    try:
+        if dual is not None:
+            dual, assumed, notation = _positive_warp(dual, notation)
+    except BranchOpen as undetermined:
+        finding = Finding(Verdict.UNDECIDED, str(undetermined))
+        return BlockPotential(warping, dual, None, None, finding)
     scalar = warping.hessian.metric.parameterization.d == 1
     try:
         if scalar:
@@ -61,9 +69,23 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
         return BlockPotential(warping, dual, None, None, finding)
+    piece = replace(piece, assumptions=tuple(dict.fromkeys((*assumed, *piece.assumptions))))
     reason = f"grad Q = y - y(w_0), {piece.kind} form"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
     return BlockPotential(warping, dual, piece, chart, finding)
+
+
+def _positive_warp(
+    dual: DualCoordinates, notation: Notation
+) -> tuple[DualCoordinates, tuple[str, ...], Notation]:
+    """Return (y, g) with g > 0 at the start, and what that rests on."""
+    start = dual.warping.hessian.metric.parameterization.at_start(dual.g)
+    try:
+        sign, assumed = start_sign(start, notation)
+    except AssumePositive as request:
+        notation = replace(notation, assumed=notation.assumed | request.names)
+        sign, assumed = start_sign(start, notation)
+    return orient(dual, sign), assumed, notation
 
 
 def _assuming(
@@ -96,9 +118,10 @@ def _scalar(
 def _vector(
     warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
 ) -> tuple[Piece, Chart | None]:
-    found = None if dual is None else write_in_beta(dual, notation)
-    if found is not None:
-        return found
+    if dual is not None:
+        found = write_in_beta(dual, notation)
+        if found is not None:
+            return found
     return _segment_quadrature(warping, notation), base_chart(warping.hessian.metric, notation)
 
 

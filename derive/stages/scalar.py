@@ -15,9 +15,10 @@ from sympy import Expr, Symbol
 from derive.exact.field import RationalFunction
 from derive.exact.positivity import is_nonnegative
 from derive.stages.kernel import KernelRelation
-from derive.stages.notation import AssumePositive, Constant, rational
+from derive.stages.notation import Constant, rational
 from derive.stages.piece import Piece
 from derive.stages.rational_integral import integrate_rational
+from derive.stages.signs import start_sign
 from derive.verdict import Identity
 
 
@@ -68,7 +69,7 @@ def _power_kernel(relation: KernelRelation, power: RationalFunction, n: int) -> 
     kappa = power / field.gens[0] ** m
     if m == 0 or not kappa.partial(0).is_zero() or not kappa.is_constant():
         return None
-    sign, _ = settle_sign(relation.beta0, relation)
+    sign, _ = start_sign(relation.beta0, relation.notation)
     # K > 0 on the side of 0 where the start lies, so kappa sign^m > 0.
     root = sympy.Pow(rational(kappa.value() * sign**m), sympy.Rational(1, n))
     exponent = sympy.Rational(m, n)
@@ -87,7 +88,7 @@ def _shifted_power(
         return _entropy(relation, kappa, shift, identity)
     offset = relation.beta0 - shift
     even = bool(n.is_integer and n % 2 == 0)
-    sign, assumptions = (1, ()) if even else settle_sign(offset, relation)
+    sign, assumptions = (1, ()) if even else start_sign(offset, relation.notation)
     x = relation.notation.betas[0]
     t = sign * (x - relation.expr(shift))
     t0 = sign * relation.expr(offset, factored=True)
@@ -95,7 +96,9 @@ def _shifted_power(
     if isinstance(kappa, RationalFunction):
         k = relation.expr(kappa) * (1 if even else sign)
     if n == 2:
-        logarithm = sympy.log(t) if settled(offset, relation) else sympy.log(sympy.Abs(t))
+        logarithm = (
+            sympy.log(t) if is_nonnegative(offset, relation.positive) else sympy.log(sympy.Abs(t))
+        )
         value, gradient = (-logarithm + t / t0) / k, sign * (1 / t0 - 1 / t) / k
     else:
         first, second = 1 - n, 2 - n
@@ -123,40 +126,6 @@ def _without_constant(value: Expr, x: Symbol) -> Expr:
     """Drop the terms that do not depend on beta."""
     expanded = sympy.Add(*(sympy.expand_mul(term) for term in sympy.Add.make_args(value)))
     return sympy.Add(*(t for t in sympy.Add.make_args(expanded) if t.has(x)))
-
-
-def settled(offset: RationalFunction, relation: KernelRelation) -> bool:
-    """Tell whether the offset is proved positive."""
-    return _sign(offset, relation.positive) > 0
-
-
-def settle_sign(offset: RationalFunction, relation: KernelRelation) -> tuple[int, tuple[str, ...]]:
-    """Return the sign of a function of the start, with the assumption made where it is open.
-
-    Raises:
-        AssumePositive: the sign is that of start symbols, better assumed positive from the outset.
-    """
-    sign = _sign(offset, relation.positive)
-    if sign:
-        return sign, ()
-    odd = _odd_symbols(offset)
-    if odd is not None:
-        raise AssumePositive(odd)
-    return 1, (f"{relation.expr(offset)} > 0",)
-
-
-def _odd_symbols(element: RationalFunction) -> frozenset[str] | None:
-    """Return the symbols whose positivity makes a monomial positive, or None for a sum."""
-    if len(element.numerator.monoms()) != 1 or len(element.denominator.monoms()) != 1:
-        return None
-    if element.numerator.leading_coefficient() < 0:
-        return None
-    powers = zip(element.numerator.monoms()[0], element.denominator.monoms()[0], strict=True)
-    return frozenset(
-        name
-        for name, (up, down) in zip(element.field.names, powers, strict=True)
-        if (int(up) + int(down)) % 2
-    )
 
 
 def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Piece | None:
@@ -238,16 +207,6 @@ def _exact_square_root(radicand: RationalFunction) -> RationalFunction | None:
             )
             root *= base ** (power * (n // 2))
     return root
-
-
-def _sign(element: RationalFunction, positive: frozenset[str]) -> int:
-    """Return the proved sign of a function of the start, or 0 when it is open."""
-    if element.is_constant():
-        value = element.value()
-        return (value > 0) - (value < 0)
-    if is_nonnegative(element, positive):
-        return 1
-    return -1 if is_nonnegative(-element, positive) else 0
 
 
 def _piece(

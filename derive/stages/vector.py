@@ -17,7 +17,7 @@ from derive.stages.chart import Chart, base_chart
 from derive.stages.dual import DualCoordinates
 from derive.stages.leaf import add_root, add_weights, cheapest_relation
 from derive.stages.metric import Metric
-from derive.stages.notation import BranchOpen, Constant, Notation, to_expr
+from derive.stages.notation import Constant, Notation, to_expr
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Kind, Piece
 from derive.verdict import Identity
@@ -30,8 +30,7 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     chart = base_chart(metric, notation)
     if chart is None:
         return None
-    if p.at_start(dual.g).is_zero():
-        raise BranchOpen("the warp g is 0 at the start, and the sign that it takes selects Q")
+    chart = replace(chart, warp=dual.g)
     completed = _complete(chart, dual, p)
     if completed is None:
         return None

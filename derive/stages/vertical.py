@@ -24,7 +24,7 @@ from derive.exact.modular import Evaluator, Pole, random_point, rank
 from derive.stages.lie import along, bracket
 from derive.stages.metric import Metric
 from derive.stages.parameterization import Field, Parameterization
-from derive.stages.witness import find_witness
+from derive.stages.witness import find_failure
 from derive.verdict import Finding, Identity, Verdict
 
 
@@ -137,17 +137,13 @@ def _factor(metric: Metric, v: Field, name: str) -> RationalFunction:
 def _require(
     p: Parameterization, left: RationalFunction, right: RationalFunction, statement: str
 ) -> None:
-    difference = left - right
-    if difference.is_zero():
+    if left == right:
         return
-    witness = find_witness(p, difference)
-    if witness is None:
+    identity = find_failure(p, statement, left, right)
+    if identity is None:
         raise _Undecided(
             f"{statement} fails for general starts, but not visibly on the leaf of this one"
         )
-    identity = Identity(
-        statement, repr(left), repr(right), witness.point, witness.value, witness.derivative
-    )
     reason = "rho is not, up to any factor g, a Hessian in beta on the leaf of the start"
     raise _Refuted(Finding(Verdict.REFUTED, reason, (identity,)))
 

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from derive.exact.field import RationalFunction
-from derive.stages.hessian import HessianVerdict, failed
+from derive.stages.hessian import HessianVerdict
 from derive.stages.metric import Metric
-from derive.stages.parameterization import Field, Parameterization
+from derive.stages.parameterization import Field
 from derive.stages.vertical import check_vertical
-from derive.stages.witness import find_witness
+from derive.stages.witness import find_failure
 from derive.verdict import Finding, Identity, Verdict
+
+NO_CANDIDATE = "the only candidate for H_a = <grad F_a, grad log g> fails: no scalar warp exists"
 
 
 @dataclass(frozen=True)
@@ -100,22 +102,12 @@ def _consistency(metric: Metric, H: Field) -> Finding:
             )
             solved.append(Identity(statement, repr(left), repr(right)))
             if left != right:
-                refutation = _refute(p, statement, left, right)
-                if refutation is not None:
-                    return refutation
+                failure = find_failure(p, statement, left, right)
+                if failure is not None:
+                    return Finding(Verdict.REFUTED, NO_CANDIDATE, (failure,))
                 open_ends += 1
     if open_ends:
         reason = "the equations for the warp fail for general starts, but not visibly on this leaf"
         return Finding(Verdict.UNDECIDED, reason)
     reason = "the only candidate for H_a = <grad F_a, grad log g> solves every equation"
     return Finding(Verdict.PROVED, reason, tuple(solved))
-
-
-def _refute(
-    p: Parameterization, statement: str, left: RationalFunction, right: RationalFunction
-) -> Finding | None:
-    witness = find_witness(p, left - right)
-    if witness is None:
-        return None
-    reason = "the only candidate for H_a = <grad F_a, grad log g> fails: no scalar warp exists"
-    return Finding(Verdict.REFUTED, reason, (failed(statement, left, right, witness),))

@@ -9,12 +9,13 @@ fields grad F_1, ..., grad F_d vanish at w_0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from derive.exact.field import RationalFunction
 from derive.exact.linear import dot, rank
+from derive.exact.modular import Pole, series_along
 from derive.stages.parameterization import Parameterization
+from derive.verdict import Identity
 
 DEPTH = 4
 """Iterated derivatives tried before the answer is left open."""
@@ -22,61 +23,86 @@ DEPTH = 4
 MAXIMAL_TERMS = 5000
 """Size of these derivatives at which the answer is left open."""
 
+ORDER = 24
+"""Order of the Taylor series along the flow in which a function is looked for."""
 
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """A start point at which a function, or a derivative of it along the flow, is not zero.
 
-    Attributes:
-        point: the weights at that start.
-        value: the value there of the function, or of the derivative of its numerator.
-        derivative: the fields differentiated along, in order; empty for the function itself.
+def find_failure(
+    p: Parameterization, statement: str, left: RationalFunction, right: RationalFunction
+) -> Identity | None:
+    """Return the proof that left = right fails on the leaf of the start, or None.
+
+    A start where left - right has a value other than 0, else one where an iterated derivative
+    along the flow has, after both sides were multiplied by their denominators. None means "equal
+    as far as was looked", never "equal".
     """
-
-    point: tuple[tuple[str, Fraction], ...]
-    value: Fraction
-    derivative: tuple[str, ...] = ()
-
-
-def find_witness(p: Parameterization, function: RationalFunction) -> Witness | None:
-    """Return a proof that *function* is not zero on the leaf of the start, or None.
-
-    None means "zero as far as was looked", never "zero".
-    """
-    found = _at_rational_start(p, function)
+    found = _at_rational_start(p, (left, right))
     if found is not None:
-        return Witness(*found)
-    # Where the denominator does not vanish, the numerator vanishes to the same order.
-    numerator = p.field.quotient(function.numerator, p.field.ring.constant(1))
-    candidates: list[tuple[tuple[str, ...], RationalFunction]] = [((), numerator)]
-    for _ in range(DEPTH):
+        point, value = found
+        return Identity(statement, repr(left), repr(right), point, value)
+    left, right = _cleared(left, right)
+    candidates: list[tuple[tuple[str, ...], RationalFunction]] = [((), left - right)]
+    for _ in range(DEPTH + 1):
+        for path, candidate in candidates:
+            found = _at_rational_start(p, (candidate, p.field.zero))
+            if found is not None:
+                point, value = found
+                return Identity(statement, repr(left), repr(right), point, value, path)
+        if sum(len(c.numerator.monoms()) for _, c in candidates) > MAXIMAL_TERMS:
+            return None
         candidates = [
             ((*path, f"grad F{j}"), dot(row, p.field.gradient(candidate)))
             for path, candidate in candidates
             for j, row in enumerate(p.jacobian, 1)
         ]
-        if sum(len(c.numerator.monoms()) for _, c in candidates) > MAXIMAL_TERMS:
-            return None
-        for path, candidate in candidates:
-            found = _at_rational_start(p, candidate)
-            if found is not None:
-                return Witness(*found, path)
     return None
 
 
+def _cleared(
+    left: RationalFunction, right: RationalFunction
+) -> tuple[RationalFunction, RationalFunction]:
+    """Return both sides multiplied by their common denominator."""
+    field = left.field
+    common = left.denominator * right.denominator / left.denominator.gcd(right.denominator)
+    factor = field.quotient(common, field.ring.constant(1))
+    return left * factor, right * factor
+
+
+def is_zero_along_flow(p: Parameterization, function: RationalFunction) -> bool:
+    """Tell whether a polynomial vanishes to order 24 along a flow from the start.
+
+    False is a proof that it is not zero on the leaf: a Taylor coefficient at a rational start
+    is not zero modulo a prime.
+    """
+    starts = rational_starts(p)
+    steering = [1 + 2 * j for j in range(p.d)]
+    components = [
+        sum((c * row[k] for c, row in zip(steering, p.jacobian, strict=True)), p.field.zero)
+        for k in range(p.p)
+    ]
+    for _ in range(3):
+        start = next(starts, None)
+        try:
+            if start is not None and any(series_along(components, function, start, ORDER)):
+                return False
+        except Pole:
+            continue
+    return True
+
+
 def _at_rational_start(
-    p: Parameterization, function: RationalFunction
+    p: Parameterization, sides: tuple[RationalFunction, RationalFunction]
 ) -> tuple[tuple[tuple[str, Fraction], ...], Fraction] | None:
-    """Return a start and the value there, at which J has full rank if there is such a start."""
+    """Return a start where the sides differ, and by how much; with J of full rank if possible."""
     try:
-        if p.at_start(function).is_zero():
+        if p.at_start(sides[0]) == p.at_start(sides[1]):
             return None
     except ZeroDivisionError:
         return None
     fallback = None
     for point in rational_starts(p):
         try:
-            value = function.at(point)
+            value = sides[0].at(point) - sides[1].at(point)
             rows = [[p.field.constant(x.at(point)) for x in row] for row in p.jacobian]
         except ZeroDivisionError:
             continue

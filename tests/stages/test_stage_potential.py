@@ -16,10 +16,12 @@ from witness_flow import (
     number,
     pathwise_errors,
     random_steering,
+    real_roots,
     start_values,
 )
 
-from derive import Parameterization, Verdict, derive
+from derive import Derivation, Parameterization, Verdict, derive
+from derive.stages.piece import Root
 
 HOPF = ["p**2+q**2-r**2-s**2", "2*p*r+2*q*s", "2*q*r-2*p*s"]
 EQUAL = {"p": "alpha", "m": "alpha"}
@@ -108,6 +110,9 @@ def test_the_witness_notices_a_wrong_gradient() -> None:
         (["x", "x*y"], {"x_0": "-1", "y_0": "1"}),
         (["x", "y*(1+x)"], {"x_0": "-2", "y_0": "1"}),
         (["x*y*z", "z"], {"x_0": "1", "y_0": "1/2", "z_0": "-1"}),
+        (["x*y", "x+y"], {"x_0": "1", "y_0": "2"}),
+        (["x*y", "x+y"], {"x_0": "2", "y_0": "1"}),
+        (["a*u1", "a*u2"], {"a_0": "-1", "u1_0": "2", "u2_0": "1"}),
     ],
 )
 def test_warp_is_positive_or_assumed_so(outputs: list[str], symbols: dict[str, str]) -> None:
@@ -141,7 +146,7 @@ def test_warp_is_positive_or_assumed_so(outputs: list[str], symbols: dict[str, s
 def test_kernel_in_beta_is_the_gram_matrix(
     outputs: list[str], start: dict[str, str], w: list[str]
 ) -> None:
-    """K(beta) through its named root is J J^T at points of the leaf, on both readings of the root."""
+    """K(beta) through its named root is J J^T at points of the leaf."""
     check_kernel(outputs, start, {}, w)
 
 
@@ -166,25 +171,62 @@ def check_kernel(
     model = Model.of(outputs, d.parameterization.weights)
     with mpmath.workdps(30):
         weights = [number(x) for x in w]
-        values = {**numbers(symbols), **dict(zip((b.name for b in d.beta), model.F(*weights)))}  # noqa: B905
-
-        def at(expression: Any) -> Any:
-            return evaluate(expression, {sympy.Symbol(n): v for n, v in values.items()})
-
-        for symbol, value in d.metric.constants:
-            values[symbol.name] = at(value)
-        for root in d.metric.roots:
-            coefficients = [at(c) for c in sympy.Poly(root.polynomial, root.symbol).all_coeffs()]
-            found = mpmath.polyroots(coefficients, maxsteps=300, extraprec=300)
-            real = sorted({mpmath.re(r) for r in found if abs(mpmath.im(r)) < 1e-20}, reverse=True)
-            assert root.from_above < len(real), "there is no such real root"
-            values[root.symbol.name] = real[root.from_above]
-            if root.explicit is not None:
-                assert abs(at(root.explicit) - real[root.from_above]) < 1e-12
+        values, readings = on_leaf(d, model, weights, numbers(symbols))
+        for root, explicit, numbered in readings:
+            values[root.symbol.name] = numbered if explicit is None else explicit
         expected = model.kernel(weights)
+        point = {sympy.Symbol(n): v for n, v in values.items()}
         for i in range(model.d):
             for j in range(model.d):
-                assert abs(at(kernel[i, j]) - expected[i][j]) < 1e-12
+                assert abs(evaluate(kernel[i, j], point) - expected[i][j]) < 1e-12
+
+
+def on_leaf(
+    d: Derivation, model: Model, weights: list[Any], values: dict[str, Any]
+) -> tuple[dict[str, Any], list[tuple[Root, Any, Any]]]:
+    """Return the values at a point, and each root by its formula and by its number."""
+    values = values | {b.name: x for b, x in zip(d.beta, model.F(*weights), strict=True)}
+
+    def at(expression: Any) -> Any:
+        return evaluate(expression, {sympy.Symbol(n): v for n, v in values.items()})
+
+    for symbol, value in d.metric.constants:
+        values[symbol.name] = at(value)
+    readings = []
+    for root in d.metric.roots:
+        real = real_roots([at(c) for c in sympy.Poly(root.polynomial, root.symbol).all_coeffs()])
+        explicit = None if root.explicit is None else at(root.explicit)
+        if root.from_above is None:
+            # Only the formula says which root it is: it must be one.
+            numbered = min(real, key=lambda x: abs(x - explicit))
+        else:
+            assert root.from_above < len(real), "there is no such real root"
+            numbered = real[root.from_above]
+        readings.append((root, explicit, numbered))
+        values[root.symbol.name] = numbered if explicit is None else explicit
+    return values, readings
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "w"),
+    [
+        (["y/(1+y**2)"], {"y": "1/2"}, ["1/2"]),
+        (["-2*y/(1+y**2)"], {"y": "2"}, ["2"]),
+        (["x*y*z", "z"], {"x": "1", "y": "1/2", "z": "-1"}, ["1", "1/2", "-1"]),
+        (["x*y*z", "z"], {"x": "1", "y": "1/2", "z": "1"}, ["1", "1/2", "1"]),
+        (["a*u1", "a*u2"], {"a": "-2", "u1": "1", "u2": "3"}, ["-2", "1", "3"]),
+    ],
+)
+def test_the_number_of_a_root_names_the_root_of_the_formula(
+    outputs: list[str], start: dict[str, str], w: list[str]
+) -> None:
+    d = derive(Parameterization.parse(outputs, start))
+    model = Model.of(outputs, d.parameterization.weights)
+    with mpmath.workdps(30):
+        _, readings = on_leaf(d, model, [number(x) for x in w], {})
+        assert readings
+        for _, explicit, numbered in readings:
+            assert abs(explicit - numbered) < 1e-12
 
 
 BETAS = [Fraction(-7, 3), Fraction(-1, 5), Fraction(1, 7), Fraction(9, 4)]
@@ -254,7 +296,7 @@ def test_deep_pair_through_its_published_parameter(D: int, z: str) -> None:
     "start", [("1", "1/2", "1/3"), ("3/2", "1", "-4/3"), ("5/4", "3/4", "1"), ("1/2", "-1", "2")]
 )
 def test_neuron_for_each_sign_of_delta(start: tuple[str, str, str]) -> None:
-    """grad Q = beta / sqrt A - beta_0 / sqrt A_0, and Q = (2/3) A^(3/2) - delta A^(1/2) + z.beta."""
+    """grad Q = beta / sqrt A - beta_0 / sqrt A_0; Q = (2/3) A^(3/2) - delta A^(1/2) + z.beta."""
     outputs = ["a*u1", "a*u2"]
     d = derive(Parameterization.parse(outputs))
     symbols = dict(zip(("a_0", "u1_0", "u2_0"), start, strict=True))

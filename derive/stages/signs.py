@@ -1,0 +1,42 @@
+"""Signs at the start, and what has to be assumed to know them."""
+
+from __future__ import annotations
+
+from derive.exact.field import RationalFunction
+from derive.exact.positivity import is_nonnegative
+from derive.stages.notation import AssumePositive, BranchOpen, Notation, to_expr
+
+
+def start_sign(value: RationalFunction, notation: Notation) -> tuple[int, tuple[str, ...]]:
+    """Return the sign of a function of the start, and what had to be assumed to know it.
+
+    Raises:
+        AssumePositive: it is a monomial of open sign: better to assume its start symbols
+            positive from the outset.
+        BranchOpen: it is zero, so that its sign along the flow is not determined.
+    """
+    if value.is_zero():
+        raise BranchOpen(
+            "the warp g, or a function under a root, is 0 at the start: its sign selects Q"
+        )
+    if is_nonnegative(value, notation.positive):
+        return 1, ()
+    if is_nonnegative(-value, notation.positive):
+        return -1, ()
+    odd = odd_symbols(value)
+    if odd is not None:
+        raise AssumePositive(odd)
+    symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
+    return 1, (f"{to_expr(value, symbols)} > 0",)
+
+
+def odd_symbols(element: RationalFunction) -> frozenset[str] | None:
+    """Return the symbols whose signs make that of a monomial, or None for a sum."""
+    if len(element.numerator.monoms()) != 1 or len(element.denominator.monoms()) != 1:
+        return None
+    powers = zip(element.numerator.monoms()[0], element.denominator.monoms()[0], strict=True)
+    return frozenset(
+        name
+        for name, (up, down) in zip(element.field.names, powers, strict=True)
+        if (int(up) + int(down)) % 2
+    )
