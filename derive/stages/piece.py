@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 
 from sympy import Expr, Symbol
 
+from derive.exact.field import RationalFunction
+from derive.exact.linear import Matrix
 from derive.stages.notation import Constant
 from derive.verdict import Identity
 
@@ -50,6 +52,21 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Lift:
+    """How the point of the leaf above beta moves with beta, as functions of the weights.
+
+    Attributes:
+        weights: dw_k/dbeta_i, d rows of p functions.
+        log_warp: dlog g/dbeta_i; zeros for a Hessian map.
+        rho: the induced metric.
+    """
+
+    weights: tuple[tuple[RationalFunction, ...], ...]
+    log_warp: tuple[RationalFunction, ...]
+    rho: Matrix
+
+
+@dataclass(frozen=True)
 class Piece:
     """Q restricted to one block, with grad Q = 0 at the start.
 
@@ -67,6 +84,8 @@ class Piece:
         kernel: K(beta) of a single output, where it was written in beta.
         note: what an integral's integrand means, in words.
         abbreviations: named functions of beta that an integral uses.
+        lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
+            g is 1 at the start.
     """
 
     kind: Kind
@@ -81,3 +100,4 @@ class Piece:
     kernel: Expr | None = None
     note: str = ""
     abbreviations: tuple[tuple[Symbol, Expr], ...] = ()
+    lift: Lift | None = None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import sympy
 from sympy import Expr
 
+from derive.exact.linear import dot
 from derive.stages.chart import Chart, base_chart
 from derive.stages.dual import DualCoordinates, find_dual, orient
 from derive.stages.kernel import find_kernel_relation
@@ -21,7 +22,7 @@ from derive.stages.metric import Metric
 from derive.stages.notation import AssumePositive, BranchOpen, Notation, to_expr
 from derive.stages.parameterization import Parameterization
 from derive.stages.parametric import parametrize
-from derive.stages.piece import Piece
+from derive.stages.piece import Lift, Piece
 from derive.stages.scalar import integrate_kernel
 from derive.stages.signs import start_sign
 from derive.stages.vector import write_in_beta
@@ -196,5 +197,22 @@ def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
         tuple(sympy.Integral(r, (t, 0, 1)) for r in rows),
         abbreviations=abbreviations,
         evidence=warping.finding.evidence or warping.hessian.finding.evidence,
-        note=f"G = {g}rho at the point of the leaf above beta_0 + t b",
+        note=f"G = {g}rho at the point of the leaf above beta_0 + t b"
+        + (", g = 1 at the start" if g else ""),
+        lift=_lift(warping),
+    )
+
+
+def _lift(warping: WarpVerdict) -> Lift:
+    """Return dw/dbeta = rho J, dlog g/dbeta = rho H and rho."""
+    metric = warping.hessian.metric
+    p = metric.parameterization
+    if warping.H is None:
+        raise AssertionError("there is no Q to lift")
+    H = warping.H
+    columns = tuple(zip(*p.jacobian, strict=True))
+    return Lift(
+        tuple(tuple(dot(row, column) for column in columns) for row in metric.rho),
+        tuple(dot(row, H) for row in metric.rho),
+        metric.rho,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import mpmath
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
@@ -183,3 +184,22 @@ def test_values_are_read_by_name() -> None:
 
     expression = sympy.Symbol("b", real=True) - sympy.Symbol("a", positive=True)
     assert evaluate(expression, {sympy.Symbol("a"): 1, sympy.Symbol("b"): 3}) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("check", "drawn"),
+    [
+        (test_only_named_errors_and_every_record_is_readable, (models(),)),
+        (
+            test_proved_potentials_agree_with_the_flow,
+            (models(fixed_start=True, dimensions="1112"), st.integers(0, 10**6)),
+        ),
+        (test_verdicts_are_invariant, (models(dimensions="1222"),)),
+    ],
+    ids=["readable", "flow", "invariant"],
+)
+def test_the_same_on_many_more(check, drawn) -> None:
+    """Draw ten times as many parameterizations."""
+    many = settings(few, max_examples=10 * few.max_examples)
+    many(given(*drawn)(check.hypothesis.inner_test))()
