@@ -6,6 +6,7 @@ Nothing heavy is imported before the arguments are known to be good.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -67,8 +68,9 @@ def regularizer(
         bool, typer.Option("--check", help="Confirm Q by a high-precision flow in the weights.")
     ] = False,
     digits: Annotated[
-        int, typer.Option(help="Digits of that flow.", min=10, max=1000, metavar="N")
-    ] = 30,
+        int | None,
+        typer.Option(help="Digits of that flow (30).", min=10, max=1000, metavar="N"),
+    ] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX snippet.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the JSON record.")] = False,
     standalone: Annotated[
@@ -82,13 +84,15 @@ def regularizer(
         float, typer.Option(help="Give up after S seconds.", min=0.1, max=86400, metavar="S")
     ] = 60.0,
 ) -> None:
-    """Derive the Q(beta) that gradient flow on |X F(w) - y|^2 minimises, or prove there is none.
+    """Derive the mirror potential Q(beta) of gradient flow on F, or prove that there is none.
+
+    Where one exists, gradient flow on |X F(w) - y|^2 minimises Q among the beta with X beta = y.
 
     OUTPUT is a polynomial or a quotient of polynomials in the weights, in Python's notation:
     + - * / ** and brackets, exact numbers (0.5 is 1/2). Weights are real and start at the
     symbol <weight>_0 unless --start says otherwise.
 
-    Exit status: 0 Q exists and is printed; 1 proved that none exists; 2 bad input;
+    Exit status: 0 Q exists and is printed; 1 proved that there is none; 2 bad input;
     3 undecided, or out of time.
 
     \b
@@ -104,11 +108,12 @@ def regularizer(
         raise InputError("choose one of --latex and --json")
     if standalone and not latex:
         raise InputError("--standalone goes with --latex")
-    if output is not None:
+    if digits is not None and not check:
+        raise InputError("--digits goes with --check")
+    if output is not None and str(output) != "-":
         _check_writable(output)
-    answer = _run(
-        lambda enter: _derive(request, digits if check else None, enter), timeout, output is None
-    )
+    asked = (digits or 30) if check else None
+    answer = _run(lambda enter: _derive(request, asked, enter), timeout, output is None)
     _deliver(answer.result, output)
     if answer.narration:
         print(answer.narration, file=sys.stderr)
@@ -190,6 +195,7 @@ def _derive(request: Request, digits: int | None, enter: Callable[[str], None]) 
 def _run(function: Callable[[Callable[[str], None]], Answer], timeout: float, talk: bool) -> Answer:
     narrator = _Narrator() if talk and sys.stderr.isatty() else None
     stage = ["starting"]
+    _end_with_signals()
 
     def narrate(name: str, elapsed: float) -> None:
         stage[0] = name
@@ -212,6 +218,17 @@ def _run(function: Callable[[Callable[[str], None]], Answer], timeout: float, ta
     finally:
         if narrator is not None:
             narrator.clear()
+
+
+def _end_with_signals() -> None:
+    """Let SIGTERM and SIGHUP unwind, so that the child does not outlive this process."""
+
+    def stop(number: int, frame: Any) -> None:
+        raise _Stop(f"ended by {signal.Signals(number).name}", 128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), stop)
 
 
 class _Stop(Exception):
@@ -242,9 +259,9 @@ class _Narrator:
 
 def _check_writable(path: Path) -> None:
     """Refuse an output file that cannot be written, before time is spent."""
-    folder = path.parent
     if path.is_dir():
         raise InputError(f"-o: {path} is a folder; give a file name")
+    folder = path.resolve().parent
     if not folder.is_dir():
         raise InputError(f"-o: there is no folder {folder}")
     if not os.access(path if path.exists() else folder, os.W_OK):
@@ -252,21 +269,45 @@ def _check_writable(path: Path) -> None:
 
 
 def _deliver(text: str, path: Path | None) -> None:
-    """Print, or write whole: a reader never sees half a file."""
-    if path is None:
-        print(text)
+    """Print, or write whole: a reader of a file never sees half of it."""
+    if path is None or str(path) == "-":
+        _print(text)
         return
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text + "\n")
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        os.chmod(name, mode)
-        os.replace(name, path)
+        _write(text + "\n", path.resolve())
     except OSError as error:
         # Nothing that was derived is lost.
-        print(text)
+        _print(text)
         raise InputError(f"-o: {path}: {error.strerror}; printed instead") from None
+
+
+def _print(text: str) -> None:
+    if sys.stdout is None:
+        raise InputError("the standard output is closed: give -o FILE")
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is left in the buffer would fail again when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise InputError(f"the standard output cannot be written: {error.strerror}") from None
+
+
+def _write(text: str, path: Path) -> None:
+    """Replace a regular file in one step; write to anything else, such as a pipe, in place."""
+    if path.exists() and (not path.is_file() or path.stat().st_nlink > 1):
+        path.write_text(text, encoding="utf-8")
+        return
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.chmod(name, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        os.replace(name, path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def _umask() -> int:

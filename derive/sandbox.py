@@ -100,6 +100,9 @@ def _child(
 ) -> None:
     # The parent answers for Ctrl-C: it kills this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
     _limit_resources(limits)
     try:
         answer = "result", function(lambda stage: sender.send(("stage", stage)))
@@ -111,6 +114,10 @@ def _child(
 
 
 def _limit_resources(limits: Limits) -> None:
+    if hasattr(signal, "setitimer"):
+        # The default action of an alarm ends the process inside any C call, parent or no parent.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, limits.seconds + 1)
     try:
         import resource
     except ImportError:  # not on Windows, where the wall limit alone holds

@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from derive.exact.field import FunctionField, RationalFunction, terms
+from derive.exact.field import FunctionField, RationalFunction, factorize, terms
 from derive.exact.linear import dot
 
 
@@ -116,7 +116,7 @@ def darboux_factors(
         ]
     for seed in seeds:
         for polynomial in (seed.numerator, seed.denominator):
-            candidates += [factor for factor, _ in polynomial.factor()[1]]
+            candidates += [factor for factor, _ in factorize(polynomial)[1]]
     candidates += [form.numerator for form in _linear_eigenforms(field, fields)]
     accepted: list[RationalFunction] = []
     for candidate in candidates:

@@ -276,6 +276,24 @@ def terms(polynomial: Polynomial) -> Iterator[tuple[Exponents, int]]:
         yield tuple(int(e) for e in exponents), int(coefficient)
 
 
+def factorize(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:
+    """Return the content and the primitive irreducible factors with their multiplicities.
+
+    Where coefficients are too large for flint's ordering of factors, the primitive part is
+    returned as one factor, which need not be irreducible then.
+    """
+    if polynomial.is_zero():
+        return 0, []
+    content, primitive = polynomial.primitive()
+    if primitive.is_constant():
+        return int(content) * int(primitive.leading_coefficient()), []
+    try:
+        unit, factors = primitive.factor()
+    except OverflowError:
+        return int(content), [(primitive, 1)]
+    return int(content) * int(unit), [(p, int(n)) for p, n in factors]
+
+
 def _evaluate(polynomial: Polynomial, point: Sequence[Fraction]) -> Fraction:
     total = Fraction(0)
     for exponents, coefficient in terms(polynomial):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from derive.exact.field import Polynomial, RationalFunction, terms
+from derive.exact.field import Polynomial, RationalFunction, factorize, terms
 
 
 def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozenset()) -> bool:
@@ -24,7 +24,7 @@ def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozen
     names = function.field.names
     sign = 1
     for polynomial in (function.numerator, function.denominator):
-        content, factors = polynomial.factor()
+        content, factors = factorize(polynomial)
         sign *= 1 if content > 0 else -1
         for factor, multiplicity in factors:
             if multiplicity % 2 == 0 or _is_nonnegative_factor(factor, names, positive):

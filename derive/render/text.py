@@ -95,8 +95,8 @@ def _headline(d: Derivation) -> list[str]:
         how = "" if d.hessian.verdict is Verdict.PROVED else ", in a warped time"
         return [f"Yes: gradient flow on F is a mirror flow{how}; Q is below."]
     if d.verdict is Verdict.REFUTED:
-        return ["No: gradient flow on F minimises no Q(beta), with or without a warp."]
-    return ["Undecided: neither a Q nor its absence was proved."]
+        return ["No: no Q and no warp g > 0 satisfy Hess Q = g rho; F has no mirror potential."]
+    return ["Undecided: neither a mirror potential Q nor its absence was proved."]
 
 
 def _parameterization(d: Derivation) -> list[str]:
@@ -183,7 +183,12 @@ def _warp(d: Derivation) -> list[str]:
     if d.warping.g is not None:
         lines.append(f"{INDENT}g = {plain(d.warping.g)}")
     elif finding.verdict is Verdict.PROVED:
-        lines.append(f"{INDENT}g was not found in closed form")
+        lines.append(f"{INDENT}g = exp of the integral of H, H_a = <grad F_a, grad log g>:")
+        lines += [
+            f"{INDENT}H{i + 1} = {plain(to_expr(h, block.notation.weights))}"
+            for block in d.blocks
+            for i, h in zip(block.outputs, block.warping.H or (), strict=True)
+        ]
     for block in d.blocks:
         dual = block.potential.dual
         if dual is not None and d.warping.g is not None:

@@ -9,7 +9,7 @@ from math import comb
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.field import FunctionField, RationalFunction, factorize
 from derive.exact.implicitization import Coordinates
 from derive.exact.positivity import is_nonnegative
 from derive.exact.roots import branch_from_above
@@ -42,29 +42,45 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
     """
     found = []
     p = metric.parameterization
-    for factor, multiplicity in function.numerator.factor()[1]:
+    for factor, multiplicity in factorize(function.numerator)[1]:
         element = p.field.quotient(factor, p.field.ring.constant(1))
         if multiplicity % 2 == 0 or is_nonnegative(element) or is_nonnegative(-element):
             continue
         if element in metric.conserved.darboux or -element in metric.conserved.darboux:
             continue
-        guard = _guard(metric, element)
-        if guard is not None:
-            value = p.at_start(guard)
-            if value.is_constant() and value.value() > 0:
-                continue
-        note = "" if guard is None else f" (automatic when {guard!r} > 0 at the start)"
+        note = ""
+        guards = _guards(metric, element)
+        if any(_is_positive(p.at_start(guard)) for guard in guards):
+            continue
+        if guards:
+            note = f" (automatic when {guards[0]!r} > 0 at the start)"
         found.append(f"{element!r} keeps its sign along the flow{note}")
     return tuple(found)
 
 
-def _guard(metric: Metric, factor: RationalFunction) -> RationalFunction | None:
-    """Return a law that keeps a factor away from zero: factor^2 = law + (a sum of squares)."""
-    laws = [law for law in metric.conserved.laws if law.is_polynomial()]
-    return next(
-        (law for law in (*laws, *(-x for x in laws)) if is_nonnegative(factor * factor - law)),
-        None,
-    )
+def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
+    """Return conserved c with factor^2 - c a sum of squares: they keep the factor from zero."""
+    found = []
+    origin = [metric.parameterization.field.zero] * metric.parameterization.p
+    for law in metric.conserved.laws:
+        if not law.is_polynomial():
+            continue
+        for c in (law, -law):
+            rest = factor * factor - c
+            constant = rest.compose(origin, rest.field)
+            if is_nonnegative(rest - constant):
+                found.append(c + constant)
+    return found
+
+
+def _is_positive(value: RationalFunction) -> bool:
+    """Tell whether a function of the start is proved > 0: a positive number plus squares."""
+    origin = [value.field.zero] * len(value.field.names)
+    try:
+        constant = value.compose(origin, value.field)
+    except ZeroDivisionError:
+        return False
+    return constant.value() > 0 and is_nonnegative(value - constant)
 
 
 def find_root(

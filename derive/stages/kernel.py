@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Symbol
 
-from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.field import FunctionField, RationalFunction, factorize
 from derive.exact.implicitization import Coordinates, conserved_polynomial, find_relation
 from derive.stages.metric import Metric
 from derive.stages.notation import Notation, to_expr
@@ -117,7 +117,7 @@ def _irreducible(
     A product of analytic functions that is zero on the leaf has a factor that is; the others
     are not zero at the start, so it is this one.
     """
-    extended = FunctionField((*field.names, "K"))
+    extended = FunctionField((*field.names, "_K"))
     *lifted, K = extended.gens
     total = extended.zero
     for n, c in enumerate(coefficients):
@@ -125,7 +125,7 @@ def _irreducible(
     if total.is_zero():
         return None
     vanishing = []
-    for factor, _ in total.numerator.factor()[1]:
+    for factor, _ in factorize(total.numerator)[1]:
         element = extended.quotient(factor, extended.ring.constant(1))
         if element.compose((beta0, *field.gens[1:], K0), field).is_zero():
             vanishing.append(element)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import Polynomial, RationalFunction, terms
+from derive.exact.field import Polynomial, RationalFunction, factorize, terms
 from derive.language.tree import Name
 from derive.stages.parameterization import Parameterization
 
@@ -134,7 +134,7 @@ def _expanded(polynomial: Polynomial, images: list[Expr]) -> Expr:
 
 
 def _factored(polynomial: Polynomial, images: list[Expr]) -> Expr:
-    content, factors = polynomial.factor()
+    content, factors = factorize(polynomial)
     return sympy.Mul(
         sympy.Integer(int(content)), *(_expanded(f, images) ** int(n) for f, n in factors)
     )

@@ -14,6 +14,7 @@ from derive.exact.conversion import to_field
 from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.linear import rank as exact_rank
 from derive.exact.modular import Evaluator, Pole, random_point, rank
+from derive.exact.positivity import is_nonnegative
 from derive.language import parse_expression, parse_name, parse_outputs
 from derive.language.tree import Name, Number, Tree, names
 
@@ -205,6 +206,7 @@ class Parameterization:
         for k, name in enumerate(self.weights):
             if all(row[k].is_zero() for row in self.jacobian):
                 raise InputError(f"no output depends on the weight {name}: leave it out")
+        _check_positive(self)
         _check_start(self)
         _check_rank(self)
 
@@ -262,6 +264,14 @@ def _check_start(p: Parameterization) -> None:
                 f"the start is a critical point of output {which}: the gradient is zero there, "
                 "so gradient flow never moves; choose another start"
             )
+
+
+def _check_positive(p: Parameterization) -> None:
+    """Refuse a weight declared positive whose start is zero or negative."""
+    symbols = frozenset(p.positive) & frozenset(p.start_field.names)
+    for weight, value in zip(p.weights, p.w0, strict=True):
+        if weight in p.positive and is_nonnegative(-value, symbols):
+            raise InputError(f"positive: {weight} starts at {value!r}, which is not positive")
 
 
 def _check_rank(p: Parameterization) -> None:

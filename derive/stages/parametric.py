@@ -16,7 +16,7 @@ from random import Random
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.field import FunctionField, RationalFunction, factorize
 from derive.exact.implicitization import Coordinates, find_relation
 from derive.exact.linear import dot
 from derive.exact.modular import Evaluator, independent_rows, random_point
@@ -26,6 +26,9 @@ from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Curve, Piece
 from derive.stages.signs import start_sign
 from derive.verdict import Identity
+
+MU = "_mu"
+"""The parameter in exact fields; no name of the user starts with an underscore."""
 
 
 def parametrize(dual: DualCoordinates, notation: Notation) -> Piece | None:
@@ -46,7 +49,7 @@ def _algebraic_weights(
     y = dual.y[0].rational
     laws = [(f"c{i}", law) for i, law in enumerate(conserved.laws)]
     coordinates = Coordinates.of([("y", y), *laws])
-    field = FunctionField(("mu", *p.start_field.names))
+    field = FunctionField((MU, *p.start_field.names))
     try:
         y0 = p.at_start(y).compose(field.gens[1:], field)
         constants = [p.at_start(law).compose(field.gens[1:], field) for _, law in laws]
@@ -64,7 +67,7 @@ def _algebraic_weights(
             return None
     z = notation.fresh("z")
     scale = _scale(powers, field, notation)
-    images = {"mu": z / scale, **notation.start_symbols}
+    images = {MU: z / scale, **notation.start_symbols}
     weights = {
         name: _radical(p.w0[p.weights.index(name)], element, n, images, notation)
         for name, (element, n) in powers.items()
@@ -90,12 +93,12 @@ def _scale(
     """Return s such that z = s mu makes the first linear factor in mu a multiple of 1 - z."""
     for element, _ in powers.values():
         for polynomial in (element.denominator, element.numerator):
-            for factor, _ in polynomial.factor()[1]:
+            for factor, _ in factorize(polynomial)[1]:
                 linear = field.quotient(factor, field.ring.constant(1))
                 slope = linear.partial(0)
                 if not slope.is_zero() and slope.partial(0).is_zero():
                     offset = linear - slope * field.gens[0]
-                    return to_expr(-slope / offset, {"mu": Symbol("mu"), **notation.start_symbols})
+                    return to_expr(-slope / offset, {MU: Symbol("mu"), **notation.start_symbols})
     return sympy.Integer(1)
 
 
@@ -109,13 +112,13 @@ def _interval(
     ends: list[Expr] = []
     for element, _ in powers.values():
         for polynomial in (element.denominator, element.numerator):
-            for factor, _ in polynomial.factor()[1]:
+            for factor, _ in factorize(polynomial)[1]:
                 linear = field.quotient(factor, field.ring.constant(1))
                 slope = linear.partial(0)
                 if slope.is_zero() or not slope.partial(0).is_zero():
                     continue
                 at = -(linear - slope * field.gens[0]) / slope
-                images = {"mu": Symbol("mu"), **notation.start_symbols}
+                images = {MU: Symbol("mu"), **notation.start_symbols}
                 ends.append(sympy.factor_terms(to_expr(at, images, factored=True) * scale))
     undecided = [e for e in ends if not (e.is_negative or e.is_positive)]
     if undecided:
@@ -162,7 +165,7 @@ def _normalized(
     result: Expr = sympy.Integer(1)
     units: dict[Symbol, Expr] = {}
     for polynomial, power in ((element.numerator, 1), (element.denominator, -1)):
-        content, factors = polynomial.factor()
+        content, factors = factorize(polynomial)
         result *= sympy.Integer(int(content)) ** power
         for factor, multiplicity in factors:
             exponent = power * multiplicity

@@ -120,7 +120,10 @@ def _vector(
     warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
 ) -> tuple[Piece, Chart | None]:
     if dual is not None:
-        found = write_in_beta(dual, notation)
+        try:
+            found = write_in_beta(dual, notation)
+        except BranchOpen:
+            found = None
         if found is not None:
             return found
     return _segment_quadrature(warping, notation), base_chart(warping.hessian.metric, notation)

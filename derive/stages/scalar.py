@@ -12,7 +12,7 @@ from math import isqrt
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import RationalFunction
+from derive.exact.field import RationalFunction, factorize
 from derive.exact.positivity import is_nonnegative
 from derive.stages.kernel import KernelRelation
 from derive.stages.notation import Constant, rational
@@ -197,7 +197,7 @@ def _square_root(
 def _exact_square_root(radicand: RationalFunction) -> RationalFunction | None:
     root = radicand.field.one
     for polynomial, power in ((radicand.numerator, 1), (radicand.denominator, -1)):
-        content, factors = polynomial.factor()
+        content, factors = factorize(polynomial)
         number = isqrt(abs(int(content)))
         if content < 0 or number**2 != int(content) or any(n % 2 for _, n in factors):
             return None

@@ -17,7 +17,7 @@ from derive.stages.chart import Chart, base_chart
 from derive.stages.dual import DualCoordinates
 from derive.stages.leaf import add_root, add_weights, cheapest_relation
 from derive.stages.metric import Metric
-from derive.stages.notation import Constant, Notation, to_expr
+from derive.stages.notation import BranchOpen, Constant, Notation, to_expr
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Kind, Piece
 from derive.verdict import Identity
@@ -50,6 +50,8 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
         note = "y_i = dQ/dbeta_i at beta_0 + t b"
     else:
         value -= sympy.Add(*(s * b for s, b in zip(slopes, betas, strict=True)))
+        moving = {*betas, *(r.symbol for r in chart.roots)}
+        value = sympy.Add(*(t for t in sympy.Add.make_args(value) if t.free_symbols & moving))
     used = value.free_symbols.union(*(g.free_symbols for g in gradient))
     roots = tuple(r for r in chart.roots if r.symbol in used)
     used = used.union(*(r.polynomial.free_symbols for r in roots))
@@ -101,7 +103,10 @@ def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart
     needed = [w for w in p.weights if any(w in f.variables() for f in functions)]
     # Weights of the warp first: the others follow from beta and them.
     needed.sort(key=lambda w: w not in dual.g.variables())
-    own = _own_roots(chart, dual)
+    try:
+        own = _own_roots(chart, dual)
+    except BranchOpen:
+        own = None
     if own is not None:
         return own
     candidates = {w: p.field.gens[p.weights.index(w)] for w in needed}
@@ -115,7 +120,9 @@ def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart
 
 def _own_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
     """Make each dual coordinate, or its inverse, a root variable, where that is explicit."""
-    for i, y in enumerate(dual.y, 1):
+    # Multiples of the warp first: their sign is known.
+    ordered = sorted(enumerate(dual.y, 1), key=lambda e: not (e[1].rational / dual.g).is_constant())
+    for i, y in ordered:
         if chart.write(y.rational) is not None:
             continue
         function = normalized(1 / y.rational if y.rational.degree() < 0 else y.rational)

@@ -40,7 +40,9 @@ def find_failure(
     if found is not None:
         point, value = found
         return Identity(statement, repr(left), repr(right), point, value)
-    left, right = _cleared(left, right)
+    left, right, factor = _cleared(left, right)
+    if factor != 1:
+        statement += f", times {factor!r}"
     candidates: list[tuple[tuple[str, ...], RationalFunction]] = [((), left - right)]
     for _ in range(DEPTH + 1):
         for path, candidate in candidates:
@@ -60,12 +62,12 @@ def find_failure(
 
 def _cleared(
     left: RationalFunction, right: RationalFunction
-) -> tuple[RationalFunction, RationalFunction]:
-    """Return both sides multiplied by their common denominator."""
+) -> tuple[RationalFunction, RationalFunction, RationalFunction]:
+    """Return both sides multiplied by their common denominator, and that."""
     field = left.field
     common = left.denominator * right.denominator / left.denominator.gcd(right.denominator)
     factor = field.quotient(common, field.ring.constant(1))
-    return left * factor, right * factor
+    return left * factor, right * factor, factor
 
 
 def is_zero_along_flow(p: Parameterization, function: RationalFunction) -> bool:
