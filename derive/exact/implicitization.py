@@ -308,8 +308,7 @@ def conserved_polynomial(
     weights = (_weight(f, graded), _weight(g, graded))
     evaluators = [Evaluator(x) for x in (f, g, *slopes)]
     samples: list[tuple[int, ...]] = []
-    # One degree of two forms has few monomials, so that the search can afford to go far.
-    for total in range(1, (80 if graded else 10) + 1):
+    for total in range(1, (24 if graded else 10) + 1):
         exponents = [e for e in _weighted_monomials(weights, total, graded, None) if any(e)]
         if not any(i for i, _ in exponents):
             continue

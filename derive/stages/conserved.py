@@ -96,7 +96,7 @@ def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: 
     evidence = tuple(
         Identity(f"<grad c{i}, grad F{j}> = 0, c{i} = {law!r}", "0", "0")
         for i, law in enumerate(laws, 1)
-        for j in range(1, p.d + 1)
+        for j in p.labels
     )
     if len(laws) == bound:
         reason = f"p - dim Lie = {bound} = number of independent laws found"

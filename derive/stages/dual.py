@@ -226,12 +226,12 @@ def _evidence(
             repr(yi.along(x)),
             repr(g) if i == j else "0",
         )
-        for i, yi in enumerate(y, 1)
-        for j, x in enumerate(p.jacobian, 1)
+        for i, yi in zip(p.labels, y, strict=True)
+        for j, x in zip(p.labels, p.jacobian, strict=True)
     ]
     if R is not None:
         found += [
             Identity(f"<grad R, grad F{j}> = g F{j}", repr(R.along(x)), repr(g * f))
-            for j, (x, f) in enumerate(zip(p.jacobian, p.F, strict=True), 1)
+            for j, x, f in zip(p.labels, p.jacobian, p.F, strict=True)
         ]
     return tuple(found)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from derive.stages.metric import Metric
+from derive.stages.parameterization import Parameterization
 from derive.stages.vertical import check_vertical
 from derive.stages.witness import find_failure
 from derive.verdict import Finding, Identity, Verdict
@@ -55,7 +56,7 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
             left, right = metric.along(a, b, c), metric.along(b, a, c)
             if left != right:
                 failing = True
-                identity = find_failure(p, _statement(a, b, c), left, right)
+                identity = find_failure(p, _statement(p, a, b, c), left, right)
                 if identity is not None:
                     reason = "d_k rho_ij = d_i rho_kj fails on the leaf of the start"
                     return HessianVerdict(metric, Finding(Verdict.REFUTED, reason, (identity,)))
@@ -71,7 +72,7 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
 def _sufficiency(metric: Metric) -> Finding:
     p = metric.parameterization
     equations = tuple(
-        Identity(_statement(a, b, c), repr(metric.along(a, b, c)), repr(metric.along(b, a, c)))
+        Identity(_statement(p, a, b, c), repr(metric.along(a, b, c)), repr(metric.along(b, a, c)))
         for a, b in combinations(range(p.d), 2)
         for c in range(p.d)
     )
@@ -84,5 +85,6 @@ def _sufficiency(metric: Metric) -> Finding:
     return closure
 
 
-def _statement(a: int, b: int, c: int) -> str:
-    return f"<grad F{a + 1}, grad K{b + 1}{c + 1}> = <grad F{b + 1}, grad K{a + 1}{c + 1}>"
+def _statement(p: Parameterization, *outputs: int) -> str:
+    a, b, c = (p.labels[i] for i in outputs)
+    return f"<grad F{a}, grad K{b}{c}> = <grad F{b}, grad K{a}{c}>"

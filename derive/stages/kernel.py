@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sympy import Expr, Symbol
 
@@ -15,6 +16,7 @@ from derive.exact.field import FunctionField, RationalFunction, factorize
 from derive.exact.implicitization import Coordinates, conserved_polynomial, find_relation
 from derive.stages.metric import Metric
 from derive.stages.notation import Notation, to_expr
+from derive.stages.witness import rational_starts
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,38 @@ def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation |
 
     beta0, K0 = at_start(p.F[0]), at_start(metric.K[0][0])
     try:
-        coefficients = _conserved_relation(metric, field, at_start) or _leaf_relation(
-            metric, field, at_start
+        coefficients = (
+            _pure_power(metric, field)
+            or _conserved_relation(metric, field, at_start)
+            or _leaf_relation(metric, field, at_start)
         )
     except ZeroDivisionError:
         return None
     factor = coefficients and _irreducible(coefficients, field, beta0, K0)
     return KernelRelation(notation, field, factor, beta0, K0) if factor else None
+
+
+def _pure_power(metric: Metric, field: FunctionField) -> list[RationalFunction] | None:
+    """Return K^m - kappa beta^n, kappa a number, for a homogeneous F whose K is such a power.
+
+    K^m/beta^n is constant exactly when m beta grad K = n K grad beta; degrees ask for
+    n/m = (2 D - 2)/D.
+    """
+    p = metric.parameterization
+    if not p.degree or p.degree == 1:
+        return None
+    ratio = Fraction(2 * p.degree - 2, p.degree)
+    m, n = ratio.denominator, ratio.numerator
+    beta, K = p.F[0], metric.K[0][0]
+    for by_K, by_beta in zip(p.field.gradient(K), p.jacobian[0], strict=True):
+        if m * beta * by_K != n * K * by_beta:
+            return None
+    point = next((w for w in rational_starts(p) if beta.at(w) != 0), None)
+    if point is None or n < 0:
+        return None
+    kappa = field.constant(K.at(point) ** m / beta.at(point) ** n)
+    middle = [field.zero] * (m - 1)
+    return [-kappa * field.gens[0] ** n, *middle, field.one]
 
 
 def _conserved_relation(
@@ -125,9 +152,11 @@ def _irreducible(
     if total.is_zero():
         return None
     vanishing = []
-    for factor, _ in factorize(total.numerator)[1]:
+    factors = [factor for factor, _ in factorize(total.numerator)[1]]
+    for factor in factors:
         element = extended.quotient(factor, extended.ring.constant(1))
-        if element.compose((beta0, *field.gens[1:], K0), field).is_zero():
+        # The only factor vanishes because the product does.
+        if len(factors) == 1 or element.compose((beta0, *field.gens[1:], K0), field).is_zero():
             vanishing.append(element)
     if len(vanishing) != 1:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ class Parameterization:
         start: values of weights at the start, exact numbers or expressions in start symbols;
             a weight w without one starts at the symbol ``w_0``.
         positive: start symbols or weights whose start value is assumed positive.
+        labels: the numbers by which outputs are called in evidence; 1, ..., d by default.
 
     >>> Parameterization.parse(["a*u1", "a*u2"]).degree
     2
@@ -44,6 +46,7 @@ class Parameterization:
     weights: tuple[str, ...]
     start: tuple[tuple[str, Tree], ...]
     positive: tuple[str, ...]
+    labels: tuple[int, ...] = dataclasses.field(compare=False)
 
     def __init__(
         self,
@@ -51,6 +54,7 @@ class Parameterization:
         weights: Sequence[Any] | None = None,
         start: Mapping[str, Any] | None = None,
         positive: Iterable[str] = (),
+        labels: Sequence[int] | None = None,
     ) -> None:
         trees = tuple(_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
         if not trees:
@@ -71,10 +75,12 @@ class Parameterization:
         object.__setattr__(self, "weights", ordered)
         object.__setattr__(self, "start", _starts(ordered, given))
         object.__setattr__(self, "positive", self._positive(tuple(positive)))
+        object.__setattr__(self, "labels", tuple(labels or range(1, len(trees) + 1)))
         self._validate()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Parameterization, (self.trees, self.weights, dict(self.start), self.positive)
+        known = self.trees, self.weights, dict(self.start), self.positive, self.labels
+        return Parameterization, known
 
     @classmethod
     def parse(
@@ -174,7 +180,9 @@ class Parameterization:
         weights = tuple(w for w in self.weights if w in used)
         start = {name: tree for name, tree in self.start if name in used}
         symbols = set(names(tuple(start.values()))) | used
-        return Parameterization(trees, weights, start, [s for s in self.positive if s in symbols])
+        positive = [s for s in self.positive if s in symbols]
+        labels = [self.labels[i] for i in block]
+        return Parameterization(trees, weights, start, positive, labels)
 
     def at_start(self, function: RationalFunction) -> RationalFunction:
         """Return a function of the weights at w_0.

@@ -77,11 +77,15 @@ def _algebraic_weights(
 
 
 def _power_of(
-    weight: RationalFunction, coordinates: Coordinates, highest_power: int
+    weight: RationalFunction, coordinates: Coordinates, degree: int
 ) -> tuple[RationalFunction, int] | None:
-    """Return (r, n) with weight^n = r(y, c), n smallest."""
-    for n in range(1, highest_power + 1):
-        relation = find_relation(weight, coordinates, powers=(0, n), highest=3 * highest_power + 4)
+    """Return (r, n) with weight^n = r(y, c), n among 1, |D - 2|, 2, 3, 4."""
+    widest = max(
+        max(int(f.numerator.total_degree()), int(f.denominator.total_degree()))
+        for f in coordinates.functions
+    )
+    for n in dict.fromkeys(n for n in (1, abs(degree - 2), 2, 3, 4) if n):
+        relation = find_relation(weight, coordinates, powers=(0, n), highest=n + widest)
         if relation is not None and relation.degree == n:
             return -relation.coefficients[0] / relation.coefficients[-1], n
     return None

@@ -83,24 +83,22 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
         return factor
 
     for a, b in combinations(range(p.d), 2):
-        name = f"V{a + 1}{b + 1}"
+        i, j = p.labels[a], p.labels[b]
+        name = f"V{i}{j}"
         omega = admit(_vertical(metric, H, a, b), name)
         curl = along(fields[a], H[b]) - along(fields[b], H[a])
-        _require(p, curl, omega, f"X{a + 1} H{b + 1} - X{b + 1} H{a + 1} = omega({name})")
-        evidence.append(
-            Identity(
-                f"X{a + 1} H{b + 1} - X{b + 1} H{a + 1} = omega({name})", repr(curl), repr(omega)
-            )
-        )
+        _require(p, curl, omega, f"X{i} H{j} - X{j} H{i} = omega({name})")
+        evidence.append(Identity(f"X{i} H{j} - X{j} H{i} = omega({name})", repr(curl), repr(omega)))
     # The list grows while it is walked: what a bracket adds is bracketed in its turn.
     for position, v in enumerate(spanning, 1):
         for m, x in enumerate(fields):
-            name = f"[X{m + 1}, V({position})]"
+            label = p.labels[m]
+            name = f"[X{label}, V({position})]"
             raw = bracket(x, v.components)
             lifted = tuple(r + v.factor * xk for r, xk in zip(raw, x, strict=True))
             omega = admit(lifted, name)
             left = along(x, v.factor) - along(v.components, H[m]) + v.factor * H[m]
-            _require(p, left, omega, f"d eta(X{m + 1}, V({position})) = 0")
+            _require(p, left, omega, f"d eta(X{label}, V({position})) = 0")
     if spanning:
         _certify_span(metric, spanning)
         evidence.append(
@@ -129,7 +127,7 @@ def _factor(metric: Metric, v: Field, name: str) -> RationalFunction:
                 p,
                 left,
                 omega * metric.K[i][j],
-                f"{name} K{i + 1}{j + 1} = omega({name}) K{i + 1}{j + 1}",
+                f"{name} K{p.labels[i]}{p.labels[j]} = omega({name}) K{p.labels[i]}{p.labels[j]}",
             )
     return omega
 

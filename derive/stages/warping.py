@@ -96,9 +96,10 @@ def _consistency(metric: Metric, H: Field) -> Finding:
     for a, b in combinations(range(p.d), 2):
         for c in range(p.d):
             left, right = H[a] * K[b][c] - H[b] * K[a][c], _B(metric, a, b, c)
+            i, j, k = p.labels[a], p.labels[b], p.labels[c]
             statement = (
-                f"H{a + 1} K{b + 1}{c + 1} - H{b + 1} K{a + 1}{c + 1} = "
-                f"<grad F{a + 1}, grad K{b + 1}{c + 1}> - <grad F{b + 1}, grad K{a + 1}{c + 1}>"
+                f"H{i} K{j}{k} - H{j} K{i}{k} = "
+                f"<grad F{i}, grad K{j}{k}> - <grad F{j}, grad K{i}{k}>"
             )
             solved.append(Identity(statement, repr(left), repr(right)))
             if left != right:

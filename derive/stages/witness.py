@@ -55,7 +55,7 @@ def find_failure(
         candidates = [
             ((*path, f"grad F{j}"), dot(row, p.field.gradient(candidate)))
             for path, candidate in candidates
-            for j, row in enumerate(p.jacobian, 1)
+            for j, row in zip(p.labels, p.jacobian, strict=True)
         ]
     return None
 
