@@ -9,6 +9,7 @@ from typing import Any
 
 import mpmath
 import sympy
+from sympy import Expr
 
 from derive.derivation import Derivation, Potential
 from numerics.backend import Multiprecision
@@ -103,23 +104,33 @@ def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | N
 
 
 def drift(derivation: Derivation, copies: Sequence[Copy], digits: int) -> float | None:
-    """Return the digits to which conserved quantities are the same at both ends of the flow."""
+    """Return the digits to which conserved quantities are the same at both ends of the flow.
+
+    Relative to the sizes of their terms, and not of what those may cancel to: for a law u/v,
+    ``(sum |terms of u| + |u/v| sum |terms of v|)/|v|``, the larger of both ends.
+    """
     laws = derivation.conserved.laws
     if not laws:
         return None
     backend = Multiprecision(digits)
     with backend.active():
         value = backend.compile(laws)
-        size = backend.compile([sympy.Add(*map(abs, sympy.Add.make_args(law))) for law in laws])
+        size = backend.compile([_size(law) for law in laws])
         return min(
-            digits_of(b.item() - a.item(), s.item())
+            digits_of(b.item() - a.item(), max(s.item(), t.item()))
             for copy in copies
-            for a, b, s in zip(
-                *(_at(f, at) for f, at in ((value, copy.begin), (value, copy.end))),
-                _at(size, copy.begin),
+            for a, b, s, t in zip(
+                *(_at(f, at) for f in (value, size) for at in (copy.begin, copy.end)),
                 strict=True,
             )
         )
+
+
+def _size(law: Expr) -> Expr:
+    """Return the size of the terms of a law, to which its rounding errors are in proportion."""
+    top, bottom = law.as_numer_denom()
+    above, below = (sympy.Add(*map(abs, sympy.expand(u).as_ordered_terms())) for u in (top, bottom))
+    return (above + abs(law) * below) / abs(bottom)
 
 
 def _at(function: Callable[[Mapping[str, Any]], list[Any]], point: Mapping[str, Any]) -> list[Any]:

@@ -5,7 +5,6 @@ It knows the expressions of F and nothing of any regularizer. Time stepping: :mo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,10 +14,10 @@ import mpmath
 
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language.tree import Tree
+from numerics.numbers import read_matrix, read_number, read_vector
 from numerics.tape import Builder, Register, Tape, compile_gradient
 from numerics.taylor import Arithmetic, Real, integrate, propagate
 
-_LARGEST_EXPONENT = 100_000  # the exact fraction of 10^(10^9) would fill the memory
 _REST = 200  # steps without visible motion after which a flow counts as stalled
 _Progress: TypeAlias = Callable[[int, Real], None]
 
@@ -38,13 +37,15 @@ class Flow:
     """The end of a gradient flow, in mpf with guard digits.
 
     ``limit`` is beta = F(w) at the end (d), ``weights`` is w at the end and ``start`` at the start
-    (p), ``residual`` the Euclidean norm of X beta - y at the end, and ``time`` the time it took.
+    (p), ``residual`` the Euclidean norm of X beta - y at the end, ``scale`` what it is relative to,
+    and ``time`` the time it took.
     """
 
     limit: tuple[Real, ...]
     weights: tuple[Real, ...]
     start: tuple[Real, ...]
     residual: Real
+    scale: Real
     time: Real
     steps: int
     order: int
@@ -71,8 +72,8 @@ def flow(
 ) -> Flow:
     """Run gradient flow of the squared loss until it interpolates.
 
-    ``w' = -J(w)^T X^T (X F(w) - y)``, ``w(0) = start``, until
-    ``|X F(w) - y| <= 10^-digits max(1, |y|)`` in the Euclidean norm.
+    ``w' = -J(w)^T X^T (X F(w) - y)``, ``w(0) = start``, until ``|X F(w) - y| <= 10^-digits scale``
+    in the Euclidean norm; scale is the larger of |y| and ``|X F(start) - y|``, or 1 if both are 0.
 
     Args:
         p: the parameterization.
@@ -98,7 +99,7 @@ def flow(
     >>> [mpmath.nstr(x, 15) for x in end.limit]
     ['0.2', '0.4']
     """
-    d, rows, target = len(p.trees), _matrix(X, len(p.trees)), _vector(y, "y")
+    d, rows, target = len(p.trees), read_matrix(X, len(p.trees)), read_vector(y, "y")
     if len(rows) != len(target):
         raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
     origin = _start(start, p.weights, digits)
@@ -122,8 +123,8 @@ def flow(
             f"gradient flow did not reach |X beta - y| <= {mpmath.nstr(watch.tolerance, 3)} but "
             f"{mpmath.nstr(watch.residual, 3)}: {error}; try another start or better conditioned X"
         ) from error
-    begin, left = watch.start, watch.residual
-    return Flow(watch.beta, end.state, begin, left, end.time, end.steps, end.order, digits)
+    begin, left, scale = watch.start, watch.residual, mpmath.mp.make_mpf(watch.scale._mpf_)
+    return Flow(watch.beta, end.state, begin, left, scale, end.time, end.steps, end.order, digits)
 
 
 def dual_flow(
@@ -151,7 +152,7 @@ def dual_flow(
         DegenerateStart: F or J is undefined at the start.
         NumericalError: the flow blows up or leaves the domain of F before time 1.
     """
-    d, mu = len(p.trees), _vector(multiplier, "the multiplier")
+    d, mu = len(p.trees), read_vector(multiplier, "the multiplier")
     if len(mu) != d:
         raise InputError(f"the multiplier has {len(mu)} numbers but F has {d} outputs")
     origin = _start(start, p.weights, digits)
@@ -193,8 +194,8 @@ class _Watch:
         self._tape, self._d, self._digits, self._progress = tape, d, digits, progress
         self._context = mpmath.MPContext()
         self._context.prec = Arithmetic(digits).bits
-        y = self._context.norm([self._context.mpf(x.numerator) / x.denominator for x in target])
-        self.tolerance = self._context.mpf(10) ** -digits * max(1, y)
+        y = [self._context.mpf(x.numerator) / x.denominator for x in target]
+        self.scale, self.tolerance = self._context.norm(y), self._context.zero
         self.residual: Real = self._context.inf
         self.beta: tuple[Real, ...] = ()
         self.start: tuple[Real, ...] = ()
@@ -206,7 +207,9 @@ class _Watch:
         norm = self._context.norm([self._context.mpf(x) for x in values[self._d :]])
         self.beta, before, self.residual = tuple(values[: self._d]), self.residual, norm
         self._step += 1
-        self.start = self.start or state
+        if not self._step:
+            self.start, self.scale = state, max(self.scale, norm) or self._context.one
+            self.tolerance = self._context.mpf(10) ** -self._digits * self.scale
         if self._progress is not None:
             self._progress(self._step, mpmath.mp.make_mpf(norm._mpf_))
         if norm > self.tolerance:
@@ -247,53 +250,4 @@ def _start(start: Mapping[str, Any], weights: tuple[str, ...], digits: int) -> l
         raise InputError(f"the start gives no value for {', '.join(missing)}")
     if unknown := [str(name) for name in start if name not in weights]:
         raise InputError(f"the start names {', '.join(unknown)}, not among {', '.join(weights)}")
-    return [_exact(start[name], f"the start of {name}") for name in weights]
-
-
-def _matrix(X: Any, d: int) -> list[list[Fraction]]:
-    # tolist, as an mpmath matrix iterates over its entries, not its rows
-    rows = _items(X.tolist() if hasattr(X, "tolist") else X, "X")
-    matrix = [_vector(row, f"row {i} of X") for i, row in enumerate(rows, 1)]
-    for i, row in enumerate(matrix, 1):
-        if len(row) != d:
-            raise InputError(f"row {i} of X has {len(row)} numbers but F has {d} outputs")
-    return matrix
-
-
-def _vector(values: Any, what: str) -> list[Fraction]:
-    items = _items(values, what)
-    return [_exact(value, f"number {i} of {what}") for i, value in enumerate(items, 1)]
-
-
-def _items(values: Any, what: str) -> list[Any]:
-    try:
-        items = [] if isinstance(values, str) else list(values)
-    except TypeError:
-        raise InputError(f"{what} must be a sequence of numbers") from None
-    if not items:
-        raise InputError(f"{what} is empty")
-    return items
-
-
-def _exact(value: Any, what: str) -> Fraction:
-    """Return the exact value of a number of any of the libraries, or of a string."""
-    try:
-        if isinstance(value, str):
-            match = re.search(r"[eE]([+-]?\d+)\s*$", value)
-            if match and abs(int(match[1])) > _LARGEST_EXPONENT:
-                raise InputError(f"{what} has an exponent beyond {_LARGEST_EXPONENT}")
-            return Fraction(value)
-        if hasattr(value, "_mpf_") and mpmath.isfinite(value):
-            sign, mantissa, exponent, _ = value._mpf_
-            if abs(exponent) > _LARGEST_EXPONENT:
-                raise InputError(f"{what} has an exponent beyond {_LARGEST_EXPONENT}")
-            return Fraction((-1) ** sign * int(mantissa)) * Fraction(2) ** int(exponent)
-        if hasattr(value, "__index__"):
-            return Fraction(value.__index__())
-        if hasattr(value, "as_integer_ratio"):
-            numerator, denominator = value.as_integer_ratio()
-            return Fraction(int(numerator), int(denominator))
-        return Fraction(int(value.numerator), int(value.denominator))
-    except (ValueError, OverflowError, ZeroDivisionError, AttributeError, TypeError):
-        shown = " ".join(repr(value).split())[:40]
-        raise InputError(f"{what} must be a finite real number, not {shown}") from None
+    return [read_number(start[name], f"the start of {name}") for name in weights]

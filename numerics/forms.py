@@ -14,7 +14,6 @@ from sympy import Expr, Symbol
 from derive.errors import NumericalError
 from derive.stages.piece import Piece
 from numerics.backend import Array, Backend, Compiled, Interval, Multiprecision
-from numerics.quadrature import Lift
 from numerics.roots import invert_increasing, select_root
 
 
@@ -235,44 +234,64 @@ class ParametricForm:
         return [np.where(inside, self._at(self._h, z), self._backend.number(np.nan))]
 
 
-class LiftedForm:
-    """A single output without a closed form, through :class:`~numerics.quadrature.Lift`."""
+class Lifted(Protocol):
+    """What a form that integrates an ODE for every point needs, d numbers at a time."""
 
-    def __init__(self, lift: Lift, backend: Backend) -> None:
+    def mirror_map(  # noqa: D102
+        self, beta: Sequence[Any], digits: int
+    ) -> tuple[tuple[Any, ...], Any]: ...
+    def inverse(self, mu: Sequence[Any], digits: int) -> tuple[Any, ...]: ...  # noqa: D102
+
+
+class LiftedForm:
+    """Q without a closed form, along the leaf: a single output, or coupled ones."""
+
+    def __init__(self, lift: Lifted, backend: Backend) -> None:
         """Bind the lift to a number type."""
         self._lift, self._backend = lift, backend
         self._digits = backend.digits + 5
 
-    def _each(self, function: Callable[[Any], Any], values: Array) -> Array:
-        source = np.asarray(values)
-        results = [self._point(function, x) for x in source.flat]
-        return self._backend.array(results).reshape(source.shape)
-
-    def _point(self, function: Callable[[Any], Any], x: Any) -> Any:
-        return function(x) if x - x == 0 else mpmath.nan
+    def _each(
+        self, function: Callable[[Sequence[Any]], Sequence[Any]], columns: Sequence[Array]
+    ) -> list[Array]:
+        """Map each point to as many numbers; nan where a coordinate is not finite."""
+        sources, undefined = [np.asarray(c) for c in columns], (mpmath.nan,) * len(columns)
+        results = [
+            function(point) if all(x - x == 0 for x in point) else undefined
+            for point in zip(*(source.flat for source in sources), strict=True)
+        ]
+        shape = sources[0].shape
+        return [
+            self._backend.array([r[i] for r in results]).reshape(shape) for i in range(len(sources))
+        ]
 
     def gradient(self, beta: Sequence[Array]) -> list[Array]:
-        """Return dQ/dbeta = int 1/K from beta_0."""
+        """Return dQ/dbeta."""
         lift, digits = self._lift, self._digits
-        return [self._each(lambda b: lift.mirror_map(b, digits)[0], beta[0])]
+        return self._each(lambda b: lift.mirror_map(b, digits)[0], beta)
 
     def value(self, beta: Sequence[Array]) -> Array:
         """Return Q - Q(beta_0)."""
         lift, digits = self._lift, self._digits
-        return self._each(lambda b: lift.mirror_map(b, digits)[1], beta[0])
+        return self._each(lambda b: [lift.mirror_map(b, digits)[1]] * len(b), beta)[0]
 
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
-        """Return F at the end of the dual flow."""
+        """Return the beta that the mirror map takes to y."""
         lift, digits = self._lift, self._digits
-        return [self._each(lambda mu: lift.inverse(mu, digits), y[0])]
+        return self._each(lambda mu: lift.inverse(mu, digits), y)
 
 
 def has_form(piece: Piece) -> bool:
     """Tell whether a piece can be evaluated."""
-    return len(piece.betas) == 1 or not any(g.has(sympy.Integral) for g in piece.gradient)
+    return len(piece.betas) == 1 or piece.lift is not None or not is_integral(piece)
+
+
+def is_integral(piece: Piece) -> bool:
+    """Tell whether the gradient is an integral, to be found along the leaf."""
+    return any(g.has(sympy.Integral) for g in piece.gradient)
 
 
 def refuse(piece: Piece) -> NumericalError:
     """Return the error for a piece that cannot."""
     names = ", ".join(b.name for b in piece.betas)
-    return NumericalError(f"no numeric form yet of Q on {names}: its gradient is an integral")
+    return NumericalError(f"no numeric form of Q on {names}: its gradient is an integral")

@@ -17,8 +17,17 @@ from derive.derivation import Potential
 from derive.errors import InputError, NumericalError
 from derive.stages.piece import Piece
 from numerics.backend import Array, Backend, Float64, Multiprecision, exact
-from numerics.flow import _exact
-from numerics.forms import ClosedForm, Form, LiftedForm, ParametricForm, has_form, refuse
+from numerics.coupled import Segment
+from numerics.forms import (
+    ClosedForm,
+    Form,
+    LiftedForm,
+    ParametricForm,
+    has_form,
+    is_integral,
+    refuse,
+)
+from numerics.numbers import read_number
 from numerics.quadrature import Lift
 from numerics.start import check_assumptions, constants_of, read_start, start_point
 
@@ -151,7 +160,7 @@ class HighPrecision:
 
 def _points(beta: Sequence[Any], backend: Multiprecision) -> list[Array]:
     # Arrays of one number, as NumPy unpacks those of shape ().
-    return [backend.array([_exact(x, "beta")]) for x in beta]
+    return [backend.array([read_number(x, "beta")]) for x in beta]
 
 
 def lower(potential: Potential, start: Mapping[str, Any]) -> NumericPotential:
@@ -237,4 +246,6 @@ def _form(
         return ParametricForm(piece, known, (low, high), backend)
     if piece.kind == "quadrature" and len(piece.betas) == 1:
         return LiftedForm(Lift(block, weights, beta0[0]), backend)
+    if piece.lift is not None and is_integral(piece):
+        return LiftedForm(Segment(block, piece.lift, weights, beta0), backend)
     return ClosedForm(piece, known, [backend.number(b) for b in beta0], backend)

@@ -13,7 +13,7 @@ from derive.derivation import Potential
 from derive.errors import InputError, NumericalError
 from derive.language.tree import Call, Name, Operation, Power, Tree
 from derive.stages.parameterization import Parameterization
-from numerics.flow import _exact, _matrix, _vector
+from numerics.numbers import read_matrix, read_number, read_vector
 from numerics.start import check_assumptions, start_point
 
 COPIES = 3
@@ -55,7 +55,7 @@ def replicate(
         InputError: the shapes do not fit, or X leaves no freedom to choose the interpolant.
     """
     copies = len(starts)
-    rows, target = _matrix(X, p.d * copies), _vector(y, "y")
+    rows, target = read_matrix(X, p.d * copies), read_vector(y, "y")
     if len(rows) != len(target):
         raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
     trees: list[Tree] = []
@@ -102,7 +102,7 @@ def fixed_starts(
         if len(values) != copies:
             raise InputError(f"the start of {name} has {len(values)} values, not {copies}")
         for copy, value in zip(fixed, values, strict=True):
-            copy[name] = _exact(value, f"the start symbol {name}")
+            copy[name] = read_number(value, f"the start symbol {name}")
     return fixed
 
 

@@ -11,7 +11,8 @@ import mpmath
 
 from derive.errors import DeriveError
 from derive.stages.parameterization import Parameterization
-from numerics.flow import _exact, dual_flow
+from numerics.flow import dual_flow
+from numerics.numbers import read_number
 from numerics.tape import Builder
 from numerics.taylor import integrate
 
@@ -32,26 +33,26 @@ class Lift:
     weights: tuple[Fraction, ...]
     beta0: Fraction
 
-    def mirror_map(self, beta: Any, digits: int) -> tuple[Any, Any]:
+    def mirror_map(self, beta: Sequence[Any], digits: int) -> tuple[tuple[Any, ...], Any]:
         """Return (Q'(beta), Q(beta) - Q(beta_0)); nan where the leaf does not reach beta."""
         names = self.parameterization.weights
         try:
-            span = _exact(beta, "beta") - self.beta0
+            span = read_number(beta[0], "beta") - self.beta0
             tape = self._tape(span)
             origin: Sequence[Fraction] = (*self.weights, Fraction(0), Fraction(0))
             end = integrate(tape, origin, digits, max_steps=2000, time=Fraction(1))
         except DeriveError:
-            return mpmath.nan, mpmath.nan
-        return end.state[len(names)], end.state[len(names) + 1]
+            return (mpmath.nan,), mpmath.nan
+        return (end.state[len(names)],), end.state[len(names) + 1]
 
-    def inverse(self, mu: Any, digits: int) -> Any:
+    def inverse(self, mu: Sequence[Any], digits: int) -> tuple[Any, ...]:
         """Return h(mu), the beta at which Q'(beta) = mu; nan where the dual flow ends earlier."""
         p = self.parameterization
         try:
             start = dict(zip(p.weights, self.weights, strict=True))
-            return dual_flow(p, [mu], start, digits, max_steps=2000).beta[0]
+            return dual_flow(p, mu, start, digits, max_steps=2000).beta
         except DeriveError:
-            return mpmath.nan
+            return (mpmath.nan,)
 
     def _tape(self, span: Fraction) -> Any:
         """Compile the ODE in t, beta = beta_0 + t span, of the weights, Q' and Q."""

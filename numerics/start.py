@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ from derive.language import parse_expression, to_sympy
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Piece
 from numerics.backend import exact
-from numerics.flow import _exact
+from numerics.numbers import read_number
 
 
 def read_start(p: Parameterization, start: Mapping[str, Any]) -> dict[str, Fraction]:
@@ -27,7 +27,7 @@ def read_start(p: Parameterization, start: Mapping[str, Any]) -> dict[str, Fract
         raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {known}")
     if missing := [name for name in names if name not in start]:
         raise InputError(f"the start gives no value for {', '.join(missing)}")
-    return {name: _exact(start[name], f"the start symbol {name}") for name in names}
+    return {name: read_number(start[name], f"the start symbol {name}") for name in names}
 
 
 def start_point(
@@ -62,17 +62,28 @@ def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Any]
 def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> None:
     """Raise InputError for a start that a branch of Q was not derived for.
 
-    Assumptions of the form ``expression > 0`` are tested, and those on declared symbols.
+    Assumptions of the form ``expression > 0`` are tested, and the start symbols and weights
+    declared positive.
     """
-    p = potential.parameterization
-    declared = [f"{name} > 0" for name in p.positive if name in values]
+    failed = [f"{name} > 0" for name, x in _declared(potential.parameterization, values) if x <= 0]
     for piece in potential.pieces:
         constants = constants_of(piece, values)
-        for assumption in dict.fromkeys((*declared, *piece.assumptions)):
-            if _holds(assumption, values, constants) is False:
-                shown = ", ".join(f"{name} = {value}" for name, value in values.items())
-                text = f"Q was derived for {assumption}, which fails at {shown}"
-                raise InputError(f"{text}: derive again with that start")
+        failed += [a for a in piece.assumptions if _holds(a, values, constants) is False]
+    if failed:
+        shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+        text = f"Q was derived for {failed[0]}, which fails at {shown}"
+        raise InputError(f"{text}: derive again with that start")
+
+
+def _declared(
+    p: Parameterization, values: Mapping[str, Fraction]
+) -> Iterator[tuple[str, Fraction]]:
+    """Yield what was declared positive, with its value: start symbols, and starts of weights."""
+    for name in p.positive:
+        if name in values:
+            yield name, values[name]
+        elif name in p.weights:
+            yield name, start_point(p, values)[0][p.weights.index(name)]
 
 
 def _holds(
@@ -88,7 +99,11 @@ def _holds(
         return None
     number = exact(expression, values)
     number = number.subs({s: constants[s.name] for s in number.free_symbols if s.name in constants})
-    return None if number.free_symbols else bool(number > 0)
+    if number.free_symbols:
+        return None
+    # At a pole, or below an even root, there is no sign.
+    known = number.is_extended_real is not False and number.is_finite is not False
+    return known and bool(number > 0)
 
 
 def kept_signs(piece: Piece) -> tuple[str, ...]:

@@ -171,6 +171,25 @@ def test_a_start_that_interpolates_takes_no_step() -> None:
     assert (end.steps, end.limit, end.residual, end.time) == (0, (3,), 0, 0)
 
 
+@pytest.mark.parametrize("size", ["1e-30", "1", "1e30"])
+def test_digits_are_relative_to_the_problem(size: str) -> None:
+    scale = Fraction(size)
+    start = {"p0": 2 * scale, "m0": scale}
+    end = flow(difference_of_squares(1), [[1]], [scale**2], start, digits=20)
+    one = flow(difference_of_squares(1), [[1]], [1], {"p0": 2, "m0": 1}, digits=20)
+    with mpmath.workdps(60):
+        ratio = mpmath.mpf(size)
+        assert end.residual <= end.scale * mpmath.mpf("1e-20")
+        assert abs(end.scale / ratio**2 - 2) < 1e-30
+        assert abs(end.weights[0] / ratio - one.weights[0]) < 1e-19
+
+
+def test_a_target_of_zero_has_the_scale_of_the_start() -> None:
+    end = flow(linear(1), [[1]], [0], {"w0": "1e-30"}, digits=20)
+    assert 0 < abs(end.limit[0]) < 1e-49
+    assert abs(end.scale / mpmath.mpf("1e-30") - 1) < 1e-15
+
+
 def test_a_tiny_start_is_no_critical_point() -> None:
     start = dict.fromkeys(("p0", "m0"), "1e-60")
     end = flow(difference_of_squares(1), [[1]], [1], start, digits=20)

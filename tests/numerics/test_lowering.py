@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+import sympy
 
 import numerics
 from derive import DegenerateStart, InputError, NumericalError, Parameterization, derive
@@ -16,6 +17,7 @@ from derive.derivation import Potential
 from numerics.backend import Float64, Multiprecision
 from numerics.lowering import NumericPotential, high_precision, lower
 from numerics.roots import invert_increasing, select_root
+from numerics.start import broken_signs, kept_signs
 
 
 def potential(*outputs: str, **start: Any) -> Potential:
@@ -217,12 +219,65 @@ def test_starts_refused() -> None:
         lower(potential("1/w"), {"w_0": 0})
 
 
+@pytest.mark.parametrize(
+    ("assumption", "holds"),
+    [
+        ("x_0 > 0", True),
+        ("-x_0 + y_0 > 0", True),
+        ("x_0 - y_0 > 0", False),
+        ("-x_0 + 1/7 > 0", False),
+        ("x_0^2 - 3*x_0*y_0^2/4 > 0", False),
+        ("(-x_0 + y_0)/(x_0**2 + 1) > 0", True),
+        ("1/(x_0 - 1) > 0", False),
+        ("sqrt(x_0 - y_0) > 0", False),
+        ("k - y_0 > 0", True),
+        ("a keeps its sign along the flow (automatic when a**2 - b**2 > 0 at the start)", True),
+        ("no two real roots of the polynomial of r meet along the flow", True),
+    ],
+)
+def test_assumptions_are_read(assumption: str, holds: bool) -> None:
+    derived = potential("w", w="x_0*y_0")
+    k, x0 = sympy.Symbol("k", positive=True), sympy.Symbol("x_0", real=True)
+    piece = replace(derived.pieces[0], assumptions=(assumption,), constants=((k, 3 * x0),))
+    changed = replace(derived, pieces=(piece,))
+    start = {"x_0": 1, "y_0": 2}
+    if holds:
+        lower(changed, start)
+    else:
+        with pytest.raises(InputError, match="derive again with that start"):
+            lower(changed, start)
+
+
+def test_signs_that_broke() -> None:
+    derived = potential("w")
+    words = "-x_0 + y_0 keeps its sign along the flow (automatic when x_0**2 > 0 at the start)"
+    piece = replace(derived.pieces[0], assumptions=(words, "u*v keeps its sign along the flow"))
+    names = ("x_0", "y_0", "u", "v")
+    begin, kept, crossed = (
+        {n: mpmath.mpf(x) for n, x in zip(names, values, strict=True)}
+        for values in ((1, 2, 1, 1), (1, 3, -1, -1), (3, 2, 1, 1))
+    )
+    changed = replace(derived, pieces=(piece,))
+    assert kept_signs(piece) == ("-x_0 + y_0", "u*v")
+    assert broken_signs(changed, begin, kept) == ()
+    assert broken_signs(changed, begin, crossed) == ("-x_0 + y_0",)
+
+
+def test_a_weight_declared_positive() -> None:
+    p = Parameterization.parse(["w**2"], start={"w": "s - t"}, positive=("w",))
+    derived = derive(p).potential
+    assert lower(derived, {"s": 2, "t": 1}).beta0 == (1,)
+    with pytest.raises(InputError, match=r"derived for w > 0, which fails at s = 1, t = 2"):
+        lower(derived, {"s": 1, "t": 2})
+
+
 def test_no_potential() -> None:
     with pytest.raises(NumericalError, match="there is no Q to evaluate"):
         lower(potential("a*u1", "a*u2", "w**2"), {})
-    start = dict.fromkeys(("a_0", "u1_0", "u2_0", "v1_0", "v2_0"), 1)
-    with pytest.raises(NumericalError, match="no numeric form yet"):
-        lower(potential("a*(u1**2-v1**2)", "a*(u2**2-v2**2)"), start)
+    derived = potential("u1/a", "u2/a")
+    unlifted = replace(derived, pieces=(replace(derived.pieces[0], lift=None),))
+    with pytest.raises(NumericalError, match="no numeric form of Q on beta1, beta2"):
+        lower(unlifted, dict.fromkeys(("a_0", "u1_0", "u2_0"), 1))
 
 
 def test_a_wrong_branch_is_found_at_the_start() -> None:

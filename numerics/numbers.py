@@ -1,0 +1,64 @@
+"""Exact numbers from what a user gives: of any library, or as text."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from derive.errors import InputError
+
+_LARGEST_EXPONENT = 100_000  # the exact fraction of 10^(10^9) would fill the memory
+
+
+def read_matrix(X: Any, d: int) -> list[list[Fraction]]:
+    """Return m rows of d numbers each; InputError for anything else."""
+    # tolist, as an mpmath matrix iterates over its entries, not its rows
+    rows = _items(X.tolist() if hasattr(X, "tolist") else X, "X")
+    matrix = [read_vector(row, f"row {i} of X") for i, row in enumerate(rows, 1)]
+    for i, row in enumerate(matrix, 1):
+        if len(row) != d:
+            raise InputError(f"row {i} of X has {len(row)} numbers but F has {d} outputs")
+    return matrix
+
+
+def read_vector(values: Any, what: str) -> list[Fraction]:
+    """Return the numbers of a sequence that is not empty; *what* names it in messages."""
+    items = _items(values, what)
+    return [read_number(value, f"number {i} of {what}") for i, value in enumerate(items, 1)]
+
+
+def _items(values: Any, what: str) -> list[Any]:
+    try:
+        items = [] if isinstance(values, str) else list(values)
+    except TypeError:
+        raise InputError(f"{what} must be a sequence of numbers") from None
+    if not items:
+        raise InputError(f"{what} is empty")
+    return items
+
+
+def read_number(value: Any, what: str) -> Fraction:
+    """Return the exact value of a number of any of the libraries, or of a string."""
+    try:
+        if isinstance(value, str):
+            match = re.search(r"[eE]([+-]?\d+)\s*$", value)
+            if match and abs(int(match[1])) > _LARGEST_EXPONENT:
+                raise InputError(f"{what} has an exponent beyond {_LARGEST_EXPONENT}")
+            return Fraction(value)
+        if hasattr(value, "_mpf_") and mpmath.isfinite(value):
+            sign, mantissa, exponent, _ = value._mpf_
+            if abs(exponent) > _LARGEST_EXPONENT:
+                raise InputError(f"{what} has an exponent beyond {_LARGEST_EXPONENT}")
+            return Fraction((-1) ** sign * int(mantissa)) * Fraction(2) ** int(exponent)
+        if hasattr(value, "__index__"):
+            return Fraction(value.__index__())
+        if hasattr(value, "as_integer_ratio"):
+            numerator, denominator = value.as_integer_ratio()
+            return Fraction(int(numerator), int(denominator))
+        return Fraction(int(value.numerator), int(value.denominator))
+    except (ValueError, OverflowError, ZeroDivisionError, AttributeError, TypeError):
+        shown = " ".join(repr(value).split())[:40]
+        raise InputError(f"{what} must be a finite real number, not {shown}") from None
