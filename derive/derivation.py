@@ -11,174 +11,20 @@ from sympy import Expr, Symbol
 
 from derive.exact.field import RationalFunction
 from derive.exact.linear import Matrix
-from derive.stages.chart import base_chart
-from derive.stages.conserved import ConservedQuantities, find_conserved
-from derive.stages.hessian import HessianVerdict, decide_hessian
-from derive.stages.lie import LieStructure, find_lie_structure
-from derive.stages.metric import Metric, find_metric
-from derive.stages.notation import Constant, Notation, to_expr
+from derive.records import Block, Conserved, Decision, InducedMetric, Potential
+from derive.stages.conserved import find_conserved
+from derive.stages.hessian import decide_hessian
+from derive.stages.lie import find_lie_structure
+from derive.stages.metric import find_metric
+from derive.stages.notation import Notation, to_expr
 from derive.stages.parameterization import Parameterization
-from derive.stages.piece import KINDS, Kind, Piece, Root
-from derive.stages.potential import BlockPotential, find_potential
-from derive.stages.vector import kernel_in_beta
-from derive.stages.warping import WarpVerdict, decide_warp
+from derive.stages.piece import Piece
+from derive.stages.potential import find_potential
+from derive.stages.warping import decide_warp
 from derive.verdict import Finding, Verdict, conclude
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numerics.lowering import NumericPotential
-
-
-@dataclass(frozen=True)
-class Block:
-    """The derivation of outputs that share weights.
-
-    Attributes:
-        outputs: which outputs, counted from 0.
-        notation: their symbols.
-        lie, conserved, metric, hessian, warping, potential: the records of the stages.
-    """
-
-    outputs: tuple[int, ...]
-    notation: Notation
-    lie: LieStructure
-    conserved: ConservedQuantities
-    metric: Metric
-    hessian: HessianVerdict
-    warping: WarpVerdict
-    potential: BlockPotential
-
-    @functools.cached_property
-    def kernel(self) -> tuple[tuple[Expr, ...], ...] | None:
-        """K in beta and the constants of the leaf, or None where it was not written so."""
-        piece = self.potential.piece
-        if piece is not None and piece.kernel is not None:
-            return ((piece.kernel,),)
-        return kernel_in_beta(
-            self.metric, self.potential.chart or base_chart(self.metric, self.notation)
-        )
-
-
-@dataclass(frozen=True)
-class Conserved:
-    """The conserved quantities of the whole parameterization.
-
-    Attributes:
-        laws: functions of the weights.
-        values: their values at the start; None for 0/0.
-        bound: at most this many independent laws exist.
-        finding: whether the list is complete.
-    """
-
-    laws: tuple[Expr, ...]
-    values: tuple[Expr | None, ...]
-    bound: int
-    finding: Finding
-
-    @property
-    def count(self) -> int:
-        """The number of independent laws found."""
-        return len(self.laws)
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the list is complete."""
-        return self.finding.verdict
-
-
-@dataclass(frozen=True)
-class InducedMetric:
-    """The tangent kernel K and the induced metric rho = K^-1.
-
-    Attributes:
-        kernel_in_weights: K as functions of the weights.
-        kernel: K in beta and constants of the start, or None where it does not close.
-        rho: its inverse in beta, or None likewise.
-        roots: named algebraic functions of beta that kernel and rho use.
-        constants: named constants that they use.
-    """
-
-    kernel_in_weights: sympy.ImmutableMatrix
-    kernel: sympy.ImmutableMatrix | None
-    rho: sympy.ImmutableMatrix | None
-    roots: tuple[Root, ...]
-    constants: tuple[Constant, ...]
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A verdict on existence; ``g`` is the warp in the weights (1 where none is needed)."""
-
-    finding: Finding
-    g: Expr | None = None
-
-    @property
-    def verdict(self) -> Verdict:
-        """PROVED, REFUTED or UNDECIDED."""
-        return self.finding.verdict
-
-
-@dataclass(frozen=True)
-class Potential:
-    """Q(beta), the sum over blocks, with grad Q = 0 at the start.
-
-    Attributes:
-        finding: PROVED where every block has a proved form.
-        pieces: the blocks' forms; empty where no Q exists or none was found.
-        parameterization: the F that it belongs to.
-    """
-
-    finding: Finding
-    pieces: tuple[Piece, ...]
-    parameterization: Parameterization
-
-    @property
-    def kind(self) -> Kind | None:
-        """The least explicit kind among the pieces."""
-        return max((p.kind for p in self.pieces), key=KINDS.index, default=None)
-
-    @functools.cached_property
-    def Q(self) -> Expr | None:
-        """Q in beta and start symbols, up to an additive constant; None without a form.
-
-        Parametric pieces appear in their parameters z, algebraic ones in their root symbols.
-        """
-        if not self.pieces:
-            return None
-        return sympy.Add(*(_substitute(p.value, p) for p in self.pieces))
-
-    @functools.cached_property
-    def gradient(self) -> tuple[Expr, ...] | None:
-        """dQ/dbeta_i in the order of the outputs."""
-        if not self.pieces:
-            return None
-        by_name = {
-            b: _substitute(g, piece)
-            for piece in self.pieces
-            for b, g in zip(piece.betas, piece.gradient, strict=True)
-        }
-        return tuple(by_name[b] for b in sorted(by_name, key=lambda b: self._order[b.name]))
-
-    @property
-    def _order(self) -> dict[str, int]:
-        betas = Notation(self.parameterization, tuple(range(self.parameterization.d))).betas
-        return {b.name: i for i, b in enumerate(betas)}
-
-    def numeric(self, start: Mapping[str, Any] | None = None) -> NumericPotential:
-        """Return Q, its gradient, the inverse mirror map and the Bregman divergence in NumPy.
-
-        Args:
-            start: numbers for the start symbols.
-
-        Raises:
-            InputError: a start symbol has no value, or the value breaks an assumption.
-            NumericalError: there is no Q to evaluate.
-        """
-        # The one place where symbols ask for numbers; numerics in turn reads only records.
-        from numerics.lowering import lower
-
-        return lower(self, start or {})
+    from collections.abc import Callable
 
 
 def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notation) -> Expr | None:
@@ -186,15 +32,6 @@ def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notati
         return to_expr(p.at_start(law), notation.start_symbols)
     except ZeroDivisionError:
         return None
-
-
-def _substitute(expression: Expr, piece: Piece) -> Expr:
-    for root in reversed(piece.roots):
-        if root.explicit is not None:
-            expression = expression.subs(root.symbol, root.explicit)
-    for symbol, value in reversed(piece.constants):
-        expression = expression.subs(symbol, value)
-    return expression
 
 
 @dataclass(frozen=True)

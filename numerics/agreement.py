@@ -11,7 +11,8 @@ import mpmath
 import sympy
 from sympy import Expr
 
-from derive.derivation import Derivation, Potential
+from derive.derivation import Derivation
+from derive.records import Potential
 from numerics.backend import Multiprecision
 from numerics.lowering import HighPrecision, high_precision
 from numerics.tape import compile_gradient

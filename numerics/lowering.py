@@ -13,8 +13,8 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from derive.derivation import Potential
 from derive.errors import InputError, NumericalError
+from derive.records import Potential
 from derive.stages.piece import Piece
 from numerics.backend import Array, Backend, Float64, Multiprecision, exact
 from numerics.coupled import Segment

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from derive.derivation import Potential
 from derive.errors import InputError, NumericalError
 from derive.language.tree import Call, Name, Operation, Power, Tree
+from derive.records import Potential
 from derive.stages.parameterization import Parameterization
 from numerics.numbers import read_matrix, read_number, read_vector
 from numerics.start import check_assumptions, start_point

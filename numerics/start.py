@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from derive.derivation import Potential
 from derive.errors import DegenerateStart, InputError, LanguageError
 from derive.language import parse_expression, to_sympy
+from derive.records import Potential
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Piece
 from numerics.backend import exact

@@ -13,8 +13,9 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from derive.exact.field import FunctionField, RationalFunction, factorize, terms
+from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.linear import dot
+from derive.exact.polynomial import factorize, terms
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,14 @@ for instance dE/dw = E for E = exp(w); the rules make the field a differential f
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 from flint import Ordering, fmpz_mpoly_ctx
 
-Polynomial: TypeAlias = Any
-"""A ``flint.fmpz_mpoly``; python-flint ships no usable type information."""
-
-Exponents: TypeAlias = tuple[int, ...]
+from derive.exact.polynomial import Exponents, Polynomial, evaluate, terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,48 +258,13 @@ class RationalFunction:
         Raises:
             ZeroDivisionError: the point is a pole.
         """
-        return _evaluate(self.numerator, point) / _evaluate(self.denominator, point)
+        return evaluate(self.numerator, point) / evaluate(self.denominator, point)
 
 
 def _number(polynomial: Polynomial) -> Fraction:
     return (
         Fraction(int(polynomial.leading_coefficient())) if not polynomial.is_zero() else Fraction()
     )
-
-
-def terms(polynomial: Polynomial) -> Iterator[tuple[Exponents, int]]:
-    """Yield (exponents, coefficient) of an integer polynomial, leading term first."""
-    for exponents, coefficient in zip(polynomial.monoms(), polynomial.coeffs(), strict=True):
-        yield tuple(int(e) for e in exponents), int(coefficient)
-
-
-def factorize(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:
-    """Return the content and the primitive irreducible factors with their multiplicities.
-
-    Where coefficients are too large for flint's ordering of factors, the primitive part is
-    returned as one factor, which need not be irreducible then.
-    """
-    if polynomial.is_zero():
-        return 0, []
-    content, primitive = polynomial.primitive()
-    if primitive.is_constant():
-        return int(content) * int(primitive.leading_coefficient()), []
-    try:
-        unit, factors = primitive.factor()
-    except OverflowError:
-        return int(content), [(primitive, 1)]
-    return int(content) * int(unit), [(p, int(n)) for p, n in factors]
-
-
-def _evaluate(polynomial: Polynomial, point: Sequence[Fraction]) -> Fraction:
-    total = Fraction(0)
-    for exponents, coefficient in terms(polynomial):
-        product = Fraction(coefficient)
-        for x, e in zip(point, exponents, strict=True):
-            if e:
-                product *= x**e
-        total += product
-    return total
 
 
 def _substitute(

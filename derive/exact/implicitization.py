@@ -15,7 +15,6 @@ from math import gcd
 from random import Random
 
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.linear import dot
 from derive.exact.modular import PRIME, Evaluator, Pole, nullspace, random_point
 
 MAXIMAL_MONOMIALS = 160
@@ -90,7 +89,7 @@ class RelationSearch:
         self._coordinates = coordinates
         self._powers = powers
         self._graded = all(f.is_homogeneous() and f.degree() > 0 for f in functions)
-        self._weights = tuple(_weight(f, self._graded) for f in functions)
+        self._weights = tuple(weight(f, self._graded) for f in functions)
         self._evaluators = [Evaluator(f) for f in functions]
         self._samples: list[tuple[int, ...]] = []
         self._rng = Random(3)
@@ -100,14 +99,14 @@ class RelationSearch:
         """Return a relation of weighted degree *total*, proved by expansion, or None."""
         if self.exhausted:
             return None
-        exponents = list(_weighted_monomials(self._weights, total, self._graded, self._powers))
+        exponents = list(weighted_monomials(self._weights, total, self._graded, self._powers))
         if len(exponents) > MAXIMAL_MONOMIALS:
             self.exhausted = True
             return None
         if not any(e[0] for e in exponents) or len(exponents) < 2:
             return None
         variables = len(self._target.field.names)
-        _extend(self._samples, len(exponents) + 4, self._evaluators, variables, self._rng)
+        extend(self._samples, len(exponents) + 4, self._evaluators, variables, self._rng)
         rows = _rows(exponents, self._samples[: len(exponents) + 4])
         return _accept(
             nullspace(rows), exponents, self._target, self._coordinates, self._samples[0]
@@ -134,13 +133,14 @@ def find_relation(
     return None
 
 
-def _weight(function: RationalFunction, graded: bool) -> int:
+def weight(function: RationalFunction, graded: bool) -> int:
+    """Return the degree that a function counts for."""
     if graded:
         return function.degree()
     return max(1, int(function.numerator.total_degree()), int(function.denominator.total_degree()))
 
 
-def _weighted_monomials(
+def weighted_monomials(
     weights: Sequence[int], total: int, graded: bool, powers: Sequence[int] | None
 ) -> Iterator[tuple[int, ...]]:
     """Yield exponents, the target's first, of weighted degree *total* (at most, if ungraded).
@@ -165,13 +165,14 @@ def _compositions(weights: Sequence[int], total: int, exact: bool) -> Iterator[t
             yield (power, *tail)
 
 
-def _extend(
+def extend(
     samples: list[tuple[int, ...]],
     size: int,
     evaluators: Sequence[Evaluator],
     variables: int,
     rng: Random,
 ) -> None:
+    """Add values of the functions at random points modulo the prime."""
     while len(samples) < size:
         point = random_point(variables, rng)
         try:
@@ -289,55 +290,3 @@ def express(
     if relation is None:
         return None
     return -relation.coefficients[0] / relation.coefficients[1]
-
-
-def conserved_polynomial(
-    flow: Sequence[RationalFunction], f: RationalFunction, g: RationalFunction
-) -> dict[tuple[int, int], int] | None:
-    """Return a polynomial C(f, g), as {(i, j): c_ij}, that is constant along a field, or None.
-
-    It contains f, has no constant term, and is accepted by <grad C, flow> = 0 expanded exactly.
-
-    Args:
-        flow: the components of the field in the weights.
-        f, g: functions of the weights.
-    """
-    field = f.field
-    slopes = [dot(flow, field.gradient(x)) for x in (f, g)]
-    graded = all(x.is_homogeneous() and x.degree() > 0 for x in (f, g))
-    weights = (_weight(f, graded), _weight(g, graded))
-    evaluators = [Evaluator(x) for x in (f, g, *slopes)]
-    samples: list[tuple[int, ...]] = []
-    for total in range(1, (24 if graded else 10) + 1):
-        exponents = [e for e in _weighted_monomials(weights, total, graded, None) if any(e)]
-        if not any(i for i, _ in exponents):
-            continue
-        _extend(samples, len(exponents) + 4, evaluators, len(field.names), Random(6))
-        rows = [[_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]]
-        for vector in sorted(nullspace(rows), key=lambda v: sum(1 for c in v if c)):
-            found = {e: c for e, c in zip(exponents, vector, strict=True) if c}
-            if any(i for i, _ in found) and _is_conserved(found, f, g, slopes):
-                return found  # type: ignore[return-value]
-    return None
-
-
-def _slope(i: int, j: int, sample: Sequence[int]) -> int:
-    f, g, df, dg = sample
-    left = i * pow(f, i - 1, PRIME) * df * pow(g, j, PRIME) if i else 0
-    right = j * pow(g, j - 1, PRIME) * dg * pow(f, i, PRIME) if j else 0
-    return (left + right) % PRIME
-
-
-def _is_conserved(
-    polynomial: dict[tuple[int, ...], int],
-    f: RationalFunction,
-    g: RationalFunction,
-    slopes: Sequence[RationalFunction],
-) -> bool:
-    total = f.field.zero
-    for (i, j), c in polynomial.items():
-        if i:
-            total += c * i * f ** (i - 1) * g**j * slopes[0]
-        if j:
-            total += c * j * f**i * g ** (j - 1) * slopes[1]
-    return total.is_zero()

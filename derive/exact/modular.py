@@ -16,7 +16,8 @@ from typing import Any
 
 from flint import nmod_mat, nmod_poly
 
-from derive.exact.field import Polynomial, RationalFunction, terms
+from derive.exact.field import RationalFunction
+from derive.exact.polynomial import Polynomial, terms
 
 PRIME = 2**61 - 1
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from derive.exact.field import Polynomial, RationalFunction, factorize, terms
+from derive.exact.field import RationalFunction
+from derive.exact.polynomial import Polynomial, factorize, terms
 
 
 def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozenset()) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from derive.derivation import Block, Decision, Derivation
+from derive.derivation import Derivation
 from derive.language import to_text
+from derive.records import Block, Decision
 from derive.render.text import plain
 from derive.stages.piece import Piece
 from derive.verdict import Finding, Identity

@@ -12,21 +12,15 @@ from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
-from sympy.printing.latex import LatexPrinter
 
 from derive.derivation import Derivation
 from derive.language import parse_expression, to_sympy
+from derive.render.formula import latex, latex_name, ordered_terms, visible
 from derive.render.text import law_names
 from derive.stages.notation import to_expr
 from derive.stages.piece import Piece, Root
 from derive.verdict import Verdict
 
-CAPITALS = frozenset(
-    ("gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega")
-)
-GREEK = CAPITALS | frozenset(
-    ("alpha", "beta", "epsilon", "zeta", "eta", "iota", "kappa", "mu", "nu", "rho", "tau", "chi")
-)
 NOTE_FORMULAS = {
     "G = g rho": r"$G = g\rho$",
     "G = rho": r"$G = \rho$",
@@ -41,53 +35,6 @@ NOTE_FORMULAS = {
 
 LONG = 70
 """Visible characters after which a sum goes on several lines."""
-
-
-class _Printer(LatexPrinter):  # type: ignore[misc]
-    """SymPy's LaTeX printer with this project's names, positive terms first."""
-
-    def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
-        return latex_name(expr.name)
-
-    def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
-        terms = list(super()._as_ordered_terms(expr, order=order))
-        first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
-        terms.remove(first)
-        return [first, *terms]
-
-
-def latex(expression: Expr) -> str:
-    """Return an expression as LaTeX."""
-    settings = {"fold_short_frac": False, "root_notation": True, "ln_notation": False}
-    return str(_Printer(settings).doprint(expression)).replace(
-        r"\operatorname{asinh}", r"\operatorname{arsinh}"
-    )
-
-
-def latex_name(name: str) -> str:
-    r"""Return a name with its digits and underscored parts as subscripts.
-
-    >>> latex_name("u1_0"), latex_name("alpha"), latex_name("step")
-    ('u_{1,0}', '\\alpha', '\\mathit{step}')
-    """
-    head, *rest = name.split("_")
-    matched = re.fullmatch(r"([A-Za-z]+)(\d*)", head)
-    if matched is None:
-        letters, subscripts = head, [r for r in rest if r]
-    else:
-        letters = matched.group(1)
-        subscripts = [s for s in (matched.group(2), *rest) if s]
-    if letters.lower() in GREEK:
-        capital = letters[0].isupper() and letters.lower() in CAPITALS
-        base = f"\\{letters.capitalize()}" if capital else f"\\{letters.lower()}"
-    elif len(letters) == 1:
-        base = letters
-    else:
-        base = f"\\mathit{{{letters}}}"
-    if not subscripts:
-        return base
-    words = [s if len(s) == 1 or s.isdigit() else f"\\mathit{{{s}}}" for s in subscripts]
-    return f"{base}_{{{','.join(words)}}}"
 
 
 def render_latex(derivation: Derivation, standalone: bool = False) -> str:
@@ -132,7 +79,7 @@ def _broken(expression: Expr) -> str:
         return whole
     lines: list[str] = []
     current = ""
-    for term in _Printer()._as_ordered_terms(expression):
+    for term in ordered_terms(expression):
         piece = latex(term)
         piece = piece if piece.startswith("-") or not (lines or current) else f"+ {piece}"
         if current and visible(current + piece) > LONG:
@@ -143,11 +90,6 @@ def _broken(expression: Expr) -> str:
     lines.append(current)
     inner = r" \\ &\quad ".join(lines)
     return rf"\begin{{aligned}}[t] & {inner} \end{{aligned}}"
-
-
-def visible(text: str) -> int:
-    """Return about how many characters wide LaTeX is when set: commands and braces are not."""
-    return len(re.sub(r"\\(left|right|frac|begin|end)|\\[A-Za-z]+|[{}^_ ]", "", text))
 
 
 def _matrix(matrix: Any) -> str:

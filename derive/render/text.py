@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from sympy import Expr, Integral
 from sympy.printing.str import StrPrinter
 
-from derive.derivation import Block, Derivation
+from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name
+from derive.records import Block
 from derive.stages.notation import to_expr
 from derive.stages.piece import Curve, Piece, Root
 from derive.verdict import Finding, Identity, Verdict
@@ -292,12 +292,8 @@ def _proofs(d: Derivation) -> list[str]:
     if not identities:
         return []
     lines = ["Proved by exact expansion in the weights"]
-    seen = dict.fromkeys(_statement(e.statement) for e in identities)
+    seen = dict.fromkeys(e.statement for e in identities)
     return lines + [f"{INDENT}{statement}" for statement in seen]
-
-
-def _statement(statement: str) -> str:
-    return re.sub(r"\s+", " ", statement)
 
 
 def _count(n: int, noun: str) -> str:

@@ -9,8 +9,9 @@ from math import comb
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import FunctionField, RationalFunction, factorize
+from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.implicitization import Coordinates
+from derive.exact.polynomial import factorize
 from derive.exact.positivity import is_nonnegative
 from derive.exact.roots import branch_from_above
 from derive.stages.chart import Chart

@@ -12,8 +12,10 @@ from fractions import Fraction
 
 from sympy import Expr, Symbol
 
-from derive.exact.field import FunctionField, RationalFunction, factorize
-from derive.exact.implicitization import Coordinates, conserved_polynomial, find_relation
+from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.implicitization import Coordinates, find_relation
+from derive.exact.invariants import conserved_polynomial
+from derive.exact.polynomial import factorize
 from derive.stages.metric import Metric
 from derive.stages.notation import Notation, to_expr
 from derive.stages.witness import rational_starts

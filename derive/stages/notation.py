@@ -11,7 +11,8 @@ from typing import TypeAlias
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import Polynomial, RationalFunction, factorize, terms
+from derive.exact.field import RationalFunction
+from derive.exact.polynomial import Polynomial, factorize, terms
 from derive.language.tree import Name
 from derive.stages.parameterization import Parameterization
 

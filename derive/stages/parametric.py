@@ -16,10 +16,11 @@ from random import Random
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import FunctionField, RationalFunction, factorize
+from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.implicitization import Coordinates, find_relation
 from derive.exact.linear import dot
 from derive.exact.modular import Evaluator, independent_rows, random_point
+from derive.exact.polynomial import factorize
 from derive.stages.dual import DualCoordinates
 from derive.stages.notation import AssumePositive, BranchOpen, Notation, rational, to_expr
 from derive.stages.parameterization import Parameterization

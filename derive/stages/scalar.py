@@ -12,7 +12,8 @@ from math import isqrt
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import RationalFunction, factorize
+from derive.exact.field import RationalFunction
+from derive.exact.polynomial import factorize
 from derive.exact.positivity import is_nonnegative
 from derive.stages.kernel import KernelRelation
 from derive.stages.notation import Constant, rational

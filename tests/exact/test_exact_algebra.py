@@ -19,13 +19,8 @@ from derive.exact.families import (
     normalized,
 )
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.implicitization import (
-    Coordinates,
-    conserved_polynomial,
-    express,
-    find_relation,
-    holds,
-)
+from derive.exact.implicitization import Coordinates, express, find_relation, holds
+from derive.exact.invariants import conserved_polynomial
 from derive.exact.positivity import is_nonnegative
 from derive.exact.roots import branch_from_above, real_roots
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from derive import Parameterization, derive
-from derive.derivation import Derivation, Potential
+from derive.derivation import Derivation
+from derive.records import Potential
 from derive.stages.potential import _segment_quadrature
 from numerics.lowering import NumericPotential, high_precision, lower
 

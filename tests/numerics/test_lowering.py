@@ -13,7 +13,7 @@ import sympy
 
 import numerics
 from derive import DegenerateStart, InputError, NumericalError, Parameterization, derive
-from derive.derivation import Potential
+from derive.records import Potential
 from numerics.backend import Float64, Multiprecision
 from numerics.lowering import NumericPotential, high_precision, lower
 from numerics.roots import invert_increasing, select_root

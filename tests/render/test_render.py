@@ -8,7 +8,7 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.language import parse_expression
-from derive.render.latex import latex_name
+from derive.render.formula import latex_name
 from derive.render.text import wrap
 from tests.published import MODELS
 

@@ -1,0 +1,48 @@
+"""Integer polynomials of python-flint: their terms, factors and values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+Polynomial: TypeAlias = Any
+"""A ``flint.fmpz_mpoly``; python-flint ships no usable type information."""
+
+Exponents: TypeAlias = tuple[int, ...]
+
+
+def terms(polynomial: Polynomial) -> Iterator[tuple[Exponents, int]]:
+    """Yield (exponents, coefficient) of an integer polynomial, leading term first."""
+    for exponents, coefficient in zip(polynomial.monoms(), polynomial.coeffs(), strict=True):
+        yield tuple(int(e) for e in exponents), int(coefficient)
+
+
+def factorize(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:
+    """Return the content and the primitive irreducible factors with their multiplicities.
+
+    Where coefficients are too large for flint's ordering of factors, the primitive part is
+    returned as one factor, which need not be irreducible then.
+    """
+    if polynomial.is_zero():
+        return 0, []
+    content, primitive = polynomial.primitive()
+    if primitive.is_constant():
+        return int(content) * int(primitive.leading_coefficient()), []
+    try:
+        unit, factors = primitive.factor()
+    except OverflowError:
+        return int(content), [(primitive, 1)]
+    return int(content) * int(unit), [(p, int(n)) for p, n in factors]
+
+
+def evaluate(polynomial: Polynomial, point: Sequence[Fraction]) -> Fraction:
+    """Return the value of an integer polynomial at a rational point."""
+    total = Fraction(0)
+    for exponents, coefficient in terms(polynomial):
+        product = Fraction(coefficient)
+        for x, e in zip(point, exponents, strict=True):
+            if e:
+                product *= x**e
+        total += product
+    return total

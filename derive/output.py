@@ -1,0 +1,88 @@
+"""What a person sees while and after a derivation: progress, and the result, whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from derive.errors import InputError
+
+
+def check_writable(path: Path) -> None:
+    """Refuse an output file that cannot be written, before time is spent."""
+    if path.is_dir():
+        raise InputError(f"-o: {path} is a folder; give a file name")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise InputError(f"-o: there is no folder {folder}")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise InputError(f"-o: {path} cannot be written")
+
+
+def deliver(text: str, path: Path | None) -> None:
+    """Print, or write whole: a reader of a file never sees half of it."""
+    if path is None or str(path) == "-":
+        _print(text)
+        return
+    try:
+        _write(text + "\n", path.resolve())
+    except OSError as error:
+        # Nothing that was derived is lost.
+        _print(text)
+        raise InputError(f"-o: {path}: {error.strerror}; printed instead") from None
+
+
+def _print(text: str) -> None:
+    if sys.stdout is None:
+        raise InputError("the standard output is closed: give -o FILE")
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is left in the buffer would fail again when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise InputError(f"the standard output cannot be written: {error.strerror}") from None
+
+
+def _write(text: str, path: Path) -> None:
+    """Replace a regular file in one step; write to anything else, such as a pipe, in place."""
+    if path.exists() and (not path.is_file() or path.stat().st_nlink > 1):
+        path.write_text(text, encoding="utf-8")
+        return
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.chmod(name, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        os.replace(name, path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+class Narrator:
+    """One line on the terminal's stderr that says which stage is running, after a second."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def __call__(self, stage: str, elapsed: float) -> None:
+        if elapsed > 1:
+            self._shown = True
+            sys.stderr.write(f"\r\033[Kderiving: {stage} ({elapsed:.0f} s)")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()

@@ -1,0 +1,72 @@
+"""Formulas and names as LaTeX."""
+
+from __future__ import annotations
+
+import re
+
+from sympy import Expr, Symbol
+from sympy.printing.latex import LatexPrinter
+
+CAPITALS = frozenset(
+    ("gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega")
+)
+GREEK = CAPITALS | frozenset(
+    ("alpha", "beta", "epsilon", "zeta", "eta", "iota", "kappa", "mu", "nu", "rho", "tau", "chi")
+)
+
+
+class _Printer(LatexPrinter):  # type: ignore[misc]
+    """SymPy's LaTeX printer with this project's names, positive terms first."""
+
+    def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
+        return latex_name(expr.name)
+
+    def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
+        terms = list(super()._as_ordered_terms(expr, order=order))
+        first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
+        terms.remove(first)
+        return [first, *terms]
+
+
+def latex(expression: Expr) -> str:
+    """Return an expression as LaTeX."""
+    settings = {"fold_short_frac": False, "root_notation": True, "ln_notation": False}
+    return str(_Printer(settings).doprint(expression)).replace(
+        r"\operatorname{asinh}", r"\operatorname{arsinh}"
+    )
+
+
+def latex_name(name: str) -> str:
+    r"""Return a name with its digits and underscored parts as subscripts.
+
+    >>> latex_name("u1_0"), latex_name("alpha"), latex_name("step")
+    ('u_{1,0}', '\\alpha', '\\mathit{step}')
+    """
+    head, *rest = name.split("_")
+    matched = re.fullmatch(r"([A-Za-z]+)(\d*)", head)
+    if matched is None:
+        letters, subscripts = head, [r for r in rest if r]
+    else:
+        letters = matched.group(1)
+        subscripts = [s for s in (matched.group(2), *rest) if s]
+    if letters.lower() in GREEK:
+        capital = letters[0].isupper() and letters.lower() in CAPITALS
+        base = f"\\{letters.capitalize()}" if capital else f"\\{letters.lower()}"
+    elif len(letters) == 1:
+        base = letters
+    else:
+        base = f"\\mathit{{{letters}}}"
+    if not subscripts:
+        return base
+    words = [s if len(s) == 1 or s.isdigit() else f"\\mathit{{{s}}}" for s in subscripts]
+    return f"{base}_{{{','.join(words)}}}"
+
+
+def ordered_terms(expression: Expr) -> list[Expr]:
+    """Return the terms of a sum in the order in which they are printed."""
+    return _Printer()._as_ordered_terms(expression)
+
+
+def visible(text: str) -> int:
+    """Return about how many characters wide LaTeX is when set: commands and braces are not."""
+    return len(re.sub(r"\\(left|right|frac|begin|end)|\\[A-Za-z]+|[{}^_ ]", "", text))
