@@ -76,6 +76,7 @@ class Narrator:
         self._shown = False
 
     def __call__(self, stage: str, elapsed: float) -> None:
+        """Show the stage once a second has passed."""
         if elapsed > 1:
             self._shown = True
             sys.stderr.write(f"\r\033[Kderiving: {stage} ({elapsed:.0f} s)")

@@ -106,6 +106,9 @@ def test_answers(arguments, code, words):
         (["w", "--digits", "ten"], "--digits"),
         (["w", "--timeout", "-1"], "--timeout"),
         (["w", "--latex", "--json"], "one of"),
+        (["w", "--digits", "40"], "goes with --check"),
+        (["a*u1", "--positive", "a", "--start", "a=-1"], "not positive"),
+        (["a*u1", "--positive", "s,a", "--start", "a=-s"], "not positive"),
         (["w", "--standalone"], "--latex"),
         (["w", "-o", "/no/such/folder/file"], "no folder"),
         (["w", "-o", "."], "is a folder"),
@@ -206,3 +209,53 @@ def test_a_closed_pipe_is_no_error():
     )
     assert done.stdout.startswith("Yes")
     assert done.stderr == ""
+
+
+HARD = ["(x1+x2+x3+x4+x5+x6)**12 + x1"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_its_limit(end):
+    with subprocess.Popen(
+        [sys.executable, "-m", "derive", "regularizer", *HARD, "--timeout", "3"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+    ) as parent:
+        time.sleep(1.5)
+        parent.send_signal(end)
+        begun = time.monotonic()
+        # The pipe closes when the last process that holds it has ended.
+        parent.communicate(timeout=10)
+    assert time.monotonic() - begun < 8
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes in the file system are POSIX")
+def test_output_goes_through_pipes_and_links(tmp_path):
+    target, link, pipe = tmp_path / "target.txt", tmp_path / "link.txt", tmp_path / "pipe"
+    target.write_text("old", encoding="utf-8")
+    link.symlink_to(target)
+    assert run("regularizer", "w", "-o", str(link)).returncode == 0
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8").startswith("Yes")
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        assert run("regularizer", "w", "-o", str(pipe)).returncode == 0
+        assert reader.communicate(timeout=10)[0].startswith("Yes")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_lost_output_is_said():
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "derive", "regularizer", "w"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            cwd=ROOT,
+        )
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "cannot be written" in done.stderr

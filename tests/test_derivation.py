@@ -202,3 +202,51 @@ def test_progress_names_the_stages_in_order():
         "warp decision",
         "potential",
     ]
+
+
+@pytest.mark.parametrize("symbol", ["mu", "K", "y", "beta", "z", "c0", "nu"])
+def test_start_symbols_never_meet_internal_names(symbol):
+    start = {"p": symbol, "m": symbol}
+    d = derived("p**3 - m**3", start=start, positive=[symbol])
+    (piece,) = d.potential.pieces
+    plain = derived("p**3 - m**3", start={"p": "s", "m": "s"}, positive=["s"])
+    (expected,) = plain.potential.pieces
+    s = next(x for x in expected.curve.beta.free_symbols if x.name == "s")
+    other = next(x for x in piece.curve.beta.free_symbols if x.name == symbol)
+    z, z_expected = piece.curve.parameter, expected.curve.parameter
+    renamed = expected.curve.beta.xreplace({s: other, z_expected: z})
+    assert sympy.expand(piece.curve.beta - renamed) == 0
+
+
+@pytest.mark.parametrize("outputs", [("x*y", "x + y"), ("a + b", "a*b"), ("x", "x*y")])
+def test_what_is_assumed_makes_the_warp_positive(outputs):
+    d = derived(*outputs)
+    (piece,) = d.potential.pieces
+    symbols = {
+        s.name: s
+        for a in piece.assumptions
+        for s in sympy.sympify(a.removesuffix(" > 0") if a.endswith("> 0") else "0").free_symbols
+    }
+    conditions = [
+        sympy.sympify(a.removesuffix(" > 0")) for a in piece.assumptions if a.endswith(" > 0")
+    ]
+    checked = 0
+    for first in (-3, -1, 1, 2, 4):
+        for second in (-2, 1, 3, 5):
+            names = sorted({*symbols, *(t.name for _, t in d.parameterization.start)})
+            values = dict(zip(names, (first, second), strict=False))
+            if all(c.subs(values) > 0 for c in conditions):
+                weights = {w: values[t.name] for w, t in d.parameterization.start}
+                assert d.blocks[0].potential.dual is not None
+                assert sympy.sympify(str(d.warping.g)).subs(weights) > 0
+                checked += 1
+    assert checked >= 3
+
+
+def test_evidence_of_blocks_calls_outputs_by_their_own_numbers():
+    d = derived("a*u1", "a*u2", "b*v1", "b*v2")
+    statements = [e.statement for e in d.hessian.finding.evidence]
+    assert statements == [
+        "<grad F1, grad K21> = <grad F2, grad K11>",
+        "<grad F3, grad K43> = <grad F4, grad K33>",
+    ]
