@@ -213,7 +213,7 @@ def failure_lines(identity: Identity) -> Iterator[str]:
     yield f"needed: {identity.statement}"
     yield f"left  = {identity.left}"
     yield f"right = {identity.right}"
-    along = "".join(f" differentiated along {name}," for name in identity.derivative)
+    along = "".join(f", differentiated along {name}," for name in identity.derivative)
     yield f"left - right{along} = {identity.residual} at {at(identity.point)}"
 
 
