@@ -25,7 +25,7 @@ from derive.stages.parametric import parametrize
 from derive.stages.piece import Lift, Piece
 from derive.stages.scalar import integrate_kernel
 from derive.stages.signs import start_sign
-from derive.stages.vector import write_in_beta
+from derive.stages.vector import segment, write_in_beta
 from derive.stages.warping import WarpVerdict
 from derive.verdict import Finding, Identity, Verdict
 
@@ -55,18 +55,11 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
         return BlockPotential(warping, None, None, None, warping.finding)
     dual = find_dual(warping)
     assumed: tuple[str, ...] = ()
+    build = _scalar if warping.hessian.metric.parameterization.d == 1 else _vector
     try:
         if dual is not None:
             dual, assumed, notation = _positive_warp(dual, notation)
-    except BranchOpen as undetermined:
-        finding = Finding(Verdict.UNDECIDED, str(undetermined))
-        return BlockPotential(warping, dual, None, None, finding)
-    scalar = warping.hessian.metric.parameterization.d == 1
-    try:
-        if scalar:
-            piece, chart = _assuming(lambda n: _scalar(warping, dual, n), notation)
-        else:
-            piece, chart = _assuming(lambda n: _vector(warping, dual, n), notation)
+        piece, chart = _assuming(lambda n: build(warping, dual, n), notation)
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
         return BlockPotential(warping, dual, None, None, finding)
@@ -180,12 +173,9 @@ def _with_root(chart: Chart, p: Parameterization) -> Chart | None:
 def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
     """Q = int_0^1 (1 - t) <b, g rho b> dt on the lift of the segment beta_0 + t b."""
     p = warping.hessian.metric.parameterization
-    t = notation.fresh("t")
-    steps = [notation.fresh(f"b{i + 1}") for i in range(p.d)]
-    abbreviations = tuple(
-        (b, beta - to_expr(p.at_start(f), notation.start_symbols))
-        for b, beta, f in zip(steps, notation.betas, p.F, strict=True)
-    )
+    lift = _lift(warping)
+    t, abbreviations = segment(p, notation)
+    steps = [b for b, _ in abbreviations]
     G = [
         [sympy.Function(f"G{min(i, j) + 1}{max(i, j) + 1}")(t) for j in range(p.d)]
         for i in range(p.d)
@@ -202,20 +192,27 @@ def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
         evidence=warping.finding.evidence or warping.hessian.finding.evidence,
         note=f"G = {g}rho at the point of the leaf above beta_0 + t b"
         + (", g = 1 at the start" if g else ""),
-        lift=_lift(warping),
+        lift=lift,
     )
 
 
 def _lift(warping: WarpVerdict) -> Lift:
-    """Return dw/dbeta = rho J, dlog g/dbeta = rho H and rho."""
+    """Return dw/dbeta = rho J, dlog g/dbeta = rho H and rho.
+
+    Raises:
+        BranchOpen: one of them is infinite at the start.
+    """
     metric = warping.hessian.metric
     p = metric.parameterization
     if warping.H is None:
         raise AssertionError("there is no Q to lift")
     H = warping.H
     columns = tuple(zip(*p.jacobian, strict=True))
-    return Lift(
-        tuple(tuple(dot(row, column) for column in columns) for row in metric.rho),
-        tuple(dot(row, H) for row in metric.rho),
-        metric.rho,
-    )
+    weights = tuple(tuple(dot(row, column) for column in columns) for row in metric.rho)
+    log_warp = tuple(dot(row, H) for row in metric.rho)
+    try:
+        for function in (*(x for row in (*weights, *metric.rho) for x in row), *log_warp):
+            p.at_start(function)
+    except ZeroDivisionError:
+        raise BranchOpen("rho or grad log g is infinite at the start") from None
+    return Lift(weights, log_warp, metric.rho)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import sympy
-from sympy import Expr
+from sympy import Expr, Symbol
 
 from derive.exact.families import LogFunction, normalized
 from derive.exact.field import RationalFunction
@@ -74,14 +74,18 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
 
 def _along_segment(p: Parameterization, notation: Notation) -> tuple[Expr, tuple[Constant, ...]]:
     """Return int_0^1 <grad Q(beta_0 + t b), b> dt, and b = beta - beta_0."""
-    t = notation.fresh("t")
-    steps = [notation.fresh(f"b{i + 1}") for i in range(p.d)]
-    slope = sympy.Add(*(sympy.Function(f"y{i + 1}")(t) * b for i, b in enumerate(steps)))
-    named = tuple(
-        (b, beta - to_expr(p.at_start(f), notation.start_symbols))
-        for b, beta, f in zip(steps, notation.betas, p.F, strict=True)
-    )
+    t, named = segment(p, notation)
+    slope = sympy.Add(*(sympy.Function(f"y{i}")(t) * b for i, (b, _) in enumerate(named, 1)))
     return sympy.Integral(slope, (t, 0, 1)), named
+
+
+def segment(p: Parameterization, notation: Notation) -> tuple[Symbol, tuple[Constant, ...]]:
+    """Return t and the steps b = beta - beta_0 of the segment beta_0 + t b, named."""
+    steps = tuple(
+        (notation.fresh(f"b{i}"), beta - to_expr(p.at_start(f), notation.start_symbols))
+        for i, (beta, f) in enumerate(zip(notation.betas, p.F, strict=True), 1)
+    )
+    return notation.fresh("t"), steps
 
 
 def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart | None:
