@@ -16,9 +16,9 @@ from derive.stages.conserved import find_conserved
 from derive.stages.hessian import decide_hessian
 from derive.stages.lie import find_lie_structure
 from derive.stages.metric import find_metric
-from derive.stages.notation import Notation, to_expr
+from derive.stages.notation import Constant, Notation, to_expr
 from derive.stages.parameterization import Parameterization
-from derive.stages.piece import Piece
+from derive.stages.piece import Piece, Root
 from derive.stages.potential import find_potential
 from derive.stages.warping import decide_warp
 from derive.verdict import Finding, Verdict, conclude
@@ -89,15 +89,12 @@ class Derivation:
             d, [(b.outputs, _expressions(b.metric.K, b.notation)) for b in self.blocks]
         )
         kernels = [(b.outputs, b.kernel) for b in self.blocks]
-        roots = tuple(r for b in self.blocks if b.potential.chart for r in b.potential.chart.roots)
-        constants = tuple(
-            c for b in self.blocks if b.potential.chart for c in b.potential.chart.constants
-        )
         kernel = rho = None
         if all(k is not None for _, k in kernels):
             kernel = _assemble(d, [(o, k) for o, k in kernels if k is not None])
             rho = _assemble(d, [(o, _inverse(k)) for o, k in kernels if k is not None])
-        return InducedMetric(weights, kernel, rho, roots, constants)
+        named = _names_used(self.blocks, kernel)
+        return InducedMetric(weights, kernel, rho, *named)
 
     def to_text(self, width: int = 80) -> str:
         """Return the derivation as plain text, at most *width* columns where words allow."""
@@ -221,6 +218,22 @@ def _pieces(blocks: tuple[Block, ...], warping: Finding, potential: Finding) -> 
     if Verdict.PROVED is not warping.verdict or Verdict.PROVED is not potential.verdict:
         return ()
     return tuple(b.potential.piece for b in blocks if b.potential.piece is not None)
+
+
+def _names_used(
+    blocks: tuple[Block, ...], kernel: sympy.ImmutableMatrix | None
+) -> tuple[tuple[Root, ...], tuple[Constant, ...]]:
+    """Return the roots and constants that K in beta uses."""
+    if kernel is None:
+        return (), ()
+    charts: list[Any] = [b.potential.chart for b in blocks if b.potential.chart]
+    pieces: list[Any] = [b.potential.piece for b in blocks if b.potential.piece]
+    used = set(kernel.free_symbols)
+    roots = tuple(dict.fromkeys(r for source in (*charts, *pieces) for r in source.roots))
+    roots = tuple(r for r in roots if r.symbol in used)
+    used = used.union(*(r.polynomial.free_symbols for r in roots))
+    constants = dict.fromkeys(c for source in (*charts, *pieces) for c in source.constants)
+    return roots, tuple(c for c in constants if c[0] in used)
 
 
 def _expressions(K: Matrix, notation: Notation) -> tuple[tuple[Expr, ...], ...]:

@@ -250,3 +250,64 @@ def test_evidence_of_blocks_calls_outputs_by_their_own_numbers():
         "<grad F1, grad K21> = <grad F2, grad K11>",
         "<grad F3, grad K43> = <grad F4, grad K33>",
     ]
+
+
+def satisfiable(piece, names):
+    """Find a start that meets every printed condition, among small rationals of both signs."""
+    conditions = [
+        sympy.sympify(a.removesuffix(" > 0")) for a in piece.assumptions if a.endswith(" > 0")
+    ]
+    values = [sympy.Rational(k, 2) for k in (-7, -3, -1, 1, 2, 5, 9)]
+    for first in values:
+        for second in values:
+            point = dict(zip(names, (first, second), strict=False))
+            if all(c.subs(point) > 0 for c in conditions):
+                return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        ("x**2 + y**2", "x*y"),
+        ("(x + y)**2", "(x - y)**2"),
+        ("(x + y)**3", "(x - y)**3"),
+    ],
+)
+@pytest.mark.parametrize("x", ["-alpha", "-1", "alpha"])
+def test_assumptions_never_contradict_each_other(outputs, x):
+    d = derived(*outputs, start={"x": x}, positive=["alpha"] if "alpha" in x else [])
+    (piece,) = d.potential.pieces
+    assert satisfiable(piece, ["y_0", "alpha"])
+    assert any("y_0" in a for a in piece.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "kept"),
+    [
+        (("(a*b + 1)*u", "(a*b + 1)*v"), "a*b + 1 keeps its sign along the flow"),
+        (("x**2*y", "y*z**2"), "y keeps its sign along the flow"),
+    ],
+)
+def test_an_integral_states_that_its_warp_keeps_its_sign(outputs, kept):
+    (piece,) = derived(*outputs).potential.pieces
+    assert piece.kind == "quadrature"
+    assert kept in piece.assumptions
+    assert any(a.endswith(" > 0") for a in piece.assumptions)
+
+
+@pytest.mark.parametrize("outputs", [("a*b",), ("a*u1", "a*u2"), ("a*b", "c**2"), ("a*b*c",)])
+def test_metric_names_what_it_uses_and_nothing_else(outputs):
+    metric = derived(*outputs).metric
+    d = derived(*outputs)
+    named = {s for s, _ in metric.constants} | {r.symbol for r in metric.roots}
+    used = metric.kernel.free_symbols.union(*(r.polynomial.free_symbols for r in metric.roots))
+    starts = {s for _, v in metric.constants for s in v.free_symbols}
+    assert used - set(d.beta) - starts <= named
+    assert named <= used
+
+
+def test_logarithms_stay_finite_where_a_conserved_quantity_vanishes():
+    d = derived("a*b*u", "a*b*v", start={"a": "-alpha"}, positive=["alpha"])
+    q = d.potential.numeric({"alpha": 1, "b_0": 1, "u_0": 1, "v_0": 1})
+    assert q([-1.1, -1.05]) == q([-1.1, -1.05])  # a number, not nan

@@ -9,7 +9,7 @@ from derive.derivation import Derivation
 from derive.language import to_text
 from derive.records import Block, Decision
 from derive.render.text import plain
-from derive.stages.piece import Piece
+from derive.stages.piece import Piece, Root
 from derive.verdict import Finding, Identity
 
 FORMAT = "regderive-derivation"
@@ -75,6 +75,8 @@ def _metric(d: Derivation) -> dict[str, Any]:
         "kernel_in_weights": matrix(metric.kernel_in_weights),
         "kernel": matrix(metric.kernel),
         "rho": matrix(metric.rho),
+        "roots": [_root(r) for r in metric.roots],
+        "constants": {str(s): plain(v) for s, v in metric.constants},
     }
 
 
@@ -121,6 +123,16 @@ def _identity(identity: Identity) -> dict[str, Any]:
     return record
 
 
+def _root(root: Root) -> dict[str, Any]:
+    return {
+        "symbol": str(root.symbol),
+        "polynomial": plain(root.polynomial),
+        "explicit": None if root.explicit is None else plain(root.explicit),
+        "branch": root.branch,
+        "real_roots_above": root.from_above,
+    }
+
+
 def _piece(piece: Piece) -> dict[str, Any]:
     record: dict[str, Any] = {
         "kind": piece.kind,
@@ -128,16 +140,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
         "Q": plain(piece.value),
         "gradient": [plain(g) for g in piece.gradient],
         "constants": {str(s): plain(v) for s, v in piece.constants},
-        "roots": [
-            {
-                "symbol": str(r.symbol),
-                "polynomial": plain(r.polynomial),
-                "explicit": None if r.explicit is None else plain(r.explicit),
-                "branch": r.branch,
-                "real_roots_above": r.from_above,
-            }
-            for r in piece.roots
-        ],
+        "roots": [_root(r) for r in piece.roots],
         "curve": None,
         "kernel": None if piece.kernel is None else plain(piece.kernel),
         "note": piece.note,

@@ -152,11 +152,8 @@ def _metric(d: Derivation) -> list[str]:
     lines += _entries("K", metric.kernel, pairs, n)
     if metric.rho is not None and n <= 3:
         lines += _entries("rho", metric.rho, pairs, n)
-    symbols = metric.kernel.free_symbols
-    roots = [r for r in metric.roots if r.symbol in symbols]
-    symbols = symbols.union(*(r.polynomial.free_symbols for r in roots))
-    lines += [f"{INDENT}{line}" for r in roots for line in _root_lines(r)]
-    lines += _constant_lines([c for c in metric.constants if c[0] in symbols])
+    lines += [f"{INDENT}{line}" for r in metric.roots for line in _root_lines(r)]
+    lines += _constant_lines(metric.constants)
     return lines
 
 

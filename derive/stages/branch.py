@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
 
@@ -21,8 +22,8 @@ from derive.stages.piece import Root
 from derive.stages.signs import start_sign
 
 
-def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, tuple[str, ...]]:
-    """Return the sign of a function along the flow, and what it rests on.
+def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
+    """Return the sign of a function along the flow, and the chart with what that rests on.
 
     A multiple of the warp has the sign of the number; another function keeps its sign at the
     start where that is proved, and is assumed to where it is not.
@@ -30,9 +31,14 @@ def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, tuple[str, .
     if chart.warp is not None:
         ratio = function / chart.warp
         if ratio.is_constant():
-            return (1 if ratio.value() > 0 else -1), ()
-    sign, assumed = start_sign(chart.metric.parameterization.at_start(function), chart.notation)
-    return sign, (*assumed, *keeps_sign(chart.metric, function))
+            return (1 if ratio.value() > 0 else -1), chart
+    value = chart.metric.parameterization.at_start(function)
+    sign, assumed = start_sign(value, chart.notation, chart.conditions)
+    return sign, replace(
+        chart,
+        assumptions=(*chart.assumptions, *assumed, *keeps_sign(chart.metric, function)),
+        conditions=(*chart.conditions, *([sign * value] if assumed else [])),
+    )
 
 
 def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
@@ -129,7 +135,7 @@ def _quadratic_root(
         slope = 2 * lifted[2] * T + lifted[1]
         if not is_nonnegative(slope):
             p = chart.metric.parameterization
-            sign, assumed = start_sign(p.at_start(slope), chart.notation)
+            sign, assumed = start_sign(p.at_start(slope), chart.notation, chart.conditions)
             assumed = (*assumed, *keeps_sign(chart.metric, slope))
     explicit = (-b + sign * sympy.sqrt(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
     branch = "the largest real root" if largest else "the root on the branch of the start"

@@ -35,6 +35,7 @@ class Chart:
         evidence: the identities behind the entries.
         assumptions: signs at the start that select branches.
         warp: g, known to be positive along the flow; 1 for a Hessian map.
+        conditions: functions of the start that are assumed positive.
     """
 
     notation: Notation
@@ -45,6 +46,7 @@ class Chart:
     evidence: tuple[Identity, ...] = ()
     assumptions: tuple[str, ...] = ()
     warp: RationalFunction | None = None
+    conditions: tuple[RationalFunction, ...] = ()
 
     @cached_property
     def coordinates(self) -> Coordinates:

@@ -61,13 +61,12 @@ def _simple_entry(
                 continue
             ratio = -relation.coefficients[0] / relation.coefficients[power]
             image = to_expr(ratio, chart.images)
-            assumed: tuple[str, ...] = ()
             if power > 1:
-                sign, assumed = sign_in(chart, weight)
+                sign, chart = sign_in(chart, weight)
                 image = sign * sympy.Pow(sign**power * image, sympy.Rational(1, power))
             what = name if power == 1 else f"{name}**{power}"
             identity = Identity(f"{what} = {_named(chart, ratio)}", what, repr(ratio))
-            return name, _extended(chart, name, weight, image, identity, assumed)
+            return name, _extended(chart, name, weight, image, identity)
     return None
 
 
@@ -83,13 +82,11 @@ def _extended(
     function: RationalFunction,
     image: Expr,
     identity: Identity,
-    assumed: tuple[str, ...],
 ) -> Chart:
     return replace(
         chart,
         entries=(*chart.entries, (name, function, image)),
         evidence=(*chart.evidence, identity),
-        assumptions=(*chart.assumptions, *assumed),
     )
 
 
@@ -104,13 +101,9 @@ def add_root(
     if power == 1:
         return extended
     symbol = extended.roots[-1].symbol
-    sign, assumed = sign_in(chart, function)
+    sign, signed = sign_in(extended, function)
     image = sign * sympy.Pow(sign**power * symbol, sympy.Rational(1, power))
-    return replace(
-        extended,
-        entries=(*chart.entries, (name, function, image)),
-        assumptions=(*extended.assumptions, *assumed),
-    )
+    return replace(signed, entries=(*chart.entries, (name, function, image)))
 
 
 def add_power(
@@ -127,5 +120,6 @@ def add_power(
     root, assumed = found
     what = f"({function!r})**{power}" if power > 1 else repr(function)
     identity = Identity(f"{root.polynomial} = 0 for {symbol} = {what}", str(root.polynomial), "0")
-    extended = _extended(chart, name, T, symbol, identity, assumed)
-    return replace(extended, roots=(*chart.roots, root)), power
+    extended = _extended(chart, name, T, symbol, identity)
+    assumptions = (*chart.assumptions, *assumed)
+    return replace(extended, roots=(*chart.roots, root), assumptions=assumptions), power

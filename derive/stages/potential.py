@@ -14,6 +14,7 @@ import sympy
 from sympy import Expr
 
 from derive.exact.linear import dot
+from derive.stages.branch import keeps_sign
 from derive.stages.chart import Chart, base_chart
 from derive.stages.dual import DualCoordinates, find_dual, orient
 from derive.stages.kernel import find_kernel_relation
@@ -119,7 +120,11 @@ def _vector(
             found = None
         if found is not None:
             return found
-    return _segment_quadrature(warping, notation), base_chart(warping.hessian.metric, notation)
+    metric = warping.hessian.metric
+    piece = _segment_quadrature(warping, notation)
+    kept = () if dual is None else keeps_sign(metric, dual.g)
+    assumed = tuple(f"{name} > 0" for name in sorted(notation.assumed))
+    return replace(piece, assumptions=(*assumed, *kept)), base_chart(metric, notation)
 
 
 def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart | None]:
@@ -191,7 +196,7 @@ def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
         abbreviations=abbreviations,
         evidence=warping.finding.evidence or warping.hessian.finding.evidence,
         note=f"G = {g}rho at the point of the leaf above beta_0 + t b"
-        + (", g = 1 at the start" if g else ""),
+        + (", g scaled to 1 at the start" if g else ""),
         lift=lift,
     )
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+from random import Random
+
 from derive.exact.field import RationalFunction
 from derive.exact.positivity import is_nonnegative
 from derive.stages.notation import AssumePositive, BranchOpen, Notation, to_expr
 
 
-def start_sign(value: RationalFunction, notation: Notation) -> tuple[int, tuple[str, ...]]:
+def start_sign(
+    value: RationalFunction, notation: Notation, known: Sequence[RationalFunction] = ()
+) -> tuple[int, tuple[str, ...]]:
     """Return the sign of a function of the start, and what had to be assumed to know it.
+
+    Args:
+        value: the function.
+        notation: which start symbols are positive.
+        known: functions of the start assumed positive before; the new assumption is one that
+            some start satisfies together with them.
 
     Raises:
         AssumePositive: it is a monomial of open sign: better to assume its start symbols
@@ -27,7 +39,26 @@ def start_sign(value: RationalFunction, notation: Notation) -> tuple[int, tuple[
     if odd is not None:
         raise AssumePositive(odd)
     symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
-    return 1, (f"{to_expr(value, symbols)} > 0",)
+    sign = 1 if is_feasible([*known, value], notation.positive) else -1
+    return sign, (f"{to_expr(sign * value, symbols)} > 0",)
+
+
+def is_feasible(conditions: Sequence[RationalFunction], positive: frozenset[str]) -> bool:
+    """Tell whether a start was found at which all the functions are positive."""
+    names = conditions[0].field.names
+    rng = Random(8)
+    for _ in range(300):
+        point = [
+            Fraction(rng.randint(1, 12), rng.randint(1, 4))
+            * (1 if name in positive or rng.random() < 0.5 else -1)
+            for name in names
+        ]
+        try:
+            if all(c.at(point) > 0 for c in conditions):
+                return True
+        except ZeroDivisionError:
+            continue
+    return False
 
 
 def odd_symbols(element: RationalFunction) -> frozenset[str] | None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.families import LogFunction, normalized
-from derive.exact.field import RationalFunction
 from derive.exact.implicitization import find_relation
-from derive.exact.positivity import is_nonnegative
 from derive.stages.branch import keeps_sign
 from derive.stages.chart import Chart, base_chart
 from derive.stages.dual import DualCoordinates
-from derive.stages.leaf import add_root, add_weights, cheapest_relation
+from derive.stages.leaf import add_power, add_root, add_weights, cheapest_relation
+from derive.stages.logs import at_start, definite_logs, log_arguments, not_zero, write_logs
 from derive.stages.metric import Metric
 from derive.stages.notation import BranchOpen, Constant, Notation, to_expr
 from derive.stages.parameterization import Parameterization
@@ -30,7 +28,8 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     chart = base_chart(metric, notation)
     if chart is None:
         return None
-    chart = replace(chart, warp=dual.g)
+    dual = replace(dual, R=dual.R and definite_logs(dual, dual.R, notation))
+    chart = replace(chart, warp=dual.g, conditions=(p.at_start(dual.g),))
     completed = _complete(chart, dual, p)
     if completed is None:
         return None
@@ -38,7 +37,7 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     gradients = [_write(chart, y) for y in dual.y]
     if any(g is None for g in gradients):
         return None
-    slopes = [_at_start(p, y, notation) for y in dual.y]
+    slopes = [at_start(p, y, notation) for y in dual.y]
     betas = notation.betas
     gradient = tuple(g - s for g, s in zip(gradients, slopes, strict=True) if g is not None)
     value = _value(chart, dual, p)
@@ -91,13 +90,16 @@ def segment(p: Parameterization, notation: Notation) -> tuple[Symbol, tuple[Cons
 def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart | None:
     """Extend the chart until y, g and R can be written in it."""
     if any(y.logs for y in dual.y):
-        for argument in _log_arguments(dual.y):
+        for argument in log_arguments(dual.y):
             relation = find_relation(argument, chart.coordinates)
+            # Only log |P| is needed, which a power of P gives whatever its sign.
             name = f"_P{len(chart.roots)}"
-            extended = None if relation is None else add_root(chart, name, argument, relation)
-            if extended is None:
+            added = None if relation is None else add_power(chart, name, argument, relation)
+            if added is None:
                 return None
-            chart = extended
+            start = p.at_start(argument)
+            nonzero = () if start.is_constant() else (not_zero(start, chart.notation),)
+            chart = replace(added[0], assumptions=(*added[0].assumptions, *nonzero))
         return chart
     if _suffices(chart, dual):
         return chart
@@ -148,59 +150,12 @@ def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
     return all(chart.write(t) is not None for t in targets)
 
 
-def _log_arguments(functions: Sequence[LogFunction]) -> list[RationalFunction]:
-    found: list[RationalFunction] = []
-    for f in functions:
-        found += [a for _, a in f.logs if a not in found]
-    return found
-
-
 def _write(chart: Chart, y: LogFunction) -> Expr | None:
     rational = chart.write(y.rational)
     if rational is None:
         return None
-    logs = _write_logs(chart, y)
+    logs = write_logs(chart, y)
     return None if logs is None else rational + logs
-
-
-def _write_logs(chart: Chart, function: LogFunction) -> Expr | None:
-    p = chart.metric.parameterization
-    total: Expr = sympy.Integer(0)
-    constants = [e for e in chart.entries if e[1] in chart.metric.conserved.laws]
-    for coefficient, argument in function.logs:
-        image = _image(chart, argument)
-        weight = _constant(chart, coefficient, constants)
-        if image is None or weight is None:
-            return None
-        positive = is_nonnegative(p.at_start(argument), chart.notation.positive)
-        if image.is_Pow and image.base.is_Symbol:
-            total += weight * image.exp * sympy.log(image.base)
-        else:
-            total += weight * sympy.log(image if positive else sympy.Abs(image))
-    return total
-
-
-def _image(chart: Chart, argument: RationalFunction) -> Expr | None:
-    """Return the argument of a logarithm in beta: an entry itself, or a polynomial in weights."""
-    for _, function, image in chart.entries:
-        if function == argument:
-            return image
-    known = {name: image for name, _, image in chart.entries}
-    if all(name in known for name in argument.variables()):
-        names = argument.field.names
-        return to_expr(argument, [known.get(name, sympy.Integer(0)) for name in names])
-    return chart.write(argument)
-
-
-def _constant(
-    chart: Chart,
-    coefficient: RationalFunction,
-    constants: Sequence[tuple[str, RationalFunction, Expr]],
-) -> Expr | None:
-    """Return a conserved coefficient in the constants of the leaf."""
-    if coefficient.is_constant():
-        return to_expr(coefficient, chart.notation.weights)
-    return replace(chart, entries=tuple(constants)).write(coefficient)
 
 
 def _value(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Expr | None:
@@ -218,25 +173,15 @@ def _value(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Expr | N
         if not all(name in known for name in total.variables()):
             return None
         rational = to_expr(total, [known.get(n, sympy.Integer(0)) for n in p.weights])
-    logs = _write_logs(chart, dual.R)
+    logs = write_logs(chart, dual.R)
     if logs is None:
         return None
     result = rational - logs
     for y, beta in zip(dual.y, chart.notation.betas, strict=True):
-        part = _write_logs(chart, y)
+        part = write_logs(chart, y)
         if part is None:
             return None
         result += part * beta
-    return result
-
-
-def _at_start(p: Parameterization, y: LogFunction, notation: Notation) -> Expr:
-    """Return y(w_0) in start symbols."""
-    result = to_expr(p.at_start(y.rational), notation.start_symbols)
-    for coefficient, argument in y.logs:
-        c = to_expr(p.at_start(coefficient), notation.start_symbols)
-        start = to_expr(p.at_start(argument), notation.start_symbols)
-        result += c * sympy.log(start**2) / 2
     return result
 
 
