@@ -109,7 +109,7 @@ def fixed_starts(
 def draw_starts(
     potential: Potential, fixed: Sequence[Mapping[str, Fraction]], rng: np.random.Generator
 ) -> list[dict[str, Fraction]]:
-    """Return for each copy values in [1/2, 2] for the symbols without one, as Q assumes them.
+    """Return for each copy values for the symbols without one, in [1/2, 2] where Q allows it.
 
     Raises:
         InputError: the given values break an assumption of Q, or no values that fit were found.
@@ -122,7 +122,11 @@ def _draw_start(
 ) -> dict[str, Fraction]:
     names = potential.parameterization.start_field.names
     for attempt in range(_DRAWS):
-        start = {name: Fraction(int(rng.integers(8, 33)), 16) for name in names}
+        # Moderate and positive at first; wider, of both signs, where assumptions ask for it.
+        wide = attempt // 20
+        start = {
+            name: Fraction(int(rng.integers(8, 33)), 16) * _stretch(wide, rng) for name in names
+        }
         start.update(given)
         try:
             check_assumptions(potential, start)
@@ -132,6 +136,11 @@ def _draw_start(
             continue
         break
     return start
+
+
+def _stretch(wide: int, rng: np.random.Generator) -> int:
+    """Return a factor that is 1 at first, then a number of either sign."""
+    return int(rng.integers(1, 1 + wide, endpoint=True) * rng.choice([-1, 1])) if wide else 1
 
 
 def draw_matrix(columns: int, rng: np.random.Generator) -> list[list[Fraction]]:
