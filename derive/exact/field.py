@@ -26,8 +26,8 @@ class FunctionField:
     Args:
         weights: names of the independent variables.
         generators: names of further variables, algebraically independent of the weights.
-        rules: for each generator, its derivative along each weight as text-free pairs
-            (numerator, denominator) of exponent dictionaries over all names.
+        rules: for each generator, its derivative along each weight, as a pair of dictionaries
+            {exponents over all names: coefficient} for numerator and denominator.
 
     >>> field = FunctionField(("w",), ("E",), {"E": (({(0, 1): 1}, {(0, 0): 1}),)})
     >>> w, E = field.gens

@@ -12,7 +12,7 @@ from functools import cached_property
 from sympy import Expr, Symbol
 
 from derive.exact.field import RationalFunction
-from derive.exact.implicitization import Coordinates, find_relation
+from derive.exact.implicitization import Coordinates, express
 from derive.stages.metric import Metric
 from derive.stages.notation import Notation, to_expr
 from derive.stages.piece import Root
@@ -72,11 +72,8 @@ class Chart:
         if not entries:
             return None
         coordinates = Coordinates.of([(name, f) for name, f, _ in entries])
-        relation = find_relation(function, coordinates, powers=(0, 1), highest=HIGHEST)
-        if relation is None:
-            return None
-        ratio = -relation.coefficients[0] / relation.coefficients[1]
-        return to_expr(ratio, [image for _, _, image in entries])
+        written = express(function, coordinates, HIGHEST)
+        return None if written is None else to_expr(written, [image for _, _, image in entries])
 
 
 def base_chart(metric: Metric, notation: Notation) -> Chart | None:

@@ -13,7 +13,6 @@ from sympy import Expr, Symbol
 
 from derive.exact.field import RationalFunction
 from derive.exact.polynomial import Polynomial, factorize, terms
-from derive.language.tree import Name
 from derive.stages.parameterization import Parameterization
 
 Constant: TypeAlias = tuple[Symbol, Expr]
@@ -93,13 +92,6 @@ class Notation:
     def weights(self) -> dict[str, Symbol]:
         """The weights by name."""
         return {name: Symbol(name, real=True) for name in self.parameterization.weights}
-
-    def weight_start(self, name: str) -> str:
-        """Return how the start of a weight is written: ``a_0``, or the given expression."""
-        from derive.language import to_text
-
-        tree = dict(self.parameterization.start)[name]
-        return tree.name if isinstance(tree, Name) else to_text(tree)
 
 
 def to_expr(
