@@ -14,6 +14,7 @@ from derive.exact.linear import Matrix
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.stages.conserved import find_conserved
 from derive.stages.hessian import decide_hessian
+from derive.stages.idle import find_idle, leave_out
 from derive.stages.lie import find_lie_structure
 from derive.stages.metric import find_metric
 from derive.stages.notation import Constant, Notation, to_expr
@@ -39,11 +40,12 @@ class Derivation:
     """Everything that was derived from one parameterization, with the verdict.
 
     Attributes:
-        parameterization: F and the start.
+        parameterization: F and the start, as given.
         blocks: the stages' records for each group of outputs that shares weights.
         hessian: is rho a Hessian map?
         warping: is there a warp, and which?
         potential: Q.
+        idle: weights that start at 0 and stay there, left out of what follows.
     """
 
     parameterization: Parameterization
@@ -51,6 +53,7 @@ class Derivation:
     hessian: Decision
     warping: Decision
     potential: Potential
+    idle: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -60,8 +63,8 @@ class Derivation:
     @functools.cached_property
     def beta(self) -> tuple[Symbol, ...]:
         """The predictor coordinates."""
-        p = self.parameterization
-        return Notation(p, tuple(range(p.d))).betas
+        moving = self.potential.parameterization
+        return Notation(moving, tuple(range(moving.d))).betas
 
     @functools.cached_property
     def conserved(self) -> Conserved:
@@ -136,9 +139,11 @@ def derive(
         DegenerateStart: the predictor cannot move from the start.
         ConsistencyError: two derivations disagree; a fault of this program.
     """
-    groups = parameterization.blocks
+    idle = find_idle(parameterization)
+    moving = leave_out(parameterization, idle)
+    groups = moving.blocks
     blocks = tuple(
-        _derive_block(parameterization, group, str(i) if len(groups) > 1 else "", progress)
+        _derive_block(moving, group, str(i) if len(groups) > 1 else "", progress)
         for i, group in enumerate(groups, 1)
     )
     hessian = Finding(*_joint([b.hessian.finding for b in blocks]))
@@ -149,7 +154,8 @@ def derive(
         blocks,
         Decision(hessian),
         Decision(warping, g),
-        Potential(potential, _pieces(blocks, warping, potential), parameterization),
+        Potential(potential, _pieces(blocks, warping, potential), moving),
+        idle,
     )
 
 

@@ -124,7 +124,7 @@ class Potential:
     Attributes:
         finding: PROVED where every block has a proved form.
         pieces: the blocks' forms; empty where no Q exists or none was found.
-        parameterization: the F that it belongs to.
+        parameterization: the F that it belongs to, without idle weights.
     """
 
     finding: Finding

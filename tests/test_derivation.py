@@ -311,3 +311,41 @@ def test_logarithms_stay_finite_where_a_conserved_quantity_vanishes():
     d = derived("a*b*u", "a*b*v", start={"a": "-alpha"}, positive=["alpha"])
     q = d.potential.numeric({"alpha": 1, "b_0": 1, "u_0": 1, "v_0": 1})
     assert q([-1.1, -1.05]) == q([-1.1, -1.05])  # a number, not nan
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "idle"),
+    [
+        (
+            ("a1*u1 + a2*v1", "a1*u2 + a2*v2"),
+            {"a2": "0", "v1": "0", "v2": "0"},
+            ("a2", "v1", "v2"),
+        ),
+        (("a1*u1 + a2*v1", "a1*u2 + a2*v2"), {"a2": "0"}, ()),
+        (("p**2 - m**2",), {"m": "0"}, ("m",)),
+        (("x + y*z",), {"y": "0", "z": "0"}, ("y", "z")),
+        (("x + y + z**2",), {"y": "0", "z": "0"}, ("z",)),
+        (("x/(1 + y**2)",), {"y": "0"}, ("y",)),
+    ],
+)
+def test_weights_that_never_move_are_left_out(outputs, start, idle):
+    d = derived(*outputs, start=start)
+    assert d.idle == idle
+    kept = [w for w in d.parameterization.weights if w not in idle]
+    assert list(d.potential.parameterization.weights) == kept
+
+
+def test_a_dead_second_neuron_does_not_matter():
+    alone = derived("a1*u1", "a1*u2")
+    both = derived("a1*u1 + a2*v1", "a1*u2 + a2*v2", start={"a2": "0", "v1": "0", "v2": "0"})
+    assert both.verdict is Verdict.PROVED
+    assert str(both.warping.g) == "a1"
+    assert both.potential.Q == alone.potential.Q
+    awake = derived("a1*u1 + a2*v1", "a1*u2 + a2*v2", start={"v1": "0", "v2": "0"})
+    assert awake.idle == ()
+    assert awake.verdict is not Verdict.PROVED
+
+
+def test_idle_weights_can_leave_nothing_to_move():
+    with pytest.raises(DegenerateStart, match="stay there"):
+        derived("x + y*z", "x + y*t", start={"y": "0", "z": "0", "t": "0"})

@@ -37,6 +37,7 @@ def to_record(d: Derivation) -> dict[str, Any]:
             "weights": list(p.weights),
             "start": {w: to_text(t) for w, t in p.start},
             "positive": list(p.positive),
+            "idle": list(d.idle),
             "homogeneity_degree": p.degree,
             "beta": [str(b) for b in d.beta],
             "blocks": [[i + 1 for i in b.outputs] for b in d.blocks],

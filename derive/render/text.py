@@ -108,6 +108,9 @@ def _parameterization(d: Derivation) -> list[str]:
     start = ", ".join([*given, *([f"free {', '.join(free)}"] if free else [])])
     degree = f"homogeneous of degree {p.degree}" if p.degree is not None else "not homogeneous"
     lines.append(f"{INDENT}{_count(p.p, 'weight')}, {degree}, J of rank {p.d}; start: {start}")
+    if d.idle:
+        stay = "starts at 0 and stays there" if len(d.idle) == 1 else "start at 0 and stay there"
+        lines.append(f"{INDENT}left out: {', '.join(d.idle)}, which {stay}")
     if len(d.blocks) > 1:
         groups = " | ".join(", ".join(str(d.beta[i]) for i in b.outputs) for b in d.blocks)
         lines.append(f"{INDENT}independent blocks: {groups}")
