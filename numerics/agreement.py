@@ -44,6 +44,8 @@ def stationarity(X: Sequence[Sequence[Fraction]], gradient: Sequence[Any], digit
         g = mpmath.matrix(list(gradient))
         if any(x != x for x in g):
             return 0.0
+        if mpmath.norm(g) < mpmath.mpf(10) ** -digits:
+            return float(digits)  # the flow stayed at the start, where grad Q = 0
         rows = mpmath.matrix([[mpmath.mpf(x.numerator) / x.denominator for x in r] for r in X])
         nu = mpmath.lu_solve(rows * rows.T, rows * g)
         return digits_of(mpmath.norm(g - rows.T * nu), mpmath.norm(g))

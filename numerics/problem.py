@@ -165,16 +165,29 @@ def draw_target(
     starts: Sequence[Mapping[str, Fraction]],
     rng: np.random.Generator,
 ) -> list[Fraction]:
-    """Return y = X F(w) for weights w somewhat off the start, so that a solution is near."""
+    """Return y = X F(w) for weights w somewhat off the start, so that a solution is near.
+
+    Raises:
+        NumericalError: there is a pole of F, or the start solves the problem already.
+    """
     beta: list[Fraction] = []
+    origin: list[Fraction] = []
     for start in starts:
-        weights, _ = start_point(p, start)
+        weights, beta0 = start_point(p, start)
+        origin += beta0
         moves = [Fraction(k, 16) for k in _nonzero(len(weights), rng)]
         moved = [w + m * (abs(w) or 1) for w, m in zip(weights, moves, strict=True)]
         try:
             beta += [f.at(moved) for f in p.F]
         except ZeroDivisionError:
             raise NumericalError("the drawn target lies on a pole of F") from None
+    y = _times(X, beta)
+    if y == _times(X, origin):
+        raise NumericalError("the drawn target is met by the start")
+    return y
+
+
+def _times(X: Sequence[Sequence[Fraction]], beta: Sequence[Fraction]) -> list[Fraction]:
     return [sum((a * b for a, b in zip(row, beta, strict=True)), Fraction(0)) for row in X]
 
 

@@ -242,3 +242,13 @@ def test_drawn_matrices_are_well_conditioned(columns: int) -> None:
         X = np.array(draw_matrix(columns, rng), dtype=float)
         assert X.shape == (columns - 1, columns)
         assert np.linalg.cond(X) <= 5
+
+
+def test_a_start_that_interpolates_has_nothing_to_satisfy() -> None:
+    d = derive(Parameterization.parse(["u1/a", "-u2/a"], start={"u1": "2"}))
+    check = crosscheck(d, X=[[-1, -2]], y=["14/29"], start={"a_0": "29/16", "u2_0": "23/16"})
+    assert check.passed
+    assert check.steps == 0
+    drawn = crosscheck(d, digits=20)
+    assert drawn.passed
+    assert drawn.steps > 0
