@@ -138,9 +138,12 @@ def _draw_start(
     return start
 
 
-def _stretch(wide: int, rng: np.random.Generator) -> int:
-    """Return a factor that is 1 at first, then a number of either sign."""
-    return int(rng.integers(1, 1 + wide, endpoint=True) * rng.choice([-1, 1])) if wide else 1
+def _stretch(wide: int, rng: np.random.Generator) -> Fraction:
+    """Return a factor that is 1 at first, then larger or smaller and of either sign."""
+    if not wide:
+        return Fraction(1)
+    top, bottom = rng.integers(1, 2 + wide, size=2)
+    return Fraction(int(top) * int(rng.choice([-1, 1])), int(bottom))
 
 
 def draw_matrix(columns: int, rng: np.random.Generator) -> list[list[Fraction]]:
