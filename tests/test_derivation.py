@@ -349,3 +349,22 @@ def test_a_dead_second_neuron_does_not_matter():
 def test_idle_weights_can_leave_nothing_to_move():
     with pytest.raises(DegenerateStart, match="stay there"):
         derived("x + y*z", "x + y*t", start={"y": "0", "z": "0", "t": "0"})
+
+
+@pytest.mark.parametrize("output", ["a*b + a + 3*b", "(a + 1)*(b - 2)", "a*b - 2*c"])
+def test_shifted_products_have_a_closed_form_that_was_checked(output):
+    d = derived(output)
+    (piece,) = d.potential.pieces
+    if output != "a*b - 2*c":
+        assert piece.kind == "explicit"
+        assert "(Q'' K)**2 = 1" in {e.statement for e in piece.evidence}
+    assert d.verdict is Verdict.PROVED
+
+
+def test_a_wrong_slope_is_not_accepted(monkeypatch):
+    # A closed form is printed only when its own derivative was checked: break the integral.
+    from derive.stages import scalar
+
+    monkeypatch.setattr(scalar.sympy, "asinh", lambda x: sympy.atan(x), raising=True)
+    (piece,) = derived("p**2 - m**2", start={"p": "s", "m": "s"}).potential.pieces
+    assert piece.kind != "explicit"

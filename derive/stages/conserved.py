@@ -94,9 +94,11 @@ def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction:
 
 def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: int) -> Finding:
     evidence = tuple(
-        Identity(f"<grad c{i}, grad F{j}> = 0, c{i} = {law!r}", "0", "0")
+        Identity(
+            f"<grad c{i}, grad F{j}> = 0, c{i} = {law!r}", repr(dot(x, p.field.gradient(law))), "0"
+        )
         for i, law in enumerate(laws, 1)
-        for j in p.labels
+        for j, x in zip(p.labels, p.jacobian, strict=True)
     )
     if len(laws) == bound:
         reason = f"p - dim Lie = {bound} = number of independent laws found"

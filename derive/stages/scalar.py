@@ -1,8 +1,8 @@
 """Q of a single output from its tangent kernel: Q'' = 1/K(beta), integrated in closed form.
 
 Along the flow of one output beta' = K lambda, so Q''(beta) = 1/K on the leaf, where K is an
-algebraic function of beta. The relation between them is proved by expansion; each closed form
-below rests on one further polynomial identity, which is checked.
+algebraic function of beta. The relation between them is proved by expansion; a closed form is
+accepted only after (Q'' K)^2 = 1 was proved exactly for what is printed.
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ from math import isqrt
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import RationalFunction
+from derive.errors import DeriveError
+from derive.exact.conversion import to_field
+from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.polynomial import factorize
 from derive.exact.positivity import is_nonnegative
+from derive.language import from_sympy
 from derive.stages.kernel import KernelRelation
 from derive.stages.notation import Constant, rational
 from derive.stages.piece import Piece
@@ -112,7 +115,7 @@ def _shifted_power(
 
 def _entropy(
     relation: KernelRelation, kappa: RationalFunction, shift: RationalFunction, identity: str
-) -> Piece:
+) -> Piece | None:
     """Q'' = 1/(kappa (beta - b)); the logarithm of K/K_0 needs no sign."""
     x, k = relation.notation.betas[0], relation.expr(kappa)
     offset = relation.beta0 - shift
@@ -159,7 +162,8 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Piece | 
         argument = relation.expr(v) / root / square**2
         at_start = v.compose((relation.beta0, *field.gens[1:]), field)
         argument0 = relation.expr(at_start) / root / square**2
-        K = sympy.sqrt(relation.expr(q))
+        four = 4 * rational(q2.value())
+        K = sympy.sqrt(sympy.expand((relation.expr(v) ** 2 + square**4 * root**2) / four))
     scale = scale * square
     linear = relation.expr(v)
     factor = 1 / (2 * rational(q2.value()) * scale)
@@ -216,23 +220,31 @@ def _piece(
     gradient: Expr,
     assumptions: tuple[str, ...],
     identity: str,
-    constants: tuple[Constant, ...] = (),
-    kernel: Expr | None = None,
-) -> Piece:
+    constants: tuple[Constant, ...],
+    kernel: Expr,
+) -> Piece | None:
+    """Return the piece, or None unless (Q'' K)^2 = 1 is proved for the printed Q' and K."""
+    product = gradient.diff(relation.notation.betas[0]) * kernel
+    if not _is_one(product**2, relation, constants):
+        return None
     left, _, right = identity.partition(" = ")
-    evidence = (
-        Identity(identity, left, right),
-        Identity("Q'' K = 1", "Q'' K", "1"),
-    )
+    evidence = (Identity(identity, left, right), Identity("(Q'' K)**2 = 1", "(Q'' K)**2", "1"))
     return Piece(
         "explicit",
         relation.notation.betas,
         value,
         (gradient,),
         constants,
-        (),
-        None,
-        assumptions,
-        evidence,
-        kernel,
+        assumptions=assumptions,
+        evidence=evidence,
+        kernel=kernel,
     )
+
+
+def _is_one(expression: Expr, relation: KernelRelation, constants: tuple[Constant, ...]) -> bool:
+    """Tell whether a rational expression is 1, exactly, in the field of beta and the symbols."""
+    field = FunctionField((*relation.field.names, *(symbol.name for symbol, _ in constants)))
+    try:
+        return to_field(from_sympy(expression), field, "Q'' K") == 1
+    except (DeriveError, KeyError):
+        return False
