@@ -100,6 +100,7 @@ def test_numerics_reads_records_only():
         "derive.errors",
         "derive.language",
         "derive.verdict",
+        "derive.exact.balls",
     )
     for module, path in MODULES.items():
         if module.startswith("numerics"):

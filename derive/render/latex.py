@@ -19,7 +19,7 @@ from derive.render.formula import latex, latex_name, ordered_terms, visible
 from derive.render.text import law_names
 from derive.stages.notation import to_expr
 from derive.stages.piece import Piece, Root
-from derive.verdict import Verdict
+from derive.verdict import Number, Verdict
 
 NOTE_FORMULAS = {
     "G = g rho": r"$G = g\rho$",
@@ -189,7 +189,9 @@ def _failures(evidence: Sequence[Any]) -> Iterator[str]:
             yield f"{along} differ by ${_fraction(identity.residual)}$."
 
 
-def _fraction(value: Any) -> str:
+def _fraction(value: Number) -> str:
+    if isinstance(value, str):
+        return rf"{value}\ldots"
     return latex(sympy.Rational(value.numerator, value.denominator))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 
 from sympy import Expr, Integral
 from sympy.printing.str import StrPrinter
@@ -14,7 +13,7 @@ from derive.language.tree import Name
 from derive.records import Block
 from derive.stages.notation import to_expr
 from derive.stages.piece import Curve, Piece, Root
-from derive.verdict import Finding, Identity, Verdict
+from derive.verdict import Finding, Identity, Number, Verdict
 
 INDENT = "  "
 
@@ -217,7 +216,7 @@ def failure_lines(identity: Identity) -> Iterator[str]:
     yield f"left - right{along} = {identity.residual} at {at(identity.point)}"
 
 
-def at(point: Iterable[tuple[str, Fraction]]) -> str:
+def at(point: Iterable[tuple[str, Number]]) -> str:
     """Return ``a = 1, b = 2`` for a point."""
     return ", ".join(f"{name} = {value}" for name, value in point)
 

@@ -67,7 +67,9 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
 
 def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
     """Return conserved c with factor^2 - c a sum of squares: they keep the factor from zero."""
-    found = []
+    found: list[RationalFunction] = []
+    if metric.parameterization.field.generators:
+        return found
     origin = [metric.parameterization.field.zero] * metric.parameterization.p
     for law in metric.conserved.laws:
         if not law.is_polynomial():
@@ -82,6 +84,8 @@ def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
 
 def _is_positive(value: RationalFunction) -> bool:
     """Tell whether a function of the start is proved > 0: a positive number plus squares."""
+    if value.field.generators:
+        return False
     origin = [value.field.zero] * len(value.field.names)
     try:
         constant = value.compose(origin, value.field)

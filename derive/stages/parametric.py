@@ -9,13 +9,14 @@ in mu, and with them beta and Q. For p^D - m^D this is the closed form of Woodwo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from random import Random
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.constants import nullspace_over_constants
 from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.implicitization import Coordinates, find_relation
 from derive.exact.linear import dot
@@ -50,36 +51,122 @@ def _algebraic_weights(
     y = dual.y[0].rational
     laws = [(f"c{i}", law) for i, law in enumerate(conserved.laws)]
     coordinates = Coordinates.of([("y", y), *laws])
-    field = FunctionField((MU, *p.start_field.names))
+    field = p.start_field.extended((MU,))
     try:
         y0 = p.at_start(y).compose(field.gens[1:], field)
         constants = [p.at_start(law).compose(field.gens[1:], field) for _, law in laws]
     except ZeroDivisionError:
         return None
-    powers: dict[str, tuple[RationalFunction, int]] = {}
-    for name, weight in zip(p.weights, p.field.gens, strict=True):
-        found = _power_of(weight, coordinates, p.degree or 1)
+    powers: dict[str, tuple[RationalFunction, RationalFunction]] = {}
+    for name in p.weights:
+        found = _variable(p, name, y, conserved.laws) if p.field.generators else None
         if found is None:
-            return None
-        quotient, n = found
+            weight = p.field.named(name)
+            rooted = _power_of(weight, coordinates, p.degree or 1)
+            if rooted is None:
+                return None
+            found = name, *rooted
+        variable, quotient, n = found
+        if quotient.field is coordinates.field:
+            images_of_laws = (field.gens[0] + y0, *constants)
+        else:
+            images_of_laws = (
+                field.gens[0] + y0,
+                *constants,
+                *(field.named(x) for x in p.parameters),
+            )
         try:
-            powers[name] = quotient.compose((field.gens[0] + y0, *constants), field), n
+            powers[variable] = quotient.compose(images_of_laws, field), field.embed(n)
         except ZeroDivisionError:
             return None
     z = notation.fresh("z")
-    scale = _scale(powers, field, notation)
-    images = {MU: z / scale, **notation.start_symbols}
-    weights = {
-        name: _radical(p.w0[p.weights.index(name)], element, n, images, notation)
-        for name, (element, n) in powers.items()
-    }
-    interval = _interval(powers, field, notation, scale)
-    return _parametric_piece(dual, p, notation, weights, z, z / scale, interval)
+    scale = _scale(powers, field)
+    # From here the parameter is z = scale * mu.
+    rescaled = (field.gens[0] / scale, *field.gens[1:])
+    powers = {name: (x.compose(rescaled, field), n) for name, (x, n) in powers.items()}
+    images = {MU: z, **notation.start_symbols}
+    weights = {}
+    for name, (element, n) in powers.items():
+        start = p.at_start(p.field.named(name))
+        value = _radical(start, element, to_expr(n, images), images, notation)
+        weights.update(_inverted(p, name, value))
+    interval = _interval(powers, field, notation)
+    known = {**weights, **{x: notation.start_symbols[x] for x in p.parameters}}
+    mu = z / to_expr(scale, images, factored=True)
+    return _parametric_piece(dual, p, notation, known, z, mu, interval)
+
+
+def _variable(
+    p: Parameterization, weight: str, y: RationalFunction, laws: Sequence[RationalFunction]
+) -> tuple[str, RationalFunction, RationalFunction] | None:
+    """Return (variable, r, n) with variable^n = r(y, c, D), linear in y and the laws c.
+
+    The variable is the weight or a function of it alone; n may have parameters in it.
+    """
+    field = p.field
+    target = FunctionField(
+        ("y", *(f"c{i}" for i, _ in enumerate(laws))), tuple(field.generators[: len(p.parameters)])
+    )
+    for name, function, n in _monomials_of(p, weight):
+        columns = [[function], [y], *([law] for law in laws), [field.one]]
+        for vector in nullspace_over_constants(columns):
+            if vector[0].is_zero() or vector[1].is_zero():
+                continue
+            images = (*target.gens[: 1 + len(laws)], target.one)
+            total = sum(
+                (target.embed(c) * g for c, g in zip(vector[1:], images, strict=True)), target.zero
+            )
+            return name, _as_plain(p, -total / target.embed(vector[0])), n
+    return None
+
+
+def _as_plain(p: Parameterization, element: RationalFunction) -> RationalFunction:
+    """Return an element with its parameters as plain variables, in the order of its names."""
+    return FunctionField(element.field.names).embed(element)
+
+
+def _monomials_of(
+    p: Parameterization, weight: str
+) -> Iterator[tuple[str, RationalFunction, RationalFunction]]:
+    """Yield (variable, monomial, n): functions of one weight that are a power of a variable."""
+    field = p.field
+    w = field.named(weight)
+    for g in field.generators:
+        if g.argument is None or set(g.argument.variables()) - field.parameters != {weight}:
+            continue
+        own = field.named(g.name)
+        if g.kind == "power" and field.embed(g.argument) == w:
+            e = field.embed(g.exponent)
+            for i in (0, 1, 2, 3, -1, -2):
+                for j in (1, -1, 2, -2):
+                    yield weight, w**i * own**j, i + j * e
+        elif g.kind == "exp" or (g.kind == "root" and field.embed(g.argument) == w):
+            for n in (1, -1, 2, -2, 3, -3):
+                yield g.name, own**n, field.constant(n)
+
+
+def _inverted(p: Parameterization, name: str, value: Expr) -> dict[str, Expr]:
+    """Return the value of a weight from that of a variable that is a function of it."""
+    if name in p.weights:
+        return {name: value}
+    g = next(g for g in p.field.generators if g.name == name)
+    (weight,) = set(g.argument.variables()) - p.field.parameters
+    if g.kind == "root":
+        return {weight: value**g.index, name: value}
+    # exp(A) with A linear in the weight.
+    A = p.field.embed(g.argument)
+    slope = A.partial(p.field.positions[weight])
+    offset = A - slope * p.field.named(weight)
+    symbols = {x: Symbol(x, real=True) for x in p.parameters}
+    if not slope.partial(p.field.positions[weight]).is_zero():
+        raise BranchOpen(f"{name} is not an exponential of a multiple of {weight}")
+    inverse = (sympy.log(value) - to_expr(offset, symbols)) / to_expr(slope, symbols)
+    return {weight: sympy.expand_log(inverse), name: value}
 
 
 def _power_of(
     weight: RationalFunction, coordinates: Coordinates, degree: int
-) -> tuple[RationalFunction, int] | None:
+) -> tuple[RationalFunction, RationalFunction] | None:
     """Return (r, n) with weight^n = r(y, c), n among 1, |D - 2|, 2, 3, 4."""
     widest = max(
         max(int(f.numerator.total_degree()), int(f.denominator.total_degree()))
@@ -88,13 +175,14 @@ def _power_of(
     for n in dict.fromkeys(n for n in (1, abs(degree - 2), 2, 3, 4) if n):
         relation = find_relation(weight, coordinates, powers=(0, n), highest=n + widest)
         if relation is not None and relation.degree == n:
-            return -relation.coefficients[0] / relation.coefficients[-1], n
+            ratio = -relation.coefficients[0] / relation.coefficients[-1]
+            return ratio, weight.field.constant(n)
     return None
 
 
 def _scale(
-    powers: Mapping[str, tuple[RationalFunction, int]], field: FunctionField, notation: Notation
-) -> Expr:
+    powers: Mapping[str, tuple[RationalFunction, RationalFunction]], field: FunctionField
+) -> RationalFunction:
     """Return s such that z = s mu makes the first linear factor in mu a multiple of 1 - z."""
     for element, _ in powers.values():
         for polynomial in (element.denominator, element.numerator):
@@ -102,16 +190,14 @@ def _scale(
                 linear = field.quotient(factor, field.ring.constant(1))
                 slope = linear.partial(0)
                 if not slope.is_zero() and slope.partial(0).is_zero():
-                    offset = linear - slope * field.gens[0]
-                    return to_expr(-slope / offset, {MU: Symbol("mu"), **notation.start_symbols})
-    return sympy.Integer(1)
+                    return -slope / (linear - slope * field.gens[0])
+    return field.one
 
 
 def _interval(
-    powers: Mapping[str, tuple[RationalFunction, int]],
+    powers: Mapping[str, tuple[RationalFunction, RationalFunction]],
     field: FunctionField,
     notation: Notation,
-    scale: Expr,
 ) -> tuple[Expr, Expr]:
     """Return the interval around z = 0 between the poles and zeros of the weights' powers."""
     ends: list[Expr] = []
@@ -124,7 +210,7 @@ def _interval(
                     continue
                 at = -(linear - slope * field.gens[0]) / slope
                 images = {MU: Symbol("mu"), **notation.start_symbols}
-                ends.append(sympy.factor_terms(to_expr(at, images, factored=True) * scale))
+                ends.append(sympy.powsimp(to_expr(at, images, factored=True)))
     undecided = [e for e in ends if not (e.is_negative or e.is_positive)]
     if undecided:
         names = {s.name for e in undecided for s in e.free_symbols if not s.is_positive}
@@ -141,20 +227,21 @@ def _interval(
 def _radical(
     start: RationalFunction,
     element: RationalFunction,
-    n: int,
+    n: Expr,
     images: Mapping[str, Expr],
     notation: Notation,
 ) -> Expr:
     """Return the real n-th root of *element* that is the weight at the start."""
     base, units = _normalized(element, images)
     sign = 1
-    if n > 1:
+    if n.is_integer and abs(n) > 1:
         sign, assumed = start_sign(start, notation)
         if assumed:
             raise BranchOpen(
                 f"the sign of {assumed[0].removesuffix(' > 0')} selects the branch of Q"
             )
-    root = sign * sympy.Pow(sign**n * base, sympy.Rational(1, n))
+    base = sympy.powsimp(base if sign == 1 else sign**n * base)
+    root = sign * sympy.expand_power_base(sympy.Pow(base, 1 / n))
     return sympy.powdenest(root).xreplace(units)
 
 
@@ -194,10 +281,8 @@ def _exponential_weights(
         rate = dot(p.jacobian[0], p.field.gradient(form)) / form
         if form.is_polynomial() and form.degree() == 1 and rate.is_constant():
             forms.append((form, rate.value()))
-    forms += [
-        (w, Fraction(0)) for w, x in zip(p.field.gens, p.jacobian[0], strict=True) if x.is_zero()
-    ]
-    point = random_point(p.p, Random(7))
+    forms += [(w, Fraction(0)) for w, x in zip(p.w, p.jacobian[0], strict=True) if x.is_zero()]
+    point = random_point(p.field, Random(7))
     rows = [[Evaluator(g)(point) for g in p.field.gradient(form)] for form, _ in forms]
     chosen = [forms[i] for i in independent_rows(rows)] if rows else []
     if len(chosen) != p.p or any(not f.is_homogeneous() for f, _ in chosen):

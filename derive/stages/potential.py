@@ -16,7 +16,7 @@ from sympy import Expr
 from derive.exact.linear import dot
 from derive.stages.branch import keeps_sign
 from derive.stages.chart import Chart, base_chart
-from derive.stages.dual import DualCoordinates, find_dual, orient
+from derive.stages.dual import DualCoordinates, find_dual, generic_parameters, orient
 from derive.stages.kernel import find_kernel_relation
 from derive.stages.leaf import add_power, cheapest_relation
 from derive.stages.metric import Metric
@@ -64,7 +64,9 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
         return BlockPotential(warping, dual, None, None, finding)
-    piece = replace(piece, assumptions=tuple(dict.fromkeys((*assumed, *piece.assumptions))))
+    generic = () if dual is None else generic_parameters(dual, notation)
+    assumptions = dict.fromkeys((*assumed, *piece.assumptions, *generic))
+    piece = replace(piece, assumptions=tuple(assumptions))
     reason = f"grad Q = y - y(w_0), {piece.kind} form"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
     return BlockPotential(warping, dual, piece, chart, finding)
@@ -163,7 +165,7 @@ def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart
 
 def _with_root(chart: Chart, p: Parameterization) -> Chart | None:
     """Add a power of a weight as root variable, where its branch is proved without assumptions."""
-    candidates = dict(zip(p.weights, p.field.gens, strict=True))
+    candidates = dict(zip(p.weights, p.w, strict=True))
     found = cheapest_relation(chart, candidates)
     if found is None:
         return None

@@ -14,7 +14,7 @@ from sympy import Expr, Symbol
 
 from derive.errors import DeriveError
 from derive.exact.conversion import to_field
-from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.field import RationalFunction
 from derive.exact.polynomial import factorize
 from derive.exact.positivity import is_nonnegative
 from derive.language import from_sympy
@@ -243,7 +243,7 @@ def _piece(
 
 def _is_one(expression: Expr, relation: KernelRelation, constants: tuple[Constant, ...]) -> bool:
     """Tell whether a rational expression is 1, exactly, in the field of beta and the symbols."""
-    field = FunctionField((*relation.field.names, *(symbol.name for symbol, _ in constants)))
+    field = relation.field.extended(tuple(symbol.name for symbol, _ in constants))
     try:
         return to_field(from_sympy(expression), field, "Q'' K") == 1
     except (DeriveError, KeyError):

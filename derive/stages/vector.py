@@ -115,7 +115,7 @@ def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart
         own = None
     if own is not None:
         return own
-    candidates = {w: p.field.gens[p.weights.index(w)] for w in needed}
+    candidates = {w: p.w[p.weights.index(w)] for w in needed}
     candidates = {"_g": dual.g, **candidates} if not dual.g.is_constant() else candidates
     found = cheapest_relation(chart, candidates)
     rooted = None if found is None else add_root(chart, found[0], candidates[found[0]], found[1])
