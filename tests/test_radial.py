@@ -288,6 +288,8 @@ def test_a_negative_coefficient(start):
 def test_a_vector_that_starts_at_zero():
     d = derive_radial(form("a*b"), {"u": 0})
     assert d.verdict is Verdict.PROVED
+    assert d.potential.slope == 0
+    assert "needs no direction" in d.to_text()
     with pytest.raises(DegenerateStart, match="no direction"):
         derive_radial(form("a + norm_u**2"), {"u": 0})
     with pytest.raises(DegenerateStart):

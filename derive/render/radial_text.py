@@ -53,12 +53,15 @@ def _model(d: RadialDerivation) -> list[str]:
     u, s = model.vector, d.s
     starts = ", ".join(f"{w} = {to_text(tree)}" for w, tree in p.start)
     phi = to_text(model.coefficient)
+    direction = f"the direction of {model.start_vector} is free"
+    if p.w0[-1].is_zero():
+        direction = f"{u} needs no direction there, as y = {u}"
     lines = [
         "Parameterization beta = F(w), for every dimension d >= 2",
         f"{INDENT}{model.beta} = phi {u}, phi = {phi}, {u} in R^d",
         f"{INDENT}rotation-equivariant: with {s} = |{model.beta}| = |phi| {model.norm} all is "
         f"known from ({', '.join(p.weights)})",
-        f"{INDENT}start: {starts}; the direction of {model.start_vector} is free",
+        f"{INDENT}start: {starts}; {direction}",
     ]
     if model.idle:
         stay = "starts at 0 and stays there" if len(model.idle) == 1 else "start and stay at 0"

@@ -95,9 +95,11 @@ def find_radial_potential(model: Equivariant, scalar: WarpVerdict) -> RadialPote
     spectrum = _spectrum(model, chart)
     finding = Finding(Verdict.PROVED, reason, evidence)
     g = None if dual is None else _warp(model, dual)
-    return RadialPotential(
-        model, dual, g, piece, model.sign * built.slope, spectrum, chart, finding
-    )
+    if model.reduced.w0[-1].is_zero():
+        slope = sympy.Integer(0)  # u_0 = 0: there is no linear term, and y = u has no pole
+    else:
+        slope = model.sign * built.slope
+    return RadialPotential(model, dual, g, piece, slope, spectrum, chart, finding)
 
 
 def _spectrum(model: Equivariant, chart: Chart | None) -> Spectrum | None:
