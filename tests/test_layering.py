@@ -18,7 +18,7 @@ LAYERS = [
     {"derive.exact"},
     {"derive.stages"},
     {"derive.records"},
-    {"derive.derivation"},
+    {"derive.derivation", "derive.radial"},
     {"derive.render"},
     {"derive.cli"},
     {"derive.__main__"},
@@ -26,7 +26,7 @@ LAYERS = [
 # Q in symbols asks for Q in numbers on demand; the command line knows both packages.
 ALLOWED_TO_USE_NUMERICS = {"derive.records", "derive.cli"}
 # The derivation offers its own rendering on demand.
-LAZY = {("derive.derivation", "derive.render")}
+LAZY = {("derive.derivation", "derive.render"), ("derive.radial", "derive.render")}
 
 
 def layer(module: str) -> int | None:

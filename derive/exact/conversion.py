@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from derive.errors import InputError
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.tower import Tower
+from derive.exact.tower import Refine, Tower
 from derive.language.tree import Tree
 
 
@@ -23,6 +23,8 @@ def to_field(tree: Tree, field: FunctionField, what: str) -> RationalFunction:
         element = Tower.over(field).element(tree)
     except ZeroDivisionError:
         raise InputError(f"{what} divides by an expression that is zero") from None
+    except Refine:
+        raise InputError(f"{what} uses functions that the field does not have") from None
     try:
         return field.embed(element)
     except ValueError:

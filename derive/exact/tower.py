@@ -125,7 +125,7 @@ class Tower:
     @classmethod
     def over(cls, field: FunctionField, positive: Iterable[str] = ()) -> Tower:
         """Return a tower that starts with a field that exists."""
-        tower = cls((), positive=positive)
+        tower = cls((), units=_units_of(field), positive=positive)
         tower.field = field
         return tower
 
@@ -499,6 +499,22 @@ class Tower:
             g.name for g in f.field.generators if g.kind in ("exp", "power")
         }
         return is_nonnegative(f, positive)
+
+
+def _units_of(field: FunctionField) -> dict[str, int]:
+    """Return the units in which the generators of a field measure their arguments."""
+    units: dict[str, int] = {}
+    for g in field.generators:
+        if g.kind == "root" and len(oriented(g.argument)[1]) == 1:
+            units[f"root {g.argument!r}"] = g.index
+        elif g.kind in ("exp", "cos"):
+            for term in linear_terms(g.argument):
+                units[f"{g.kind} {term.monomial!r}"] = term.coefficient.denominator
+        elif g.kind == "power":
+            for term in linear_terms(g.exponent):
+                key = f"power {g.argument!r} {term.monomial!r}"
+                units[key] = term.coefficient.denominator
+    return units
 
 
 def _root_generator(radicand: RationalFunction, index: int) -> Generator:

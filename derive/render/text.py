@@ -81,7 +81,8 @@ def wrap(line: str, width: int) -> list[str]:
     return [*lines, current]
 
 
-def _title(text: str, verdict: Verdict | None = None, width: int = 80) -> str:
+def title(text: str, verdict: Verdict | None = None, width: int = 80) -> str:
+    """Return a heading, with its verdict at the right margin."""
     return (
         text
         if verdict is None
@@ -154,7 +155,7 @@ def _metric(d: Derivation) -> list[str]:
     lines += _entries("K", metric.kernel, pairs, n)
     if metric.rho is not None and n <= 3:
         lines += _entries("rho", metric.rho, pairs, n)
-    lines += [f"{INDENT}{line}" for r in metric.roots for line in _root_lines(r)]
+    lines += [f"{INDENT}{line}" for r in metric.roots for line in root_lines(r)]
     lines += _constant_lines(metric.constants)
     return lines
 
@@ -171,14 +172,14 @@ def _entries(name: str, matrix: Expr, pairs: Sequence[tuple[int, int]], n: int) 
 
 def _hessian(d: Derivation) -> list[str]:
     finding = d.hessian.finding
-    return [_title("Hessian map (d_k rho_ij = d_i rho_kj)?", finding.verdict), *_finding(finding)]
+    return [title("Hessian map (d_k rho_ij = d_i rho_kj)?", finding.verdict), *_finding(finding)]
 
 
 def _warp(d: Derivation) -> list[str]:
     if d.hessian.verdict is Verdict.PROVED:
         return []
     finding = d.warping.finding
-    lines = [_title("Warp g with g rho a Hessian map?", finding.verdict), *_finding(finding)]
+    lines = [title("Warp g with g rho a Hessian map?", finding.verdict), *_finding(finding)]
     if d.warping.g is not None:
         lines.append(f"{INDENT}g = {plain(d.warping.g)}")
     elif finding.verdict is Verdict.PROVED:
@@ -225,7 +226,7 @@ def _potential(d: Derivation) -> list[str]:
     finding = d.potential.finding
     if d.warping.verdict is Verdict.REFUTED:
         return []
-    lines = [_title("Implicit regularizer Q", finding.verdict)]
+    lines = [title("Implicit regularizer Q", finding.verdict)]
     if not d.potential.pieces:
         return [*lines, f"{INDENT}{finding.reason}"]
     many = len(d.potential.pieces) > 1
@@ -253,7 +254,7 @@ def _piece(piece: Piece, name: str) -> Iterator[str]:
     if piece.kind == "quadrature" and piece.kernel is not None:
         yield f"K = {plain(piece.kernel)}"
     for root in piece.roots:
-        yield from _root_lines(root)
+        yield from root_lines(root)
     named = (*piece.abbreviations, *piece.constants)
     yield from (line.strip() for line in _constant_lines(named))
     if piece.note:
@@ -271,7 +272,8 @@ def _curve_lines(piece: Piece, curve: Curve, name: str) -> Iterator[str]:
     yield f"with {plain(low)} < {z} < {plain(high)}".replace("oo", "infinity")
 
 
-def _root_lines(root: Root) -> Iterator[str]:
+def root_lines(root: Root) -> Iterator[str]:
+    """Yield the definition of a root."""
     if root.explicit is not None:
         yield f"{root.symbol} = {plain(root.explicit)}"
     else:

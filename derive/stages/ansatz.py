@@ -75,6 +75,18 @@ def _conserved_generators(p: Parameterization) -> list[RationalFunction]:
     ]
 
 
+def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list[LogFunction]:
+    """Return the family of one degree; with None, mixed degrees for F that is not homogeneous."""
+    p = conserved.lie.parameterization
+    if degree is not None:
+        family = _graded(conserved, degree)
+    else:
+        highest = max(int(f.numerator.total_degree()) for f in p.F) + 1
+        family = [LogFunction(f) for f in _up_to(p, highest)] + _inverse_forms(p, 3)
+        family += _logs(conserved, (p.field.one,))
+    return [f for f in family if _is_regular(p, f)]
+
+
 def _is_regular(p: Parameterization, f: LogFunction) -> bool:
     """Tell whether f has a value at the start: no pole there, no logarithm of 0."""
     try:

@@ -63,7 +63,7 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
         if solution is None:
             continue
         y, g = solution
-        R = _conjugate(p, g, R_family)
+        R = find_conjugate(p, g, R_family)
         return DualCoordinates(warping, y, g, R, _evidence(p, y, g, R))
     return None
 
@@ -215,7 +215,7 @@ def is_conjugate(p: Parameterization, R: LogFunction, g: RationalFunction) -> bo
     return all(R.along(x) == g * f for x, f in zip(p.jacobian, p.F, strict=True))
 
 
-def _conjugate(
+def find_conjugate(
     p: Parameterization, g: RationalFunction, family: list[LogFunction]
 ) -> LogFunction | None:
     """Return R in the family with <grad R, grad F_j> = g F_j, proved, or None."""

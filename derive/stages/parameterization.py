@@ -208,6 +208,11 @@ class Parameterization:
         """The number of weights."""
         return len(self.weights)
 
+    @property
+    def nonnegative(self) -> frozenset[str]:
+        """Weights that are never negative by what they stand for; none of general weights."""
+        return frozenset()
+
     @functools.cached_property
     def degree(self) -> int | None:
         """D if F(c w) = c^D F(w) for every output, else None (by Euler's identity, exactly)."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import sympy
 from sympy import Expr
@@ -29,6 +30,8 @@ from derive.stages.signs import start_sign
 from derive.stages.vector import segment, write_in_beta
 from derive.stages.warping import WarpVerdict
 from derive.verdict import Finding, Identity, Verdict
+
+Built = TypeVar("Built")
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     try:
         if dual is not None:
             dual, assumed, notation = _positive_warp(dual, notation)
-        piece, chart = _assuming(lambda n: build(warping, dual, n), notation)
+        piece, chart = assuming(lambda n: build(warping, dual, n), notation)
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
         return BlockPotential(warping, dual, None, None, finding)
@@ -85,9 +88,7 @@ def _positive_warp(
     return orient(dual, sign), assumed, notation
 
 
-def _assuming(
-    build: Callable[[Notation], tuple[Piece, Chart | None]], notation: Notation
-) -> tuple[Piece, Chart | None]:
+def assuming(build: Callable[[Notation], Built], notation: Notation) -> Built:
     """Build; where a branch asks for the sign of start symbols, assume them positive and retry."""
     for _ in range(len(notation.start_symbols) + 1):
         try:

@@ -110,7 +110,8 @@ def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart
     # Weights of the warp first: the others follow from beta and them.
     needed.sort(key=lambda w: w not in dual.g.variables())
     try:
-        own = _own_roots(chart, dual)
+        # With a single y, the length of a vector, the root of the warp gives the shorter Q.
+        own = _own_roots(chart, dual) if p.d > 1 else None
     except BranchOpen:
         own = None
     if own is not None:
