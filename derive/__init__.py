@@ -24,6 +24,7 @@ from derive.verdict import Verdict
 if TYPE_CHECKING:
     from derive.derivation import Derivation, derive
     from derive.stages.parameterization import Parameterization
+    from derive.stages.radial import VectorModel
 
 __version__ = "0.1.0"
 
@@ -37,6 +38,7 @@ __all__ = [
     "NumericalError",
     "Parameterization",
     "RankDeficient",
+    "VectorModel",
     "Verdict",
     "derive",
 ]
@@ -45,6 +47,7 @@ _LAZY = {
     "Derivation": "derive.derivation",
     "derive": "derive.derivation",
     "Parameterization": "derive.stages.parameterization",
+    "VectorModel": "derive.stages.radial",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import sympy
 from sympy import Expr, Symbol
@@ -21,11 +21,14 @@ from derive.stages.notation import Constant, Notation, to_expr
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Piece, Root
 from derive.stages.potential import find_potential
+from derive.stages.radial import VectorModel
 from derive.stages.warping import decide_warp
 from derive.verdict import Finding, Verdict, conclude
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from derive.radial import RadialDerivation
 
 
 def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notation) -> Expr | None:
@@ -118,9 +121,22 @@ class Derivation:
         return render_json(self)
 
 
+@overload
 def derive(
     parameterization: Parameterization, progress: Callable[[str], None] | None = None
-) -> Derivation:
+) -> Derivation: ...
+
+
+@overload
+def derive(
+    parameterization: VectorModel, progress: Callable[[str], None] | None = None
+) -> RadialDerivation: ...
+
+
+def derive(
+    parameterization: Parameterization | VectorModel,
+    progress: Callable[[str], None] | None = None,
+) -> Derivation | RadialDerivation:
     """Derive the implicit regularizer of gradient flow on F, or prove that there is none.
 
     Stages, for each block of outputs that shares no weight with the others: the Lie structure
@@ -132,13 +148,18 @@ def derive(
     ('PROVED', beta*log(beta/alpha**2)/4 - beta/4)
 
     Args:
-        parameterization: F and the start.
+        parameterization: F and the start; or a vector model, whose dimension is left open.
         progress: called with the name of each stage as it begins.
 
     Raises:
         DegenerateStart: the predictor cannot move from the start.
         ConsistencyError: two derivations disagree; a fault of this program.
     """
+    if isinstance(parameterization, VectorModel):
+        from derive.radial import derive_radial
+
+        v = parameterization
+        return derive_radial(v.form, v.start, v.positive, progress)
     idle = find_idle(parameterization)
     moving = leave_out(parameterization, idle)
     groups = moving.blocks

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.errors import NumericalError
 from derive.records import Conserved, Decision
 from derive.stages.conserved import find_conserved
-from derive.stages.dimension import DimensionCheck, check_dimension
+from derive.stages.dimension import DimensionCheck, check_dimension, components
 from derive.stages.hessian import decide_hessian
 from derive.stages.lie import find_lie_structure
 from derive.stages.metric import Metric, find_metric
@@ -22,6 +23,9 @@ from derive.stages.radial_potential import RadialPotential, find_radial_potentia
 from derive.stages.warping import decide_warp
 from derive.stages.witness import find_failure
 from derive.verdict import Finding, Identity, Verdict, conclude
+
+if TYPE_CHECKING:
+    from derive.derivation import Derivation
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,48 @@ def derive_radial(
         laws.completeness,
     )
     return RadialDerivation(model, metric, conserved, Decision(hessian), warping, potential, checks)
+
+
+def in_components(derivation: RadialDerivation, d: int = 3) -> Derivation:
+    """Return the derivation of the same model in R^d with the dimension-free Q as its potential.
+
+    u starts along the first axis. It serves to check Q(beta) by flows of the weights.
+
+    Raises:
+        NumericalError: Q was not found.
+    """
+    from derive.derivation import derive
+
+    model, piece = derivation.model, derivation.potential.piece
+    if piece is None:
+        raise NumericalError("there is no Q to check")
+    explicit = derive(components(model, d, along_axis=True))
+    betas = explicit.beta
+    length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
+    s = derivation.s
+    first = derivation.potential.slope * to_expr(model.reduced.w0[-1], model.notation.start_symbols)
+    slope = piece.gradient[0].subs(s, length) / length
+    expanded = replace(
+        piece,
+        kind="explicit" if piece.kind == "quadrature" else piece.kind,
+        betas=betas,
+        value=piece.value.subs(s, length) - first * betas[0],
+        gradient=tuple(slope * b - (first if i == 0 else 0) for i, b in enumerate(betas)),
+        roots=tuple(
+            replace(
+                r,
+                polynomial=r.polynomial.subs(s, length),
+                explicit=None if r.explicit is None else r.explicit.subs(s, length),
+            )
+            for r in piece.roots
+        ),
+        abbreviations=tuple((x, v.subs(s, length)) for x, v in piece.abbreviations),
+        kernel=None,
+    )
+    potential = replace(
+        explicit.potential, finding=derivation.potential.finding, pieces=(expanded,)
+    )
+    return replace(explicit, potential=potential)
 
 
 def _decide_hessian(model: Equivariant) -> Finding:

@@ -184,13 +184,18 @@ def draw_target(
         moves = [Fraction(k, 16) for k in _nonzero(len(weights), rng)]
         moved = [w + m * (abs(w) or 1) for w, m in zip(weights, moves, strict=True)]
         try:
-            beta += outputs_at(p, moved)
+            beta += [_short(b) for b in outputs_at(p, moved)]
         except (ZeroDivisionError, Unbounded):
             raise NumericalError("the drawn target lies on a pole of F") from None
     y = _times(X, beta)
     if y == _times(X, origin):
         raise NumericalError("the drawn target is met by the start")
     return y
+
+
+def _short(number: Fraction) -> Fraction:
+    """Return a number itself if it is short, else a near one with a small denominator."""
+    return number if number.denominator < 10**12 else number.limit_denominator(2**12)
 
 
 def _times(X: Sequence[Sequence[Fraction]], beta: Sequence[Fraction]) -> list[Fraction]:

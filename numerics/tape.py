@@ -245,7 +245,7 @@ class Builder:
             case Power(_, exponent):
                 return self.power(args[0], exponent)
             case RealPower():
-                raise InputError("an exponent needs a number here: give its parameters values")
+                raise InputError("an exponent needs a number: give the parameters values")
             case Call(function):
                 return self.call(function, args[0])
 

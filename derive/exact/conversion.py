@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from derive.errors import InputError
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.tower import Refine, Tower
+from derive.exact.refinement import Refine
+from derive.exact.tower import Tower
 from derive.language.tree import Tree
 
 

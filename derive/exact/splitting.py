@@ -74,3 +74,9 @@ def integer_root(value: Fraction, exponent: Fraction) -> tuple[Fraction, Fractio
             whole *= Fraction(int(prime)) ** down
             rest *= Fraction(int(prime)) ** int((total - down) * index)
     return whole, rest
+
+
+def prime_powers(value: Fraction) -> list[tuple[int, int]]:
+    """Return the primes of a positive rational number with their exponents."""
+    found = [(int(q), int(n)) for q, n in fmpz(value.numerator).factor()]
+    return found + [(int(q), -int(n)) for q, n in fmpz(value.denominator).factor()]

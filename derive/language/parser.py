@@ -40,10 +40,10 @@ def parse_part(text: str, offset: int, builder: Builder) -> Built:
     source = text.strip(" ")
     offset += len(text) - len(text.lstrip(" "))
     reader = _Reader(source, offset, builder)
-    return fold(_syntax_tree(source, offset), reader.parts, reader.combine)
+    return fold(syntax_tree(source, offset), reader.parts, reader.combine)
 
 
-def _syntax_tree(source: str, offset: int) -> ast.expr:
+def syntax_tree(source: str, offset: int) -> ast.expr:
     """Return Python's syntax tree of a text that has been checked."""
     try:
         with warnings.catch_warnings():

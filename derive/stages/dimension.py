@@ -11,7 +11,17 @@ from derive.exact.families import LogFunction
 from derive.exact.field import RationalFunction
 from derive.language import parse_expression
 from derive.language.traversal import fold
-from derive.language.tree import Call, Name, Number, Operation, Power, Tree, children
+from derive.language.tree import (
+    Call,
+    Name,
+    Number,
+    Operation,
+    Power,
+    RealPower,
+    Tree,
+    children,
+    names,
+)
 from derive.stages.conserved import ConservedQuantities, find_conserved
 from derive.stages.hessian import decide_hessian
 from derive.stages.lie import along, find_lie_structure
@@ -90,46 +100,68 @@ def _proved(statement: str, left: RationalFunction, right: RationalFunction) -> 
     return Identity(statement, repr(left), repr(right))
 
 
+def _component_names(model: Equivariant, d: int) -> tuple[str, ...]:
+    base = model.vector
+    while any(f"{base}{i}" in model.notation.taken for i in range(1, d + 1)):
+        base += "_"
+    return tuple(f"{base}{i}" for i in range(1, d + 1))
+
+
+def components(model: Equivariant, d: int, along_axis: bool = False) -> Parameterization:
+    """Return F_i = phi u_i in R^d; with *along_axis* u starts at (|u_0|, 0, ..., 0)."""
+    vector = _component_names(model, d)
+    reduced = model.reduced
+    phi = _in_components(model, vector, model.phi)
+    outputs = [Operation("*", phi, Name(name)) for name in vector]
+    scalars = reduced.weights[:-1]
+    start: dict[str, Tree] = {w: tree for w, tree in reduced.start if w in scalars}
+    if reduced.w0[-1].is_zero() or along_axis:
+        start.update({name: Number(Fraction(0)) for name in vector})
+        start[vector[0]] = dict(reduced.start)[model.norm]
+    positive = [x for x in reduced.positive if x in (*scalars, *reduced.start_symbols)]
+    known = {n for tree in start.values() for n in names((tree,))} | set(scalars)
+    positive = [x for x in positive if x in known]
+    parameters = reduced.parameters
+    return Parameterization(outputs, (*scalars, *vector), start, positive, parameters=parameters)
+
+
+def _in_components(model: Equivariant, vector: tuple[str, ...], function: RationalFunction) -> Tree:
+    """Return a function of (a, n) with n^2 = u1^2 + ... + ud^2."""
+    square: Tree = Power(Name(vector[0]), Fraction(2))
+    for name in vector[1:]:
+        square = Operation("+", square, Power(Name(name), Fraction(2)))
+    root = Power(square, Fraction(1, 2))
+
+    def combine(tree: Tree, parts: list[Tree]) -> Tree:
+        match tree:
+            case Name(name) if name == model.norm:
+                return root
+            case Operation(operator, _, _):
+                return Operation(operator, *parts)
+            case Power(_, exponent) if parts == [root]:
+                return Power(square, exponent / 2)
+            case Power(_, exponent):
+                return Power(parts[0], exponent)
+            case RealPower():
+                return RealPower(parts[0], parts[1])
+            case Call(name, _):
+                return Call(name, parts[0])
+        return tree
+
+    return fold(parse_expression(repr(function)), children, combine)
+
+
 class _Components:
     """F_i = phi u_i with the vector in components; the sign of phi is that near the start."""
 
     def __init__(self, model: Equivariant, d: int) -> None:
         self.model = model
-        reduced = model.reduced
-        base = model.vector
-        while any(f"{base}{i}" in model.notation.taken for i in range(1, d + 1)):
-            base += "_"
-        self.vector = tuple(f"{base}{i}" for i in range(1, d + 1))
-        phi = self._tree(model.phi)
-        outputs = [Operation("*", phi, Name(name)) for name in self.vector]
-        scalars = reduced.weights[:-1]
-        start: dict[str, Tree] = {w: tree for w, tree in reduced.start if w in scalars}
-        if reduced.w0[-1].is_zero():
-            start.update({name: Number(Fraction(0)) for name in self.vector})
-        self.parameterization = Parameterization(outputs, (*scalars, *self.vector), start)
+        self.vector = _component_names(model, d)
+        self.parameterization = components(model, d)
 
-    def _tree(self, function: RationalFunction) -> Tree:
-        """Return a function of (a, n) with n^2 = u1^2 + ... + ud^2."""
-        square: Tree = Power(Name(self.vector[0]), Fraction(2))
-        for name in self.vector[1:]:
-            square = Operation("+", square, Power(Name(name), Fraction(2)))
-        root = Power(square, Fraction(1, 2))
-
-        def combine(tree: Tree, parts: list[Tree]) -> Tree:
-            match tree:
-                case Name(name) if name == self.model.norm:
-                    return root
-                case Operation(operator, _, _):
-                    return Operation(operator, *parts)
-                case Power(_, exponent) if parts == [root]:
-                    return Power(square, exponent / 2)
-                case Power(_, exponent):
-                    return Power(parts[0], exponent)
-                case Call(name, _):
-                    return Call(name, parts[0])
-            return tree
-
-        return fold(parse_expression(repr(function)), children, combine)
+    def lift_tree(self, function: RationalFunction) -> Tree:
+        """Return a function of (a, n) as a tree in the components."""
+        return _in_components(self.model, self.vector, function)
 
     def lift(self, function: RationalFunction) -> RationalFunction:
         """Return a function of (a, n) as one of the components.
@@ -137,7 +169,9 @@ class _Components:
         Raises:
             InputError: it has an odd power of the norm, and the field no square root for it.
         """
-        return to_field(self._tree(function), self.parameterization.field, "a function of the norm")
+        return to_field(
+            self.lift_tree(function), self.parameterization.field, "a function of the norm"
+        )
 
     @property
     def positions(self) -> range:

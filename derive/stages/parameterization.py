@@ -6,29 +6,22 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from random import Random
 from typing import TYPE_CHECKING, Any
 
-from derive.errors import DegenerateStart, InputError, RankDeficient
+from derive.errors import InputError
+from derive.exact.elements import build_elements, start_images
 from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.linear import dot
-from derive.exact.linear import rank as exact_rank
-from derive.exact.modular import Evaluator, Pole, random_point, rank
-from derive.exact.positivity import is_nonnegative
-from derive.exact.tower import build_elements, start_images
-from derive.language import parse_expression, parse_name, parse_outputs
+from derive.language import parse_name, parse_outputs
+from derive.language.arrays import parse_array_outputs
 from derive.language.tree import (
-    Call,
     Name,
-    Number,
-    Power,
-    RealPower,
     Tree,
-    exponent_names,
     names,
-    walk,
 )
+from derive.stages.arrays import independent_entries
+from derive.stages.names import positive_bases, read_parameters, read_starts, read_tree
+from derive.stages.validity import check_positive, check_rank, check_start
 
 if TYPE_CHECKING:
     import sympy
@@ -69,10 +62,10 @@ class Parameterization:
         labels: Sequence[int] | None = None,
         parameters: Iterable[str] = (),
     ) -> None:
-        trees = tuple(_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
+        trees = tuple(read_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
         if not trees:
             raise InputError("give at least one output, for instance a*u1")
-        constants = _parameters(trees, tuple(str(name) for name in parameters))
+        constants = read_parameters(trees, tuple(str(name) for name in parameters))
         free = tuple(name for name in names(trees) if name not in constants)
         if not free:
             shown = ", ".join(constants)
@@ -93,12 +86,12 @@ class Parameterization:
             if name in ordered:
                 raise InputError(f"{name} is in an exponent, so it is a parameter, not a weight")
         given = {
-            name: _tree(value, f"the start of {name}") for name, value in (start or {}).items()
+            name: read_tree(value, f"the start of {name}") for name, value in (start or {}).items()
         }
         object.__setattr__(self, "trees", trees)
         object.__setattr__(self, "weights", ordered)
         object.__setattr__(self, "parameters", constants)
-        object.__setattr__(self, "start", _starts(ordered, constants, given))
+        object.__setattr__(self, "start", read_starts(ordered, constants, given))
         object.__setattr__(self, "positive", self._positive(tuple(positive)))
         object.__setattr__(self, "labels", tuple(labels or range(1, len(trees) + 1)))
         self._validate()
@@ -121,8 +114,15 @@ class Parameterization:
         start: Mapping[str, Any] | None = None,
         positive: Iterable[str] = (),
         parameters: Iterable[str] = (),
+        arrays: Mapping[str, tuple[int, ...]] | None = None,
     ) -> Parameterization:
         """Read outputs, and start values that are text, through the language's whitelist.
+
+        Args:
+            outputs: one text each; with *arrays* also vectors and matrices, entry by entry.
+            start, positive, parameters: as for the constructor.
+            arrays: names that are vectors, ``{"u": (3,)}``, or matrices, ``{"W": (2, 2)}``;
+                their entries are the weights u1, u2, u3 and W11, W12, W21, W22.
 
         Raises:
             LanguageError: a text is not an expression.
@@ -130,7 +130,11 @@ class Parameterization:
             RankDeficient: the outputs move together.
             DegenerateStart: F is undefined or cannot move at the start.
         """
-        return cls(parse_outputs(outputs), None, start, positive, parameters=parameters)
+        if arrays:
+            trees = independent_entries(parse_array_outputs(outputs, arrays))
+        else:
+            trees = parse_outputs(outputs)
+        return cls(trees, None, start, positive, parameters=parameters)
 
     @functools.cached_property
     def field(self) -> FunctionField:
@@ -278,7 +282,7 @@ class Parameterization:
                     f"positive: {name} is neither a weight nor a start symbol ({known})"
                 )
         # F is defined only where bases of roots and real powers, and arguments of log, are > 0.
-        needed = (*positive, *_positive_bases(self.trees, self.weights))
+        needed = (*positive, *positive_bases(self.trees, self.weights))
         narrowed = [
             tree.name for weight, tree in self.start if weight in needed and isinstance(tree, Name)
         ]
@@ -291,118 +295,6 @@ class Parameterization:
         for k, name in enumerate(self.weights):
             if all(row[k].is_zero() for row in self.jacobian):
                 raise InputError(f"no output depends on the weight {name}: leave it out")
-        _check_positive(self)
-        _check_start(self)
-        _check_rank(self)
-
-
-def _tree(value: Any, what: str) -> Tree:
-    if isinstance(value, str):
-        return parse_expression(value)
-    if isinstance(value, int | Fraction) and not isinstance(value, bool):
-        return Number(Fraction(value))
-    if hasattr(value, "free_symbols"):
-        from derive.language import from_sympy
-
-        return from_sympy(value)
-    if isinstance(value, float):
-        raise InputError(f"{what} is the float {value!r}: write it as text or as an exact Fraction")
-    if type(value).__module__ == "derive.language.tree":
-        return value  # type: ignore[no-any-return]
-    raise InputError(f"{what} is of type {type(value).__name__}: give text or a SymPy expression")
-
-
-def _parameters(trees: tuple[Tree, ...], declared: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the declared parameters that occur, and the names in exponents."""
-    used = names(trees)
-    for name in declared:
-        if name not in used:
-            raise InputError(f"parameter: no output uses {name}")
-    return tuple(dict.fromkeys((*declared, *exponent_names(trees))))
-
-
-def _positive_bases(trees: tuple[Tree, ...], weights: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the weights under roots of even index, under real powers, or in a logarithm."""
-    found = []
-    for tree in trees:
-        for node in walk(tree):
-            base: Tree | None = None
-            match node:
-                case RealPower(inner, _):
-                    base = inner
-                case Power(inner, exponent) if exponent.denominator > 1:
-                    base = inner
-                case Call("log", argument):
-                    base = argument
-            if isinstance(base, Name) and base.name in weights:
-                found.append(base.name)
-    return tuple(dict.fromkeys(found))
-
-
-def _starts(
-    weights: tuple[str, ...], parameters: tuple[str, ...], given: Mapping[str, Tree]
-) -> tuple[tuple[str, Tree], ...]:
-    for name, tree in given.items():
-        if name not in weights:
-            raise InputError(
-                f"start: there is no weight {name} (the weights are {', '.join(weights)})"
-            )
-        for symbol in names((tree,)):
-            if symbol in weights:
-                raise InputError(
-                    f"start: the value of {name} uses the weight {symbol}; "
-                    "use numbers or new symbols such as alpha"
-                )
-    taken = {*weights, *parameters, *names(tuple(given.values()))}
-    starts = []
-    for name in weights:
-        symbol = f"{name}_0"
-        while symbol in taken:
-            symbol += "0"
-        starts.append((name, given.get(name, Name(symbol))))
-    return tuple(starts)
-
-
-def _check_start(p: Parameterization) -> None:
-    """Refuse a start where F or its Jacobian is undefined, or where a block cannot move."""
-    try:
-        rows = [[p.at_start(x) for x in row] for row in p.jacobian]
-        for f in p.F:
-            p.at_start(f)
-    except ZeroDivisionError:
-        raise DegenerateStart(
-            "F or its gradient is undefined at the start: choose a start off its poles"
-        ) from None
-    for block in p.blocks:
-        if all(x.is_zero() for i in block for x in rows[i]):
-            which = ", ".join(str(i + 1) for i in block)
-            raise DegenerateStart(
-                f"the start is a critical point of output {which}: the gradient is zero there, "
-                "so gradient flow never moves; choose another start"
-            )
-
-
-def _check_positive(p: Parameterization) -> None:
-    """Refuse a weight declared positive whose start is zero or negative."""
-    symbols = frozenset(p.positive) & frozenset(p.start_field.names)
-    for weight, value in zip(p.weights, p.w0, strict=True):
-        if weight in p.positive and is_nonnegative(-value, symbols):
-            raise InputError(f"positive: {weight} starts at {value!r}, which is not positive")
-
-
-def _check_rank(p: Parameterization) -> None:
-    rng = Random(0)
-    evaluators = [[Evaluator(x) for x in row] for row in p.jacobian]
-    for _ in range(5):
-        try:
-            point = random_point(p.field, rng)
-            if rank([[e(point) for e in row] for row in evaluators]) == p.d:
-                return
-        except Pole:
-            continue
-    found = exact_rank(p.jacobian)
-    if found < p.d:
-        raise RankDeficient(
-            f"the outputs move together: J has rank {found} of {p.d} everywhere; "
-            "give outputs that can move independently"
-        )
+        check_positive(self)
+        check_start(self)
+        check_rank(self)

@@ -9,16 +9,15 @@ in mu, and with them beta and Q. For p^D - m^D this is the closed form of Woodwo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from random import Random
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.constants import nullspace_over_constants
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.implicitization import Coordinates, find_relation
+from derive.exact.implicitization import Coordinates
 from derive.exact.linear import dot
 from derive.exact.modular import Evaluator, independent_rows, random_point
 from derive.exact.polynomial import factorize
@@ -27,6 +26,7 @@ from derive.stages.notation import AssumePositive, BranchOpen, Notation, rationa
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Curve, Piece
 from derive.stages.signs import start_sign
+from derive.stages.variables import find_variable, inverted, power_of
 from derive.verdict import Identity
 
 MU = "_mu"
@@ -59,10 +59,10 @@ def _algebraic_weights(
         return None
     powers: dict[str, tuple[RationalFunction, RationalFunction]] = {}
     for name in p.weights:
-        found = _variable(p, name, y, conserved.laws) if p.field.generators else None
+        found = find_variable(p, name, y, conserved.laws) if p.field.generators else None
         if found is None:
             weight = p.field.named(name)
-            rooted = _power_of(weight, coordinates, p.degree or 1)
+            rooted = power_of(weight, coordinates, p.degree or 1)
             if rooted is None:
                 return None
             found = name, *rooted
@@ -89,95 +89,11 @@ def _algebraic_weights(
     for name, (element, n) in powers.items():
         start = p.at_start(p.field.named(name))
         value = _radical(start, element, to_expr(n, images), images, notation)
-        weights.update(_inverted(p, name, value))
+        weights.update(inverted(p, name, value))
     interval = _interval(powers, field, notation)
     known = {**weights, **{x: notation.start_symbols[x] for x in p.parameters}}
     mu = z / to_expr(scale, images, factored=True)
     return _parametric_piece(dual, p, notation, known, z, mu, interval)
-
-
-def _variable(
-    p: Parameterization, weight: str, y: RationalFunction, laws: Sequence[RationalFunction]
-) -> tuple[str, RationalFunction, RationalFunction] | None:
-    """Return (variable, r, n) with variable^n = r(y, c, D), linear in y and the laws c.
-
-    The variable is the weight or a function of it alone; n may have parameters in it.
-    """
-    field = p.field
-    target = FunctionField(
-        ("y", *(f"c{i}" for i, _ in enumerate(laws))), tuple(field.generators[: len(p.parameters)])
-    )
-    for name, function, n in _monomials_of(p, weight):
-        columns = [[function], [y], *([law] for law in laws), [field.one]]
-        for vector in nullspace_over_constants(columns):
-            if vector[0].is_zero() or vector[1].is_zero():
-                continue
-            images = (*target.gens[: 1 + len(laws)], target.one)
-            total = sum(
-                (target.embed(c) * g for c, g in zip(vector[1:], images, strict=True)), target.zero
-            )
-            return name, _as_plain(p, -total / target.embed(vector[0])), n
-    return None
-
-
-def _as_plain(p: Parameterization, element: RationalFunction) -> RationalFunction:
-    """Return an element with its parameters as plain variables, in the order of its names."""
-    return FunctionField(element.field.names).embed(element)
-
-
-def _monomials_of(
-    p: Parameterization, weight: str
-) -> Iterator[tuple[str, RationalFunction, RationalFunction]]:
-    """Yield (variable, monomial, n): functions of one weight that are a power of a variable."""
-    field = p.field
-    w = field.named(weight)
-    for g in field.generators:
-        if g.argument is None or set(g.argument.variables()) - field.parameters != {weight}:
-            continue
-        own = field.named(g.name)
-        if g.kind == "power" and field.embed(g.argument) == w:
-            e = field.embed(g.exponent)
-            for i in (0, 1, 2, 3, -1, -2):
-                for j in (1, -1, 2, -2):
-                    yield weight, w**i * own**j, i + j * e
-        elif g.kind == "exp" or (g.kind == "root" and field.embed(g.argument) == w):
-            for n in (1, -1, 2, -2, 3, -3):
-                yield g.name, own**n, field.constant(n)
-
-
-def _inverted(p: Parameterization, name: str, value: Expr) -> dict[str, Expr]:
-    """Return the value of a weight from that of a variable that is a function of it."""
-    if name in p.weights:
-        return {name: value}
-    g = next(g for g in p.field.generators if g.name == name)
-    (weight,) = set(g.argument.variables()) - p.field.parameters
-    if g.kind == "root":
-        return {weight: value**g.index, name: value}
-    # exp(A) with A linear in the weight.
-    A = p.field.embed(g.argument)
-    slope = A.partial(p.field.positions[weight])
-    offset = A - slope * p.field.named(weight)
-    symbols = {x: Symbol(x, real=True) for x in p.parameters}
-    if not slope.partial(p.field.positions[weight]).is_zero():
-        raise BranchOpen(f"{name} is not an exponential of a multiple of {weight}")
-    inverse = (sympy.log(value) - to_expr(offset, symbols)) / to_expr(slope, symbols)
-    return {weight: sympy.expand_log(inverse), name: value}
-
-
-def _power_of(
-    weight: RationalFunction, coordinates: Coordinates, degree: int
-) -> tuple[RationalFunction, RationalFunction] | None:
-    """Return (r, n) with weight^n = r(y, c), n among 1, |D - 2|, 2, 3, 4."""
-    widest = max(
-        max(int(f.numerator.total_degree()), int(f.denominator.total_degree()))
-        for f in coordinates.functions
-    )
-    for n in dict.fromkeys(n for n in (1, abs(degree - 2), 2, 3, 4) if n):
-        relation = find_relation(weight, coordinates, powers=(0, n), highest=n + widest)
-        if relation is not None and relation.degree == n:
-            ratio = -relation.coefficients[0] / relation.coefficients[-1]
-            return ratio, weight.field.constant(n)
-    return None
 
 
 def _scale(

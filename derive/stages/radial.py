@@ -22,6 +22,7 @@ from sympy import Symbol
 from derive.errors import DegenerateStart, InputError, RankDeficient
 from derive.exact.field import RationalFunction
 from derive.language import parse_expression
+from derive.language.equivariant import vector_form
 from derive.language.tree import Name, Number, Operation, Tree, names
 from derive.stages.idle import find_idle
 from derive.stages.notation import AssumePositive, Notation
@@ -39,6 +40,41 @@ class VectorForm(Protocol):
     @property
     def norms(self) -> tuple[tuple[str, str], ...]:
         """Each vector with the name that stands for its norm in the coefficients."""
+
+
+@dataclass(frozen=True)
+class VectorModel:
+    """A vector output in vectors of open dimension, and where it starts.
+
+    Attributes:
+        text: the output as given.
+        form: the output as a sum of multiples of vectors.
+        start: values of scalars at the start, and of |u| for a vector u.
+        positive: start symbols or scalars that start positive.
+
+    >>> VectorModel.parse("a*u", ["u"]).form.norms
+    (('u', 'norm_u'),)
+    """
+
+    text: str
+    form: VectorForm
+    start: Mapping[str, Any]
+    positive: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        vectors: Iterable[str],
+        start: Mapping[str, Any] | None = None,
+        positive: Iterable[str] = (),
+    ) -> VectorModel:
+        """Read an output such as ``a*u`` in which some names are vectors in R^d, d left open.
+
+        Raises:
+            LanguageError: the text is not an expression, or needs a dimension.
+        """
+        return cls(text, vector_form(text, tuple(vectors)), dict(start or {}), tuple(positive))
 
 
 class ReducedParameterization(Parameterization):
