@@ -23,11 +23,13 @@ from derive.verdict import Verdict
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation, derive
+    from derive.roads.ansatz import Ansatz
     from derive.stages.parameterization import Parameterization
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ansatz",
     "ConsistencyError",
     "DegenerateStart",
     "Derivation",
@@ -42,6 +44,7 @@ __all__ = [
 ]
 
 _LAZY = {
+    "Ansatz": "derive.roads.ansatz",
     "Derivation": "derive.derivation",
     "derive": "derive.derivation",
     "Parameterization": "derive.stages.parameterization",
