@@ -23,12 +23,14 @@ from derive.verdict import Verdict
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation, derive
+    from derive.roads.ansatz import Ansatz
     from derive.stages.parameterization import Parameterization
     from derive.stages.radial import VectorModel
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ansatz",
     "ConsistencyError",
     "DegenerateStart",
     "Derivation",
@@ -44,6 +46,7 @@ __all__ = [
 ]
 
 _LAZY = {
+    "Ansatz": "derive.roads.ansatz",
     "Derivation": "derive.derivation",
     "derive": "derive.derivation",
     "Parameterization": "derive.stages.parameterization",

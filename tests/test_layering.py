@@ -17,6 +17,7 @@ LAYERS = [
     {"derive.errors", "derive.verdict", "derive.language", "derive.sandbox", "derive.output"},
     {"derive.exact"},
     {"derive.stages"},
+    {"derive.roads"},
     {"derive.records"},
     {"derive.derivation", "derive.radial"},
     {"derive.render"},

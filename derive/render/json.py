@@ -9,6 +9,7 @@ from derive.derivation import Derivation
 from derive.language import to_text
 from derive.records import Block, Decision
 from derive.render.text import plain
+from derive.roads import Road
 from derive.stages.piece import Piece, Root
 from derive.verdict import Finding, Identity
 
@@ -61,9 +62,15 @@ def to_record(d: Derivation) -> dict[str, Any]:
             "kind": d.potential.kind,
             "pieces": [piece_record(piece) for piece in d.potential.pieces],
             "normalization": "grad Q(beta_0) = 0; up to a positive factor and a constant",
+            "roads": [[_road(r) for r in b.roads] for b in d.blocks],
+            "asked": None if d.asked is None else _road(d.asked),
             **finding_record(d.potential.finding),
         },
     }
+
+
+def _road(road: Road) -> dict[str, Any]:
+    return {"name": road.name, **finding_record(road.finding)}
 
 
 def _metric(d: Derivation) -> dict[str, Any]:

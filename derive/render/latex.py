@@ -16,6 +16,7 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation
 from derive.language import parse_expression, to_sympy
 from derive.render.formula import latex, latex_name, ordered_terms, visible
+from derive.render.roads import road_name, road_sentences
 from derive.render.text import law_names
 from derive.stages.notation import to_expr
 from derive.stages.piece import Piece, Root
@@ -64,6 +65,7 @@ def _body(d: Derivation) -> Iterator[str]:
     yield from _metric(d)
     yield from _existence(d)
     yield from _potential(d)
+    yield from _asked(d)
 
 
 def display(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -220,6 +222,18 @@ def _potential(d: Derivation) -> Iterator[str]:
         yield from display([("Q", total)])
     for i, piece in enumerate(d.potential.pieces, 1):
         yield from _piece(piece, f"Q_{{{i}}}" if many else "Q")
+    yield from road_sentences(d)
+
+
+def _asked(d: Derivation) -> Iterator[str]:
+    if d.asked is not None:
+        answer = {
+            Verdict.PROVED: "It is the form of a solution.",
+            Verdict.REFUTED: r"$Q$ is not of this form.",
+            Verdict.UNDECIDED: "Undecided.",
+        }
+        name = road_name(d.asked.name)
+        yield rf"\paragraph{{Asked for.}} The road {name}: {answer[d.asked.finding.verdict]}"
 
 
 def _piece(piece: Piece, name: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.records import Block
+from derive.render.roads import road_lines
 from derive.stages.notation import to_expr
 from derive.stages.piece import Curve, Piece, Root
 from derive.verdict import Finding, Identity, Number, Verdict
@@ -50,6 +51,7 @@ def render_text(derivation: Derivation, width: int = 80) -> str:
         _hessian(derivation),
         _warp(derivation),
         _potential(derivation),
+        _asked(derivation),
         _proofs(derivation),
     ):
         if section:
@@ -234,6 +236,7 @@ def _potential(d: Derivation) -> list[str]:
         lines.append(f"{INDENT}Q = " + " + ".join(f"Q_{i}" for i, _ in enumerate(d.blocks, 1)))
     for i, piece in enumerate(d.potential.pieces, 1):
         lines += [f"{INDENT}{line}" for line in _piece(piece, f"Q_{i}" if many else "Q")]
+    lines += [f"{INDENT}{line}" for line in road_lines(d)]
     lines.append(f"{INDENT}up to a positive factor and an additive constant; grad Q(beta_0) = 0")
     lines.append(
         f"{INDENT}If gradient flow on |X F(w) - y|^2 converges with X beta = y, its limit meets the"
@@ -241,6 +244,14 @@ def _potential(d: Derivation) -> list[str]:
         " it is the minimiser over every convex part of the domain."
     )
     return lines
+
+
+def _asked(d: Derivation) -> list[str]:
+    if d.asked is None:
+        return []
+    finding = d.asked.finding
+    heading = title("The Ansatz asked for", finding.verdict)
+    return [heading, f"{INDENT}{d.asked.name}", *_finding(finding)]
 
 
 def _piece(piece: Piece, name: str) -> Iterator[str]:
