@@ -14,12 +14,14 @@ MODULES = {
     for path in sorted((ROOT / package).rglob("*.py"))
 }
 LAYERS = [
+    # The checker of certificates stands on its own: python-flint and the standard library.
+    {"derive.functions_from_text", "derive.check_flow", "derive.check_form", "derive.check"},
     {"derive.errors", "derive.verdict", "derive.language", "derive.sandbox", "derive.output"},
     {"derive.exact"},
     {"derive.stages"},
     {"derive.records"},
     {"derive.derivation"},
-    {"derive.render"},
+    {"derive.render", "derive.certificate", "derive.certificate_form"},
     {"derive.cli"},
     {"derive.__main__"},
 ]

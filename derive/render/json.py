@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from derive.certificate import certify
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.records import Block, Decision
@@ -63,6 +64,7 @@ def to_record(d: Derivation) -> dict[str, Any]:
             "normalization": "grad Q(beta_0) = 0; up to a positive factor and a constant",
             **_finding(d.potential.finding),
         },
+        "certificate": certify(d),
     }
 
 

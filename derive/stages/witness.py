@@ -118,6 +118,15 @@ def _at_rational_start(
 
 def rational_starts(p: Parameterization) -> Iterator[tuple[Fraction, ...]]:
     """Yield rational points of the start family, small positive integers first."""
+    for symbols in start_symbols(p):
+        try:
+            yield tuple(w.at(symbols) for w in p.w0)
+        except ZeroDivisionError:
+            continue
+
+
+def start_symbols(p: Parameterization) -> Iterator[tuple[Fraction, ...]]:
+    """Yield values of the start symbols, small positive integers first."""
     size = len(p.start_field.names)
     patterns = dict.fromkeys(
         tuple(1 + (k * stride + shift) % spread for k in range(size))
@@ -126,8 +135,4 @@ def rational_starts(p: Parameterization) -> Iterator[tuple[Fraction, ...]]:
         for shift in range(min(spread, 4))
     )
     for pattern in patterns:
-        symbols = [Fraction(x) for x in pattern]
-        try:
-            yield tuple(w.at(symbols) for w in p.w0)
-        except ZeroDivisionError:
-            continue
+        yield tuple(Fraction(x) for x in pattern)
