@@ -6,19 +6,19 @@ Every claim is tried by the checker before it is written. What it does not accep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-from flint import fmpq
-
 from derive import check as checker
 from derive.certificate_form import form_claims
-from derive.check_flow import Flow, independent
+from derive.checking import claims as checked_claims
+from derive.checking.flow import Flow, independent
+from derive.checking.polynomials import Rejected
+from derive.checking.record import State, number, open_certificate
 from derive.derivation import Derivation
 from derive.exact.families import LogFunction
-from derive.functions_from_text import Rejected
 from derive.language import to_text
 from derive.records import Block
 from derive.stages.witness import start_symbols
@@ -49,7 +49,7 @@ def certify(d: Derivation) -> dict[str, Any]:
         "claims": [{"claim": "idle", "weights": list(d.idle)}] if d.idle else [],
     }
     try:
-        state = checker.open_certificate(record)
+        state = open_certificate(record)
         for index, block in enumerate(d.blocks, 1):
             record["claims"] += _Writer(d, block, state, index).claims()
         record["verdict"] = checker.implied(state.blocks)
@@ -62,16 +62,14 @@ def certify(d: Derivation) -> dict[str, Any]:
     return record
 
 
-def _open(what: str, index: int = 1) -> Claim:
-    return {"claim": "not certified", "block": index, "what": what}
+def _open(what: str, index: int = 1, kind: str = "claim") -> Claim:
+    return {"claim": "not certified", "block": index, "what": what, "instead of": kind}
 
 
 class _Writer:
     """Writes the claims of one block, each accepted by the checker first."""
 
-    def __init__(
-        self, d: Derivation, block: Block, state: checker.State, index: int
-    ) -> None:
+    def __init__(self, d: Derivation, block: Block, state: State, index: int) -> None:
         self.d, self.block, self.state, self.index = d, block, state, index
         self.checked = state.blocks[index - 1]
         self.flow: Flow = self.checked.flow
@@ -101,21 +99,23 @@ class _Writer:
         """Return the first candidate that the checker accepts, or that none is."""
         for claim in candidates:
             try:
-                checker.CLAIMS[claim["claim"]](claim, self.checked, self.state)
+                checked_claims.CLAIMS[claim["claim"]](claim, self.checked, self.state)
             except Rejected:
                 continue
             self.checked.established.add(claim["claim"])
             return [claim]
-        if what.startswith("Q"):
-            self.checked.established.add("form")
-        return [_open(what, self.index)]
+        kind = "form" if what.startswith("Q ") else "claim"
+        self.checked.established.add(kind)
+        return [_open(what, self.index, kind)]
 
     def _points(self) -> Iterator[dict[str, str]]:
         """Yield a few points with weights in general position."""
         names = self.state.space.variables
         for shift in range(4):
-            yield {n: str(PRIMES[(k + shift) % len(PRIMES)] + 90 * (k // len(PRIMES)))
-                   for k, n in enumerate(names)}
+            yield {
+                n: str(PRIMES[(k + shift) % len(PRIMES)] + 90 * (k // len(PRIMES)))
+                for k, n in enumerate(names)
+            }
 
     def _laws(self) -> Iterator[Claim]:
         laws = [repr(law) for law in self.block.conserved.laws]
@@ -127,7 +127,7 @@ class _Writer:
 
     def _brackets(self, point: Mapping[str, str], size: int) -> list[Any] | None:
         """Return as many independent brackets, or None."""
-        values = self.state.space.values({n: checker.number(v) for n, v in point.items()})
+        values = self.state.space.values({n: number(v) for n, v in point.items()})
         labels = self.flow.labels
         pending: list[Any] = [*labels, *([a, b] for a, b in combinations(labels, 2))]
         chosen: list[Any] = []
@@ -170,17 +170,21 @@ class _Writer:
         if at is None:
             return
         along = [int(name.removeprefix("grad F")) for name in evidence.derivative]
-        for regular in self._paths():
-            base = {"claim": kind, "block": self.index, "at": at, "along": along}
-            base |= {"regular along": regular, "residual": str(evidence.residual)}
-            for identity in self._identities(kind == "no warp"):
-                for cleared in (False, True) if not along else (True,):
-                    yield {**base, "identity": identity, "cleared": cleared}
+        base = {"claim": kind, "block": self.index, "at": at, "along": along}
+        base |= {"regular along": self._regular(at), "residual": str(evidence.residual)}
+        for identity in self._identities(kind == "no warp"):
+            for cleared in (False, True) if not along else (True,):
+                yield {**base, "identity": identity, "cleared": cleared}
 
-    def _paths(self) -> Iterator[list[int]]:
-        for length in range(2):
+    def _regular(self, at: Mapping[str, str]) -> list[int]:
+        """Return fields along which det K has a derivative other than 0 at the start."""
+        values = self.state.start_point(at)
+        for length in range(DEPTH):
             for path in product(self.flow.labels, repeat=length):
-                yield list(path)
+                value = checked_claims.regularity(self.flow, path, self.state).at(values)
+                if value > 0 or value < 0:
+                    return list(path)
+        return []
 
     def _start_of(self, point: Mapping[str, Fraction]) -> dict[str, str] | None:
         """Return the start symbols that put the weights where the evidence has them."""
@@ -196,12 +200,12 @@ class _Writer:
         return None
 
     def _identities(self, warped: bool) -> Iterator[list[Any]]:
-        """Yield the conditions in the order in which the derivation tries them."""
+        """Yield the conditions, simple ones first."""
         labels = self.flow.labels
         pairs = list(combinations(labels, 2))
         for (a, b), c in product(pairs, labels):
             yield ["equation", [a, b, c], []]
-        for length in range(DEPTH):
+        for length in range(DEPTH if warped else 0):
             for start, rest in product(pairs, product(labels, repeat=length)):
                 path = [*start, *rest]
                 for i, j in [(i, i) for i in labels] + pairs:

@@ -10,6 +10,7 @@ from typing import Any
 import sympy
 from sympy import Expr
 
+from derive.exact.field import RationalFunction
 from derive.records import Block
 from derive.render.text import plain
 from derive.stages.chart import Chart
@@ -159,32 +160,55 @@ def _is_rational(expression: Expr) -> bool:
 
 def _chart(piece: Piece, chart: Chart) -> Claim:
     """The chart of the leaf: named constants, roots and their images in the weights."""
-    named = {symbol: value for symbol, value in piece.constants}
+    named = dict(piece.constants)
     constants, leaf = [], []
     laws = chart.metric.conserved.laws
     for _, function, image in chart.entries:
         if image in named:
             text = {"name": str(image), "value": plain(named[image])}
             constants.append({**text, "conserved": repr(function)})
-        elif function in laws and (image.is_number or image.name not in
-                                   {str(s) for s, _ in chart.constants}):
-            main = image.name if image.is_Symbol else function.variables()[0]
-            leaf.append({"conserved": repr(function), "main": main})
+        elif function in laws and (
+            image.is_number or image.name not in {str(s) for s, _ in chart.constants}
+        ):
+            leaf.append((function, image))
     generators = _Generators(chart)
     for root in piece.roots:
         generators.add(root.polynomial)
-        generators.entries.append({
-            "name": str(root.symbol),
-            "polynomial": plain(root.polynomial),
-            "image": _root_image(chart, root.symbol),
-            "explicit": None if root.explicit is None else plain(root.explicit),
-            "above": root.from_above,
-        })
+        generators.entries.append(
+            {
+                "name": str(root.symbol),
+                "polynomial": plain(root.polynomial),
+                "image": _root_image(chart, root.symbol),
+                "explicit": None if root.explicit is None else plain(root.explicit),
+                "above": root.from_above,
+            }
+        )
         if root.explicit is not None:
             generators.add(root.explicit)
     generators.add(*(e for e in (*piece.gradient, piece.value) if not e.has(sympy.Integral)))
-    return {"kind": "chart", "constants": constants, "leaf": leaf,
-            "generators": generators.entries}
+    return {
+        "kind": "chart",
+        "constants": constants,
+        "leaf": list(_triangular(leaf)),
+        "generators": generators.entries,
+    }
+
+
+def _triangular(laws: list[tuple[RationalFunction, Expr]]) -> Iterator[dict[str, str]]:
+    """Yield conserved functions, each with a variable that the ones after it do not have."""
+    left = [(f, f.variables()) for f, _ in laws]
+    symbols = {repr(f): image.name for f, image in laws if image.is_Symbol}
+    while left:
+        free = [
+            (f, v)
+            for f, names in left
+            for v in names
+            if all(v not in others for g, others in left if g is not f)
+        ]
+        function, main = free[0] if free else (left[0][0], left[0][0].variables()[0])
+        left = [(f, names) for f, names in left if f is not function]
+        text = repr(function)
+        yield {"conserved": text, "main": symbols.get(text, main)}
 
 
 def _root_image(chart: Chart, symbol: sympy.Symbol) -> str | None:

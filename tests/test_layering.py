@@ -15,7 +15,7 @@ MODULES = {
 }
 LAYERS = [
     # The checker of certificates stands on its own: python-flint and the standard library.
-    {"derive.functions_from_text", "derive.check_flow", "derive.check_form", "derive.check"},
+    {"derive.checking", "derive.check"},
     {"derive.errors", "derive.verdict", "derive.language", "derive.sandbox", "derive.output"},
     {"derive.exact"},
     {"derive.stages"},

@@ -16,7 +16,9 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from derive.functions_from_text import BITS, Function, Rejected, Space
+from derive.checking.functions import Function
+from derive.checking.polynomials import BITS, Rejected
+from derive.checking.space import Space
 
 Field = list[Function]
 MAXIMAL_PATH = 12
@@ -207,11 +209,12 @@ def independent(rows: Sequence[Sequence[Any]]) -> bool:
     if not rows:
         return True
     with ctx.workprec(BITS):
-        gram = [[sum((a * b for a, b in zip(x, y, strict=True)), fmpq(0)) for y in rows]
-                for x in rows]
+        gram = [
+            [sum((a * b for a, b in zip(x, y, strict=True)), fmpq(0)) for y in rows] for x in rows
+        ]
         flat = [entry for row in gram for entry in row]
         if any(isinstance(entry, arb) for entry in flat):
-            value = arb_mat(len(rows), len(rows), [arb(entry) for entry in flat]).det()
+            value: Any = arb_mat(len(rows), len(rows), [arb(entry) for entry in flat]).det()
         else:
             value = fmpq_mat(len(rows), len(rows), flat).det()
         return bool(value > 0)

@@ -22,15 +22,15 @@ the printed gradient is 0 at beta_0, and that the curve begins at w_0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flint import arb, ctx, fmpq, fmpz_poly
 
-from derive.check_flow import Flow
-from derive.functions_from_text import BITS, Function, Rejected, Space, remainder
-
-if TYPE_CHECKING:
-    from derive.check import State
+from derive.checking.flow import Flow
+from derive.checking.functions import Function
+from derive.checking.polynomials import BITS, Rejected, remainder
+from derive.checking.record import State, number
+from derive.checking.space import Space
 
 TINY = 150
 
@@ -39,20 +39,23 @@ class Leaf:
     """Functions of the weights, the start symbols and named constants, on the leaf of the start."""
 
     def __init__(self, claim: Mapping[str, Any], flow: Flow, state: State) -> None:
-        from derive.check import number
-
         weights = state.certificate["weights"]
-        symbols = [n for n in state.start.variables if n not in state.space.variables]
+        starts = [n for n in state.start.variables if n not in state.space.variables]
         constants = [c["name"] for c in claim["constants"]]
-        self.names = [*symbols, *state.certificate["parameters"], *constants]
-        self.space = Space([*state.space.variables, *symbols, *constants],
-                           state.certificate["generators"], state.space.point)
+        self.names = [*starts, *state.certificate["parameters"], *constants]
+        self.space = Space(
+            [*state.space.variables, *starts, *constants],
+            state.certificate["generators"],
+            state.space.point,
+        )
         read, by_name = self.space.read, self.space.names
         old = len(state.space.variables)
         self.plain = [*self.space.symbols[:old], *self.space.symbols[len(self.space.variables) :]]
-        outputs = [f.into(self.plain) for f in flow.outputs]
+        outputs = [f.into(self.plain, self.space) for f in flow.outputs]
         self.flow = Flow(self.space, len(weights), outputs, flow.labels)
-        self.w0 = [w.into([by_name[v] for v in state.start.variables]) for w in state.w0]
+        self.w0 = [
+            w.into([by_name[v] for v in state.start.variables], self.space) for w in state.w0
+        ]
         self.point = {n: number(claim["at"].get(n)) for n in state.start.variables}
         start = state.start.values(self.point)
         self.point |= {n: w.at(start) for n, w in zip(weights, state.w0, strict=True)}
@@ -75,16 +78,9 @@ class Leaf:
         return c
 
     def _tie(self, c: Function, value: Function, symbol: Function, name: str) -> None:
-        # Constants are defined in order: the value may use those before it.
-        expanded = self._expand(value)
-        if not (self.at_start(c) - expanded).is_zero():
+        if not (self.at_start(c) - value).is_zero():
             raise Rejected(f"the conserved function of {name} does not start at its value")
         self.relations.append(((c - symbol).top, self.space.variables.index(name)))
-
-    def _expand(self, value: Function) -> Function:
-        if any(value.top.degrees()[i] + value.bottom.degrees()[i] for _, i in self.relations):
-            raise Rejected("the value of a constant uses start symbols only")
-        return value
 
     def _admit(self, relation: Any, main: int) -> None:
         degree = relation.degrees()[main]
@@ -100,7 +96,7 @@ class Leaf:
         """Return a function at w_0, in start symbols."""
         if self.space.generators:
             raise Rejected("a form over generators in the weights cannot be checked")
-        return f.into([*self.w0, *self.space.symbols[len(self.w0) :]])
+        return f.into([*self.w0, *self.space.symbols[len(self.w0) :]], self.space)
 
     def require_zero(self, f: Function, what: str) -> None:
         """Require that a function vanishes on the leaf of the start."""
@@ -132,8 +128,10 @@ def _printed(claim: Mapping[str, Any], leaf: Leaf) -> tuple[Space, list[Function
         raise Rejected("there is one coordinate for each output")
     images: list[Function | None] = [*flow.outputs, *(leaf.space.names[n] for n in leaf.names)]
     beta0 = [f.at(leaf.values) for f in flow.outputs]
-    point = {**{n: leaf.point[n] for n in leaf.names},
-             **dict(zip(claim["beta"], beta0, strict=True))}
+    point = {
+        **{n: leaf.point[n] for n in leaf.names},
+        **dict(zip(claim["beta"], beta0, strict=True)),
+    }
     plain: list[Any] = []
     for generator in claim["generators"]:
         image = generator.get("image") if isinstance(generator, dict) else None
@@ -173,9 +171,10 @@ def _kernel(claim: Mapping[str, Any], leaf: Leaf, state: State, warp: Function |
     if not P.bottom.is_constant() or P.top.degrees()[0] < 1:
         raise Rejected("the relation is a polynomial that contains the kernel")
     constants = [leaf.space.names[n] for n in leaf.names]
-    leaf.require_zero(P.into([K, *leaf.flow.outputs, *constants]), "the relation of K and beta")
+    pulled = P.into([K, *leaf.flow.outputs, *constants], leaf.space)
+    leaf.require_zero(pulled, "the relation of K and beta")
     inverse = space.number(1) / _slopes(claim, space)[0].derivative(0)
-    if not P.into([inverse, *space.symbols[: len(space.variables)]]).is_zero():
+    if not P.into([inverse, *space.symbols[: len(space.variables)]], space).is_zero():
         raise Rejected("1/Q'' does not solve the relation of K and beta")
     others = [space.point[n] for n in space.variables] if space.point is not None else []
     _require_root(P, [*others], 0, K.at(leaf.values), space.value(inverse), "1/Q''")
@@ -190,8 +189,7 @@ def _require_root(
     """
     coefficients = []
     for n in range(int(P.top.degrees()[main]) + 1):
-        part = {(*e[:main], *e[main + 1 :]): c
-                for e, c in P.top.to_dict().items() if e[main] == n}
+        part = {(*e[:main], *e[main + 1 :]): c for e, c in P.top.to_dict().items() if e[main] == n}
         total = fmpq(0)
         for e, c in part.items():
             term = fmpq(c)
@@ -226,7 +224,7 @@ def _chart(claim: Mapping[str, Any], leaf: Leaf, state: State, warp: Function | 
         if isinstance(entry, dict) and "name" in entry:
             _branch(entry, space)
     gradient, flow = _slopes(claim, space), leaf.flow
-    g = leaf.space.number(1) if warp is None else warp.into(leaf.plain)
+    g = leaf.space.number(1) if warp is None else warp.into(leaf.plain, leaf.space)
     if not g.at(leaf.values) > 0:
         raise Rejected("the warp g is not shown to be positive at the start")
     for i in range(flow.d):
@@ -240,12 +238,11 @@ def _chart(claim: Mapping[str, Any], leaf: Leaf, state: State, warp: Function | 
 
 def _pulled(f: Function, images: Sequence[Function | None]) -> Function:
     """Return a function of beta as one of the weights."""
-    # The denominator's relations are divided out as well, so that images suffice.
     degrees = [a + b for a, b in zip(f.top.degrees(), f.bottom.degrees(), strict=True)]
     if any(n > 0 and image is None for n, image in zip(degrees, images, strict=True)):
         raise Rejected("a function that is left in the Hessian of Q has no image in the weights")
-    zero = next(image for image in images if image is not None).space.number(0)
-    return f.into([zero if image is None else image for image in images])
+    space = next(image for image in images if image is not None).space
+    return f.into([space.number(0) if image is None else image for image in images], space)
 
 
 def _branch(entry: Mapping[str, Any], space: Space) -> None:
@@ -258,7 +255,8 @@ def _branch(entry: Mapping[str, Any], space: Space) -> None:
     ball = root
     if entry["explicit"] is not None:
         explicit = space.read(entry["explicit"])
-        if not P.into([*space.symbols[:main], explicit, *space.symbols[main + 1 :]]).is_zero():
+        images = [*space.symbols[:main], explicit, *space.symbols[main + 1 :]]
+        if not P.into(images, space).is_zero():
             raise Rejected(f"the formula of {name} does not solve its polynomial")
         ball = space.value(explicit)
     coefficients = _require_root(P, others, main, root, ball, name)
@@ -266,9 +264,10 @@ def _branch(entry: Mapping[str, Any], space: Space) -> None:
         scale = fmpq(1)
         for c in coefficients:
             scale = scale * c.q
-        polynomial = fmpz_poly([int((c * scale).p) for c in coefficients])
-        found = [z.real for f, _ in polynomial.factor()[1] for z, _ in f.complex_roots()
-                 if z.imag == 0]
+        polynomial: Any = fmpz_poly([int((c * scale).p) for c in coefficients])
+        found = [
+            z.real for f, _ in polynomial.factor()[1] for z, _ in f.complex_roots() if z.imag == 0
+        ]
         # Real roots come as disjoint balls: all but the one that is the root lie on a side of it.
         if sum(1 for x in found if x > root) != entry["above"] or (
             sum(1 for x in found if not (x > root or x < root)) != 1
@@ -283,22 +282,26 @@ def _curve(claim: Mapping[str, Any], leaf: Leaf, state: State, warp: Function | 
     point = {z: fmpq(0), **{n: leaf.point[n] for n in leaf.names}}
     space = Space([z, *leaf.names], claim["generators"], point)
     weights = state.certificate["weights"]
-    lifted = [space.read(claim["weights"][w]) if k in flow.weights else space.number(0)
-              for k, w in enumerate(weights)]
+    lifted = [
+        space.read(claim["weights"][w]) if k in flow.weights else space.number(0)
+        for k, w in enumerate(weights)
+    ]
     images = [*lifted, *(space.names[n] for n in leaf.space.variables[len(weights) :])]
     mu, h = space.read(claim["gradient"][0]), space.read(claim["curve"])
-    if not flow.outputs[0].into(images).same(h):
+    if not flow.outputs[0].into(images, space).same(h):
         raise Rejected("the curve is not F(w(z))")
     speed = mu.derivative(0)
     if not speed.is_not_zero():
         raise Rejected("the dual time is not shown to change with the parameter")
     _require_tiny(space.value(mu), "the dual time at the start")
     for k, x in zip(flow.weights, flow.X[0], strict=True):
-        if not (x.into(images) * speed).same(lifted[k].derivative(0)):
+        if not (x.into(images, space) * speed).same(lifted[k].derivative(0)):
             raise Rejected(f"{weights[k]} does not follow the flow along the curve")
         with ctx.workprec(BITS):
             gap = space.value(lifted[k]) - leaf.point[weights[k]]
         _require_tiny(gap, f"{weights[k]} - {weights[k]}(start) at the start of the curve")
+    if claim["beta"][0] in space.names:
+        raise Rejected(f"the name {claim['beta'][0]} is given twice")
     space.names[claim["beta"][0]] = h
     if claim["Q"] is None or not space.read(claim["Q"]).derivative(0).same(mu * h.derivative(0)):
         raise Rejected("dQ/dz is not mu dbeta/dz")

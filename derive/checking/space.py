@@ -23,20 +23,16 @@ from typing import Any
 
 from flint import Ordering, arb, ctx, fmpq, fmpz_mpoly_ctx
 
-MAXIMAL_LENGTH, MAXIMAL_NODES, MAXIMAL_DEPTH = 20_000, 5_000, 200
-MAXIMAL_POWER, MAXIMAL_DIGITS, MAXIMAL_PRODUCTS, MAXIMAL_DEGREE = 400, 2_000, 3_000_000, 5_000
-BITS = 320
-CALLS = {"exp", "log", "sqrt", "sin", "cos", "asinh"}
+from derive.checking.functions import Function
+from derive.checking.polynomials import BITS, Rejected, call_of, remainder, tree_of
+
+MAXIMAL_DEPTH, MAXIMAL_POWER = 200, 400
 OPERATIONS: dict[type, Any] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
-
-
-class Rejected(Exception):
-    """A claim fails, or is not shown by what the certificate gives; one line says which and how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +99,11 @@ class Space:
         return self._build(tree_of(text), 0)
 
     def _define(self, generator: Any) -> None:
-        symbol = self.symbols[len(self.variables) + len(self.generators)] if (
-            isinstance(generator, str) or "name" in generator
-        ) else None
+        symbol = (
+            self.symbols[len(self.variables) + len(self.generators)]
+            if (isinstance(generator, str) or "name" in generator)
+            else None
+        )
         if isinstance(generator, dict) and symbol is not None:
             name = generator["name"]
             if name in self.names:
@@ -144,7 +142,7 @@ class Space:
     def _parts(self, node: ast.expr, text: str) -> tuple[str, Function, Any]:
         """Return kind, argument and exponent of a generator's text."""
         if isinstance(node, ast.Call):
-            name, argument = _call(node)
+            name, argument = call_of(node)
             inner = self._build(argument, 1)
             return ("root", inner, 2) if name == "sqrt" else (name, inner, None)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
@@ -192,11 +190,9 @@ class Space:
             if type(node.op) in OPERATIONS:
                 return OPERATIONS[type(node.op)](left, right)  # type: ignore[no-any-return]
         if isinstance(node, ast.Call):
-            name, argument = _call(node)
+            name, argument = call_of(node)
             inner = self._build(argument, depth + 1)
-            return self._power(inner, self.number(1) / 2) if name == "sqrt" else (
-                self._find(name, inner)
-            )
+            return self._find("root", inner, 2) if name == "sqrt" else self._find(name, inner)
         raise Rejected(f"{type(node).__name__} is not part of the language")
 
     def _power(self, base: Function, exponent: Function) -> Function:
@@ -222,7 +218,7 @@ class Space:
         if generator.kind == "algebraic":
             relation = Function(self, generator.relation, self.unit)
             return -relation.derivative(variable, below=index) / relation.partial(position)
-        inner = argument.derivative(variable)
+        inner: Function = argument.derivative(variable)
         if inner.is_zero():
             return self.number(0)
         if generator.kind == "exp":
@@ -271,151 +267,6 @@ class Space:
         return function.at(self._values)
 
 
-class Function:
-    """An element of a :class:`Space`: a quotient of two integer polynomials."""
-
-    __slots__ = ("bottom", "space", "top")
-
-    def __init__(self, space: Space, top: Any, bottom: Any) -> None:
-        self.space, self.top, self.bottom = space, top, bottom
-
-    def _quotient(self, top: Any, bottom: Any) -> Function:
-        if not bottom.is_one():
-            common = top.gcd(bottom)
-            if not common.is_one():
-                top, bottom = top / common, bottom / common
-            if bottom.leading_coefficient() < 0:
-                top, bottom = -top, -bottom
-        return Function(self.space, top, bottom)
-
-    def _of(self, other: Function | int) -> Function:
-        return other if isinstance(other, Function) else self.space.number(other)
-
-    def __add__(self, other: Function | int) -> Function:
-        other = self._of(other)
-        if self.bottom == other.bottom:
-            return self._quotient(self.top + other.top, self.bottom)
-        top = product(self.top, other.bottom) + product(other.top, self.bottom)
-        return self._quotient(top, product(self.bottom, other.bottom))
-
-    def __neg__(self) -> Function:
-        return Function(self.space, -self.top, self.bottom)
-
-    def __sub__(self, other: Function | int) -> Function:
-        return self + (-self._of(other))
-
-    def __mul__(self, other: Function | int) -> Function:
-        other = self._of(other)
-        return self._quotient(product(self.top, other.top), product(self.bottom, other.bottom))
-
-    def __truediv__(self, other: Function | int) -> Function:
-        other = self._of(other)
-        if not other.is_not_zero():
-            raise Rejected("a divisor is zero, or is not shown to be other than zero")
-        return self._quotient(product(self.top, other.bottom), product(self.bottom, other.top))
-
-    def __pow__(self, exponent: int) -> Function:
-        if exponent < 0:
-            return (self.space.number(1) / self) ** -exponent
-        result = self.space.number(1)
-        for digit in bin(exponent)[2:]:
-            result = result * result
-            if digit == "1":
-                result = result * self
-        return result
-
-    def is_zero(self) -> bool:
-        """Tell whether this is zero by the relations; True is a proof."""
-        return bool(self.space.reduce(self.top).is_zero())
-
-    def is_not_zero(self) -> bool:
-        """Tell whether this is shown not to be the zero function; True is a proof."""
-        if not any(self.top.degrees()[len(self.space.variables) :]):
-            return not self.top.is_zero()
-        value = self.space.value(self)
-        return bool(value > 0 or value < 0)
-
-    def same(self, other: Function) -> bool:
-        """Tell whether two functions are equal by the relations; True is a proof."""
-        return (self - other).is_zero()
-
-    def rational(self) -> fmpq | None:
-        """Return the number that this is, or None."""
-        if not (self.top.is_constant() and self.bottom.is_constant()):
-            return None
-        return self.at([fmpq(0)] * len(self.space.symbols))  # type: ignore[no-any-return]
-
-    def partial(self, position: int) -> Function:
-        """Return the derivative by one polynomial variable, all others held fixed."""
-        top, bottom = self.top, self.bottom
-        if bottom.is_constant():
-            return self._quotient(top.derivative(position), bottom)
-        slope = product(top.derivative(position), bottom) - product(
-            top, bottom.derivative(position)
-        )
-        return self._quotient(slope, product(bottom, bottom))
-
-    def derivative(self, variable: int, below: int | None = None) -> Function:
-        """Return the derivative along a variable, generators (before *below*) by their rules."""
-        space = self.space
-        total = self.partial(variable)
-        for index in range(len(space.generators) if below is None else below):
-            part = self.partial(len(space.variables) + index)
-            if not part.top.is_zero():
-                total = total + part * space.slope(index, variable)
-        return total
-
-    def at(self, values: Sequence[Any]) -> Any:
-        """Return the value; a ball where one of the values is a ball.
-
-        Raises:
-            Rejected: the denominator is zero there.
-        """
-        with ctx.workprec(BITS):
-            bottom = evaluate(self.bottom, values)
-            if bottom == 0:
-                raise Rejected("the point is a pole")
-            return evaluate(self.top, values) / bottom
-
-    def into(self, images: Sequence[Function]) -> Function:
-        """Substitute a function of another space for every polynomial variable."""
-        parts = []
-        for polynomial in (self.top, self.bottom):
-            total = images[0].space.number(0)
-            for exponents, coefficient in polynomial.to_dict().items():
-                term = images[0].space.number(int(coefficient))
-                for image, n in zip(images, exponents, strict=False):
-                    term = term * image ** int(n) if n else term
-                total = total + term
-            parts.append(total)
-        return parts[0] / parts[1]
-
-
-def tree_of(text: str) -> ast.expr:
-    """Return the syntax tree of a text within bounds; nothing is evaluated."""
-    if len(text) > MAXIMAL_LENGTH:
-        raise Rejected(f"a text is longer than {MAXIMAL_LENGTH} characters")
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise Rejected(f"not an expression: {text[:60]}") from None
-    if sum(1 for _ in ast.walk(tree)) > MAXIMAL_NODES:
-        raise Rejected(f"a text has more than {MAXIMAL_NODES} parts")
-    return tree
-
-
-def _call(node: ast.Call) -> tuple[str, ast.expr]:
-    """Return name and argument of a call; log(Abs(x)) is a function of its own."""
-    name = node.func.id if isinstance(node.func, ast.Name) else ""
-    if name not in CALLS or len(node.args) != 1 or node.keywords:
-        raise Rejected(f"a call of {name or 'this'} is not part of the language")
-    inner = node.args[0]
-    if name == "log" and isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name):
-        if inner.func.id in ("Abs", "abs") and len(inner.args) == 1 and not inner.keywords:
-            return "logabs", inner.args[0]
-    return name, inner
-
-
 def _integer_ratio(a: Function, b: Function) -> int | None:
     """Return the integer n with a = n b, or None."""
     if a.top.is_zero():
@@ -433,49 +284,7 @@ def _integer_parts(a: Function, b: Function) -> tuple[int, int] | None:
     return None
 
 
-def product(a: Any, b: Any) -> Any:
-    """Return the product of two polynomials, refusing what would not end."""
-    if len(a) * len(b) > MAXIMAL_PRODUCTS or a.total_degree() + b.total_degree() > MAXIMAL_DEGREE:
-        raise Rejected("an expression is too large to be expanded")
-    if len(a) == len(b) == 1 and len(str(a.leading_coefficient())) > MAXIMAL_DIGITS:
-        raise Rejected("a number is too large")
-    return a * b
-
-
-def remainder(polynomial: Any, relation: Any, position: int) -> Any:
-    """Return r with lead^k polynomial = q relation + r, of lower degree in one variable."""
-    degree = relation.degrees()[position]
-    lead = _coefficient(relation, position, degree)
-    symbol = polynomial.context().gens()[position]
-    while not polynomial.is_zero() and (n := polynomial.degrees()[position]) >= degree:
-        first = _coefficient(polynomial, position, n)
-        lowered = product(product(first, symbol ** int(n - degree)), relation)
-        polynomial = product(lead, polynomial) - lowered
-    return polynomial
-
-
-def _coefficient(polynomial: Any, position: int, power: int) -> Any:
-    chosen = {
-        (*e[:position], 0, *e[position + 1 :]): c
-        for e, c in polynomial.to_dict().items()
-        if e[position] == power
-    }
-    return polynomial.context().from_dict(chosen)
-
-
-def evaluate(polynomial: Any, values: Sequence[Any]) -> Any:
-    """Return the value of a polynomial at rationals and balls."""
-    total: Any = fmpq(0)
-    for exponents, coefficient in polynomial.to_dict().items():
-        term: Any = fmpq(coefficient)
-        for value, n in zip(values, exponents, strict=False):
-            if n:
-                term = term * value ** int(n)
-        total = total + term
-    return total
-
-
-def _ball(generator: Generator, found: list[Any]) -> arb:
+def _ball(generator: Generator, found: list[Any]) -> Any:
     """Return the value of a generator from those before it."""
     padding = [fmpq(0)] * (len(generator.argument.space.symbols) - len(found))
     with ctx.workprec(BITS):
