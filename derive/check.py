@@ -23,32 +23,42 @@ Numbers are strings such as "-3/2". Blocks are the groups of outputs that share 
 from 1 in the order of their first output. The claims, in order, each checked in what the ones
 before it established:
 
-========== =====================================================================================
-idle       "weights": they start at 0, and where they are 0 no output has a slope along them
-laws       "laws": <grad c, grad F_i> = 0; gradients independent at "point"; complete where
-           p - n fields of "brackets" (1 is X_1, [1, 2] is [X_1, X_2], ...) are, too
-hessian    d = 1, or X_a K_bc = X_b K_ac and the closure of :mod:`derive.checking.flow` with H = 0
-warp       the forced H solves H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac, and the closure holds
-no hessian "identity" fails on the leaf: left - right has the value "residual" at the start for
-no warp    the start symbols "at"; where "cleared", both sides are first multiplied by their
-           denominators and the difference is differentiated along the fields in "along"
-dual       <grad y_i, grad F_j> = g delta_ij, X_a g = H_a g, <grad R, grad F_j> = g F_j
-form       the printed Q: see :mod:`derive.checking.form`
-not certified  "what": something printed that this certificate does not prove; always shown.
-               "instead of": "form" where it is the form of Q, else "claim"
-========== =====================================================================================
+idle
+    "weights": they start at 0, and where they are 0 no output has a slope along them.
+laws
+    "laws": <grad c, grad F_i> = 0, with gradients that are independent at "point". They are all
+    where p - n iterated "brackets" (1 is X_1, [1, 2] is [X_1, X_2], ...) are independent there.
+hessian
+    X_a K_bc = X_b K_ac and the closure of :mod:`derive.checking.flow` with H = 0; nothing for
+    d = 1. Here and for a warp det K must not vanish on the leaf of w_0.
+warp
+    The forced H solves H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac, and the closure holds.
+no hessian, no warp
+    The "identity", one of those of :meth:`derive.checking.flow.Flow.sides`, fails on the leaf:
+    left - right is "residual" at the start "at". Where "cleared", both sides are first multiplied
+    by their denominators; then the difference may be differentiated along the fields "along".
+    det K, differentiated along "regular along", is not 0 there.
+dual
+    <grad y_i, grad F_j> = g delta_ij, X_a g = H_a g, and <grad R, grad F_j> = g F_j.
+form
+    The printed Q and its gradient: see :mod:`derive.checking.form`.
+not certified
+    "what": something printed that this certificate does not prove; always shown. It stands
+    "instead of" a "form" of Q, or of another "claim".
 
-Why the verdict follows. PROVED, single output: beta is monotone along the flow, so K > 0 is a
-function of beta there and Q'' = 1/K. PROVED, hessian or warp: eta(X_a) = H_a, eta(V) = omega(V) is
-a closed one-form on the leaf, whose tangent space is spanned by X_a and vertical V, as the ranks
-show; g = exp(int eta) makes g K^-1 constant along every V, so a function of beta, and the equations
-say that it is a Hessian. Several blocks: all with g = 1.
+Why the verdict follows.
 
-REFUTED, one block: a warp forces H (Gram minors of an independent J), then each condition on every
-leaf point that the flow reaches; a function with a value or an iterated derivative along the flow
-other than 0 at w_0 is not zero on the leaf of w_0. Several blocks: for k in one block and i, j in
-another, h_k rho_ij = 0, so a warp is constant, and one block is not a Hessian map.
-
+PROVED, one output. beta is monotone along the flow, in whichever direction it is steered, so on
+    the leaf near w_0 the function K > 0 is one of beta; Q'' = 1/K.
+PROVED, one block. eta(X_a) = H_a, eta(V) = omega(V) is a closed one-form on the leaf: the ranks
+    show that its tangent space is spanned by the X_a and the vertical V. g = exp(int eta) makes
+    g K^-1 constant along every V, so a function of beta, and the equations make it a Hessian.
+PROVED, several blocks. Each is a Hessian map with g = 1, and Q is the sum.
+REFUTED, one block. A warp g forces H = X log g, since the Gram minors of an independent J are
+    positive, and with H every condition on the leaf. A function whose value, or an iterated
+    derivative along the fields, is not 0 at w_0 is not zero on the leaf: one condition fails.
+REFUTED, several blocks. For k in one block and i, j in another h_k rho_ij = 0, so that a warp
+    is constant; and one block is not a Hessian map.
 UNDECIDED: the claims imply neither. The verdict must be exactly what the claims imply.
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from flint import ctx, fmpq
@@ -13,6 +14,12 @@ from derive.checking.form import check_form
 from derive.checking.functions import Function
 from derive.checking.polynomials import BITS, Rejected
 from derive.checking.record import Block, State, number
+
+LEAST = 10**5
+"""A decimal residual has at least six digits that count."""
+
+DEPTH = 3
+"""Derivatives along the flow that are looked at to see that the outputs move."""
 
 DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]{1,4})?")
 
@@ -44,10 +51,30 @@ def _laws(claim: Mapping[str, Any], block: Block, state: State) -> None:
 
 def _exists(warped: bool) -> Callable[[Mapping[str, Any], Block, State], None]:
     def checked(claim: Mapping[str, Any], block: Block, state: State) -> None:
+        _require_motion(block.flow, state)
         if block.flow.d > 1:
             block.flow.close(warped, point_of(claim, state), len(block.laws))
 
     return checked
+
+
+def _require_motion(flow: Flow, state: State) -> None:
+    """Require that the outputs move independently: det K is not zero on the leaf of the start."""
+    for length in range(DEPTH + 1):
+        for path in product(flow.labels, repeat=length):
+            if _lives_at_start(regularity(flow, path, state), state):
+                return
+    raise Rejected("the outputs are not shown to move independently from the start")
+
+
+def _lives_at_start(f: Function, state: State) -> bool:
+    """Tell whether a polynomial is shown not to be zero at w_0, as a function of the start."""
+    if not state.space.generators:
+        constants = (state.start.names[v] for v in state.space.variables[len(state.w0) :])
+        return f.into([*state.w0, *constants], state.start).is_not_zero()
+    at = {name: str(2 * k + 3) for k, name in enumerate(state.start.variables)}
+    value = f.at(state.start_point(at))
+    return bool(value > 0 or value < 0)
 
 
 def _fails(warped: bool) -> Callable[[Mapping[str, Any], Block, State], None]:
@@ -101,7 +128,7 @@ def _compare(value: Any, residual: Any) -> None:
     stated, unit = fmpq(int(digits.replace(".", ""))), fmpq(10) ** abs(scale)
     with ctx.workprec(BITS):
         error = abs(value * (unit if scale < 0 else 1 / unit) - stated)
-        if not error < 1:
+        if not error < 1 or abs(stated) < LEAST:
             raise Rejected(f"the value is {value.str(15, radius=False)}, not {residual:.40}")
 
 

@@ -232,10 +232,11 @@ class Space:
         if generator.kind == "asinh":
             return inner / self._find("root", argument * argument + 1, 2)
         if generator.kind == "root":
-            return symbol * inner / (argument * generator.exponent)
-        if not generator.exponent.derivative(variable).is_zero():
+            return symbol * inner / (argument * int(generator.exponent))
+        exponent: Function = generator.exponent
+        if not exponent.derivative(variable).is_zero():
             raise Rejected("an exponent changes with the weights")
-        return symbol * generator.exponent * inner / argument
+        return symbol * exponent * inner / argument
 
     def reduce(self, polynomial: Any) -> Any:
         """Return the remainder of a polynomial by all relations, last generator first."""
