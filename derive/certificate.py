@@ -26,7 +26,7 @@ from derive.verdict import Identity, Verdict
 
 Claim = dict[str, Any]
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
-DEPTH, STARTS = 4, 16
+DEPTH, ORDER, STARTS, MAXIMAL_TERMS = 4, 13, 16, 3000
 
 
 def certify(d: Derivation) -> dict[str, Any]:
@@ -170,21 +170,28 @@ class _Writer:
         if at is None:
             return
         along = [int(name.removeprefix("grad F")) for name in evidence.derivative]
+        regular = self._regular(at)
+        if regular is None:
+            return
         base = {"claim": kind, "block": self.index, "at": at, "along": along}
-        base |= {"regular along": self._regular(at), "residual": str(evidence.residual)}
-        for identity in self._identities(kind == "no warp"):
+        base |= {"regular along": regular, "residual": str(evidence.residual)}
+        for identity in self._identities(evidence.statement):
             for cleared in (False, True) if not along else (True,):
                 yield {**base, "identity": identity, "cleared": cleared}
 
-    def _regular(self, at: Mapping[str, str]) -> list[int]:
-        """Return fields along which det K has a derivative other than 0 at the start."""
+    def _regular(self, at: Mapping[str, str]) -> list[int] | None:
+        """Return fields along which det K has a derivative other than 0 at the start, or None."""
         values = self.state.start_point(at)
-        for length in range(DEPTH):
-            for path in product(self.flow.labels, repeat=length):
-                value = checked_claims.regularity(self.flow, path, self.state).at(values)
-                if value > 0 or value < 0:
-                    return list(path)
-        return []
+        labels = self.flow.labels
+        paths = [list(path) for n in range(DEPTH) for path in product(labels, repeat=n)]
+        for path in [*paths, *([label] * n for n in range(DEPTH, ORDER) for label in labels)]:
+            derivative = checked_claims.regularity(self.flow, path, self.state)
+            if len(derivative.top) > MAXIMAL_TERMS:
+                return None
+            value = derivative.at(values)
+            if value > 0 or value < 0:
+                return path
+        return None
 
     def _start_of(self, point: Mapping[str, Fraction]) -> dict[str, str] | None:
         """Return the start symbols that put the weights where the evidence has them."""
@@ -199,13 +206,15 @@ class _Writer:
                 return {**dict.fromkeys(self.state.start.variables, "1"), **at}
         return None
 
-    def _identities(self, warped: bool) -> Iterator[list[Any]]:
-        """Yield the conditions, simple ones first."""
+    def _identities(self, statement: str) -> Iterator[list[Any]]:
+        """Yield the conditions that a statement of the derivation may be."""
         labels = self.flow.labels
         pairs = list(combinations(labels, 2))
-        for (a, b), c in product(pairs, labels):
-            yield ["equation", [a, b, c], []]
-        for length in range(DEPTH if warped else 0):
+        if statement.startswith(("<", "H")):
+            for (a, b), c in product(pairs, labels):
+                yield ["equation", [a, b, c], []]
+            return
+        for length in range(DEPTH):
             for start, rest in product(pairs, product(labels, repeat=length)):
                 path = [*start, *rest]
                 for i, j in [(i, i) for i in labels] + pairs:

@@ -16,12 +16,10 @@ from typing import Annotated, Any
 import typer
 
 from derive.errors import DeriveError, InputError, LanguageError
-from derive.output import Narrator, check_writable, deliver
+from derive.output import Narrator, check_writable, contents, deliver
 from derive.sandbox import ChildDied, Limits, OutOfTime, run_limited
 
 YES, NO, BAD_INPUT, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
-MAXIMAL_RECORD = 20_000_000
-"""Characters of a record that are read."""
 
 app = typer.Typer(
     name="derive",
@@ -146,25 +144,13 @@ def check_file(
       derive regularizer "a*u1" "a*u2" --json -o neuron.json
       derive check neuron.json
     """
-    text = _contents(file)
+    text = contents(file)
     answer = _run(lambda enter: _check(text, enter), timeout, True)
     if answer.code == YES:
         deliver(answer.result, None)
     else:
         _refuse(answer.result)
     raise typer.Exit(answer.code)
-
-
-def _contents(file: str) -> str:
-    try:
-        if file.strip() == "-":
-            return sys.stdin.read(MAXIMAL_RECORD)
-        with open(file, encoding="utf-8") as stream:
-            return stream.read(MAXIMAL_RECORD)
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{file} is no text") from None
 
 
 def _check(text: str, enter: Callable[[str], None]) -> Answer:

@@ -66,6 +66,9 @@ def test_published_models_are_certified_in_full(model):
         (["p**4-m**4"], {"p": "1", "m": "2"}, "PROVED", ()),
         (["w**3+w"], {}, "PROVED", ("Q in quadrature form",)),
         (["x**2*y", "y**3"], {}, "REFUTED", ()),
+        # J has rank 1 at these starts, and full rank nearby on the leaf.
+        (["5*b**3", "a*b"], {"a": "-2", "b": "0"}, "REFUTED", ()),
+        (["a", "a*b*c", "a + c + a*c"], {"a": "-1", "b": "2", "c": "0"}, "REFUTED", ()),
     ],
     ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else "",
 )
@@ -162,6 +165,25 @@ def test_what_the_verdict_needs_cannot_be_left_out(model):
     for verdict in {"PROVED", "REFUTED", "UNDECIDED"} - {record["verdict"]}:
         with pytest.raises(Rejected, match="verdict"):
             check({**record, "verdict": verdict})
+
+
+@pytest.mark.parametrize("name", ["tied pair", "depth 3", "deep neuron", "W W^T"])
+def test_entries_of_a_wrong_kind_are_refused_in_one_line(name):
+    record = published(name)
+
+    def paths(value, path=()):
+        yield path
+        if isinstance(value, dict | list):
+            for key in value if isinstance(value, dict) else range(len(value)):
+                yield from paths(value[key], (*path, key))
+
+    for path in paths(record):
+        for odd in (None, 7, -1, True, 1.5, "", "w**", [], {}, [[]], {"name": "w"}, "\0"):
+            if path:
+                try:
+                    check(replaced(record, path, odd))
+                except REFUSED as refusal:
+                    assert str(refusal).isprintable()
 
 
 @pytest.mark.parametrize("name", ["neuron in R^2", "deep neuron", "W W^T", "untied pair"])
