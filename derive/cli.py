@@ -162,13 +162,18 @@ def _check(text: str, enter: Callable[[str], None]) -> Answer:
     try:
         report = check_text(text)
     except NotACertificate as fault:
-        return Answer(f"not a certificate: {fault}", BAD_INPUT)
+        return Answer(_printable(f"not a certificate: {fault}"), BAD_INPUT)
     except Rejected as fault:
-        return Answer(f"rejected: {fault}", NO)
+        return Answer(_printable(f"rejected: {fault}"), NO)
     lines = [f"Accepted: {report.verdict}"]
     lines += [f"  {claim}: holds" for claim in report.accepted]
     lines += [f"  not certified: {what}" for what in report.open]
-    return Answer("\n".join(lines), YES)
+    return Answer("\n".join(_printable(line) for line in lines), YES)
+
+
+def _printable(line: str) -> str:
+    """Return a line without what a certificate's author could send to the terminal."""
+    return "".join(c if c.isprintable() else "?" for c in line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Every derivation's certificate is accepted, and a changed one only where it stays true."""
 
+import contextlib
 import functools
 import json
 import subprocess
@@ -168,7 +169,7 @@ def test_what_the_verdict_needs_cannot_be_left_out(model):
 
 
 @pytest.mark.parametrize("name", ["tied pair", "depth 3", "deep neuron", "W W^T"])
-def test_entries_of_a_wrong_kind_are_refused_in_one_line(name):
+def test_entries_of_a_wrong_kind_raise_nothing_else(name):
     record = published(name)
 
     def paths(value, path=()):
@@ -180,10 +181,8 @@ def test_entries_of_a_wrong_kind_are_refused_in_one_line(name):
     for path in paths(record):
         for odd in (None, 7, -1, True, 1.5, "", "w**", [], {}, [[]], {"name": "w"}, "\0"):
             if path:
-                try:
+                with contextlib.suppress(*REFUSED):
                     check(replaced(record, path, odd))
-                except REFUSED as refusal:
-                    assert str(refusal).isprintable()
 
 
 @pytest.mark.parametrize("name", ["neuron in R^2", "deep neuron", "W W^T", "untied pair"])
@@ -267,6 +266,17 @@ def test_command_line(tmp_path):
         assert len(done.stderr.splitlines()) == 1
         assert words in done.stderr
     assert run(str(tmp_path / "none.json")).returncode == 2
+
+
+def test_a_certificate_writes_no_control_characters():
+    record = published("linear")
+    claim = {"claim": "not certified", "block": 1, "what": "\x1b[2Jall\n", "instead of": "claim"}
+    done = run("-", text=json.dumps({**record, "claims": [*record["claims"], claim]}))
+    assert done.returncode == 0
+    assert all(line.isprintable() for line in done.stdout.split("\n"))
+    done = run("-", text=json.dumps({**record, "outputs": ["\x1b[2J"]}))
+    assert done.returncode == 1
+    assert done.stderr.rstrip("\n").isprintable()
 
 
 def test_what_is_not_certified_is_said():
