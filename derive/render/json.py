@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from derive.certificate import certify
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.records import Block, Decision
@@ -66,6 +67,7 @@ def to_record(d: Derivation) -> dict[str, Any]:
             "asked": None if d.asked is None else _road(d.asked),
             **finding_record(d.potential.finding),
         },
+        "certificate": certify(d),
     }
 
 

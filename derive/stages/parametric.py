@@ -241,7 +241,7 @@ def _parametric_piece(
         notation.betas,
         mu * notation.betas[0] - conjugate,
         (mu,),
-        curve=Curve(z, beta, interval),
+        curve=Curve(z, beta, interval, tuple(weights.items())),
         assumptions=assumptions,
         evidence=evidence,
     )

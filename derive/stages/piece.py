@@ -44,11 +44,13 @@ class Curve:
         parameter: z.
         beta: h(z).
         interval: the open interval of z on which h is monotone; infinite ends allowed.
+        weights: w(z), the flow itself; beta = F(w(z)).
     """
 
     parameter: Symbol
     beta: Expr
     interval: tuple[Expr, Expr]
+    weights: tuple[tuple[str, Expr], ...] = ()
 
 
 @dataclass(frozen=True)
