@@ -12,7 +12,7 @@ from sympy import Expr
 
 from derive.exact.field import RationalFunction
 from derive.records import Block
-from derive.render.text import plain
+from derive.render.plain import plain
 from derive.stages.chart import Chart
 from derive.stages.piece import Piece
 

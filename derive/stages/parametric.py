@@ -105,8 +105,10 @@ def _scale(
             for factor, _ in factorize(polynomial)[1]:
                 linear = field.quotient(factor, field.ring.constant(1))
                 slope = linear.partial(0)
-                if not slope.is_zero() and slope.partial(0).is_zero():
-                    return -slope / (linear - slope * field.gens[0])
+                offset = linear - slope * field.gens[0]
+                if slope.is_zero() or offset.is_zero() or not slope.partial(0).is_zero():
+                    continue
+                return -slope / offset
     return field.one
 
 

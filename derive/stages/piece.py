@@ -88,6 +88,7 @@ class Piece:
         abbreviations: named functions of beta that an integral uses.
         lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
             g is 1 at the start.
+        domain: where Q is defined and why it is convex there, in words.
     """
 
     kind: Kind
@@ -103,3 +104,4 @@ class Piece:
     note: str = ""
     abbreviations: tuple[tuple[Symbol, Expr], ...] = ()
     lift: Lift | None = None
+    domain: str = ""
