@@ -23,6 +23,8 @@ from derive.verdict import Verdict
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation, derive
+    from derive.inverse.parameterize import parameterize
+    from derive.inverse.record import InverseDesign
     from derive.stages.parameterization import Parameterization
 
 __version__ = "0.1.0"
@@ -33,17 +35,21 @@ __all__ = [
     "Derivation",
     "DeriveError",
     "InputError",
+    "InverseDesign",
     "LanguageError",
     "NumericalError",
     "Parameterization",
     "RankDeficient",
     "Verdict",
     "derive",
+    "parameterize",
 ]
 
 _LAZY = {
     "Derivation": "derive.derivation",
     "derive": "derive.derivation",
+    "InverseDesign": "derive.inverse.record",
+    "parameterize": "derive.inverse.parameterize",
     "Parameterization": "derive.stages.parameterization",
 }
 

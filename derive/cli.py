@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from derive.errors import DeriveError, InputError, LanguageError
+from derive.inverse_cli import add_parameterize
 from derive.output import Narrator, check_writable, deliver
 from derive.sandbox import ChildDied, Limits, OutOfTime, run_limited
 
@@ -247,6 +248,9 @@ def _protect(arguments: Sequence[str]) -> list[str]:
         else a
         for a in arguments
     ]
+
+
+add_parameterize(app, _run)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

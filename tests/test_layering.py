@@ -19,14 +19,16 @@ LAYERS = [
     {"derive.stages"},
     {"derive.records"},
     {"derive.derivation"},
+    {"derive.inverse"},
     {"derive.render"},
+    {"derive.inverse_cli"},
     {"derive.cli"},
     {"derive.__main__"},
 ]
 # Q in symbols asks for Q in numbers on demand; the command line knows both packages.
 ALLOWED_TO_USE_NUMERICS = {"derive.records", "derive.cli"}
-# The derivation offers its own rendering on demand.
-LAZY = {("derive.derivation", "derive.render")}
+# Finished records offer their own rendering on demand.
+LAZY = {("derive.derivation", "derive.render"), ("derive.inverse.record", "derive.render")}
 
 
 def layer(module: str) -> int | None:
