@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sympy import Expr
+
 from derive.derivation import Derivation, derive
-from derive.errors import ConsistencyError, DeriveError, InputError
+from derive.errors import ConsistencyError, DeriveError
 from derive.exact.elementary import Elementary
 from derive.exact.tower import Unsettled
 from derive.inverse.problem import PLACES, Problem
 from derive.language import from_sympy
 from derive.language.tree import Name, Tree, names
+from derive.stages.notation import Constant
 from derive.stages.parameterization import Parameterization
 from derive.verdict import Identity, Verdict
 
@@ -56,13 +59,9 @@ def run_forward(
     if set(names((output,))) - set(weights):
         return Forward(None, None, "F has parameters, which the forward derivation does not take")
     try:
-        p = Parameterization([output], weights, start, positive)
-    except InputError as refusal:
-        return Forward(None, None, f"the forward derivation does not take F: {refusal}")
-    try:
-        derivation = derive(p)
+        derivation = derive(Parameterization([output], weights, start, positive))
     except DeriveError as refusal:
-        return Forward(None, None, f"the forward derivation stopped: {refusal}")
+        return Forward(None, None, f"the forward derivation does not take F: {refusal}")
     if derivation.verdict is Verdict.REFUTED:
         raise ConsistencyError("the forward derivation refutes the design")
     if derivation.verdict is not Verdict.PROVED:
@@ -76,43 +75,61 @@ def run_forward(
 
 def _proportional(problem: Problem, derivation: Derivation, values: dict[str, Tree]) -> bool:
     """Tell whether Q_F'' is proved to be Q'' times a positive constant."""
-    Q = derivation.potential.Q
-    if Q is None or derivation.potential.kind != "explicit":
+    piece = derivation.potential.pieces[0]
+    if piece.kind not in ("explicit", "parametric"):
         return False
+    curve, parameter = piece.betas[0], piece.betas[0]
+    if piece.curve is not None:
+        curve, parameter = piece.curve.beta, piece.curve.parameter
     try:
-        derived = from_sympy(Q)
+        beta, slope = (from_sympy(_written(x, piece.constants)) for x in (curve, piece.gradient[0]))
     except DeriveError:
         return False
-    beta = derivation.beta[0].name
-    trees = [problem.tree, derived, *values.values()]
-    for point in _points(problem, [n for n in names((derived,)) if n != beta]):
+    trees = [problem.tree, beta, slope, *values.values()]
+    # Renamed where a parameter of Q has the name of the curve's parameter.
+    along = free_start("z", set(problem.parameters))
+    symbols = [n for n in names((beta, slope)) if n != parameter.name]
+    contradicted = False
+    for point in _points(problem, along.name, symbols):
         tower = Elementary(point, trees)
         try:
             images = {name: tower.read(tree) for name, tree in values.items()}
-            images[beta] = tower.known[problem.variable]
-            found, asked = tower.read(derived, images), tower.read(problem.tree)
-            for _ in range(2):
-                found, asked = tower.derivative(found), tower.derivative(asked)
-            if tower.sign(asked) <= 0:
-                continue
+            images[parameter.name] = tower.known[along.name]
+            b = tower.read(beta, images)
+            speed = tower.derivative(b)
+            composed = tower.derivative(tower.read(problem.tree, {problem.variable: b}))
+            found = tower.derivative(tower.read(slope, images))
+            asked = tower.derivative(composed / speed)
+            # Q_F'' = (d slope/dz)/(d beta/dz), and likewise for Q: the speed cancels.
             ratio = tower.tidy(found / asked)
-            if tower.sign(ratio) <= 0 or not tower.ball(tower.derivative(ratio)).contains(0):
-                raise ConsistencyError("the forward derivation finds another Q")
-            return tower.is_zero(tower.derivative(ratio))
+            if tower.sign(asked) * tower.sign(speed) <= 0:
+                continue
+            change = tower.derivative(ratio)
+            if tower.sign(ratio) > 0 and tower.is_zero(change):
+                return True
+            contradicted = contradicted or not tower.ball(change).contains(0)
         except (Unsettled, ZeroDivisionError):
             continue
+    if contradicted:
+        raise ConsistencyError("the forward derivation finds another Q")
     return False
 
 
-def _points(problem: Problem, symbols: list[str]) -> Iterator[dict[str, Fraction]]:
+def _written(expression: Expr, constants: Sequence[Constant]) -> Expr:
+    for symbol, value in reversed(constants):
+        expression = expression.subs(symbol, value)
+    return expression
+
+
+def _points(problem: Problem, along: str, symbols: list[str]) -> Iterator[dict[str, Fraction]]:
     for place in PLACES:
         for start in PLACES[:4]:
             for values in problem.parameter_points():
                 free = {name: start for name in symbols if name not in values}
-                yield {problem.variable: place, **values, **free}
+                yield {along: place, **values, **free}
 
 
-def free_start(weight: str, taken: set[str]) -> Tree:
+def free_start(weight: str, taken: set[str]) -> Name:
     """Return the symbol at which a weight starts, different from the user's names.
 
     >>> free_start("w", {"w_0"})

@@ -195,7 +195,8 @@ def _single(problem: Problem, convexity: Convexity, chart: Chart, weight: str) -
     free = free_start(weight, set(problem.parameters) | {problem.variable})
     # The exact start first; one that the derivation does not read gives way to a symbol.
     forward = Forward(None, None, "")
-    for first, positive in ((start, ()), (free, (weight,))):
+    declared = () if start is None else tuple(sorted(problem.positive & set(names((start,)))))
+    for first, positive in ((start, declared), (free, (weight,))):
         if first is not None and forward.derivation is None:
             forward = run_forward(problem, F, (weight,), {weight: first}, positive=positive)
     if forward.identity is not None:

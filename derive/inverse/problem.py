@@ -128,7 +128,7 @@ def examine(problem: Problem) -> Convexity | None:
         try:
             slope = tower.derivative(tower.read(problem.tree))
             second = tower.derivative(slope)
-            sign = tower.sign(second)
+            sign = 0 if tower.ball(second) == 0 else tower.sign(second)
         except (Unsettled, ZeroDivisionError):
             continue
         images = expressions(tower, problem.symbols())
