@@ -13,10 +13,10 @@ from sympy import Expr, Symbol
 
 from derive.errors import DeriveError
 from derive.exact.conversion import to_field
-from derive.exact.elementary import Elementary
+from derive.exact.elementary_germ import Elementary
 from derive.exact.field import FunctionField
+from derive.exact.germ import Unsettled
 from derive.exact.positivity import is_nonnegative
-from derive.exact.tower import Unsettled
 from derive.language import from_sympy, to_text
 from derive.language.tree import Tree, names
 

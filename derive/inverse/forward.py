@@ -10,8 +10,8 @@ from sympy import Expr
 
 from derive.derivation import Derivation, derive
 from derive.errors import ConsistencyError, DeriveError
-from derive.exact.elementary import Elementary
-from derive.exact.tower import Unsettled
+from derive.exact.elementary_germ import Elementary
+from derive.exact.germ import Unsettled
 from derive.inverse.problem import PLACES, Problem
 from derive.language import from_sympy
 from derive.language.tree import Name, Tree, names

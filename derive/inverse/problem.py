@@ -10,10 +10,10 @@ from fractions import Fraction
 from sympy import Expr, Symbol, oo
 
 from derive.errors import InputError
-from derive.exact.elementary import Elementary
+from derive.exact.elementary_germ import Elementary
 from derive.exact.field import RationalFunction
+from derive.exact.germ import Tower, Unsettled
 from derive.exact.positivity import is_nonnegative
-from derive.exact.tower import Tower, Unsettled
 from derive.inverse.smooth import expressions, smooth_interval
 from derive.language.tree import Call, Name, Power, Tree, names, walk
 from derive.stages.notation import to_expr

@@ -8,8 +8,8 @@ import sympy
 from sympy import Expr, Symbol, oo
 
 from derive.exact.field import RationalFunction
+from derive.exact.germ import Tower
 from derive.exact.positivity import is_nonnegative
-from derive.exact.tower import Tower
 from derive.stages.notation import to_expr
 
 

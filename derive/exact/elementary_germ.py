@@ -9,8 +9,8 @@ from math import lcm
 from flint import fmpz
 
 from derive.exact.field import RationalFunction
+from derive.exact.germ import Tower, Unsettled
 from derive.exact.polynomial import factorize
-from derive.exact.tower import Tower, Unsettled
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
 
 LARGEST_MULTIPLE = 64
