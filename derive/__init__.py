@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     from derive.derivation import Derivation, derive
     from derive.inverse.parameterize import parameterize
     from derive.inverse.record import InverseDesign
+    from derive.roads.ansatz import Ansatz
     from derive.stages.parameterization import Parameterization
+    from derive.stages.radial import VectorModel
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ansatz",
     "ConsistencyError",
     "DegenerateStart",
     "Derivation",
@@ -40,17 +43,20 @@ __all__ = [
     "NumericalError",
     "Parameterization",
     "RankDeficient",
+    "VectorModel",
     "Verdict",
     "derive",
     "parameterize",
 ]
 
 _LAZY = {
+    "Ansatz": "derive.roads.ansatz",
     "Derivation": "derive.derivation",
     "derive": "derive.derivation",
     "InverseDesign": "derive.inverse.record",
     "parameterize": "derive.inverse.parameterize",
     "Parameterization": "derive.stages.parameterization",
+    "VectorModel": "derive.stages.radial",
 }
 
 

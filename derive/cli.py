@@ -15,9 +15,10 @@ from typing import Annotated, Any
 
 import typer
 
-from derive.errors import DeriveError, InputError, LanguageError
+from derive.errors import DeriveError, InputError
 from derive.inverse_cli import add_parameterize
 from derive.output import Narrator, check_writable, deliver
+from derive.request import Options, Request, model_of, read_request
 from derive.sandbox import ChildDied, Limits, OutOfTime, run_limited
 
 YES, NO, BAD_INPUT, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -65,6 +66,19 @@ def regularizer(
     positive: Annotated[
         str, typer.Option(help="Weights or start symbols that start positive.", metavar="NAMES")
     ] = "",
+    vector: Annotated[
+        str,
+        typer.Option(
+            help="Vectors: u:3, or u alone to leave the dimension open.", metavar="U[:D],..."
+        ),
+    ] = "",
+    matrix: Annotated[
+        str, typer.Option(help="Matrices: W:2x2; then W*T(W) is accepted.", metavar="W:MxN,...")
+    ] = "",
+    parameter: Annotated[
+        str,
+        typer.Option(help="Names that are constants; those in exponents are.", metavar="NAMES"),
+    ] = "",
     check: Annotated[
         bool, typer.Option("--check", help="Confirm Q by a high-precision flow in the weights.")
     ] = False,
@@ -89,9 +103,10 @@ def regularizer(
 
     Where one exists, gradient flow on |X F(w) - y|^2 minimises Q among the beta with X beta = y.
 
-    OUTPUT is a polynomial or a quotient of polynomials in the weights, in Python's notation:
-    + - * / ** and brackets, exact numbers (0.5 is 1/2). Weights are real and start at the
-    symbol <weight>_0 unless --start says otherwise.
+    OUTPUT is an expression in the weights, in Python's notation: + - * / ** and brackets, exact
+    numbers (0.5 is 1/2), sqrt exp log sin cos tan sinh cosh tanh asinh, and p**D with D a
+    parameter. Weights are real and start at the symbol <weight>_0 unless --start says otherwise.
+    With --vector and --matrix, outputs may use norm(u), dot(u, v), T(W) and products.
 
     Exit status: 0 Q exists and is printed; 1 proved that there is none; 2 bad input;
     3 undecided, or out of time.
@@ -100,11 +115,14 @@ def regularizer(
     Examples:
       derive regularizer "p**2 - m**2" --start p=alpha,m=alpha --positive alpha
       derive regularizer "a*u1" "a*u2" --check
+      derive regularizer "a*u" --vector u
+      derive regularizer "W*T(W)" --matrix W:2x2
+      derive regularizer "p**D - m**D" --start p=alpha,m=alpha
       derive regularizer "a*u1" "a*u2" --latex --standalone -o neuron.tex
     """
-    request = _request(
-        outputs or [], start, positive, "latex" if latex else "json" if json else "text", standalone
-    )
+    form = "latex" if latex else "json" if json else "text"
+    options = Options(start, positive, vector, matrix, parameter)
+    request = read_request(outputs or [], options, form, standalone)
     if latex and json:
         raise InputError("choose one of --latex and --json")
     if standalone and not latex:
@@ -122,17 +140,6 @@ def regularizer(
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What to derive, checked as far as is possible without algebra."""
-
-    outputs: tuple[Any, ...]
-    start: dict[str, Any]
-    positive: tuple[str, ...]
-    form: str
-    standalone: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What a derivation printed, and its exit status."""
 
@@ -141,32 +148,14 @@ class Answer:
     narration: str = ""
 
 
-def _request(
-    outputs: Sequence[str], start: str, positive: str, form: str, standalone: bool
-) -> Request:
-    from derive.language import parse_assignments, parse_names, parse_outputs
-
-    trees = parse_outputs([text.lstrip() for text in outputs])
-    try:
-        option = "--start"
-        starts = dict(parse_assignments(start)) if start.strip() else {}
-        option = "--positive"
-        names = parse_names(positive) if positive.strip() else ()
-    except LanguageError as error:
-        raise InputError(f"{option}: {error}") from None
-    return Request(trees, starts, names, form, standalone)
-
-
 def _derive(request: Request, digits: int | None, enter: Callable[[str], None]) -> Answer:
     """Derive, render, and cross-check where asked: the part that runs in the child."""
     enter("importing the algebra")
     from derive.derivation import derive
-    from derive.stages.parameterization import Parameterization
     from derive.verdict import Verdict
 
     enter("parameterization")
-    p = Parameterization(request.outputs, None, request.start, request.positive)
-    derivation = derive(p, enter)
+    derivation = derive(model_of(request), enter)
     code = {Verdict.PROVED: YES, Verdict.REFUTED: NO, Verdict.UNDECIDED: UNDECIDED}[
         derivation.verdict
     ]
@@ -175,7 +164,12 @@ def _derive(request: Request, digits: int | None, enter: Callable[[str], None]) 
         enter("flow in the weights")
         from numerics.crosscheck import crosscheck
 
-        report = crosscheck(derivation, digits=digits)
+        checked = derivation
+        if request.vectors:
+            from derive.radial import in_components
+
+            checked = in_components(derivation)
+        report = crosscheck(checked, digits=digits)
         if not report.passed:
             code = UNDECIDED
     enter("rendering")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.errors import InputError
 from derive.exact.field import RationalFunction
 from derive.exact.linear import Matrix
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
+from derive.roads import Ansatz, Road, ask_road, find_roads
 from derive.stages.conserved import find_conserved
 from derive.stages.hessian import decide_hessian
 from derive.stages.idle import find_idle, leave_out
@@ -21,11 +23,14 @@ from derive.stages.notation import Constant, Notation, to_expr
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Piece, Root
 from derive.stages.potential import find_potential
+from derive.stages.radial import VectorModel
 from derive.stages.warping import decide_warp
 from derive.verdict import Finding, Verdict, conclude
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from derive.radial import RadialDerivation
 
 
 def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notation) -> Expr | None:
@@ -46,6 +51,7 @@ class Derivation:
         warping: is there a warp, and which?
         potential: Q.
         idle: weights that start at 0 and stay there, left out of what follows.
+        asked: what became of the Ansatz that was asked for, if any.
     """
 
     parameterization: Parameterization
@@ -54,6 +60,7 @@ class Derivation:
     warping: Decision
     potential: Potential
     idle: tuple[str, ...] = ()
+    asked: Road | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -118,27 +125,53 @@ class Derivation:
         return render_json(self)
 
 
+@overload
 def derive(
-    parameterization: Parameterization, progress: Callable[[str], None] | None = None
-) -> Derivation:
+    parameterization: Parameterization,
+    progress: Callable[[str], None] | None = None,
+    ansatz: Ansatz | None = None,
+) -> Derivation: ...
+
+
+@overload
+def derive(
+    parameterization: VectorModel, progress: Callable[[str], None] | None = None
+) -> RadialDerivation: ...
+
+
+def derive(
+    parameterization: Parameterization | VectorModel,
+    progress: Callable[[str], None] | None = None,
+    ansatz: Ansatz | None = None,
+) -> Derivation | RadialDerivation:
     """Derive the implicit regularizer of gradient flow on F, or prove that there is none.
 
     Stages, for each block of outputs that shares no weight with the others: the Lie structure
     of the gradient fields, their conserved quantities, the tangent kernel, the Hessian-map
-    decision, the warp decision, the potential. Never raises for a "no" or an "undecided".
+    decision, the warp decision, the potential, other roads to it. Never raises for a "no" or an
+    "undecided".
 
     >>> d = derive(Parameterization.parse(["w**2"], start={"w": "alpha"}))
     >>> d.verdict.value, d.potential.Q
     ('PROVED', beta*log(beta/alpha**2)/4 - beta/4)
 
     Args:
-        parameterization: F and the start.
+        parameterization: F and the start; or a vector model, whose dimension is left open.
         progress: called with the name of each stage as it begins.
+        ansatz: a form of Q(beta1, ..., betad) to be tried as well.
 
     Raises:
         DegenerateStart: the predictor cannot move from the start.
+        InputError: the Ansatz does not fit the outputs.
         ConsistencyError: two derivations disagree; a fault of this program.
     """
+    if isinstance(parameterization, VectorModel):
+        from derive.radial import derive_radial
+
+        if ansatz is not None:
+            raise InputError("an Ansatz goes with outputs of given dimension")
+        v = parameterization
+        return derive_radial(v.form, v.start, v.positive, progress)
     idle = find_idle(parameterization)
     moving = leave_out(parameterization, idle)
     groups = moving.blocks
@@ -156,6 +189,7 @@ def derive(
         Decision(warping, g),
         Potential(potential, _pieces(blocks, warping, potential), moving),
         idle,
+        None if ansatz is None else _ask(moving, blocks, ansatz),
     )
 
 
@@ -180,7 +214,16 @@ def _derive_block(
     warping = decide_warp(hessian)
     enter("potential")
     potential = find_potential(warping, notation)
-    return Block(group, notation, lie, conserved, metric, hessian, warping, potential)
+    enter("other roads")
+    roads = find_roads(potential)
+    return Block(group, notation, lie, conserved, metric, hessian, warping, potential, roads)
+
+
+def _ask(p: Parameterization, blocks: tuple[Block, ...], ansatz: Ansatz) -> Road:
+    if len(blocks) == 1:
+        return ask_road(blocks[0].warping, blocks[0].potential.dual, ansatz)
+    metric = find_metric(find_conserved(find_lie_structure(p)))
+    return ask_road(decide_warp(decide_hessian(metric)), None, ansatz)
 
 
 def _joint(findings: list[Finding]) -> tuple[Verdict, str, tuple[Any, ...]]:

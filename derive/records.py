@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 from sympy import Expr
 
+from derive.roads import Road
 from derive.stages.chart import base_chart
 from derive.stages.conserved import ConservedQuantities
 from derive.stages.hessian import HessianVerdict
@@ -36,6 +37,7 @@ class Block:
         outputs: which outputs, counted from 0.
         notation: their symbols.
         lie, conserved, metric, hessian, warping, potential: the records of the stages.
+        roads: the derivations that were walked; the one that gave the printed Q first.
     """
 
     outputs: tuple[int, ...]
@@ -46,6 +48,7 @@ class Block:
     hessian: HessianVerdict
     warping: WarpVerdict
     potential: BlockPotential
+    roads: tuple[Road, ...]
 
     @functools.cached_property
     def kernel(self) -> tuple[tuple[Expr, ...], ...] | None:

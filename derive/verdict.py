@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 
 class Verdict(enum.Enum):
@@ -16,6 +17,10 @@ class Verdict(enum.Enum):
 
     def __bool__(self) -> bool:
         raise TypeError("a verdict has three values: compare it with Verdict.PROVED")
+
+
+Number: TypeAlias = Fraction | str
+"""An exact rational number, or the leading decimal digits of one that is not rational."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,8 @@ class Identity:
     statement: str
     left: str
     right: str
-    point: tuple[tuple[str, Fraction], ...] = ()
-    residual: Fraction = Fraction(0)
+    point: tuple[tuple[str, Number], ...] = ()
+    residual: Number = Fraction(0)
     derivative: tuple[str, ...] = ()
 
     @property

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import mpmath
 
 from derive.errors import DeriveError
+from derive.language import parse_expression
 from derive.stages.parameterization import Field, Parameterization
 from derive.stages.piece import Lift
 from numerics.numbers import read_number
@@ -120,9 +121,9 @@ class Segment:
 
     def _monomial(self, builder: Builder, exponents: Sequence[int]) -> Register:
         product = builder.constant(Fraction(1))
-        for name, e in zip(self.parameterization.weights, exponents, strict=True):
+        for name, e in zip(self.parameterization.field.names, exponents, strict=True):
             if e:
-                power = builder.power(builder.input(name), Fraction(e))
+                power = builder.power(builder.tree(parse_expression(name)), Fraction(e))
                 product = builder.multiply(product, power)
         return product
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import mpmath
@@ -27,6 +28,7 @@ from numerics.agreement import (
 from numerics.flow import Flow, flow
 from numerics.forms import has_form, refuse
 from numerics.lowering import high_precision
+from numerics.numbers import read_number
 from numerics.problem import (
     COPIES,
     Problem,
@@ -36,7 +38,7 @@ from numerics.problem import (
     fixed_starts,
     replicate,
 )
-from numerics.start import broken_signs
+from numerics.start import broken_signs, specialize
 
 GUARD = 6
 """Digits that the flow is run to beyond those asked for."""
@@ -150,6 +152,8 @@ def crosscheck(
     >>> crosscheck(derive(Parameterization.parse(["w"])), digits=20).passed
     True
     """
+    if derivation.parameterization.parameters:
+        derivation, start = _specialized(derivation, start or {})
     p, potential = derivation.parameterization, derivation.potential
     if not potential.pieces:
         raise NumericalError(f"there is no Q to check: {potential.finding.reason}")
@@ -160,7 +164,7 @@ def crosscheck(
     rng = np.random.default_rng(0) if rng is None else rng
     columns = p.d if p.d > 1 else _width(X)
     fixed = fixed_starts(p, start or {}, columns // p.d)
-    drawn = X is None or any(len(f) < len(p.start_field.names) for f in fixed)
+    drawn = X is None or any(len(f) < len(p.start_symbols) for f in fixed)
     last = ""
     for _ in range(_ATTEMPTS):
         try:
@@ -177,6 +181,25 @@ def crosscheck(
             return check
         last = f"{', '.join(check.broken)} changed sign along the flow"
     raise NumericalError(f"no problem was found on which to check Q: {last}")
+
+
+def _specialized(
+    derivation: Derivation, start: Mapping[str, Any]
+) -> tuple[Derivation, dict[str, Any]]:
+    """Give the parameters of F the numbers in *start*, by default halves of odd numbers."""
+    names = derivation.parameterization.parameters
+    values = {name: Fraction(2 * k + 7, 2) for k, name in enumerate(names)}
+    values.update(
+        (name, read_number(start[name], f"the parameter {name}")) for name in names if name in start
+    )
+    potential = specialize(derivation.potential, values)
+    rest = {name: value for name, value in start.items() if name not in names}
+    p = potential.parameterization
+    blocks = tuple(
+        replace(b, notation=replace(b.notation, values=tuple(values.items())))
+        for b in derivation.blocks
+    )
+    return replace(derivation, parameterization=p, potential=potential, blocks=blocks), rest
 
 
 def _width(X: Any) -> int:

@@ -29,7 +29,7 @@ from numerics.forms import (
 )
 from numerics.numbers import read_number
 from numerics.quadrature import Lift
-from numerics.start import check_assumptions, constants_of, read_start, start_point
+from numerics.start import check_assumptions, constants_of, read_start, specialize, start_point
 
 _CHECK_DIGITS = 40
 
@@ -175,6 +175,7 @@ def lower(potential: Potential, start: Mapping[str, Any]) -> NumericPotential:
         NumericalError: there is no Q, it has no numeric form, or grad Q is not 0 at the start.
     """
     checked = high_precision(potential, start, _CHECK_DIGITS)
+    potential, start = _with_parameters(potential, start)
     values = read_start(potential.parameterization, start)
     blocks = _lowered(potential, values, Float64())
     beta0 = tuple(float(b) for b in checked.beta0)
@@ -197,6 +198,7 @@ def high_precision(
     """
     if not potential.pieces:
         raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
+    potential, start = _with_parameters(potential, start)
     values = read_start(potential.parameterization, start)
     check_assumptions(potential, values)
     _, beta0 = start_point(potential.parameterization, values)
@@ -204,6 +206,20 @@ def high_precision(
     if check:
         _check_start(lowered)
     return lowered
+
+
+def _with_parameters(
+    potential: Potential, start: Mapping[str, Any]
+) -> tuple[Potential, Mapping[str, Any]]:
+    """Give the parameters of F their numbers."""
+    names = potential.parameterization.parameters
+    if not names:
+        return potential, start
+    if missing := [name for name in names if name not in start]:
+        raise InputError(f"the start gives no value for {', '.join(missing)}")
+    values = {name: read_number(start[name], f"the parameter {name}") for name in names}
+    rest = {name: value for name, value in start.items() if name not in names}
+    return specialize(potential, values), rest
 
 
 def _check_start(lowered: HighPrecision) -> None:

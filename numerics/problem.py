@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from derive.errors import InputError, NumericalError
-from derive.language.tree import Call, Name, Operation, Power, Tree
+from derive.exact.balls import Unbounded
+from derive.language.tree import Call, Name, Operation, Power, RealPower, Tree
 from derive.records import Potential
 from derive.stages.parameterization import Parameterization
 from numerics.numbers import read_matrix, read_number, read_vector
-from numerics.start import check_assumptions, start_point
+from numerics.start import check_assumptions, outputs_at, start_point
 
 COPIES = 3
 """How often a single output is replicated: alone, its interpolant would be unique."""
@@ -83,6 +84,8 @@ def _renamed(tree: Tree, names: Mapping[str, str]) -> Tree:
             return Operation(operator, _renamed(left, names), _renamed(right, names))
         case Power(base, exponent):
             return Power(_renamed(base, names), exponent)
+        case RealPower(base, exponent):
+            return RealPower(_renamed(base, names), exponent)
         case Call(function, argument):
             return Call(function, _renamed(argument, names))
     return tree
@@ -92,7 +95,7 @@ def fixed_starts(
     p: Parameterization, start: Mapping[str, Any], copies: int
 ) -> list[dict[str, Fraction]]:
     """Return the given start values of each copy; a sequence of values gives each its own."""
-    known = p.start_field.names
+    known = p.start_symbols
     if unknown := [str(name) for name in start if name not in known]:
         names = ", ".join(known) or "none"
         raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {names}")
@@ -120,7 +123,7 @@ def draw_starts(
 def _draw_start(
     potential: Potential, given: Mapping[str, Fraction], rng: np.random.Generator
 ) -> dict[str, Fraction]:
-    names = potential.parameterization.start_field.names
+    names = potential.parameterization.start_symbols
     for attempt in range(_DRAWS):
         # Moderate and positive at first; wider, of both signs, where assumptions ask for it.
         wide = attempt // 20
@@ -181,13 +184,18 @@ def draw_target(
         moves = [Fraction(k, 16) for k in _nonzero(len(weights), rng)]
         moved = [w + m * (abs(w) or 1) for w, m in zip(weights, moves, strict=True)]
         try:
-            beta += [f.at(moved) for f in p.F]
-        except ZeroDivisionError:
+            beta += [_short(b) for b in outputs_at(p, moved)]
+        except (ZeroDivisionError, Unbounded):
             raise NumericalError("the drawn target lies on a pole of F") from None
     y = _times(X, beta)
     if y == _times(X, origin):
         raise NumericalError("the drawn target is met by the start")
     return y
+
+
+def _short(number: Fraction) -> Fraction:
+    """Return a number itself if it is short, else a near one with a small denominator."""
+    return number if number.denominator < 10**12 else number.limit_denominator(2**12)
 
 
 def _times(X: Sequence[Sequence[Fraction]], beta: Sequence[Fraction]) -> list[Fraction]:

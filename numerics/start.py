@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from sympy import Rational
+
 from derive.errors import DegenerateStart, InputError, LanguageError
-from derive.language import parse_expression, to_sympy
+from derive.exact.balls import Unbounded, evaluate_any, fraction, values_of
+from derive.language import bind, parse_expression, to_sympy
 from derive.records import Potential
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Piece
 from numerics.backend import exact
 from numerics.numbers import read_number
+
+_BITS = 4096
+"""Working precision of start values that are not rational."""
 
 
 def read_start(p: Parameterization, start: Mapping[str, Any]) -> dict[str, Fraction]:
@@ -21,7 +28,7 @@ def read_start(p: Parameterization, start: Mapping[str, Any]) -> dict[str, Fract
     Raises:
         InputError: a symbol has no value, a name is unknown, or a value is no number.
     """
-    names = p.start_field.names
+    names = p.start_symbols
     if unknown := [str(name) for name in start if name not in names]:
         known = ", ".join(names) or "none"
         raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {known}")
@@ -33,15 +40,60 @@ def read_start(p: Parameterization, start: Mapping[str, Any]) -> dict[str, Fract
 def start_point(
     p: Parameterization, values: Mapping[str, Fraction]
 ) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-    """Return the weights w_0 and the outputs F(w_0), exactly; DegenerateStart at a pole."""
-    symbols = [values[name] for name in p.start_field.names]
+    """Return the weights w_0 and the outputs F(w_0); DegenerateStart at a pole.
+
+    They are exact where they are rational, else right to more than a thousand digits.
+    """
     try:
-        weights = tuple(w.at(symbols) for w in p.w0)
-        return weights, tuple(f.at(weights) for f in p.F)
-    except ZeroDivisionError:
+        known = values_of(p.start_field, {name: values[name] for name in p.start_symbols}, _BITS)
+        weights = tuple(fraction(evaluate_any(w, known, _BITS)) for w in p.w0)
+        return weights, outputs_at(p, weights)
+    except (ZeroDivisionError, Unbounded):
         raise DegenerateStart(
             "F is undefined at that start: choose a start off its poles"
         ) from None
+
+
+def outputs_at(p: Parameterization, weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """Return F(w), exact where it is rational; ZeroDivisionError or Unbounded at a pole."""
+    at = values_of(p.field, dict(zip(p.weights, weights, strict=True)), _BITS)
+    return tuple(fraction(evaluate_any(f, at, _BITS)) for f in p.F)
+
+
+def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potential:
+    """Return Q with numbers for the parameters of F."""
+    p = potential.parameterization
+    trees = [bind(tree, values) for tree in p.trees]
+    start = {w: bind(tree, values) for w, tree in p.start}
+    positive = [name for name in p.positive if name not in values]
+    bound = Parameterization(trees, p.weights, start, positive, p.labels)
+
+    def at(expression: Any) -> Any:
+        named = {s: values[s.name] for s in expression.free_symbols if s.name in values}
+        return expression.subs({s: Rational(v.numerator, v.denominator) for s, v in named.items()})
+
+    pieces = []
+    for piece in potential.pieces:
+        curve = piece.curve
+        if curve is not None:
+            low, high = curve.interval
+            curve = replace(curve, beta=at(curve.beta), interval=(at(low), at(high)))
+        roots = [
+            replace(r, polynomial=at(r.polynomial), explicit=r.explicit and at(r.explicit))
+            for r in piece.roots
+        ]
+        bound_piece = replace(
+            piece,
+            value=at(piece.value),
+            gradient=tuple(at(g) for g in piece.gradient),
+            constants=tuple((s, at(v)) for s, v in piece.constants),
+            roots=tuple(roots),
+            curve=curve,
+            kernel=None if piece.kernel is None else at(piece.kernel),
+            abbreviations=tuple((s, at(v)) for s, v in piece.abbreviations),
+        )
+        pieces.append(bound_piece)
+    return replace(potential, parameterization=bound, pieces=tuple(pieces))
 
 
 def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Any]:

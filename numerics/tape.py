@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from derive.errors import InputError
-from derive.language.tree import Call, Name, Number, Operation, Power, Tree, children
+from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree, children
 
 Op: TypeAlias = str
 """Of a register's arguments x, ..: constant values[0]; input number values[0]; linear, the sum of
@@ -244,6 +244,8 @@ class Builder:
                 return self.divide(*args)
             case Power(_, exponent):
                 return self.power(args[0], exponent)
+            case RealPower():
+                raise InputError("an exponent needs a number: give the parameters values")
             case Call(function):
                 return self.call(function, args[0])
 

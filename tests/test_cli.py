@@ -96,7 +96,7 @@ def test_answers(arguments, code, words):
         ([], "no outputs"),
         (["x +"], "column 4"),
         (["relu(x)"], "relu"),
-        (["exp(w)"], "polynomial and rational"),
+        (["2**w"], "no weight is left"),
         (["w", "--start", "v=1"], "no weight v"),
         (["w", "--start", "w="], "--start: column 3"),
         (["w", "--start", "w=u,w=v"], "--start"),

@@ -201,6 +201,7 @@ def test_progress_names_the_stages_in_order():
         "Hessian-map decision",
         "warp decision",
         "potential",
+        "other roads",
     ]
 
 

@@ -17,8 +17,9 @@ LAYERS = [
     {"derive.errors", "derive.verdict", "derive.language", "derive.sandbox", "derive.output"},
     {"derive.exact"},
     {"derive.stages"},
+    {"derive.roads"},
     {"derive.records"},
-    {"derive.derivation"},
+    {"derive.derivation", "derive.radial"},
     {"derive.inverse"},
     {"derive.render"},
     {"derive.inverse_cli"},
@@ -28,7 +29,11 @@ LAYERS = [
 # Q in symbols asks for Q in numbers on demand; the command line knows both packages.
 ALLOWED_TO_USE_NUMERICS = {"derive.records", "derive.cli"}
 # Finished records offer their own rendering on demand.
-LAZY = {("derive.derivation", "derive.render"), ("derive.inverse.record", "derive.render")}
+LAZY = {
+    ("derive.derivation", "derive.render"),
+    ("derive.radial", "derive.render"),
+    ("derive.inverse.record", "derive.render"),
+}
 
 
 def layer(module: str) -> int | None:
@@ -102,6 +107,7 @@ def test_numerics_reads_records_only():
         "derive.errors",
         "derive.language",
         "derive.verdict",
+        "derive.exact.balls",
     )
     for module, path in MODULES.items():
         if module.startswith("numerics"):

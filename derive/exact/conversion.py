@@ -1,52 +1,32 @@
-"""From expression trees to exact field elements."""
+"""From expression trees to elements of a given exact field."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from derive.errors import InputError
 from derive.exact.field import FunctionField, RationalFunction
-from derive.language.tree import Call, Name, Number, Operation, Power, Tree, walk
+from derive.exact.refinement import Refine
+from derive.exact.tower import Tower
+from derive.language.tree import Tree
 
 
 def to_field(tree: Tree, field: FunctionField, what: str) -> RationalFunction:
     """Return *tree* as an element of *field*.
 
     Args:
-        tree: an expression whose names are those of the field.
+        tree: an expression whose names, and the functions that it uses, are those of the field.
         field: the target.
         what: how a message calls the expression, for instance ``output 2``.
 
     Raises:
-        InputError: the tree is not a rational function, or divides by zero identically.
+        InputError: the tree needs functions that the field does not have, or divides by zero.
     """
-    known = dict(zip(field.names, field.gens, strict=True))
-    for node in walk(tree):
-        if isinstance(node, Call) or (isinstance(node, Power) and node.exponent.denominator != 1):
-            name = node.function if isinstance(node, Call) else "a fractional power or sqrt"
-            raise InputError(
-                f"{what} uses {name}: this version derives polynomial and rational F only"
-            )
     try:
-        return _build(tree, field, known)
+        element = Tower.over(field).element(tree)
     except ZeroDivisionError:
         raise InputError(f"{what} divides by an expression that is zero") from None
-
-
-def _build(
-    tree: Tree, field: FunctionField, known: Mapping[str, RationalFunction]
-) -> RationalFunction:
-    match tree:
-        case Number(value):
-            return field.constant(value)
-        case Name(name):
-            return known[name]
-        case Power(base, exponent):
-            return _build(base, field, known) ** int(exponent)
-        case Operation("+", left, right):
-            return _build(left, field, known) + _build(right, field, known)
-        case Operation("*", left, right):
-            return _build(left, field, known) * _build(right, field, known)
-        case Operation(_, left, right):
-            return _build(left, field, known) / _build(right, field, known)
-    raise InputError(f"{type(tree).__name__} is not a rational operation")
+    except Refine:
+        raise InputError(f"{what} uses functions that the field does not have") from None
+    try:
+        return field.embed(element)
+    except ValueError:
+        raise InputError(f"{what} uses functions that the field does not have") from None

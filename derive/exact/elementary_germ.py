@@ -11,7 +11,7 @@ from flint import fmpz
 from derive.exact.field import RationalFunction
 from derive.exact.germ import Tower, Unsettled
 from derive.exact.polynomial import factorize
-from derive.language.tree import Call, Name, Number, Operation, Power, Tree
+from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree
 
 LARGEST_MULTIPLE = 64
 
@@ -53,6 +53,9 @@ class Elementary(Tower):
                 return self.tidy(self._read(left, known) / self._read(right, known))
             case Power(base, exponent):
                 return self.power(self._read(base, known), exponent)
+            case RealPower(base, exponent):
+                logarithm = self.log(self._read(base, known))
+                return self.exp(self.tidy(self._read(exponent, known) * logarithm))
             case Call(function, argument):
                 return self._call(function, self.tidy(self._read(argument, known)))
         raise TypeError(f"not a tree: {type(tree).__name__}")

@@ -93,6 +93,42 @@ def laurent_monomials(size: int, degree: int, reach: int) -> Iterator[tuple[int,
                     yield tuple(low if i == j else high if i == k else 0 for i in range(size))
 
 
+def generator_monomials(field: FunctionField, reach: int) -> Iterator[tuple[int, ...]]:
+    """Yield exponents of monomials in at most one weight and one generator, and of both alone.
+
+    Weights have exponents up to *reach* in size; so have exponentials and real powers;
+    logarithms, cosines and roots only positive ones.
+    """
+    size, total = len(field.weights), len(field.names)
+
+    def row(*pairs: tuple[int, int]) -> tuple[int, ...]:
+        exponents = [0] * total
+        for position, e in pairs:
+            exponents[position] += e
+        return tuple(exponents)
+
+    movable = [(size + k, g) for k, g in enumerate(field.generators) if g.argument is not None]
+    signed = [e for e in range(-reach, reach + 1) if e]
+    for k in range(size):
+        yield from (row((k, e)) for e in signed)
+    for i in range(size):
+        for j in range(i):
+            yield row((i, 1), (j, 1))
+    for at, g in movable:
+        powers = signed if g.kind in ("exp", "power") else [e for e in signed if e > 0]
+        if g.kind in ("root", "sin"):
+            powers = [1]
+        for power in powers:
+            yield row((at, power))
+            for k in range(size):
+                yield from (row((k, e), (at, power)) for e in signed)
+    for i, (at, g) in enumerate(movable):
+        for other, h in movable[:i]:
+            for one in (1, -1) if g.kind in ("exp", "power") else (1,):
+                for two in (1, -1) if h.kind in ("exp", "power") else (1,):
+                    yield row((at, one), (other, two))
+
+
 def darboux_factors(
     field: FunctionField,
     fields: Sequence[Sequence[RationalFunction]],

@@ -1,55 +1,80 @@
-"""Rational function fields Q(w, E) with derivations, on python-flint polynomials.
+"""Function fields Q(w)(g_1, ..., g_n) with derivations, on python-flint polynomials.
 
-An element is a reduced quotient of two integer polynomials, so that two elements are equal
+An element is a quotient of two integer polynomials in normal form, so that two elements are equal
 exactly when their numerators and denominators are: the zero test is exact and never guesses.
-A *generator* E is a further variable whose derivatives along the weights are given by a rule,
-for instance dE/dw = E for E = exp(w); the rules make the field a differential field.
+A *generator* g is an elementary function of what comes before it, such as exp(w), sqrt(u^2 + v^2)
+or w^D. It brings a derivation rule and, if it is algebraic, a relation g^n = a; numerators are
+reduced by the relations and denominators are free of algebraic generators.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from flint import Ordering, fmpz_mpoly_ctx
 
-from derive.exact.polynomial import Exponents, Polynomial, evaluate, terms
+from derive.exact.generators import Generator, derivative_of, relation_of
+from derive.exact.polynomial import Polynomial, reindexed
+from derive.exact.rational import RationalFunction
+from derive.exact.relations import Relations
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionField:
-    """The field Q(weights, generators) and the derivation d/dw_k on it.
+    """The field Q(weights)(generators) and the derivation d/dw_k on it.
 
     Args:
         weights: names of the independent variables.
-        generators: names of further variables, algebraically independent of the weights.
-        rules: for each generator, its derivative along each weight, as a pair of dictionaries
-            {exponents over all names: coefficient} for numerator and denominator.
+        generators: elementary functions of the weights and of earlier generators; they are
+            independent apart from their own relations (see :mod:`derive.exact.tower`).
 
-    >>> field = FunctionField(("w",), ("E",), {"E": (({(0, 1): 1}, {(0, 0): 1}),)})
-    >>> w, E = field.gens
-    >>> field.derivative(w * E, 0) == (1 + w) * E
-    True
+    >>> from derive.exact.tower import Tower
+    >>> from derive.language import parse_expression
+    >>> tower = Tower(("w",))
+    >>> f = tower.element(parse_expression("w*exp(w)"))
+    >>> tower.field.derivative(tower.field.embed(f), 0)
+    w*exp(w) + exp(w)
     """
 
     weights: tuple[str, ...]
-    generators: tuple[str, ...] = ()
-    rules: (
-        Mapping[str, tuple[tuple[Mapping[Exponents, int], Mapping[Exponents, int]], ...]] | None
-    ) = None
+    generators: tuple[Generator, ...] = ()
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
-        """All variables: the weights, then the generators."""
-        return self.weights + self.generators
+        """All variables: the weights, then the generators, each called by its own text."""
+        return self.weights + tuple(g.name for g in self.generators)
+
+    @functools.cached_property
+    def positions(self) -> dict[str, int]:
+        """The position of each name."""
+        return {name: k for k, name in enumerate(self.names)}
 
     @functools.cached_property
     def ring(self) -> Any:
         """The flint context of Z[names]."""
         return fmpz_mpoly_ctx.get(self.names, Ordering.degrevlex)
+
+    @functools.cached_property
+    def relations(self) -> Relations:
+        """The relations g^n = a of the algebraic generators."""
+        found = []
+        for g in self.generators:
+            relation = relation_of(g)
+            if relation is not None:
+                index, value = relation
+                position = self.positions[g.name]
+                images = [reindexed(x, value.field.names, self) for x in _parts(value)]
+                found.append((position, index, images[0], images[1]))
+        return Relations(self.ring, tuple(found))
+
+    @functools.cached_property
+    def parameters(self) -> frozenset[str]:
+        """Names of the generators that are constants by definition."""
+        return frozenset(g.name for g in self.generators if g.kind == "parameter")
 
     @functools.cached_property
     def gens(self) -> tuple[RationalFunction, ...]:
@@ -75,14 +100,32 @@ class FunctionField:
             self, ring.constant(value.numerator), ring.constant(value.denominator)
         )
 
+    def named(self, name: str) -> RationalFunction:
+        """Return the variable of that name."""
+        return self.gens[self.positions[name]]
+
+    def embed(self, element: RationalFunction) -> RationalFunction:
+        """Return an element of a field whose names are among those of this one."""
+        if element.field is self:
+            return element
+        names = element.field.names
+        return self.quotient(*(reindexed(x, names, self) for x in _parts(element)))
+
+    def extended(self, names: Sequence[str]) -> FunctionField:
+        """Return the field with further independent variables in front."""
+        return FunctionField((*names, *self.weights), self.generators)
+
     def monomial(self, exponents: Sequence[int]) -> RationalFunction:
-        """Return the Laurent monomial with the given (possibly negative) exponents."""
-        up = tuple(max(e, 0) for e in exponents)
-        down = tuple(max(-e, 0) for e in exponents)
-        return RationalFunction(self, self.ring.from_dict({up: 1}), self.ring.from_dict({down: 1}))
+        """Return the Laurent monomial of the first variables with the given exponents."""
+        padded = tuple(exponents) + (0,) * (len(self.names) - len(exponents))
+        up = tuple(max(e, 0) for e in padded)
+        down = tuple(max(-e, 0) for e in padded)
+        return self.quotient(self.ring.from_dict({up: 1}), self.ring.from_dict({down: 1}))
 
     def quotient(self, numerator: Polynomial, denominator: Polynomial) -> RationalFunction:
-        """Return numerator / denominator in lowest terms, with a positive leading denominator."""
+        """Return numerator / denominator in normal form, with a positive leading denominator."""
+        if not self.relations.is_empty:
+            numerator, denominator = self.relations.normal_form(numerator, denominator)
         if denominator.is_zero():
             raise ZeroDivisionError("division by zero in a function field")
         if not denominator.is_one():
@@ -96,185 +139,30 @@ class FunctionField:
     def derivative(self, element: RationalFunction, weight: int) -> RationalFunction:
         """Return d(element)/d(weights[weight]), generators differentiated by their rules."""
         result = element.partial(weight)
-        for position, name in enumerate(self.generators, start=len(self.weights)):
-            by_generator = element.partial(position)
-            if not by_generator.is_zero():
-                result += by_generator * self._rule(name, weight)
+        for position, g in enumerate(self.generators, start=len(self.weights)):
+            if element.depends_on(position):
+                rule = self._rule(g, weight)
+                if not rule.is_zero():
+                    result += element.partial(position) * rule
         return result
 
     def gradient(self, element: RationalFunction) -> tuple[RationalFunction, ...]:
         """Return the gradient of *element* in the weights."""
         return tuple(self.derivative(element, k) for k in range(len(self.weights)))
 
-    def _rule(self, generator: str, weight: int) -> RationalFunction:
-        if self.rules is None or generator not in self.rules:
-            raise ValueError(f"the generator {generator} has no derivation rule")
-        numerator, denominator = self.rules[generator][weight]
-        return self.quotient(
-            self.ring.from_dict(dict(numerator)), self.ring.from_dict(dict(denominator))
-        )
+    @functools.cached_property
+    def _rules(self) -> dict[tuple[str, int], RationalFunction]:
+        return {}
+
+    def _rule(self, generator: Generator, weight: int) -> RationalFunction:
+        key = generator.name, weight
+        if key not in self._rules:
+            self._rules[key] = derivative_of(generator, self, weight)
+        return self._rules[key]
 
 
-@dataclass(frozen=True, eq=False)
-class RationalFunction:
-    """An element of a :class:`FunctionField`, in lowest terms."""
-
-    field: FunctionField
-    numerator: Polynomial
-    denominator: Polynomial
-
-    def __add__(self, other: RationalFunction | int) -> RationalFunction:
-        other = self._coerce(other)
-        if self.denominator == other.denominator:
-            return self.field.quotient(self.numerator + other.numerator, self.denominator)
-        return self.field.quotient(
-            self.numerator * other.denominator + other.numerator * self.denominator,
-            self.denominator * other.denominator,
-        )
-
-    def __neg__(self) -> RationalFunction:
-        return RationalFunction(self.field, -self.numerator, self.denominator)
-
-    def __sub__(self, other: RationalFunction | int) -> RationalFunction:
-        return self + (-self._coerce(other))
-
-    def __mul__(self, other: RationalFunction | int) -> RationalFunction:
-        other = self._coerce(other)
-        return self.field.quotient(
-            self.numerator * other.numerator, self.denominator * other.denominator
-        )
-
-    def __truediv__(self, other: RationalFunction | int) -> RationalFunction:
-        other = self._coerce(other)
-        return self.field.quotient(
-            self.numerator * other.denominator, self.denominator * other.numerator
-        )
-
-    def __pow__(self, exponent: int) -> RationalFunction:
-        if exponent >= 0:
-            return RationalFunction(
-                self.field, self.numerator**exponent, self.denominator**exponent
-            )
-        return self.field.quotient(self.denominator**-exponent, self.numerator**-exponent)
-
-    def __radd__(self, other: int) -> RationalFunction:
-        return self + other
-
-    def __rmul__(self, other: int) -> RationalFunction:
-        return self * other
-
-    def __rsub__(self, other: int) -> RationalFunction:
-        return -self + other
-
-    def __rtruediv__(self, other: int) -> RationalFunction:
-        return self._coerce(other) / self
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, int):
-            other = self.field.constant(other)
-        if not isinstance(other, RationalFunction) or other.field is not self.field:
-            return NotImplemented
-        return bool(self.numerator == other.numerator and self.denominator == other.denominator)
-
-    def __hash__(self) -> int:
-        return hash((len(self.numerator), len(self.denominator), self.degree()))
-
-    def __repr__(self) -> str:
-        if self.denominator.is_one():
-            return str(self.numerator).replace("^", "**")
-        return f"({self.numerator})/({self.denominator})".replace("^", "**")
-
-    def _coerce(self, other: RationalFunction | int) -> RationalFunction:
-        return other if isinstance(other, RationalFunction) else self.field.constant(other)
-
-    def is_zero(self) -> bool:
-        """Tell exactly whether this is the zero function."""
-        return bool(self.numerator.is_zero())
-
-    def is_polynomial(self) -> bool:
-        """Tell whether the denominator is a number."""
-        return bool(self.denominator.is_constant())
-
-    def is_constant(self) -> bool:
-        """Tell whether this is a rational number."""
-        return bool(self.numerator.is_constant() and self.denominator.is_constant())
-
-    def value(self) -> Fraction:
-        """Return the rational number that a constant element is."""
-        if not self.is_constant():
-            raise ValueError(f"{self!r} is not a number")
-        return _number(self.numerator) / _number(self.denominator)
-
-    def partial(self, position: int) -> RationalFunction:
-        """Return the derivative by one variable, every other variable held fixed."""
-        top, bottom = self.numerator, self.denominator
-        if bottom.is_constant():
-            return self.field.quotient(top.derivative(position), bottom)
-        return self.field.quotient(
-            top.derivative(position) * bottom - top * bottom.derivative(position), bottom * bottom
-        )
-
-    def variables(self) -> tuple[str, ...]:
-        """Return the names that occur, in the order of the field."""
-        used = [
-            any(powers)
-            for powers in zip(self.numerator.degrees(), self.denominator.degrees(), strict=True)
-        ]
-        return tuple(name for name, occurs in zip(self.field.names, used, strict=True) if occurs)
-
-    def degree(self) -> int:
-        """Return the total degree of the numerator less that of the denominator."""
-        return int(self.numerator.total_degree()) - int(self.denominator.total_degree())
-
-    def is_homogeneous(self) -> bool:
-        """Tell whether numerator and denominator are forms."""
-        return all(
-            len({sum(exponents) for exponents in polynomial.monoms()}) <= 1
-            for polynomial in (self.numerator, self.denominator)
-        )
-
-    def compose(
-        self, images: Sequence[RationalFunction], target: FunctionField
-    ) -> RationalFunction:
-        """Substitute one element of *target* for each variable.
-
-        Raises:
-            ZeroDivisionError: the denominator becomes zero.
-        """
-        denominators = [image.denominator for image in images]
-        if all(d.is_one() for d in denominators):
-            arguments = [image.numerator for image in images]
-            return target.quotient(
-                self.numerator.compose(*arguments, ctx=target.ring),
-                self.denominator.compose(*arguments, ctx=target.ring),
-            )
-        return _substitute(self.numerator, images, target) / _substitute(
-            self.denominator, images, target
-        )
-
-    def at(self, point: Sequence[Fraction]) -> Fraction:
-        """Return the value at a rational point.
-
-        Raises:
-            ZeroDivisionError: the point is a pole.
-        """
-        return evaluate(self.numerator, point) / evaluate(self.denominator, point)
+def _parts(element: RationalFunction) -> tuple[Polynomial, Polynomial]:
+    return element.numerator, element.denominator
 
 
-def _number(polynomial: Polynomial) -> Fraction:
-    return (
-        Fraction(int(polynomial.leading_coefficient())) if not polynomial.is_zero() else Fraction()
-    )
-
-
-def _substitute(
-    polynomial: Polynomial, images: Sequence[RationalFunction], target: FunctionField
-) -> RationalFunction:
-    total = target.zero
-    for exponents, coefficient in terms(polynomial):
-        product = target.constant(coefficient)
-        for image, e in zip(images, exponents, strict=True):
-            if e:
-                product *= image**e
-        total += product
-    return total
+__all__ = ["FunctionField", "RationalFunction"]

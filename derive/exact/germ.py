@@ -50,7 +50,7 @@ class Tower:
     """
 
     def __init__(self, point: Mapping[str, Fraction], trees: Sequence[Tree] = ()) -> None:
-        self.field = FunctionField(tuple(point), tuple(f"_{i}" for i in range(SLOTS)))
+        self.field = FunctionField((*point, *(f"_{i}" for i in range(SLOTS))))
         self.known = dict(zip(point, self.field.gens, strict=False))
         self.generators: list[Generator] = []
         self.branches: list[RationalFunction] = []

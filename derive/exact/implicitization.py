@@ -105,8 +105,8 @@ class RelationSearch:
             return None
         if not any(e[0] for e in exponents) or len(exponents) < 2:
             return None
-        variables = len(self._target.field.names)
-        extend(self._samples, len(exponents) + 4, self._evaluators, variables, self._rng)
+        field = self._target.field
+        extend(self._samples, len(exponents) + 4, self._evaluators, field, self._rng)
         rows = _rows(exponents, self._samples[: len(exponents) + 4])
         return _accept(
             nullspace(rows), exponents, self._target, self._coordinates, self._samples[0]
@@ -169,12 +169,12 @@ def extend(
     samples: list[tuple[int, ...]],
     size: int,
     evaluators: Sequence[Evaluator],
-    variables: int,
+    field: FunctionField,
     rng: Random,
 ) -> None:
     """Add values of the functions at random points modulo the prime."""
     while len(samples) < size:
-        point = random_point(variables, rng)
+        point = random_point(field, rng)
         try:
             samples.append(tuple(e(point) for e in evaluators))
         except Pole:

@@ -32,7 +32,7 @@ def conserved_polynomial(
         exponents = [e for e in weighted_monomials(weights, total, graded, None) if any(e)]
         if not any(i for i, _ in exponents):
             continue
-        extend(samples, len(exponents) + 4, evaluators, len(field.names), Random(6))
+        extend(samples, len(exponents) + 4, evaluators, field, Random(6))
         rows = [[_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]]
         for vector in sorted(nullspace(rows), key=lambda v: sum(1 for c in v if c)):
             found = {e: c for e, c in zip(exponents, vector, strict=True) if c}

@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import nmod_mat, nmod_poly
 
-from derive.exact.field import RationalFunction
+from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.polynomial import Polynomial, terms
 
 PRIME = 2**61 - 1
@@ -26,9 +26,35 @@ class Pole(ArithmeticError):
     """A denominator vanishes at the random point: draw another."""
 
 
-def random_point(size: int, rng: Random) -> tuple[int, ...]:
-    """Draw a point of (Z/p)^size with no zero coordinate."""
-    return tuple(rng.randrange(1, PRIME) for _ in range(size))
+def random_point(field: FunctionField, rng: Random) -> tuple[int, ...]:
+    """Draw values modulo the prime, none zero, of all variables; roots satisfy their relations.
+
+    A parameter has the same value in all points: coefficients may depend on it.
+    """
+    constants = {
+        field.positions[name]: Random(name).randrange(1, PRIME) for name in field.parameters
+    }
+    while True:
+        point = [rng.randrange(1, PRIME) for _ in field.names]
+        for position, value in constants.items():
+            point[position] = value
+        if _satisfy(field, point):
+            return tuple(point)
+
+
+def _satisfy(field: FunctionField, point: list[int]) -> bool:
+    """Put roots in the places of algebraic generators; False where there is none."""
+    for position, index, top, bottom in field.relations.known:
+        below = _evaluate(_sparse(bottom), point)
+        if below == 0:
+            return False
+        value = _evaluate(_sparse(top), point) * inverse(below) % PRIME
+        factors = nmod_poly([-value % PRIME] + [0] * (index - 1) + [1], PRIME).factor()[1]
+        root = next((-int(f[0]) % PRIME for f, _ in factors if f.degree() == 1), 0)
+        if root == 0:
+            return False
+        point[position] = root
+    return True
 
 
 def inverse(value: int) -> int:
@@ -112,6 +138,18 @@ def nullspace(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     return basis
 
 
+def supports(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """Return where the vectors of the sparse basis of {v : rows v = 0} are not zero."""
+    width = len(rows[0])
+    echelon, size = _matrix(rows).rref()
+    pivots = [next(c for c in range(width) if int(echelon[r, c]) != 0) for r in range(size)]
+    found = []
+    for free in sorted(set(range(width)) - set(pivots)):
+        used = [pivot for r, pivot in enumerate(pivots) if int(echelon[r, free]) != 0]
+        found.append(tuple(sorted([*used, free])))
+    return found
+
+
 def reconstruct(residue: int) -> Fraction | None:
     """Return the rational n/d with |n|, d < sqrt(p/2) that is *residue* modulo the prime.
 
@@ -143,17 +181,19 @@ def _matrix(rows: Sequence[Sequence[int]]) -> Any:
 def series_along(
     flow: Sequence[RationalFunction],
     function: RationalFunction,
-    start: Sequence[Fraction],
+    start: Sequence[int],
     order: int,
 ) -> tuple[int, ...]:
     """Return Taylor coefficients modulo the prime of function(w(t)), w' = flow, w(0) = start.
+
+    All variables of the field move: the flow has a component for each, generators too.
 
     Picard iteration on truncated power series; a coefficient that is not 0 is not 0 over Q.
 
     Raises:
         Pole: the start is a pole of the field or of the function, modulo the prime.
     """
-    initial = [x.numerator * inverse(x.denominator) % PRIME for x in start]
+    initial = [x % PRIME for x in start]
     weights = [nmod_poly([x], PRIME) for x in initial]
     for known in range(1, order):
         slopes = [_along(component, weights, known) for component in flow]

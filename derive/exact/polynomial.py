@@ -46,3 +46,40 @@ def evaluate(polynomial: Polynomial, point: Sequence[Fraction]) -> Fraction:
                 product *= x**e
         total += product
     return total
+
+
+def to_text(polynomial: Polynomial, names: Sequence[str]) -> str:
+    """Return an integer polynomial as text in the language, leading term first."""
+    if polynomial.is_zero():
+        return "0"
+    text = ""
+    for exponents, coefficient in terms(polynomial):
+        powers = [
+            name if e == 1 else f"{name}**{e}"
+            for name, e in zip(names, exponents, strict=True)
+            if e
+        ]
+        size = abs(coefficient)
+        product = "*".join(([str(size)] if size != 1 or not powers else []) + powers)
+        if text:
+            text += " - " if coefficient < 0 else " + "
+        elif coefficient < 0:
+            text = "-"
+        text += product
+    return text
+
+
+def reindexed(polynomial: Polynomial, names: Sequence[str], target: Any) -> Polynomial:
+    """Return a polynomial in *names* as one in the variables of *target* of the same names."""
+    places = [target.positions.get(name) for name in names]
+    size = len(target.names)
+    moved: dict[Exponents, int] = {}
+    for exponents, coefficient in terms(polynomial):
+        image = [0] * size
+        for place, e in zip(places, exponents, strict=True):
+            if e:
+                if place is None:
+                    raise ValueError("a variable is missing in the target field")
+                image[place] = e
+        moved[tuple(image)] = coefficient
+    return target.ring.from_dict(moved)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import sympy
 from sympy import Expr
 
 from derive.derivation import Derivation, derive
@@ -56,10 +57,10 @@ def run_forward(
     Raises:
         ConsistencyError: the derivation contradicts the design; a fault of this program.
     """
-    if set(names((output,))) - set(weights):
-        return Forward(None, None, "F has parameters, which the forward derivation does not take")
+    parameters = tuple(name for name in names((output,)) if name not in weights)
     try:
-        derivation = derive(Parameterization([output], weights, start, positive))
+        p = Parameterization([output], weights, start, positive, parameters=parameters)
+        derivation = derive(p)
     except DeriveError as refusal:
         return Forward(None, None, f"the forward derivation does not take F: {refusal}")
     if derivation.verdict is Verdict.REFUTED:
@@ -116,9 +117,11 @@ def _proportional(problem: Problem, derivation: Derivation, values: dict[str, Tr
 
 
 def _written(expression: Expr, constants: Sequence[Constant]) -> Expr:
+    """Return the expression without named constants, |u| as sqrt(u**2), in plain symbols."""
     for symbol, value in reversed(constants):
         expression = expression.subs(symbol, value)
-    return expression
+    plain = expression.xreplace({s: sympy.Symbol(s.name) for s in expression.free_symbols})
+    return plain.replace(sympy.Abs, lambda u: sympy.sqrt(u**2))
 
 
 def _points(problem: Problem, along: str, symbols: list[str]) -> Iterator[dict[str, Fraction]]:

@@ -9,6 +9,7 @@ from derive.language.arguments import parse_assignments, parse_name, parse_names
 from derive.language.limits import DEFAULT, Limits
 from derive.language.parser import parse_expression
 from derive.language.printing import to_text
+from derive.language.substitution import bind
 from derive.language.symbolic import from_sympy, to_sympy
 from derive.language.tree import (
     FUNCTIONS,
@@ -18,8 +19,10 @@ from derive.language.tree import (
     Operation,
     Operator,
     Power,
+    RealPower,
     Tree,
     children,
+    exponent_names,
     names,
     walk,
 )
@@ -35,8 +38,11 @@ __all__ = [
     "Operation",
     "Operator",
     "Power",
+    "RealPower",
     "Tree",
+    "bind",
     "children",
+    "exponent_names",
     "from_sympy",
     "names",
     "parse_assignments",

@@ -16,8 +16,20 @@ from derive.language.size import (
     size_of_number,
     size_of_operation,
     size_of_power,
+    size_of_real_power,
 )
-from derive.language.tree import FUNCTIONS, Call, Name, Number, Operation, Operator, Power, Tree
+from derive.language.tree import (
+    FUNCTIONS,
+    Call,
+    Name,
+    Number,
+    Operation,
+    Operator,
+    Power,
+    RealPower,
+    Tree,
+    walk,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +95,17 @@ class Builder:
             message = "the root of a negative number is not real: write a base that is positive"
             raise LanguageError(message, column)
         return self._admit(Power(base.tree, exponent), size_of_power(base.size, exponent), column)
+
+    def real_power(self, base: Built, exponent: Built, column: int | None = None) -> Built:
+        """Build ``base`` to an exponent with names in it."""
+        for node in walk(exponent.tree):
+            if isinstance(node, Call | RealPower) or (
+                isinstance(node, Power) and node.exponent.denominator != 1
+            ):
+                message = "an exponent is made of names and numbers by + - * / and whole powers"
+                raise LanguageError(message, column)
+        size = size_of_real_power(base.size, exponent.size)
+        return self._admit(RealPower(base.tree, exponent.tree), size, column)
 
     def call(self, function: str, argument: Built, column: int | None = None) -> Built:
         """Build a function call; a square root becomes a power."""

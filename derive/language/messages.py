@@ -114,7 +114,14 @@ sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh, asinh; for a product write *)
 
     accepted = f"(functions: {ACCEPTED_FUNCTIONS}; for a product write *)"
     if name.lower() in _NOT_DIFFERENTIABLE:
-        return f"{shown(name)} is not supported: it is not differentiable {accepted}"
+        return (
+            f"{shown(name)} is not supported: it is not differentiable; derive each region on its "
+            f"own, as a*u1 where a ReLU is active {accepted}"
+        )
+    if name in ("T", "norm", "dot"):
+        return (
+            f"{name}(...) is for vectors and matrices: declare them, --vector u:3 or --matrix W:2x2"
+        )
     if name.lower() in _INSTEAD:
         return f"{shown(name)} is not a function: write {_INSTEAD[name.lower()]} {accepted}"
     near = difflib.get_close_matches(name[:_SHOWN].lower(), FUNCTIONS, n=2, cutoff=0.7)

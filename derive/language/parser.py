@@ -16,11 +16,6 @@ from derive.language.tree import Operator, Tree
 
 _OPERATORS: dict[type[ast.operator], Operator] = {ast.Add: "+", ast.Mult: "*", ast.Div: "/"}
 
-_EXPONENT = (
-    "an exponent must be a constant rational number, such as 2, -1 or 1/2;"
-    " otherwise write exp(exponent*log(base))"
-)
-
 
 def parse_expression(text: str, limits: Limits = DEFAULT) -> Tree:
     """Read one expression; nothing of the text is ever executed.
@@ -45,10 +40,10 @@ def parse_part(text: str, offset: int, builder: Builder) -> Built:
     source = text.strip(" ")
     offset += len(text) - len(text.lstrip(" "))
     reader = _Reader(source, offset, builder)
-    return fold(_syntax_tree(source, offset), reader.parts, reader.combine)
+    return fold(syntax_tree(source, offset), reader.parts, reader.combine)
 
 
-def _syntax_tree(source: str, offset: int) -> ast.expr:
+def syntax_tree(source: str, offset: int) -> ast.expr:
     """Return Python's syntax tree of a text that has been checked."""
     try:
         with warnings.catch_warnings():
@@ -111,7 +106,7 @@ class _Reader:
         """Build the tree of a binary operation."""
         if isinstance(operator, ast.Pow):
             if right.size.value is None:
-                raise LanguageError(_EXPONENT, right_column)
+                return self.builder.real_power(left, right, right_column)
             return self.builder.power(left, right.size.value, column)
         if isinstance(operator, ast.Sub):
             minus = self.builder.negate(right, right_column)

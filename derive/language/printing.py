@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from derive.language.traversal import fold
-from derive.language.tree import Call, Name, Number, Operation, Power, Tree, children
+from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree, children
 
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
 
@@ -51,6 +51,8 @@ def _combine(tree: Tree, parts: list[_Printed]) -> _Printed:
             return _Printed(text, _PRODUCT)
         case Power(_, exponent), [base]:
             return _power(base, exponent)
+        case RealPower(), [base, exponent]:
+            return _Printed(f"{base.at(_ATOM)}**{exponent.at(_ATOM)}", _POWER)
         case Call(function, _), [argument]:
             return _Printed(f"{function}({argument.text})", _ATOM)
     raise TypeError(f"not a tree: {type(tree).__name__}")

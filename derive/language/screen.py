@@ -50,8 +50,16 @@ def check_characters(text: str, limits: Limits) -> None:
             raise LanguageError(refuse_character(character), column)
 
 
-def check_syntax(text: str, offset: int, limits: Limits) -> None:
-    """Refuse a text that is not an expression; *offset* characters stand before it."""
+ARRAY_FUNCTIONS: tuple[str, ...] = ("T", "norm", "dot")
+"""Functions of vectors and matrices: accepted only where there are some."""
+
+
+def check_syntax(text: str, offset: int, limits: Limits, arrays: bool = False) -> None:
+    """Refuse a text that is not an expression; *offset* characters stand before it.
+
+    With *arrays* the functions of vectors and matrices are accepted, and commas in brackets.
+    """
+    known = (*FUNCTIONS, *ARRAY_FUNCTIONS) if arrays else FUNCTIONS
     start = Token("start", "", offset + 1)
     tokens = [start]
     for match in _TOKEN.finditer(text):
@@ -63,8 +71,9 @@ def check_syntax(text: str, offset: int, limits: Limits) -> None:
     tokens.append(Token("end", "", tokens[-1].column + len(tokens[-1].text)))
     depth = 0
     for previous, token in pairwise(tokens):
-        _check_token(token, limits, depth)
-        _check_pair(previous, token)
+        if not (arrays and depth and token.kind == "comma"):
+            _check_token(token, limits, depth)
+        _check_pair(previous, token, known)
         depth += (token.kind == "open") - (token.kind == "close")
         if depth < 0:
             raise LanguageError("')' closes no bracket: remove it or write '('", token.column)
@@ -91,14 +100,14 @@ def _check_token(token: Token, limits: Limits, depth: int) -> None:
             raise LanguageError(fault, token.column)
 
 
-def _check_pair(previous: Token, token: Token) -> None:
+def _check_pair(previous: Token, token: Token, functions: tuple[str, ...]) -> None:
     """Refuse a token that cannot stand after the one before it."""
     is_call = previous.kind == "name" and token.kind == "open"
-    if previous.kind == "name" and not is_call and previous.text in FUNCTIONS:
+    if previous.kind == "name" and not is_call and previous.text in functions:
         message = f"{shown(previous.text)} is a function: write {previous.text}(...)"
         raise LanguageError(message, previous.column)
     if is_call:
-        if previous.text not in FUNCTIONS:
+        if previous.text not in functions:
             raise LanguageError(refuse_function(previous.text), previous.column)
     elif previous.ends_operand:
         if token.kind in ("number", "name", "open"):
@@ -106,7 +115,7 @@ def _check_pair(previous: Token, token: Token) -> None:
             if previous.kind == "number":
                 message += "; a number is decimal, such as 12 or 1.5e-3"
             raise LanguageError(message, token.column)
-    elif token.kind in ("close", "end") or token.text in ("*", "/", "**"):
+    elif token.kind in ("close", "end", "comma") or token.text in ("*", "/", "**"):
         after = f" after {shown(previous.text)}" if previous.text else ""
         found = shown(token.text) if token.text else "the end"
         message = f"expected {_OPERAND}{after}, found {found}"

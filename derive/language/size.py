@@ -148,6 +148,11 @@ def size_of_power(base: Size, exponent: Fraction) -> Size:
     )
 
 
+def size_of_real_power(base: Size, exponent: Size) -> Size:
+    """Return the size of a power with names in its exponent, a variable of its own."""
+    return Size(1 + max(base.depth, exponent.depth), Bound(1, 1, 0), UNIT, atoms=1)
+
+
 def size_of_call(argument: Size) -> Size:
     """Return the size of a function call, which is a variable of its own."""
     return Size(1 + argument.depth, Bound(1, 1, 0), UNIT, atoms=1)

@@ -12,7 +12,17 @@ from derive.language.build import Builder, Built
 from derive.language.limits import DEFAULT, Limits
 from derive.language.messages import ACCEPTED_FUNCTIONS, shown
 from derive.language.traversal import fold
-from derive.language.tree import FUNCTIONS, Call, Name, Number, Operation, Power, Tree, children
+from derive.language.tree import (
+    FUNCTIONS,
+    Call,
+    Name,
+    Number,
+    Operation,
+    Power,
+    RealPower,
+    Tree,
+    children,
+)
 
 if TYPE_CHECKING:
     import sympy
@@ -45,6 +55,8 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
                 return sympy.Mul(parts[0], sympy.Pow(parts[1], -1))
             case Power(_, exponent):
                 return sympy.Pow(*parts, sympy.Rational(exponent.numerator, exponent.denominator))
+            case RealPower():
+                return sympy.Pow(*parts)
             case Call(function, _):
                 return getattr(sympy, function)(*parts)
 
@@ -166,9 +178,6 @@ class _SymPyReader:
             return (expr.exp,)
         if isinstance(expr.exp, self.sympy.Rational):
             return (expr.base,)
-        if expr.exp.free_symbols:
-            message = "the exponent of a SymPy Pow must be constant: else write exp(y*log(x))"
-            raise LanguageError(message)
         return (expr.base, expr.exp)
 
     def _power(self, expr: Any, operands: list[Built]) -> Built:
@@ -177,5 +186,7 @@ class _SymPyReader:
             return self.builder.call("exp", operands[0])
         if len(operands) == 1:
             return self.builder.power(operands[0], Fraction(int(expr.exp.p), int(expr.exp.q)))
+        if expr.exp.free_symbols:
+            return self.builder.real_power(operands[0], operands[1])
         logarithm = self.builder.call("log", operands[0])
         return self.builder.call("exp", self.builder.operation("*", operands[1], logarithm))

@@ -60,6 +60,14 @@ class Power:
 
 
 @dataclass(frozen=True, slots=True)
+class RealPower:
+    """``base`` to an exponent with names in it, such as ``p**D``; the base is positive."""
+
+    base: Tree
+    exponent: Tree
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """``function(argument)`` for a function in :data:`FUNCTIONS`; ``sqrt`` is a :class:`Power`."""
 
@@ -67,7 +75,7 @@ class Call:
     argument: Tree
 
 
-Tree: TypeAlias = Number | Name | Operation | Power | Call
+Tree: TypeAlias = Number | Name | Operation | Power | RealPower | Call
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
@@ -77,6 +85,8 @@ def children(tree: Tree) -> tuple[Tree, ...]:
             return (left, right)
         case Power(base, _):
             return (base,)
+        case RealPower(base, exponent):
+            return (base, exponent)
         case Call(_, argument):
             return (argument,)
     return ()
@@ -89,6 +99,14 @@ def walk(tree: Tree) -> Iterator[Tree]:
         node = pending.pop()
         yield node
         pending.extend(reversed(children(node)))
+
+
+def exponent_names(trees: Iterator[Tree] | tuple[Tree, ...]) -> tuple[str, ...]:
+    """Return the names that occur in exponents: they are parameters, not weights."""
+    exponents = tuple(
+        node.exponent for tree in trees for node in walk(tree) if isinstance(node, RealPower)
+    )
+    return names(exponents)
 
 
 def names(trees: Iterator[Tree] | tuple[Tree, ...]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from derive.derivation import Derivation
 from derive.language import to_text
 from derive.records import Block, Decision
 from derive.render.text import plain
+from derive.roads import Road
 from derive.stages.piece import Piece, Root
 from derive.verdict import Finding, Identity
 
@@ -48,7 +49,7 @@ def to_record(d: Derivation) -> dict[str, Any]:
             "count": d.conserved.count,
             "bound": d.conserved.bound,
             "lie_dimension": sum(b.lie.dimension for b in d.blocks),
-            **_finding(d.conserved.finding),
+            **finding_record(d.conserved.finding),
         },
         "metric": _metric(d),
         "hessian": _decision(d.hessian),
@@ -59,11 +60,17 @@ def to_record(d: Derivation) -> dict[str, Any]:
         },
         "potential": {
             "kind": d.potential.kind,
-            "pieces": [_piece(piece) for piece in d.potential.pieces],
+            "pieces": [piece_record(piece) for piece in d.potential.pieces],
             "normalization": "grad Q(beta_0) = 0; up to a positive factor and a constant",
-            **_finding(d.potential.finding),
+            "roads": [[_road(r) for r in b.roads] for b in d.blocks],
+            "asked": None if d.asked is None else _road(d.asked),
+            **finding_record(d.potential.finding),
         },
     }
+
+
+def _road(road: Road) -> dict[str, Any]:
+    return {"name": road.name, **finding_record(road.finding)}
 
 
 def _metric(d: Derivation) -> dict[str, Any]:
@@ -76,7 +83,7 @@ def _metric(d: Derivation) -> dict[str, Any]:
         "kernel_in_weights": matrix(metric.kernel_in_weights),
         "kernel": matrix(metric.kernel),
         "rho": matrix(metric.rho),
-        "roots": [_root(r) for r in metric.roots],
+        "roots": [root_record(r) for r in metric.roots],
         "constants": {str(s): plain(v) for s, v in metric.constants},
     }
 
@@ -99,10 +106,11 @@ def _dual(block: Block) -> dict[str, Any]:
 
 
 def _decision(decision: Decision) -> dict[str, Any]:
-    return _finding(decision.finding)
+    return finding_record(decision.finding)
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_record(finding: Finding) -> dict[str, Any]:
+    """Return a verdict with its evidence."""
     return {
         "verdict": finding.verdict.value,
         "reason": finding.reason,
@@ -124,7 +132,8 @@ def _identity(identity: Identity) -> dict[str, Any]:
     return record
 
 
-def _root(root: Root) -> dict[str, Any]:
+def root_record(root: Root) -> dict[str, Any]:
+    """Return a named root."""
     return {
         "symbol": str(root.symbol),
         "polynomial": plain(root.polynomial),
@@ -134,14 +143,15 @@ def _root(root: Root) -> dict[str, Any]:
     }
 
 
-def _piece(piece: Piece) -> dict[str, Any]:
+def piece_record(piece: Piece) -> dict[str, Any]:
+    """Return a closed form."""
     record: dict[str, Any] = {
         "kind": piece.kind,
         "beta": [str(b) for b in piece.betas],
         "Q": plain(piece.value),
         "gradient": [plain(g) for g in piece.gradient],
         "constants": {str(s): plain(v) for s, v in piece.constants},
-        "roots": [_root(r) for r in piece.roots],
+        "roots": [root_record(r) for r in piece.roots],
         "curve": None,
         "kernel": None if piece.kernel is None else plain(piece.kernel),
         "note": piece.note,

@@ -16,10 +16,11 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation
 from derive.language import parse_expression, to_sympy
 from derive.render.formula import latex, latex_name, ordered_terms, visible
+from derive.render.roads import road_name, road_sentences
 from derive.render.text import law_names
 from derive.stages.notation import to_expr
 from derive.stages.piece import Piece, Root
-from derive.verdict import Verdict
+from derive.verdict import Number, Verdict
 
 NOTE_FORMULAS = {
     "G = g rho": r"$G = g\rho$",
@@ -40,8 +41,11 @@ LONG = 70
 def render_latex(derivation: Derivation, standalone: bool = False) -> str:
     """Return the derivation as a snippet, or as a document when *standalone*."""
     body = "\n".join(_body(derivation))
-    if not standalone:
-        return body
+    return document(body) if standalone else body
+
+
+def document(body: str) -> str:
+    """Return a document around a snippet."""
     return "\n".join(
         [
             r"\documentclass{article}",
@@ -61,9 +65,10 @@ def _body(d: Derivation) -> Iterator[str]:
     yield from _metric(d)
     yield from _existence(d)
     yield from _potential(d)
+    yield from _asked(d)
 
 
-def _display(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+def display(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield an align* environment of equations left = right."""
     if not rows:
         return
@@ -72,7 +77,7 @@ def _display(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield r"\end{align*}"
 
 
-def _broken(expression: Expr) -> str:
+def broken(expression: Expr) -> str:
     """Return LaTeX with long sums broken into lines of an aligned block."""
     whole = latex(expression)
     if visible(whole) <= LONG or not expression.is_Add:
@@ -105,7 +110,7 @@ def _parameterization(d: Derivation) -> Iterator[str]:
     p = d.parameterization
     yield r"\paragraph{Parameterization.} Let $\beta = F(w)$ with"
     symbols = _symbols(d)
-    yield from _display(
+    yield from display(
         [(latex(b), latex(to_sympy(t, symbols))) for b, t in zip(d.beta, p.trees, strict=True)]
     )
     starts = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(t))}" for w, t in p.start)
@@ -125,7 +130,7 @@ def _conserved(d: Derivation) -> Iterator[str]:
     )
     yield rf"\paragraph{{Conserved quantities.}} Up to functions of them, {count} are"
     names = [name for block in d.blocks for name in law_names(block)]
-    yield from _display(
+    yield from display(
         [(latex_name(n), latex(law)) for n, law in zip(names, d.conserved.laws, strict=True)]
     )
 
@@ -143,7 +148,7 @@ def _metric(d: Derivation) -> Iterator[str]:
         r"\paragraph{Metric.} The tangent kernel $K = J J^{\mathsf T}$ and the induced metric "
         r"$\rho = K^{-1}$ are given by" + (f" (with {below} as defined below)" if named else "")
     )
-    yield from _display(rows)
+    yield from display(rows)
 
 
 def _existence(d: Derivation) -> Iterator[str]:
@@ -165,7 +170,7 @@ def _existence(d: Derivation) -> Iterator[str]:
                 for i, y in zip(block.outputs, dual.y, strict=True)
                 if not y.logs
             ]
-    yield from _display(rows)
+    yield from display(rows)
     yield (
         r"The dual coordinates satisfy "
         r"$\langle \nabla y_i, \nabla F_j \rangle = g\,\delta_{ij}$ identically in the weights."
@@ -183,13 +188,16 @@ def _verdict(verdict: Verdict) -> str:
 def _failures(evidence: Sequence[Any]) -> Iterator[str]:
     for identity in evidence:
         if not identity.holds:
-            point = ", ".join(f"{latex_name(n)} = {_fraction(v)}" for n, v in identity.point)
+            point = ", ".join(f"{latex_name(n)} = {fraction(v)}" for n, v in identity.point)
             yield f"${_statement(identity.statement)}$ is needed, but at ${point}$ the two sides"
             along = ", differentiated along the flow," if identity.derivative else ""
-            yield f"{along} differ by ${_fraction(identity.residual)}$."
+            yield f"{along} differ by ${fraction(identity.residual)}$."
 
 
-def _fraction(value: Any) -> str:
+def fraction(value: Number) -> str:
+    """Return an exact number, or leading decimal digits, as LaTeX."""
+    if isinstance(value, str):
+        return rf"{value}\ldots"
     return latex(sympy.Rational(value.numerator, value.denominator))
 
 
@@ -211,28 +219,40 @@ def _potential(d: Derivation) -> Iterator[str]:
     many = len(d.potential.pieces) > 1
     if many:
         total = " + ".join(f"Q_{{{i}}}" for i in range(1, len(d.potential.pieces) + 1))
-        yield from _display([("Q", total)])
+        yield from display([("Q", total)])
     for i, piece in enumerate(d.potential.pieces, 1):
         yield from _piece(piece, f"Q_{{{i}}}" if many else "Q")
+    yield from road_sentences(d)
+
+
+def _asked(d: Derivation) -> Iterator[str]:
+    if d.asked is not None:
+        answer = {
+            Verdict.PROVED: "It is the form of a solution.",
+            Verdict.REFUTED: r"$Q$ is not of this form.",
+            Verdict.UNDECIDED: "Undecided.",
+        }
+        name = road_name(d.asked.name)
+        yield rf"\paragraph{{Asked for.}} The road {name}: {answer[d.asked.finding.verdict]}"
 
 
 def _piece(piece: Piece, name: str) -> Iterator[str]:
     rows: list[tuple[str, str]] = []
     if piece.curve is not None:
-        rows.append((latex(piece.betas[0]), _broken(piece.curve.beta)))
-    rows.append((name, _broken(piece.value)))
+        rows.append((latex(piece.betas[0]), broken(piece.curve.beta)))
+    rows.append((name, broken(piece.value)))
     rows += [
-        (rf"\frac{{\partial {name}}}{{\partial {latex(b)}}}", _broken(g))
+        (rf"\frac{{\partial {name}}}{{\partial {latex(b)}}}", broken(g))
         for b, g in zip(piece.betas, piece.gradient, strict=True)
         if not g.has(sympy.Integral)
     ]
     if piece.kind == "quadrature" and piece.kernel is not None:
-        rows.append(("K", _broken(piece.kernel)))
-    rows += [(latex(r.symbol), _broken(r.explicit)) for r in piece.roots if r.explicit is not None]
+        rows.append(("K", broken(piece.kernel)))
+    rows += [(latex(r.symbol), broken(r.explicit)) for r in piece.roots if r.explicit is not None]
     named = (*piece.abbreviations, *piece.constants)
-    rows += [(latex(symbol), _broken(value)) for symbol, value in named]
-    yield from _display(rows)
-    notes = [_root_note(r) for r in piece.roots if r.explicit is None]
+    rows += [(latex(symbol), broken(value)) for symbol, value in named]
+    yield from display(rows)
+    notes = [root_note(r) for r in piece.roots if r.explicit is None]
     if piece.curve is not None:
         low, high = (latex(end) for end in piece.curve.interval)
         notes.append(f"${low} < {latex(piece.curve.parameter)} < {high}$")
@@ -244,14 +264,15 @@ def _piece(piece: Piece, name: str) -> Iterator[str]:
     if notes:
         yield f"with {' and '.join(notes)}."
     if piece.assumptions:
-        yield f"Assumed: {'; '.join(_assumption(a) for a in piece.assumptions)}."
+        yield f"Assumed: {'; '.join(assumption(a) for a in piece.assumptions)}."
 
 
-def _root_note(root: Root) -> str:
+def root_note(root: Root) -> str:
+    """Return in words which root of its polynomial a symbol is."""
     return f"${latex(root.symbol)}$ {root.branch} of ${latex(root.polynomial)} = 0$"
 
 
-def _assumption(text: str) -> str:
+def assumption(text: str) -> str:
     """Return an assumption with its formulas set as mathematics."""
     matched = re.fullmatch(
         r"(?P<what>.+?)(?P<sign> > 0| keeps its sign along the flow)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 
 from sympy import Expr, Integral
 from sympy.printing.str import StrPrinter
@@ -12,9 +11,10 @@ from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.records import Block
+from derive.render.roads import road_lines
 from derive.stages.notation import to_expr
 from derive.stages.piece import Curve, Piece, Root
-from derive.verdict import Finding, Identity, Verdict
+from derive.verdict import Finding, Identity, Number, Verdict
 
 INDENT = "  "
 
@@ -51,6 +51,7 @@ def render_text(derivation: Derivation, width: int = 80) -> str:
         _hessian(derivation),
         _warp(derivation),
         _potential(derivation),
+        _asked(derivation),
         _proofs(derivation),
     ):
         if section:
@@ -82,7 +83,8 @@ def wrap(line: str, width: int) -> list[str]:
     return [*lines, current]
 
 
-def _title(text: str, verdict: Verdict | None = None, width: int = 80) -> str:
+def title(text: str, verdict: Verdict | None = None, width: int = 80) -> str:
+    """Return a heading, with its verdict at the right margin."""
     return (
         text
         if verdict is None
@@ -155,7 +157,7 @@ def _metric(d: Derivation) -> list[str]:
     lines += _entries("K", metric.kernel, pairs, n)
     if metric.rho is not None and n <= 3:
         lines += _entries("rho", metric.rho, pairs, n)
-    lines += [f"{INDENT}{line}" for r in metric.roots for line in _root_lines(r)]
+    lines += [f"{INDENT}{line}" for r in metric.roots for line in root_lines(r)]
     lines += _constant_lines(metric.constants)
     return lines
 
@@ -172,14 +174,14 @@ def _entries(name: str, matrix: Expr, pairs: Sequence[tuple[int, int]], n: int) 
 
 def _hessian(d: Derivation) -> list[str]:
     finding = d.hessian.finding
-    return [_title("Hessian map (d_k rho_ij = d_i rho_kj)?", finding.verdict), *_finding(finding)]
+    return [title("Hessian map (d_k rho_ij = d_i rho_kj)?", finding.verdict), *_finding(finding)]
 
 
 def _warp(d: Derivation) -> list[str]:
     if d.hessian.verdict is Verdict.PROVED:
         return []
     finding = d.warping.finding
-    lines = [_title("Warp g with g rho a Hessian map?", finding.verdict), *_finding(finding)]
+    lines = [title("Warp g with g rho a Hessian map?", finding.verdict), *_finding(finding)]
     if d.warping.g is not None:
         lines.append(f"{INDENT}g = {plain(d.warping.g)}")
     elif finding.verdict is Verdict.PROVED:
@@ -217,7 +219,7 @@ def failure_lines(identity: Identity) -> Iterator[str]:
     yield f"left - right{along} = {identity.residual} at {at(identity.point)}"
 
 
-def at(point: Iterable[tuple[str, Fraction]]) -> str:
+def at(point: Iterable[tuple[str, Number]]) -> str:
     """Return ``a = 1, b = 2`` for a point."""
     return ", ".join(f"{name} = {value}" for name, value in point)
 
@@ -226,7 +228,7 @@ def _potential(d: Derivation) -> list[str]:
     finding = d.potential.finding
     if d.warping.verdict is Verdict.REFUTED:
         return []
-    lines = [_title("Implicit regularizer Q", finding.verdict)]
+    lines = [title("Implicit regularizer Q", finding.verdict)]
     if not d.potential.pieces:
         return [*lines, f"{INDENT}{finding.reason}"]
     many = len(d.potential.pieces) > 1
@@ -234,6 +236,7 @@ def _potential(d: Derivation) -> list[str]:
         lines.append(f"{INDENT}Q = " + " + ".join(f"Q_{i}" for i, _ in enumerate(d.blocks, 1)))
     for i, piece in enumerate(d.potential.pieces, 1):
         lines += [f"{INDENT}{line}" for line in _piece(piece, f"Q_{i}" if many else "Q")]
+    lines += [f"{INDENT}{line}" for line in road_lines(d)]
     lines.append(f"{INDENT}up to a positive factor and an additive constant; grad Q(beta_0) = 0")
     lines.append(
         f"{INDENT}If gradient flow on |X F(w) - y|^2 converges with X beta = y, its limit meets the"
@@ -241,6 +244,14 @@ def _potential(d: Derivation) -> list[str]:
         " it is the minimiser over every convex part of the domain."
     )
     return lines
+
+
+def _asked(d: Derivation) -> list[str]:
+    if d.asked is None:
+        return []
+    finding = d.asked.finding
+    heading = title("The Ansatz asked for", finding.verdict)
+    return [heading, f"{INDENT}{d.asked.name}", *_finding(finding)]
 
 
 def _piece(piece: Piece, name: str) -> Iterator[str]:
@@ -254,7 +265,7 @@ def _piece(piece: Piece, name: str) -> Iterator[str]:
     if piece.kind == "quadrature" and piece.kernel is not None:
         yield f"K = {plain(piece.kernel)}"
     for root in piece.roots:
-        yield from _root_lines(root)
+        yield from root_lines(root)
     named = (*piece.abbreviations, *piece.constants)
     yield from (line.strip() for line in _constant_lines(named))
     if piece.note:
@@ -272,7 +283,8 @@ def _curve_lines(piece: Piece, curve: Curve, name: str) -> Iterator[str]:
     yield f"with {plain(low)} < {z} < {plain(high)}".replace("oo", "infinity")
 
 
-def _root_lines(root: Root) -> Iterator[str]:
+def root_lines(root: Root) -> Iterator[str]:
+    """Yield the definition of a root."""
     if root.explicit is not None:
         yield f"{root.symbol} = {plain(root.explicit)}"
     else:

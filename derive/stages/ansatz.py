@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import comb
 
-from derive.exact.families import LogFunction, laurent_monomials, monomials
+from derive.exact.families import LogFunction, generator_monomials, laurent_monomials, monomials
 from derive.exact.field import RationalFunction
 from derive.stages.conserved import ConservedQuantities
 from derive.stages.parameterization import Parameterization
@@ -32,6 +32,9 @@ def ansatz_families(
 
     unwarped = warping.hessian.verdict is Verdict.PROVED
     D = p.degree
+    if p.field.generators:
+        yield from _general(conserved, unwarped)
+        return
     if D is not None:
         for e in (0,) if unwarped else range(1, max(2 * abs(D), 4) + 1):
             g_family = [p.field.one] if e == 0 else [f.rational for f in _forms(p, e)]
@@ -44,6 +47,44 @@ def ansatz_families(
         y_family = [LogFunction(f) for f in _up_to(p, n)] + _inverse_forms(p, n) + logs
         R_family = [LogFunction(f) for f in _up_to(p, n + 2)] + _inverse_forms(p, n) + logs
         yield regular(y_family), g_family, regular(R_family)
+
+
+def _general(
+    conserved: ConservedQuantities, unwarped: bool
+) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
+    """Yield families of monomials in weights and generators, for F with generators in it."""
+    p = conserved.lie.parameterization
+    for reach in (1, 2, 3):
+        rows = list(dict.fromkeys(generator_monomials(p.field, reach)))
+        family = [LogFunction(p.field.monomial(e)) for e in rows]
+        kept = _conserved_generators(p)
+        family += [LogFunction(f.rational * k) for f in family for k in kept]
+        family = [f for f in family if _is_regular(p, f)][:MAXIMAL_COLUMNS]
+        logs = [f for f in _logs(conserved, (p.field.one,)) if _is_regular(p, f)]
+        warps = [p.field.one] if unwarped else [p.field.one, *(f.rational for f in family)]
+        yield [*family, *logs], warps, [*family, *logs]
+
+
+def _conserved_generators(p: Parameterization) -> list[RationalFunction]:
+    """Return the generators that the flow keeps: conserved factors of members of a family."""
+    return [
+        p.field.named(g.name)
+        for g in p.field.generators
+        if g.argument is not None
+        and all(row[p.field.positions[g.name]].is_zero() for row in p.flow)
+    ]
+
+
+def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list[LogFunction]:
+    """Return the family of one degree; with None, mixed degrees for F that is not homogeneous."""
+    p = conserved.lie.parameterization
+    if degree is not None:
+        family = _graded(conserved, degree)
+    else:
+        highest = max(int(f.numerator.total_degree()) for f in p.F) + 1
+        family = [LogFunction(f) for f in _up_to(p, highest)] + _inverse_forms(p, 3)
+        family += _logs(conserved, (p.field.one,))
+    return [f for f in family if _is_regular(p, f)]
 
 
 def _is_regular(p: Parameterization, f: LogFunction) -> bool:

@@ -51,7 +51,9 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
     p = metric.parameterization
     for factor, multiplicity in factorize(function.numerator)[1]:
         element = p.field.quotient(factor, p.field.ring.constant(1))
-        if multiplicity % 2 == 0 or is_nonnegative(element) or is_nonnegative(-element):
+        if multiplicity % 2 == 0 or any(
+            is_nonnegative(x, p.nonnegative) for x in (element, -element)
+        ):
             continue
         if element in metric.conserved.darboux or -element in metric.conserved.darboux:
             continue
@@ -67,7 +69,9 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
 
 def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
     """Return conserved c with factor^2 - c a sum of squares: they keep the factor from zero."""
-    found = []
+    found: list[RationalFunction] = []
+    if metric.parameterization.field.generators:
+        return found
     origin = [metric.parameterization.field.zero] * metric.parameterization.p
     for law in metric.conserved.laws:
         if not law.is_polynomial():
@@ -82,6 +86,8 @@ def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
 
 def _is_positive(value: RationalFunction) -> bool:
     """Tell whether a function of the start is proved > 0: a positive number plus squares."""
+    if value.field.generators:
+        return False
     origin = [value.field.zero] * len(value.field.names)
     try:
         constant = value.compose(origin, value.field)
@@ -101,9 +107,15 @@ def find_root(
     if degree == 1:
         explicit = -expressions[0] / expressions[1]
         return Root(symbol, polynomial, explicit, "the root", 0), ()
-    largest = is_largest_root(chart.coordinates, coefficients, T)
+    largest = is_largest_root(
+        chart.coordinates, coefficients, T, chart.metric.parameterization.nonnegative
+    )
     if degree == 2:
         return _quadratic_root(chart, symbol, polynomial, expressions, coefficients, T, largest)
+    power = -expressions[0] / expressions[-1]
+    if largest and not any(expressions[1:-1]) and power.is_nonnegative:
+        explicit = sympy.powdenest(sympy.Pow(power, sympy.Rational(1, degree)))
+        return Root(symbol, polynomial, explicit, "the largest real root", 0), ()
     if largest:
         return Root(symbol, polynomial, None, "the largest real root", 0), ()
     if is_only_root(chart.coordinates, coefficients):
@@ -133,8 +145,8 @@ def _quadratic_root(
     if not largest:
         lifted = [chart.coordinates.pull_back(x) for x in coefficients]
         slope = 2 * lifted[2] * T + lifted[1]
-        if not is_nonnegative(slope):
-            p = chart.metric.parameterization
+        p = chart.metric.parameterization
+        if not is_nonnegative(slope, p.nonnegative):
             sign, assumed = start_sign(p.at_start(slope), chart.notation, chart.conditions)
             assumed = (*assumed, *keeps_sign(chart.metric, slope))
     explicit = (-b + sign * sympy.sqrt(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
@@ -147,7 +159,10 @@ def _quadratic_root(
 
 
 def is_largest_root(
-    coordinates: Coordinates, coefficients: Sequence[RationalFunction], T: RationalFunction
+    coordinates: Coordinates,
+    coefficients: Sequence[RationalFunction],
+    T: RationalFunction,
+    nonnegative: frozenset[str] = frozenset(),
 ) -> bool:
     """Tell whether T(w) is proved to be the largest real root of its polynomial, everywhere.
 
@@ -163,7 +178,7 @@ def is_largest_root(
         derivative = T.field.zero
         for n in range(k, degree + 1):
             derivative += comb(n, k) * pulled[n] * T ** (n - k)
-        if not is_nonnegative(derivative):
+        if not is_nonnegative(derivative, nonnegative):
             return False
     return True
 

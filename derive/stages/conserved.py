@@ -7,10 +7,26 @@ from dataclasses import dataclass
 from math import comb
 from random import Random
 
-from derive.exact.families import darboux_factors, laurent_monomials, monomials, normalized
+from derive.exact.constants import nullspace_over_constants
+from derive.exact.families import (
+    darboux_factors,
+    generator_monomials,
+    laurent_monomials,
+    monomials,
+    normalized,
+)
 from derive.exact.field import RationalFunction
 from derive.exact.linear import dot
-from derive.exact.modular import PRIME, Evaluator, Pole, inverse, nullspace, random_point, rank
+from derive.exact.modular import (
+    PRIME,
+    Evaluator,
+    Pole,
+    inverse,
+    nullspace,
+    random_point,
+    rank,
+    supports,
+)
 from derive.stages.lie import LieStructure
 from derive.stages.parameterization import Field, Parameterization
 from derive.verdict import Finding, Identity, Verdict
@@ -60,7 +76,7 @@ def find_conserved(lie: LieStructure, rng: Random | None = None) -> ConservedQua
     rng = rng or Random(0)
     p = lie.parameterization
     bound = p.p - lie.dimension
-    point = random_point(p.p, rng)
+    point = random_point(p.field, rng)
     darboux = _darboux(p)
     laws: list[RationalFunction] = []
     gradients: list[list[int]] = []
@@ -121,6 +137,9 @@ def _families(
     reach = max(6, abs(2 - (p.degree or 2)))
     for degree in range(-1, -reach - 1, -1):
         yield _monomial_laws(p, tuple(laurent_monomials(p.p, degree, 0)))
+    if p.field.generators:
+        for reach in (1, 2):
+            yield _monomial_laws(p, tuple(generator_monomials(p.field, reach)))
     yield _darboux_laws(p, darboux)
     yield _monomial_laws(p, tuple(laurent_monomials(p.p, 0, 2)))
     if p.degree is None:
@@ -138,14 +157,17 @@ def _monomial_laws(
     if not exponents or len(exponents) > MAXIMAL_COLUMNS:
         return
     rng = Random(1)
-    jacobian = [[Evaluator(x) for x in row] for row in p.jacobian]
+    flow = [[Evaluator(x) for x in row] for row in p.flow]
     rows: list[list[int]] = []
     while len(rows) < len(exponents) + 4:
-        point = random_point(p.p, rng)
+        point = random_point(p.field, rng)
         try:
-            rows += _derivative_rows(exponents, jacobian, point)
+            rows += _derivative_rows(exponents, flow, point)
         except Pole:
             continue
+    if p.parameters:
+        yield from _parametric_laws(p, exponents, rows)
+        return
     for vector in nullspace(rows):
         yield sum(
             (c * p.field.monomial(e) for c, e in zip(vector, exponents, strict=True) if c),
@@ -153,26 +175,37 @@ def _monomial_laws(
         )
 
 
+def _parametric_laws(
+    p: Parameterization, exponents: Sequence[tuple[int, ...]], rows: list[list[int]]
+) -> Iterator[RationalFunction]:
+    """Yield the laws whose coefficients are functions of the parameters."""
+    for support in supports(rows):
+        members = [p.field.monomial(exponents[k]) for k in support]
+        columns = [[dot(x, p.field.gradient(m)) for x in p.jacobian] for m in members]
+        for vector in nullspace_over_constants(columns):
+            yield sum((c * m for c, m in zip(vector, members, strict=True)), p.field.zero)
+
+
 def _derivative_rows(
     exponents: Sequence[Sequence[int]],
-    jacobian: Sequence[Sequence[Evaluator]],
+    flow: Sequence[Sequence[Evaluator]],
     point: Sequence[int],
 ) -> list[list[int]]:
     """Return, for each output, the derivative of every monomial along grad F at *point*."""
     logarithmic = [
         [entry(point) * inverse(w) % PRIME for entry, w in zip(row, point, strict=True)]
-        for row in jacobian
+        for row in flow
     ]
     values = []
     for e in exponents:
         value = 1
-        for w, power in zip(point, e, strict=True):
+        for w, power in zip(point, e, strict=False):
             if power:
                 value = value * pow(w, power, PRIME) % PRIME
         values.append(value)
     return [
         [
-            value * sum(power * x for power, x in zip(e, row, strict=True) if power) % PRIME
+            value * sum(power * x for power, x in zip(e, row, strict=False) if power) % PRIME
             for e, value in zip(exponents, values, strict=True)
         ]
         for row in logarithmic
@@ -209,7 +242,7 @@ def constant_relations(
     evaluators = [[Evaluator(x) for x in row] for row in rows]
     values: list[list[int]] = []
     while len(values) < len(rows[0]) + 4:
-        point = random_point(p.p, rng)
+        point = random_point(p.field, rng)
         try:
             values += [[e(point) for e in row] for row in evaluators]
         except Pole:

@@ -17,11 +17,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
+from derive.exact.constants import nullspace_over_constants
 from derive.exact.families import LogFunction
 from derive.exact.field import RationalFunction
-from derive.exact.modular import PRIME, Evaluator, Pole, nullspace, random_point
+from derive.exact.modular import PRIME, Evaluator, Pole, nullspace, random_point, supports
+from derive.exact.polynomial import factorize
 from derive.stages.ansatz import MAXIMAL_COLUMNS, ansatz_families
 from derive.stages.lie import along
+from derive.stages.notation import Notation, to_expr
 from derive.stages.parameterization import Parameterization
 from derive.stages.warping import WarpVerdict
 from derive.verdict import Identity, Verdict
@@ -60,7 +63,7 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
         if solution is None:
             continue
         y, g = solution
-        R = _conjugate(p, g, R_family)
+        R = find_conjugate(p, g, R_family)
         return DualCoordinates(warping, y, g, R, _evidence(p, y, g, R))
     return None
 
@@ -96,15 +99,31 @@ def _solve(
         rows += [[0] * (p.d * size) + [e(point) for e in row] for row in drifts]
         return rows
 
-    vectors = _nullspace(p, rows_at, size + len(g_family))
-    for vector in sorted(vectors, key=lambda v: sum(1 for c in v if c)):
+    def columns(k: int) -> list[RationalFunction]:
+        """Return the terms of unknown k in all equations, exactly."""
+        zero = p.field.zero
+        terms = [zero] * (p.d * p.d + p.d)
+        if k < p.d * size:
+            i, member = divmod(k, size)
+            for j, x in enumerate(p.jacobian):
+                terms[i * p.d + j] = y_family[member].along(x)
+            return terms
+        g, H = g_family[k - p.d * size], _log_derivatives(warping)
+        for i, (x, h) in enumerate(zip(p.jacobian, H, strict=True)):
+            terms[i * p.d + i] = -g
+            terms[p.d * p.d + i] = along(x, g) - h * g
+        return terms
+
+    vectors = _nullspace(p, rows_at, size + len(g_family), columns)
+    for vector in sorted(vectors, key=lambda v: sum(1 for c in v if c != 0)):
         g = sum(
-            (c * f for c, f in zip(vector[p.d * size :], g_family, strict=True) if c), p.field.zero
+            (c * f for c, f in zip(vector[p.d * size :], g_family, strict=True) if c != 0),
+            p.field.zero,
         )
         if g.is_zero():
             continue
         # A constant warp is the choice of the unit of time: make it 1.
-        scale = g.field.one / g if g.is_constant() else _unit(g)
+        scale = g.field.one / g if _is_number(g) else _unit(g)
         y = tuple(
             _combine(vector[i * size : (i + 1) * size], y_family, p).scaled(scale)
             for i in range(p.d)
@@ -133,26 +152,46 @@ def _nullspace(
     p: Parameterization,
     rows_at: Callable[[tuple[int, ...]], list[list[int]]],
     unknowns: int,
-) -> list[tuple[int, ...]]:
-    """Return the nullspace of the rows at enough random points for blocks of *unknowns*."""
+    columns: Callable[[int], list[RationalFunction]],
+) -> Sequence[Sequence[int | RationalFunction]]:
+    """Return the nullspace of the rows at enough random points for blocks of *unknowns*.
+
+    With parameters, vectors have functions of them as entries, found from the exact *columns*.
+    """
     rng = Random(5)
     rows: list[list[int]] = []
     for _ in range(unknowns // p.d + 6):
         try:
-            rows += rows_at(random_point(p.p, rng))
+            rows += rows_at(random_point(p.field, rng))
         except Pole:
             continue
-    return nullspace(rows) if rows else []
+    if not rows:
+        return []
+    if not p.parameters:
+        return nullspace(rows)
+    found: list[list[RationalFunction]] = []
+    width = len(rows[0])
+    for support in supports(rows):
+        for vector in nullspace_over_constants([columns(k) for k in support]):
+            entries = dict(zip(support, vector, strict=True))
+            found.append([entries.get(k, p.field.zero) for k in range(width)])
+    return found
 
 
 def _combine(
-    vector: Sequence[int], family: Sequence[LogFunction], p: Parameterization
+    vector: Sequence[int | RationalFunction], family: Sequence[LogFunction], p: Parameterization
 ) -> LogFunction:
     total = LogFunction(p.field.zero)
     for c, member in zip(vector, family, strict=True):
-        if c:
-            total = total + member.scaled(p.field.constant(c))
+        if c != 0:
+            factor = p.field.constant(c) if isinstance(c, int) else c
+            total = total + member.scaled(factor)
     return total
+
+
+def _is_number(g: RationalFunction) -> bool:
+    """Tell whether a function is made of numbers and parameters."""
+    return set(g.variables()) <= g.field.parameters
 
 
 def _unit(g: RationalFunction) -> RationalFunction:
@@ -176,14 +215,14 @@ def is_conjugate(p: Parameterization, R: LogFunction, g: RationalFunction) -> bo
     return all(R.along(x) == g * f for x, f in zip(p.jacobian, p.F, strict=True))
 
 
-def _conjugate(
+def find_conjugate(
     p: Parameterization, g: RationalFunction, family: list[LogFunction]
 ) -> LogFunction | None:
     """Return R in the family with <grad R, grad F_j> = g F_j, proved, or None."""
-    if p.degree and g == p.field.one:
+    if p.homogeneity is not None and not p.homogeneity.is_zero() and g == p.field.one:
         # Euler's identity for a D-homogeneous F: R = |w|^2 / (2 D).
-        square = sum((w * w for w in p.field.gens), p.field.zero)
-        R = LogFunction(square / p.field.constant(2 * p.degree))
+        square = sum((w * w for w in p.w), p.field.zero)
+        R = LogFunction(square / (2 * p.homogeneity))
         if is_conjugate(p, R, g):
             return R
     if not family:
@@ -197,13 +236,32 @@ def _conjugate(
             for row, r in zip(derivatives, right, strict=True)
         ]
 
-    for vector in _nullspace(p, rows_at, len(family) + 1):
-        if vector[-1]:
-            scale = p.field.one / p.field.constant(vector[-1])
+    def columns(k: int) -> list[RationalFunction]:
+        if k < len(family):
+            return [family[k].along(x) for x in p.jacobian]
+        return [-g * f for f in p.F]
+
+    for vector in _nullspace(p, rows_at, len(family) + 1, columns):
+        if vector[-1] != 0:
+            scale = p.field.one / vector[-1]
             R = _combine(vector[:-1], family, p).scaled(scale)
             if is_conjugate(p, R, g):
                 return R
     return None
+
+
+def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[str, ...]:
+    """Say which values of the parameters are poles of y or R: there the solution is another."""
+    field = dual.g.field
+    functions = [*dual.y, *([] if dual.R is None else [dual.R])]
+    elements = [x for f in functions for x in (f.rational, *(c for c, _ in f.logs))]
+    poles: dict[str, None] = {}
+    for element in elements:
+        for factor, _ in factorize(element.denominator)[1]:
+            whole = field.quotient(factor, field.ring.constant(1))
+            if set(whole.variables()) <= field.parameters:
+                poles[f"({to_expr(whole, notation.start_symbols)})**2 > 0"] = None
+    return tuple(poles)
 
 
 def orient(dual: DualCoordinates, sign: int) -> DualCoordinates:

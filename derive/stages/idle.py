@@ -15,6 +15,8 @@ from derive.stages.parameterization import Parameterization
 
 def find_idle(p: Parameterization) -> tuple[str, ...]:
     """Return the largest set of weights that start at 0 and stay there, proved exactly."""
+    if any(g.argument is not None for g in p.field.generators):
+        return ()
     idle = {k for k, value in enumerate(p.w0) if value.is_zero()}
     while idle:
         moved = {k for k in idle if not all(_vanishes(row[k], p, idle) for row in p.jacobian)}
@@ -52,7 +54,7 @@ def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
         weights = [w for w in p.weights if w not in idle]
         start = {w: tree for w, tree in p.start if w not in idle}
         positive = [name for name in p.positive if name not in idle]
-        return Parameterization(trees, weights, start, positive, p.labels)
+        return Parameterization(trees, weights, start, positive, p.labels, p.parameters)
     except LanguageError:
         return p  # too long to be written out: derive it as it is
     except RankDeficient as error:

@@ -18,7 +18,6 @@ from derive.exact.invariants import conserved_polynomial
 from derive.exact.polynomial import factorize
 from derive.stages.metric import Metric
 from derive.stages.notation import Notation, to_expr
-from derive.stages.witness import rational_starts
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation |
     coefficients are polynomials in the conserved quantities.
     """
     p = metric.parameterization
-    field = FunctionField((notation.betas[0].name, *p.start_field.names))
+    field = p.start_field.extended((notation.betas[0].name,))
 
     def at_start(f: RationalFunction) -> RationalFunction:
         return p.at_start(f).compose(field.gens[1:], field)
@@ -88,16 +87,16 @@ def _pure_power(metric: Metric, field: FunctionField) -> list[RationalFunction] 
     p = metric.parameterization
     if not p.degree or p.degree == 1:
         return None
-    ratio = Fraction(2 * p.degree - 2, p.degree)
-    m, n = ratio.denominator, ratio.numerator
+    power = Fraction(2 * p.degree - 2, p.degree)
+    m, n = power.denominator, power.numerator
     beta, K = p.F[0], metric.K[0][0]
     for by_K, by_beta in zip(p.field.gradient(K), p.jacobian[0], strict=True):
         if m * beta * by_K != n * K * by_beta:
             return None
-    point = next((w for w in rational_starts(p) if beta.at(w) != 0), None)
-    if point is None or n < 0:
+    ratio = K**m / beta**n
+    if n < 0 or set(ratio.variables()) - p.field.parameters:
         return None
-    kappa = field.constant(K.at(point) ** m / beta.at(point) ** n)
+    kappa = field.embed(ratio)
     middle = [field.zero] * (m - 1)
     return [-kappa * field.gens[0] ** n, *middle, field.one]
 

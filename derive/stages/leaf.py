@@ -39,7 +39,7 @@ def add_weights(chart: Chart, needed: Sequence[str]) -> Chart | None:
     """Add weights that are rational in the chart, or roots of something rational; all or None."""
     p = chart.metric.parameterization
     known = {name for name, _, _ in chart.entries}
-    weights = {name: p.field.gens[p.weights.index(name)] for name in needed if name not in known}
+    weights = {name: p.w[p.weights.index(name)] for name in needed if name not in known}
     while weights:
         simple = _simple_entry(chart, weights)
         if simple is None:

@@ -63,7 +63,7 @@ def _span(
     p: Parameterization, brackets: dict[tuple[int, int], Field], rng: Random
 ) -> tuple[Field, ...]:
     """Close the fields under brackets with each X_a, as far as the rank at one point grows."""
-    point = random_point(p.p, rng)
+    point = random_point(p.field, rng)
     spanning = list(p.jacobian)
     values = [_values(x, point) for x in spanning]
     pending = list(brackets.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -12,6 +12,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.field import RationalFunction
+from derive.exact.generators import images_of
 from derive.exact.polynomial import Polynomial, factorize, terms
 from derive.stages.parameterization import Parameterization
 
@@ -40,18 +41,20 @@ class Notation:
         block: the outputs at hand, counted from 0.
         suffix: appended to names of constants, to tell blocks apart.
         assumed: start symbols assumed positive beyond the declared ones.
+        values: numbers in the place of parameters.
     """
 
     parameterization: Parameterization
     block: tuple[int, ...]
     suffix: str = ""
     assumed: frozenset[str] = frozenset()
+    values: tuple[tuple[str, Fraction], ...] = ()
 
     @functools.cached_property
     def taken(self) -> frozenset[str]:
         """The user's names."""
         p = self.parameterization
-        return frozenset((*p.weights, *p.start_field.names))
+        return frozenset((*p.weights, *p.start_symbols, *p.parameters))
 
     @functools.cached_property
     def betas(self) -> tuple[Symbol, ...]:
@@ -80,18 +83,35 @@ class Notation:
             name: Symbol(name, positive=True)
             if name in p.positive or name in self.assumed
             else Symbol(name, real=True)
-            for name in p.start_field.names
+            for name in (*p.start_symbols, *p.parameters)
         }
 
     @property
     def positive(self) -> frozenset[str]:
         """Start symbols that are, or are assumed, positive."""
-        return frozenset(name for name, s in self.start_symbols.items() if s.is_positive)
+        named = (name for name, s in self.start_symbols.items() if s.is_positive)
+        generators = self.parameterization.start_field.generators
+        return frozenset(named) | {g.name for g in generators if g.kind in ("exp", "power", "root")}
 
     @functools.cached_property
     def weights(self) -> dict[str, Symbol]:
         """The weights by name."""
-        return {name: Symbol(name, real=True) for name in self.parameterization.weights}
+        p = self.parameterization
+        weights = {name: Symbol(name, real=True) for name in p.weights}
+        numbers = {name: rational(value) for name, value in self.values}
+        return {**weights, **{name: self.start_symbols[name] for name in p.parameters}, **numbers}
+
+
+FUNCTIONS: dict[str, Callable[..., Expr]] = {
+    "exp": sympy.exp,
+    "log": sympy.log,
+    "cos": sympy.cos,
+    "sin": sympy.sin,
+    "asinh": sympy.asinh,
+    "root": lambda A, n: sympy.Pow(A, sympy.Rational(1, n)),
+    "power": sympy.Pow,
+}
+"""SymPy's functions for the generators of a field."""
 
 
 def to_expr(
@@ -105,7 +125,9 @@ def to_expr(
         factored: write numerator and denominator as products of irreducible factors.
     """
     if isinstance(symbols, Mapping):
-        images = [symbols[name] for name in element.field.names]
+        used = element.variables()
+        known = images_of(element.field, symbols, to_expr, FUNCTIONS, used)
+        images = [known[x] if x in used else sympy.S.Zero for x in element.field.names]
     else:
         images = list(symbols)
     convert = _factored if factored else _expanded

@@ -6,18 +6,22 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from random import Random
 from typing import TYPE_CHECKING, Any
 
-from derive.errors import DegenerateStart, InputError, RankDeficient
-from derive.exact.conversion import to_field
+from derive.errors import InputError
+from derive.exact.elements import build_elements, start_images
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.linear import rank as exact_rank
-from derive.exact.modular import Evaluator, Pole, random_point, rank
-from derive.exact.positivity import is_nonnegative
-from derive.language import parse_expression, parse_name, parse_outputs
-from derive.language.tree import Name, Number, Tree, names
+from derive.exact.linear import dot
+from derive.language import parse_name, parse_outputs
+from derive.language.arrays import parse_array_outputs
+from derive.language.tree import (
+    Name,
+    Tree,
+    names,
+)
+from derive.stages.arrays import independent_entries
+from derive.stages.names import positive_bases, read_parameters, read_starts, read_tree
+from derive.stages.validity import check_positive, check_rank, check_start
 
 if TYPE_CHECKING:
     import sympy
@@ -47,6 +51,7 @@ class Parameterization:
     start: tuple[tuple[str, Tree], ...]
     positive: tuple[str, ...]
     labels: tuple[int, ...] = dataclasses.field(compare=False)
+    parameters: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -55,31 +60,51 @@ class Parameterization:
         start: Mapping[str, Any] | None = None,
         positive: Iterable[str] = (),
         labels: Sequence[int] | None = None,
+        parameters: Iterable[str] = (),
     ) -> None:
-        trees = tuple(_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
+        trees = tuple(read_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
         if not trees:
             raise InputError("give at least one output, for instance a*u1")
+        constants = read_parameters(trees, tuple(str(name) for name in parameters))
+        free = tuple(name for name in names(trees) if name not in constants)
+        if not free:
+            shown = ", ".join(constants)
+            raise InputError(
+                f"no weight is left: {shown} stands in an exponent, so it is a parameter; "
+                "for a weight in an exponent write exp(exponent*log(base))"
+            )
         if weights is None:
-            ordered = names(trees)
+            ordered = free
         else:
             ordered = tuple(parse_name(str(w), "weight") for w in weights)
-            for name in names(trees):
+            for name in free:
                 if name not in ordered:
                     raise InputError(f"the outputs use {name}, which is not among the weights")
         if len(set(ordered)) != len(ordered):
             raise InputError("a weight is named twice")
+        for name in constants:
+            if name in ordered:
+                raise InputError(f"{name} is in an exponent, so it is a parameter, not a weight")
         given = {
-            name: _tree(value, f"the start of {name}") for name, value in (start or {}).items()
+            name: read_tree(value, f"the start of {name}") for name, value in (start or {}).items()
         }
         object.__setattr__(self, "trees", trees)
         object.__setattr__(self, "weights", ordered)
-        object.__setattr__(self, "start", _starts(ordered, given))
+        object.__setattr__(self, "parameters", constants)
+        object.__setattr__(self, "start", read_starts(ordered, constants, given))
         object.__setattr__(self, "positive", self._positive(tuple(positive)))
         object.__setattr__(self, "labels", tuple(labels or range(1, len(trees) + 1)))
         self._validate()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        known = self.trees, self.weights, dict(self.start), self.positive, self.labels
+        known = (
+            self.trees,
+            self.weights,
+            dict(self.start),
+            self.positive,
+            self.labels,
+            self.parameters,
+        )
         return Parameterization, known
 
     @classmethod
@@ -88,28 +113,42 @@ class Parameterization:
         outputs: Sequence[str],
         start: Mapping[str, Any] | None = None,
         positive: Iterable[str] = (),
+        parameters: Iterable[str] = (),
+        arrays: Mapping[str, tuple[int, ...]] | None = None,
     ) -> Parameterization:
         """Read outputs, and start values that are text, through the language's whitelist.
 
+        Args:
+            outputs: one text each; with *arrays* also vectors and matrices, entry by entry.
+            start, positive, parameters: as for the constructor.
+            arrays: names that are vectors, ``{"u": (3,)}``, or matrices, ``{"W": (2, 2)}``;
+                their entries are the weights u1, u2, u3 and W11, W12, W21, W22.
+
         Raises:
             LanguageError: a text is not an expression.
-            InputError: names do not fit, F is not rational, or an output is constant.
+            InputError: names do not fit, a function is not supported, or an output is constant.
             RankDeficient: the outputs move together.
             DegenerateStart: F is undefined or cannot move at the start.
         """
-        return cls(parse_outputs(outputs), None, start, positive)
+        if arrays:
+            trees = independent_entries(parse_array_outputs(outputs, arrays))
+        else:
+            trees = parse_outputs(outputs)
+        return cls(trees, None, start, positive, parameters=parameters)
 
     @functools.cached_property
     def field(self) -> FunctionField:
-        """Q(w)."""
-        return FunctionField(self.weights)
+        """Q(w) with the functions and parameters that F uses."""
+        return self.F[0].field
 
     @functools.cached_property
     def F(self) -> Field:
         """The outputs as exact functions."""
-        return tuple(
-            to_field(tree, self.field, f"output {i}") for i, tree in enumerate(self.trees, 1)
-        )
+        positive = [name for name in self.positive if name in self.weights]
+        try:
+            return build_elements(self.trees, self.weights, self.parameters, positive)
+        except ZeroDivisionError:
+            raise InputError("an output divides by an expression that is zero") from None
 
     @functools.cached_property
     def jacobian(self) -> tuple[Field, ...]:
@@ -117,16 +156,36 @@ class Parameterization:
         return tuple(self.field.gradient(f) for f in self.F)
 
     @functools.cached_property
-    def start_field(self) -> FunctionField:
-        """Q(s), s the start symbols."""
-        return FunctionField(names(tuple(tree for _, tree in self.start)))
+    def flow(self) -> tuple[Field, ...]:
+        """The fields X_a on all variables of the field: X_a w_k, then X_a g for generators."""
+        size = len(self.weights)
+        return tuple(
+            (*row, *(dot(row, self.field.gradient(g)) for g in self.field.gens[size:]))
+            for row in self.jacobian
+        )
+
+    @property
+    def start_symbols(self) -> tuple[str, ...]:
+        """The names in the start values, without the parameters."""
+        used = names(tuple(tree for _, tree in self.start))
+        return tuple(name for name in used if name not in self.parameters)
 
     @functools.cached_property
+    def start_field(self) -> FunctionField:
+        """Q(s) with the functions of the start symbols s that F needs at the start."""
+        return self._start[0].field if self._start else FunctionField(())
+
+    @property
     def w0(self) -> Field:
         """The start w_0 as exact functions of the start symbols."""
-        return tuple(
-            to_field(tree, self.start_field, f"the start of {name}") for name, tree in self.start
-        )
+        return self._start[: self.p]
+
+    @functools.cached_property
+    def _start(self) -> Field:
+        """All variables of the field at the start."""
+        trees = tuple(tree for _, tree in self.start)
+        positive = (*self.positive, *self.parameters)
+        return start_images(self.field, trees, self.start_symbols, self.parameters, positive)
 
     @functools.cached_property
     def outputs(self) -> tuple[sympy.Expr, ...]:
@@ -139,6 +198,11 @@ class Parameterization:
         return tuple(to_sympy(tree, symbols) for tree in self.trees)
 
     @property
+    def w(self) -> Field:
+        """The weights as elements of the field."""
+        return self.field.gens[: self.p]
+
+    @property
     def d(self) -> int:
         """The number of outputs."""
         return len(self.trees)
@@ -148,24 +212,34 @@ class Parameterization:
         """The number of weights."""
         return len(self.weights)
 
+    @property
+    def nonnegative(self) -> frozenset[str]:
+        """Weights that are never negative by what they stand for; none of general weights."""
+        return frozenset()
+
     @functools.cached_property
     def degree(self) -> int | None:
         """D if F(c w) = c^D F(w) for every output, else None (by Euler's identity, exactly)."""
-        first = self.F[0].degree()
-        for f, gradient in zip(self.F, self.jacobian, strict=True):
-            euler = sum(
-                (w * g for w, g in zip(self.field.gens, gradient, strict=True)), self.field.zero
-            )
-            if euler != first * f:
-                return None
-        return first
+        ratio = self.homogeneity
+        if ratio is None or not ratio.is_constant() or ratio.value().denominator != 1:
+            return None
+        return int(ratio.value())
+
+    @functools.cached_property
+    def homogeneity(self) -> RationalFunction | None:
+        """D with <w, grad F_i> = D F_i for all i, made of numbers and parameters, else None."""
+        moved = [dot(self.w, row) for row in self.jacobian]
+        ratio = moved[0] / self.F[0]
+        if set(ratio.variables()) - self.field.parameters:
+            return None
+        return ratio if all(m == ratio * f for m, f in zip(moved, self.F, strict=True)) else None
 
     @functools.cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
         """Groups of outputs that share no weight with one another."""
         groups: list[tuple[set[int], set[str]]] = []
         for i, f in enumerate(self.F):
-            members, used = {i}, set(f.variables())
+            members, used = {i}, self._weights_of(f)
             for group in [g for g in groups if g[1] & used]:
                 groups.remove(group)
                 members |= group[0]
@@ -173,16 +247,23 @@ class Parameterization:
             groups.append((members, used))
         return tuple(sorted(tuple(sorted(members)) for members, _ in groups))
 
+    def _weights_of(self, f: RationalFunction) -> set[str]:
+        """Return the weights that an output depends on, through generators as well."""
+        gradient = self.field.gradient(f)
+        return {w for w, g in zip(self.weights, gradient, strict=True) if not g.is_zero()}
+
     def restrict(self, block: Sequence[int]) -> Parameterization:
         """Return the parameterization of some outputs and the weights that they use."""
         trees = tuple(self.trees[i] for i in block)
-        used = {name for i in block for name in self.F[i].variables()}
+        used = {name for i in block for name in self._weights_of(self.F[i])}
         weights = tuple(w for w in self.weights if w in used)
         start = {name: tree for name, tree in self.start if name in used}
         symbols = set(names(tuple(start.values()))) | used
         positive = [s for s in self.positive if s in symbols]
         labels = [self.labels[i] for i in block]
-        return Parameterization(trees, weights, start, positive, labels)
+        inner = {name for i in block for name in names((self.trees[i],))}
+        parameters = [name for name in self.parameters if name in inner]
+        return Parameterization(trees, weights, start, positive, labels, parameters)
 
     def at_start(self, function: RationalFunction) -> RationalFunction:
         """Return a function of the weights at w_0.
@@ -190,22 +271,22 @@ class Parameterization:
         Raises:
             ZeroDivisionError: it has a pole there.
         """
-        return function.compose(self.w0, self.start_field)
+        return function.compose(self._start, self.start_field)
 
     def _positive(self, positive: tuple[str, ...]) -> tuple[str, ...]:
-        symbols = names(tuple(tree for _, tree in self.start))
+        symbols = self.start_symbols
         for name in positive:
-            if name not in self.weights and name not in symbols:
-                known = ", ".join((*self.weights, *symbols))
+            if name not in self.weights and name not in (*symbols, *self.parameters):
+                known = ", ".join((*self.weights, *symbols, *self.parameters))
                 raise InputError(
                     f"positive: {name} is neither a weight nor a start symbol ({known})"
                 )
+        # F is defined only where bases of roots and real powers, and arguments of log, are > 0.
+        needed = (*positive, *positive_bases(self.trees, self.weights))
         narrowed = [
-            tree.name
-            for weight, tree in self.start
-            if weight in positive and isinstance(tree, Name)
+            tree.name for weight, tree in self.start if weight in needed and isinstance(tree, Name)
         ]
-        return tuple(dict.fromkeys((*positive, *narrowed)))
+        return tuple(dict.fromkeys((*needed, *narrowed)))
 
     def _validate(self) -> None:
         for i, (f, gradient) in enumerate(zip(self.F, self.jacobian, strict=True), 1):
@@ -214,87 +295,6 @@ class Parameterization:
         for k, name in enumerate(self.weights):
             if all(row[k].is_zero() for row in self.jacobian):
                 raise InputError(f"no output depends on the weight {name}: leave it out")
-        _check_positive(self)
-        _check_start(self)
-        _check_rank(self)
-
-
-def _tree(value: Any, what: str) -> Tree:
-    if isinstance(value, str):
-        return parse_expression(value)
-    if isinstance(value, int | Fraction) and not isinstance(value, bool):
-        return Number(Fraction(value))
-    if hasattr(value, "free_symbols"):
-        from derive.language import from_sympy
-
-        return from_sympy(value)
-    if isinstance(value, float):
-        raise InputError(f"{what} is the float {value!r}: write it as text or as an exact Fraction")
-    if type(value).__module__ == "derive.language.tree":
-        return value  # type: ignore[no-any-return]
-    raise InputError(f"{what} is of type {type(value).__name__}: give text or a SymPy expression")
-
-
-def _starts(weights: tuple[str, ...], given: Mapping[str, Tree]) -> tuple[tuple[str, Tree], ...]:
-    for name, tree in given.items():
-        if name not in weights:
-            raise InputError(
-                f"start: there is no weight {name} (the weights are {', '.join(weights)})"
-            )
-        for symbol in names((tree,)):
-            if symbol in weights:
-                raise InputError(
-                    f"start: the value of {name} uses the weight {symbol}; "
-                    "use numbers or new symbols such as alpha"
-                )
-    taken = set(weights) | set(names(tuple(given.values())))
-    starts = []
-    for name in weights:
-        symbol = f"{name}_0"
-        while symbol in taken:
-            symbol += "0"
-        starts.append((name, given.get(name, Name(symbol))))
-    return tuple(starts)
-
-
-def _check_start(p: Parameterization) -> None:
-    """Refuse a start where F or its Jacobian is undefined, or where a block cannot move."""
-    try:
-        rows = [[p.at_start(x) for x in row] for row in p.jacobian]
-        for f in p.F:
-            p.at_start(f)
-    except ZeroDivisionError:
-        raise DegenerateStart("F is undefined at the start: choose a start off its poles") from None
-    for block in p.blocks:
-        if all(x.is_zero() for i in block for x in rows[i]):
-            which = ", ".join(str(i + 1) for i in block)
-            raise DegenerateStart(
-                f"the start is a critical point of output {which}: the gradient is zero there, "
-                "so gradient flow never moves; choose another start"
-            )
-
-
-def _check_positive(p: Parameterization) -> None:
-    """Refuse a weight declared positive whose start is zero or negative."""
-    symbols = frozenset(p.positive) & frozenset(p.start_field.names)
-    for weight, value in zip(p.weights, p.w0, strict=True):
-        if weight in p.positive and is_nonnegative(-value, symbols):
-            raise InputError(f"positive: {weight} starts at {value!r}, which is not positive")
-
-
-def _check_rank(p: Parameterization) -> None:
-    rng = Random(0)
-    evaluators = [[Evaluator(x) for x in row] for row in p.jacobian]
-    for _ in range(5):
-        try:
-            point = random_point(p.p, rng)
-            if rank([[e(point) for e in row] for row in evaluators]) == p.d:
-                return
-        except Pole:
-            continue
-    found = exact_rank(p.jacobian)
-    if found < p.d:
-        raise RankDeficient(
-            f"the outputs move together: J has rank {found} of {p.d} everywhere; "
-            "give outputs that can move independently"
-        )
+        check_positive(self)
+        check_start(self)
+        check_rank(self)

@@ -17,7 +17,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.implicitization import Coordinates, find_relation
+from derive.exact.implicitization import Coordinates
 from derive.exact.linear import dot
 from derive.exact.modular import Evaluator, independent_rows, random_point
 from derive.exact.polynomial import factorize
@@ -26,6 +26,7 @@ from derive.stages.notation import AssumePositive, BranchOpen, Notation, rationa
 from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Curve, Piece
 from derive.stages.signs import start_sign
+from derive.stages.variables import find_variable, inverted, power_of
 from derive.verdict import Identity
 
 MU = "_mu"
@@ -50,51 +51,54 @@ def _algebraic_weights(
     y = dual.y[0].rational
     laws = [(f"c{i}", law) for i, law in enumerate(conserved.laws)]
     coordinates = Coordinates.of([("y", y), *laws])
-    field = FunctionField((MU, *p.start_field.names))
+    field = p.start_field.extended((MU,))
     try:
         y0 = p.at_start(y).compose(field.gens[1:], field)
         constants = [p.at_start(law).compose(field.gens[1:], field) for _, law in laws]
     except ZeroDivisionError:
         return None
-    powers: dict[str, tuple[RationalFunction, int]] = {}
-    for name, weight in zip(p.weights, p.field.gens, strict=True):
-        found = _power_of(weight, coordinates, p.degree or 1)
+    powers: dict[str, tuple[RationalFunction, RationalFunction]] = {}
+    for name in p.weights:
+        found = find_variable(p, name, y, conserved.laws) if p.field.generators else None
         if found is None:
-            return None
-        quotient, n = found
+            weight = p.field.named(name)
+            rooted = power_of(weight, coordinates, p.degree or 1)
+            if rooted is None:
+                return None
+            found = name, *rooted
+        variable, quotient, n = found
+        if quotient.field is coordinates.field:
+            images_of_laws = (field.gens[0] + y0, *constants)
+        else:
+            images_of_laws = (
+                field.gens[0] + y0,
+                *constants,
+                *(field.named(x) for x in p.parameters),
+            )
         try:
-            powers[name] = quotient.compose((field.gens[0] + y0, *constants), field), n
+            powers[variable] = quotient.compose(images_of_laws, field), field.embed(n)
         except ZeroDivisionError:
             return None
     z = notation.fresh("z")
-    scale = _scale(powers, field, notation)
-    images = {MU: z / scale, **notation.start_symbols}
-    weights = {
-        name: _radical(p.w0[p.weights.index(name)], element, n, images, notation)
-        for name, (element, n) in powers.items()
-    }
-    interval = _interval(powers, field, notation, scale)
-    return _parametric_piece(dual, p, notation, weights, z, z / scale, interval)
-
-
-def _power_of(
-    weight: RationalFunction, coordinates: Coordinates, degree: int
-) -> tuple[RationalFunction, int] | None:
-    """Return (r, n) with weight^n = r(y, c), n among 1, |D - 2|, 2, 3, 4."""
-    widest = max(
-        max(int(f.numerator.total_degree()), int(f.denominator.total_degree()))
-        for f in coordinates.functions
-    )
-    for n in dict.fromkeys(n for n in (1, abs(degree - 2), 2, 3, 4) if n):
-        relation = find_relation(weight, coordinates, powers=(0, n), highest=n + widest)
-        if relation is not None and relation.degree == n:
-            return -relation.coefficients[0] / relation.coefficients[-1], n
-    return None
+    scale = _scale(powers, field)
+    # From here the parameter is z = scale * mu.
+    rescaled = (field.gens[0] / scale, *field.gens[1:])
+    powers = {name: (x.compose(rescaled, field), n) for name, (x, n) in powers.items()}
+    images = {MU: z, **notation.start_symbols}
+    weights = {}
+    for name, (element, n) in powers.items():
+        start = p.at_start(p.field.named(name))
+        value = _radical(start, element, to_expr(n, images), images, notation)
+        weights.update(inverted(p, name, value))
+    interval = _interval(powers, field, notation)
+    known = {**weights, **{x: notation.start_symbols[x] for x in p.parameters}}
+    mu = z / to_expr(scale, images, factored=True)
+    return _parametric_piece(dual, p, notation, known, z, mu, interval)
 
 
 def _scale(
-    powers: Mapping[str, tuple[RationalFunction, int]], field: FunctionField, notation: Notation
-) -> Expr:
+    powers: Mapping[str, tuple[RationalFunction, RationalFunction]], field: FunctionField
+) -> RationalFunction:
     """Return s such that z = s mu makes the first linear factor in mu a multiple of 1 - z."""
     for element, _ in powers.values():
         for polynomial in (element.denominator, element.numerator):
@@ -102,16 +106,14 @@ def _scale(
                 linear = field.quotient(factor, field.ring.constant(1))
                 slope = linear.partial(0)
                 if not slope.is_zero() and slope.partial(0).is_zero():
-                    offset = linear - slope * field.gens[0]
-                    return to_expr(-slope / offset, {MU: Symbol("mu"), **notation.start_symbols})
-    return sympy.Integer(1)
+                    return -slope / (linear - slope * field.gens[0])
+    return field.one
 
 
 def _interval(
-    powers: Mapping[str, tuple[RationalFunction, int]],
+    powers: Mapping[str, tuple[RationalFunction, RationalFunction]],
     field: FunctionField,
     notation: Notation,
-    scale: Expr,
 ) -> tuple[Expr, Expr]:
     """Return the interval around z = 0 between the poles and zeros of the weights' powers."""
     ends: list[Expr] = []
@@ -124,7 +126,7 @@ def _interval(
                     continue
                 at = -(linear - slope * field.gens[0]) / slope
                 images = {MU: Symbol("mu"), **notation.start_symbols}
-                ends.append(sympy.factor_terms(to_expr(at, images, factored=True) * scale))
+                ends.append(sympy.powsimp(to_expr(at, images, factored=True)))
     undecided = [e for e in ends if not (e.is_negative or e.is_positive)]
     if undecided:
         names = {s.name for e in undecided for s in e.free_symbols if not s.is_positive}
@@ -141,20 +143,21 @@ def _interval(
 def _radical(
     start: RationalFunction,
     element: RationalFunction,
-    n: int,
+    n: Expr,
     images: Mapping[str, Expr],
     notation: Notation,
 ) -> Expr:
     """Return the real n-th root of *element* that is the weight at the start."""
     base, units = _normalized(element, images)
     sign = 1
-    if n > 1:
+    if n.is_integer and abs(n) > 1:
         sign, assumed = start_sign(start, notation)
         if assumed:
             raise BranchOpen(
                 f"the sign of {assumed[0].removesuffix(' > 0')} selects the branch of Q"
             )
-    root = sign * sympy.Pow(sign**n * base, sympy.Rational(1, n))
+    base = sympy.powsimp(base if sign == 1 else sign**n * base)
+    root = sign * sympy.expand_power_base(sympy.Pow(base, 1 / n))
     return sympy.powdenest(root).xreplace(units)
 
 
@@ -194,10 +197,8 @@ def _exponential_weights(
         rate = dot(p.jacobian[0], p.field.gradient(form)) / form
         if form.is_polynomial() and form.degree() == 1 and rate.is_constant():
             forms.append((form, rate.value()))
-    forms += [
-        (w, Fraction(0)) for w, x in zip(p.field.gens, p.jacobian[0], strict=True) if x.is_zero()
-    ]
-    point = random_point(p.p, Random(7))
+    forms += [(w, Fraction(0)) for w, x in zip(p.w, p.jacobian[0], strict=True) if x.is_zero()]
+    point = random_point(p.field, Random(7))
     rows = [[Evaluator(g)(point) for g in p.field.gradient(form)] for form, _ in forms]
     chosen = [forms[i] for i in independent_rows(rows)] if rows else []
     if len(chosen) != p.p or any(not f.is_homogeneous() for f, _ in chosen):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import sympy
 from sympy import Expr
@@ -16,7 +17,7 @@ from sympy import Expr
 from derive.exact.linear import dot
 from derive.stages.branch import keeps_sign
 from derive.stages.chart import Chart, base_chart
-from derive.stages.dual import DualCoordinates, find_dual, orient
+from derive.stages.dual import DualCoordinates, find_dual, generic_parameters, orient
 from derive.stages.kernel import find_kernel_relation
 from derive.stages.leaf import add_power, cheapest_relation
 from derive.stages.metric import Metric
@@ -29,6 +30,8 @@ from derive.stages.signs import start_sign
 from derive.stages.vector import segment, write_in_beta
 from derive.stages.warping import WarpVerdict
 from derive.verdict import Finding, Identity, Verdict
+
+Built = TypeVar("Built")
 
 
 @dataclass(frozen=True)
@@ -60,11 +63,13 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     try:
         if dual is not None:
             dual, assumed, notation = _positive_warp(dual, notation)
-        piece, chart = _assuming(lambda n: build(warping, dual, n), notation)
+        piece, chart = assuming(lambda n: build(warping, dual, n), notation)
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
         return BlockPotential(warping, dual, None, None, finding)
-    piece = replace(piece, assumptions=tuple(dict.fromkeys((*assumed, *piece.assumptions))))
+    generic = () if dual is None else generic_parameters(dual, notation)
+    assumptions = dict.fromkeys((*assumed, *piece.assumptions, *generic))
+    piece = replace(piece, assumptions=tuple(assumptions))
     reason = f"grad Q = y - y(w_0), {piece.kind} form"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
     return BlockPotential(warping, dual, piece, chart, finding)
@@ -83,9 +88,7 @@ def _positive_warp(
     return orient(dual, sign), assumed, notation
 
 
-def _assuming(
-    build: Callable[[Notation], tuple[Piece, Chart | None]], notation: Notation
-) -> tuple[Piece, Chart | None]:
+def assuming(build: Callable[[Notation], Built], notation: Notation) -> Built:
     """Build; where a branch asks for the sign of start symbols, assume them positive and retry."""
     for _ in range(len(notation.start_symbols) + 1):
         try:
@@ -163,7 +166,7 @@ def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart
 
 def _with_root(chart: Chart, p: Parameterization) -> Chart | None:
     """Add a power of a weight as root variable, where its branch is proved without assumptions."""
-    candidates = dict(zip(p.weights, p.field.gens, strict=True))
+    candidates = dict(zip(p.weights, p.w, strict=True))
     found = cheapest_relation(chart, candidates)
     if found is None:
         return None

@@ -14,7 +14,7 @@ from sympy import Expr, Symbol
 
 from derive.errors import DeriveError
 from derive.exact.conversion import to_field
-from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.field import RationalFunction
 from derive.exact.polynomial import factorize
 from derive.exact.positivity import is_nonnegative
 from derive.language import from_sympy
@@ -75,7 +75,7 @@ def _power_kernel(relation: KernelRelation, power: RationalFunction, n: int) -> 
         return None
     sign, _ = start_sign(relation.beta0, relation.notation)
     # K > 0 on the side of 0 where the start lies, so kappa sign^m > 0.
-    root = sympy.Pow(rational(kappa.value() * sign**m), sympy.Rational(1, n))
+    root = sympy.Pow(rational(kappa.value() * (sign if m % 2 else 1)), sympy.Rational(1, n))
     exponent = sympy.Rational(m, n)
     return _shifted_power(relation, root, field.zero, exponent, f"K**{n} = {power!r}")
 
@@ -243,7 +243,7 @@ def _piece(
 
 def _is_one(expression: Expr, relation: KernelRelation, constants: tuple[Constant, ...]) -> bool:
     """Tell whether a rational expression is 1, exactly, in the field of beta and the symbols."""
-    field = FunctionField((*relation.field.names, *(symbol.name for symbol, _ in constants)))
+    field = relation.field.extended(tuple(symbol.name for symbol, _ in constants))
     try:
         return to_field(from_sympy(expression), field, "Q'' K") == 1
     except (DeriveError, KeyError):

@@ -36,7 +36,8 @@ def start_sign(
     if is_nonnegative(-value, notation.positive):
         return -1, ()
     odd = odd_symbols(value)
-    if odd is not None:
+    odd = odd and odd - notation.positive
+    if odd is not None and odd <= set(notation.start_symbols):
         raise AssumePositive(odd)
     symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
     sign = 1 if is_feasible([*known, value], notation.positive) else -1

@@ -110,12 +110,13 @@ def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart
     # Weights of the warp first: the others follow from beta and them.
     needed.sort(key=lambda w: w not in dual.g.variables())
     try:
-        own = _own_roots(chart, dual)
+        # With a single y, the length of a vector, the root of the warp gives the shorter Q.
+        own = _own_roots(chart, dual) if p.d > 1 else None
     except BranchOpen:
         own = None
     if own is not None:
         return own
-    candidates = {w: p.field.gens[p.weights.index(w)] for w in needed}
+    candidates = {w: p.w[p.weights.index(w)] for w in needed}
     candidates = {"_g": dual.g, **candidates} if not dual.g.is_constant() else candidates
     found = cheapest_relation(chart, candidates)
     rooted = None if found is None else add_root(chart, found[0], candidates[found[0]], found[1])

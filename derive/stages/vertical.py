@@ -71,7 +71,7 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
     fields = p.jacobian
     evidence: list[Identity] = []
     spanning: list[VerticalField] = []
-    point = random_point(p.p, Random(4))
+    point = random_point(p.field, Random(4))
 
     def admit(components: Field, name: str) -> RationalFunction:
         """Return omega of a vertical field, extending the span where it is new."""

@@ -9,13 +9,17 @@ fields grad F_1, ..., grad F_d vanish at w_0.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from random import Random
+from typing import Any
 
-from derive.exact.field import RationalFunction
+from derive.exact.balls import Unbounded, evaluate_any, is_nonzero, shown, values_of
+from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.linear import dot, rank
-from derive.exact.modular import Pole, series_along
+from derive.exact.modular import Evaluator, Pole, random_point, series_along
 from derive.stages.parameterization import Parameterization
-from derive.verdict import Identity
+from derive.verdict import Identity, Number
 
 DEPTH = 4
 """Iterated derivatives tried before the answer is left open."""
@@ -73,19 +77,21 @@ def _cleared(
 def is_zero_along_flow(p: Parameterization, function: RationalFunction) -> bool:
     """Tell whether a polynomial vanishes to order 24 along a flow from the start.
 
-    False is a proof that it is not zero on the leaf: a Taylor coefficient at a rational start
-    is not zero modulo a prime.
+    False says that it is not zero on the leaf: a Taylor coefficient at a start of the family is
+    not zero modulo a prime.
     """
-    starts = rational_starts(p)
+    rng = Random(9)
     steering = [1 + 2 * j for j in range(p.d)]
     components = [
-        sum((c * row[k] for c, row in zip(steering, p.jacobian, strict=True)), p.field.zero)
-        for k in range(p.p)
+        sum((c * row[k] for c, row in zip(steering, p.flow, strict=True)), p.field.zero)
+        for k in range(len(p.field.names))
     ]
+    images = [Evaluator(p.at_start(x)) for x in p.field.gens]
     for _ in range(3):
-        start = next(starts, None)
         try:
-            if start is not None and any(series_along(components, function, start, ORDER)):
+            symbols = random_point(p.start_field, rng)
+            start = [image(symbols) for image in images]
+            if any(series_along(components, function, start, ORDER)):
                 return False
         except Pole:
             continue
@@ -94,31 +100,74 @@ def is_zero_along_flow(p: Parameterization, function: RationalFunction) -> bool:
 
 def _at_rational_start(
     p: Parameterization, sides: tuple[RationalFunction, RationalFunction]
-) -> tuple[tuple[tuple[str, Fraction], ...], Fraction] | None:
+) -> tuple[tuple[tuple[str, Number], ...], Number] | None:
     """Return a start where the sides differ, and by how much; with J of full rank if possible."""
     try:
-        if p.at_start(sides[0]) == p.at_start(sides[1]):
+        difference = p.at_start(sides[0]) - p.at_start(sides[1])
+        if difference.is_zero():
             return None
+        jacobian = [[p.at_start(x) for x in row] for row in p.jacobian]
     except ZeroDivisionError:
         return None
     fallback = None
-    for point in rational_starts(p):
+    for sample in samples(p):
         try:
-            value = sides[0].at(point) - sides[1].at(point)
-            rows = [[p.field.constant(x.at(point)) for x in row] for row in p.jacobian]
-        except ZeroDivisionError:
-            continue
-        if value != 0:
-            found = tuple(zip(p.weights, point, strict=True)), value
-            if rank(rows) == p.d:
+            value = sample.of(difference)
+            if not is_nonzero(value):
+                continue
+            found = sample.point(p), shown(value)
+            if _has_rank(jacobian, sample, p.d):
                 return found
-            fallback = fallback or found
+        except (ZeroDivisionError, Unbounded):
+            continue
+        fallback = fallback or found
     return fallback
 
 
-def rational_starts(p: Parameterization) -> Iterator[tuple[Fraction, ...]]:
-    """Yield rational points of the start family, small positive integers first."""
-    size = len(p.start_field.names)
+def _has_rank(jacobian: list[list[RationalFunction]], sample: Sample, d: int) -> bool:
+    rows = [[sample.of(x) for x in row] for row in jacobian]
+    if not all(isinstance(x, Fraction) for row in rows for x in row):
+        return True  # a nicety of the printed point only
+    field = jacobian[0][0].field
+    return rank([[field.constant(x) for x in row] for row in rows]) == d
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A start in numbers.
+
+    Attributes:
+        field: the field of the start symbols.
+        values: numbers for all its variables: exact where they are rational, else balls.
+    """
+
+    field: FunctionField
+    values: tuple[Any, ...]
+
+    def of(self, function: RationalFunction) -> Any:
+        """Return the value of a function of the start, exact or as a ball."""
+        return evaluate_any(function, self.values)
+
+    def point(self, p: Parameterization) -> tuple[tuple[str, Number], ...]:
+        """Return the weights and the parameters at this start."""
+        weights = [(w, shown(self.of(x))) for w, x in zip(p.weights, p.w0, strict=True)]
+        constants = [(name, shown(self.of(self.field.named(name)))) for name in p.parameters]
+        return (*weights, *constants)
+
+
+def samples(p: Parameterization) -> Iterator[Sample]:
+    """Yield starts of the family in small rational symbols, positive integers first."""
+    field = p.start_field
+    names = (*p.start_symbols, *p.parameters)
+    for symbols in _patterns(len(names)):
+        try:
+            values = values_of(field, dict(zip(names, symbols, strict=True)))
+        except (ZeroDivisionError, Unbounded):
+            continue
+        yield Sample(field, values)
+
+
+def _patterns(size: int) -> Iterator[tuple[Fraction, ...]]:
     patterns = dict.fromkeys(
         tuple(1 + (k * stride + shift) % spread for k in range(size))
         for spread in (1, 2, 3, 5, 7, 11, 31, 101)
@@ -126,8 +175,4 @@ def rational_starts(p: Parameterization) -> Iterator[tuple[Fraction, ...]]:
         for shift in range(min(spread, 4))
     )
     for pattern in patterns:
-        symbols = [Fraction(x) for x in pattern]
-        try:
-            yield tuple(w.at(symbols) for w in p.w0)
-        except ZeroDivisionError:
-            continue
+        yield tuple(Fraction(x) for x in pattern)

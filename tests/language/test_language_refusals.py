@@ -135,10 +135,8 @@ REFUSED: list[tuple[str, str]] = [
     ("$x", "'$'"),
     ("#x", "'#'"),
     ("x # c", "'#'"),
-    ("x**y", "column 4: an exponent must be a constant rational number"),
-    ("2**x", "exp(exponent*log(base))"),
-    ("x**(y - y)", "exponent must be a constant"),
-    ("x**sqrt(2)", "exponent must be a constant"),
+    ("x**sin(y)", "column 4: an exponent is made of names and numbers"),
+    ("x**sqrt(2)", "names and numbers"),
     ("x/0", "column 3: division by zero"),
     ("x/(1 - 1)", "division by zero"),
     ("x/0.0", "division by zero"),
@@ -173,7 +171,7 @@ def test_refused_text_is_refused_in_one_line_that_helps(text: str, piece: str) -
 @pytest.mark.parametrize("space", ["", " ", "     "])
 def test_columns_count_leading_spaces(space: str) -> None:
     assert refusal(space + "x + foo(y)").column == len(space) + 5
-    assert refusal(space + "x**y").column == len(space) + 4
+    assert refusal(space + "x**sin(y)").column == len(space) + 4
     assert refusal(space + "1 + x/0").column == len(space) + 7
 
 

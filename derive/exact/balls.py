@@ -1,0 +1,152 @@
+"""Values of field elements at numbers: exact where they are rational, else certified balls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx, fmpq, fmpz
+
+from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.generators import images_of
+from derive.exact.polynomial import Polynomial, terms
+
+PRECISION = 256
+"""Bits of the balls."""
+
+
+class Unbounded(ArithmeticError):
+    """A value is not finite or not real as far as the ball tells."""
+
+
+def values_of(
+    field: FunctionField, images: Mapping[str, Fraction], bits: int = PRECISION
+) -> tuple[Any, ...]:
+    """Return the value of every variable where weights and parameters have the given values.
+
+    Raises:
+        ZeroDivisionError, Unbounded: a generator has no value there.
+    """
+
+    def at(element: RationalFunction, known: Mapping[str, Any]) -> Any:
+        return evaluate_any(element, [known[n] for n in element.field.names], bits)
+
+    with ctx.workprec(bits):
+        known = images_of(field, images, at, _FUNCTIONS)
+    return tuple(known[name] for name in field.names)
+
+
+def fraction(value: Any) -> Fraction:
+    """Return a number itself, or the rational midpoint of a ball."""
+    if isinstance(value, Fraction):
+        return value
+    mantissa, exponent = value.mid().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def evaluate_any(element: RationalFunction, values: Sequence[Any], bits: int = PRECISION) -> Any:
+    """Return the value of an element, a Fraction if all values that it needs are.
+
+    Raises:
+        ZeroDivisionError, Unbounded: the denominator is zero, or not proved different from it.
+    """
+    with ctx.workprec(bits):
+        top = _polynomial(element.numerator, values)
+        bottom = _polynomial(element.denominator, values)
+        if isinstance(top, Fraction) and isinstance(bottom, Fraction):
+            return top / bottom
+        return _finite(ball(top) / ball(bottom))
+
+
+def ball(value: Any) -> Any:
+    """Return a number as a ball."""
+    if isinstance(value, Fraction):
+        return arb(fmpq(value.numerator, value.denominator))
+    return value
+
+
+def is_nonzero(value: Any) -> bool:
+    """Tell whether a value is proved to differ from zero."""
+    if isinstance(value, Fraction):
+        return value != 0
+    return not value.contains(0)
+
+
+def shown(value: Any) -> Fraction | str:
+    """Return a number for a reader: exact, or 20 digits of which all are right."""
+    if isinstance(value, Fraction):
+        return value
+    return str(value.str(20, radius=False))
+
+
+def _polynomial(polynomial: Polynomial, values: Sequence[Any]) -> Any:
+    total: Any = Fraction(0)
+    for exponents, coefficient in terms(polynomial):
+        product: Any = Fraction(coefficient)
+        for x, e in zip(values, exponents, strict=True):
+            if e:
+                product = _times(product, x**e)
+        total = _plus(total, product)
+    return total
+
+
+def _times(x: Any, y: Any) -> Any:
+    if isinstance(x, Fraction) and isinstance(y, Fraction):
+        return x * y
+    return ball(x) * ball(y)
+
+
+def _plus(x: Any, y: Any) -> Any:
+    if isinstance(x, Fraction) and isinstance(y, Fraction):
+        return x + y
+    return ball(x) + ball(y)
+
+
+def _finite(value: Any) -> Any:
+    if not value.is_finite():
+        raise Unbounded
+    return value
+
+
+def _function(name: str) -> Any:
+    def apply(A: Any) -> Any:
+        x = ball(A)
+        return _finite(abs(x).log() if name == "log" else getattr(x, name)())
+
+    return apply
+
+
+def _root(A: Any, n: int) -> Any:
+    if isinstance(A, Fraction):
+        if A < 0:
+            raise Unbounded
+        top, exact_top = fmpz(A.numerator).root(n), True
+        bottom = fmpz(A.denominator).root(n)
+        exact_top = top**n == A.numerator and bottom**n == A.denominator
+        if exact_top:
+            return Fraction(int(top), int(bottom))
+    return _finite(ball(A).root(n))
+
+
+def _power(A: Any, e: Any) -> Any:
+    if isinstance(A, Fraction) and isinstance(e, Fraction):
+        if e.denominator == 1:
+            return A ** int(e)
+        if A > 0:
+            return _root(A**e.numerator, e.denominator)
+    x = ball(A)
+    if not x > 0:
+        raise Unbounded
+    return _finite(x ** ball(e))
+
+
+_FUNCTIONS: dict[str, Any] = {
+    "exp": _function("exp"),
+    "log": _function("log"),
+    "cos": _function("cos"),
+    "sin": _function("sin"),
+    "asinh": _function("asinh"),
+    "root": _root,
+    "power": _power,
+}

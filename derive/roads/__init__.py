@@ -1,0 +1,22 @@
+"""Other roads to the same Q, walked to their end and compared with the main one.
+
+The main road solves for dual coordinates in weight space (:mod:`derive.stages.dual`). The
+published one (Azulay et al. 2021, eq. (10)-(12)) writes down the form of Q(beta) and solves
+Hess Q = g rho for its unknown functions. Neither uses a result of the other.
+"""
+
+from derive.roads.ansatz import Ansatz
+from derive.roads.compare import compare_decisions, compare_roads
+from derive.roads.published import PublishedRoad, follow_published
+from derive.roads.walked import Road, ask_road, find_roads
+
+__all__ = [
+    "Ansatz",
+    "PublishedRoad",
+    "Road",
+    "ask_road",
+    "compare_decisions",
+    "compare_roads",
+    "find_roads",
+    "follow_published",
+]

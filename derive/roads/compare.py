@@ -1,0 +1,100 @@
+"""Two roads to one Q must agree, exactly; where they do not, one of them is at fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from derive.errors import ConsistencyError, InputError
+from derive.roads.published import PublishedRoad
+from derive.roads.settle import Equation
+from derive.stages.dual import DualCoordinates
+from derive.stages.lie import along
+from derive.stages.parameterization import Field
+from derive.stages.warping import WarpVerdict
+from derive.verdict import Finding, Identity, Verdict
+
+WEIGHT_SPACE = "weight space (dual coordinates)"
+"""The main road: (y, g) with <grad y_i, grad F_j> = g delta_ij."""
+
+DECISION = "weight space (warp decision)"
+"""The main road up to H_a = X_a log g, where g has no closed form."""
+
+
+def compare_roads(dual: DualCoordinates, published: PublishedRoad) -> Finding:
+    """Prove that dual coordinates and Ansatz give one Q up to a positive factor and z.beta.
+
+    With g' and grad Q' from the Ansatz, X_a y_i = g delta_ai on the one side and
+    X_a dQ'/dbeta_i = g' delta_ai on the other, X_a = grad F_a; if moreover X_a log g = X_a log g',
+    then g'/g is constant along the flow, and so is dQ'/dbeta_i - (g'/g) y_i.
+
+    Args:
+        dual: the main road's result.
+        published: the other road, from the same metric.
+
+    Returns:
+        PROVED with the identities; UNDECIDED where the Ansatz gives no Q to compare.
+
+    Raises:
+        ConsistencyError: they disagree.
+        InputError: they do not start from one metric.
+    """
+    if dual.warping.hessian.metric is not published.metric:
+        raise InputError("compare two roads that start from one metric")
+    if published.H is None:
+        return Finding(Verdict.UNDECIDED, f"{published.name} gives no Q to compare")
+    try:
+        equations = list(_equations(dual, published, published.H))
+    except ValueError as error:
+        raise _disagreement(WEIGHT_SPACE, published, str(error)) from None
+    return _agree(WEIGHT_SPACE, published, equations)
+
+
+def compare_decisions(warping: WarpVerdict, published: PublishedRoad) -> Finding:
+    """Prove that the main road's H_a = X_a log g is that of the Ansatz.
+
+    Returns:
+        PROVED with the identities; UNDECIDED where one of the roads gives no warp.
+
+    Raises:
+        ConsistencyError: they disagree, or one finds what the other refutes.
+    """
+    if published.H is None:
+        return Finding(Verdict.UNDECIDED, f"{published.name} gives no Q to compare")
+    if warping.verdict is Verdict.REFUTED:
+        raise _disagreement(DECISION, published, f"the first refutes: {warping.finding.reason}")
+    if warping.verdict is Verdict.UNDECIDED or warping.H is None:
+        return Finding(Verdict.UNDECIDED, f"the main road did not decide: {warping.finding.reason}")
+    labels = warping.hessian.metric.parameterization.labels
+    equations = [
+        (f"X{a} log g on both roads", left, right)
+        for a, left, right in zip(labels, warping.H, published.H, strict=True)
+    ]
+    return _agree(DECISION, published, equations)
+
+
+def _equations(dual: DualCoordinates, published: PublishedRoad, H: Field) -> Iterator[Equation]:
+    p, g = published.metric.parameterization, dual.g
+    for a, x, h in zip(p.labels, p.jacobian, H, strict=True):
+        for i, y in zip(p.labels, dual.y, strict=True):
+            right = g if a == i else p.field.zero
+            yield f"X{a} y{i} = {'g' if a == i else '0'}", y.along(x), right
+        yield f"X{a} log g' = X{a} log g", h, along(x, g) / g
+    if published.gradient is not None and published.g is not None:
+        for a, x in zip(p.labels, p.jacobian, strict=True):
+            for i, y, slope in zip(p.labels, dual.y, published.gradient, strict=True):
+                statement = f"X{a} dQ'/dbeta{i} = (g'/g) X{a} y{i}"
+                yield statement, along(x, slope), published.g / g * y.along(x)
+
+
+def _agree(road: str, published: PublishedRoad, equations: list[Equation]) -> Finding:
+    found = []
+    for statement, left, right in equations:
+        if left != right:
+            raise _disagreement(road, published, f"{statement} fails: {left!r} and {right!r}")
+        found.append(Identity(statement, repr(left), repr(right)))
+    reason = f"{road} and {published.name} agree"
+    return Finding(Verdict.PROVED, reason, tuple(found))
+
+
+def _disagreement(road: str, published: PublishedRoad, why: str) -> ConsistencyError:
+    return ConsistencyError(f"two roads disagree, {road} and {published.name}: {why}")

@@ -1,0 +1,102 @@
+"""Functions of the weights on the leaf of the start: defined, not zero, functions of one t."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from derive.exact.field import RationalFunction
+from derive.exact.linear import dot
+from derive.roads.settle import Equation, Settled, settle
+from derive.stages.lie import along
+from derive.stages.metric import Metric
+from derive.stages.parameterization import Field, Parameterization
+from derive.stages.witness import is_zero_along_flow
+from derive.verdict import Finding, Identity, Verdict
+
+
+def is_defined(p: Parameterization, function: RationalFunction) -> bool:
+    """Tell whether a function was proved to be finite somewhere on the leaf of the start."""
+    try:
+        p.at_start(function)
+    except ZeroDivisionError:
+        field = function.field
+        denominator = field.quotient(function.denominator, field.ring.constant(1))
+        return not is_zero_along_flow(p, denominator)
+    return True
+
+
+def is_not_zero(p: Parameterization, function: RationalFunction) -> bool:
+    """Tell whether a function is defined and not zero at the start."""
+    try:
+        return not p.at_start(function).is_zero()
+    except ZeroDivisionError:
+        return False
+
+
+def log_warp(metric: Metric, slope: Field, r: RationalFunction, factor: RationalFunction) -> Field:
+    """Return H_a = X_a log g for g = psi factor, X_a log psi = r X_a t, X_a t = (K grad t)_a."""
+    return tuple(
+        r * dot(row, slope) + along(x, factor) / factor
+        for row, x in zip(metric.K, metric.parameterization.jacobian, strict=True)
+    )
+
+
+def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
+    """Return fields that span the tangent space of the leaves, X_1, ..., X_d first.
+
+    Where [X_a, X_b] = H_a X_b - H_b X_a the X_a alone do; else the brackets that were found do if
+    together with the laws they make p.
+
+    Raises:
+        Settled: UNDECIDED, where more directions may exist than were found.
+    """
+    lie = metric.conserved.lie
+    fields = lie.parameterization.jacobian
+    if all(
+        z == H[a] * y - H[b] * x
+        for (a, b), bracket in lie.brackets.items()
+        for z, x, y in zip(bracket, fields[a], fields[b], strict=True)
+    ):
+        return fields
+    if len(lie.spanning) + metric.conserved.count != lie.parameterization.p:
+        reason = "the dimension of the leaf was not certified"
+        raise Settled(Finding(Verdict.UNDECIDED, reason))
+    return lie.spanning
+
+
+def only_on(
+    metric: Metric, r: RationalFunction, slope: Field, H: Field, name: str, of: str
+) -> tuple[Identity, ...]:
+    """Prove that r is a function of t alone on every leaf: dr and dt are parallel there.
+
+    Args:
+        metric: K and the flow.
+        r: the function.
+        slope: grad t at beta = F(w), not zero.
+        H: X_a log g if it is.
+        name, of: what statements call r and t.
+
+    Raises:
+        Settled: it is not, or that was not decided.
+    """
+    if r.is_constant():
+        return (Identity(f"{name} = {r!r}", repr(r), repr(r)),)
+    p = metric.parameterization
+    fields = tangent(metric, H)
+
+    def along_t(z: Field) -> RationalFunction:
+        return dot([dot(z, x) for x in p.jacobian], slope)
+
+    b = next(b for b, x in enumerate(p.jacobian) if not along_t(x).is_zero())
+    by_t, by_r = along_t(p.jacobian[b]), along(p.jacobian[b], r)
+    names = [f"X{label}" for label in p.labels]
+    names += [f"Z{n}" for n in range(1, len(fields) - p.d + 1)]
+
+    def equations() -> Iterator[Equation]:
+        for z, z_name in zip(fields, names, strict=True):
+            if z is not p.jacobian[b]:
+                statement = f"{z_name}({name}) {names[b]}({of}) = {names[b]}({name}) {z_name}({of})"
+                yield statement, along(z, r) * by_t, by_r * along_t(z)
+
+    refuted = f"{name} is no function of {of} alone: Q is not of this form"
+    return settle(p, equations(), refuted)

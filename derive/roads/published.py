@@ -1,0 +1,189 @@
+"""The published road: Hess Q = g rho solved for the unknown functions of an Ansatz.
+
+Q = q(t) + z.beta makes Hess Q = q'' grad t grad t^T + q' Hess t, so with K = rho^-1, r = q''/q'
+
+    K (r grad t grad t^T + Hess t) = (g/q') I.
+
+Pulled back by beta = F(w) these are linear equations for r and g/q' over the functions of the
+weights; nothing is eliminated. r must be a function of t on the leaf; then q' = psi solves
+X_a psi = psi r X_a t, X_a = grad F_a, and grad Q = psi grad t + z.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from derive.errors import InputError
+from derive.exact.families import LogFunction
+from derive.exact.field import RationalFunction
+from derive.exact.linear import dot
+from derive.roads.ansatz import Ansatz
+from derive.roads.leaf import is_defined, is_not_zero, log_warp, only_on
+from derive.roads.primitive import exponential, find_logarithm
+from derive.roads.separated import separate
+from derive.roads.settle import Equation, Settled, settle
+from derive.stages.metric import Metric
+from derive.stages.parameterization import Field
+from derive.verdict import Finding, Identity, Verdict
+
+
+@dataclass(frozen=True)
+class PublishedRoad:
+    """What became of one Ansatz Q = sum_k q_k(t_k) + z.beta.
+
+    For one t, psi = q'(t); for d linear forms t_k, psi_k = q_k''(t_k).
+
+    Attributes:
+        metric: K and the flow.
+        ansatz: the form of Q.
+        finding: PROVED with the identities; REFUTED: Q is not of this form; UNDECIDED.
+        slopes: grad t_k at beta = F(w), d functions of the weights each.
+        ratios: psi_k'/psi_k as functions of the weights; empty unless PROVED.
+        factors: g/psi_k as functions of the weights; empty unless PROVED.
+        log_psi: log psi_k up to constants, or None when no closed form was found.
+    """
+
+    metric: Metric
+    ansatz: Ansatz
+    finding: Finding
+    slopes: tuple[Field, ...] = ()
+    ratios: Field = ()
+    factors: Field = ()
+    log_psi: tuple[LogFunction, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """The road in words."""
+        form = self.ansatz.describe(self.metric.parameterization.labels)
+        return f"published (Ansatz {form})"
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED, REFUTED (for this Ansatz only) or UNDECIDED."""
+        return self.finding.verdict
+
+    @functools.cached_property
+    def H(self) -> Field | None:
+        """H_a = X_a log g, or None unless PROVED."""
+        if not self.ratios:
+            return None
+        return log_warp(self.metric, self.slopes[0], self.ratios[0], self.factors[0])
+
+    @functools.cached_property
+    def psi(self) -> Field | None:
+        """psi_k in the weights, each up to a factor; None unless they are rational."""
+        if self.log_psi is None:
+            return None
+        found = tuple(p for p in map(exponential, self.log_psi) if p is not None)
+        return found if len(found) == len(self.log_psi) else None
+
+    @property
+    def g(self) -> RationalFunction | None:
+        """The warp in the weights up to a factor, where it is rational."""
+        return None if self.psi is None else self.psi[0] * self.factors[0]
+
+    @property
+    def gradient(self) -> Field | None:
+        """psi grad t, which is grad Q up to z and a factor, where it is rational; for one t."""
+        if self.psi is None or len(self.slopes) > 1:
+            return None
+        return tuple(self.psi[0] * s for s in self.slopes[0])
+
+
+def follow_published(metric: Metric, ansatz: Ansatz) -> PublishedRoad:
+    """Decide whether Hess Q = g rho for a Q of the form of the Ansatz, and find q'.
+
+    Args:
+        metric: of a parameterization with d >= 2 outputs.
+        ansatz: the form of Q.
+
+    Returns:
+        PROVED with q''/q', and q' in the weights where a product of powers was found. REFUTED
+        says that Q is not of this form; it does not say that there is no Q.
+
+    Raises:
+        InputError: the Ansatz does not fit the outputs.
+
+    Source: Azulay et al. 2021, eq. (10)-(12), for the radial Ansatz.
+    """
+    p = metric.parameterization
+    if p.d == 1:
+        raise InputError("an Ansatz needs two outputs or more: for one, every Q is a q(beta)")
+    functions = ansatz.functions(p.d)
+    slopes = tuple(tuple(x.compose(p.F, p.field) for x in _gradient(t)) for t in functions)
+    try:
+        if len(functions) > 1:
+            ratios, factors, evidence = separate(metric, slopes)
+        else:
+            ratios, factors, evidence = _solve(metric, functions[0], slopes[0])
+    except Settled as settled:
+        return PublishedRoad(metric, ansatz, settled.finding, slopes)
+    finding = Finding(Verdict.PROVED, "Q has the form of the Ansatz", evidence)
+    log_psi = _log_psi(metric, slopes, ratios)
+    return PublishedRoad(metric, ansatz, finding, slopes, ratios, factors, log_psi)
+
+
+def _gradient(t: RationalFunction) -> Field:
+    return t.field.gradient(t)
+
+
+def _log_psi(
+    metric: Metric, slopes: tuple[Field, ...], ratios: Field
+) -> tuple[LogFunction, ...] | None:
+    """Return log psi_k with X_a log psi_k = r_k X_a t_k, X_a t = (K grad t)_a."""
+    found = []
+    for r, s in zip(ratios, slopes, strict=True):
+        logarithm = find_logarithm(metric.conserved, [r * dot(row, s) for row in metric.K])
+        if logarithm is None:
+            return None
+        found.append(logarithm)
+    return tuple(found)
+
+
+def _solve(
+    metric: Metric, t: RationalFunction, s: Field
+) -> tuple[Field, Field, tuple[Identity, ...]]:
+    """Return r = q''/q', g/q' and the identities for one unknown q."""
+    p, K = metric.parameterization, metric.K
+    hessian = [[x.compose(p.F, p.field) for x in t.field.gradient(y)] for y in _gradient(t)]
+    v = tuple(dot(row, s) for row in K)
+    constant = [[dot(row, column) for column in hessian] for row in K]
+    # Each condition on N = K (r grad t grad t^T + Hess t) reads r a + b = 0.
+    conditions = [
+        (f"N{p.labels[i]}{p.labels[j]} = 0", v[i] * s[j], constant[i][j])
+        for i in range(p.d)
+        for j in range(p.d)
+        if i != j
+    ] + [
+        (
+            f"N{p.labels[i]}{p.labels[i]} = N{p.labels[0]}{p.labels[0]}",
+            v[i] * s[i] - v[0] * s[0],
+            constant[i][i] - constant[0][0],
+        )
+        for i in range(1, p.d)
+    ]
+    # One exists: K is positive definite and grad t is not zero, so (K grad t) grad t^T is no
+    # multiple of the identity.
+    pivot = next(c for c in conditions if not c[1].is_zero())
+
+    def equations() -> Iterator[Equation]:
+        name, a0, b0 = pivot
+        for other, a, b in conditions:
+            statement = f"{other} with r from {name}, N = K (r grad t grad t^T + Hess t)"
+            yield statement, b0 * a, b * a0
+
+    refuted = "q''/q' would have to be two different functions: Q is not of this form"
+    evidence = settle(p, equations(), refuted)
+    r = -pivot[2] / pivot[1]
+    factor = r * v[0] * s[0] + constant[0][0]
+    if factor.is_zero():
+        zero = Identity("K (r grad t grad t^T + Hess t) = 0", repr(factor), "0")
+        reason = "Hess Q = g rho holds with g = 0 only: Q is not of this form"
+        raise Settled(Finding(Verdict.REFUTED, reason, (*evidence, zero)))
+    if not (is_defined(p, r) and is_not_zero(p, factor)):
+        reason = "q''/q' is infinite on the leaf of this start, or g/q' is 0 or infinite there"
+        raise Settled(Finding(Verdict.UNDECIDED, reason))
+    evidence += only_on(metric, r, s, log_warp(metric, s, r, factor), "r", "t")
+    return (r,), (factor,), evidence

@@ -1,0 +1,81 @@
+"""One output: Q from K(beta) integrated, beside the dual coordinate found in weight space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from derive.errors import ConsistencyError, DeriveError
+from derive.exact.conversion import to_field
+from derive.exact.field import RationalFunction
+from derive.language import from_sympy
+from derive.roads.settle import Equation
+from derive.stages.dual import DualCoordinates
+from derive.stages.lie import along
+from derive.stages.parameterization import Parameterization
+from derive.stages.piece import Piece
+from derive.verdict import Finding, Identity, Verdict
+
+METRIC = "metric in beta (Q'' = 1/K)"
+"""K is written in beta and integrated twice."""
+
+DUAL_TIME = "dual time (beta = h(mu))"
+"""The weights are written in the dual time mu, in which beta = h(mu) = grad Q*(mu)."""
+
+HIGHEST_POWER = 6
+ORDER = 2
+
+
+def agree_in_beta(dual: DualCoordinates, piece: Piece) -> Finding:
+    """Prove that X Q'(F(w)) = X y, X = grad F: both are 1.
+
+    On the side of beta X Q'(F) = Q'' <grad F, grad F> = Q'' K = 1, which was proved when the
+    piece was accepted; on the side of the weights X y = 1. That the printed K(beta) is |grad F|^2
+    is compared here once more and in another way: where K^n is rational in beta, its first
+    derivatives by beta at the start are those of |grad F|^(2n), d/dbeta = X/K.
+
+    Raises:
+        ConsistencyError: the two sides disagree.
+    """
+    p = dual.warping.hessian.metric.parameterization
+    found = []
+    equations = [("X y = 1, X = grad F", dual.y[0].along(p.jacobian[0]), p.field.one)]
+    for statement, left, right in (*equations, *_expansion(dual, p, piece)):
+        if left != right:
+            raise ConsistencyError(
+                f"two roads disagree, weight space (dual coordinates) and {METRIC}: "
+                f"{statement} fails: {left!r} and {right!r}"
+            )
+        found.append(Identity(statement, repr(left), repr(right)))
+    reason = "X y = 1 = Q'' K = X Q'(F): Q' = y - y(w_0)"
+    return Finding(Verdict.PROVED, reason, tuple(found))
+
+
+def _expansion(dual: DualCoordinates, p: Parameterization, piece: Piece) -> Iterator[Equation]:
+    """Yield (d/dbeta)^j of K^n at the start, from the weights and from the printed K."""
+    printed = _rational_power(p, piece)
+    if printed is None:
+        return
+    n, right = printed
+    K = dual.warping.hessian.metric.K[0][0]
+    left = K**n
+    start = (p.at_start(p.F[0]), *p.start_field.gens)
+    for j in range(ORDER + 1):
+        statement = f"(d/dbeta)^{j} K**{n} at the start"
+        yield statement, p.at_start(left), right.compose(start, p.start_field)
+        left, right = along(p.jacobian[0], left) / K, right.partial(0)
+
+
+def _rational_power(p: Parameterization, piece: Piece) -> tuple[int, RationalFunction] | None:
+    """Return n and the printed K^n in Q(beta, start symbols) for the least n for which it is."""
+    if piece.kernel is None or piece.roots:
+        return None
+    kernel = piece.kernel
+    for symbol, value in reversed(piece.constants):
+        kernel = kernel.subs(symbol, value)
+    field = p.start_field.extended((piece.betas[0].name,))
+    for n in range(1, HIGHEST_POWER + 1):
+        try:
+            return n, to_field(from_sympy(kernel**n), field, "K")
+        except (DeriveError, KeyError):
+            continue
+    return None

@@ -1,0 +1,86 @@
+"""The published road for Q = sum_k q_k(t_k) with d independent linear forms t_k.
+
+Hess Q = sum_k q_k'' grad t_k grad t_k^T, so Hess Q = g rho reads M_kl q_l'' = g delta_kl with
+M_kl = <grad t_k, grad t_l> in the weights: M is diagonal, and q_k'' = g/M_kk must be a function
+of t_k alone. Along Y_l = grad t_l, which leaves the other t_k where they are, this asks for
+Y_l log g = Y_l log M_kk for every k other than l.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from derive.exact.field import RationalFunction
+from derive.exact.linear import dot
+from derive.roads.leaf import is_defined, is_not_zero, log_warp, only_on, tangent
+from derive.roads.settle import Equation, Settled, settle
+from derive.stages.lie import along
+from derive.stages.metric import Metric
+from derive.stages.parameterization import Field
+from derive.verdict import Finding, Identity, Verdict
+
+
+def separate(
+    metric: Metric, slopes: tuple[Field, ...]
+) -> tuple[Field, Field, tuple[Identity, ...]]:
+    """Return r_k = q_k'''/q_k'', M_kk = g/q_k'' and the identities.
+
+    Args:
+        metric: K and the flow.
+        slopes: grad t_k, d independent vectors of numbers.
+
+    Raises:
+        Settled: Q is not of this form, or that was not decided.
+    """
+    p = metric.parameterization
+    # Y_k = sum_b (dt_k/dbeta_b) grad F_b is the gradient of t_k in the weights.
+    fields = tuple(
+        tuple(dot(slope, column) for column in zip(*p.jacobian, strict=True)) for slope in slopes
+    )
+    d = range(p.d)
+    off_diagonal = (
+        (f"<grad t{k + 1}, grad t{n + 1}> = 0", dot(fields[k], fields[n]), p.field.zero)
+        for k, n in combinations(d, 2)
+    )
+    evidence = settle(p, off_diagonal, "grad t_k are not orthogonal: Q is not of this form")
+    M = tuple(dot(y, y) for y in fields)
+    logs = [[along(y, m) / m for m in M] for y in fields]
+    others = [next(k for k in d if k != n) for n in d]
+
+    def clocks() -> Iterator[Equation]:
+        for n in d:
+            for k in d:
+                if k not in (n, others[n]):
+                    statement = f"Y{n + 1} log M{k + 1} = Y{n + 1} log M{others[n] + 1}"
+                    yield statement, logs[n][k], logs[n][others[n]]
+
+    refuted = "q_k'' = g/M_kk depends on more than t_k for any g: Q is not of this form"
+    evidence += settle(p, clocks(), refuted)
+    ratios = tuple((logs[k][others[k]] - logs[k][k]) / M[k] for k in d)
+    if not all(is_defined(p, r) and is_not_zero(p, m) for r, m in zip(ratios, M, strict=True)):
+        reason = "q_k'''/q_k'' is infinite on the leaf of this start, or g/q_k'' is 0 there"
+        raise Settled(Finding(Verdict.UNDECIDED, reason))
+    H = log_warp(metric, slopes[0], ratios[0], M[0])
+    for k in d:
+        evidence += only_on(metric, ratios[k], slopes[k], H, f"r{k + 1}", f"t{k + 1}")
+    evidence += settle(p, _one_clock(metric, slopes, ratios, M, H), refuted)
+    return ratios, M, evidence
+
+
+def _one_clock(
+    metric: Metric, slopes: tuple[Field, ...], ratios: Field, M: Field, H: Field
+) -> Iterator[Equation]:
+    """Yield Z log(q_k'' M_kk) = Z log(q_1'' M_11), both log g, along the whole leaf."""
+    p = metric.parameterization
+    if all(r.is_zero() for r in ratios) and all((m / M[0]).is_constant() for m in M):
+        return
+    fields = tangent(metric, H)
+
+    def along_leaf(z: Field, k: int) -> RationalFunction:
+        t = dot([dot(z, x) for x in p.jacobian], slopes[k])
+        return ratios[k] * t + along(z, M[k]) / M[k]
+
+    for z in fields:
+        for k in range(1, p.d):
+            yield f"Z log(q{k + 1}'' M{k + 1}) = Z log(q1'' M1)", along_leaf(z, k), along_leaf(z, 0)

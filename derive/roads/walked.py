@@ -1,0 +1,108 @@
+"""The roads that were walked to one block's Q, each with what it proved and agrees with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from derive.roads.ansatz import Ansatz
+from derive.roads.compare import DECISION, WEIGHT_SPACE, compare_decisions, compare_roads
+from derive.roads.published import follow_published
+from derive.roads.scalar import DUAL_TIME, METRIC, agree_in_beta
+from derive.stages.dual import DualCoordinates
+from derive.stages.metric import Metric
+from derive.stages.potential import BlockPotential
+from derive.stages.warping import WarpVerdict
+from derive.verdict import Finding, Verdict
+
+MAXIMAL_OUTPUTS = 6
+MAXIMAL_TERMS = 300
+"""Terms of K beyond which no Ansatz is tried unasked."""
+
+
+@dataclass(frozen=True)
+class Road:
+    """One derivation of Q.
+
+    Attributes:
+        name: which.
+        finding: PROVED: it gives Q, the same as the other roads that are PROVED. REFUTED: Q is
+            not of the form that this road asks for.
+    """
+
+    name: str
+    finding: Finding
+
+
+def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
+    """Return the roads to the Q of one block, the one that gave the printed form first.
+
+    Raises:
+        ConsistencyError: two of them disagree.
+    """
+    if potential.warping.hessian.metric.parameterization.d == 1:
+        return _single(potential)
+    warping = potential.warping
+    others = (
+        ask_road(warping, potential.dual, ansatz) for ansatz in _unasked(warping.hessian.metric)
+    )
+    return *_main(potential), *others
+
+
+def ask_road(warping: WarpVerdict, dual: DualCoordinates | None, ansatz: Ansatz) -> Road:
+    """Try one Ansatz and compare what it gives with the main road.
+
+    Args:
+        warping: the main road's decision.
+        dual: its result on the same outputs, where one was found.
+        ansatz: the form of Q.
+
+    Raises:
+        InputError: the Ansatz does not fit the outputs.
+        ConsistencyError: it disagrees with the main road.
+    """
+    published = follow_published(warping.hessian.metric, ansatz)
+    finding = published.finding
+    if published.verdict is Verdict.PROVED:
+        agreement = compare_decisions(warping, published)
+        if dual is not None:
+            agreement = compare_roads(dual, published)
+        if agreement.verdict is Verdict.PROVED:
+            reason = f"{finding.reason}; {agreement.reason}"
+            finding = Finding(Verdict.PROVED, reason, finding.evidence + agreement.evidence)
+    return Road(published.name, finding)
+
+
+def _main(potential: BlockPotential) -> tuple[Road, ...]:
+    if potential.dual is not None:
+        reason = "y and g solve <grad y_i, grad F_j> = g delta_ij"
+        finding = Finding(Verdict.PROVED, reason, potential.dual.evidence)
+        return (Road(WEIGHT_SPACE, finding),)
+    if potential.warping.verdict is Verdict.PROVED:
+        return (Road(DECISION, potential.warping.finding),)
+    return ()
+
+
+def _unasked(metric: Metric) -> tuple[Ansatz, ...]:
+    d = metric.parameterization.d
+    entries = [x for row in metric.K for x in row]
+    size = sum(len(x.numerator.monoms()) + len(x.denominator.monoms()) for x in entries)
+    if d > MAXIMAL_OUTPUTS or size > MAXIMAL_TERMS:
+        return ()
+    diagonal = all(metric.K[i][j].is_zero() for i in range(d) for j in range(i))
+    return (Ansatz.radial(), Ansatz.separable()) if diagonal else (Ansatz.radial(),)
+
+
+def _single(potential: BlockPotential) -> tuple[Road, ...]:
+    """Return the roads of one output: K(beta) integrated, dual time, dual coordinate."""
+    dual, piece = potential.dual, potential.piece
+    if piece is None:
+        return _main(potential)
+    if piece.curve is not None:
+        reason = "beta = h(mu) along the dual time mu = y - y(w_0), so dQ/dbeta = mu"
+        return (Road(DUAL_TIME, Finding(Verdict.PROVED, reason, piece.evidence)), *_main(potential))
+    reason = "Q'' = 1/K, K = |grad F|^2 as a function of beta on the leaf"
+    integrated = Road(METRIC, Finding(Verdict.PROVED, reason, piece.evidence))
+    if dual is None:
+        return (integrated,)
+    agreement = agree_in_beta(dual, piece)
+    return integrated, Road(WEIGHT_SPACE, agreement)

@@ -1,0 +1,90 @@
+"""What the names in F are: weights, parameters and start symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from derive.errors import InputError
+from derive.language import parse_expression
+from derive.language.tree import (
+    Call,
+    Name,
+    Number,
+    Power,
+    RealPower,
+    Tree,
+    exponent_names,
+    names,
+    walk,
+)
+
+
+def read_tree(value: Any, what: str) -> Tree:
+    """Return text, an exact number, a SymPy expression or a tree as a tree."""
+    if isinstance(value, str):
+        return parse_expression(value)
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return Number(Fraction(value))
+    if hasattr(value, "free_symbols"):
+        from derive.language import from_sympy
+
+        return from_sympy(value)
+    if isinstance(value, float):
+        raise InputError(f"{what} is the float {value!r}: write it as text or as an exact Fraction")
+    if type(value).__module__ == "derive.language.tree":
+        return value  # type: ignore[no-any-return]
+    raise InputError(f"{what} is of type {type(value).__name__}: give text or a SymPy expression")
+
+
+def read_parameters(trees: tuple[Tree, ...], declared: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the declared parameters that occur, and the names in exponents."""
+    used = names(trees)
+    for name in declared:
+        if name not in used:
+            raise InputError(f"parameter: no output uses {name}")
+    return tuple(dict.fromkeys((*declared, *exponent_names(trees))))
+
+
+def positive_bases(trees: tuple[Tree, ...], weights: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the weights under roots of even index, under real powers, or in a logarithm."""
+    found = []
+    for tree in trees:
+        for node in walk(tree):
+            base: Tree | None = None
+            match node:
+                case RealPower(inner, _):
+                    base = inner
+                case Power(inner, exponent) if exponent.denominator > 1:
+                    base = inner
+                case Call("log", argument):
+                    base = argument
+            if isinstance(base, Name) and base.name in weights:
+                found.append(base.name)
+    return tuple(dict.fromkeys(found))
+
+
+def read_starts(
+    weights: tuple[str, ...], parameters: tuple[str, ...], given: Mapping[str, Tree]
+) -> tuple[tuple[str, Tree], ...]:
+    """Return the start of every weight: as given, else a new symbol ``<weight>_0``."""
+    for name, tree in given.items():
+        if name not in weights:
+            raise InputError(
+                f"start: there is no weight {name} (the weights are {', '.join(weights)})"
+            )
+        for symbol in names((tree,)):
+            if symbol in weights:
+                raise InputError(
+                    f"start: the value of {name} uses the weight {symbol}; "
+                    "use numbers or new symbols such as alpha"
+                )
+    taken = {*weights, *parameters, *names(tuple(given.values()))}
+    starts = []
+    for name in weights:
+        symbol = f"{name}_0"
+        while symbol in taken:
+            symbol += "0"
+        starts.append((name, given.get(name, Name(symbol))))
+    return tuple(starts)

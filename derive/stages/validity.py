@@ -1,0 +1,60 @@
+"""Whether gradient flow on F is defined at the start and can move every output."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from derive.errors import DegenerateStart, InputError, RankDeficient
+from derive.exact.linear import rank as exact_rank
+from derive.exact.modular import Evaluator, Pole, random_point, rank
+from derive.exact.positivity import is_nonnegative
+
+if TYPE_CHECKING:
+    from derive.stages.parameterization import Parameterization
+
+
+def check_start(p: Parameterization) -> None:
+    """Refuse a start where F or its Jacobian is undefined, or where a block cannot move."""
+    try:
+        rows = [[p.at_start(x) for x in row] for row in p.jacobian]
+        for f in p.F:
+            p.at_start(f)
+    except ZeroDivisionError:
+        raise DegenerateStart(
+            "F or its gradient is undefined at the start: choose a start off its poles"
+        ) from None
+    for block in p.blocks:
+        if all(x.is_zero() for i in block for x in rows[i]):
+            which = ", ".join(str(i + 1) for i in block)
+            raise DegenerateStart(
+                f"the start is a critical point of output {which}: the gradient is zero there, "
+                "so gradient flow never moves; choose another start"
+            )
+
+
+def check_positive(p: Parameterization) -> None:
+    """Refuse a weight declared positive whose start is zero or negative."""
+    symbols = frozenset(p.positive) & frozenset(p.start_field.names)
+    for weight, value in zip(p.weights, p.w0, strict=True):
+        if weight in p.positive and is_nonnegative(-value, symbols):
+            raise InputError(f"positive: {weight} starts at {value!r}, which is not positive")
+
+
+def check_rank(p: Parameterization) -> None:
+    """Refuse outputs that move together: J has rank below d everywhere."""
+    rng = Random(0)
+    evaluators = [[Evaluator(x) for x in row] for row in p.jacobian]
+    for _ in range(5):
+        try:
+            point = random_point(p.field, rng)
+            if rank([[e(point) for e in row] for row in evaluators]) == p.d:
+                return
+        except Pole:
+            continue
+    found = exact_rank(p.jacobian)
+    if found < p.d:
+        raise RankDeficient(
+            f"the outputs move together: J has rank {found} of {p.d} everywhere; "
+            "give outputs that can move independently"
+        )

@@ -1,0 +1,360 @@
+"""Vector models beta = phi(a, |u|) u for every d: exact facts, and flows in R^3 from outside."""
+
+import json
+from dataclasses import dataclass, replace
+
+import mpmath
+import pytest
+import sympy
+from mpmath import mp, mpf
+
+from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict, derive
+from derive.errors import ConsistencyError
+from derive.language import parse_expression
+from derive.radial import derive_radial
+from derive.stages.dimension import check_dimension
+from derive.stages.radial import reduce_vector
+from derive.stages.radial_dual import is_dual_length
+from derive.verdict import Finding
+from tests.witness_flow import Model, claimed_gradient, evaluate, random_steering, run
+
+
+@dataclass(frozen=True)
+class Form:
+    """Coefficients of vectors with names for their norms, as the language hands them over."""
+
+    coefficients: tuple
+    norms: tuple
+
+
+def form(phi, vector="u", norm="norm_u"):
+    return Form(((vector, parse_expression(phi)),), ((vector, norm),))
+
+
+START = {"a": "5/4", "b": "3/4", "c": "9/8", "u": "7/8"}
+
+
+def explicit(phi, d=3):
+    square = "(" + "+".join(f"u{i}**2" for i in range(1, d + 1)) + ")"
+    phi = phi.replace("norm_u", f"sqrt{square}")
+    return [f"({phi})*u{i}" for i in range(1, d + 1)]
+
+
+def flow(phi, start, seed, size=1.0):
+    """Return the model in R^3, its start (direction 2:3:6) and a steering."""
+    scalars = [name for name in start if name != "u"]
+    model = Model.of(explicit(phi), [*scalars, "u1", "u2", "u3"])
+    n0 = mpf(sympy.Rational(start["u"]).p) / sympy.Rational(start["u"]).q
+    values = [sympy.Rational(start[name]) for name in scalars]
+    w0 = [mpf(v.p) / v.q for v in values] + [n0 * k / 7 for k in (2, 3, 6)]
+    return model, w0, random_steering(3, seed, size=size)
+
+
+def length(vector):
+    return mpmath.sqrt(mpmath.fdot(vector, vector))
+
+
+def gradient(d, beta, u0, symbols):
+    """Return q'(s) beta/s + z by this module's own evaluation of the printed form."""
+    s = length(beta)
+    (slope,) = claimed_gradient(d.potential.piece, {d.s.name: s}, symbols)
+    z = -evaluate(d.potential.slope, {sympy.Symbol(k): v for k, v in symbols.items()})
+    return [slope * b / s + z * u for b, u in zip(beta, u0, strict=True)]
+
+
+def subset(phi):
+    used = {str(x) for x in sympy.sympify(phi).free_symbols} - {"norm_u"}
+    return {k: v for k, v in START.items() if k in used or k == "u"}
+
+
+CLOSED = [
+    "a",
+    "a*b",
+    "a**2",
+    "a**3",
+    "1 + a",
+    "a + b",
+    "a**2*b",
+    "3",
+    "a*norm_u**2",
+    "a*b*c",
+    "1 + norm_u**2",
+    "c/norm_u",
+    "c**2/norm_u",
+    "c/norm_u**2",
+    "c**3/norm_u",
+    "a/(1+b)",
+    "a*b/norm_u",
+    "norm_u**2",
+    "a - b",
+    "c/norm_u - 1/norm_u",
+]
+
+
+@pytest.mark.parametrize("numeric", [False, True], ids=["symbols", "numbers"])
+@pytest.mark.parametrize("phi", CLOSED)
+def test_the_gradient_follows_the_flow_in_three_dimensions(phi, numeric):
+    start = subset(phi)
+    follow(derive_radial(form(phi), start if numeric else {}), phi, start)
+
+
+@pytest.mark.parametrize(
+    ("phi", "start"),
+    [
+        ("a", {"a": "-5/4", "u": "7/8"}),
+        ("a*b", {"a": "-5/4", "b": "3/4", "u": "7/8"}),
+        ("a*b", {"a": "-5/4", "b": "-3/4", "u": "2"}),
+        ("a*norm_u**2", {"a": "-2", "u": "3/4"}),
+        ("a**3", {"a": "-1", "u": "1"}),
+        ("c/norm_u", {"c": "-2", "u": "3/2"}),
+        ("a - b", {"a": "1/4", "b": "5/4", "u": "1/2"}),
+        ("a*b", {"a": "1", "b": "1", "u": "1"}),
+        ("a", {"a": "1", "u": "0"}),
+        ("a*b", {"a": "-1", "b": "1/2", "u": "0"}),
+    ],
+)
+def test_starts_of_any_sign(phi, start):
+    follow(derive_radial(form(phi), start), phi, start)
+
+
+def follow(d, phi, start):
+    """Check grad Q(beta(t)) = int g lambda dt, and that q' is the slope of q."""
+    assert d.verdict is Verdict.PROVED
+    piece = d.potential.piece
+    assert "psi(s)" not in piece.note
+    if piece.kind == "quadrature":
+        closed = replace(piece, kind="explicit")
+        d = replace(d, potential=replace(d.potential, piece=closed))
+    with mp.workdps(30):
+        model, w0, steering = flow(phi, start, seed=len(phi), size=0.2)
+        names = [*(n for n in start if n != "u"), "u1", "u2", "u3"]
+        square = sum(sympy.Symbol(f"u{i}", real=True) ** 2 for i in (1, 2, 3))
+        warp = d.warping.g.subs({sympy.Symbol("norm_u", positive=True): sympy.sqrt(square)})
+        read = [sympy.Symbol(n, real=True) for n in names]
+        g = sympy.lambdify(read, warp, modules="mpmath")
+        assert g(*w0) > 0
+        w1, expected = run(model, w0, steering, g)
+        symbols = {f"{n}_0": v for n, v in zip(names, w0, strict=True)}
+        symbols["norm_u_0"] = length(w0[-3:])
+        for w, target in ((w0, [mpf(0)] * 3), (w1, expected)):
+            if length(model.F(*w)) == 0:
+                continue
+            found = gradient(d, model.F(*w), w0[-3:], symbols)
+            assert max(abs(x - y) for x, y in zip(found, target, strict=True)) < mpf(10) ** -15
+        if not piece.value.has(sympy.Integral):
+            assert abs(slope_of(d, length(model.F(*w1)), symbols)) < mpf(10) ** -10
+
+
+def slope_of(d, s, symbols):
+    piece = d.potential.piece
+
+    def q(x):
+        return claimed_gradient(replace(piece, gradient=(piece.value,)), {d.s.name: x}, symbols)[0]
+
+    (slope,) = claimed_gradient(piece, {d.s.name: s}, symbols)
+    h = mpf(10) ** -7
+    return (q(s + h) - q(s - h)) / (2 * h) - slope
+
+
+@pytest.mark.parametrize(
+    "phi",
+    [
+        "a + norm_u**2",
+        "c*norm_u",
+        "a**2 + b**2",
+        "a - norm_u**2/3",
+        "a*norm_u**4",
+        "a**2 + norm_u**2",
+    ],
+)
+def test_a_dual_length_in_the_weights_follows_the_flow(phi):
+    with mp.workdps(30):
+        start = subset(phi)
+        d = derive_radial(form(phi))
+        assert d.verdict is Verdict.PROVED
+        model, w0, steering = flow(phi, start, seed=3, size=0.1)
+        names = [n for n in start if n != "u"]
+        read = [*(sympy.Symbol(n, real=True) for n in names), sympy.Symbol("norm_u", positive=True)]
+        phi_of = sympy.lambdify(
+            read, sympy.sympify(phi, locals={x.name: x for x in read}), "mpmath"
+        )
+        g_of = sympy.lambdify(read, d.warping.g, "mpmath")
+
+        def at(w):
+            return [*w[:-3], length(w[-3:])]
+
+        w1, expected = run(model, w0, steering, lambda *w: g_of(*at(w)))
+
+        def y(w):
+            return [g_of(*at(w)) / phi_of(*at(w)) * x for x in w[-3:]]
+
+        moved = [p - q for p, q in zip(y(w1), y(w0), strict=True)]
+        assert max(abs(p - q) for p, q in zip(moved, expected, strict=True)) < mpf(10) ** -15
+        symbols = {sympy.Symbol(f"{n}_0"): v for n, v in zip(names, w0, strict=False)}
+        symbols[sympy.Symbol("norm_u_0")] = length(w0[-3:])
+        slope = evaluate(d.potential.slope, symbols)
+        assert abs(slope - g_of(*at(w0)) / phi_of(*at(w0))) < mpf(10) ** -20
+
+
+def test_without_a_dual_length_the_eigenvalues_give_q():
+    d = derive_radial(form("a**2*b + norm_u**2"))
+    assert d.potential.dual is None
+    assert d.verdict is Verdict.PROVED
+    assert d.potential.piece.kind == "quadrature"
+    assert "s q''/q' = T/R" in d.to_text()
+
+
+@pytest.mark.parametrize(
+    ("phi", "names", "power"), [("a", "au", "3/2"), ("a*b", "abu", "4/3"), ("a*b*c", "abcu", "5/4")]
+)
+def test_balanced_starts_give_powers(phi, names, power):
+    d = derive_radial(form(phi), dict.fromkeys(names, "alpha"))
+    power = sympy.Rational(power)
+    assert d.potential.piece.value == d.s**power / power
+    assert d.potential.slope == 1
+    assert d.potential.piece.roots == ()
+
+
+@pytest.mark.parametrize("phi", ["a", "a*b", "a**2", "a + b"])
+def test_the_explicit_derivation_agrees_for_two_components(phi):
+    ours = derive_radial(form(phi))
+    theirs = derive(Parameterization.parse(explicit(phi, 2)))
+    assert ours.warping.g == theirs.warping.g
+    assert ours.hessian.verdict is theirs.hessian.verdict is Verdict.REFUTED
+    beta = {"beta1": mpf(4) / 3, "beta2": mpf(5) / 7}
+    symbols = {"a_0": mpf(2), "b_0": mpf(1) / 2, "u1_0": mpf(3) / 5, "u2_0": mpf(4) / 5}
+    symbols["norm_u_0"] = mpf(1)
+    (piece,) = theirs.potential.pieces
+    expected = claimed_gradient(piece, beta, symbols)
+    found = gradient(ours, list(beta.values()), [mpf(3) / 5, mpf(4) / 5], symbols)
+    assert max(abs(x - y) for x, y in zip(found, expected, strict=True)) < 1e-13
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize(
+    "phi",
+    [
+        "a",
+        "a*b",
+        "a**2",
+        "a + norm_u**2",
+        "a*norm_u**2",
+        "2",
+        "c/norm_u**2",
+        "(a + norm_u**2)/(1 + b)",
+    ],
+)
+def test_components_agree(phi, d):
+    derivation = derive_radial(form(phi), dimensions=(d,))
+    (check,) = derivation.checks
+    assert check.skipped == ""
+    assert sum(
+        "delta" not in e.statement and "<grad y" in e.statement for e in check.identities
+    ) in (0, d * d)
+
+
+def test_a_wrong_claim_fails_in_components():
+    d = derive_radial(form("a"))
+    model, laws, dual = d.model, d.metric.conserved, d.potential.dual
+    field = model.reduced.field
+    a, n = field.gens
+    wrong = replace(dual, log_psi=dual.log_psi.scaled(field.constant(2)))
+    assert not is_dual_length(model, wrong.log_psi)
+    with pytest.raises(ConsistencyError):
+        check_dimension(model, laws, d.hessian.finding, wrong, 2)
+    with pytest.raises(ConsistencyError):
+        check_dimension(model, replace(laws, laws=(a * a + n * n,)), d.hessian.finding, dual, 2)
+    with pytest.raises(ConsistencyError):
+        check_dimension(model, laws, Finding(Verdict.PROVED, "no"), dual, 3)
+
+
+def test_a_hessian_map_exactly_where_phi_stands_still():
+    assert derive_radial(form("2")).hessian.verdict is Verdict.PROVED
+    # The scalar a never moves from 0.
+    d = derive_radial(form("1 + a**2*b"), {"a": 0})
+    assert d.hessian.verdict is Verdict.PROVED
+    assert d.model.idle == ("a", "b") or d.potential.piece.value == d.s**2 / 2
+    assert derive_radial(form("1 + a"), {"a": 0}).hessian.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("start", [{"a": -1}, {"a": "-3/2", "u": "1/4"}])
+def test_a_negative_coefficient(start):
+    d = derive_radial(form("a"), start)
+    assert d.model.sign == -1
+    assert d.potential.slope == -1
+    assert d.warping.g == -sympy.Symbol("a", real=True)
+
+
+def test_a_vector_that_starts_at_zero():
+    d = derive_radial(form("a*b"), {"u": 0})
+    assert d.verdict is Verdict.PROVED
+    assert d.potential.slope == 0
+    assert "needs no direction" in d.to_text()
+    with pytest.raises(DegenerateStart, match="no direction"):
+        derive_radial(form("a + norm_u**2"), {"u": 0})
+    with pytest.raises(DegenerateStart):
+        derive_radial(form("c/norm_u"), {"u": 0})
+
+
+def test_a_coefficient_that_starts_at_zero_is_left_open():
+    d = derive_radial(form("a"), {"a": 0})
+    assert d.verdict is Verdict.UNDECIDED
+    assert "sign selects Q" in d.to_text()
+
+
+@pytest.mark.parametrize(
+    ("phi", "start", "message"),
+    [
+        ("a", {"b": 1}, "no weight b .the weights are a, u"),
+        ("a", {"u": -1}, "negative"),
+        ("1/norm_u", {}, "length of beta is constant"),
+        ("a", {"a": 0, "u": 0}, "does not move"),
+        ("a", {"norm_u": 1}, "no weight norm_u"),
+        ("a", {"u": "a"}, "uses the weight a"),
+    ],
+)
+def test_refusals_are_one_line(phi, start, message):
+    with pytest.raises(InputError, match=message) as refused:
+        derive_radial(form(phi), start)
+    assert "\n" not in str(refused.value)
+
+
+def test_two_vectors_ask_for_a_dimension():
+    two = Form((("u", parse_expression("a")), ("v", parse_expression("b"))), ())
+    with pytest.raises(InputError, match="--vector u:3"):
+        reduce_vector(two)
+    with pytest.raises(RankDeficient):
+        reduce_vector(form("3/norm_u"))
+
+
+@pytest.mark.parametrize("phi", CLOSED)
+def test_every_rendering(phi):
+    d = derive_radial(form(phi))
+    text = d.to_text()
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert "norm_u" not in text
+    latex = d.to_latex(standalone=True)
+    assert latex.count("{") == latex.count("}")
+    assert r"\mathit{norm}" not in latex
+    record = json.loads(d.to_json())
+    assert record["verdict"] == "PROVED"
+    assert record["parameterization"]["norms"] == {"u": "norm_u"}
+
+
+def test_names_of_the_user_are_kept():
+    d = derive_radial(form("s*beta", "u", "n"), {"s": "u_0"})
+    assert d.s.name != "s"
+    assert d.model.start_vector != "u_0"
+    assert d.verdict is Verdict.PROVED
+
+
+def test_the_witness_sees_a_wrong_form():
+    start = subset("a*b")
+    d = derive_radial(form("a*b"), start)
+    flipped = replace(d, potential=replace(d.potential, slope=-d.potential.slope))
+    with pytest.raises(AssertionError):
+        follow(flipped, "a*b", start)
+    piece = d.potential.piece
+    bent = replace(piece, gradient=(piece.gradient[0] * d.s,))
+    with pytest.raises(AssertionError):
+        follow(replace(d, potential=replace(d.potential, piece=bent)), "a*b", start)
