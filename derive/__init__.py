@@ -23,6 +23,8 @@ from derive.verdict import Verdict
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation, derive
+    from derive.inverse.parameterize import parameterize
+    from derive.inverse.record import InverseDesign
     from derive.roads.ansatz import Ansatz
     from derive.stages.parameterization import Parameterization
     from derive.stages.radial import VectorModel
@@ -36,6 +38,7 @@ __all__ = [
     "Derivation",
     "DeriveError",
     "InputError",
+    "InverseDesign",
     "LanguageError",
     "NumericalError",
     "Parameterization",
@@ -43,12 +46,15 @@ __all__ = [
     "VectorModel",
     "Verdict",
     "derive",
+    "parameterize",
 ]
 
 _LAZY = {
     "Ansatz": "derive.roads.ansatz",
     "Derivation": "derive.derivation",
     "derive": "derive.derivation",
+    "InverseDesign": "derive.inverse.record",
+    "parameterize": "derive.inverse.parameterize",
     "Parameterization": "derive.stages.parameterization",
     "VectorModel": "derive.stages.radial",
 }

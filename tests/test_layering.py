@@ -22,14 +22,20 @@ LAYERS = [
     {"derive.roads"},
     {"derive.records"},
     {"derive.derivation", "derive.radial"},
+    {"derive.inverse"},
     {"derive.render", "derive.certificate", "derive.certificate_form"},
+    {"derive.inverse_cli", "derive.check_cli"},
     {"derive.cli", "derive.request"},
     {"derive.__main__"},
 ]
 # Q in symbols asks for Q in numbers on demand; the command line knows both packages.
 ALLOWED_TO_USE_NUMERICS = {"derive.records", "derive.cli"}
-# The derivation offers its own rendering on demand.
-LAZY = {("derive.derivation", "derive.render"), ("derive.radial", "derive.render")}
+# Finished records offer their own rendering on demand.
+LAZY = {
+    ("derive.derivation", "derive.render"),
+    ("derive.radial", "derive.render"),
+    ("derive.inverse.record", "derive.render"),
+}
 
 
 def layer(module: str) -> int | None:

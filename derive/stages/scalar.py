@@ -75,7 +75,7 @@ def _power_kernel(relation: KernelRelation, power: RationalFunction, n: int) -> 
         return None
     sign, _ = start_sign(relation.beta0, relation.notation)
     # K > 0 on the side of 0 where the start lies, so kappa sign^m > 0.
-    root = sympy.Pow(rational(kappa.value() * sign**m), sympy.Rational(1, n))
+    root = sympy.Pow(rational(kappa.value() * (sign if m % 2 else 1)), sympy.Rational(1, n))
     exponent = sympy.Rational(m, n)
     return _shifted_power(relation, root, field.zero, exponent, f"K**{n} = {power!r}")
 

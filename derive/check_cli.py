@@ -1,0 +1,85 @@
+"""The command ``derive check``: a certificate against what it claims."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from derive.output import contents, deliver
+
+ACCEPTED, REJECTED, NO_CERTIFICATE = 0, 1, 2
+
+Enter = Callable[[str], None]
+Run = Callable[[Callable[[Enter], Any], float, bool], Any]
+"""Runs a function in a limited child process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is printed, and the exit status."""
+
+    result: str
+    code: int
+
+
+def add_check(app: typer.Typer, run: Run) -> None:
+    """Add the command to *app*; *run* limits the time and memory of what it computes."""
+
+    @app.command()
+    def check(
+        file: Annotated[
+            str,
+            typer.Argument(
+                metavar="FILE",
+                help="A record of --json, or a certificate; - reads the standard input.",
+                show_default=False,
+            ),
+        ],
+        timeout: Annotated[
+            float, typer.Option(help="Give up after S seconds.", min=0.1, max=86400, metavar="S")
+        ] = 60.0,
+    ) -> None:
+        """Check a certificate: recompute every claim from F, without SymPy and without any search.
+
+        Exit status: 0 every claim holds and the verdict follows; 1 one does not; 2 no certificate;
+        3 out of time.
+
+        \b
+        Examples:
+          derive regularizer "a*u1" "a*u2" --json -o neuron.json
+          derive check neuron.json
+        """
+        text = contents(file)
+        answer = run(lambda enter: _check(text, enter), timeout, True)
+        if answer.code == ACCEPTED:
+            deliver(answer.result, None)
+        else:
+            print(f"derive: {' '.join(answer.result.split())}", file=sys.stderr)
+        raise typer.Exit(answer.code)
+
+
+def _check(text: str, enter: Enter) -> Answer:
+    enter("checking the certificate")
+    from derive.check import check_text
+    from derive.checking.polynomials import Rejected
+    from derive.checking.record import NotACertificate
+
+    try:
+        report = check_text(text)
+    except NotACertificate as fault:
+        return Answer(_printable(f"not a certificate: {fault}"), NO_CERTIFICATE)
+    except Rejected as fault:
+        return Answer(_printable(f"rejected: {fault}"), REJECTED)
+    lines = [f"Accepted: {report.verdict}"]
+    lines += [f"  {claim}: holds" for claim in report.accepted]
+    lines += [f"  not certified: {what}" for what in report.open]
+    return Answer("\n".join(_printable(line) for line in lines), ACCEPTED)
+
+
+def _printable(line: str) -> str:
+    """Return a line without what a certificate's author could send to the terminal."""
+    return "".join(c if c.isprintable() else "?" for c in line)

@@ -1,0 +1,144 @@
+"""The forward derivation of what was found, compared exactly with the Q that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from sympy import Expr
+
+from derive.derivation import Derivation, derive
+from derive.errors import ConsistencyError, DeriveError
+from derive.exact.elementary_germ import Elementary
+from derive.exact.germ import Unsettled
+from derive.inverse.problem import PLACES, Problem
+from derive.language import from_sympy
+from derive.language.tree import Name, Tree, names
+from derive.stages.notation import Constant
+from derive.stages.parameterization import Parameterization
+from derive.verdict import Identity, Verdict
+
+
+@dataclass(frozen=True)
+class Forward:
+    """What the forward derivation said.
+
+    Attributes:
+        derivation: of F from its start; None where the derivation does not take F.
+        identity: the comparison with Q, where it was proved.
+        reason: in words.
+    """
+
+    derivation: Derivation | None
+    identity: Identity | None
+    reason: str
+
+
+def run_forward(
+    problem: Problem,
+    output: Tree,
+    weights: tuple[str, ...],
+    start: Mapping[str, Tree],
+    values: Mapping[str, Tree] | None = None,
+    positive: tuple[str, ...] = (),
+) -> Forward:
+    """Derive Q from F and compare: Q_F''/Q'' is proved to be a positive constant in beta.
+
+    Args:
+        problem: Q.
+        output: F.
+        weights: its weights.
+        start: where they start.
+        values: start symbols that stand for functions of the parameters.
+        positive: start symbols or weights that start positive.
+
+    Raises:
+        ConsistencyError: the derivation contradicts the design; a fault of this program.
+    """
+    parameters = tuple(name for name in names((output,)) if name not in weights)
+    try:
+        p = Parameterization([output], weights, start, positive, parameters=parameters)
+        derivation = derive(p)
+    except DeriveError as refusal:
+        return Forward(None, None, f"the forward derivation does not take F: {refusal}")
+    if derivation.verdict is Verdict.REFUTED:
+        raise ConsistencyError("the forward derivation refutes the design")
+    if derivation.verdict is not Verdict.PROVED:
+        return Forward(derivation, None, "the forward derivation is undecided")
+    if _proportional(problem, derivation, dict(values or {})):
+        statement = "Q_F''/Q'' is a positive constant, Q_F derived from F"
+        identity = Identity(statement, "d/dbeta (Q_F''/Q'')", "0")
+        return Forward(derivation, identity, "derived forward from F, and equal")
+    return Forward(derivation, None, "the forward Q was not compared exactly")
+
+
+def _proportional(problem: Problem, derivation: Derivation, values: dict[str, Tree]) -> bool:
+    """Tell whether Q_F'' is proved to be Q'' times a positive constant."""
+    piece = derivation.potential.pieces[0]
+    if piece.kind not in ("explicit", "parametric"):
+        return False
+    curve, parameter = piece.betas[0], piece.betas[0]
+    if piece.curve is not None:
+        curve, parameter = piece.curve.beta, piece.curve.parameter
+    try:
+        beta, slope = (from_sympy(_written(x, piece.constants)) for x in (curve, piece.gradient[0]))
+    except DeriveError:
+        return False
+    trees = [problem.tree, beta, slope, *values.values()]
+    # Renamed where a parameter of Q has the name of the curve's parameter.
+    along = free_start("z", set(problem.parameters))
+    symbols = [n for n in names((beta, slope)) if n != parameter.name]
+    contradicted = False
+    for point in _points(problem, along.name, symbols):
+        tower = Elementary(point, trees)
+        try:
+            images = {name: tower.read(tree) for name, tree in values.items()}
+            images[parameter.name] = tower.known[along.name]
+            b = tower.read(beta, images)
+            speed = tower.derivative(b)
+            composed = tower.derivative(tower.read(problem.tree, {problem.variable: b}))
+            found = tower.derivative(tower.read(slope, images))
+            asked = tower.derivative(composed / speed)
+            # Q_F'' = (d slope/dz)/(d beta/dz), and likewise for Q: the speed cancels.
+            ratio = tower.tidy(found / asked)
+            if tower.sign(asked) * tower.sign(speed) <= 0:
+                continue
+            change = tower.derivative(ratio)
+            if tower.sign(ratio) > 0 and tower.is_zero(change):
+                return True
+            contradicted = contradicted or not tower.ball(change).contains(0)
+        except (Unsettled, ZeroDivisionError):
+            continue
+    if contradicted:
+        raise ConsistencyError("the forward derivation finds another Q")
+    return False
+
+
+def _written(expression: Expr, constants: Sequence[Constant]) -> Expr:
+    """Return the expression without named constants, |u| as sqrt(u**2), in plain symbols."""
+    for symbol, value in reversed(constants):
+        expression = expression.subs(symbol, value)
+    plain = expression.xreplace({s: sympy.Symbol(s.name) for s in expression.free_symbols})
+    return plain.replace(sympy.Abs, lambda u: sympy.sqrt(u**2))
+
+
+def _points(problem: Problem, along: str, symbols: list[str]) -> Iterator[dict[str, Fraction]]:
+    for place in PLACES:
+        for start in PLACES[:4]:
+            for values in problem.parameter_points():
+                free = {name: start for name in symbols if name not in values}
+                yield {along: place, **values, **free}
+
+
+def free_start(weight: str, taken: set[str]) -> Name:
+    """Return the symbol at which a weight starts, different from the user's names.
+
+    >>> free_start("w", {"w_0"})
+    Name(name='w_00')
+    """
+    name = f"{weight}_0"
+    while name in taken:
+        name += "0"
+    return Name(name)

@@ -1,0 +1,325 @@
+"""Inverse design: published examples, refusals, a numerical witness, and the way back."""
+
+import json
+import random
+
+import mpmath
+import pytest
+import sympy
+
+from derive import InputError, Parameterization, Verdict, derive, parameterize
+from derive.inverse.acceptance import accepts
+from derive.inverse.chart import W
+from derive.inverse.problem import Problem
+from derive.language import parse_expression, to_sympy
+
+FOUND = [
+    ("beta*log(beta) - beta", "w**2", {"w": "1"}),
+    ("-log(beta)", "exp(w)", None),
+    ("beta**2/2", "w", {"w": "0"}),
+    (
+        "beta*asinh(beta/(2*alpha**2)) - sqrt(beta**2 + 4*alpha**4)",
+        "p**2 - m**2",
+        {"p": "alpha", "m": "alpha"},
+    ),
+    (
+        "beta*asinh(2*beta/sqrt(k))/2 - sqrt(4*beta**2 + k)/4",
+        "p**2 - m**2",
+        {"p": "1/2*k**(1/4)", "m": "1/2*k**(1/4)"},
+    ),
+    ("4*beta**(3/2)/3", "w**(4/3)", None),
+    ("beta**(5/2)", "w**(4/5)", None),
+    ("beta**3", "w**(2/3)", None),
+    ("-beta**(2/3)", "w**3", None),
+    ("-sqrt(beta)", "w**4", None),
+    ("-beta**(2/5)", "w**5", None),
+    ("beta*log(beta) + (1 - beta)*log(1 - beta)", "1/2 + 1/2*sin(w)", {"w": "0"}),
+    ("(1 + beta)*log(1 + beta) + (1 - beta)*log(1 - beta)", "sin(w)", {"w": "0"}),
+    ("beta*log(1 + beta) - beta*log(1 - beta)", "tanh(w)", {"w": "0"}),
+    ("beta*log(beta) - (1 + beta)*log(1 + beta)", "sinh(w)**2", None),
+    ("(beta - 1)*log(beta - 1) - (beta + 1)*log(beta + 1)", "cosh(w)", None),
+    # Not asked for by anyone.
+    ("1/beta", "1/w**2", None),
+    ("exp(beta) - beta", "2*log(w)", {"w": "1"}),
+    ("exp(-3*beta)", "-(2*log(w))/3", None),
+    ("(beta - 2)*log(beta - 2)", "2 + w**2", {"w": "exp(-1/2)"}),
+    ("-(3 - beta)**(2/3)", "3 - w**3", None),
+    ("-log(beta + 5) + beta/2", "exp(w) - 5", {"w": "log(2)"}),
+    ("beta*log(beta/k) - beta", "w**2", {"w": "sqrt(k)"}),
+    ("k*beta**2", "w", {"w": "0"}),
+    ("log(cosh(beta))", None, {"w": "0"}),
+    ("log(1 + exp(beta))", None, None),
+    ("(1 + beta)*log(1 + beta) - beta*log(beta) - log(beta)", "1/sinh(w)**2", None),
+    ("(beta + k)*log(beta + k) + (k - beta)*log(k - beta)", "k*sin(w)", {"w": "0"}),
+    ("beta**2/2 + sqrt((beta - 2)**2)", "w", {"w": "1"}),
+    ("(beta - 3)*asinh(beta - 3) - sqrt(1 + (beta - 3)**2)", "3 + p**2 - m**2", None),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _digits():
+    with mpmath.workdps(60):
+        yield
+
+
+def values(names, rng):
+    return {name: mpmath.mpf(rng.randint(11, 19)) / 10 for name in names}
+
+
+def second_derivative(tree, variable, numbers):
+    """Q'' in 60 digits, by SymPy's derivative of Q as it was given."""
+    symbols = {n: sympy.Symbol(n) for n in (variable, *numbers)}
+    expression = sympy.diff(to_sympy(tree, symbols), symbols[variable], 2)
+    return sympy.lambdify([symbols[n] for n in symbols], expression, "mpmath")
+
+
+def witness(coordinate, rng):
+    """K(w) Q''(F(w)) at a random point of the leaf, and the constant that it should be."""
+    parameters = {
+        s.name for s in coordinate.scale.free_symbols | to_sympy(coordinate.potential).free_symbols
+    } - {coordinate.variable}
+    numbers = values(sorted(parameters), rng)
+    F = to_sympy(coordinate.output)
+    by_name = {sympy.Symbol(n): sympy.Float(str(v), 60) for n, v in numbers.items()}
+    if len(coordinate.weights) == 2:
+        point = dict(zip(coordinate.weights, leaf(coordinate, by_name, rng), strict=True))
+    else:
+        point = {coordinate.weights[0]: place(coordinate, by_name, rng)}
+    at = {**by_name, **{sympy.Symbol(n): sympy.Float(str(v), 60) for n, v in point.items()}}
+    K = sum(sympy.diff(F, sympy.Symbol(w)) ** 2 for w in coordinate.weights)
+    beta = mpmath.mpf(str(sympy.N(F.subs(at), 60)))
+    q = second_derivative(coordinate.potential, coordinate.variable, numbers)
+    product = mpmath.mpf(str(sympy.N(K.subs(at), 60))) * q(beta, *numbers.values())
+    scale = coordinate.scale.subs(
+        {s: by_name[sympy.Symbol(s.name)] for s in coordinate.scale.free_symbols}
+    )
+    return product, mpmath.mpf(str(sympy.N(scale, 60)))
+
+
+def leaf(coordinate, numbers, rng):
+    """A point with the same p m as the start."""
+    p0, m0 = (sympy.N(to_sympy(t).subs(numbers), 60) for _, t in coordinate.start)
+    p = sympy.N(sympy.Rational(rng.randint(3, 30), 10), 60)
+    return p, p0 * m0 / p
+
+
+def place(coordinate, numbers, rng):
+    """A weight whose image is in the interval of the record."""
+    F = to_sympy(coordinate.output)
+    weight = sympy.Symbol(coordinate.weights[0])
+    ends = [
+        e.subs({s: numbers[sympy.Symbol(s.name)] for s in e.free_symbols})
+        for e in coordinate.interval
+    ]
+    while True:
+        w = sympy.Rational(rng.randint(1, 400), 137)
+        beta = sympy.N(F.subs(numbers).subs(weight, w), 30)
+        if beta.is_real and ends[0] < beta < ends[1]:
+            return sympy.N(w, 60)
+
+
+@pytest.mark.parametrize(("Q", "output", "start"), FOUND, ids=[row[0][:24] for row in FOUND])
+def test_found_and_proved(Q, output, start):
+    design = parameterize(Q)
+    assert design.verdict is Verdict.PROVED
+    (c,) = design.coordinates
+    if output is not None:
+        difference = to_sympy(c.output) - to_sympy(parse_expression(output))
+        assert sympy.simplify(difference) == 0
+    if start is not None:
+        assert c.at_minimum
+        for name, tree in c.start:
+            asked = to_sympy(parse_expression(start[name]))
+            assert sympy.simplify(to_sympy(tree) - asked) == 0
+    rng = random.Random(7)
+    for _ in range(3):
+        product, scale = witness(c, rng)
+        assert scale > 0
+        assert abs(product - scale) < mpmath.mpf(10) ** -40 * (1 + abs(scale))
+
+
+NOT_COMPARED = ("log(cosh(beta))", "log(1 + exp(beta))", "(beta + k)*log(beta + k)")
+"""Forward, F is not taken or Q is an integral."""
+
+
+@pytest.mark.parametrize("Q", [row[0] for row in FOUND])
+def test_the_forward_derivation_finds_the_same_q(Q):
+    (c,) = parameterize(Q).coordinates
+    ran = any("Q_F''/Q''" in e.statement for e in c.finding.evidence)
+    assert ran != Q.startswith(NOT_COMPARED)
+    assert ran == (c.checked == "derived forward from F, and equal")
+
+
+@pytest.mark.parametrize(
+    ("Q", "wrong"),
+    [
+        ("beta*log(beta) - beta", "w**3"),
+        ("beta*log(beta) - beta", "w**2 + w"),
+        ("-log(beta)", "w**2"),
+        ("beta*log(beta) + (1 - beta)*log(1 - beta)", "sinh(w)**2"),
+        ("beta*log(1 + beta) - beta*log(1 - beta)", "sin(w)"),
+        ("exp(beta)", "log(w)"),
+        ("4*beta**(3/2)/3", "w**(3/2)"),
+    ],
+)
+def test_a_wrong_f_is_rejected(Q, wrong):
+    F = to_sympy(parse_expression(wrong)).subs(sympy.Symbol("w"), W)
+    problem = Problem(parse_expression(Q), "beta")
+    whole = (-sympy.oo, sympy.oo)
+    for scale in (1, 2, 4, sympy.Rational(16, 9)):
+        assert not accepts(problem, F, sympy.Integer(1) * scale, (), whole)
+
+
+def test_a_wrong_constant_is_rejected_and_the_right_one_is_not():
+    problem = Problem(parse_expression("beta*log(beta)"), "beta")
+    half = (sympy.Integer(0), sympy.oo)
+    assert accepts(problem, W**2, sympy.Integer(4), (), half)
+    assert not accepts(problem, W**2, sympy.Integer(5), (), half)
+    assert not accepts(problem, W**2, sympy.Integer(-4), (), half)
+
+
+@pytest.mark.parametrize("broken", ["scale", "F"])
+def test_a_broken_search_proves_nothing(monkeypatch, broken):
+    from dataclasses import replace
+
+    from derive.inverse import parameterize as module
+
+    honest = module.charts
+
+    def lying(metric):
+        for chart in honest(metric):
+            other = chart.scale + 1 if broken == "scale" else chart.F + W**7
+            yield replace(chart, **{broken: other})
+
+    monkeypatch.setattr(module, "charts", lying)
+    assert parameterize("beta*log(beta) - beta").verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("Q", "start"),
+    [
+        ("-beta**2", None),
+        ("3*beta + 1", None),
+        ("log(beta)", None),
+        ("-beta*log(beta)", None),
+        ("-exp(beta)", None),
+        ("sqrt(beta)", None),
+        ("beta**3", "-1"),
+        ("beta**4", "0"),
+        ("sin(beta)", "1"),
+    ],
+)
+def test_not_strictly_convex(Q, start):
+    design = parameterize(Q, start=None if start is None else {"beta": start})
+    assert design.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    "Q", ["-beta*sqrt(beta**2)", "-(beta + 99)*sqrt((beta + 99)**2)", "-k*beta**2"]
+)
+def test_convex_elsewhere_is_never_refuted(Q):
+    assert parameterize(Q).verdict is not Verdict.REFUTED
+
+
+@pytest.mark.parametrize("Q", ["beta**4 + beta**2", "cosh(beta)", "beta**2*log(beta)"])
+def test_no_closed_form_gives_the_integral(Q):
+    design = parameterize(Q)
+    assert design.verdict is Verdict.UNDECIDED
+    (c,) = design.coordinates
+    assert isinstance(c.w_of_beta, sympy.Integral)
+    squared = c.w_of_beta.function**2 - sympy.diff(to_sympy(c.potential), sympy.Symbol("beta"), 2)
+    at = {s: sympy.Rational(3, 2) for s in squared.free_symbols}
+    assert abs(sympy.N(squared.subs(at), 40)) < 1e-30
+    assert "Integral(" in design.to_text()
+
+
+@pytest.mark.parametrize(
+    ("terms", "keywords", "words"),
+    [
+        (["beta1*beta2"], {}, "couples"),
+        (["beta1**2", "beta1*beta2"], {}, "couples"),
+        (["beta**2", "beta**2"], {}, "same coordinate"),
+        (["k*m"], {}, "which of"),
+        (["w*beta**2"], {}, "name of the weight"),
+        (["3"], {}, "constant"),
+        (["beta**2"], {"start": {"b": "1"}}, "no coordinate b"),
+        (["beta**2"], {"positive": ["k"]}, "no parameter"),
+        ([], {}, "no potential"),
+    ],
+)
+def test_bad_input_is_one_line(terms, keywords, words):
+    with pytest.raises(InputError, match=words) as caught:
+        parameterize(terms, **keywords)
+    assert "\n" not in str(caught.value)
+
+
+def test_blocks_share_one_clock():
+    design = parameterize(["beta1*log(beta1) - beta1", "beta2**2/8", "-log(beta3)"])
+    assert design.verdict is Verdict.PROVED
+    assert {str(c.scale) for c in design.coordinates} == {"4"}
+    assert design.outputs == ("w1**2", "4*w2", "exp(2*w3)")
+    pair = parameterize(["beta1*log(beta1)", "beta2*asinh(beta2) - sqrt(1 + beta2**2)"])
+    assert pair.verdict is Verdict.PROVED
+    assert {str(c.scale) for c in pair.coordinates} == {"4"}
+
+
+@pytest.mark.parametrize("q", range(8))
+def test_round_trip(q):
+    """Q of a drawn one-weight F gives F back, up to an affine change of w."""
+    rng = random.Random(q)
+    D, a, b = rng.randint(1, 5), rng.randint(1, 4), rng.randint(-3, 3)
+    b = b if D < 3 else 0  # else Q is in parametric form
+    F = f"{a}*w**{D} + {b}"
+    Q = derive(Parameterization.parse([F], positive=["w"])).potential.Q
+    w0 = next(iter(s for s in Q.free_symbols if s.name == "w_0"), None)
+    fixed = Q if w0 is None else Q.subs(w0, 1)
+    (c,) = parameterize(fixed).coordinates
+    assert c.finding.verdict is Verdict.PROVED
+    w = sympy.Symbol("w", positive=True)
+    back = to_sympy(c.output, {"w": w})
+    ratio = (back - b) / w**D if D > 1 else sympy.diff(back, w)
+    assert sympy.simplify(ratio).is_number
+    assert c.forward is not None
+
+
+def test_a_parametric_forward_result_is_compared_too():
+    (c,) = parameterize("-(3 - beta)**(2/3)").coordinates
+    assert c.forward.potential.kind == "parametric"
+    assert any("Q_F''/Q''" in e.statement for e in c.finding.evidence)
+
+
+def test_the_forward_run_catches_another_q():
+    from derive.errors import ConsistencyError
+    from derive.inverse.forward import run_forward
+
+    problem = Problem(parse_expression("beta*log(beta)"), "beta")
+    for wrong in ("w**3", "w", "w**2 + w", "1/w", "w**3 + 1"):
+        with pytest.raises(ConsistencyError):
+            run_forward(problem, parse_expression(wrong), ("w",), {}, positive=("w",))
+    right = run_forward(problem, parse_expression("7*w**2"), ("w",), {}, positive=("w",))
+    assert right.identity is not None
+
+
+def test_the_start_that_is_asked_for():
+    (c,) = parameterize("beta*log(beta) - beta", start={"beta": "9"}).coordinates
+    assert [(n, str(to_sympy(t))) for n, t in c.start] == [("w", "3")]
+    assert not c.at_minimum
+    (c,) = parameterize("beta**4", start={"beta": "-2"}).coordinates
+    assert c.interval == (-sympy.oo, 0)
+    (c,) = parameterize("beta*asinh(beta) - sqrt(1 + beta**2)", start={"beta": "3/4"}).coordinates
+    p, m = (to_sympy(t) for _, t in c.start)
+    assert sympy.N(p**2 - m**2 - sympy.Rational(3, 4), 40) == pytest.approx(0, abs=1e-30)
+    assert sympy.N(p * m - sympy.Rational(1, 2), 40) == pytest.approx(0, abs=1e-30)
+
+
+def test_json_and_latex():
+    design = parameterize("beta*log(beta) - beta")
+    record = json.loads(design.to_json())
+    assert record["verdict"] == "PROVED"
+    assert record["coordinates"][0]["output"] == "w**2"
+    assert record["coordinates"][0]["forward"]["verdict"] == "PROVED"
+    assert r"\begin{align*}" in design.to_latex()
+    assert r"\end{document}" in design.to_latex(standalone=True)
+    for Q in ("log(beta)", "cosh(beta)"):
+        assert parameterize(Q).to_latex()
+        assert json.loads(parameterize(Q).to_json())["coordinates"][0]["output"] is None
