@@ -11,7 +11,8 @@ from sympy import Expr, Integral
 from derive.inverse.record import Coordinate, InverseDesign
 from derive.language import to_sympy, to_text
 from derive.render.formula import latex, latex_name
-from derive.render.plain import plain, wrap
+from derive.render.plain import plain
+from derive.render.text import wrap
 from derive.verdict import Verdict
 
 FORMAT = "regderive-inverse"
