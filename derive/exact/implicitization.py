@@ -174,7 +174,7 @@ def extend(
 ) -> None:
     """Add values of the functions at random points modulo the prime."""
     while len(samples) < size:
-        point = random_point(field, rng)
+        point = random_point(field, rng, fixed=False)
         try:
             samples.append(tuple(e(point) for e in evaluators))
         except Pole:

@@ -26,17 +26,17 @@ class Pole(ArithmeticError):
     """A denominator vanishes at the random point: draw another."""
 
 
-def random_point(field: FunctionField, rng: Random) -> tuple[int, ...]:
+def random_point(field: FunctionField, rng: Random, fixed: bool = True) -> tuple[int, ...]:
     """Draw values modulo the prime, none zero, of all variables; roots satisfy their relations.
 
-    A parameter has the same value in all points: coefficients may depend on it.
+    Where *fixed*, a parameter has the same value in all points: coefficients may depend on it.
     """
     constants = {
         field.positions[name]: Random(name).randrange(1, PRIME) for name in field.parameters
     }
     while True:
         point = [rng.randrange(1, PRIME) for _ in field.names]
-        for position, value in constants.items():
+        for position, value in constants.items() if fixed else ():
             point[position] = value
         if _satisfy(field, point):
             return tuple(point)

@@ -32,7 +32,7 @@ def ansatz_families(
 
     unwarped = warping.hessian.verdict is Verdict.PROVED
     D = p.degree
-    if p.field.generators:
+    if any(g.argument is not None for g in p.field.generators):
         yield from _general(conserved, unwarped)
         return
     if D is not None:

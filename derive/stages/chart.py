@@ -93,4 +93,6 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
         else:
             constants.append((symbol, value))
         entries.append((symbol.name, law, image))
+    for name in p.parameters:
+        entries.append((name, p.field.named(name), notation.start_symbols[name]))
     return Chart(notation, metric, tuple(entries), tuple(constants))

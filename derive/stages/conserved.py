@@ -134,12 +134,12 @@ def _families(
     """Yield families of candidate laws: forms of degree 1 and 2, Laurent, Darboux, higher forms."""
     for degree in (1, 2):
         yield _monomial_laws(p, tuple(monomials(p.p, degree)))
+    if any(g.argument is not None for g in p.field.generators):
+        for reach in (1, 2):
+            yield _monomial_laws(p, tuple(generator_monomials(p.field, reach)))
     reach = max(6, abs(2 - (p.degree or 2)))
     for degree in range(-1, -reach - 1, -1):
         yield _monomial_laws(p, tuple(laurent_monomials(p.p, degree, 0)))
-    if p.field.generators:
-        for reach in (1, 2):
-            yield _monomial_laws(p, tuple(generator_monomials(p.field, reach)))
     yield _darboux_laws(p, darboux)
     yield _monomial_laws(p, tuple(laurent_monomials(p.p, 0, 2)))
     if p.degree is None:
