@@ -17,7 +17,7 @@ import typer
 
 from derive.errors import DeriveError, InputError
 from derive.inverse_cli import add_parameterize
-from derive.output import Narrator, check_writable, deliver
+from derive.output import Narrator, check_writable, contents, deliver
 from derive.request import Options, Request, model_of, read_request
 from derive.sandbox import ChildDied, Limits, OutOfTime, run_limited
 
@@ -137,6 +137,62 @@ def regularizer(
     if answer.narration:
         print(answer.narration, file=sys.stderr)
     raise typer.Exit(answer.code)
+
+
+@app.command("check")
+def check_file(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A record of --json, or a certificate; - reads the standard input.",
+            show_default=False,
+        ),
+    ],
+    timeout: Annotated[
+        float, typer.Option(help="Give up after S seconds.", min=0.1, max=86400, metavar="S")
+    ] = 60.0,
+) -> None:
+    """Check a certificate: recompute every claim from F, without SymPy and without any search.
+
+    Exit status: 0 every claim holds and the verdict follows; 1 one does not; 2 no certificate;
+    3 out of time.
+
+    \b
+    Examples:
+      derive regularizer "a*u1" "a*u2" --json -o neuron.json
+      derive check neuron.json
+    """
+    text = contents(file)
+    answer = _run(lambda enter: _check(text, enter), timeout, True)
+    if answer.code == YES:
+        deliver(answer.result, None)
+    else:
+        _refuse(answer.result)
+    raise typer.Exit(answer.code)
+
+
+def _check(text: str, enter: Callable[[str], None]) -> Answer:
+    enter("checking the certificate")
+    from derive.check import check_text
+    from derive.checking.polynomials import Rejected
+    from derive.checking.record import NotACertificate
+
+    try:
+        report = check_text(text)
+    except NotACertificate as fault:
+        return Answer(_printable(f"not a certificate: {fault}"), BAD_INPUT)
+    except Rejected as fault:
+        return Answer(_printable(f"rejected: {fault}"), NO)
+    lines = [f"Accepted: {report.verdict}"]
+    lines += [f"  {claim}: holds" for claim in report.accepted]
+    lines += [f"  not certified: {what}" for what in report.open]
+    return Answer("\n".join(_printable(line) for line in lines), YES)
+
+
+def _printable(line: str) -> str:
+    """Return a line without what a certificate's author could send to the terminal."""
+    return "".join(c if c.isprintable() else "?" for c in line)
 
 
 @dataclass(frozen=True, slots=True)

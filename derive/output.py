@@ -9,6 +9,22 @@ from pathlib import Path
 
 from derive.errors import InputError
 
+MAXIMAL_RECORD = 20_000_000
+"""Characters of a record that are read."""
+
+
+def contents(file: str) -> str:
+    """Return the text of a file, or of the standard input for ``-``."""
+    try:
+        if file.strip() == "-":
+            return sys.stdin.read(MAXIMAL_RECORD)
+        with open(file, encoding="utf-8") as stream:
+            return stream.read(MAXIMAL_RECORD)
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file} is no text") from None
+
 
 def check_writable(path: Path) -> None:
     """Refuse an output file that cannot be written, before time is spent."""

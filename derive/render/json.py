@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from derive.certificate import certify
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.records import Block, Decision
-from derive.render.text import plain
+from derive.render.plain import plain
 from derive.roads import Road
 from derive.stages.piece import Piece, Root
 from derive.verdict import Finding, Identity
@@ -49,6 +50,9 @@ def to_record(d: Derivation) -> dict[str, Any]:
             "count": d.conserved.count,
             "bound": d.conserved.bound,
             "lie_dimension": sum(b.lie.dimension for b in d.blocks),
+            "lie_algebra": [
+                {"commuting": b.lie.commuting, "spanned_by": list(b.lie.words)} for b in d.blocks
+            ],
             **finding_record(d.conserved.finding),
         },
         "metric": _metric(d),
@@ -66,6 +70,7 @@ def to_record(d: Derivation) -> dict[str, Any]:
             "asked": None if d.asked is None else _road(d.asked),
             **finding_record(d.potential.finding),
         },
+        "certificate": certify(d),
     }
 
 
@@ -157,6 +162,7 @@ def piece_record(piece: Piece) -> dict[str, Any]:
         "note": piece.note,
         "abbreviations": {str(s): plain(v) for s, v in piece.abbreviations},
         "assumptions": list(piece.assumptions),
+        "domain": piece.domain.replace("`", ""),
         "evidence": [_identity(e) for e in piece.evidence],
     }
     if piece.curve is not None:

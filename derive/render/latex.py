@@ -263,8 +263,30 @@ def _piece(piece: Piece, name: str) -> Iterator[str]:
         notes.append(note)
     if notes:
         yield f"with {' and '.join(notes)}."
+    if piece.domain:
+        yield f"Domain: {_in_words(piece.domain)}."
     if piece.assumptions:
         yield f"Assumed: {'; '.join(assumption(a) for a in piece.assumptions)}."
+
+
+def _in_words(text: str) -> str:
+    """Return words with the formulas in backticks set as mathematics."""
+    return re.sub("`([^`]*)`", lambda m: f"${_relation(m[1])}$", text)
+
+
+def _relation(text: str) -> str:
+    """Return equations and inequalities as LaTeX, side by side."""
+    fixed = {
+        "Q''": "Q''",
+        "Hess Q": r"\nabla^2 Q",
+        "g rho": r"g\,\rho",
+        "rho": r"\rho",
+        "beta_0": r"\beta_0",
+        "w_0": "w_0",
+    }
+    parts = re.split(r" (=|<|>) ", text)
+    sides = [fixed.get(p) or (_formula(p) if i % 2 == 0 else p) for i, p in enumerate(parts)]
+    return " ".join(sides)
 
 
 def root_note(root: Root) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from derive.language import to_text
 from derive.radial import RadialDerivation
 from derive.render.json import finding_record, piece_record, root_record
-from derive.render.text import plain
+from derive.render.plain import plain
 
 FORMAT = "regderive-radial-derivation"
 VERSION = 1

@@ -9,7 +9,8 @@ from sympy import Integral
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.radial import RadialDerivation
-from derive.render.text import failure_lines, plain, root_lines, title, wrap
+from derive.render.plain import plain, root_lines
+from derive.render.text import failure_lines, title, wrap
 from derive.stages.notation import to_expr
 from derive.stages.radial import radial_eigenvalue
 from derive.verdict import Verdict

@@ -4,40 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sympy import Expr, Integral
-from sympy.printing.str import StrPrinter
+from sympy import Expr
 
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.records import Block
+from derive.render.plain import INDENT, constant_lines, piece_lines, plain, root_lines
 from derive.render.roads import road_lines
 from derive.stages.notation import to_expr
-from derive.stages.piece import Curve, Piece, Root
 from derive.verdict import Finding, Identity, Number, Verdict
-
-INDENT = "  "
-
-
-class _Printer(StrPrinter):  # type: ignore[misc]
-    """SymPy's plain printer with integrals in words."""
-
-    def _print_Integral(self, expr: Expr) -> str:
-        (variable, low, high), *_ = expr.limits
-        bounds = f"{variable} = {self._print(low)} .. {self._print(high)}"
-        return f"Integral({self._print(expr.function)}, {bounds})"
-
-    def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
-        """Start a sum with its first term that has no minus sign."""
-        terms = list(super()._as_ordered_terms(expr, order=order))
-        first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
-        terms.remove(first)
-        return [first, *terms]
-
-
-def plain(expression: Expr) -> str:
-    """Return an expression in the language that the command line reads, where it has words."""
-    return str(_Printer().doprint(expression))
 
 
 def render_text(derivation: Derivation, width: int = 80) -> str:
@@ -121,14 +97,24 @@ def _parameterization(d: Derivation) -> list[str]:
 
 def _conserved(d: Derivation) -> list[str]:
     c = d.conserved
+    algebra = [f"{INDENT}{_algebra(b)}" for b in d.blocks]
     if c.bound == 0:
-        return ["Conserved quantities: none, the flow reaches every direction"]
+        return ["Conserved quantities: none, the flow reaches every direction", *algebra]
     complete = "all of them" if c.verdict is Verdict.PROVED else f"at most {c.bound} exist"
-    lines = [f"Conserved quantities ({complete})"]
+    lines = [f"Conserved quantities ({complete})", *algebra]
     for block in d.blocks:
         for name, law in zip(law_names(block), _laws(block), strict=True):
             lines.append(f"{INDENT}{name} = {law}")
     return lines
+
+
+def _algebra(block: Block) -> str:
+    """Say what the fields X_i = grad F_i generate."""
+    lie = block.lie
+    words = ", ".join(lie.words)
+    if lie.commuting:
+        return f"the fields X_i = grad F_i commute; they span dimension {lie.dimension}: {words}"
+    return f"the fields X_i = grad F_i generate dimension {lie.dimension}: {words}"
 
 
 def _laws(block: Block) -> list[str]:
@@ -158,7 +144,7 @@ def _metric(d: Derivation) -> list[str]:
     if metric.rho is not None and n <= 3:
         lines += _entries("rho", metric.rho, pairs, n)
     lines += [f"{INDENT}{line}" for r in metric.roots for line in root_lines(r)]
-    lines += _constant_lines(metric.constants)
+    lines += constant_lines(metric.constants)
     return lines
 
 
@@ -235,7 +221,7 @@ def _potential(d: Derivation) -> list[str]:
     if many:
         lines.append(f"{INDENT}Q = " + " + ".join(f"Q_{i}" for i, _ in enumerate(d.blocks, 1)))
     for i, piece in enumerate(d.potential.pieces, 1):
-        lines += [f"{INDENT}{line}" for line in _piece(piece, f"Q_{i}" if many else "Q")]
+        lines += [f"{INDENT}{line}" for line in piece_lines(piece, f"Q_{i}" if many else "Q")]
     lines += [f"{INDENT}{line}" for line in road_lines(d)]
     lines.append(f"{INDENT}up to a positive factor and an additive constant; grad Q(beta_0) = 0")
     lines.append(
@@ -252,48 +238,6 @@ def _asked(d: Derivation) -> list[str]:
     finding = d.asked.finding
     heading = title("The Ansatz asked for", finding.verdict)
     return [heading, f"{INDENT}{d.asked.name}", *_finding(finding)]
-
-
-def _piece(piece: Piece, name: str) -> Iterator[str]:
-    if piece.curve is not None:
-        yield from _curve_lines(piece, piece.curve, name)
-    else:
-        yield f"{name} = {plain(piece.value)}"
-        for b, g in zip(piece.betas, piece.gradient, strict=True):
-            if not g.has(Integral):
-                yield f"d{name}/d{b} = {plain(g)}"
-    if piece.kind == "quadrature" and piece.kernel is not None:
-        yield f"K = {plain(piece.kernel)}"
-    for root in piece.roots:
-        yield from root_lines(root)
-    named = (*piece.abbreviations, *piece.constants)
-    yield from (line.strip() for line in _constant_lines(named))
-    if piece.note:
-        yield f"with {piece.note}"
-    if piece.assumptions:
-        yield f"assuming {'; '.join(piece.assumptions)}"
-
-
-def _curve_lines(piece: Piece, curve: Curve, name: str) -> Iterator[str]:
-    z = curve.parameter
-    low, high = curve.interval
-    yield f"{piece.betas[0]} = {plain(curve.beta)}"
-    yield f"{name} = {plain(piece.value)}"
-    yield f"d{name}/d{piece.betas[0]} = {plain(piece.gradient[0])}"
-    yield f"with {plain(low)} < {z} < {plain(high)}".replace("oo", "infinity")
-
-
-def root_lines(root: Root) -> Iterator[str]:
-    """Yield the definition of a root."""
-    if root.explicit is not None:
-        yield f"{root.symbol} = {plain(root.explicit)}"
-    else:
-        yield f"{root.symbol} = {root.branch} of"
-        yield f"  {plain(root.polynomial.as_expr())} = 0"
-
-
-def _constant_lines(constants: Sequence[tuple[Expr, Expr]]) -> list[str]:
-    return [f"{INDENT}{symbol} = {plain(value)}" for symbol, value in constants]
 
 
 def _proofs(d: Derivation) -> list[str]:

@@ -29,6 +29,7 @@ class LieStructure:
         dimension: proved lower bound of the generic dimension of the Lie algebra; equal to it
             with probability 1.
         commuting: whether every bracket [X_a, X_b] is identically zero (exact).
+        words: the spanning fields as iterated brackets, such as ``[X1, [X1, X2]]``.
     """
 
     parameterization: Parameterization
@@ -36,6 +37,7 @@ class LieStructure:
     spanning: tuple[Field, ...]
     dimension: int
     commuting: bool
+    words: tuple[str, ...]
 
 
 def bracket(x: Field, y: Field) -> Field:
@@ -55,29 +57,36 @@ def find_lie_structure(p: Parameterization, rng: Random | None = None) -> LieStr
     fields = p.jacobian
     brackets = {(a, b): bracket(fields[a], fields[b]) for a, b in combinations(range(p.d), 2)}
     commuting = all(x.is_zero() for field in brackets.values() for x in field)
-    spanning = fields if commuting else _span(p, brackets, rng)
-    return LieStructure(p, brackets, spanning, len(spanning), commuting)
+    named = [(f"X{i}", x) for i, x in zip(p.labels, fields, strict=True)]
+    if not commuting:
+        named = _span(p, brackets, rng)
+    words, spanning = zip(*named, strict=True)
+    return LieStructure(p, brackets, spanning, len(spanning), commuting, words)
 
 
 def _span(
     p: Parameterization, brackets: dict[tuple[int, int], Field], rng: Random
-) -> tuple[Field, ...]:
+) -> list[tuple[str, Field]]:
     """Close the fields under brackets with each X_a, as far as the rank at one point grows."""
     point = random_point(p.field, rng)
-    spanning = list(p.jacobian)
-    values = [_values(x, point) for x in spanning]
-    pending = list(brackets.values())
+    names = [f"X{i}" for i in p.labels]
+    spanning = list(zip(names, p.jacobian, strict=True))
+    values = [_values(x, point) for _, x in spanning]
+    pending = [(f"[{names[a]}, {names[b]}]", z) for (a, b), z in brackets.items()]
     while pending and len(spanning) < p.p:
-        candidate = pending.pop(0)
+        word, candidate = pending.pop(0)
         try:
             value = _values(candidate, point)
         except Pole:
             continue
         if rank([*values, value]) > len(spanning):
-            spanning.append(candidate)
+            spanning.append((word, candidate))
             values.append(value)
-            pending.extend(bracket(x, candidate) for x in p.jacobian)
-    return tuple(spanning)
+            pending.extend(
+                (f"[{name}, {word}]", bracket(x, candidate))
+                for name, x in zip(names, p.jacobian, strict=True)
+            )
+    return spanning
 
 
 def _values(field: Field, point: tuple[int, ...]) -> list[int]:

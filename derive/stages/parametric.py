@@ -105,8 +105,10 @@ def _scale(
             for factor, _ in factorize(polynomial)[1]:
                 linear = field.quotient(factor, field.ring.constant(1))
                 slope = linear.partial(0)
-                if not slope.is_zero() and slope.partial(0).is_zero():
-                    return -slope / (linear - slope * field.gens[0])
+                offset = linear - slope * field.gens[0]
+                if slope.is_zero() or offset.is_zero() or not slope.partial(0).is_zero():
+                    continue
+                return -slope / offset
     return field.one
 
 
@@ -241,7 +243,7 @@ def _parametric_piece(
         notation.betas,
         mu * notation.betas[0] - conjugate,
         (mu,),
-        curve=Curve(z, beta, interval),
+        curve=Curve(z, beta, interval, tuple(weights.items())),
         assumptions=assumptions,
         evidence=evidence,
     )

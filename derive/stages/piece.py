@@ -44,11 +44,13 @@ class Curve:
         parameter: z.
         beta: h(z).
         interval: the open interval of z on which h is monotone; infinite ends allowed.
+        weights: w(z), the flow itself; beta = F(w(z)).
     """
 
     parameter: Symbol
     beta: Expr
     interval: tuple[Expr, Expr]
+    weights: tuple[tuple[str, Expr], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ class Piece:
         abbreviations: named functions of beta that an integral uses.
         lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
             g is 1 at the start.
+        domain: where Q is defined and why it is convex there, in words.
     """
 
     kind: Kind
@@ -101,3 +104,4 @@ class Piece:
     note: str = ""
     abbreviations: tuple[tuple[Symbol, Expr], ...] = ()
     lift: Lift | None = None
+    domain: str = ""

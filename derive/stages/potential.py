@@ -17,6 +17,7 @@ from sympy import Expr
 from derive.exact.linear import dot
 from derive.stages.branch import keeps_sign
 from derive.stages.chart import Chart, base_chart
+from derive.stages.domain import describe_domain
 from derive.stages.dual import DualCoordinates, find_dual, generic_parameters, orient
 from derive.stages.kernel import find_kernel_relation
 from derive.stages.leaf import add_power, cheapest_relation
@@ -70,6 +71,7 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     generic = () if dual is None else generic_parameters(dual, notation)
     assumptions = dict.fromkeys((*assumed, *piece.assumptions, *generic))
     piece = replace(piece, assumptions=tuple(assumptions))
+    piece = describe_domain(piece, warping.hessian.metric, dual, notation)
     reason = f"grad Q = y - y(w_0), {piece.kind} form"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
     return BlockPotential(warping, dual, piece, chart, finding)

@@ -159,7 +159,7 @@ def samples(p: Parameterization) -> Iterator[Sample]:
     """Yield starts of the family in small rational symbols, positive integers first."""
     field = p.start_field
     names = (*p.start_symbols, *p.parameters)
-    for symbols in _patterns(len(names)):
+    for symbols in patterns_of(len(names)):
         try:
             values = values_of(field, dict(zip(names, symbols, strict=True)))
         except (ZeroDivisionError, Unbounded):
@@ -167,7 +167,8 @@ def samples(p: Parameterization) -> Iterator[Sample]:
         yield Sample(field, values)
 
 
-def _patterns(size: int) -> Iterator[tuple[Fraction, ...]]:
+def patterns_of(size: int) -> Iterator[tuple[Fraction, ...]]:
+    """Yield values of symbols, small positive integers first."""
     patterns = dict.fromkeys(
         tuple(1 + (k * stride + shift) % spread for k in range(size))
         for spread in (1, 2, 3, 5, 7, 11, 31, 101)

@@ -1,0 +1,79 @@
+"""Expressions and closed forms of Q as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sympy import Expr, Integral
+from sympy.printing.str import StrPrinter
+
+from derive.stages.piece import Curve, Piece, Root
+
+INDENT = "  "
+
+
+class _Printer(StrPrinter):  # type: ignore[misc]
+    """SymPy's plain printer with integrals in words."""
+
+    def _print_Integral(self, expr: Expr) -> str:
+        (variable, low, high), *_ = expr.limits
+        bounds = f"{variable} = {self._print(low)} .. {self._print(high)}"
+        return f"Integral({self._print(expr.function)}, {bounds})"
+
+    def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
+        """Start a sum with its first term that has no minus sign."""
+        terms = list(super()._as_ordered_terms(expr, order=order))
+        first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
+        terms.remove(first)
+        return [first, *terms]
+
+
+def plain(expression: Expr) -> str:
+    """Return an expression in the language that the command line reads, where it has words."""
+    return str(_Printer().doprint(expression))
+
+
+def piece_lines(piece: Piece, name: str) -> Iterator[str]:
+    """Yield the lines of one closed form, called *name*."""
+    if piece.curve is not None:
+        yield from _curve_lines(piece, piece.curve, name)
+    else:
+        yield f"{name} = {plain(piece.value)}"
+        for b, g in zip(piece.betas, piece.gradient, strict=True):
+            if not g.has(Integral):
+                yield f"d{name}/d{b} = {plain(g)}"
+    if piece.kind == "quadrature" and piece.kernel is not None:
+        yield f"K = {plain(piece.kernel)}"
+    for root in piece.roots:
+        yield from root_lines(root)
+    named = (*piece.abbreviations, *piece.constants)
+    yield from (line.strip() for line in constant_lines(named))
+    if piece.note:
+        yield f"with {piece.note}"
+    if piece.domain:
+        yield "domain: " + piece.domain.replace("`", "")
+    if piece.assumptions:
+        yield f"assuming {'; '.join(piece.assumptions)}"
+
+
+def _curve_lines(piece: Piece, curve: Curve, name: str) -> Iterator[str]:
+    z = curve.parameter
+    low, high = curve.interval
+    yield f"{piece.betas[0]} = {plain(curve.beta)}"
+    yield f"{name} = {plain(piece.value)}"
+    yield f"d{name}/d{piece.betas[0]} = {plain(piece.gradient[0])}"
+    yield f"with {plain(low)} < {z} < {plain(high)}".replace("oo", "infinity")
+
+
+def root_lines(root: Root) -> Iterator[str]:
+    """Yield the definition of a root."""
+    if root.explicit is not None:
+        yield f"{root.symbol} = {plain(root.explicit)}"
+    else:
+        yield f"{root.symbol} = {root.branch} of"
+        yield f"  {plain(root.polynomial.as_expr())} = 0"
+
+
+def constant_lines(constants: Sequence[tuple[Expr, Expr]]) -> list[str]:
+    """Return a line for each named constant."""
+    return [f"{INDENT}{symbol} = {plain(value)}" for symbol, value in constants]

@@ -1,0 +1,125 @@
+"""Where Q lives, that it is convex there, and that the warp stays positive.
+
+On the leaf Hess Q = g rho with rho = (J J^T)^-1 positive definite wherever J has rank d, so Q is
+strictly convex on every convex part of its domain on which g > 0. For one output the domain ends
+at the zeros and poles of K(beta), which are found as factors of K^2 over Q(start symbols).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy
+from sympy import Expr
+
+from derive.errors import DeriveError
+from derive.exact.conversion import to_field
+from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.polynomial import factorize
+from derive.exact.positivity import is_nonnegative
+from derive.language import from_sympy
+from derive.stages.branch import keeps_sign
+from derive.stages.dual import DualCoordinates
+from derive.stages.metric import Metric
+from derive.stages.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.stages.piece import Piece
+from derive.stages.signs import start_sign
+
+
+def describe_domain(
+    piece: Piece, metric: Metric, dual: DualCoordinates | None, notation: Notation
+) -> Piece:
+    """Return the piece with its domain, and what makes Q convex there, in words."""
+    if metric.parameterization.d > 1:
+        return replace(piece, domain=_coupled(metric, dual))
+    if piece.curve is not None:
+        z = piece.curve.parameter
+        where = f"the `beta` that the interval of `{z}` gives"
+    else:
+        where = _interval(piece, metric, notation) or (
+            "the interval around `beta_0` on which `K` is positive and finite"
+        )
+    return replace(piece, domain=f"{where}; there `Q'' = 1/K > 0`, so `Q` is strictly convex")
+
+
+def _coupled(metric: Metric, dual: DualCoordinates | None) -> str:
+    where = "the `beta` that the leaf of `w_0` reaches while `J` has full rank"
+    if dual is None:
+        return f"{where}; `Hess Q = g rho` is positive definite where `g > 0`"
+    if dual.g.is_constant():
+        return f"{where}; `Hess Q = rho` is positive definite there"
+    kept = keeps_sign(metric, dual.g)
+    how = "is assumed (below)" if kept else "is proved"
+    return f"{where}; `Hess Q = g rho` is positive definite there, and `g > 0` along the flow {how}"
+
+
+def _interval(piece: Piece, metric: Metric, notation: Notation) -> str | None:
+    """Return the interval between the zeros and poles of K around beta_0, where all are known."""
+    p = metric.parameterization
+    beta = piece.betas[0]
+    field = p.start_field.extended((beta.name,))
+    square = _square(piece, field)
+    if square is None:
+        return None
+    ends: list[RationalFunction] = []
+    positive = notation.positive
+    for polynomial in (square.numerator, square.denominator):
+        for factor, _ in factorize(polynomial)[1]:
+            f = field.quotient(factor, field.ring.constant(1))
+            if not f.depends_on(0):
+                continue
+            slope = f.partial(0)
+            if not slope.depends_on(0):
+                ends.append(-(f - slope * field.gens[0]) / slope)
+            elif not _has_no_zero(f, positive):
+                return None
+    if not ends:
+        return "all real `beta`"
+    return _between(ends, p.at_start(p.F[0]).compose(field.gens[1:], field), notation, beta)
+
+
+def _square(piece: Piece, field: FunctionField) -> RationalFunction | None:
+    """Return the printed K^2 as a rational function of beta and the start symbols, or None."""
+    if piece.kernel is None or piece.roots:
+        return None
+    kernel: Expr = piece.kernel**2
+    for symbol, value in reversed(piece.constants):
+        kernel = kernel.subs(symbol, value)
+    try:
+        return to_field(from_sympy(sympy.expand_power_base(kernel)), field, "K")
+    except (DeriveError, KeyError):
+        return None
+
+
+def _has_no_zero(f: RationalFunction, positive: frozenset[str]) -> bool:
+    """Tell whether a polynomial, or its opposite, is a positive constant plus squares."""
+    at_zero = f.compose((f.field.zero, *f.field.gens[1:]), f.field)
+    for sign in (1, -1):
+        rest, constant = sign * (f - at_zero), sign * at_zero
+        if is_nonnegative(rest, positive) and is_nonnegative(constant, positive):
+            # A constant that is a sum of squares may vanish only for special starts.
+            return not constant.is_zero()
+    return False
+
+
+def _between(
+    ends: list[RationalFunction], beta0: RationalFunction, notation: Notation, beta: Expr
+) -> str | None:
+    images = {str(beta): beta, **notation.start_symbols}
+    below: list[Expr] = []
+    above: list[Expr] = []
+    for end in dict.fromkeys(ends):
+        try:
+            sign, assumed = start_sign(beta0 - end, notation)
+        except (AssumePositive, BranchOpen):
+            return None
+        if assumed:
+            return None
+        (below if sign > 0 else above).append(to_expr(end, images, factored=True))
+    if len(below) > 1 or len(above) > 1:
+        return None
+    left = f"{below[0]} < " if below else ""
+    right = f" < {above[0]}" if above else ""
+    if below and not above:
+        return f"`{beta} > {below[0]}`"
+    return f"`{left}{beta}{right}`"
