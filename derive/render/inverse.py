@@ -17,7 +17,8 @@ from derive.verdict import Verdict
 
 FORMAT = "regderive-inverse"
 VERSION = 1
-SPEED = "c only changes the unit of Q; w is free up to sign and shift"
+UNIT = "the constant only changes the unit of Q"
+FREE = "the weight is free up to sign and shift"
 
 
 def render_text(design: InverseDesign, width: int = 80) -> str:
@@ -57,16 +58,20 @@ def _lines(c: Coordinate) -> Iterator[str]:
     yield f"  minimises: {_minimised(c)}"
     yield "  proof:"
     yield from (f"    {e.statement}" for e in c.finding.evidence)
-    yield f"  {SPEED}"
+    yield f"  {UNIT}" + (f"; {FREE}" if len(c.weights) == 1 else "")
     yield f"  forward run: {c.checked}"
 
 
 def _start(c: Coordinate) -> str:
+    if c.beta_0 is None and len(c.weights) == 2:
+        p, m = c.weights
+        return f"any {p}, {m} > 0 with the value of {p}*{m} below, {c.variable}_0 = F"
+    w = c.weights[0]
     if c.beta_0 is None:
-        return f"any w_0 in that range, {c.variable}_0 = F(w_0)"
+        return f"any {w}_0 with its image in that range, {c.variable}_0 = F({w}_0)"
     at = f"{c.variable}_0 = {to_text(c.beta_0)}"
     if c.start is None:
-        return f"w_0 with F(w_0) = {to_text(c.beta_0)}"
+        return f"{w}_0 with F({w}_0) = {to_text(c.beta_0)}"
     return ", ".join(f"{w} = {to_text(t)}" for w, t in c.start) + f", {at}"
 
 
