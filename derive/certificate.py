@@ -49,6 +49,10 @@ def certify(d: Derivation) -> dict[str, Any]:
         "verdict": Verdict.UNDECIDED.value,
         "claims": [{"claim": "idle", "weights": list(d.idle)}] if d.idle else [],
     }
+    if d.ties:
+        tied = ", ".join(w for w, _ in d.ties)
+        record["claims"].append(_open(f"the verdict {d.verdict.value}, with {tied} left out"))
+        return record
     functions = [g.name for g in p.field.generators if g.argument is not None]
     if functions:
         record["as typed"], record["outputs"] = record["outputs"], [repr(f) for f in p.F]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import sympy
@@ -12,6 +12,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.field import RationalFunction
 from derive.exact.linear import Matrix
+from derive.language.tree import Tree
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.roads import Ansatz, Road, ask_road, find_roads
 from derive.stages.conserved import find_conserved
@@ -24,6 +25,7 @@ from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Piece, Root
 from derive.stages.potential import find_potential
 from derive.stages.radial import VectorModel
+from derive.stages.ties import find_ties
 from derive.stages.warping import decide_warp
 from derive.verdict import Finding, Verdict, conclude
 
@@ -51,6 +53,8 @@ class Derivation:
         warping: is there a warp, and which?
         potential: Q.
         idle: weights that start at 0 and stay there, left out of what follows.
+        ties: weights that stay linear combinations of others, each with that combination, left
+            out of what follows.
         asked: what became of the Ansatz that was asked for, if any.
     """
 
@@ -61,6 +65,7 @@ class Derivation:
     potential: Potential
     idle: tuple[str, ...] = ()
     asked: Road | None = None
+    ties: tuple[tuple[str, Tree], ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -174,6 +179,23 @@ def derive(
         return derive_radial(v.form, v.start, v.positive, progress)
     idle = find_idle(parameterization)
     moving = leave_out(parameterization, idle)
+    found = _derive_moving(parameterization, moving, idle, ansatz, progress)
+    if found.verdict is not Verdict.UNDECIDED:
+        return found
+    ties = find_ties(moving)
+    if ties is None:
+        return found
+    again = _derive_moving(parameterization, ties.parameterization, idle, ansatz, progress)
+    return replace(again, ties=ties.relations)
+
+
+def _derive_moving(
+    parameterization: Parameterization,
+    moving: Parameterization,
+    idle: tuple[str, ...],
+    ansatz: Ansatz | None,
+    progress: Callable[[str], None] | None,
+) -> Derivation:
     groups = moving.blocks
     blocks = tuple(
         _derive_block(moving, group, str(i) if len(groups) > 1 else "", progress)

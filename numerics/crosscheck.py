@@ -152,6 +152,9 @@ def crosscheck(
     >>> crosscheck(derive(Parameterization.parse(["w"])), digits=20).passed
     True
     """
+    if derivation.ties:
+        moving = derivation.potential.parameterization
+        derivation = replace(derivation, parameterization=moving, ties=())
     if derivation.parameterization.parameters:
         derivation, start = _specialized(derivation, start or {})
     p, potential = derivation.parameterization, derivation.potential

@@ -40,6 +40,7 @@ def to_record(d: Derivation) -> dict[str, Any]:
             "start": {w: to_text(t) for w, t in p.start},
             "positive": list(p.positive),
             "idle": list(d.idle),
+            "ties": {w: to_text(tree) for w, tree in d.ties},
             "homogeneity_degree": p.degree,
             "beta": [str(b) for b in d.beta],
             "blocks": [[i + 1 for i in b.outputs] for b in d.blocks],

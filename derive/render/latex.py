@@ -115,6 +115,9 @@ def _parameterization(d: Derivation) -> Iterator[str]:
     )
     starts = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(t))}" for w, t in p.start)
     yield f"and start at ${starts}$."
+    if d.ties:
+        tied = ", ".join(f"{latex_name(w)} = {latex(to_sympy(t))}" for w, t in d.ties)
+        yield f"From the start and always ${tied}$; these weights are left out."
     if d.idle:
         names = ", ".join(latex_name(name) for name in d.idle)
         yield f"The weights ${names}$ start at $0$, stay there, and are left out."

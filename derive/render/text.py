@@ -89,6 +89,7 @@ def _parameterization(d: Derivation) -> list[str]:
     if d.idle:
         stay = "starts at 0 and stays there" if len(d.idle) == 1 else "start at 0 and stay there"
         lines.append(f"{INDENT}left out: {', '.join(d.idle)}, which {stay}")
+    lines += [f"{INDENT}left out: {w} = {to_text(t)}, from the start and always" for w, t in d.ties]
     if len(d.blocks) > 1:
         groups = " | ".join(", ".join(str(d.beta[i]) for i in b.outputs) for b in d.blocks)
         lines.append(f"{INDENT}independent blocks: {groups}")

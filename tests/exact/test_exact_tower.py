@@ -1,0 +1,126 @@
+"""Elementary functions as exact field elements: equal functions are equal elements."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from derive.errors import InputError
+from derive.exact.balls import evaluate_any, fraction, values_of
+from derive.exact.elements import build_elements
+from derive.language import parse_outputs, to_sympy
+from derive.language.tree import exponent_names, names
+
+EQUAL = [
+    ("exp(2*w)", "exp(w)**2"),
+    ("exp(w/2)*exp(w/3)", "exp(5*w/6)"),
+    ("exp(u + v)", "exp(u)*exp(v)"),
+    ("sinh(w)**2 + 1", "cosh(w)**2"),
+    ("tanh(w)", "sinh(w)/cosh(w)"),
+    ("sin(2*w)", "2*sin(w)*cos(w)"),
+    ("cos(u - v)", "cos(u)*cos(v) + sin(u)*sin(v)"),
+    ("tan(w/2)", "sin(w)/(1 + cos(w))"),
+    ("log(x**2*y)", "2*log(x) + log(y)"),
+    ("exp(2*log(x))", "x**2"),
+    ("log(exp(3*w))", "3*w"),
+    ("sqrt(8*x)", "2*sqrt(2*x)"),
+    ("sqrt(x)*sqrt(x)", "x"),
+    ("x**(1/2)*x**(1/3)", "x**(5/6)"),
+    ("1/(1 + sqrt(x))", "(1 - sqrt(x))/(1 - x)"),
+    ("sqrt(a**2 + b**2)**3", "(a**2 + b**2)*sqrt(a**2 + b**2)"),
+    ("p**(2*D - 1)", "p**D*p**D/p"),
+    ("(p*q)**D", "p**D*q**D"),
+    ("exp(D*log(p))", "p**D"),
+    ("1/(x**(1/3) + 1)", "(x**(2/3) - x**(1/3) + 1)/(x + 1)"),
+]
+
+DIFFERENT = [
+    ("exp(w)", "exp(-w)"),
+    ("exp(w**2)", "exp(w)**2"),
+    ("log(x)", "log(y)"),
+    ("sqrt(x)", "sqrt(y)"),
+    ("p**D", "p**2"),
+    ("sin(w)", "cos(w)"),
+    ("asinh(x)", "log(x)"),
+    ("sqrt(2)*x", "7*x/5"),
+]
+
+
+def elements(*texts: str):
+    trees = parse_outputs(texts)
+    parameters = exponent_names(trees)
+    weights = [n for n in names(trees) if n not in parameters]
+    return build_elements(trees, weights, parameters)
+
+
+@pytest.mark.parametrize(("one", "other"), EQUAL)
+def test_equal_functions_are_equal_elements(one: str, other: str) -> None:
+    a, b = elements(one, other)
+    assert a == b
+    assert (a - b).is_zero()
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_different_functions_are_different_elements(one: str, other: str) -> None:
+    a, b = elements(one, other)
+    assert a != b
+
+
+FORMULAS = [text for pair in EQUAL for text in pair] + ["asinh(u*v)", "log(u + sqrt(u**2 + 1))"]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_values_and_derivatives_are_those_of_mpmath(text: str) -> None:
+    (element,) = elements(text)
+    field = element.field
+    tree = parse_outputs([text])[0]
+    point = {n: Fraction(k + 3, 7) for k, n in enumerate(sorted(names((tree,))))}
+    values = values_of(field, {n: point[n] for n in (*field.weights, *field.parameters)})
+    expression = to_sympy(tree)
+    with mpmath.workdps(50):
+        at = {
+            s: mpmath.mpf(point[s.name].numerator) / point[s.name].denominator
+            for s in expression.free_symbols
+        }
+
+        def close(ours, theirs) -> bool:
+            mine = fraction(ours)
+            return (
+                abs(mpmath.mpf(mine.numerator) / mine.denominator - theirs) < mpmath.mpf(10) ** -40
+            )
+
+        assert close(evaluate_any(element, values), mpmath.mpmathify(expression.evalf(50, at)))
+        for k, weight in enumerate(field.weights):
+            slope = field.derivative(element, k)
+            by = next(s for s in expression.free_symbols if s.name == weight)
+            theirs = expression.diff(by).evalf(50, at)
+            assert close(evaluate_any(slope, values), mpmath.mpmathify(theirs)), weight
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sqrt(x**2)", "absolute value"),
+        ("sqrt(x) + sqrt(y) + sqrt(x*y)", "product of roots"),
+        ("x*sqrt(-4)", "real"),
+        ("log(x + sqrt(x**2 + 1)) + log(sqrt(x**2 + 1) - x)", "may depend"),
+        ("(x + sqrt(x))**D", "with roots"),
+    ],
+)
+def test_what_cannot_be_represented_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        elements(text)
+
+
+@given(st.lists(st.integers(-3, 3), min_size=6, max_size=6))
+def test_algebraic_elements_have_inverses(c: list[int]) -> None:
+    r, s, x = elements("sqrt(x)", "sqrt(x + 1)", "x")
+    element = c[0] + c[1] * r + c[2] * s + c[3] * r * s + c[4] * x + c[5] * x * r
+    if not element.is_zero():
+        assert element * (1 / element) == 1
+        field = element.field
+        assert field.derivative(element * element, 0) == 2 * element * field.derivative(element, 0)

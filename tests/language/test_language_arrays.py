@@ -1,0 +1,116 @@
+"""Vectors and matrices: entries agree with plain arithmetic on lists."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from derive import Parameterization, VectorModel, Verdict, derive
+from derive.errors import InputError, LanguageError
+from derive.language import to_sympy
+from derive.language.arrays import entry_names, parse_array_outputs, parse_shapes
+from derive.language.equivariant import vector_form
+
+SHAPES = {"W": (2, 3), "V": (3, 2), "u": (3,), "v": (2,)}
+
+
+def plain(text: str, rng: Random):
+    """Evaluate with nested lists, and give the values of the entries."""
+    values = {n: rng.randint(-5, 5) for a, s in SHAPES.items() for n in entry_names(a, s)}
+    values |= {"a": 3, "c": 2}
+
+    def array(name):
+        shape = SHAPES[name]
+        row = [values[n] for n in entry_names(name, shape)]
+        if len(shape) == 1:
+            return row
+        return [row[i * shape[1] : (i + 1) * shape[1]] for i in range(shape[0])]
+
+    return values, array
+
+
+def times(A, B):
+    columns = list(zip(*B, strict=True))
+    return [[sum(x * y for x, y in zip(row, col, strict=True)) for col in columns] for row in A]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_products_are_those_of_lists(seed: int) -> None:
+    values, array = plain("", Random(seed))
+    W, V, u = array("W"), array("V"), array("u")
+    transposed = [list(row) for row in zip(*W, strict=True)]
+    expected = {
+        "W*V": times(W, V),
+        "W*T(W)": times(W, transposed),
+        "a*W - T(V)/c": [[3 * W[i][j] - V[j][i] / 2 for j in range(3)] for i in range(2)],
+        "W*u": [[x] for x in (sum(a * b for a, b in zip(row, u, strict=True)) for row in W)],
+        "dot(u, u)*v": [[sum(x * x for x in u) * x] for x in array("v")],
+    }
+    for text, matrix in expected.items():
+        (found,) = parse_array_outputs([text], SHAPES)
+        flat = [x for row in matrix for x in row]
+        ours = [to_sympy(t).subs(values) for t in found.entries]
+        assert [float(x) for x in ours] == [float(x) for x in flat], text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("u*u", "cannot be multiplied"),
+        ("u + v", "cannot be added"),
+        ("W*W", "2x3 matrix and a 2x3 matrix"),
+        ("T(u)", "for matrices"),
+        ("dot(u)", "two arguments"),
+        ("dot(u, v)", "of one length"),
+        ("exp(u)", "not defined"),
+        ("u1*u", "entry of an array"),
+        ("a/u", "divisor"),
+        ("u**2", "power"),
+        ("foo(u)", "not a function"),
+    ],
+)
+def test_what_does_not_fit_is_refused(text: str, message: str) -> None:
+    with pytest.raises(LanguageError, match=message):
+        parse_array_outputs([text], SHAPES)
+
+
+@pytest.mark.parametrize("text", ["u:0", "u:100", "W:2x", "W:2x2x2", "1:2", "u:3,u:3", "T:2x2"])
+def test_bad_shapes_are_refused(text: str) -> None:
+    with pytest.raises(LanguageError):
+        parse_shapes(text)
+
+
+def test_symmetric_outputs_are_given_once() -> None:
+    p = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
+    assert p.d == 3
+    assert derive(p).verdict is Verdict.REFUTED
+    q = Parameterization.parse(["U*T(V)"], arrays={"U": (2, 2), "V": (2, 2)})
+    assert q.d == 4
+    assert derive(q).verdict is Verdict.REFUTED
+
+
+def test_a_vector_is_its_entries() -> None:
+    one = derive(Parameterization.parse(["a*u"], arrays={"u": (3,)}))
+    other = derive(Parameterization.parse(["a*u1", "a*u2", "a*u3"]))
+    assert one.potential.Q == other.potential.Q
+
+
+def test_vector_form_collects_coefficients() -> None:
+    form = vector_form("a*u - norm(u)**2*u/2 + b*v", ["u", "v"])
+    written = {n: to_sympy(c) for n, c in form.coefficients}
+    assert str(written["u"]) == "a - norm_u**2/2"
+    assert str(written["v"]) == "b"
+    assert dict(form.norms) == {"u": "norm_u", "v": "norm_v"}
+
+
+@pytest.mark.parametrize("text", ["dot(u, v)*u", "u*v", "norm(u)", "exp(u)", "u + 1", "T(u)"])
+def test_what_needs_a_dimension_says_so(text: str) -> None:
+    with pytest.raises(InputError):
+        vector_form(text, ["u", "v"])
+
+
+def test_the_dimension_free_neuron_agrees_with_three_dimensions() -> None:
+    free = derive(VectorModel.parse("a*u", ["u"]))
+    assert free.verdict is Verdict.PROVED
+    assert str(free.warping.g) == "a"
