@@ -114,7 +114,7 @@ def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Any]
 def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> None:
     """Raise InputError for a start that a branch of Q was not derived for.
 
-    Assumptions of the form ``expression > 0`` are tested, and the start symbols and weights
+    Assumptions of the form ``expression > 0`` and ``expression != 0`` are tested, and the start symbols and weights
     declared positive.
     """
     failed = [f"{name} > 0" for name, x in _declared(potential.parameterization, values) if x <= 0]
@@ -141,8 +141,9 @@ def _declared(
 def _holds(
     assumption: str, values: Mapping[str, Fraction], constants: Mapping[str, Any]
 ) -> bool | None:
-    """Tell whether ``expression > 0`` holds; None for what has another form."""
-    left, separator, right = assumption.rpartition(" > ")
+    """Tell whether ``expression > 0``, or ``!= 0``, holds; None for what has another form."""
+    nonzero = assumption.endswith(" != 0")
+    left, separator, right = assumption.rpartition(" != " if nonzero else " > ")
     if not separator or right != "0":
         return None
     try:
@@ -155,7 +156,7 @@ def _holds(
         return None
     # At a pole, or below an even root, there is no sign.
     known = number.is_extended_real is not False and number.is_finite is not False
-    return known and bool(number > 0)
+    return known and bool(abs(number) > 0 if nonzero else number > 0)
 
 
 def kept_signs(piece: Piece) -> tuple[str, ...]:

@@ -300,14 +300,15 @@ def root_note(root: Root) -> str:
 def assumption(text: str) -> str:
     """Return an assumption with its formulas set as mathematics."""
     matched = re.fullmatch(
-        r"(?P<what>.+?)(?P<sign> > 0| keeps its sign along the flow)"
+        r"(?P<what>.+?)(?P<sign> > 0| != 0| keeps its sign along the flow)"
         r"( \(automatic when (?P<when>.+) > 0 at the start\))?",
         text,
     )
     if matched is None:
         return text.replace("_", r"\_")
     what = _formula(matched["what"])
-    sentence = f"${what} > 0$" if matched["sign"] == " > 0" else f"${what}${matched['sign']}"
+    signs = {" > 0": f"${what} > 0$", " != 0": rf"${what} \\neq 0$"}
+    sentence = signs.get(matched["sign"], f"${what}${matched['sign']}")
     if matched["when"]:
         sentence += f" (automatic when ${_formula(matched['when'])} > 0$ at the start)"
     return sentence

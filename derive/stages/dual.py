@@ -260,7 +260,7 @@ def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[str, 
         for factor, _ in factorize(element.denominator)[1]:
             whole = field.quotient(factor, field.ring.constant(1))
             if set(whole.variables()) <= field.parameters:
-                poles[f"({to_expr(whole, notation.start_symbols)})**2 > 0"] = None
+                poles[f"{to_expr(whole, notation.start_symbols)} != 0"] = None
     return tuple(poles)
 
 

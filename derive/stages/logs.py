@@ -117,4 +117,4 @@ def at_start(p: Parameterization, y: LogFunction, notation: Notation) -> Expr:
 
 def not_zero(start: RationalFunction, notation: Notation) -> str:
     """Say that a function of the start is not zero, in the form that assumptions have."""
-    return f"({to_expr(start, notation.start_symbols)})**2 > 0"
+    return f"{to_expr(start, notation.start_symbols)} != 0"

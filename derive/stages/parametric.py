@@ -231,6 +231,9 @@ def _parametric_piece(
     if dual.R is None:
         raise AssertionError("parametric forms need the conjugate")
     beta = _tidy(to_expr(p.F[0], weights))
+    if any(g.kind == "power" for g in p.field.generators):
+        # Bases of real powers are positive on the interval.
+        beta = sympy.powdenest(sympy.expand_power_base(beta, force=True), force=True)
     conjugate = _tidy(to_expr(dual.R.rational, weights))
     evidence = (
         Identity("dQ/dbeta = y - y(w_0)", "y", "mu"),
