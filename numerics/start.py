@@ -9,7 +9,7 @@ from typing import Any
 
 from sympy import Rational
 
-from derive.errors import DegenerateStart, InputError, LanguageError
+from derive.errors import DegenerateStart, InputError, LanguageError, NumericalError
 from derive.exact.balls import Unbounded, evaluate_any, fraction, values_of
 from derive.language import bind, parse_expression, to_sympy
 from derive.records import Potential
@@ -74,6 +74,8 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
 
     pieces = []
     for piece in potential.pieces:
+        if piece.lift is not None:
+            raise NumericalError("Q is an integral here: give the parameters numbers in F itself")
         curve = piece.curve
         if curve is not None:
             low, high = curve.interval
@@ -114,8 +116,8 @@ def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Any]
 def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> None:
     """Raise InputError for a start that a branch of Q was not derived for.
 
-    Assumptions of the form ``expression > 0`` and ``expression != 0`` are tested, and the start symbols and weights
-    declared positive.
+    Assumptions of the form ``expression > 0`` and ``expression != 0`` are tested, and the start
+    symbols and weights declared positive.
     """
     failed = [f"{name} > 0" for name, x in _declared(potential.parameterization, values) if x <= 0]
     for piece in potential.pieces:

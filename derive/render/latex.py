@@ -307,7 +307,7 @@ def assumption(text: str) -> str:
     if matched is None:
         return text.replace("_", r"\_")
     what = _formula(matched["what"])
-    signs = {" > 0": f"${what} > 0$", " != 0": rf"${what} \\neq 0$"}
+    signs = {" > 0": f"${what} > 0$", " != 0": rf"${what} \neq 0$"}
     sentence = signs.get(matched["sign"], f"${what}${matched['sign']}")
     if matched["when"]:
         sentence += f" (automatic when ${_formula(matched['when'])} > 0$ at the start)"

@@ -54,15 +54,20 @@ def _general(
 ) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
     """Yield families of monomials in weights and generators, for F with generators in it."""
     p = conserved.lie.parameterization
+    logs = [f for f in _logs(conserved, (p.field.one,)) if _is_regular(p, f)]
     for reach in (1, 2, 3):
-        rows = list(dict.fromkeys(generator_monomials(p.field, reach)))
-        family = [LogFunction(p.field.monomial(e)) for e in rows]
-        kept = _conserved_generators(p)
-        family += [LogFunction(f.rational * k) for f in family for k in kept]
-        family = [f for f in family if _is_regular(p, f)][:MAXIMAL_COLUMNS]
-        logs = [f for f in _logs(conserved, (p.field.one,)) if _is_regular(p, f)]
+        family = _monomials(p, reach)
         warps = [p.field.one] if unwarped else [p.field.one, *(f.rational for f in family)]
-        yield [*family, *logs], warps, [*family, *logs]
+        # R grows faster than y: <grad R, grad F_j> = g F_j.
+        yield [*family, *logs], warps, [*_monomials(p, reach + 1), *logs]
+
+
+def _monomials(p: Parameterization, reach: int) -> list[LogFunction]:
+    rows = list(dict.fromkeys(generator_monomials(p.field, reach)))
+    family = [LogFunction(p.field.monomial(e)) for e in rows]
+    kept = _conserved_generators(p)
+    family += [LogFunction(f.rational * k) for f in family for k in kept]
+    return [f for f in family if _is_regular(p, f)][:MAXIMAL_COLUMNS]
 
 
 def _conserved_generators(p: Parameterization) -> list[RationalFunction]:

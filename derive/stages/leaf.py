@@ -46,6 +46,20 @@ def add_weights(chart: Chart, needed: Sequence[str]) -> Chart | None:
             return None
         name, chart = simple
         del weights[name]
+        chart = add_functions(chart)
+    return chart
+
+
+def add_functions(chart: Chart) -> Chart:
+    """Add the functions that F uses of weights that the chart has."""
+    p = chart.metric.parameterization
+    known = {name: image for name, _, image in chart.entries}
+    for g in p.field.generators:
+        if g.argument is None or g.name in known or not set(g.argument.variables()) <= set(known):
+            continue
+        function = p.field.named(g.name)
+        known[g.name] = to_expr(function, known)
+        chart = replace(chart, entries=(*chart.entries, (g.name, function, known[g.name])))
     return chart
 
 

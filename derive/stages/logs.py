@@ -25,6 +25,21 @@ def log_arguments(functions: Sequence[LogFunction]) -> list[RationalFunction]:
     return found
 
 
+def exponentials_as_logs(f: LogFunction, p: Parameterization) -> LogFunction:
+    """Return f with each linear term c w as c/q log exp(q w), where F has exp(q w)."""
+    rational, logs = f.rational, list(f.logs)
+    for g in p.field.generators:
+        if g.kind != "exp" or rational.is_zero() or not rational.is_polynomial():
+            continue
+        A = p.field.embed(g.argument)
+        for k, w in enumerate(p.w):
+            slope, ratio = rational.partial(k), A / w
+            if ratio.is_constant() and slope.is_constant() and not slope.is_zero():
+                rational -= slope * w
+                logs.append((slope / ratio, p.field.named(g.name)))
+    return LogFunction(rational, tuple(logs))
+
+
 def definite_logs(dual: DualCoordinates, R: LogFunction, notation: Notation) -> LogFunction:
     """Return R with log |P| = const - log |P'| where P P' is conserved and P' has a sign at w_0.
 
@@ -73,7 +88,8 @@ def _logarithm(chart: Chart, argument: RationalFunction) -> Expr | None:
                 return sympy.log(image) / power
     image = _image(chart, argument)
     if image is None:
-        return None
+        square = chart.write(argument * argument)
+        return None if square is None else sympy.log(square) / 2
     start = chart.metric.parameterization.at_start(argument)
     if image.is_nonnegative or is_nonnegative(start, chart.notation.positive):
         return sympy.log(image)

@@ -214,8 +214,8 @@ class Parameterization:
 
     @property
     def nonnegative(self) -> frozenset[str]:
-        """Weights that are never negative by what they stand for; none of general weights."""
-        return frozenset()
+        """Weights that are never negative: F is defined only where they are positive."""
+        return frozenset(positive_bases(self.trees, self.weights))
 
     @functools.cached_property
     def degree(self) -> int | None:

@@ -11,9 +11,16 @@ from derive.exact.families import LogFunction, normalized
 from derive.exact.implicitization import find_relation
 from derive.stages.branch import keeps_sign
 from derive.stages.chart import Chart, base_chart
-from derive.stages.dual import DualCoordinates
-from derive.stages.leaf import add_power, add_root, add_weights, cheapest_relation
-from derive.stages.logs import at_start, definite_logs, log_arguments, not_zero, write_logs
+from derive.stages.dual import DualCoordinates, is_conjugate
+from derive.stages.leaf import add_functions, add_power, add_root, add_weights, cheapest_relation
+from derive.stages.logs import (
+    at_start,
+    definite_logs,
+    exponentials_as_logs,
+    log_arguments,
+    not_zero,
+    write_logs,
+)
 from derive.stages.metric import Metric
 from derive.stages.notation import BranchOpen, Constant, Notation, to_expr
 from derive.stages.parameterization import Parameterization
@@ -28,7 +35,9 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     chart = base_chart(metric, notation)
     if chart is None:
         return None
-    dual = replace(dual, R=dual.R and definite_logs(dual, dual.R, notation))
+    if dual.R is not None:
+        R = definite_logs(dual, exponentials_as_logs(dual.R, p), notation)
+        dual = replace(dual, R=R if is_conjugate(p, R, dual.g) else dual.R)
     chart = replace(chart, warp=dual.g, conditions=(p.at_start(dual.g),))
     completed = _complete(chart, dual, p)
     if completed is None:
@@ -122,7 +131,8 @@ def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart
     rooted = None if found is None else add_root(chart, found[0], candidates[found[0]], found[1])
     if rooted is None or _suffices(rooted, dual):
         return rooted
-    return add_weights(rooted, needed)
+    rooted = add_functions(rooted)
+    return rooted if _suffices(rooted, dual) else add_weights(rooted, needed)
 
 
 def _own_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
@@ -145,7 +155,7 @@ def _own_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
 
 def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
     """Tell whether Q can be written in the chart as it is."""
-    if dual.R is None or dual.R.logs:
+    if dual.R is None or (dual.R.logs and write_logs(chart, dual.R) is None):
         return False
     targets = [*(y.rational for y in dual.y), dual.R.rational]
     return all(chart.write(t) is not None for t in targets)
