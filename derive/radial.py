@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
 
 from derive.errors import NumericalError
 from derive.records import Conserved, Decision
@@ -145,6 +146,8 @@ def in_components(derivation: RadialDerivation, d: int = 3) -> Derivation:
     model, piece = derivation.model, derivation.potential.piece
     if piece is None:
         raise NumericalError("there is no Q to check")
+    if any(x.atoms(AppliedUndef) for x in (piece.value, *piece.gradient)):
+        raise NumericalError("Q is an integral of psi(x): give a dimension, --vector u:3, to check")
     explicit = derive(components(model, d, along_axis=True))
     betas = explicit.beta
     length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))

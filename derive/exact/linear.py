@@ -46,13 +46,15 @@ def determinant(matrix: Matrix) -> RationalFunction:
 
 
 def inverse(matrix: Matrix) -> Matrix:
-    """Return the inverse of a square matrix, by Gauss-Jordan elimination.
+    """Return the inverse of a square matrix, exactly.
 
     Raises:
         ZeroDivisionError: the matrix is singular.
     """
     size = len(matrix)
     field = matrix[0][0].field
+    if size == 2:
+        return _inverse_of_two(matrix)
     rows = [
         [*row, *(field.one if i == j else field.zero for j in range(size))]
         for i, row in enumerate(matrix)
@@ -69,6 +71,13 @@ def inverse(matrix: Matrix) -> Matrix:
                 factor = rows[r][column]
                 rows[r] = [x - factor * y for x, y in zip(rows[r], rows[column], strict=True)]
     return tuple(tuple(row[size:]) for row in rows)
+
+
+def _inverse_of_two(matrix: Matrix) -> Matrix:
+    """Return the inverse by cofactors: one element is inverted, which is dear among roots."""
+    (a, b), (c, d) = matrix
+    inverted = 1 / (a * d - b * c)
+    return (d * inverted, -b * inverted), (-c * inverted, a * inverted)
 
 
 def dot(u: Sequence[RationalFunction], v: Sequence[RationalFunction]) -> RationalFunction:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from derive.errors import InputError
+from derive.errors import DegenerateStart, InputError
 from derive.exact.elements import build_elements, start_images
 from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.linear import dot
@@ -68,9 +68,8 @@ class Parameterization:
         constants = read_parameters(trees, tuple(str(name) for name in parameters))
         free = tuple(name for name in names(trees) if name not in constants)
         if not free:
-            shown = ", ".join(constants)
             raise InputError(
-                f"no weight is left: {shown} stands in an exponent, so it is a parameter; "
+                f"no weight is left: names in exponents are parameters ({', '.join(constants)}); "
                 "for a weight in an exponent write exp(exponent*log(base))"
             )
         if weights is None:
@@ -185,7 +184,12 @@ class Parameterization:
         """All variables of the field at the start."""
         trees = tuple(tree for _, tree in self.start)
         positive = (*self.positive, *self.parameters)
-        return start_images(self.field, trees, self.start_symbols, self.parameters, positive)
+        try:
+            return start_images(self.field, trees, self.start_symbols, self.parameters, positive)
+        except ZeroDivisionError as pole:
+            raise DegenerateStart(
+                f"F is undefined at the start ({pole}): choose another start"
+            ) from None
 
     @functools.cached_property
     def outputs(self) -> tuple[sympy.Expr, ...]:
@@ -194,7 +198,7 @@ class Parameterization:
 
         from derive.language import to_sympy
 
-        symbols = {w: sympy.Symbol(w, real=True) for w in self.weights}
+        symbols = {x: sympy.Symbol(x, real=True) for x in (*self.weights, *self.parameters)}
         return tuple(to_sympy(tree, symbols) for tree in self.trees)
 
     @property

@@ -67,7 +67,7 @@ def _algebraic_weights(
                 return None
             found = name, *rooted
         variable, quotient, n = found
-        if quotient.field is coordinates.field:
+        if quotient.field.names == coordinates.field.names:
             images_of_laws = (field.gens[0] + y0, *constants)
         else:
             images_of_laws = (

@@ -23,7 +23,7 @@ from derive.errors import DegenerateStart, InputError, RankDeficient
 from derive.exact.field import RationalFunction
 from derive.language import parse_expression
 from derive.language.equivariant import vector_form
-from derive.language.tree import Name, Number, Operation, Tree, names
+from derive.language.tree import Name, Number, Operation, Tree, exponent_names, names
 from derive.stages.idle import find_idle
 from derive.stages.notation import AssumePositive, Notation
 from derive.stages.parameterization import Parameterization
@@ -182,7 +182,7 @@ def reduce_vector(
         raise InputError("the derivation depends on the dimension: give one, --vector u:3")
     (vector, phi), norm = form.coefficients[0], dict(form.norms)[form.coefficients[0][0]]
     start = dict(start or {})
-    scalars = tuple(name for name in names((phi,)) if name != norm)
+    scalars = _scalars(phi, norm)
     for name in start:
         if name not in (*scalars, vector):
             known = ", ".join((*scalars, vector))
@@ -194,7 +194,7 @@ def reduce_vector(
     idle = find_idle(reduced)
     if idle:
         phi = _without(phi, reduced, idle)
-        scalars = tuple(name for name in names((phi,)) if name != norm)
+        scalars = _scalars(phi, norm)
         kept = {name: value for name, value in start.items() if name in (*scalars, vector)}
         positive = tuple(name for name in positive if name not in idle)
         reduced = _reduced(phi, norm, scalars, vector, kept, positive)
@@ -208,6 +208,12 @@ def reduce_vector(
     while start_vector in notation.taken:
         start_vector += "0"
     return Equivariant(phi, vector, norm, start_vector, reduced, sign, notation, assumptions, idle)
+
+
+def _scalars(phi: Tree, norm: str) -> tuple[str, ...]:
+    """Return the scalar weights: names in exponents are parameters."""
+    parameters = exponent_names((phi,))
+    return tuple(x for x in names((phi,)) if x != norm and x not in parameters)
 
 
 def _reduced(

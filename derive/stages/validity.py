@@ -38,6 +38,10 @@ def check_positive(p: Parameterization) -> None:
     symbols = frozenset(p.positive) & frozenset(p.start_field.names)
     for weight, value in zip(p.weights, p.w0, strict=True):
         if weight in p.positive and is_nonnegative(-value, symbols):
+            if weight in p.nonnegative:
+                raise DegenerateStart(
+                    f"F is defined only where {weight} > 0, but {weight} starts at {value!r}"
+                )
             raise InputError(f"positive: {weight} starts at {value!r}, which is not positive")
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization, VectorModel, Verdict, derive
+from derive.check import check_text
 from tests.published import MODELS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -23,6 +24,46 @@ def test_algebra(benchmark, model):
 
     derivation = benchmark(whole)
     assert derivation.warping.verdict.value == model.warp
+
+
+EQUAL = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}
+FURTHER = {
+    "exp(w)": (["exp(w)"], {}),
+    "p**D - m**D": (["p**D - m**D"], EQUAL),
+    "c*a*u, slope c": (["c*a*u1", "c*a*u2"], {"parameters": ["c"], "positive": ["c"]}),
+    "weight normalization, d = 2": (
+        ["c*v1/sqrt(v1**2 + v2**2)", "c*v2/sqrt(v1**2 + v2**2)"],
+        {},
+    ),
+    "W W^T": (["W*T(W)"], {"arrays": {"W": (2, 2)}}),
+    "U V^T": (["U*T(V)"], {"arrays": {"U": (2, 2), "V": (2, 2)}}),
+    "circular convolution, 3": (
+        ["u1*v1 + u2*v3 + u3*v2", "u1*v2 + u2*v1 + u3*v3", "u1*v3 + u2*v2 + u3*v1"],
+        {},
+    ),
+}
+
+
+@pytest.mark.benchmark(group="algebra of further models, warm, in process")
+@pytest.mark.parametrize("name", FURTHER)
+def test_further_algebra(benchmark, name):
+    outputs, options = FURTHER[name]
+    derivation = benchmark(lambda: derive(Parameterization.parse(outputs, **options)))
+    assert derivation.warping.verdict is not Verdict.UNDECIDED
+
+
+@pytest.mark.benchmark(group="every dimension at once, warm, in process")
+@pytest.mark.parametrize("text", ["a*v", "a*b*v", "c*v/norm(v)"])
+def test_vectors(benchmark, text):
+    derivation = benchmark(lambda: derive(VectorModel.parse(text, ["v"])))
+    assert derivation.verdict is Verdict.PROVED
+
+
+@pytest.mark.benchmark(group="derive check, warm, in process")
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
+def test_check(benchmark, model):
+    record = derive(Parameterization.parse(model.outputs, model.start, model.positive)).to_json()
+    assert benchmark(lambda: check_text(record)).verdict in ("PROVED", "REFUTED")
 
 
 @pytest.mark.benchmark(group="whole command against the import of its libraries")
