@@ -120,8 +120,12 @@ def generator_monomials(field: FunctionField, reach: int) -> Iterator[tuple[int,
             powers = [1]
         for power in powers:
             yield row((at, power))
-            for k in range(size):
-                yield from (row((k, e), (at, power)) for e in signed)
+            for k, weight in enumerate(field.weights):
+                # Higher powers only of a weight that the generator is a function of.
+                own = weight in g.argument.variables()
+                if own or abs(power) == 1:
+                    steps = signed if own else (1, -1)
+                    yield from (row((k, e), (at, power)) for e in steps)
     for i, (at, g) in enumerate(movable):
         for other, h in movable[:i]:
             for one in (1, -1) if g.kind in ("exp", "power") else (1,):

@@ -55,7 +55,9 @@ def _general(
     """Yield families of monomials in weights and generators, for F with generators in it."""
     p = conserved.lie.parameterization
     logs = [f for f in _logs(conserved, (p.field.one,)) if _is_regular(p, f)]
-    for reach in (1, 2, 3):
+    # For w^D the dual coordinate is w^(2 - D) = w^2/w^D, of reach 2.
+    powers = any(g.kind == "power" for g in p.field.generators)
+    for reach in (2, 1, 3) if powers else (1, 2, 3):
         family = _monomials(p, reach)
         warps = [p.field.one] if unwarped else [p.field.one, *(f.rational for f in family)]
         # R grows faster than y: <grad R, grad F_j> = g F_j.

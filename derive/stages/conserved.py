@@ -135,7 +135,8 @@ def _families(
     for degree in (1, 2):
         yield _monomial_laws(p, tuple(monomials(p.p, degree)))
     if any(g.argument is not None for g in p.field.generators):
-        for reach in (1, 2):
+        powers = any(g.kind == "power" for g in p.field.generators)
+        for reach in (2,) if powers else (1, 2):
             yield _monomial_laws(p, tuple(generator_monomials(p.field, reach)))
     reach = max(6, abs(2 - (p.degree or 2)))
     for degree in range(-1, -reach - 1, -1):

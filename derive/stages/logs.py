@@ -88,7 +88,8 @@ def _logarithm(chart: Chart, argument: RationalFunction) -> Expr | None:
                 return sympy.log(image) / power
     image = _image(chart, argument)
     if image is None:
-        square = chart.write(argument * argument)
+        names = {g.name for g in argument.field.generators}
+        square = chart.write(argument * argument) if repr(argument) in names else None
         return None if square is None else sympy.log(square) / 2
     start = chart.metric.parameterization.at_start(argument)
     if image.is_nonnegative or is_nonnegative(start, chart.notation.positive):

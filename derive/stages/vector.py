@@ -155,10 +155,13 @@ def _own_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
 
 def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
     """Tell whether Q can be written in the chart as it is."""
-    if dual.R is None or (dual.R.logs and write_logs(chart, dual.R) is None):
+    plain = not chart.metric.parameterization.field.generators
+    if dual.R is None or (dual.R.logs and plain):
         return False
     targets = [*(y.rational for y in dual.y), dual.R.rational]
-    return all(chart.write(t) is not None for t in targets)
+    if any(chart.write(t) is None for t in targets):
+        return False
+    return not dual.R.logs or write_logs(chart, dual.R) is not None
 
 
 def _write(chart: Chart, y: LogFunction) -> Expr | None:
