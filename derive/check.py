@@ -195,7 +195,9 @@ def check_text(text: str) -> Report:
 def _compare(record: Mapping[str, Any], certificate: Mapping[str, Any]) -> None:
     """Require that a record prints what its certificate certifies."""
     if record["verdict"] != certificate["verdict"]:
-        raise Rejected(f"the record says {record['verdict']!s:.40}, its certificate does not")
+        left = [c["what"] for c in certificate["claims"] if c["claim"] == "not certified"]
+        why = f"; it leaves open: {left[0]!s:.80}" if left else ""
+        raise Rejected(f"the record says {record['verdict']!s:.40}, its certificate does not{why}")
     given = record["parameterization"]
     typed = certificate.get("as typed", certificate["outputs"])
     if given["outputs"] != typed or any(given[k] != certificate[k] for k in ("weights", "start")):
