@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from flint import ctx, fmpq
+from flint import arb, ctx, fmpq
 
 from derive.checking.flow import Field, Flow, independent
 from derive.checking.form import check_form
 from derive.checking.functions import Function
 from derive.checking.polynomials import BITS, Rejected
-from derive.checking.record import Block, State, number
+from derive.checking.record import RATIONAL, Block, State, number
 
 LEAST = 10**5
 """A decimal residual has at least six digits that count."""
@@ -120,6 +120,11 @@ def _compare(value: Any, residual: Any) -> None:
     if isinstance(value, fmpq):
         if value != number(residual):
             raise Rejected(f"the value is {value}, not {residual:.40}")
+        return
+    if isinstance(residual, str) and RATIONAL.fullmatch(residual):
+        # Roots of squares are rational: the ball must hold exactly that number.
+        if not arb(number(residual)).overlaps(value):
+            raise Rejected(f"the value is {value.str(15, radius=False)}, not {residual:.40}")
         return
     if not isinstance(residual, str) or not DECIMAL.fullmatch(residual):
         raise Rejected("a decimal is expected as residual")

@@ -1,0 +1,76 @@
+"""Certificates of F with elementary functions: accepted as derived, rejected when changed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from derive import Parameterization, derive
+from derive.check import check_text
+from derive.checking.polynomials import Rejected
+from derive.checking.record import NotACertificate
+
+MODELS = {
+    "exp": (["exp(w)"], {}),
+    "sinh": (["sinh(w)"], {}),
+    "log": (["log(w)"], {}),
+    "symbolic depth": (["p**D - m**D"], {"start": {"p": "alpha", "m": "alpha"}}),
+    "parameter": (["c*a*u1", "c*a*u2"], {"parameters": ["c"]}),
+    "root": (["sqrt(a)*u1", "sqrt(a)*u2"], {}),
+    "polar": (["exp(u)*cos(v)", "exp(u)*sin(v)"], {}),
+    "weight normalization": (
+        ["c*v1/sqrt(v1**2 + v2**2)", "c*v2/sqrt(v1**2 + v2**2)"],
+        {},
+    ),
+    "no warp": (["exp(a)*u", "a*v"], {}),
+}
+
+
+def record_of(name: str):
+    outputs, options = MODELS[name]
+    return json.loads(derive(Parameterization.parse(outputs, **options)).to_json())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_was_derived_is_accepted(name: str) -> None:
+    record = record_of(name)
+    assert check_text(json.dumps(record)).verdict == record["verdict"]
+
+
+def refused(record) -> bool:
+    try:
+        check_text(json.dumps(record))
+    except (Rejected, NotACertificate):
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_another_function_is_rejected(name: str) -> None:
+    record = record_of(name)
+    changed = json.dumps(record["certificate"]["outputs"])
+    other = changed.replace("exp", "cos").replace("sqrt", "exp").replace("**D", "**2")
+    if other == changed:
+        other = changed.replace("a*", "a**2*").replace("log(w)", "w**2")
+    record["certificate"]["outputs"] = json.loads(other)
+    record["certificate"].pop("as typed", None)
+    assert refused(record)
+
+
+@pytest.mark.parametrize("name", ["root", "polar", "weight normalization", "no warp"])
+def test_a_changed_residual_or_warp_is_rejected(name: str) -> None:
+    for kind, key in (("no hessian", "residual"), ("no warp", "residual"), ("dual", "g")):
+        record = record_of(name)
+        for claim in record["certificate"]["claims"]:
+            if claim["claim"] == kind:
+                claim[key] = f"2*({claim[key]})" if key == "g" else f"1{claim[key].lstrip('-')}"
+                assert refused(record), (kind, key)
+
+
+def test_a_claimed_yes_is_rejected_for_a_no() -> None:
+    record = record_of("no warp")
+    record["verdict"] = record["certificate"]["verdict"] = "PROVED"
+    assert refused(record)
+    record["certificate"]["claims"] = [{"claim": "warp", "block": 1, "point": None}]
+    assert refused(record)
