@@ -182,6 +182,23 @@ def test_there_are_enough_of_them() -> None:
     assert {c[3] for c in CASES} == {YES, NO, OPEN}
 
 
+@pytest.mark.parametrize("case", CASES, ids=name)
+def test_every_rendering_is_written(case) -> None:
+    d = derive(prepared(case))
+    assert d.to_text()
+    assert d.to_latex(standalone=True).count("{") == d.to_latex(standalone=True).count("}")
+    assert d.to_json()
+
+
+def test_a_symbolic_depth_is_rendered() -> None:
+    start = {"p": "alpha", "m": "alpha"}
+    d = derive(Parameterization.parse(["p**D - m**D"], start=start))
+    assert "p^{D} - m^{D}" in d.to_latex()
+    assert "D != 0; D - 2 != 0" in d.to_text()
+    assert crosscheck(d, digits=20).passed
+    assert crosscheck(d, start={"D": "5"}, digits=20).passed
+
+
 def test_a_wrong_verdict_is_seen() -> None:
     with mp.workdps(60):
         product = Model.of(["a*u", "b*u + a"], ["a", "u", "b"])

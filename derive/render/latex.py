@@ -103,7 +103,8 @@ def _matrix(matrix: Any) -> str:
 
 
 def _symbols(d: Derivation) -> dict[str, Symbol]:
-    return {w: Symbol(w, real=True) for w in d.parameterization.weights}
+    p = d.parameterization
+    return {x: Symbol(x, real=True) for x in (*p.weights, *p.parameters)}
 
 
 def _parameterization(d: Derivation) -> Iterator[str]:
