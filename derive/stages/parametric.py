@@ -93,6 +93,7 @@ def _algebraic_weights(
     interval = _interval(powers, field, notation)
     known = {**weights, **{x: notation.start_symbols[x] for x in p.parameters}}
     mu = z / to_expr(scale, images, factored=True)
+    mu = sympy.powsimp(mu) if p.parameters else mu
     return _parametric_piece(dual, p, notation, known, z, mu, interval)
 
 
