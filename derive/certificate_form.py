@@ -1,154 +1,278 @@
-"""Write down what the checker needs to see that a printed Q is the right one."""
+"""Write down what the checker needs to see that a printed Q is the right one.
+
+Everything in a printed form is a function of the weights on the leaf: beta is F, named constants
+are conserved quantities, roots are powers of polynomials there. These are the definitions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from math import gcd
+from collections.abc import Iterator
 from typing import Any
 
 import sympy
 from sympy import Expr
 
-from derive.exact.field import RationalFunction
+from derive.certificate_text import Calls, calls_in, text_of
+from derive.check import Checker
+from derive.check_algebra import (
+    Function,
+    Rejected,
+    Space,
+    constant,
+    leading,
+    names_in,
+    not_zero,
+    root_of,
+    tree_of,
+)
+from derive.exact.polynomial import factorize
 from derive.records import Block
 from derive.render.plain import plain
-from derive.stages.chart import Chart
-from derive.stages.piece import Piece
+from derive.stages.piece import Curve, Piece
 
 Claim = dict[str, Any]
+Entry = dict[str, Any]
+MODES = (
+    ("laws", ""),
+    ("values", "start"),
+    ("values", "weights"),
+    ("laws", "start"),
+    ("laws", "weights"),
+)
+ROOTS, FACTORED = 6, 400
 
 
 def form_claims(
-    block: Block, index: int, starts: Sequence[dict[str, str]]
+    block: Block, state: Checker, g: str, calls: Calls
 ) -> Iterator[tuple[str, Iterator[Claim]]]:
-    """Yield what is printed of one block, and the claims that may certify it, one per start."""
+    """Yield what is printed of one block, and the claims that may certify it."""
     piece = block.potential.piece
     if piece is None:
         return
     integral = piece.value.has(sympy.Integral)
-    what = f"Q in {piece.kind} form"
-    if integral and any(g.has(sympy.Integral) for g in piece.gradient):
-        yield what, iter(())
-        return
-    base = _base(block, piece, index)
-    yield what, iter([] if base is None else [{**base, "at": at} for at in starts])
-    if integral:
+    closed = not any(x.has(sympy.Integral) for x in piece.gradient)
+    modes = [*MODES[1:], MODES[0]] if len(piece.betas) == 1 and piece.curve is None else MODES
+    attempts = (_attempt(block, piece, state, g, calls, *mode) for mode in modes)
+    yield f"Q in {piece.kind} form", (c for c in attempts if c is not None and closed)
+    if integral and closed:
         yield "Q as the integral of its certified gradient", iter(())
 
 
-def _base(block: Block, piece: Piece, index: int) -> Claim | None:
-    base: Claim = {
-        "claim": "form",
-        "block": index,
-        "beta": [str(b) for b in piece.betas],
-        "Q": None if piece.value.has(sympy.Integral) else plain(piece.value),
-        "gradient": [plain(g) for g in piece.gradient],
-        "constants": [],
-        "leaf": [],
-    }
-    if piece.curve is not None:
-        return {**base, **_curve(piece)}
-    if len(piece.betas) == 1:
-        return None if piece.kernel is None else {**base, **_kernel(block, piece, piece.kernel)}
-    chart = block.potential.chart
-    return None if chart is None else {**base, **_chart(piece, chart)}
+def _attempt(
+    block: Block, piece: Piece, state: Checker, g: str, calls: Calls, constants: str, leaf: str
+) -> Claim | None:
+    """Return the claim, with constants as laws or as their values and the leaf solved for names."""
+    space = state.space
+    before = space.scope()
+    try:
+        form = _Form(block, piece, state, calls)
+        form.name_constants(as_laws=constants == "laws")
+        if leaf:
+            form.solve_leaf(leaf)
+        if piece.curve is not None:
+            form.name_parameter(piece.curve)
+        form.name_roots()
+        return form.claim(g)
+    except (Rejected, ZeroDivisionError):
+        return None
+    finally:
+        space.leave(before)
 
 
-@dataclass
-class _Generators:
-    """Roots and functions in the order in which they need one another."""
+class _Form:
+    """Definitions, collected in the order in which they need one another."""
 
-    chart: Chart | None = None
-    entries: list[Any] = field(default_factory=list)
-    roots: dict[tuple[Expr, int], Expr] = field(default_factory=dict)
-    seen: set[Expr] = field(default_factory=set)
+    def __init__(self, block: Block, piece: Piece, state: Checker, calls: Calls) -> None:
+        self.block, self.piece, self.state, self.calls = block, piece, state, calls
+        self.space: Space = state.space
+        self.entries: list[Entry] = []
+        self.equal: list[list[str]] = []
+        self.outputs = [i + 1 for i in block.outputs]
+        self.betas = [str(b) for b in piece.betas]
+        outputs = (state.flow.F[i] for i in block.outputs)
+        self.space.names.update(zip(self.betas, outputs, strict=True))
 
-    def add(self, *expressions: Expr) -> None:
-        """Add what expressions use: roots, then exponentials, logarithms and asinh."""
-        nodes = [n for e in expressions for n in sympy.postorder_traversal(e)]
-        for node in nodes:
-            if isinstance(node, sympy.Pow) and _is_root(node) and _root(node) not in self.roots:
-                self._add_root(*_root(node))
-        self._add_exponentials([n for n in nodes if isinstance(n, sympy.exp)])
-        for node in nodes:
-            if isinstance(node, sympy.log | sympy.asinh) and node not in self.seen:
-                self.seen.add(node)
-                if isinstance(node, sympy.asinh):
-                    self._add_slope(1 + node.args[0] ** 2)
-                self.entries.append(plain(node))
+    def define(self, entry: Entry) -> None:
+        """Add a definition that the checker accepts."""
+        self.space.define(entry)
+        self.entries.append(entry)
 
-    def _add_root(self, base: Expr, n: int) -> None:
-        root = sympy.Pow(base, sympy.Rational(1, n))
-        self.roots[base, n] = root
-        image = self._image(root)
-        self.entries.append(plain(root) if image is None else {"text": plain(root), "image": image})
+    def name_constants(self, as_laws: bool) -> None:
+        """Name the printed constants: conserved quantities with their values, or the values."""
+        for symbol, value in self.piece.constants:
+            law = self._law_of(symbol) if as_laws else None
+            text = plain(value)
+            self.use(text)
+            if law is None:
+                self.define({"name": str(symbol), "is": text})
+            else:
+                self.use(law)
+                self.define({"name": str(symbol), "is": law, "value": text})
 
-    def _image(self, root: Expr) -> str | None:
-        """Return the function of the weights that a root is."""
-        for _, function, image in () if self.chart is None else self.chart.entries:
-            for sign, entry in (("", image), ("-", -image)):
-                if entry == root:
-                    return f"{sign}({function!r})"
+    def _law_of(self, symbol: Expr) -> str | None:
+        """Return the conserved function of the weights that a constant is the value of."""
+        chart, kernel = self.block.potential.chart, self.piece.kernel
+        for _, function, image in () if chart is None else chart.entries:
+            if image == symbol:
+                return repr(function)
+        if kernel is None:
+            return None
+        K = sympy.Symbol("K_")
+        n = next((n for n in range(1, 13) if _is_rational(sympy.expand(kernel**n))), 1)
+        top, bottom = sympy.fraction(sympy.together(sympy.expand(kernel**n)))
+        relation = sympy.expand(bottom * K**n - top)
+        slope = sympy.diff(relation, symbol)
+        if slope == 0 or slope.has(symbol):
+            return None
+        images = {
+            K: sympy.Symbol(f"({self.block.metric.K[0][0]!r})"),
+            self.piece.betas[0]: sympy.Symbol(f"({self.block.lie.parameterization.F[0]!r})"),
+        }
+        found = -relation.subs(symbol, 0) / slope
+        return plain(found.subs(images, simultaneous=True))
+
+    def solve_leaf(self, names: str) -> None:
+        """Solve law - value for start symbols, or for weights: of named constants, else of all."""
+        p = self.block.lie.parameterization
+        laws = [
+            (law, plain(value))
+            for symbol, value in self.piece.constants
+            if (law := self._law_of(symbol)) is not None
+        ] or [(repr(law), repr(p.at_start(law))) for law in self.block.conserved.laws]
+        solved: set[str] = set()
+        for law, value in laws:
+            for main in sorted(names_in([value if names == "start" else law]) - solved):
+                try:
+                    self.define({"zero": f"({law}) - ({value})", "main": main})
+                except (Rejected, KeyError, ValueError):
+                    continue
+                solved.add(main)
+                break
+
+    def name_parameter(self, curve: Curve) -> None:
+        """Name the parameter of a curve: Q' = c z with a number c, so z = (y - y_0)/c."""
+        dual, z = self.block.potential.dual, curve.parameter
+        scale = sympy.diff(self.piece.gradient[0], z)
+        if dual is None or scale.has(z):
+            raise Rejected("the slope is not linear in the parameter")
+        y, p = dual.y[0], self.block.lie.parameterization
+        now = [f"({y.rational!r})", *(f"({c!r})*log(Abs({a!r}))" for c, a in y.logs)]
+        then = [f"({p.at_start(y.rational)!r})"]
+        then += [f"({p.at_start(c)!r})*log(Abs({p.at_start(a)!r}))" for c, a in y.logs]
+        text = f"({' + '.join(now)} - ({' + '.join(then)}))/({plain(scale)})"
+        self.use(text)
+        self.define({"name": str(z), "is": text})
+        self.equal.append([plain(curve.beta), self.betas[0]])
+        self.equal += [[plain(w), name] for name, w in curve.weights]
+
+    def name_roots(self) -> None:
+        """Name the algebraic functions of beta."""
+        for root in self.piece.roots:
+            name, polynomial = str(root.symbol), plain(root.polynomial)
+            image = self._root_image(root.symbol)
+            self.use(image)
+            for text in calls_in([polynomial]):
+                if name not in text:
+                    self.use(text)
+            above = range(ROOTS) if root.from_above is None else [root.from_above]
+            for count in above:
+                entry = {"name": name, "is": image, "root of": polynomial, "above": count}
+                try:
+                    self.define(entry)
+                except Rejected:
+                    if count == above[-1]:
+                        raise
+                    continue
+                break
+            if root.explicit is not None:
+                self.equal.append([name, plain(root.explicit)])
+
+    def _root_image(self, symbol: sympy.Symbol) -> str:
+        chart = self.block.potential.chart
+        for _, function, image in () if chart is None else chart.entries:
+            base, exponent = (image if image.is_Pow else -image).as_base_exp()
+            if image == symbol:
+                return repr(function)
+            if base == symbol and exponent.is_Rational and exponent.p == 1:
+                return f"({function!r})**{exponent.q}"
+        raise Rejected(f"{symbol} has no image in the weights")
+
+    def use(self, text: str) -> None:
+        """Define the calls in a text that are not known."""
+        for call in calls_in([text]):
+            try:
+                self.space.read(call)
+            except Rejected:
+                kind, argument, exponent = self.space._call(tree_of(call))
+                image = self._image(kind, argument, exponent)
+                if image is None:
+                    self.define({"name": self.calls.fresh("f"), "of": call})
+                else:
+                    self.define({"of": call, "is": text_of(image)})
+
+    def _image(self, kind: str, argument: Function, exponent: Function) -> Function | None:
+        """Return the function of the weights that a root is, where it is one."""
+        if kind == "exp":
+            return self._exponential(argument)
+        n = root_of(exponent) if kind == "power" else None
+        if n is None:
+            return None
+        one = self.space.one
+        top = self._root(Function(self.space, argument.top, one), n)
+        bottom = None if top is None else self._root(Function(self.space, argument.bottom, one), n)
+        if top is None or bottom is None:
+            return None
+        image = top / bottom
+        return self.space.number(0) - image if image.at(self.space.start) < 0 else image
+
+    def _root(self, f: Function, n: int) -> Function | None:
+        """Return a function whose n-th power is f on the leaf: a factor, or an entry of K."""
+        found = _power_root(f, n) or _power_root(_reduced(self.space, f.top), n)
+        if found is not None:
+            return found
+        chart = self.block.potential.chart
+        texts = [] if chart is None else [repr(function) for _, function, _ in chart.entries]
+        known = [k for row in self.state.flow.K for k in row]
+        known += [*self.state.flow.F, *self.space.symbols[: self.space.weights]]
+        for g in [*known, *(self.space.read(text) for text in texts)]:
+            rest = g**n - f
+            if not not_zero(rest.at(self.space.start)) and rest.is_zero():
+                return g
         return None
 
-    def _add_slope(self, square: Expr) -> None:
-        """Say which function sqrt(1 + A^2) is, the slope of asinh(A), where a root gives it."""
-        for (base, n), root in self.roots.items():
-            factor = sympy.sqrt(sympy.cancel(sympy.together(square / base)))
-            factor = factor.replace(sympy.Abs, lambda a: a)
-            used = {_root(f) for f in factor.atoms(sympy.Pow) if _is_root(f)}
-            if n == 2 and used <= self.roots.keys():
-                text = f"({plain(square)})**(1/2)"
-                self.entries.append({"text": text, "is": f"({plain(factor)})*{plain(root)}"})
+    def _exponential(self, argument: Function) -> Function | None:
+        """Return exp of a combination of logarithms with integer coefficients, or None."""
+        space, total = self.space, self.space.number(1)
+        for j, (kind, inner, _, image) in enumerate(space.generators, space.size):
+            if kind not in ("log", "logabs"):
+                continue
+            c = constant(argument.partial(j))
+            if c is None or c.q != 1:
+                return None
+            total = total * inner ** int(c.p)
+            argument = argument - space.number(c) * image
+        if not argument.is_zero() or constant(total) is not None:
+            return None
+        return total if total.at(space.start) > 0 else space.number(0) - total
 
-    def _add_exponentials(self, exponentials: Sequence[Expr]) -> None:
-        """Add exp(u z) once for all its powers exp(n u z)."""
-        rates: dict[Expr, list[sympy.Rational]] = {}
-        for node in exponentials:
-            rate, rest = node.args[0].as_coeff_Mul()
-            rates.setdefault(rest, []).append(rate)
-        for rest, found in rates.items():
-            bottom = int(sympy.ilcm(1, *(r.q for r in found)))
-            unit = sympy.Rational(gcd(*(int(r * bottom) for r in found)), bottom)
-            self.entries.append(f"exp({plain(unit * rest)})")
-
-
-def _is_root(node: Expr) -> bool:
-    return bool(node.exp.is_Rational and not node.exp.is_Integer)
-
-
-def _root(node: Expr) -> tuple[Expr, int]:
-    return node.base, int(node.exp.q)
-
-
-def _kernel(block: Block, piece: Piece, kernel: Expr) -> Claim:
-    """The relation of K and beta: the power of the printed K that has no root."""
-    name = "K_"
-    K = sympy.Symbol(name)
-    n = next((n for n in range(1, 13) if _is_rational(sympy.expand(kernel**n))), 1)
-    power = sympy.together(sympy.expand(kernel**n))
-    top, bottom = sympy.fraction(power)
-    relation = sympy.expand(bottom * K**n - top)
-    in_weights = {
-        K: sympy.Symbol(f"({block.metric.K[0][0]!r})"),
-        piece.betas[0]: sympy.Symbol(f"({block.lie.parameterization.F[0]!r})"),
-    }
-    constants = []
-    for symbol, value in piece.constants:
-        slope = sympy.diff(relation, symbol)
-        conserved = -relation.subs(symbol, 0) / slope
-        text = plain(conserved.subs(in_weights, simultaneous=True))
-        constants.append({"name": str(symbol), "value": plain(value), "conserved": text})
-    generators = _Generators()
-    generators.add(piece.value, *piece.gradient)
-    return {
-        "kind": "kernel",
-        "kernel": name,
-        "relation": plain(relation),
-        "constants": constants,
-        "generators": generators.entries,
-    }
+    def claim(self, g: str) -> Claim:
+        """Return the claim."""
+        piece = self.piece
+        Q = None if piece.value.has(sympy.Integral) else plain(piece.value)
+        y = [plain(slope) for slope in piece.gradient]
+        for text in [*(t for pair in self.equal for t in pair), *y, *([Q] if Q else [])]:
+            self.use(text)
+        return {
+            "claim": "form",
+            "outputs": self.outputs,
+            "beta": self.betas,
+            "definitions": self.entries,
+            "g": g,
+            "y": y,
+            "Q": Q,
+            "R": None,
+            "equal": self.equal,
+        }
 
 
 def _is_rational(expression: Expr) -> bool:
@@ -158,80 +282,29 @@ def _is_rational(expression: Expr) -> bool:
     )
 
 
-def _chart(piece: Piece, chart: Chart) -> Claim:
-    """The chart of the leaf: named constants, roots and their images in the weights."""
-    named = dict(piece.constants)
-    constants, leaf = [], []
-    laws = chart.metric.conserved.laws
-    for _, function, image in chart.entries:
-        if image in named:
-            text = {"name": str(image), "value": plain(named[image])}
-            constants.append({**text, "conserved": repr(function)})
-        elif function in laws and (
-            image.is_number or image.name not in {str(s) for s, _ in chart.constants}
-        ):
-            leaf.append((function, image))
-    generators = _Generators(chart)
-    for root in piece.roots:
-        generators.add(root.polynomial)
-        generators.entries.append(
-            {
-                "name": str(root.symbol),
-                "polynomial": plain(root.polynomial),
-                "image": _root_image(chart, root.symbol),
-                "explicit": None if root.explicit is None else plain(root.explicit),
-                "above": root.from_above,
-            }
-        )
-        if root.explicit is not None:
-            generators.add(root.explicit)
-    generators.add(*(e for e in (*piece.gradient, piece.value) if not e.has(sympy.Integral)))
-    return {
-        "kind": "chart",
-        "constants": constants,
-        "leaf": list(_triangular(leaf)),
-        "generators": generators.entries,
-    }
+def _power_root(f: Function, n: int) -> Function | None:
+    """Return a function of which f is the n-th power, or None."""
+    space = f.space
+    if f.top.is_zero() or len(f.top) > FACTORED:
+        return None
+    content, factors = factorize(f.top * f.bottom ** (n - 1))
+    root, exact = sympy.integer_nthroot(abs(int(content)), n)
+    if not exact or any(e % n for _, e in factors) or (content < 0 and n % 2 == 0):
+        return None
+    total = space.number(int(root) * (-1 if content < 0 else 1))
+    for factor, e in factors:
+        total = total * Function(space, factor, space.one) ** (e // n)
+    return total / Function(space, f.bottom, space.one)
 
 
-def _triangular(laws: list[tuple[RationalFunction, Expr]]) -> Iterator[dict[str, str]]:
-    """Yield conserved functions, each with a variable that the ones after it do not have."""
-    left = [(f, f.variables()) for f, _ in laws]
-    symbols = {repr(f): image.name for f, image in laws if image.is_Symbol}
-    while left:
-        free = [
-            (f, v)
-            for f, names in left
-            for v in names
-            if all(v not in others for g, others in left if g is not f)
-        ]
-        function, main = free[0] if free else (left[0][0], left[0][0].variables()[0])
-        left = [(f, names) for f, names in left if f is not function]
-        text = repr(function)
-        yield {"conserved": text, "main": symbols.get(text, main)}
+def _reduced(space: Space, polynomial: Any) -> Function:
+    """Return a polynomial as its remainder by the relations over powers of their coefficients."""
+    bottom = space.number(1)
+    for relation, k in 2 * space.relations[::-1]:
+        degree, symbol, lead = relation.degrees()[k], space.symbols[k].top, leading(relation, k)
+        while not polynomial.is_zero() and (m := polynomial.degrees()[k]) >= degree:
+            lowered = leading(polynomial, k) * symbol ** int(m - degree) * relation
+            polynomial = lead * polynomial - lowered
+            bottom = bottom * Function(space, lead, space.one)
+    return Function(space, polynomial, space.one) / bottom
 
-
-def _root_image(chart: Chart, symbol: sympy.Symbol) -> str | None:
-    """Return the function of the weights that a root variable is."""
-    for _, function, image in chart.entries:
-        base, exponent = (image if image.is_Pow else -image).as_base_exp()
-        if image == symbol:
-            return repr(function)
-        if base == symbol and exponent.is_Rational and exponent.p == 1:
-            return f"({function!r})**{exponent.q}"
-    return None
-
-
-def _curve(piece: Piece) -> Claim:
-    curve = piece.curve
-    if curve is None:
-        raise AssertionError("a parametric form has a curve")
-    generators = _Generators()
-    generators.add(curve.beta, piece.value, *piece.gradient, *(w for _, w in curve.weights))
-    return {
-        "kind": "curve",
-        "parameter": str(curve.parameter),
-        "curve": plain(curve.beta),
-        "weights": {name: plain(w) for name, w in curve.weights},
-        "generators": generators.entries,
-    }

@@ -1,80 +1,69 @@
-"""Check a certificate without trusting whoever wrote it.
+"""Check a certificate without trusting whoever wrote it: exact identities, and no search.
 
-A certificate says what a derivation proved, and gives what is needed to see it again: no search,
-only exact identities. Everything that a claim speaks of is recomputed from the text of the
-outputs F; the certificate's author is believed in nothing. This module and the ones that it
-imports, all in :mod:`derive.checking`, use Python's standard library and python-flint, and no
-other part of this package.
+Everything is recomputed from the text of F; only Python and python-flint are used. A function is
+a quotient of integer polynomials in weights, constants and *generators* (exp, log, powers, ...)
+with their derivatives. It is zero when its numerator leaves no remainder by the relations of roots
+and of the leaf; it is not zero when its value at a start, or that of a derivative along the fields
+X_a = grad F_a, is not, in rationals or in balls without 0. Every divisor is shown to be other
+than zero. Numbers are texts such as "-3/2"; labels count the outputs from 1. A certificate is::
 
-A certificate is JSON of dictionaries, lists, strings and small integers::
-
-    {"format": "regderive-certificate", "version": 1,
-     "outputs": ["a*u1", "a*u2"],          F, in the language of the command line; where it has
-                                           generators, written in them, and "as typed" besides
-     "weights": ["a", "u1", "u2"],
-     "parameters": [],                     symbols in F that are constants, such as a depth D
-     "generators": [],                     calls and real powers, each after those that it uses
-     "point": null,                        {weight: rational}; divisors with generators are
-                                           shown there not to be zero
-     "start": {"a": "a_0", ...},           w_0 as rational functions of start symbols
+    {"format": "regderive-certificate", "version": 2, "outputs": ["a*u1", "a*u2"],
+     "weights": ["a", "u1", "u2"], "parameters": [], "definitions": [],
+     "start": {"a": "a_0", ...},            w_0, rational in start symbols
+     "at": {"a_0": "2", ...},               all start symbols and parameters in numbers
+      "ties": [{"zero": f, "main": w}, ...]  relations that determine some of the weights
      "verdict": "PROVED",
-     "claims": [{"claim": kind, "block": n, ...}, ...]}
+     "claims": [{"claim": kind, ...}, ...]}
 
-Numbers are strings such as "-3/2". Blocks are the groups of outputs that share no weight, counted
-from 1 in the order of their first output. The claims, in order, each checked in what the ones
-before it established:
+Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a name, with its "value" at
+w_0, and "root of" a polynomial of which it is a simple real root, "above" others being larger;
+{"of": "sqrt(...)", "is": f} a call that is a known function; {"zero": f, "main": x} what is 0 on
+the leaf, as it is at w_0 and its derivatives along X_a are where it is, solved for x. Claims, with
+K_ab = <X_a, X_b>:
 
-idle
-    "weights": they start at 0, and where they are 0 no output has a slope along them.
-laws
-    "laws": <grad c, grad F_i> = 0, with gradients that are independent at "point". They are all
-    where p - n iterated "brackets" (1 is X_1, [1, 2] is [X_1, X_2], ...) are independent there.
-hessian
-    X_a K_bc = X_b K_ac and the closure of :mod:`derive.checking.flow` with H = 0; nothing for
-    d = 1. Here and for a warp det K must not vanish on the leaf of w_0.
-warp
-    The forced H solves H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac, and the closure holds.
-no hessian, no warp
-    The "identity", one of those of :meth:`derive.checking.flow.Flow.sides`, fails on the leaf:
-    left - right is "residual" at the start "at". Where "cleared", both sides are first multiplied
-    by their denominators; then the difference may be differentiated along the fields "along".
-    det K, differentiated along "regular along", is not 0 there.
-dual
-    <grad y_i, grad F_j> = g delta_ij, X_a g = H_a g, and <grad R, grad F_j> = g F_j.
-form
-    The printed Q and its gradient: see :mod:`derive.checking.form`.
-not certified
-    "what": something printed that this certificate does not prove; always shown. It stands
-    "instead of" a "form" of Q, or of another "claim".
+laws: <grad c, X_a> = 0, independent at "point"; all, if p - n "brackets" are independent there.
+hessian, warp: with H = 0, or the forced H, and V from "paths" (see :class:`Flow`), "structure" has
+    c with [X_a, X_b] = H_a X_b - H_b X_a + c V, [X_a, V] = -omega X_a + c V, [V, V'] = c V, and
+    V F = 0, V K = omega K; eta with eta(X_a) = H_a, eta(V) = omega is closed.
+no hessian, no warp: one of :meth:`Flow.sides` fails: the numerator of left - right, differentiated
+    "along" fields, is not 0 at the start "at"; nor is det K, differentiated along "regular".
+dual, form: X_a g = H_a g and X_a y_b = g delta_ab; in a form y = grad Q as printed, which is 0 at
+    w_0, X_a Q = sum_b K_ab y_b, g > 0 at w_0; "equal" are texts that say the same.
+not certified: "what" was printed that this certificate does not prove; always shown.
 
-Why the verdict follows.
-
-PROVED, one output. beta is monotone along the flow, in whichever direction it is steered, so on
-    the leaf near w_0 the function K > 0 is one of beta; Q'' = 1/K.
-PROVED, one block. eta(X_a) = H_a, eta(V) = omega(V) is a closed one-form on the leaf: the ranks
-    show that its tangent space is spanned by the X_a and the vertical V. g = exp(int eta) makes
-    g K^-1 constant along every V, so a function of beta, and the equations make it a Hessian.
-PROVED, several blocks. Each is a Hessian map with g = 1, and Q is the sum.
-REFUTED, one block. A warp g forces H = X log g, since the Gram minors of an independent J are
-    positive, and with H every condition on the leaf. A function whose value, or an iterated
-    derivative along the fields, is not 0 at w_0 is not zero on the leaf: one condition fails.
-REFUTED, several blocks. For k in one block and i, j in another h_k rho_ij = 0, so that a warp
-    is constant; and one block is not a Hessian map.
-UNDECIDED: the claims imply neither. The verdict must be exactly what the claims imply.
+PROVED: X_a and V span all brackets, so the leaf of w_0 is tangent to them and eta = d log g on it.
+theta_b = sum_c (K^-1)_bc dF_c has theta_b(X_a) = delta_ab, theta_b(V) = 0; by the structure
+g theta_b is closed, dy_b, and y_b is a function of beta as V y_b = 0; dy_b/dbeta_c = g (K^-1)_bc is
+symmetric: y = grad Q. REFUTED: the Gram minors of K leave one H for any warp, hence all of
+:meth:`Flow.sides` on the whole leaf; one of them fails there. Otherwise UNDECIDED.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import Any
 
-from derive.checking.claims import CLAIMS
-from derive.checking.polynomials import Rejected
-from derive.checking.record import Block, NotACertificate, State, open_certificate, require_shape
+from flint import arb, arb_mat, ctx
 
-FORMAT, VERSION = "regderive-certificate", 1
+from derive.check_algebra import (
+    BITS,
+    Function,
+    NotACertificate,
+    Rejected,
+    Space,
+    evaluated,
+    names_in,
+    near,
+    not_zero,
+    rational,
+    require,
+)
+
+FORMAT, VERSION, ORDER, LIMIT, OUTPUTS = "regderive-certificate", 2, 3, 400, 60
+__all__ = ["FORMAT", "VERSION", "NotACertificate", "Rejected", "Report", "check", "check_text"]
 
 
 @dataclass(frozen=True)
@@ -86,125 +75,352 @@ class Report:
     open: tuple[str, ...]
 
 
-def check(certificate: Any) -> Report:
-    """Return what a certificate proves.
+class Flow:
+    """Gradient flow on outputs: X_a, K, the forced H, and vertical fields V of paths.
 
-    >>> record = {"format": FORMAT, "version": 1, "outputs": ["w"], "weights": ["w"],
-    ...           "parameters": [], "generators": [], "point": None, "start": {"w": "w_0"},
-    ...           "verdict": "PROVED", "claims": [{"claim": "hessian", "block": 1},
-    ...           {"claim": "not certified", "block": 1, "what": "Q",
-    ...            "instead of": "form"}]}
-    >>> check(record).open
-    ('Q',)
+    H_a (K_aa K_bb - K_ab^2) = K_aa B_abb - K_ab B_aba with B_abc = X_a K_bc - X_b K_ac. A path
+    (a, b) names V = [X_a, X_b] - H_a X_b + H_b X_a, and (path, m) the field [X_m, V] + omega X_m
+    with omega = V K_11 / K_11.
+    """
+
+    def __init__(self, space: Space, outputs: Sequence[Function], warped: bool) -> None:
+        self.space, self.F, self.warped = space, list(outputs), warped
+        self.X = [[f.derivative(k) for k in range(space.weights)] for f in outputs]
+        self.K = [[self.along(x, f) for f in outputs] for x in self.X]
+        self.d, self.zero = len(outputs), space.number(0)
+        self.H = [self.warp(a) if warped and self.d > 1 else self.zero for a in range(self.d)]
+        self.vertical: dict[tuple[int, ...], tuple[list[Function], Function]] = {}
+
+    def along(self, x: Sequence[Function], f: Function) -> Function:
+        """Return <x, grad f>."""
+        return self.space.along(x, f)
+
+    def bracket(self, x: Sequence[Function], y: Sequence[Function]) -> list[Function]:
+        """Return [x, y] = (Dy) x - (Dx) y."""
+        return [self.along(x, yk) - self.along(y, xk) for xk, yk in zip(x, y, strict=True)]
+
+    def warp(self, a: int) -> Function:
+        """Return the only possible X_a log g."""
+        K, X, b = self.K, self.X, 1 if a == 0 else 0
+        first = self.along(X[a], K[b][b]) - self.along(X[b], K[a][b])
+        second = self.along(X[a], K[b][a]) - self.along(X[b], K[a][a])
+        return (K[a][a] * first - K[a][b] * second) / (K[a][a] * K[b][b] - K[a][b] ** 2)
+
+    def position(self, label: Any) -> int:
+        """Return the place of the output that claims call *label*."""
+        require(type(label) is int and 1 <= label <= self.d, f"there is no output {label!s:.20}")
+        return int(label) - 1
+
+    def field(self, path: Sequence[int]) -> tuple[list[Function], Function]:
+        """Return V and omega of a path."""
+        require(2 <= len(path) <= 12, "a path has two numbers of outputs or more")
+        if tuple(path) not in self.vertical:
+            *before, m = path
+            a, x, y = before[0], self.X[m], self.X[before[0]]
+            if len(before) == 1:
+                terms = zip(self.bracket(y, x), y, x, strict=True)
+                v = [z - self.H[a] * xk + self.H[m] * yk for z, yk, xk in terms]
+            else:
+                w, rate = self.field(before)
+                v = [z + rate * xk for z, xk in zip(self.bracket(x, w), x, strict=True)]
+            idle = all(vk.is_zero() for vk in v)
+            omega = self.zero if idle else self.along(v, self.K[0][0]) / self.K[0][0]
+            self.vertical[tuple(path)] = v, omega
+        return self.vertical[tuple(path)]
+
+    def sides(self, kind: str, path: Sequence[int], pair: Sequence[int]) -> tuple[Any, Any]:
+        """Return both sides of a condition that every warp (H = 0: none) needs on the leaf.
+
+        equation (a, b, c): H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac. factor (path; i, j):
+        V K_ij = omega K_ij. closed (path): eta is closed on the last two of its fields.
+        """
+        H, K, X = self.H, self.K, self.X
+        *before, m = path
+        if kind == "equation" and len(path) == 3:
+            a, b = before
+            right = self.along(X[a], K[b][m]) - self.along(X[b], K[a][m])
+            return H[a] * K[b][m] - H[b] * K[a][m], right
+        v, omega = self.field(path)
+        if kind == "factor" and len(pair) == 2:
+            entry = K[pair[0]][pair[1]]
+            return self.along(v, entry), omega * entry
+        require(kind == "closed", f"there is no condition of the kind {kind!s:.20}")
+        if len(before) == 1:
+            return self.along(X[before[0]], H[m]) - self.along(X[m], H[before[0]]), omega
+        w, rate = self.field(before)
+        return self.along(X[m], rate) - self.along(w, H[m]) + rate * H[m], omega
+
+    def nested(self, tree: Any, depth: int = 0) -> list[Function]:
+        """Return X_a for a number a, and the bracket of two for a pair."""
+        if isinstance(tree, int):
+            return self.X[self.position(tree)]
+        require(isinstance(tree, list) and len(tree) == 2 and depth < 12, "a bracket is a pair")
+        return self.bracket(self.nested(tree[0], depth + 1), self.nested(tree[1], depth + 1))
+
+
+def independent(rows: Sequence[Sequence[Any]]) -> bool:
+    """Tell whether rows of values are shown to be independent: their Gram determinant is > 0."""
+    with ctx.workprec(BITS):
+        matrix = arb_mat([[arb(x) for x in row] for row in rows] or [[1]])
+        return bool((matrix * matrix.transpose()).det() > 0)
+
+
+def determinant(matrix: Sequence[Sequence[Function]]) -> Function:
+    """Return a determinant, by expansion."""
+    require(len(matrix) <= 7, "a determinant is too large to be expanded")
+    total, rest = matrix[0][0], matrix[1:]
+    for j, x in enumerate(matrix[0]):
+        minor = [[*row[:j], *row[j + 1 :]] for row in rest]
+        term = x * determinant(minor) if minor else x
+        total = term if j == 0 else total - term if j % 2 else total + term
+    return total
+
+
+class Checker:
+    """A certificate being checked, claim by claim."""
+
+    def __init__(self, record: Any, spare: int = 0) -> None:
+        weights, claims = record["weights"], record["claims"]
+        symbols = names_in(record["start"].values()) - set(record["parameters"])
+        room = max((len(c.get("definitions", ())) for c in claims), default=0)
+        if len(claims) > LIMIT or len(record["outputs"]) > OUTPUTS or not record["outputs"]:
+            raise NotACertificate("there are too many outputs or claims, or no output")
+        constants = [*record["parameters"], *sorted(symbols)]
+        room += len(record["definitions"]) + 1 + spare
+        space = self.space = Space(weights, constants, room)
+        if set(record["start"]) != set(weights):
+            raise NotACertificate("the start does not give every weight")
+        space.w0 = [space.read(record["start"][w]) for w in weights]
+        require(all(space.is_of_constants(w) for w in space.w0), "the start uses a weight")
+        space.start = space.started(record["at"])
+        for entry in record["definitions"]:
+            space.define(entry)
+        self.flow = Flow(space, [space.read(text) for text in record["outputs"]], False)
+        space.fields = self.flow.X
+        space.relate(record["ties"])
+        tied = {weights.index(entry["main"]) for entry in record["ties"]}
+        self.free = [k for k in range(len(weights)) if k not in tied]
+        self.record, self.established, self.g = record, set[str](), ""
+        self.covered: set[int] = set()
+        self.settle()
+        space.divisors.clear()
+
+    def laws(self, claim: Any) -> None:
+        """Accept conserved quantities."""
+        flow, space, at = self.flow, self.space, claim["point"]
+        laws = [space.read(text) for text in claim["laws"]]
+        for text, c in zip(claim["laws"], laws, strict=True):
+            for a, x in enumerate(flow.X, 1):
+                require(flow.along(x, c).is_zero(), f"<grad c, grad F{a}> is not 0: {text:.60}")
+        point = space.values([rational(at.get(name)) for name in list(space.names)[: space.size]])
+        tied = [k for k in range(space.weights) if k not in self.free]
+        free = all(c.derivative(k).is_zero() for c in laws for k in tied)
+        require(free, "a law uses a weight that is tied to others")
+        on = all(near(space.read(t["zero"]).at(point), 0) for t in self.record["ties"])
+        require(on, "the point is not where the ties hold")
+        rows = [[c.derivative(k).at(point) for k in self.free] for c in laws]
+        require(independent(rows), "the gradients are not shown to be independent")
+        if claim["brackets"] is not None:
+            fields = [flow.nested(tree) for tree in claim["brackets"]]
+            rows = [[x[k].at(point) for k in self.free] for x in fields]
+            complete = len(rows) + len(laws) == len(self.free) and independent(rows)
+            require(complete, "the brackets do not show that these are all conserved quantities")
+
+    def exists(self, claim: Any) -> None:
+        """Accept that Q exists: the structure of the fields X_a and V, and eta is closed."""
+        flow, space = self.flow, self.space
+        flow = self.flow = Flow(space, flow.F, claim["claim"] == "warp")
+        rows = [[x[k].at(space.start) for k in self.free] for x in flow.X]
+        moves = independent(rows) or self.lives(determinant(flow.K).top)
+        require(moves, "the outputs are not shown to move independently from the start")
+        paths = [[flow.position(a) for a in path] for path in claim["paths"]]
+        verticals = [flow.field(path) for path in paths]
+        still = all(flow.along(v, f).is_zero() for v, _ in verticals for f in flow.F)
+        require(still, "a vertical field moves the outputs")
+        fields = [*flow.X, *(v for v, _ in verticals)]
+        eta = [*flow.H, *(omega for _, omega in verticals)]
+        given = {(i, j): c for i, j, c in claim["structure"]}
+        for i, j in combinations(range(len(fields)), 2):
+            c = [flow.zero] * flow.d
+            c += [space.read(t) for t in given.get((i + 1, j + 1), ["0"] * len(verticals))]
+            if j < flow.d:
+                c[i], c[j] = flow.zero - eta[j], eta[i]
+            elif i < flow.d:
+                c[i] = flow.zero - eta[j]
+            curl = flow.along(fields[i], eta[j]) - flow.along(fields[j], eta[i])
+            left = [*flow.bracket(fields[i], fields[j]), curl]
+            rows = [[*field, e] for field, e in zip(fields, eta, strict=True)]
+            for k, x in enumerate(left):
+                right = sum((ck * row[k] for ck, row in zip(c, rows, strict=True)), flow.zero)
+                what = f"the structure of the fields {i + 1}, {j + 1} does not hold identically"
+                require((x - right).is_zero(), what)
+
+    def fails(self, claim: Any) -> None:
+        """Accept that a condition, which every warp (or g = 1) needs, fails on the leaf."""
+        space = self.space
+        flow = Flow(space, self.flow.F, claim["claim"] == "no warp")
+        values, (kind, path, pair) = space.started(claim["at"]), claim["identity"]
+        path, pair = ([flow.position(a) for a in labels] for labels in (path, pair))
+        left, right = flow.sides(kind, path, pair)
+        value = self.derivative((left - right).top, claim["along"]).at(values)
+        require(not_zero(value), "the value is 0, or not shown to be other than 0, at this start")
+        if not independent([[xk.at(values) for xk in x] for x in flow.X]):
+            value = self.derivative(determinant(flow.K).top, claim["regular"]).at(values)
+            require(not_zero(value), "J is not shown to have full rank on the leaf of the start")
+
+    def mirror(self, claim: Any) -> None:
+        """Accept g and y with X_a y_b = g delta_ab, as functions of the weights or in beta."""
+        flow, space, read = self.flow, self.space, self.space.read
+        require(self.established & {"hessian", "warp"}, "that Q exists comes before it")
+        at = [flow.position(a) for a in claim["outputs"]]
+        space.names.update(zip(claim.get("beta", ()), [flow.F[b] for b in at], strict=False))
+        for entry in claim["definitions"]:
+            space.define(entry)
+        g, y = read(claim["g"]), [read(text) for text in claim["y"]]
+        for a, x in enumerate(flow.X):
+            require((flow.along(x, g) - flow.H[a] * g).is_zero(), "g is not the warp")
+            for b, yb in zip(at, y, strict=True):
+                slope = flow.along(x, yb) - (g if a == b else flow.zero)
+                require(slope.is_zero(), f"y{b + 1} is no mirror map along grad F{a + 1}")
+        for left, right in claim["equal"]:
+            require((read(left) - read(right)).is_zero(), f"{left:.60} is not {right:.60}")
+        require(self.g in ("", claim["g"]), "one g serves for all outputs")
+        if claim["R"] is not None:
+            pairs = [(x, g * flow.F[a]) for a, x in enumerate(flow.X)]
+            self.potential(claim["R"], pairs, "R")
+        if claim["claim"] == "form":
+            require(g.at(space.start) > 0, "the warp g is not shown to be positive at the start")
+            for b, yb in zip(claim["beta"], y, strict=True):
+                space.vanish_at_start(yb, f"the slope along {b}")
+            if claim["Q"] is not None:
+                slopes = [
+                    [flow.K[a][b] * yb for b, yb in zip(at, y, strict=True)] for a in range(flow.d)
+                ]
+                pairs = [(x, sum(s, flow.zero)) for x, s in zip(flow.X, slopes, strict=True)]
+                self.potential(claim["Q"], pairs, "Q")
+
+    def potential(self, text: str, slopes: Sequence[Any], what: str) -> None:
+        """Require the derivatives of a function along the fields."""
+        f = self.space.read(text)
+        for x, slope in slopes:
+            require((self.flow.along(x, f) - slope).is_zero(), f"{what} has another derivative")
+
+    def derivative(self, polynomial: Any, labels: Sequence[Any]) -> Function:
+        """Return an iterated derivative of a polynomial along fields."""
+        f = Function(self.space, polynomial, self.space.one)
+        for label in labels:
+            f = self.flow.along(self.flow.X[self.flow.position(label)], f)
+        return f
+
+    def lives(self, polynomial: Any) -> bool:
+        """Tell whether a polynomial is shown not to be 0 on all of the leaf of the start."""
+        if not_zero(evaluated(polynomial, self.space.start)):
+            return True
+        labels = range(1, self.flow.d + 1)
+        paths = (path for n in range(ORDER + 1) for path in product(labels, repeat=n))
+        return any(not_zero(self.derivative(polynomial, p).at(self.space.start)) for p in paths)
+
+    def accept(self, claim: Any) -> str:
+        """Check one claim; return what holds."""
+        kind, before, flow = claim["claim"], self.space.scope(), self.flow
+        try:
+            CLAIMS[kind](self, claim)
+            self.settle()
+        except Rejected:
+            self.flow = flow
+            raise
+        finally:
+            self.space.leave(before)
+            self.space.divisors.clear()
+        self.established.add(kind)
+        if kind in ("form", "not certified"):
+            self.covered |= {flow.position(a) for a in claim["outputs"]}
+        self.g = claim.get("g", self.g)
+        return str(kind)
+
+    def leave_open(self, claim: Any) -> None:
+        """Accept a statement that nothing is shown of."""
+        require(isinstance(claim["what"], str) and claim["what"], "it has to be said what")
+        require(isinstance(claim["outputs"], list), "the outputs are a list")
+
+    def settle(self) -> None:
+        """Require that no divisor so far vanishes on the leaf."""
+        for text, polynomial in self.space.divisors.items():
+            require(self.lives(polynomial), f"a divisor may be 0: {text:.60}")
+
+    def verdict(self) -> str:
+        """Return what the claims imply."""
+        if "no warp" in self.established:
+            return "REFUTED"
+        whole = self.covered == set(range(self.flow.d))
+        return "PROVED" if self.established & {"hessian", "warp"} and whole else "UNDECIDED"
+
+
+CLAIMS: dict[str, Callable[[Checker, Any], None]] = {
+    "laws": Checker.laws,
+    "hessian": Checker.exists,
+    "warp": Checker.exists,
+    "no hessian": Checker.fails,
+    "no warp": Checker.fails,
+    "dual": Checker.mirror,
+    "form": Checker.mirror,
+    "not certified": Checker.leave_open,
+}
+
+
+def check(record: Any) -> Report:
+    """Return what a certificate proves.
 
     Raises:
         NotACertificate: the record is none.
         Rejected: a claim, or the verdict, does not follow; one line says which and how.
     """
-    if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise NotACertificate(f"the format is not {FORMAT}")
-    if certificate.get("version") != VERSION:
+    if record.get("version") != VERSION:
         raise NotACertificate(f"the version is not {VERSION}")
     try:
-        require_shape(certificate)
-        return _check(certificate)
+        checker, accepted, uncertified = Checker(record), [], []
+        for n, claim in enumerate(record["claims"], 1):
+            try:
+                kind = checker.accept(claim)
+            except Rejected as why:
+                raise Rejected(f"claim {n} ({claim['claim']!s:.20}): {why}") from None
+            where = ", ".join(f"beta{a}" for a in claim.get("outputs", ()))
+            if kind == "not certified":
+                uncertified.append(claim["what"])
+            else:
+                accepted.append(f"{kind} ({where})" if where else kind)
+        verdict = checker.verdict()
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as fault:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
-    except ZeroDivisionError:
-        raise Rejected("a division by zero") from None
-
-
-def _check(certificate: Mapping[str, Any]) -> Report:
-    state = open_certificate(certificate)
-    accepted, uncertified = [], []
-    for position, claim in enumerate(certificate["claims"], 1):
-        kind, where = claim["claim"], f"claim {position} ({claim['claim']})"
-        if kind == "idle":
-            continue
-        index = claim["block"]
-        if kind not in CLAIMS or type(index) is not int or not 1 <= index <= len(state.blocks):
-            raise Rejected(f"{where}: there is no such claim or block")
-        block = state.blocks[index - 1]
-        try:
-            CLAIMS[kind](claim, block, state)
-        except Rejected as why:
-            raise Rejected(f"{where}: {why}") from None
-        block.established.add(claim["instead of"] if kind == "not certified" else kind)
-        if kind == "not certified":
-            uncertified.append(str(claim["what"]))
-        else:
-            accepted.append(f"block {index}: {kind}")
-            if kind == "form" and claim["Q"] is None:
-                uncertified.append("Q itself, of which only the gradient is certified")
-    uncertified += _as_typed(certificate, state)
-    verdict = implied(state.blocks)
-    if certificate["verdict"] != verdict:
-        raise Rejected(f"verdict: the claims imply {verdict}, not {certificate['verdict']!s:.40}")
+    require(record["verdict"] == verdict, f"verdict: the claims imply {verdict}")
     return Report(verdict, tuple(accepted), tuple(uncertified))
 
 
-def _as_typed(certificate: Mapping[str, Any], state: State) -> list[str]:
-    """Return what is open about F as typed being F as written in the generators."""
-    found = []
-    for text, output in zip(certificate.get("as typed", []), certificate["outputs"], strict=False):
-        try:
-            same = (state.space.read(text) - state.space.read(output)).is_zero()
-        except Rejected:
-            same = False
-        if not same:
-            found.append(f"that {text} is {output}")
-    return found
-
-
-def implied(blocks: list[Block]) -> str:
-    """Return the verdict that the established claims imply."""
-    hessian = all("hessian" in b.established for b in blocks)
-    no_hessian = any(b.established & {"no hessian", "no warp"} for b in blocks)
-    single = blocks[0].established if len(blocks) == 1 else set()
-    if "no warp" in single or (len(blocks) > 1 and no_hessian):
-        return "REFUTED"
-    if (hessian or "warp" in single) and all("form" in b.established for b in blocks):
-        return "PROVED"
-    return "UNDECIDED"
-
-
 def check_text(text: str) -> Report:
-    """Check a JSON text: a certificate, or a record that has one under "certificate".
-
-    What the record says elsewhere, the verdict, F and every certified Q, must be what its
-    certificate says.
-
-    Raises:
-        NotACertificate: the text is no JSON, or holds no certificate.
-        Rejected: a claim or the verdict does not follow, or the record says something else.
-    """
+    """Check a JSON text: a certificate, or a record that has one and must print what it says."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError) as fault:
         raise NotACertificate(f"no JSON: {fault}") from None
     if not isinstance(record, dict) or "certificate" not in record:
         return check(record)
-    report = check(record["certificate"])
+    certificate = record["certificate"]
+    report = check(certificate)
     try:
-        _compare(record, record["certificate"])
+        left = f"; it leaves open: {report.open[0]:.80}" if report.open else ""
+        same = record["verdict"] == report.verdict
+        require(same, f"the record says {record['verdict']!s:.40}, its certificate does not{left}")
+        given = record["parameterization"]
+        same = all(given[key] == certificate[key] for key in ("outputs", "weights", "start"))
+        require(same, "the record is of another F or start than its certificate")
+        printed = {tuple(p["beta"]): p for p in record["potential"]["pieces"]}
+        for claim in certificate["claims"]:
+            if claim["claim"] == "form":
+                piece = printed.get(tuple(claim["beta"]), {"Q": None, "gradient": None})
+                same = claim["Q"] in (None, piece["Q"]) and claim["y"] == piece["gradient"]
+                require(same, "the record prints another Q than its certificate certifies")
     except (KeyError, TypeError, AttributeError) as fault:
         raise NotACertificate(f"the record around it is incomplete ({fault})") from None
     return report
-
-
-def _compare(record: Mapping[str, Any], certificate: Mapping[str, Any]) -> None:
-    """Require that a record prints what its certificate certifies."""
-    if record["verdict"] != certificate["verdict"]:
-        left = [c["what"] for c in certificate["claims"] if c["claim"] == "not certified"]
-        why = f"; it leaves open: {left[0]!s:.80}" if left else ""
-        raise Rejected(f"the record says {record['verdict']!s:.40}, its certificate does not{why}")
-    given = record["parameterization"]
-    typed = certificate.get("as typed", certificate["outputs"])
-    if given["outputs"] != typed or any(given[k] != certificate[k] for k in ("weights", "start")):
-        raise Rejected("the record is of another F or start than its certificate")
-    printed = {tuple(piece["beta"]): piece for piece in record["potential"]["pieces"]}
-    for claim in certificate["claims"]:
-        if claim["claim"] == "form":
-            piece = printed.get(tuple(claim["beta"]), {"Q": None, "gradient": None})
-            if claim["Q"] not in (None, piece["Q"]) or claim["gradient"] != piece["gradient"]:
-                raise Rejected("the record prints another Q than its certificate certifies")

@@ -1,0 +1,451 @@
+"""Exact functions for the checker of certificates; only Python and python-flint are used.
+
+A function is a quotient of integer polynomials in weights, constants and *generators*: calls such
+as exp(w) and powers such as sqrt(u**2 + v**2) or p**D, with their derivatives. An identity holds
+when its numerator leaves no remainder by the relations; that needs no independence of generators,
+since a combination of true relations is true. That a function is *not* zero is only concluded from
+a value, in rationals or in balls. All divisors are kept, so that the checker can see to that.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from flint import Ordering, arb, ctx, fmpq, fmpz_mpoly_ctx, fmpz_poly
+
+BITS, TINY = 320, 150
+LENGTH, DEPTH, POWER, NAMES = 20_000, 200, 400, 400
+TERMS, DEGREE, DIGITS = 300_000, 2_000, 20_000
+NAME, RATIONAL = re.compile(r"[A-Za-z_]\w*", re.ASCII), re.compile(r"-?\d{1,999}(/\d{1,999})?", 256)
+CALLS, HYPERBOLIC = ("exp", "log", "sin", "cos", "asinh"), ("sinh", "cosh", "tanh")
+SIGNS: dict[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+SIGNS[ast.Div] = operator.truediv
+
+
+class NotACertificate(Exception):
+    """The record does not have the shape of a certificate."""
+
+
+class Rejected(Exception):
+    """A claim fails, or is not shown by what the certificate gives; one line says which and how."""
+
+
+def require(condition: Any, why: str) -> None:
+    """Raise Rejected unless the condition holds."""
+    if not condition:
+        raise Rejected(why)
+
+
+def times(a: Any, b: Any) -> Any:
+    """Return the product of two polynomials, refusing what would not end."""
+    fits = len(a) * len(b) <= TERMS and a.total_degree() + b.total_degree() <= DEGREE
+    short = all(x.is_zero() or x.leading_coefficient().bit_length() < DIGITS for x in (a, b))
+    require(fits and short, "an expression is too large to be expanded")
+    return a * b
+
+
+class Function:
+    """A quotient of two integer polynomials in the names of a :class:`Space`."""
+
+    def __init__(self, space: Space, top: Any, bottom: Any) -> None:
+        if not bottom.is_one():
+            common = top.gcd(bottom) if bottom.leading_coefficient() > 0 else -top.gcd(bottom)
+            top, bottom = top / common, bottom / common
+        self.space, self.top, self.bottom = space, top, bottom
+
+    def _of(self, top: Any, bottom: Any) -> Function:
+        return Function(self.space, top, bottom)
+
+    def __add__(self, other: Function) -> Function:
+        top = times(self.top, other.bottom) + times(other.top, self.bottom)
+        return self._of(top, times(self.bottom, other.bottom))
+
+    def __sub__(self, other: Function) -> Function:
+        top = times(self.top, other.bottom) - times(other.top, self.bottom)
+        return self._of(top, times(self.bottom, other.bottom))
+
+    def __mul__(self, other: Function) -> Function:
+        return self._of(times(self.top, other.top), times(self.bottom, other.bottom))
+
+    def __truediv__(self, other: Function) -> Function:
+        require(not other.top.is_zero(), "a divisor is zero")
+        self.space.divisors[str(other.top)] = other.top
+        return self._of(times(self.top, other.bottom), times(self.bottom, other.top))
+
+    def __pow__(self, n: int) -> Function:
+        base, result = self if n >= 0 else self.space.number(1) / self, self.space.number(1)
+        for digit in bin(abs(n))[2:]:
+            result = result * result * base if digit == "1" else result * result
+        return result
+
+    def is_zero(self) -> bool:
+        """Tell whether this is zero by the relations; True is a proof."""
+        return bool(self.space.reduce(self.top).is_zero())
+
+    def partial(self, k: int) -> Function:
+        """Return the derivative by one polynomial variable, all others held fixed."""
+        slope = self.top.derivative(k) * self.bottom - self.top * self.bottom.derivative(k)
+        return self._of(slope, self.bottom * self.bottom)
+
+    def derivative(self, k: int) -> Function:
+        """Return the derivative by weight k, that of generators by their rules."""
+        total, space = self.partial(k), self.space
+        for j, (kind, argument, exponent, f) in enumerate(space.generators, space.size):
+            part = self.partial(j)
+            if not part.top.is_zero():
+                inner = argument.derivative(k)
+                if not inner.top.is_zero():
+                    total = total + part * space.slope(kind, argument, exponent, f) * inner
+        return total
+
+    def at(self, values: Sequence[Any]) -> Any:
+        """Return the value: exact, or a ball where one of the values is a ball."""
+        with ctx.workprec(BITS):
+            top, bottom = evaluated(self.top, values), evaluated(self.bottom, values)
+            require(not_zero(bottom), "the point is a pole")
+            return top / bottom
+
+    def into(self, images: Sequence[Function]) -> Function:
+        """Substitute functions for the first polynomial variables."""
+        space, sides = self.space, []
+        for polynomial in (self.top, self.bottom):
+            total = space.number(0)
+            for exponents, coefficient in polynomial.to_dict().items():
+                term = space.number(int(coefficient))
+                for f, n in zip([*images, *space.symbols[len(images) :]], exponents, strict=True):
+                    term = term * f ** int(n) if n else term
+                total = total + term
+            sides.append(total)
+        return sides[0] / sides[1]
+
+
+def evaluated(polynomial: Any, values: Sequence[Any]) -> Any:
+    """Return the value of a polynomial at rationals and balls."""
+    total: Any = fmpq(0)
+    for exponents, coefficient in polynomial.to_dict().items():
+        term: Any = fmpq(coefficient)
+        for x, n in zip(values, exponents, strict=False):
+            term = term * x ** int(n) if n else term
+        total = total + term
+    return total
+
+
+def remainder(polynomial: Any, relation: Any, k: int) -> Any:
+    """Return r with lead^n polynomial = q relation + r, of lower degree in variable k."""
+    degree, symbol, lead = relation.degrees()[k], relation.context().gens()[k], leading(relation, k)
+    while not polynomial.is_zero() and (n := polynomial.degrees()[k]) >= degree:
+        lowered = times(leading(polynomial, k) * symbol ** int(n - degree), relation)
+        polynomial = times(lead, polynomial) - lowered
+    return polynomial
+
+
+def leading(polynomial: Any, k: int) -> Any:
+    """Return the coefficient of the highest power of variable k."""
+    top, terms = polynomial.degrees()[k], polynomial.to_dict().items()
+    chosen = {(*e[:k], 0, *e[k + 1 :]): c for e, c in terms if e[k] == top}
+    return polynomial.context().from_dict(chosen)
+
+
+def not_zero(x: Any) -> bool:
+    """Tell whether a value is shown not to be 0."""
+    return bool(x > 0 or x < 0)
+
+
+def near(a: Any, b: Any) -> bool:
+    """Tell whether two values are equal: exactly if rational, else to 150 bits."""
+    with ctx.workprec(BITS):
+        exact = isinstance(a, fmpq) and isinstance(b, fmpq | int)
+        return bool(a == b if exact else abs(arb(a) - b) < arb(2) ** -TINY)
+
+
+def rational(text: Any) -> fmpq:
+    """Return the rational number that a text such as -3/2 is."""
+    require(isinstance(text, str) and RATIONAL.fullmatch(text), f"{text!s:.40} is no rational")
+    top, _, bottom = text.partition("/")
+    return fmpq(int(top), int(bottom or 1))
+
+
+class Space:
+    """Weights, constants and generators, with their values at a start in numbers."""
+
+    def __init__(self, weights: Sequence[str], constants: Sequence[str], size: int) -> None:
+        given = [*weights, *constants]
+        if len(set(given)) < len(given) or not all(NAME.fullmatch(n) for n in given):
+            raise NotACertificate("names are letters, digits and underscores, each given once")
+        self.size, self.weights = len(given), len(weights)
+        require(self.size + size <= NAMES, "there are too many names")
+        ring = fmpz_mpoly_ctx.get([f"x{i}" for i in range(self.size + size)], Ordering.degrevlex)
+        self.one = ring.constant(1)
+        self.symbols = [Function(self, x, self.one) for x in ring.gens()]
+        self.names = dict(zip(given, self.symbols, strict=False))
+        self.generators: list[tuple[str, Function, Function, Function]] = []
+        self.known: list[tuple[str, Function, Function, Function]] = []
+        self.relations: list[tuple[Any, int]] = []
+        self.divisors: dict[str, Any] = {}
+        self.w0: list[Function] = []
+        self.start: list[Any] = []
+        self.fields = [
+            [self.number(i == k) for i in range(self.weights)] for k in range(self.weights)
+        ]
+
+    def number(self, x: Any) -> Function:
+        """Return a rational number as a function."""
+        return Function(self, self.one * fmpq(x).p, self.one * fmpq(x).q)
+
+    def along(self, x: Sequence[Function], f: Function) -> Function:
+        """Return <x, grad f>."""
+        used = [(k, xk) for k, xk in enumerate(x) if not xk.top.is_zero()]
+        return sum((xk * f.derivative(k) for k, xk in used), self.number(0))
+
+    def reduce(self, polynomial: Any) -> Any:
+        """Return the remainder of a polynomial by all relations, the last first."""
+        for relation, k in 2 * self.relations[::-1]:
+            polynomial = remainder(polynomial, relation, k)
+        return polynomial
+
+    def values(self, start: Sequence[Any]) -> list[Any]:
+        """Return the values of all names, given those of weights and constants."""
+        found = list(start)
+        for kind, argument, exponent, _ in self.generators:
+            found.append(ball(kind, argument.at(found), exponent.at(found)))
+        return found
+
+    def started(self, at: dict[str, str]) -> list[Any]:
+        """Return the values of all names at a start in numbers."""
+        constants = list(self.names)[self.weights : self.size]
+        known = [fmpq(0)] * self.weights + [rational(at.get(name)) for name in constants]
+        return self.values([w.at(known) for w in self.w0] + known[self.weights :])
+
+    def at_start(self, f: Function) -> Function:
+        """Return a function at w_0, in constants; calls at w_0 are plain or among the known."""
+        if f.top.is_constant() and f.bottom.is_constant():
+            return f
+        images = [*self.w0, *self.symbols[self.weights :]]
+        used = (f.top * f.bottom).degrees()
+        for j, (kind, argument, exponent, _) in enumerate(self.generators, self.size):
+            if used[j]:
+                u = self.at_start(argument)
+                value = None if (plain := constant(u)) is None else ball(kind, plain, fmpq(0))
+                exact = isinstance(value, fmpq)
+                images[j] = self.number(value) if exact else self.find(kind, u, exponent)
+        return f.into(images)
+
+    def vanish_at_start(self, f: Function, what: str) -> None:
+        """Require that a function is 0 at w_0."""
+        require(self.at_start(f).is_zero(), f"{what} is not 0 at the start")
+
+    def relate(self, entries: Sequence[Any]) -> None:
+        """Add what is 0 on the leaf: 0 at w_0, with derivatives that are 0 where all are."""
+        found = []
+        for entry in entries:
+            text, main = entry["zero"], entry["main"]
+            f, k = self.read(text), self.symbols.index(self.names[main])
+            self.vanish_at_start(f, f"{text:.60}")
+            require(f.top.degrees()[k] > 0, f"{text:.60} does not give {main}")
+            lead = leading(f.top, k)
+            self.divisors[str(lead)] = lead
+            found.append((f, k))
+        self.relations += [(f.top, k) for f, k in found]
+        kept = all(self.along(x, f).is_zero() for x in self.fields for f, _ in found)
+        require(kept, "what is 0 at the start does not stay 0")
+
+    def scope(self) -> tuple[Any, ...]:
+        """Return what definitions change."""
+        return dict(self.names), list(self.known), list(self.relations), list(self.generators)
+
+    def leave(self, before: tuple[Any, ...]) -> None:
+        """Forget the definitions since *before*."""
+        self.names, self.known, self.relations, self.generators = before
+        self.start = self.start[: self.size + len(self.generators)]
+
+    def is_of_constants(self, f: Function) -> bool:
+        """Tell whether a function has no weight in it."""
+        return not any((f.top * f.bottom).degrees()[: self.weights])
+
+    def define(self, entry: Any) -> None:
+        """Add a definition."""
+        if "zero" in entry:
+            self.relate([entry])
+            return
+        if "of" not in entry:
+            image = self.names[entry["name"]] = self.read(entry["is"])
+            if "value" in entry:
+                self.vanish_at_start(image - self.read(entry["value"]), entry["name"])
+            if "root of" in entry:
+                self._branch(entry, image)
+            return
+        kind, argument, exponent = self._call(tree_of(entry["of"]))
+        image = self.read(entry["is"]) if "is" in entry else None
+        if image is None:
+            k = self.size + len(self.generators)
+            image = self.names[entry["name"]] = self.symbols[k]
+            self.generators.append((kind, argument, exponent, image))
+            self.start = self.values(self.start[: self.size])
+            if kind == "power" and (n := root_of(exponent)):
+                self.relations.append(((image**n - argument).top, k))
+            elif kind == "sin":
+                rest = image**2 + self.find("cos", argument) ** 2 - self.number(1)
+                self.relations.append((rest.top, k))
+        else:
+            self._same(kind, argument, exponent, image, entry["of"])
+        self.known.append((kind, argument, exponent, image))
+
+    def _same(self, kind: str, argument: Function, exponent: Any, f: Function, text: str) -> None:
+        """Require that f is a call: one derivative along all fields, one value at the start."""
+        if kind == "power" and (n := root_of(exponent)):
+            require((f**n - argument).is_zero(), f"the image of {text} is not that root")
+        else:
+            rate = self.slope(kind, argument, exponent, f)
+            for x in self.fields:
+                equal = (self.along(x, f) - rate * self.along(x, argument)).is_zero()
+                require(equal, f"the image of {text} has another derivative")
+        value = ball(kind, argument.at(self.start), exponent.at(self.start))
+        require(near(f.at(self.start), value), f"the image of {text} starts elsewhere")
+        require(kind != "power" or value > 0, f"{text} is not shown to be positive")
+
+    def slope(self, kind: str, u: Function, exponent: Function, f: Function) -> Function:
+        """Return the derivative of f = kind(u) by u."""
+        if kind == "exp":
+            return f
+        if kind in ("log", "logabs"):
+            return self.number(1) / u
+        if kind == "cos":
+            return self.number(-1) * self.find("sin", u)
+        if kind == "sin":
+            return self.find("cos", u)
+        if kind == "asinh":
+            root = self.find("power", u**2 + self.number(1), self.number(fmpq(1, 2)))
+            return self.number(1) / root
+        require(self.is_of_constants(exponent), "an exponent changes with the weights")
+        return f * exponent / u
+
+    def _branch(self, entry: Any, image: Function) -> None:
+        """Require that a name is the root of a polynomial that it is said to be."""
+        name, k = entry["name"], len(self.symbols) - 1
+        require(self.read(entry["root of"]).is_zero(), f"{name} does not solve its polynomial")
+        self.names[name] = self.symbols[k]
+        P = self.read(entry["root of"]).top
+        self.names[name] = image
+        root, coefficients = image.at(self.start), []
+        while not P.is_zero():
+            n, lead = int(P.degrees()[k]), leading(P, k)
+            coefficients += [fmpq(0)] * max(0, n + 1 - len(coefficients))
+            coefficients[n] = fmpq(1) * evaluated(lead, self.start)
+            P = P - lead * self.symbols[k].top ** n
+        scale = fmpq(1)
+        for c in coefficients:
+            scale = scale * c.q
+        factors = fmpz_poly([int((c * scale).p) for c in coefficients]).factor()[1]
+        real = [(z.real, n) for f, n in factors for z, _ in f.complex_roots() if z.imag == 0]
+        # Real roots come as disjoint balls: all but the one that is the root lie on a side of it.
+        simple = [n for x, n in real if not (x > root or x < root)] == [1]
+        above = sum(n for x, n in real if x > root)
+        require(simple and above == entry["above"], f"{name} is another root of its polynomial")
+
+    def read(self, text: Any) -> Function:
+        """Return the function that a text of the language stands for; nothing is evaluated."""
+        return self._build(tree_of(text), 0)
+
+    def find(self, kind: str, argument: Function, exponent: Function | None = None) -> Function:
+        """Return what a call was defined to be."""
+        exponent = exponent or self.number(0)
+        for known, u, e, image in self.known:
+            differ = known != kind or not_zero((u - argument).at(self.start))
+            if not differ and (u - argument).is_zero() and (e - exponent).is_zero():
+                return image
+        raise Rejected(f"a call of {kind} is used that is not among the definitions")
+
+    def _build(self, node: ast.expr, depth: int) -> Function:
+        require(depth < DEPTH, "a text is nested too deeply")
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return self.number(node.value)
+        if isinstance(node, ast.Name):
+            require(node.id in self.names, f"the name {node.id:.40} is not known here")
+            return self.names[node.id]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return self.number(0) - self._build(node.operand, depth + 1)
+        if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
+            left, right = self._build(node.left, depth + 1), self._build(node.right, depth + 1)
+            return SIGNS[type(node.op)](left, right)  # type: ignore[no-any-return]
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("tan", *HYPERBOLIC):
+            return self._quotient(node.func.id, self._build(node.args[0], depth + 1))  # type: ignore[attr-defined]
+        kind, base, exponent = self._call(node, depth + 1)
+        n = constant(exponent)
+        if kind != "power" or n is None:
+            return self.find(kind, base, exponent)
+        require(abs(n.p) <= POWER and n.q <= POWER, f"the exponent {n} is too large")
+        root = base if n.q == 1 else self.find("power", base, self.number(fmpq(1, n.q)))
+        return root ** int(n.p)
+
+    def _quotient(self, name: str, u: Function) -> Function:
+        if name == "tan":
+            return self.find("sin", u) / self.find("cos", u)
+        up = self.find("exp", u)
+        down = self.number(1) / up
+        sinh, cosh = (up - down) / self.number(2), (up + down) / self.number(2)
+        return {"sinh": sinh, "cosh": cosh}[name] if name != "tanh" else sinh / cosh
+
+    def _call(self, node: ast.expr, depth: int = 0) -> tuple[str, Function, Function]:
+        """Return kind, argument and exponent of a call or a power."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            return "power", self._build(node.left, depth), self._build(node.right, depth)
+        require(isinstance(node, ast.Call), f"{type(node).__name__} is not part of the language")
+        name, inner, more = _name_of(node)
+        if name == "log" and isinstance(inner, ast.Call) and _name_of(inner)[0] in ("Abs", "abs"):
+            name, inner = "logabs", _name_of(inner)[1]
+        kind = "power" if name == "sqrt" else name
+        require(kind in ("power", "logabs", *CALLS) and more, f"{name:.40} is not known here")
+        half = self.number(fmpq(1, 2)) if name == "sqrt" else self.number(0)
+        return kind, self._build(inner, depth), half
+
+
+def _name_of(node: Any) -> tuple[str, Any, bool]:
+    """Return name and argument of a call, and whether it has no other."""
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    return name, node.args[0] if node.args else None, len(node.args) == 1 and not node.keywords
+
+
+def constant(f: Function) -> fmpq | None:
+    """Return the rational number that a function is, or None."""
+    if not (f.top.is_constant() and f.bottom.is_constant()):
+        return None
+    return fmpq(1) * f.at([fmpq(0)] * len(f.space.symbols))
+
+
+def root_of(exponent: Function) -> int | None:
+    """Return n of an exponent 1/n, or None."""
+    e = constant(exponent)
+    return int(e.q) if e is not None and e.p == 1 and e.q > 1 else None
+
+
+def tree_of(text: Any) -> ast.expr:
+    """Return the syntax tree of a text within bounds."""
+    require(isinstance(text, str) and len(text) <= LENGTH, "a text is missing or too long")
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise Rejected(f"not an expression: {text[:60]}") from None
+
+
+def names_in(texts: Iterable[Any]) -> set[str]:
+    """Return the names that texts use."""
+    nodes = [node for text in texts for node in ast.walk(tree_of(text))]
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return {n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in called}
+
+
+def ball(kind: str, u: Any, exponent: Any) -> Any:
+    """Return the value of a call: exact where it is plain, else a ball."""
+    if (kind in ("exp", "cos") and u == 0) or (kind == "power" and u == 1):
+        return fmpq(1)
+    if (kind in ("sin", "asinh") and u == 0) or (kind in ("log", "logabs") and u == 1):
+        return fmpq(0)
+    with ctx.workprec(BITS):
+        x = arb(u)
+        if kind == "power":
+            return x ** arb(exponent) if x > 0 else arb.nan()
+        return abs(x).log() if kind == "logabs" else getattr(x, kind)()
