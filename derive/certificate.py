@@ -19,6 +19,7 @@ from derive.certificate_text import Calls, text_of
 from derive.check import Checker, Flow, Rejected, determinant, independent
 from derive.check_algebra import Function, not_zero, rational
 from derive.derivation import Derivation
+from derive.exact.balls import Unbounded, values_of
 from derive.exact.families import LogFunction
 from derive.language import to_text
 from derive.language.substitution import bind
@@ -29,7 +30,8 @@ from derive.verdict import Verdict
 
 Claim = dict[str, Any]
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
-PATH, DEPTH, ORDER, STARTS, TERMS, SPARE = 4, 3, 13, 16, 3000, 60
+PATH, DEPTH, ORDER, TERMS, SPARE = 4, 3, 13, 3000, 60
+STARTS = 16
 
 
 def certify(d: Derivation) -> dict[str, Any]:
@@ -72,12 +74,19 @@ def certify(d: Derivation) -> dict[str, Any]:
 
 
 def _starts(p: Parameterization) -> list[dict[str, str]]:
-    """Return a few starts in numbers, small positive integers first."""
+    """Return a few starts in small numbers, first of all primes, which satisfy no relation."""
     names = (*p.start_symbols, *p.parameters)
-    return [
-        {name: str(sample.of(sample.field.named(name))) for name in names}
-        for sample in islice(samples(p), STARTS)
-    ]
+    found = []
+    for shift in range(1, 4):
+        primes = {name: Fraction(PRIMES[(k + shift) % len(PRIMES)]) for k, name in enumerate(names)}
+        try:
+            values_of(p.start_field, primes)
+        except (ZeroDivisionError, Unbounded):
+            continue
+        found.append({name: str(value) for name, value in primes.items()})
+    for sample in islice(samples(p), STARTS):
+        found.append({name: str(sample.of(sample.field.named(name))) for name in names})
+    return found
 
 
 def _open(what: str, outputs: Iterable[int]) -> Claim:
@@ -222,7 +231,7 @@ class _Writer:
     def _structure(
         self, flow: Flow, paths: list[list[int]], fields: list[Any], point: list[Any]
     ) -> Iterator[list[Any]]:
-        """Yield [i, j, coefficients] of the brackets that have a vertical part, by Cramer's rule."""
+        """Yield [i, j, coefficients] of brackets with a vertical part, by Cramer's rule."""
         if not paths:
             return
         vertical = fields[flow.d :]
@@ -269,7 +278,10 @@ class _Writer:
             for along in self._along(polynomial):
                 f = self.state.derivative(polynomial, along)
                 for at, values in starts:
-                    if not_zero(f.at(values)) and (regular := self._regular(flow, values)) is not None:
+                    if not not_zero(f.at(values)):
+                        continue
+                    regular = self._regular(flow, values)
+                    if regular is not None:
                         base = {"claim": kind, "identity": identity, "along": along}
                         yield {**base, "regular": regular, "at": at}
 

@@ -39,7 +39,7 @@ MODES = (
     ("laws", "start"),
     ("laws", "weights"),
 )
-ROOTS, FACTORED = 6, 400
+ROOTS, FACTORED, LARGEST = 6, 400, 10**12
 
 
 def form_claims(
@@ -87,6 +87,7 @@ class _Form:
         self.space: Space = state.space
         self.entries: list[Entry] = []
         self.equal: list[list[str]] = []
+        self.candidates: list[Function] = []
         self.outputs = [i + 1 for i in block.outputs]
         self.betas = [str(b) for b in piece.betas]
         outputs = (state.flow.F[i] for i in block.outputs)
@@ -164,6 +165,13 @@ class _Form:
         self.define({"name": str(z), "is": text})
         self.equal.append([plain(curve.beta), self.betas[0]])
         self.equal += [[plain(w), name] for name, w in curve.weights]
+        for name, w in curve.weights:
+            for power in w.atoms(sympy.Pow):
+                factor = w / power
+                if power.exp.is_Rational and abs(power.exp.p) == 1 and not factor.has(z):
+                    quotient = f"({name})/({plain(factor)})"
+                    self.use(plain(factor))
+                    self.candidates.append(self.space.read(quotient) ** int(power.exp.p))
 
     def name_roots(self) -> None:
         """Name the algebraic functions of beta."""
@@ -203,12 +211,23 @@ class _Form:
             try:
                 self.space.read(call)
             except Rejected:
-                kind, argument, exponent = self.space._call(tree_of(call))
+                kind, argument, exponent = self.space.call(tree_of(call))
                 image = self._image(kind, argument, exponent)
                 if image is None:
                     self.define({"name": self.calls.fresh("f"), "of": call})
                 else:
                     self.define({"of": call, "is": text_of(image)})
+
+    def use_at_start(self, text: str) -> None:
+        """Define the calls in a text with their arguments at w_0."""
+        space, f = self.space, self.space.read(text)
+        for j, (kind, argument, exponent, _) in enumerate(list(space.generators), space.size):
+            if f.uses(j) and not space.is_of_constants(argument):
+                inner = text_of(space.at_start(argument))
+                n = root_of(exponent)
+                power = f"({inner})**(1/{n})" if n else f"({inner})**({text_of(exponent)})"
+                name = "log" if kind == "logabs" else kind
+                self.use(power if kind == "power" else f"{name}({inner})")
 
     def _image(self, kind: str, argument: Function, exponent: Function) -> Function | None:
         """Return the function of the weights that a root is, where it is one."""
@@ -217,6 +236,9 @@ class _Form:
         n = root_of(exponent) if kind == "power" else None
         if n is None:
             return None
+        for g in self.candidates:
+            if (g**n - argument).is_zero():
+                return g
         one = self.space.one
         top = self._root(Function(self.space, argument.top, one), n)
         bottom = None if top is None else self._root(Function(self.space, argument.bottom, one), n)
@@ -227,7 +249,7 @@ class _Form:
 
     def _root(self, f: Function, n: int) -> Function | None:
         """Return a function whose n-th power is f on the leaf: a factor, or an entry of K."""
-        found = _power_root(f, n) or _power_root(_reduced(self.space, f.top), n)
+        found = self._power_root(f, n) or self._power_root(_reduced(self.space, f.top), n)
         if found is not None:
             return found
         chart = self.block.potential.chart
@@ -240,17 +262,42 @@ class _Form:
                 return g
         return None
 
+    def _power_root(self, f: Function, n: int) -> Function | None:
+        """Return a function of which f is the n-th power, with roots of primes, or None."""
+        space = self.space
+        if f.top.is_zero() or len(f.top) > FACTORED:
+            return None
+        content, factors = factorize(f.top * f.bottom ** (n - 1))
+        if any(e % n for _, e in factors) or (content < 0 and n % 2 == 0):
+            return None
+        if abs(content) > LARGEST or (not factors and sympy.isprime(abs(int(content)))):
+            return None
+        total = space.number(-1 if content < 0 else 1)
+        for prime, e in sympy.factorint(abs(int(content))).items():
+            total = total * space.number(prime ** (e // n))
+            if e % n:
+                self.use(f"({prime})**(1/{n})")
+                total = total * space.read(f"({prime})**({e % n}/{n})")
+        for factor, e in factors:
+            total = total * Function(space, factor, space.one) ** (e // n)
+        return total / Function(space, f.bottom, space.one)
+
     def _exponential(self, argument: Function) -> Function | None:
-        """Return exp of a combination of logarithms with integer coefficients, or None."""
+        """Return exp of an integer combination of logarithms and known exponents, or None."""
         space, total = self.space, self.space.number(1)
         for j, (kind, inner, _, image) in enumerate(space.generators, space.size):
-            if kind not in ("log", "logabs"):
-                continue
-            c = constant(argument.partial(j))
-            if c is None or c.q != 1:
-                return None
-            total = total * inner ** int(c.p)
-            argument = argument - space.number(c) * image
+            if kind in ("log", "logabs") and argument.uses(j):
+                c = constant(argument.partial(j))
+                if c is None or c.q != 1:
+                    return None
+                total = total * inner ** int(c.p)
+                argument = argument - space.number(c) * image
+        for kind, inner, _, image in space.known:
+            if kind == "exp" and not argument.top.is_zero():
+                c = constant(argument / inner)
+                if c is not None and c.q == 1:
+                    total = total * image ** int(c.p)
+                    argument = space.number(0)
         if not argument.is_zero() or constant(total) is not None:
             return None
         return total if total.at(space.start) > 0 else space.number(0) - total
@@ -262,6 +309,8 @@ class _Form:
         y = [plain(slope) for slope in piece.gradient]
         for text in [*(t for pair in self.equal for t in pair), *y, *([Q] if Q else [])]:
             self.use(text)
+        for text in y:
+            self.use_at_start(text)
         return {
             "claim": "form",
             "outputs": self.outputs,
@@ -280,21 +329,6 @@ def _is_rational(expression: Expr) -> bool:
         isinstance(node, sympy.Function) or (node.is_Pow and not node.exp.is_Integer)
         for node in sympy.preorder_traversal(expression)
     )
-
-
-def _power_root(f: Function, n: int) -> Function | None:
-    """Return a function of which f is the n-th power, or None."""
-    space = f.space
-    if f.top.is_zero() or len(f.top) > FACTORED:
-        return None
-    content, factors = factorize(f.top * f.bottom ** (n - 1))
-    root, exact = sympy.integer_nthroot(abs(int(content)), n)
-    if not exact or any(e % n for _, e in factors) or (content < 0 and n % 2 == 0):
-        return None
-    total = space.number(int(root) * (-1 if content < 0 else 1))
-    for factor, e in factors:
-        total = total * Function(space, factor, space.one) ** (e // n)
-    return total / Function(space, f.bottom, space.one)
 
 
 def _reduced(space: Space, polynomial: Any) -> Function:

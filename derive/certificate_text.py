@@ -24,7 +24,7 @@ class Calls:
         self.taken = {*p.weights, *p.parameters, *p.start_symbols}
         self.record = record
         entries = record["definitions"]
-        for g in p.field.generators:
+        for g in (*p.field.generators, *p.start_field.generators):
             if g.argument is not None:
                 entries.append({"name": self.fresh("f"), "of": g.name})
         known = {entry["of"] for entry in entries}

@@ -203,7 +203,6 @@ class Checker:
         self.record, self.established, self.g = record, set[str](), ""
         self.covered: set[int] = set()
         self.settle()
-        space.divisors.clear()
 
     def laws(self, claim: Any) -> None:
         """Accept conserved quantities."""
@@ -286,7 +285,7 @@ class Checker:
             require((read(left) - read(right)).is_zero(), f"{left:.60} is not {right:.60}")
         require(self.g in ("", claim["g"]), "one g serves for all outputs")
         if claim["R"] is not None:
-            pairs = [(x, g * flow.F[a]) for a, x in enumerate(flow.X)]
+            pairs = [(x, g * flow.F[a] if a in at else flow.zero) for a, x in enumerate(flow.X)]
             self.potential(claim["R"], pairs, "R")
         if claim["claim"] == "form":
             require(g.at(space.start) > 0, "the warp g is not shown to be positive at the start")
@@ -323,6 +322,7 @@ class Checker:
     def accept(self, claim: Any) -> str:
         """Check one claim; return what holds."""
         kind, before, flow = claim["claim"], self.space.scope(), self.flow
+        self.space.divisors.clear()
         try:
             CLAIMS[kind](self, claim)
             self.settle()
@@ -331,7 +331,6 @@ class Checker:
             raise
         finally:
             self.space.leave(before)
-            self.space.divisors.clear()
         self.established.add(kind)
         if kind in ("form", "not certified"):
             self.covered |= {flow.position(a) for a in claim["outputs"]}

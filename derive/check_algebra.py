@@ -86,6 +86,10 @@ class Function:
         """Tell whether this is zero by the relations; True is a proof."""
         return bool(self.space.reduce(self.top).is_zero())
 
+    def uses(self, k: int) -> bool:
+        """Tell whether polynomial variable k occurs."""
+        return bool(self.top.degrees()[k] > 0 or self.bottom.degrees()[k] > 0)
+
     def partial(self, k: int) -> Function:
         """Return the derivative by one polynomial variable, all others held fixed."""
         slope = self.top.derivative(k) * self.bottom - self.top * self.bottom.derivative(k)
@@ -225,9 +229,8 @@ class Space:
         if f.top.is_constant() and f.bottom.is_constant():
             return f
         images = [*self.w0, *self.symbols[self.weights :]]
-        used = (f.top * f.bottom).degrees()
         for j, (kind, argument, exponent, _) in enumerate(self.generators, self.size):
-            if used[j]:
+            if f.uses(j):
                 u = self.at_start(argument)
                 value = None if (plain := constant(u)) is None else ball(kind, plain, fmpq(0))
                 exact = isinstance(value, fmpq)
@@ -264,7 +267,7 @@ class Space:
 
     def is_of_constants(self, f: Function) -> bool:
         """Tell whether a function has no weight in it."""
-        return not any((f.top * f.bottom).degrees()[: self.weights])
+        return not any(f.uses(k) for k in range(self.weights))
 
     def define(self, entry: Any) -> None:
         """Add a definition."""
@@ -278,7 +281,7 @@ class Space:
             if "root of" in entry:
                 self._branch(entry, image)
             return
-        kind, argument, exponent = self._call(tree_of(entry["of"]))
+        kind, argument, exponent = self.call(tree_of(entry["of"]))
         image = self.read(entry["is"]) if "is" in entry else None
         if image is None:
             k = self.size + len(self.generators)
@@ -373,7 +376,7 @@ class Space:
             return SIGNS[type(node.op)](left, right)  # type: ignore[no-any-return]
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("tan", *HYPERBOLIC):
             return self._quotient(node.func.id, self._build(node.args[0], depth + 1))  # type: ignore[attr-defined]
-        kind, base, exponent = self._call(node, depth + 1)
+        kind, base, exponent = self.call(node, depth + 1)
         n = constant(exponent)
         if kind != "power" or n is None:
             return self.find(kind, base, exponent)
@@ -389,7 +392,7 @@ class Space:
         sinh, cosh = (up - down) / self.number(2), (up + down) / self.number(2)
         return {"sinh": sinh, "cosh": cosh}[name] if name != "tanh" else sinh / cosh
 
-    def _call(self, node: ast.expr, depth: int = 0) -> tuple[str, Function, Function]:
+    def call(self, node: ast.expr, depth: int = 0) -> tuple[str, Function, Function]:
         """Return kind, argument and exponent of a call or a power."""
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
             return "power", self._build(node.left, depth), self._build(node.right, depth)
