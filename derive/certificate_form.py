@@ -88,6 +88,7 @@ class _Form:
         self.entries: list[Entry] = []
         self.equal: list[list[str]] = []
         self.candidates: list[Function] = []
+        self.powers: list[tuple[Function, Function, Function]] = []
         self.outputs = [i + 1 for i in block.outputs]
         self.betas = [str(b) for b in piece.betas]
         outputs = (state.flow.F[i] for i in block.outputs)
@@ -168,10 +169,15 @@ class _Form:
         for name, w in curve.weights:
             for power in w.atoms(sympy.Pow):
                 factor = w / power
-                if power.exp.is_Rational and abs(power.exp.p) == 1 and not factor.has(z):
-                    quotient = f"({name})/({plain(factor)})"
-                    self.use(plain(factor))
-                    self.candidates.append(self.space.read(quotient) ** int(power.exp.p))
+                if factor.has(z) or not power.has(z):
+                    continue
+                self.use(plain(factor))
+                quotient = self.space.read(f"({name})/({plain(factor)})")
+                if power.exp.is_Rational and abs(power.exp.p) == 1:
+                    self.candidates.append(quotient ** int(power.exp.p))
+                elif not power.exp.is_Rational:
+                    base, exponent = plain(power.base), plain(power.exp)
+                    self.powers.append((self.space.read(base), self.space.read(exponent), quotient))
 
     def name_roots(self) -> None:
         """Name the algebraic functions of beta."""
@@ -226,8 +232,8 @@ class _Form:
                 inner = text_of(space.at_start(argument))
                 n = root_of(exponent)
                 power = f"({inner})**(1/{n})" if n else f"({inner})**({text_of(exponent)})"
-                name = "log" if kind == "logabs" else kind
-                self.use(power if kind == "power" else f"{name}({inner})")
+                call = f"log(Abs({inner}))" if kind == "log" else f"{kind}({inner})"
+                self.use(power if kind == "power" else call)
 
     def _image(self, kind: str, argument: Function, exponent: Function) -> Function | None:
         """Return the function of the weights that a root is, where it is one."""
@@ -235,6 +241,9 @@ class _Form:
             return self._exponential(argument)
         n = root_of(exponent) if kind == "power" else None
         if n is None:
+            return self._real_power(argument, exponent) if kind == "power" else None
+        number = constant(argument)
+        if number is not None and number.q == 1 and sympy.isprime(int(number.p)):
             return None
         for g in self.candidates:
             if (g**n - argument).is_zero():
@@ -270,7 +279,7 @@ class _Form:
         content, factors = factorize(f.top * f.bottom ** (n - 1))
         if any(e % n for _, e in factors) or (content < 0 and n % 2 == 0):
             return None
-        if abs(content) > LARGEST or (not factors and sympy.isprime(abs(int(content)))):
+        if abs(content) > LARGEST:
             return None
         total = space.number(-1 if content < 0 else 1)
         for prime, e in sympy.factorint(abs(int(content))).items():
@@ -282,11 +291,30 @@ class _Form:
             total = total * Function(space, factor, space.one) ** (e // n)
         return total / Function(space, f.bottom, space.one)
 
+    def _real_power(self, base: Function, exponent: Function) -> Function | None:
+        """Return B^e where a weight on the curve is w = c B^E: it is (w/c)^(e/E)."""
+        for known, power, quotient in self.powers:
+            if (known - base).is_zero():
+                ratio = text_of(exponent / power)
+                sides = []
+                for side in (quotient.top, quotient.bottom):
+                    text = f"({text_of(Function(self.space, side, self.space.one))})**({ratio})"
+                    self.use(text)
+                    sides.append(self.space.read(text))
+                return sides[0] / sides[1]
+        for kind, known, power, image in self.space.known:
+            if kind == "power" and constant(power) is None and (known - base).is_zero():
+                for n in (1, -1, 2, -2):
+                    rest = constant(exponent - power * self.space.number(n))
+                    if rest is not None and rest.q == 1:
+                        return base ** int(rest.p) * image**n
+        return None
+
     def _exponential(self, argument: Function) -> Function | None:
         """Return exp of an integer combination of logarithms and known exponents, or None."""
         space, total = self.space, self.space.number(1)
         for j, (kind, inner, _, image) in enumerate(space.generators, space.size):
-            if kind in ("log", "logabs") and argument.uses(j):
+            if kind == "log" and argument.uses(j):
                 c = constant(argument.partial(j))
                 if c is None or c.q != 1:
                     return None

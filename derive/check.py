@@ -315,6 +315,10 @@ class Checker:
         """Tell whether a polynomial is shown not to be 0 on all of the leaf of the start."""
         if not_zero(evaluated(polynomial, self.space.start)):
             return True
+        common = polynomial
+        for k in range(len(self.space.symbols)):
+            common = common.gcd(polynomial.derivative(k))
+        polynomial = polynomial / common  # each factor once
         labels = range(1, self.flow.d + 1)
         paths = (path for n in range(ORDER + 1) for path in product(labels, repeat=n))
         return any(not_zero(self.derivative(polynomial, p).at(self.space.start)) for p in paths)

@@ -2,7 +2,7 @@
 
 A function is a quotient of integer polynomials in weights, constants and *generators*: calls such
 as exp(w) and powers such as sqrt(u**2 + v**2) or p**D, with their derivatives. An identity holds
-when its numerator leaves no remainder by the relations; that needs no independence of generators,
+when its numerator leaves no remainder by the relations (log is that of the absolute value); that needs no independence of generators,
 since a combination of true relations is true. That a function is *not* zero is only concluded from
 a value, in rationals or in balls. All divisors are kept, so that the checker can see to that.
 """
@@ -21,7 +21,8 @@ BITS, TINY = 320, 150
 LENGTH, DEPTH, POWER, NAMES = 20_000, 200, 400, 400
 TERMS, DEGREE, DIGITS = 300_000, 2_000, 20_000
 NAME, RATIONAL = re.compile(r"[A-Za-z_]\w*", re.ASCII), re.compile(r"-?\d{1,999}(/\d{1,999})?", 256)
-CALLS, HYPERBOLIC = ("exp", "log", "sin", "cos", "asinh"), ("sinh", "cosh", "tanh")
+CALLS = ("exp", "log", "sin", "cos", "asinh", "atan")
+HYPERBOLIC = ("sinh", "cosh", "tanh")
 SIGNS: dict[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 SIGNS[ast.Div] = operator.truediv
 
@@ -314,8 +315,10 @@ class Space:
         """Return the derivative of f = kind(u) by u."""
         if kind == "exp":
             return f
-        if kind in ("log", "logabs"):
+        if kind == "log":
             return self.number(1) / u
+        if kind == "atan":
+            return self.number(1) / (u**2 + self.number(1))
         if kind == "cos":
             return self.number(-1) * self.find("sin", u)
         if kind == "sin":
@@ -357,9 +360,10 @@ class Space:
         """Return what a call was defined to be."""
         exponent = exponent or self.number(0)
         for known, u, e, image in self.known:
-            differ = known != kind or not_zero((u - argument).at(self.start))
-            if not differ and (u - argument).is_zero() and (e - exponent).is_zero():
-                return image
+            for rest in (u - argument, u + argument)[: 2 if kind == "log" else 1]:
+                differ = known != kind or not_zero(rest.at(self.start))
+                if not differ and rest.is_zero() and (e - exponent).is_zero():
+                    return image
         raise Rejected(f"a call of {kind} is used that is not among the definitions")
 
     def _build(self, node: ast.expr, depth: int) -> Function:
@@ -398,12 +402,16 @@ class Space:
             return "power", self._build(node.left, depth), self._build(node.right, depth)
         require(isinstance(node, ast.Call), f"{type(node).__name__} is not part of the language")
         name, inner, more = _name_of(node)
-        if name == "log" and isinstance(inner, ast.Call) and _name_of(inner)[0] in ("Abs", "abs"):
-            name, inner = "logabs", _name_of(inner)[1]
+        absolute = isinstance(inner, ast.Call) and _name_of(inner)[0] in ("Abs", "abs")
+        if name == "log" and absolute:
+            inner = _name_of(inner)[1]
         kind = "power" if name == "sqrt" else name
-        require(kind in ("power", "logabs", *CALLS) and more, f"{name:.40} is not known here")
+        require(kind in ("power", *CALLS) and more, f"{name:.40} is not known here")
         half = self.number(fmpq(1, 2)) if name == "sqrt" else self.number(0)
-        return kind, self._build(inner, depth), half
+        argument = self._build(inner, depth)
+        fits = kind != "log" or absolute or argument.at(self.start) > 0
+        require(fits, "the argument of a logarithm is not shown to be positive at the start")
+        return kind, argument, half
 
 
 def _name_of(node: Any) -> tuple[str, Any, bool]:
@@ -445,10 +453,10 @@ def ball(kind: str, u: Any, exponent: Any) -> Any:
     """Return the value of a call: exact where it is plain, else a ball."""
     if (kind in ("exp", "cos") and u == 0) or (kind == "power" and u == 1):
         return fmpq(1)
-    if (kind in ("sin", "asinh") and u == 0) or (kind in ("log", "logabs") and u == 1):
+    if (kind in ("sin", "asinh", "atan") and u == 0) or (kind == "log" and u in (1, -1)):
         return fmpq(0)
     with ctx.workprec(BITS):
         x = arb(u)
         if kind == "power":
             return x ** arb(exponent) if x > 0 else arb.nan()
-        return abs(x).log() if kind == "logabs" else getattr(x, kind)()
+        return abs(x).log() if kind == "log" else getattr(x, kind)()
