@@ -164,7 +164,6 @@ class _Form:
         text = f"({' + '.join(now)} - ({' + '.join(then)}))/({plain(scale)})"
         self.use(text)
         self.define({"name": str(z), "is": text})
-        self.equal.append([plain(curve.beta), self.betas[0]])
         self.equal += [[plain(w), name] for name, w in curve.weights]
         for name, w in curve.weights:
             for power in w.atoms(sympy.Pow):
@@ -240,8 +239,12 @@ class _Form:
         if kind == "exp":
             return self._exponential(argument)
         n = root_of(exponent) if kind == "power" else None
+        if n is None and kind == "power":
+            if constant(argument) is None:
+                self.use(f"log(Abs({text_of(argument)}))")
+            return self._real_power(argument, exponent)
         if n is None:
-            return self._real_power(argument, exponent) if kind == "power" else None
+            return None
         number = constant(argument)
         if number is not None and number.q == 1 and sympy.isprime(int(number.p)):
             return None
@@ -335,7 +338,9 @@ class _Form:
         piece = self.piece
         Q = None if piece.value.has(sympy.Integral) else plain(piece.value)
         y = [plain(slope) for slope in piece.gradient]
-        for text in [*(t for pair in self.equal for t in pair), *y, *([Q] if Q else [])]:
+        curve = piece.curve
+        h = [] if curve is None else [plain(curve.beta)]
+        for text in [*(t for pair in self.equal for t in pair), *y, *h, *([Q] if Q else [])]:
             self.use(text)
         for text in y:
             self.use_at_start(text)
@@ -343,6 +348,8 @@ class _Form:
             "claim": "form",
             "outputs": self.outputs,
             "beta": self.betas,
+            "parameter": None if curve is None else str(curve.parameter),
+            "curve": None if curve is None else h[0],
             "definitions": self.entries,
             "g": g,
             "y": y,

@@ -26,7 +26,9 @@ class Calls:
         entries = record["definitions"]
         for g in (*p.field.generators, *p.start_field.generators):
             if g.argument is not None:
-                entries.append({"name": self.fresh("f"), "of": g.name})
+                text = ast.unparse(tree_of(g.name))
+                if text not in {entry["of"] for entry in entries}:
+                    entries.append({"name": self.fresh("f"), "of": text})
         known = {entry["of"] for entry in entries}
         for text in calls_in(record["outputs"]):
             if text not in known:

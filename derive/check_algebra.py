@@ -2,9 +2,10 @@
 
 A function is a quotient of integer polynomials in weights, constants and *generators*: calls such
 as exp(w) and powers such as sqrt(u**2 + v**2) or p**D, with their derivatives. An identity holds
-when its numerator leaves no remainder by the relations (log is that of the absolute value); that needs no independence of generators,
+when its numerator leaves no remainder by the relations; that needs no independence of generators,
 since a combination of true relations is true. That a function is *not* zero is only concluded from
 a value, in rationals or in balls. All divisors are kept, so that the checker can see to that.
+Logarithms are those of absolute values.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import ast
 import operator
 import re
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Any
 
 from flint import Ordering, arb, ctx, fmpq, fmpz_mpoly_ctx, fmpz_poly
@@ -97,7 +99,7 @@ class Function:
         return self._of(slope, self.bottom * self.bottom)
 
     def derivative(self, k: int) -> Function:
-        """Return the derivative by weight k, that of generators by their rules."""
+        """Return the derivative by weight or constant k, that of generators by their rules."""
         total, space = self.partial(k), self.space
         for j, (kind, argument, exponent, f) in enumerate(space.generators, space.size):
             part = self.partial(j)
@@ -105,6 +107,9 @@ class Function:
                 inner = argument.derivative(k)
                 if not inner.top.is_zero():
                     total = total + part * space.slope(kind, argument, exponent, f) * inner
+                if kind == "power" and exponent.uses(k):
+                    change = f * space.find("log", argument) * exponent.derivative(k)
+                    total = total + part * change
         return total
 
     def at(self, values: Sequence[Any]) -> Any:
@@ -250,12 +255,15 @@ class Space:
             f, k = self.read(text), self.symbols.index(self.names[main])
             self.vanish_at_start(f, f"{text:.60}")
             require(f.top.degrees()[k] > 0, f"{text:.60} does not give {main}")
-            lead = leading(f.top, k)
-            self.divisors[str(lead)] = lead
+            regular = not_zero(evaluated(leading(f.top, k), self.start))
+            require(regular, f"{text:.60} does not give {main} at the start")
             found.append((f, k))
         self.relations += [(f.top, k) for f, k in found]
-        kept = all(self.along(x, f).is_zero() for x in self.fields for f, _ in found)
-        require(kept, "what is 0 at the start does not stay 0")
+        # f' = q f along the fields, and q is regular at the start: f stays 0.
+        for f, x in product((f for f, _ in found), self.fields):
+            slope = self.along(x, f)
+            regular = not_zero(evaluated(f.bottom * slope.bottom, self.start))
+            require(slope.is_zero() and regular, "what is 0 at the start does not stay 0")
 
     def scope(self) -> tuple[Any, ...]:
         """Return what definitions change."""
@@ -275,10 +283,14 @@ class Space:
         if "zero" in entry:
             self.relate([entry])
             return
+        require(entry.get("name") not in self.names, "a name is given twice")
         if "of" not in entry:
             image = self.names[entry["name"]] = self.read(entry["is"])
             if "value" in entry:
-                self.vanish_at_start(image - self.read(entry["value"]), entry["name"])
+                value = self.read(entry["value"])
+                self.vanish_at_start(image - value, entry["name"])
+                kept = all(self.along(x, image).is_zero() for x in self.fields)
+                require(kept and self.is_of_constants(value), f"{entry['name']} is not conserved")
             if "root of" in entry:
                 self._branch(entry, image)
             return
@@ -307,9 +319,20 @@ class Space:
             for x in self.fields:
                 equal = (self.along(x, f) - rate * self.along(x, argument)).is_zero()
                 require(equal, f"the image of {text} has another derivative")
+            self._same_at_start(kind, self.at_start(argument), exponent, self.at_start(f), text)
         value = ball(kind, argument.at(self.start), exponent.at(self.start))
         require(near(f.at(self.start), value), f"the image of {text} starts elsewhere")
         require(kind != "power" or value > 0, f"{text} is not shown to be positive")
+
+    def _same_at_start(self, kind: str, u: Function, e: Function, f: Function, text: str) -> None:
+        """Require that f(constants) is a call, but for a factor or a term that is a number."""
+        for k in range(self.weights, self.size):
+            change = f.derivative(k)
+            if u.uses(k) or not constant(u):
+                change = change - self.slope(kind, u, e, f) * u.derivative(k)
+            if e.uses(k):
+                change = change - f * self.find("log", u) * e.derivative(k)
+            require(change.is_zero(), f"the image of {text} has another value at the start")
 
     def slope(self, kind: str, u: Function, exponent: Function, f: Function) -> Function:
         """Return the derivative of f = kind(u) by u."""
