@@ -16,8 +16,10 @@ from flint import fmpq
 from derive import check as checker
 from derive.certificate_form import form_claims
 from derive.certificate_text import Calls, text_of
-from derive.check import Checker, Flow, Rejected, determinant, independent
-from derive.check_algebra import Function, not_zero, rational
+from derive.check import Checker
+from derive.checking.flow import Flow, determinant, independent
+from derive.checking.function import Function, not_zero
+from derive.checking.text import Rejected, rational
 from derive.derivation import Derivation
 from derive.exact.balls import Unbounded, values_of
 from derive.exact.families import LogFunction

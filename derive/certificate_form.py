@@ -14,17 +14,9 @@ from sympy import Expr
 
 from derive.certificate_text import Calls, calls_in, text_of
 from derive.check import Checker
-from derive.check_algebra import (
-    Function,
-    Rejected,
-    Space,
-    constant,
-    leading,
-    names_in,
-    not_zero,
-    root_of,
-    tree_of,
-)
+from derive.checking.function import Function, constant, leading, not_zero, root_of
+from derive.checking.space import Space
+from derive.checking.text import Rejected, names_in, tree_of
 from derive.exact.polynomial import factorize
 from derive.records import Block
 from derive.render.plain import plain
@@ -376,4 +368,3 @@ def _reduced(space: Space, polynomial: Any) -> Function:
             polynomial = lead * polynomial - lowered
             bottom = bottom * Function(space, lead, space.one)
     return Function(space, polynomial, space.one) / bottom
-

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from derive.check_algebra import Function, Rejected, Space, tree_of
+from derive.checking.function import Function
+from derive.checking.space import Space
+from derive.checking.text import Rejected, tree_of
 from derive.errors import DeriveError
 from derive.exact.conversion import to_field
 from derive.language import parse_expression

@@ -64,9 +64,7 @@ def add_check(app: typer.Typer, run: Run) -> None:
 
 def _check(text: str, enter: Enter) -> Answer:
     enter("checking the certificate")
-    from derive.check import check_text
-    from derive.checking.polynomials import Rejected
-    from derive.checking.record import NotACertificate
+    from derive.check import NotACertificate, Rejected, check_text
 
     try:
         report = check_text(text)

@@ -1,1 +1,1 @@
-"""The parts of the certificate checker; they use python-flint and the standard library only."""
+"""What the checker of certificates computes with; only Python and python-flint are used."""

@@ -1,310 +1,293 @@
-"""Exact functions read from text, for the certificate checker: quotients of integer polynomials.
+"""The names of a certificate: weights, constants and calls, with what they stand for on the leaf.
 
-A *space* has variables and, after them, *generators*: functions such as ``sqrt(u**2 + v**2)``,
-``exp(w)`` or ``(p**D)``, each a further polynomial variable with a rule for its derivative and,
-where it is algebraic, the relation that it satisfies. Nothing is simplified by heuristics:
-
-* an identity holds when its numerator is zero after every relation was divided out. That needs no
-  independence of the generators, since a polynomial combination of true relations is true;
-* that a function is *not* zero is only ever concluded from its value at a point, in exact
-  rationals or in balls (``arb``). Divisors that contain generators are tested in that way, so
-  that nothing is ever divided by a zero in disguise.
-
-This module uses Python's standard library and python-flint, nothing else of this package.
+Logarithms are those of absolute values; where log(u) is written without them, u > 0 at the start.
 """
 
 from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
-from flint import Ordering, arb, ctx, fmpq, fmpz_mpoly_ctx
+from flint import Ordering, fmpq, fmpz_mpoly_ctx, fmpz_poly
 
-from derive.checking.functions import Function
-from derive.checking.polynomials import BITS, Rejected, call_of, remainder, tree_of
+from derive.checking.function import (
+    Function,
+    ball,
+    constant,
+    evaluated,
+    leading,
+    near,
+    not_zero,
+    remainder,
+    root_of,
+)
+from derive.checking.text import NAME, NotACertificate, Rejected, called, rational, require, tree_of
 
-MAXIMAL_DEPTH, MAXIMAL_POWER = 200, 400
-OPERATIONS: dict[type, Any] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Generator:
-    """A function with a name in the polynomial ring.
-
-    Attributes:
-        kind: exp, log, logabs, sin, cos, asinh, root, power, or algebraic.
-        argument: what it is a function of; unused for algebraic.
-        exponent: n of an n-th root, the exponent of a power.
-        relation: a polynomial that vanishes, of positive degree in this generator; else None.
-    """
-
-    kind: str
-    argument: Function
-    exponent: Any = None
-    relation: Any = None
+DEPTH, POWER, NAMES = 200, 400, 400
+CALLS = ("exp", "log", "sin", "cos", "asinh", "atan")
+HYPERBOLIC = ("sinh", "cosh", "tanh")
+SIGNS: dict[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+SIGNS[ast.Div] = operator.truediv
 
 
 class Space:
-    """Variables, then generators, each defined by text in what comes before it.
+    """Weights, constants and generators, with their values at a start in numbers."""
 
-    Args:
-        variables: names.
-        generators: text of a call or a power; {"name", "polynomial"} for a function that solves a
-            polynomial equation; {"text", "is"} for a root that earlier generators express.
-        point: rational values of the variables (and of the named algebraic functions), at which
-            divisors are shown not to be zero and roots to be positive.
-    """
+    def __init__(self, weights: Sequence[str], constants: Sequence[str], size: int) -> None:
+        given = [*weights, *constants]
+        if len(set(given)) < len(given) or not all(NAME.fullmatch(n) for n in given):
+            raise NotACertificate("names are letters, digits and underscores, each given once")
+        self.size, self.weights = len(given), len(weights)
+        require(self.size + size <= NAMES, "there are too many names")
+        ring = fmpz_mpoly_ctx.get([f"x{i}" for i in range(self.size + size)], Ordering.degrevlex)
+        self.one = ring.constant(1)
+        self.symbols = [Function(self, x, self.one) for x in ring.gens()]
+        self.names = dict(zip(given, self.symbols, strict=False))
+        self.generators: list[tuple[str, Function, Function, Function]] = []
+        self.known: list[tuple[str, Function, Function, Function]] = []
+        self.relations: list[tuple[Any, int]] = []
+        self.divisors: dict[str, Any] = {}
+        self.w0: list[Function] = []
+        self.start: list[Any] = []
+        self.fields = [
+            [self.number(i == k) for i in range(self.weights)] for k in range(self.weights)
+        ]
 
-    def __init__(
-        self,
-        variables: Sequence[str],
-        generators: Sequence[Any] = (),
-        point: Mapping[str, fmpq] | None = None,
-    ) -> None:
-        self.variables = tuple(variables)
-        if len(set(self.variables)) != len(self.variables):
-            raise Rejected("a name is given twice")
-        new = [g for g in generators if isinstance(g, str) or "name" in g]
-        names = tuple(f"x{i}" for i in range(len(self.variables) + len(new)))
-        self.ring = fmpz_mpoly_ctx.get(names or ("x0",), Ordering.degrevlex)
-        self.unit = self.ring.constant(1)
-        self.symbols = [Function(self, x, self.unit) for x in self.ring.gens()]
-        self.names = dict(zip(self.variables, self.symbols, strict=False))
-        self.generators: list[Generator] = []
-        self.known: list[tuple[str, Function, Any, Function]] = []
-        self.point = dict(point) if point is not None else None
-        self._values: list[Any] | None = None
-        self._slopes: dict[tuple[int, int], Function] = {}
-        for generator in generators:
-            self._define(generator)
+    def number(self, x: Any) -> Function:
+        """Return a rational number as a function."""
+        return Function(self, self.one * fmpq(x).p, self.one * fmpq(x).q)
 
-    def number(self, value: int) -> Function:
-        """Return an integer as a function."""
-        return Function(self, self.ring.constant(value), self.unit)
+    def along(self, x: Sequence[Function], f: Function) -> Function:
+        """Return <x, grad f>."""
+        used = [(k, xk) for k, xk in enumerate(x) if not xk.top.is_zero()]
+        return sum((xk * f.derivative(k) for k, xk in used), self.number(0))
 
-    def read(self, text: str) -> Function:
-        """Return the function that a text of the language stands for.
+    def reduce(self, polynomial: Any) -> Any:
+        """Return the remainder of a polynomial by all relations, the last first."""
+        for relation, k in 2 * self.relations[::-1]:
+            polynomial = remainder(polynomial, relation, k)
+        return polynomial
 
-        Raises:
-            Rejected: the text is no expression, is too large, or uses an unknown name.
-        """
+    def values(self, start: Sequence[Any]) -> list[Any]:
+        """Return the values of all names, given those of weights and constants."""
+        found = list(start)
+        for kind, argument, exponent, _ in self.generators:
+            found.append(ball(kind, argument.at(found), exponent.at(found)))
+        return found
+
+    def started(self, at: dict[str, str]) -> list[Any]:
+        """Return the values of all names at a start in numbers."""
+        constants = list(self.names)[self.weights : self.size]
+        known = [fmpq(0)] * self.weights + [rational(at.get(name)) for name in constants]
+        return self.values([w.at(known) for w in self.w0] + known[self.weights :])
+
+    def at_start(self, f: Function) -> Function:
+        """Return a function at w_0, in constants; calls at w_0 are plain or among the known."""
+        if f.top.is_constant() and f.bottom.is_constant():
+            return f
+        images = [*self.w0, *self.symbols[self.weights :]]
+        for j, (kind, argument, exponent, _) in enumerate(self.generators, self.size):
+            if f.uses(j):
+                images[j] = self.plain(kind, self.at_start(argument), exponent)
+        return f.into(images)
+
+    def vanish_at_start(self, f: Function, what: str) -> None:
+        """Require that a function is 0 at w_0."""
+        require(self.at_start(f).is_zero(), f"{what} is not 0 at the start")
+
+    def relate(self, entries: Sequence[Any]) -> None:
+        """Add what is 0 on the leaf: 0 at w_0, with derivatives that are 0 where all are."""
+        found = []
+        for entry in entries:
+            text, main = entry["zero"], entry["main"]
+            f, k = self.read(text), self.symbols.index(self.names[main])
+            self.vanish_at_start(f, f"{text:.60}")
+            require(f.top.degrees()[k] > 0, f"{text:.60} does not give {main}")
+            regular = not_zero(evaluated(leading(f.top, k), self.start))
+            require(regular, f"{text:.60} does not give {main} at the start")
+            found.append((f, k))
+        self.relations += [(f.top, k) for f, k in found]
+        # f' = q f along the fields, and q is regular at the start: f stays 0.
+        for f, x in product((f for f, _ in found), self.fields):
+            slope = self.along(x, f)
+            regular = not_zero(evaluated(f.bottom * slope.bottom, self.start))
+            require(slope.is_zero() and regular, "what is 0 at the start does not stay 0")
+
+    def scope(self) -> tuple[Any, ...]:
+        """Return what definitions change."""
+        return dict(self.names), list(self.known), list(self.relations), list(self.generators)
+
+    def leave(self, before: tuple[Any, ...]) -> None:
+        """Forget the definitions since *before*."""
+        self.names, self.known, self.relations, self.generators = before
+        self.start = self.start[: self.size + len(self.generators)]
+
+    def is_of_constants(self, f: Function) -> bool:
+        """Tell whether a function has no weight in it."""
+        return not any(f.uses(k) for k in range(self.weights))
+
+    def define(self, entry: Any) -> None:
+        """Add a definition."""
+        if "zero" in entry:
+            self.relate([entry])
+            return
+        require(entry.get("name") not in self.names, "a name is given twice")
+        if "of" not in entry:
+            named = self.names[entry["name"]] = self.read(entry["is"])
+            if "value" in entry:
+                value = self.read(entry["value"])
+                self.vanish_at_start(named - value, entry["name"])
+                kept = all(self.along(x, named).is_zero() for x in self.fields)
+                require(kept and self.is_of_constants(value), f"{entry['name']} is not conserved")
+            if "root of" in entry:
+                self._branch(entry, named)
+            return
+        kind, argument, exponent = self.call(tree_of(entry["of"]))
+        if "is" not in entry:
+            k = self.size + len(self.generators)
+            image = self.names[entry["name"]] = self.symbols[k]
+            self.generators.append((kind, argument, exponent, image))
+            self.start = self.values(self.start[: self.size])
+            if kind == "power" and (n := root_of(exponent)):
+                self.relations.append(((image**n - argument).top, k))
+            elif kind == "sin":
+                rest = image**2 + self.find("cos", argument) ** 2 - self.number(1)
+                self.relations.append((rest.top, k))
+        else:
+            image = self.read(entry["is"])
+            self._same(kind, argument, exponent, image, entry["of"])
+        self.known.append((kind, argument, exponent, image))
+
+    def _same(self, kind: str, argument: Function, exponent: Any, f: Function, text: str) -> None:
+        """Require that f is a call: one derivative along all fields, one value at the start."""
+        if kind == "power" and (n := root_of(exponent)):
+            require((f**n - argument).is_zero(), f"the image of {text} is not that root")
+        else:
+            rate = self.slope(kind, argument, exponent, f)
+            for x in self.fields:
+                equal = (self.along(x, f) - rate * self.along(x, argument)).is_zero()
+                require(equal, f"the image of {text} has another derivative")
+            self._same_at_start(kind, self.at_start(argument), exponent, self.at_start(f), text)
+        value = ball(kind, argument.at(self.start), exponent.at(self.start))
+        require(near(f.at(self.start), value), f"the image of {text} starts elsewhere")
+        require(kind != "power" or value > 0, f"{text} is not shown to be positive")
+
+    def _same_at_start(self, kind: str, u: Function, e: Function, f: Function, text: str) -> None:
+        """Require that f(constants) is a call, but for a factor or a term that is a number."""
+        for k in range(self.weights, self.size):
+            change = f.derivative(k)
+            if u.uses(k) or not constant(u):
+                change = change - self.slope(kind, u, e, f) * u.derivative(k)
+            if e.uses(k):
+                change = change - f * self.plain("log", u, self.number(0)) * e.derivative(k)
+            require(change.is_zero(), f"the image of {text} has another value at the start")
+
+    def slope(self, kind: str, u: Function, exponent: Function, f: Function) -> Function:
+        """Return the derivative of f = kind(u) by u."""
+        if kind == "exp":
+            return f
+        if kind == "log":
+            return self.number(1) / u
+        if kind == "atan":
+            return self.number(1) / (u**2 + self.number(1))
+        if kind == "cos":
+            return self.number(-1) * self.find("sin", u)
+        if kind == "sin":
+            return self.find("cos", u)
+        if kind == "asinh":
+            root = self.find("power", u**2 + self.number(1), self.number(fmpq(1, 2)))
+            return self.number(1) / root
+        require(self.is_of_constants(exponent), "an exponent changes with the weights")
+        return f * exponent / u
+
+    def _branch(self, entry: Any, image: Function) -> None:
+        """Require that a name is the root of a polynomial that it is said to be."""
+        name, k = entry["name"], len(self.symbols) - 1
+        require(self.read(entry["root of"]).is_zero(), f"{name} does not solve its polynomial")
+        self.names[name] = self.symbols[k]
+        P = self.read(entry["root of"]).top
+        self.names[name] = image
+        root, coefficients = image.at(self.start), list[Any]()
+        while not P.is_zero():
+            n, lead = int(P.degrees()[k]), leading(P, k)
+            coefficients += [fmpq(0)] * max(0, n + 1 - len(coefficients))
+            coefficients[n] = fmpq(1) * evaluated(lead, self.start)
+            P = P - lead * self.symbols[k].top ** n
+        scale = fmpq(1)
+        for c in coefficients:
+            scale = scale * c.q
+        factors: Any = fmpz_poly([int((c * scale).p) for c in coefficients]).factor()[1]
+        real = [(z.real, n) for f, n in factors for z, _ in f.complex_roots() if z.imag == 0]
+        # Real roots come as disjoint balls: all but the one that is the root lie on a side of it.
+        simple = [n for x, n in real if not (x > root or x < root)] == [1]
+        above = sum(n for x, n in real if x > root)
+        require(simple and above == entry["above"], f"{name} is another root of its polynomial")
+
+    def read(self, text: Any) -> Function:
+        """Return the function that a text of the language stands for; nothing is evaluated."""
         return self._build(tree_of(text), 0)
 
-    def _define(self, generator: Any) -> None:
-        symbol = (
-            self.symbols[len(self.variables) + len(self.generators)]
-            if (isinstance(generator, str) or "name" in generator)
-            else None
-        )
-        if isinstance(generator, dict) and symbol is not None:
-            name = generator["name"]
-            if name in self.names:
-                raise Rejected(f"the name {name} is given twice")
-            self.names[name] = symbol
-            relation = self.read(generator["polynomial"]).top
-            if relation.degrees()[self._position(symbol)] < 1:
-                raise Rejected(f"{generator['polynomial']} does not determine {name}")
-            self.generators.append(Generator("algebraic", symbol, name, relation))
-            return
-        text = generator if isinstance(generator, str) else generator["text"]
-        kind, argument, exponent = self._parts(tree_of(text), text)
-        if symbol is None:
-            value = self.read(generator["is"])
-            if kind != "root" or not (value**exponent - argument).is_zero():
-                raise Rejected(f"{generator['is']} is not {text}")
-            if not self.value(value) > 0:
-                raise Rejected(f"{generator['is']} is not shown to be positive, as {text} is")
-        else:
-            value = symbol
-            relation = self._relation(kind, argument, exponent, symbol)
-            self.generators.append(Generator(kind, argument, exponent, relation))
-        self.known.append((kind, argument, exponent, value))
+    def plain(self, kind: str, u: Function, exponent: Function) -> Function:
+        """Return a call that has a rational value, or what it was defined to be."""
+        value = None if (x := constant(u)) is None else ball(kind, x, fmpq(0))
+        return self.number(value) if isinstance(value, fmpq) else self.find(kind, u, exponent)
 
-    def _position(self, symbol: Function) -> int:
-        return next(i for i, s in enumerate(self.symbols) if s is symbol)
-
-    def _relation(self, kind: str, argument: Function, exponent: Any, symbol: Function) -> Any:
-        if kind == "root":
-            return argument.bottom * symbol.top**exponent - argument.top
-        if kind == "sin":
-            cosine = self._find("cos", argument)
-            return (symbol * symbol + cosine * cosine - 1).top
-        return None
-
-    def _parts(self, node: ast.expr, text: str) -> tuple[str, Function, Any]:
-        """Return kind, argument and exponent of a generator's text."""
-        if isinstance(node, ast.Call):
-            name, argument = call_of(node)
-            inner = self._build(argument, 1)
-            return ("root", inner, 2) if name == "sqrt" else (name, inner, None)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            base, exponent = self._build(node.left, 1), self._build(node.right, 1)
-            number = exponent.rational()
-            if number is None:
-                return "power", base, exponent
-            if number.p == 1 and number.q > 1:
-                return "root", base, int(number.q)
-        raise Rejected(f"{text} is no generator: a call, a root or a power is expected")
-
-    def _find(self, kind: str, argument: Function, exponent: Any = None) -> Function:
-        """Return a listed generator, or a product of them, by its meaning."""
-        for known, inner, power, value in self.known:
-            if known != kind:
-                continue
-            if kind == "exp":
-                ratio = _integer_ratio(argument, inner)
-                if ratio is not None:
-                    return value**ratio
-            elif kind == "power" and argument.same(inner):
-                found = _integer_parts(exponent, power)
-                if found is not None:
-                    return value ** found[0] * inner ** found[1]
-            elif power == exponent and argument.same(inner):
-                return value
-        raise Rejected(f"a function of the kind {kind} is used that is not among the generators")
+    def find(self, kind: str, argument: Function, exponent: Function | None = None) -> Function:
+        """Return what a call was defined to be."""
+        exponent = exponent or self.number(0)
+        for known, u, e, image in self.known:
+            for rest in (u - argument, u + argument)[: 2 if kind == "log" else 1]:
+                differ = known != kind or not_zero(rest.at(self.start))
+                if not differ and rest.is_zero() and (e - exponent).is_zero():
+                    return image
+        raise Rejected(f"a call of {kind} is used that is not among the definitions")
 
     def _build(self, node: ast.expr, depth: int) -> Function:
-        if depth > MAXIMAL_DEPTH:
-            raise Rejected("a text is nested too deeply")
+        require(depth < DEPTH, "a text is nested too deeply")
         if isinstance(node, ast.Constant) and type(node.value) is int:
             return self.number(node.value)
         if isinstance(node, ast.Name):
-            if node.id not in self.names:
-                raise Rejected(f"the name {node.id} is not known here")
+            require(node.id in self.names, f"the name {node.id:.40} is not known here")
             return self.names[node.id]
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-            inner = self._build(node.operand, depth + 1)
-            return -inner if isinstance(node.op, ast.USub) else inner
-        if isinstance(node, ast.BinOp):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return self.number(0) - self._build(node.operand, depth + 1)
+        if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
             left, right = self._build(node.left, depth + 1), self._build(node.right, depth + 1)
-            if isinstance(node.op, ast.Pow):
-                return self._power(left, right)
-            if type(node.op) in OPERATIONS:
-                return OPERATIONS[type(node.op)](left, right)  # type: ignore[no-any-return]
-        if isinstance(node, ast.Call):
-            name, argument = call_of(node)
-            return self._call(name, self._build(argument, depth + 1))
-        raise Rejected(f"{type(node).__name__} is not part of the language")
+            return SIGNS[type(node.op)](left, right)  # type: ignore[no-any-return]
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("tan", *HYPERBOLIC):
+            return self._quotient(node.func.id, self._build(node.args[0], depth + 1))  # type: ignore[attr-defined]
+        kind, base, exponent = self.call(node, depth + 1)
+        n = constant(exponent)
+        if kind != "power" or n is None:
+            return self.find(kind, base, exponent)
+        require(abs(n.p) <= POWER and n.q <= POWER, f"the exponent {n} is too large")
+        root = base if n.q == 1 else self.find("power", base, self.number(fmpq(1, n.q)))
+        return root ** int(n.p)
 
-    def _call(self, name: str, inner: Function) -> Function:
-        if name == "sqrt":
-            return self._find("root", inner, 2)
+    def _quotient(self, name: str, u: Function) -> Function:
         if name == "tan":
-            return self._find("sin", inner) / self._find("cos", inner)
-        if name in ("sinh", "cosh", "tanh"):
-            E = self._find("exp", inner)
-            up, down = E * E + 1, E * E - 1
-            return down / up if name == "tanh" else (down if name == "sinh" else up) / (E * 2)
-        return self._find(name, inner)
+            return self.find("sin", u) / self.find("cos", u)
+        up = self.find("exp", u)
+        down = self.number(1) / up
+        sinh, cosh = (up - down) / self.number(2), (up + down) / self.number(2)
+        return {"sinh": sinh, "cosh": cosh}[name] if name != "tanh" else sinh / cosh
 
-    def _power(self, base: Function, exponent: Function) -> Function:
-        number = exponent.rational()
-        if number is None:
-            return self._find("power", base, exponent)
-        if abs(number.p) > MAXIMAL_POWER or number.q > MAXIMAL_POWER:
-            raise Rejected(f"the exponent {number} is too large")
-        root = base if number.q == 1 else self._find("root", base, int(number.q))
-        return root ** int(number.p)
-
-    def slope(self, index: int, variable: int) -> Function:
-        """Return the derivative of a generator along a variable, by its rule."""
-        key = index, variable
-        if key not in self._slopes:
-            self._slopes[key] = self._rule(index, variable)
-        return self._slopes[key]
-
-    def _rule(self, index: int, variable: int) -> Function:
-        generator = self.generators[index]
-        position = len(self.variables) + index
-        symbol, argument = self.symbols[position], generator.argument
-        if generator.kind == "algebraic":
-            relation = Function(self, generator.relation, self.unit)
-            return -relation.derivative(variable, below=index) / relation.partial(position)
-        inner: Function = argument.derivative(variable)
-        if inner.is_zero():
-            return self.number(0)
-        if generator.kind == "exp":
-            return symbol * inner
-        if generator.kind in ("log", "logabs"):
-            return inner / argument
-        if generator.kind == "cos":
-            return -self._find("sin", argument) * inner
-        if generator.kind == "sin":
-            return self._find("cos", argument) * inner
-        if generator.kind == "asinh":
-            return inner / self._find("root", argument * argument + 1, 2)
-        if generator.kind == "root":
-            return symbol * inner / (argument * int(generator.exponent))
-        exponent: Function = generator.exponent
-        if not exponent.derivative(variable).is_zero():
-            raise Rejected("an exponent changes with the weights")
-        return symbol * exponent * inner / argument
-
-    def reduce(self, polynomial: Any) -> Any:
-        """Return the remainder of a polynomial by all relations, last generator first."""
-        for index in reversed(range(len(self.generators))):
-            relation = self.generators[index].relation
-            if relation is not None:
-                polynomial = remainder(polynomial, relation, len(self.variables) + index)
-        return polynomial
-
-    def values(self, point: Mapping[str, fmpq]) -> list[Any]:
-        """Return the values of all variables, exact, and of all generators, in balls."""
-        try:
-            found: list[Any] = [point[name] for name in self.variables]
-            for generator in self.generators:
-                if generator.kind == "algebraic":
-                    found.append(point[generator.exponent])
-                else:
-                    found.append(_ball(generator, found))
-        except KeyError as missing:
-            raise Rejected(f"the point has no value of {missing.args[0]}") from None
-        return found
-
-    def value(self, function: Function) -> Any:
-        """Return the value at the point of the space: exact, or a ball where generators occur."""
-        if self.point is None:
-            raise Rejected("a point is needed to show that a divisor is not zero")
-        if self._values is None or len(self._values) < len(self.variables) + len(self.generators):
-            self._values = self.values(self.point)
-        return function.at(self._values)
-
-
-def _integer_ratio(a: Function, b: Function) -> int | None:
-    """Return the integer n with a = n b, or None."""
-    if a.top.is_zero():
-        return 0
-    ratio = (a / b).rational() if b.is_not_zero() else None
-    return int(ratio.p) if ratio is not None and ratio.q == 1 else None
-
-
-def _integer_parts(a: Function, b: Function) -> tuple[int, int] | None:
-    """Return small integers (k, j) with a = k b + j, or None."""
-    for k in sorted(range(-12, 13), key=abs):
-        rest = (a - b * k).rational()
-        if rest is not None and rest.q == 1:
-            return k, int(rest.p)
-    return None
-
-
-def _ball(generator: Generator, found: list[Any]) -> Any:
-    """Return the value of a generator from those before it."""
-    padding = [fmpq(0)] * (len(generator.argument.space.symbols) - len(found))
-    with ctx.workprec(BITS):
-        x = arb(generator.argument.at([*found, *padding]))
-        if generator.kind == "root":
-            return x.root(generator.exponent) if x > 0 else arb.nan()
-        if generator.kind == "power":
-            power = arb(generator.exponent.at([*found, *padding]))
-            return x**power if x > 0 else arb.nan()
-        if generator.kind == "logabs":
-            return abs(x).log()
-        return getattr(x, generator.kind)()
+    def call(self, node: ast.expr, depth: int = 0) -> tuple[str, Function, Function]:
+        """Return kind, argument and exponent of a call or a power."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            return "power", self._build(node.left, depth), self._build(node.right, depth)
+        require(isinstance(node, ast.Call), f"{type(node).__name__} is not part of the language")
+        name, inner, more = called(node)
+        absolute = isinstance(inner, ast.Call) and called(inner)[0] in ("Abs", "abs")
+        if name == "log" and absolute:
+            inner = called(inner)[1]
+        kind = "power" if name == "sqrt" else name
+        require(kind in ("power", *CALLS) and more, f"{name:.40} is not known here")
+        half = self.number(fmpq(1, 2)) if name == "sqrt" else self.number(0)
+        argument = self._build(inner, depth)
+        fits = kind != "log" or absolute or argument.at(self.start) > 0
+        require(fits, "the argument of a logarithm is not shown to be positive at the start")
+        return kind, argument, half
