@@ -16,10 +16,10 @@ than zero. Numbers are texts such as "-3/2"; labels count the outputs from 1. A 
      "claims": [{"claim": kind, ...}, ...]}
 
 Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a name, with its "value" at
-w_0, and "root of" a polynomial of which it is a simple real root, "above" others being larger;
-{"of": "sqrt(...)", "is": f} a call that is a known function; {"zero": f, "main": x} what is 0 on
-the leaf, as it is at w_0 and its derivatives along X_a are where it is, solved for x. Claims, with
-K_ab = <X_a, X_b>:
+w_0 if f is conserved, and "root of" a polynomial of which it is a simple real root, "above" others
+being larger; {"of": "sqrt(...)", "is": f} a call that is a known function; {"zero": f, "main": x}
+what is 0 on the leaf, as it is at w_0 and its derivatives along X_a are where it is, solved for x.
+Claims, with K_ab = <X_a, X_b>:
 
 laws: <grad c, X_a> = 0, independent at "point"; all, if p - n "brackets" are independent there.
 hessian, warp: with H = 0, or the forced H, and V from "paths" (see :class:`Flow`), "structure" has
@@ -28,8 +28,12 @@ hessian, warp: with H = 0, or the forced H, and V from "paths" (see :class:`Flow
 no hessian, no warp: one of :meth:`Flow.sides` fails: the numerator of left - right, differentiated
     "along" fields, is not 0 at the start "at"; nor is det K, differentiated along "regular".
 dual, form: X_a g = H_a g and X_a y_b = g delta_ab; in a form y = grad Q as printed, which is 0 at
-    w_0, X_a Q = sum_b K_ab y_b, g > 0 at w_0; "equal" are texts that say the same.
+    w_0, X_a Q = sum_b K_ab y_b, g > 0 at w_0; "equal" are texts that say the same. A form is
+    written in beta, constants, roots and the "parameter" z of a "curve" beta = h(z).
 not certified: "what" was printed that this certificate does not prove; always shown.
+
+Exact are all identities. By balls, at the start "at", are: which branch a root is, the sign of g
+and of roots, that values are other than 0, and the number in an equation of two calls.
 
 PROVED: X_a and V span all brackets, so the leaf of w_0 is tangent to them and eta = d log g on it.
 theta_b = sum_c (K^-1)_bc dF_c has theta_b(X_a) = delta_ab, theta_b(V) = 0; by the structure
@@ -70,6 +74,8 @@ class Checker:
 
     def __init__(self, record: Any, spare: int = 0) -> None:
         weights, claims = record["weights"], record["claims"]
+        for key in ("outputs", "weights", "parameters", "definitions", "ties", "claims"):
+            require(isinstance(record[key], list), f"{key} is a list")
         symbols = names_in(record["start"].values()) - set(record["parameters"])
         room = max((len(c.get("definitions", ())) for c in claims), default=0)
         if len(claims) > LIMIT or len(record["outputs"]) > OUTPUTS or not record["outputs"]:

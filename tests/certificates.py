@@ -9,13 +9,14 @@ def certificate(outputs, claims, verdict, **entries):
     weights = entries.pop("weights")
     return {
         "format": "regderive-certificate",
-        "version": 1,
+        "version": 2,
         "outputs": outputs,
         "weights": weights,
         "parameters": [],
-        "generators": [],
-        "point": None,
+        "definitions": [],
         "start": {w: f"{w}_0" for w in weights},
+        "at": {f"{w}_0": str(n) for n, w in enumerate(weights, 2)},
+        "ties": [],
         "verdict": verdict,
         "claims": claims,
         **entries,

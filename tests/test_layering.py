@@ -23,7 +23,7 @@ LAYERS = [
     {"derive.records"},
     {"derive.derivation", "derive.radial"},
     {"derive.inverse"},
-    {"derive.render", "derive.certificate", "derive.certificate_form"},
+    {"derive.render", "derive.certificate", "derive.certificate_form", "derive.certificate_text"},
     {"derive.inverse_cli", "derive.check_cli"},
     {"derive.cli", "derive.request"},
     {"derive.__main__"},

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from flint import arb, ctx, fmpq
+from flint import acb, acb_poly, arb, ctx, fmpq, fmpz_poly
 
 from derive.checking.text import require
 
@@ -165,6 +165,19 @@ def ball(kind: str, u: Any, exponent: Any) -> Any:
         if kind == "power":
             return x ** arb(exponent) if x > 0 else arb.nan()
         return abs(x).log() if kind == "log" else getattr(x, kind)()
+
+
+def real_roots(coefficients: Sequence[Any]) -> list[tuple[Any, int]]:
+    """Return disjoint balls around the real roots of a polynomial, with their multiplicities."""
+    if all(isinstance(c, fmpq) for c in coefficients):
+        scale = fmpq(1)
+        for c in coefficients:
+            scale = scale * c.q
+        factors: Any = fmpz_poly([int((c * scale).p) for c in coefficients]).factor()[1]
+        return [(z.real, n) for f, n in factors for z, _ in f.complex_roots() if z.imag == 0]
+    with ctx.workprec(BITS):
+        boxes: Any = acb_poly([acb(arb(c)) for c in coefficients]).roots()  # isolated, or an error
+        return [(z.real, 1) for z in boxes if z.imag.contains(0)]  # conjugates are roots as well
 
 
 def not_zero(x: Any) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from flint import Ordering, fmpq, fmpz_mpoly_ctx, fmpz_poly
+from flint import Ordering, fmpq, fmpz_mpoly_ctx
 
 from derive.checking.function import (
     Function,
@@ -21,6 +21,7 @@ from derive.checking.function import (
     leading,
     near,
     not_zero,
+    real_roots,
     remainder,
     root_of,
 )
@@ -216,12 +217,8 @@ class Space:
             coefficients += [fmpq(0)] * max(0, n + 1 - len(coefficients))
             coefficients[n] = fmpq(1) * evaluated(lead, self.start)
             P = P - lead * self.symbols[k].top ** n
-        scale = fmpq(1)
-        for c in coefficients:
-            scale = scale * c.q
-        factors: Any = fmpz_poly([int((c * scale).p) for c in coefficients]).factor()[1]
-        real = [(z.real, n) for f, n in factors for z, _ in f.complex_roots() if z.imag == 0]
         # Real roots come as disjoint balls: all but the one that is the root lie on a side of it.
+        real = real_roots(coefficients)
         simple = [n for x, n in real if not (x > root or x < root)] == [1]
         above = sum(n for x, n in real if x > root)
         require(simple and above == entry["above"], f"{name} is another root of its polynomial")
