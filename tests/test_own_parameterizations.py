@@ -1,6 +1,6 @@
 """Parameterizations that nobody published, each answer confirmed by an independent witness.
 
-Verdicts are confirmed by 60-digit differentiation at points of the leaf, which the flow reaches;
+Verdicts are confirmed by 80-digit differentiation at points of the leaf, which the flow reaches;
 gradients of Q by the flow in the weights. Neither shares code with the derivation.
 """
 
@@ -141,7 +141,7 @@ def test_verdicts_are_those_of_high_precision_differentiation(case) -> None:
     assert d.hessian.verdict is hessian
     if verdict is not OPEN:
         assert d.verdict is verdict
-    with mp.workdps(60):
+    with mp.workdps(80):
         model = Model.of(outputs, p.weights)
         start = start_values(p, symbols_of(p))
         worst = [mpf(0), mpf(0)]
@@ -200,7 +200,7 @@ def test_a_symbolic_depth_is_rendered() -> None:
 
 
 def test_a_wrong_verdict_is_seen() -> None:
-    with mp.workdps(60):
+    with mp.workdps(80):
         product = Model.of(["a*u", "b*u + a"], ["a", "u", "b"])
         neuron = Model.of(["a*u1", "a*u2"], ["a", "u1", "u2"])
         point = [mpf(3) / 2, mpf(2) / 3, mpf(5) / 4]
