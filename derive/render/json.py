@@ -52,7 +52,14 @@ def to_record(d: Derivation) -> dict[str, Any]:
             "bound": d.conserved.bound,
             "lie_dimension": sum(b.lie.dimension for b in d.blocks),
             "lie_algebra": [
-                {"commuting": b.lie.commuting, "spanned_by": list(b.lie.words)} for b in d.blocks
+                {
+                    "commuting": b.lie.commuting,
+                    "spanned_by": list(b.lie.words),
+                    "independent_at": None
+                    if b.lie.point is None
+                    else {name: str(value) for name, value in b.lie.point},
+                }
+                for b in d.blocks
             ],
             **finding_record(d.conserved.finding),
         },

@@ -15,6 +15,7 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.language import parse_expression, to_sympy
+from derive.render.algebra import algebra_sentences
 from derive.render.formula import latex, latex_name, ordered_terms, visible
 from derive.render.roads import road_name, road_sentences
 from derive.render.text import law_names
@@ -125,7 +126,10 @@ def _parameterization(d: Derivation) -> Iterator[str]:
 
 
 def _conserved(d: Derivation) -> Iterator[str]:
+    where = " ".join(algebra_sentences(d))
     if not d.conserved.laws:
+        if where:
+            yield rf"\paragraph{{Conserved quantities.}} None was found. {where}"
         return
     count = (
         "all conserved quantities"
@@ -137,6 +141,8 @@ def _conserved(d: Derivation) -> Iterator[str]:
     yield from display(
         [(latex_name(n), latex(law)) for n, law in zip(names, d.conserved.laws, strict=True)]
     )
+    if where:
+        yield where
 
 
 def _metric(d: Derivation) -> Iterator[str]:

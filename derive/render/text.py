@@ -10,6 +10,7 @@ from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.records import Block
+from derive.render.algebra import algebra_lines
 from derive.render.plain import INDENT, constant_lines, piece_lines, plain, root_lines
 from derive.render.roads import road_lines
 from derive.stages.notation import to_expr
@@ -98,7 +99,7 @@ def _parameterization(d: Derivation) -> list[str]:
 
 def _conserved(d: Derivation) -> list[str]:
     c = d.conserved
-    algebra = [f"{INDENT}{_algebra(b)}" for b in d.blocks]
+    algebra = [f"{INDENT}{line}" for b in d.blocks for line in algebra_lines(b)]
     if c.bound == 0:
         return ["Conserved quantities: none, the flow reaches every direction", *algebra]
     complete = "all of them" if c.verdict is Verdict.PROVED else f"at most {c.bound} exist"
@@ -107,15 +108,6 @@ def _conserved(d: Derivation) -> list[str]:
         for name, law in zip(law_names(block), _laws(block), strict=True):
             lines.append(f"{INDENT}{name} = {law}")
     return lines
-
-
-def _algebra(block: Block) -> str:
-    """Say what the fields X_i = grad F_i generate."""
-    lie = block.lie
-    words = ", ".join(lie.words)
-    if lie.commuting:
-        return f"the fields X_i = grad F_i commute; they span dimension {lie.dimension}: {words}"
-    return f"the fields X_i = grad F_i generate dimension {lie.dimension}: {words}"
 
 
 def _laws(block: Block) -> list[str]:

@@ -7,13 +7,16 @@ prime at a random point is a lower bound of the generic dimension.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from random import Random
 
 from derive.exact.field import RationalFunction
 from derive.exact.linear import dot
 from derive.exact.modular import Evaluator, Pole, random_point, rank
+from derive.stages.independence import independent_point
 from derive.stages.parameterization import Field, Parameterization
 
 
@@ -38,6 +41,15 @@ class LieStructure:
     dimension: int
     commuting: bool
     words: tuple[str, ...]
+
+    @functools.cached_property
+    def point(self) -> tuple[tuple[str, Fraction], ...] | None:
+        """Rational weights at which the spanning fields are independent, proved exactly.
+
+        The rank there is a lower bound of the generic one, as it is at a point modulo a prime.
+        None where no small numbers show it.
+        """
+        return independent_point(self.parameterization, self.spanning)
 
 
 def bracket(x: Field, y: Field) -> Field:

@@ -18,6 +18,7 @@ from derive.exact.balls import Unbounded, evaluate_any, is_nonzero, shown, value
 from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.linear import dot, rank
 from derive.exact.modular import Evaluator, Pole, random_point, series_along
+from derive.stages.independence import small_points
 from derive.stages.parameterization import Parameterization
 from derive.verdict import Identity, Number
 
@@ -159,21 +160,9 @@ def samples(p: Parameterization) -> Iterator[Sample]:
     """Yield starts of the family in small rational symbols, positive integers first."""
     field = p.start_field
     names = (*p.start_symbols, *p.parameters)
-    for symbols in patterns_of(len(names)):
+    for symbols in small_points(len(names)):
         try:
             values = values_of(field, dict(zip(names, symbols, strict=True)))
         except (ZeroDivisionError, Unbounded):
             continue
         yield Sample(field, values)
-
-
-def patterns_of(size: int) -> Iterator[tuple[Fraction, ...]]:
-    """Yield values of symbols, small positive integers first."""
-    patterns = dict.fromkeys(
-        tuple(1 + (k * stride + shift) % spread for k in range(size))
-        for spread in (1, 2, 3, 5, 7, 11, 31, 101)
-        for stride in range(1, min(spread, 6) + 1)
-        for shift in range(min(spread, 4))
-    )
-    for pattern in patterns:
-        yield tuple(Fraction(x) for x in pattern)
