@@ -22,8 +22,7 @@ def independent_point(
         images = dict(zip(names, numbers, strict=True))
         try:
             values = values_of(p.field, images)
-            rows = [[evaluate_any(x, values) for x in field] for field in fields]
-            if _are_independent(rows):
+            if are_independent([[evaluate_any(x, values) for x in field] for field in fields]):
                 return tuple(images.items())
         except (ZeroDivisionError, Unbounded):
             continue
@@ -42,7 +41,7 @@ def small_points(size: int) -> Iterator[tuple[Fraction, ...]]:
         yield tuple(Fraction(x) for x in pattern)
 
 
-def _are_independent(rows: Sequence[Sequence[Any]]) -> bool:
+def are_independent(rows: Sequence[Sequence[Any]]) -> bool:
     """Tell whether rows of numbers and balls are proved independent, by elimination."""
     remaining = [list(row) for row in rows]
     while remaining:

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from random import Random
 from typing import Any
 
 from derive.exact.balls import Unbounded, evaluate_any, is_nonzero, shown, values_of
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.linear import dot, rank
+from derive.exact.linear import dot
 from derive.exact.modular import Evaluator, Pole, random_point, series_along
-from derive.stages.independence import small_points
+from derive.stages.independence import are_independent, small_points
 from derive.stages.parameterization import Parameterization
 from derive.verdict import Identity, Number
 
@@ -117,20 +116,12 @@ def _at_rational_start(
             if not is_nonzero(value):
                 continue
             found = sample.point(p), shown(value)
-            if _has_rank(jacobian, sample, p.d):
+            if are_independent([[sample.of(x) for x in row] for row in jacobian]):
                 return found
         except (ZeroDivisionError, Unbounded):
             continue
         fallback = fallback or found
     return fallback
-
-
-def _has_rank(jacobian: list[list[RationalFunction]], sample: Sample, d: int) -> bool:
-    rows = [[sample.of(x) for x in row] for row in jacobian]
-    if not all(isinstance(x, Fraction) for row in rows for x in row):
-        return True  # a nicety of the printed point only
-    field = jacobian[0][0].field
-    return rank([[field.constant(x) for x in row] for row in rows]) == d
 
 
 @dataclass(frozen=True)
