@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +19,12 @@ PRECISION = 256
 
 class Unbounded(ArithmeticError):
     """A value is not finite or not real as far as the ball tells."""
+
+
+def precise(bits: int = PRECISION) -> AbstractContextManager[Any]:
+    """Return a context in which balls are computed with that precision."""
+    found: AbstractContextManager[Any] = ctx.workprec(bits)
+    return found
 
 
 def values_of(
@@ -117,7 +124,8 @@ def _function(name: str) -> Any:
     return apply
 
 
-def _root(A: Any, n: int) -> Any:
+def root_of(A: Any, n: int) -> Any:
+    """Return the positive n-th root of a number or ball, exact where it is rational."""
     if isinstance(A, Fraction):
         if A < 0:
             raise Unbounded
@@ -129,12 +137,13 @@ def _root(A: Any, n: int) -> Any:
     return _finite(ball(A).root(n))
 
 
-def _power(A: Any, e: Any) -> Any:
+def to_the_power(A: Any, e: Any) -> Any:
+    """Return A^e, exact where that is seen to be rational."""
     if isinstance(A, Fraction) and isinstance(e, Fraction):
         if e.denominator == 1:
             return A ** int(e)
         if A > 0:
-            return _root(A**e.numerator, e.denominator)
+            return root_of(A**e.numerator, e.denominator)
     x = ball(A)
     if not x > 0:
         raise Unbounded
@@ -147,6 +156,6 @@ _FUNCTIONS: dict[str, Any] = {
     "cos": _function("cos"),
     "sin": _function("sin"),
     "asinh": _function("asinh"),
-    "root": _root,
-    "power": _power,
+    "root": root_of,
+    "power": to_the_power,
 }

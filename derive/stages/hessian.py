@@ -17,9 +17,12 @@ from itertools import combinations
 
 from derive.stages.metric import Metric
 from derive.stages.parameterization import Parameterization
+from derive.stages.pointwise import fails_as_hessian
 from derive.stages.vertical import check_vertical
 from derive.stages.witness import find_failure
 from derive.verdict import Finding, Identity, Verdict
+
+FAILS = "d_k rho_ij = d_i rho_kj fails on the leaf of the start"
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,9 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
     if p.d == 1:
         reason = "one output: beta is monotone along grad F, so K > 0 is a function of beta"
         return HessianVerdict(metric, Finding(Verdict.PROVED, reason))
+    failure = fails_as_hessian(metric)
+    if failure is not None:
+        return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (failure,)))
     failing = False
     for a, b in combinations(range(p.d), 2):
         for c in range(p.d):
@@ -58,8 +64,7 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
                 failing = True
                 identity = find_failure(p, _statement(p, a, b, c), left, right)
                 if identity is not None:
-                    reason = "d_k rho_ij = d_i rho_kj fails on the leaf of the start"
-                    return HessianVerdict(metric, Finding(Verdict.REFUTED, reason, (identity,)))
+                    return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (identity,)))
     if failing:
         reason = (
             "d_k rho_ij = d_i rho_kj fails for general starts, but not visibly on the leaf of "

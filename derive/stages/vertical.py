@@ -27,6 +27,8 @@ from derive.stages.parameterization import Field, Parameterization
 from derive.stages.witness import find_failure
 from derive.verdict import Finding, Identity, Verdict
 
+NOT_CLOSED = "rho is not, up to any factor g, a Hessian in beta on the leaf of the start"
+
 
 @dataclass(frozen=True)
 class VerticalField:
@@ -142,8 +144,7 @@ def _require(
         raise _Undecided(
             f"{statement} fails for general starts, but not visibly on the leaf of this one"
         )
-    reason = "rho is not, up to any factor g, a Hessian in beta on the leaf of the start"
-    raise _Refuted(Finding(Verdict.REFUTED, reason, (identity,)))
+    raise _Refuted(Finding(Verdict.REFUTED, NOT_CLOSED, (identity,)))
 
 
 def _certify_span(metric: Metric, spanning: Sequence[VerticalField]) -> None:

@@ -19,7 +19,8 @@ from derive.exact.field import RationalFunction
 from derive.stages.hessian import HessianVerdict
 from derive.stages.metric import Metric
 from derive.stages.parameterization import Field
-from derive.stages.vertical import check_vertical
+from derive.stages.pointwise import fails_with_warp
+from derive.stages.vertical import NOT_CLOSED, check_vertical
 from derive.stages.witness import find_failure
 from derive.verdict import Finding, Identity, Verdict
 
@@ -58,6 +59,10 @@ def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
         return WarpVerdict(hessian, Finding(Verdict.PROVED, "g = 1: none is needed"), zero)
     if p.d == 1:
         raise AssertionError("a single output is always a Hessian map")
+    failure = fails_with_warp(metric)
+    if failure is not None:
+        reason = NO_CANDIDATE if failure.statement.startswith("H") else NOT_CLOSED
+        return WarpVerdict(hessian, Finding(Verdict.REFUTED, reason, (failure,)), None)
     H = warp_candidate(metric)
     finding = _consistency(metric, H)
     if finding.verdict is Verdict.PROVED:
