@@ -243,7 +243,7 @@ def _derive_block(
 
 def _ask(p: Parameterization, blocks: tuple[Block, ...], ansatz: Ansatz) -> Road:
     if len(blocks) == 1:
-        return ask_road(blocks[0].warping, blocks[0].potential.dual, ansatz)
+        return ask_road(blocks[0].potential.warping, blocks[0].potential.dual, ansatz)
     metric = find_metric(find_conserved(find_lie_structure(p)))
     return ask_road(decide_warp(decide_hessian(metric)), None, ansatz)
 

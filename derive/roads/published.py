@@ -21,9 +21,9 @@ from derive.exact.field import RationalFunction
 from derive.exact.linear import dot
 from derive.roads.ansatz import Ansatz
 from derive.roads.leaf import is_defined, is_not_zero, log_warp, only_on
-from derive.roads.primitive import exponential, find_logarithm
 from derive.roads.separated import separate
 from derive.roads.settle import Equation, Settled, settle
+from derive.stages.logarithm import exponential, find_logarithm
 from derive.stages.metric import Metric
 from derive.stages.parameterization import Field
 from derive.verdict import Finding, Identity, Verdict

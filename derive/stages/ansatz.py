@@ -12,6 +12,7 @@ from math import comb
 
 from derive.exact.families import LogFunction, generator_monomials, laurent_monomials, monomials
 from derive.exact.field import RationalFunction
+from derive.stages.adjoin import AdjoinedWarp
 from derive.stages.conserved import ConservedQuantities
 from derive.stages.parameterization import Parameterization
 from derive.stages.warping import WarpVerdict
@@ -62,6 +63,23 @@ def _general(
         warps = [p.field.one] if unwarped else [p.field.one, *(f.rational for f in family)]
         # R grows faster than y: <grad R, grad F_j> = g F_j.
         yield [*family, *logs], warps, [*_monomials(p, reach + 1), *logs]
+
+
+def adjoined_families(
+    adjoined: AdjoinedWarp,
+) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
+    """Yield (y, g, R) families for a known warp: multiples of its exponential by monomials.
+
+    R, an integral of such functions, is in general none: its family is empty.
+    """
+    p = adjoined.warping.hessian.metric.parameterization
+    within = adjoined.before.hessian.metric.parameterization
+    kept = [p.field.one, *_conserved_generators(p)]
+    warps = [adjoined.g * k for k in kept]
+    yield [LogFunction(adjoined.exponential * w * k) for w in p.w for k in kept], warps, []
+    for reach in (1, 2):
+        family = [p.field.embed(f.rational) for f in _monomials(within, reach)]
+        yield [LogFunction(adjoined.exponential * f) for f in family], warps, []
 
 
 def _monomials(p: Parameterization, reach: int) -> list[LogFunction]:

@@ -65,6 +65,7 @@ class Chart:
             function: what to write.
             without_beta: use only roots, radicals and constants.
         """
+        function = self.metric.parameterization.field.embed(function)
         if function.is_constant():
             return to_expr(function, self.notation.weights)
         betas = {s.name for s in self.notation.betas}

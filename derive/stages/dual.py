@@ -22,7 +22,8 @@ from derive.exact.families import LogFunction
 from derive.exact.field import RationalFunction
 from derive.exact.modular import PRIME, Evaluator, Pole, nullspace, random_point, supports
 from derive.exact.polynomial import factorize
-from derive.stages.ansatz import MAXIMAL_COLUMNS, ansatz_families
+from derive.stages.adjoin import adjoin_warp
+from derive.stages.ansatz import MAXIMAL_COLUMNS, adjoined_families, ansatz_families
 from derive.stages.lie import along
 from derive.stages.notation import Notation, to_expr
 from derive.stages.parameterization import Parameterization
@@ -57,8 +58,12 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
     """
     if warping.verdict is Verdict.REFUTED:
         return None
+    adjoined = adjoin_warp(warping)
+    families = ansatz_families(warping)
+    if adjoined is not None:
+        warping, families = adjoined.warping, adjoined_families(adjoined)
     p = warping.hessian.metric.parameterization
-    for y_family, g_family, R_family in ansatz_families(warping):
+    for y_family, g_family, R_family in families:
         solution = _solve(warping, y_family, g_family)
         if solution is None:
             continue

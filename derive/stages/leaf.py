@@ -41,7 +41,7 @@ def add_weights(chart: Chart, needed: Sequence[str]) -> Chart | None:
     known = {name for name, _, _ in chart.entries}
     weights = {name: p.w[p.weights.index(name)] for name in needed if name not in known}
     while weights:
-        simple = _simple_entry(chart, weights)
+        simple = simple_entry(chart, weights)
         if simple is None:
             return None
         name, chart = simple
@@ -63,11 +63,11 @@ def add_functions(chart: Chart) -> Chart:
     return chart
 
 
-def _simple_entry(
-    chart: Chart, weights: Mapping[str, RationalFunction]
+def simple_entry(
+    chart: Chart, weights: Mapping[str, RationalFunction], powers: Sequence[int] = (1, 2, 3)
 ) -> tuple[str, Chart] | None:
-    """Add one weight w with w^n rational in the chart."""
-    for power in (1, 2, 3):
+    """Return the first function w with w^n rational in the chart, and the chart with it."""
+    for power in powers:
         for name, weight in weights.items():
             highest = 6 if chart.roots else 3
             relation = find_relation(weight, chart.coordinates, powers=(0, power), highest=highest)

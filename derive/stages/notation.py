@@ -11,7 +11,7 @@ from typing import TypeAlias
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import RationalFunction
+from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.generators import images_of
 from derive.exact.polynomial import Polynomial, factorize, terms
 from derive.stages.parameterization import Parameterization
@@ -90,8 +90,7 @@ class Notation:
     def positive(self) -> frozenset[str]:
         """Start symbols that are, or are assumed, positive."""
         named = (name for name, s in self.start_symbols.items() if s.is_positive)
-        generators = self.parameterization.start_field.generators
-        return frozenset(named) | {g.name for g in generators if g.kind in ("exp", "power", "root")}
+        return frozenset(named) | positive_generators(self.parameterization.start_field)
 
     @functools.cached_property
     def weights(self) -> dict[str, Symbol]:
@@ -100,6 +99,12 @@ class Notation:
         weights = {name: Symbol(name, real=True) for name in p.weights}
         numbers = {name: rational(value) for name, value in self.values}
         return {**weights, **{name: self.start_symbols[name] for name in p.parameters}, **numbers}
+
+
+def positive_generators(field: FunctionField) -> frozenset[str]:
+    """Return the names of the generators that are positive wherever they are defined."""
+    kinds = ("exp", "power", "root")
+    return frozenset(g.name for g in field.generators if g.kind in kinds)
 
 
 FUNCTIONS: dict[str, Callable[..., Expr]] = {

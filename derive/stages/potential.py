@@ -21,6 +21,7 @@ from derive.stages.domain import describe_domain
 from derive.stages.dual import DualCoordinates, find_dual, generic_parameters, orient
 from derive.stages.kernel import find_kernel_relation
 from derive.stages.leaf import add_power, cheapest_relation
+from derive.stages.length import write_in_length
 from derive.stages.metric import Metric
 from derive.stages.notation import AssumePositive, BranchOpen, Notation, to_expr
 from derive.stages.parameterization import Parameterization
@@ -40,7 +41,7 @@ class BlockPotential:
     """Q of one block of outputs.
 
     Attributes:
-        warping: the verdict on existence.
+        warping: the verdict on existence; in a larger field where g had to be adjoined.
         dual: dual coordinates and warp in the weights, where found.
         piece: Q in closed form or as a quadrature; None where no Q exists or none was found.
         chart: how functions of the weights are written in beta on the leaf, where found.
@@ -67,7 +68,9 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
         piece, chart = assuming(lambda n: build(warping, dual, n), notation)
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
+        warping = warping if dual is None else dual.warping
         return BlockPotential(warping, dual, None, None, finding)
+    warping = warping if dual is None else dual.warping
     generic = () if dual is None else generic_parameters(dual, notation)
     assumptions = dict.fromkeys((*assumed, *piece.assumptions, *generic))
     piece = replace(piece, assumptions=tuple(assumptions))
@@ -119,17 +122,18 @@ def _vector(
     warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
 ) -> tuple[Piece, Chart | None]:
     if dual is not None:
-        try:
-            found = write_in_beta(dual, notation)
-        except BranchOpen:
-            found = None
-        if found is not None:
-            return found
-    metric = warping.hessian.metric
+        for write in (write_in_beta,) if dual.R is not None else (write_in_length, write_in_beta):
+            try:
+                found = write(dual, notation)
+            except BranchOpen:
+                continue
+            if found is not None:
+                return found
     piece = _segment_quadrature(warping, notation)
-    kept = () if dual is None else keeps_sign(metric, dual.g)
+    kept = () if dual is None else keeps_sign(dual.warping.hessian.metric, dual.g)
     assumed = tuple(f"{name} > 0" for name in sorted(notation.assumed))
-    return replace(piece, assumptions=(*assumed, *kept)), base_chart(metric, notation)
+    piece = replace(piece, assumptions=(*assumed, *kept))
+    return piece, base_chart(warping.hessian.metric, notation)
 
 
 def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart | None]:

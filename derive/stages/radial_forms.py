@@ -82,7 +82,7 @@ def hyperexponential_form(
     symbols = {r.symbol for r in chart.roots}
     value = None if ratio is None else psi * ratio
     if value is None and not whole.free_symbols & symbols:
-        value = _power_rule(whole, s)
+        value = power_rule(whole, s)
     if value is not None:
         piece = Piece("explicit", (s,), value, (psi if ratio is not None else whole,))
     elif whole.free_symbols & symbols:
@@ -142,10 +142,13 @@ def without_roots(expression: Expr, roots: Sequence[Root]) -> Expr:
     return sympy.powdenest(expression)
 
 
-def _power_rule(psi: Expr, s: sympy.Symbol) -> Expr | None:
-    """Return the antiderivative of c s^m, m > -1, with c in start symbols; None for others."""
+def power_rule(psi: Expr, s: sympy.Symbol) -> Expr | None:
+    """Return the antiderivative of c s^m, m > -1, or c exp(k s), where psi is one, or None."""
     coefficient, power = psi.as_independent(s, as_Add=False)
     base, exponent = power.as_base_exp()
+    if base is sympy.E:
+        rate = exponent / s
+        return None if rate.has(s) else coefficient * power / rate
     if base != s or exponent.has(s) or not (exponent + 1).is_positive:
         return None
     return coefficient * s ** (exponent + 1) / (exponent + 1)

@@ -8,7 +8,13 @@ from random import Random
 
 from derive.exact.field import RationalFunction
 from derive.exact.positivity import is_nonnegative
-from derive.stages.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.stages.notation import (
+    AssumePositive,
+    BranchOpen,
+    Notation,
+    positive_generators,
+    to_expr,
+)
 
 
 def start_sign(
@@ -31,17 +37,30 @@ def start_sign(
         raise BranchOpen(
             "the warp g, or a function under a root, is 0 at the start: its sign selects Q"
         )
-    if is_nonnegative(value, notation.positive):
+    value = _without_exponentials(value)
+    positive = notation.positive | positive_generators(value.field)
+    if is_nonnegative(value, positive):
         return 1, ()
-    if is_nonnegative(-value, notation.positive):
+    if is_nonnegative(-value, positive):
         return -1, ()
     odd = odd_symbols(value)
-    odd = odd and odd - notation.positive
+    odd = odd and odd - positive
     if odd is not None and odd <= set(notation.start_symbols):
         raise AssumePositive(odd)
     symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
-    sign = 1 if is_feasible([*known, value], notation.positive) else -1
+    sign = 1 if is_feasible([*known, value], positive) else -1
     return sign, (f"{to_expr(sign * value, symbols)} > 0",)
+
+
+def _without_exponentials(value: RationalFunction) -> RationalFunction:
+    """Return value/E^n for the exponentials E that divide it: of the same sign."""
+    for g in value.field.generators:
+        if g.kind == "exp":
+            k = value.field.positions[g.name]
+            n = min(int(e[k]) for e in value.numerator.monoms())
+            n -= min(int(e[k]) for e in value.denominator.monoms())
+            value = value / value.field.named(g.name) ** n
+    return value
 
 
 def is_feasible(conditions: Sequence[RationalFunction], positive: frozenset[str]) -> bool:

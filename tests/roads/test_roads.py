@@ -9,10 +9,10 @@ import sympy
 
 from derive import Ansatz, ConsistencyError, InputError, Parameterization, Verdict, derive
 from derive.roads import compare_decisions, compare_roads, follow_published
-from derive.roads.primitive import is_logarithm
 from derive.roads.scalar import agree_in_beta
 from derive.stages.dual import is_dual
 from derive.stages.lie import along
+from derive.stages.logarithm import is_logarithm
 from derive.verdict import Finding
 
 RADIAL, SEPARABLE = Ansatz.radial(), Ansatz.separable()

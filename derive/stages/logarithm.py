@@ -1,8 +1,8 @@
 """A function from its logarithmic derivatives along the flow: psi with X_a psi = f_a psi.
 
 Its factors are sought among polynomials P whose logarithmic derivatives can occur in f: those
-that the flow cannot cross, and the factors of the denominators of f. The exponents then solve a
-linear system.
+that the flow cannot cross, and the factors of the denominators of f; and among exponentials of
+given rational functions. The exponents then solve a linear system.
 """
 
 from __future__ import annotations
@@ -14,40 +14,42 @@ from derive.exact.families import LogFunction, normalized
 from derive.exact.field import RationalFunction
 from derive.exact.polynomial import factorize
 from derive.stages.conserved import ConservedQuantities, constant_relations
-from derive.stages.lie import along
 from derive.stages.parameterization import Parameterization
 
 
 def find_logarithm(
-    conserved: ConservedQuantities, derivatives: Sequence[RationalFunction]
+    conserved: ConservedQuantities,
+    derivatives: Sequence[RationalFunction],
+    exponents: Sequence[RationalFunction] = (),
 ) -> LogFunction | None:
-    """Return log psi = sum_j n_j log P_j with X_a log psi = f_a, proved, or None.
+    """Return log psi = sum_k m_k f_k + sum_j n_j log P_j with X_a log psi given, proved, or None.
 
     Args:
         conserved: of the parameterization; with its Darboux polynomials.
-        derivatives: f_1, ..., f_d.
+        derivatives: X_1 log psi, ..., X_d log psi.
+        exponents: the rational functions f_k.
 
     Returns:
-        log psi up to a constant, with rational n_j; None when no such product was found.
+        log psi up to a constant, with rational m_k and n_j; None when none was found.
     """
     p = conserved.lie.parameterization
     if all(f.is_zero() for f in derivatives):
         return LogFunction(p.field.zero)
-    factors = _candidates(conserved, derivatives)
+    zero, one = p.field.zero, p.field.one
+    family = [LogFunction(zero, ((one, P),)) for P in candidates(conserved, derivatives)]
+    family += [LogFunction(f) for f in exponents]
     rows = [
-        [*(along(x, P) / P for P in factors), f]
-        for x, f in zip(p.jacobian, derivatives, strict=True)
+        [*(f.along(x) for f in family), given]
+        for x, given in zip(p.jacobian, derivatives, strict=True)
     ]
-    for *exponents, scale in constant_relations(p, rows):
-        if scale:
-            logs = tuple(
-                (p.field.constant(Fraction(-n, scale)), P)
-                for n, P in zip(exponents, factors, strict=True)
-                if n
-            )
-            proposal = LogFunction(p.field.zero, logs)
-            if is_logarithm(p, proposal, derivatives):
-                return proposal
+    solutions = [v for v in constant_relations(p, rows) if v[-1]]
+    for *multiples, scale in sorted(solutions, key=lambda v: sum(1 for c in v if c)):
+        proposal = LogFunction(zero)
+        for n, f in zip(multiples, family, strict=True):
+            if n:
+                proposal += f.scaled(p.field.constant(Fraction(-n, scale)))
+        if is_logarithm(p, proposal, derivatives):
+            return proposal
     return None
 
 
@@ -59,7 +61,9 @@ def is_logarithm(
 
 
 def exponential(logarithm: LogFunction) -> RationalFunction | None:
-    """Return prod_j P_j^n_j, or None where an exponent is no integer."""
+    """Return prod_j P_j^n_j, or None where it is not rational."""
+    if not logarithm.rational.is_zero():
+        return None
     result = logarithm.rational.field.one
     for coefficient, P in logarithm.logs:
         n = coefficient.value()
@@ -69,9 +73,10 @@ def exponential(logarithm: LogFunction) -> RationalFunction | None:
     return result
 
 
-def _candidates(
+def candidates(
     conserved: ConservedQuantities, derivatives: Sequence[RationalFunction]
 ) -> list[RationalFunction]:
+    """Return the polynomials whose powers may be factors, each once."""
     field = conserved.lie.parameterization.field
     one = field.ring.constant(1)
     found = [
@@ -79,8 +84,4 @@ def _candidates(
         for f in derivatives
         for factor, _ in factorize(f.denominator)[1]
     ]
-    candidates = list(conserved.darboux)
-    for P in found:
-        if P not in candidates:
-            candidates.append(P)
-    return candidates
+    return list(dict.fromkeys((*conserved.darboux, *found)))
