@@ -193,32 +193,38 @@ def is_cofactor(derivative: RationalFunction, factor: RationalFunction) -> bool:
 def _linear_eigenforms(
     field: FunctionField, fields: Sequence[Sequence[RationalFunction]]
 ) -> list[RationalFunction]:
-    """Return linear forms l with X l = (number) l for linear fields with rational spectrum.
+    """Return linear forms l with X l = (number) l for linear fields with rational spectrum."""
+    matrices = [linear_part(field, x) for x in fields]
+    if any(matrix is None for matrix in matrices):
+        return []
+    return [
+        sum((w * c for w, c in zip(field.gens, vector, strict=False) if c), field.zero)
+        for vector in eigenvectors(matrices)
+    ]
 
-    The fields of quadratic F_i are symmetric matrices; common eigenvectors are among those of
-    one combination of them with coefficients in general position.
+
+def eigenvectors(matrices: Sequence[Any]) -> list[list[int]]:
+    """Return eigenvectors for rational eigenvalues of a combination of symmetric matrices.
+
+    The coefficients are in general position, so that for commuting matrices these are their
+    common eigenvectors, and as many as there are rows where all eigenvalues are rational.
     """
-    size = len(field.weights)
+    size = matrices[0].nrows()
     combined = fmpq_mat(size, size)
-    for position, x in enumerate(fields):
-        matrix = _linear_part(field, x)
-        if matrix is None:
-            return []
+    for position, matrix in enumerate(matrices):
         combined += (position * position + 1) * matrix
-    forms = []
+    found = []
     for factor, _ in combined.charpoly().factor()[1]:
         if factor.degree() == 1:
             root = -factor[0] / factor[1]
             shifted = fmpq_mat(combined)
             for k in range(size):
                 shifted[k, k] -= root
-            for vector in _kernel(shifted, size):
-                form = zip(field.gens, vector, strict=False)
-                forms.append(sum((w * c for w, c in form if c), field.zero))
-    return forms
+            found += _kernel(shifted, size)
+    return found
 
 
-def _linear_part(field: FunctionField, x: Sequence[RationalFunction]) -> Any:
+def linear_part(field: FunctionField, x: Sequence[RationalFunction]) -> Any:
     """Return the matrix of a linear field, or None when the field is not linear."""
     size = len(field.weights)
     entries = []

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from derive.derivation import Derivation
 from derive.language import parse_expression, to_sympy
 from derive.render.formula import latex
-from derive.roads import Road
+from derive.roads import JOINT_TIME, Road
 from derive.verdict import Verdict
 
 FORMULAS = {
     "metric in beta (Q'' = 1/K)": r"metric in $\beta$ ($Q'' = 1/K$)",
     "dual time (beta = h(mu))": r"dual time ($\beta = h(\mu)$)",
+    JOINT_TIME: r"dual time ($\beta = h(\mu)$ along commuting fields)",
 }
 """Names of roads with their formulas set as mathematics."""
 
@@ -33,6 +34,9 @@ def road_lines(d: Derivation) -> Iterator[str]:
         which = f" on {name}" if len(d.blocks) > 1 else ""
         words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
         yield words + "; ".join(r.name for r in roads)
+        if d.potential.kind == "quadrature":
+            # The parametric form is the only closed one.
+            yield from (f"{r.name}: {r.finding.reason}" for r in roads if r.name == JOINT_TIME)
 
 
 def road_sentences(d: Derivation) -> Iterator[str]:

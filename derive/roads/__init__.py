@@ -2,15 +2,18 @@
 
 The main road solves for dual coordinates in weight space (:mod:`derive.stages.dual`). The
 published one (Azulay et al. 2021, eq. (10)-(12)) writes down the form of Q(beta) and solves
-Hess Q = g rho for its unknown functions. Neither uses a result of the other.
+Hess Q = g rho for its unknown functions. The dual road (Li, Wang, Lee, Arora 2022, section 4)
+follows commuting fields. None of them needs a result of another.
 """
 
 from derive.roads.ansatz import Ansatz
 from derive.roads.compare import compare_decisions, compare_roads
+from derive.roads.dual_time import JOINT_TIME, follow_dual_time
 from derive.roads.published import PublishedRoad, follow_published
 from derive.roads.walked import Road, ask_road, find_roads
 
 __all__ = [
+    "JOINT_TIME",
     "Ansatz",
     "PublishedRoad",
     "Road",
@@ -18,5 +21,6 @@ __all__ = [
     "compare_decisions",
     "compare_roads",
     "find_roads",
+    "follow_dual_time",
     "follow_published",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from derive.roads.ansatz import Ansatz
 from derive.roads.compare import DECISION, WEIGHT_SPACE, compare_decisions, compare_roads
+from derive.roads.dual_time import JOINT_TIME, follow_dual_time
 from derive.roads.published import follow_published
 from derive.roads.scalar import DUAL_TIME, METRIC, agree_in_beta
 from derive.stages.dual import DualCoordinates
@@ -45,7 +46,12 @@ def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
     others = (
         ask_road(warping, potential.dual, ansatz) for ansatz in _unasked(warping.hessian.metric)
     )
-    return *_main(potential), *others
+    return *_main(potential), *_joint(potential), *others
+
+
+def _joint(potential: BlockPotential) -> tuple[Road, ...]:
+    finding = follow_dual_time(potential.warping.hessian.metric, potential.dual)
+    return () if finding is None else (Road(JOINT_TIME, finding),)
 
 
 def ask_road(warping: WarpVerdict, dual: DualCoordinates | None, ansatz: Ansatz) -> Road:

@@ -1,0 +1,163 @@
+"""The joint flow of commuting fields: w(mu) with dw/dmu_a = grad F_a(w), w(0) = w_0.
+
+It exists for all fields that commute, whatever the order in which they are followed. Found are
+sums of exponentials, where all fields are linear with rational eigenvalues, and rational
+functions of mu, where the weights are such functions of the dual coordinates. Every flow is
+accepted by its differential equations, expanded exactly.
+
+Source: Li, Wang, Lee, Arora 2022, section 4 (commuting parameterizations).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from derive.errors import InputError
+from derive.exact.elements import build_elements
+from derive.exact.families import LogFunction, eigenvectors, linear_part
+from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.implicitization import Coordinates, express
+from derive.language import parse_expression
+from derive.stages.dual import DualCoordinates
+from derive.stages.parameterization import Parameterization
+
+HIGHEST = 6
+
+
+@dataclass(frozen=True)
+class JointFlow:
+    """The weights in the dual times mu_1, ..., mu_d, proved.
+
+    Attributes:
+        parameterization: F and w_0.
+        field: Q(mu, start symbols), with exponentials of the mu.
+        weights: w(mu).
+    """
+
+    parameterization: Parameterization
+    field: FunctionField
+    weights: tuple[RationalFunction, ...]
+
+    def pull_back(self, function: RationalFunction) -> RationalFunction:
+        """Return a function of the weights along the flow."""
+        return function.compose(self.weights, self.field)
+
+    def slope(self, f: LogFunction, a: int) -> RationalFunction:
+        """Return the derivative of f(w(mu)) by mu_a; coefficients of logarithms are constants."""
+        total = self.field.derivative(self.pull_back(f.rational), a)
+        for coefficient, argument in f.logs:
+            along = self.pull_back(argument)
+            total += self.pull_back(coefficient) * self.field.derivative(along, a) / along
+        return total
+
+
+def find_joint_flow(
+    p: Parameterization, times: Sequence[str], dual: DualCoordinates | None
+) -> JointFlow | None:
+    """Return the joint flow from w_0, or None where it was not found.
+
+    Args:
+        p: d >= 2 outputs whose gradient fields commute.
+        times: d names for mu_1, ..., mu_d.
+        dual: dual coordinates with g = 1, where they are known.
+    """
+    if p.field.generators or p.start_field.generators:
+        return None
+    for found in (_exponential(p, times), _rational(p, times, dual)):
+        if found is not None and is_joint_flow(found):
+            return found
+    return None
+
+
+def is_joint_flow(flow: JointFlow) -> bool:
+    """Tell exactly whether dw/dmu_a = grad F_a(w) and w(0) = w_0: the check behind each flow."""
+    p, field = flow.parameterization, flow.field
+    return all(
+        field.derivative(w, a) == flow.pull_back(row[k])
+        for a, row in enumerate(p.jacobian)
+        for k, w in enumerate(flow.weights)
+    ) and all(_at_zero(w, p) == start for w, start in zip(flow.weights, p.w0, strict=True))
+
+
+def _at_zero(w: RationalFunction, p: Parameterization) -> RationalFunction | None:
+    """Return w(mu) at mu = 0, where every exponential is 1."""
+    target = p.start_field
+    images = [
+        target.named(n) if n in target.positions else target.zero if k < p.d else target.one
+        for k, n in enumerate(w.field.names)
+    ]
+    try:
+        return w.compose(images, target)
+    except ZeroDivisionError:
+        return None
+
+
+def _exponential(p: Parameterization, times: Sequence[str]) -> JointFlow | None:
+    """Return w(mu) = sum_k v_k exp(<rate_k, mu>) c_k, v_k common eigenvectors of linear fields."""
+    parts = [linear_part(p.field, x) for x in p.jacobian]
+    if any(part is None for part in parts):
+        return None
+    matrices = [part for part in parts if part is not None]
+    vectors = eigenvectors(matrices)
+    if len(vectors) < p.p:
+        return None
+    basis = fmpq_mat(p.p, p.p, [v[k] for k in range(p.p) for v in vectors])
+    inverted = basis.inv()
+    rates = [[_rate(A, v) for A in matrices] for v in vectors]
+    if any(rate is None for row in rates for rate in row):
+        return None
+    exponentials = [
+        "exp(" + " + ".join(f"({r})*{t}" for r, t in zip(row, times, strict=True)) + ")"
+        for row in rates
+    ]
+    texts = []
+    for k in range(p.p):
+        terms = [
+            f"({basis[k, n] * inverted[n, j]})*({p.w0[j]!r})*{exponentials[n]}"
+            for n in range(p.p)
+            for j in range(p.p)
+            if basis[k, n] * inverted[n, j] != 0
+        ]
+        texts.append(" + ".join(terms))
+    try:
+        trees = [parse_expression(text) for text in texts]
+        weights = build_elements(trees, (*times, *p.start_field.names))
+    except InputError:
+        return None
+    return JointFlow(p, weights[0].field, weights)
+
+
+def _rate(matrix: Any, vector: Sequence[int]) -> Fraction | None:
+    """Return the eigenvalue of an eigenvector, or None where it is none."""
+    image = matrix * fmpq_mat(len(vector), 1, [fmpq(x) for x in vector])
+    k = next(k for k, x in enumerate(vector) if x)
+    rate = image[k, 0] / vector[k]
+    if any(image[i, 0] != rate * x for i, x in enumerate(vector)):
+        return None
+    return Fraction(int(rate.p), int(rate.q))
+
+
+def _rational(
+    p: Parameterization, times: Sequence[str], dual: DualCoordinates | None
+) -> JointFlow | None:
+    """Return w(mu) from the weights as rational functions of y(w_0) + mu and the laws."""
+    if dual is None or any(y.logs for y in dual.y):
+        return None
+    conserved = dual.warping.hessian.metric.conserved
+    named = [(f"y{i}", y.rational) for i, y in enumerate(dual.y)]
+    named += [(f"c{i}", law) for i, law in enumerate(conserved.laws)]
+    coordinates = Coordinates.of(named)
+    field = p.start_field.extended(times)
+    try:
+        starts = [field.embed(p.at_start(f)) for _, f in named]
+        images = [x + field.gens[i] if i < p.d else x for i, x in enumerate(starts)]
+        written = [express(w, coordinates, HIGHEST) for w in p.w]
+        weights = tuple(x.compose(images, field) for x in written if x is not None)
+    except ZeroDivisionError:
+        return None
+    return JointFlow(p, field, weights) if len(weights) == p.p else None
