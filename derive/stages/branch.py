@@ -58,13 +58,19 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
         if element in metric.conserved.darboux or -element in metric.conserved.darboux:
             continue
         note = ""
-        guards = _guards(metric, element)
-        if any(_is_positive(p.at_start(guard)) for guard in guards):
+        if stays_away_from_zero(metric, element):
             continue
+        guards = _guards(metric, element)
         if guards:
             note = f" (automatic when {guards[0]!r} > 0 at the start)"
         found.append(f"{element!r} keeps its sign along the flow{note}")
     return tuple(found)
+
+
+def stays_away_from_zero(metric: Metric, factor: RationalFunction) -> bool:
+    """Tell whether a conserved quantity, positive at the start, is proved to bound factor^2."""
+    p = metric.parameterization
+    return any(_is_positive(p.at_start(guard)) for guard in _guards(metric, factor))
 
 
 def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:

@@ -1,7 +1,8 @@
 """Where Q lives, that it is convex there, and that the warp stays positive.
 
 On the leaf Hess Q = g rho with rho = (J J^T)^-1 positive definite wherever J has rank d, so Q is
-strictly convex on every convex part of its domain on which g > 0. For one output the domain ends
+strictly convex on every convex part of its domain on which g > 0; and log g, whose derivatives
+have Gram determinants of J as denominators, is finite there. For one output the domain ends
 at the zeros and poles of K(beta), which are found as factors of K^2 over Q(start symbols).
 """
 
@@ -19,6 +20,7 @@ from derive.exact.polynomial import factorize
 from derive.exact.positivity import is_nonnegative
 from derive.language import from_sympy
 from derive.stages.branch import keeps_sign
+from derive.stages.coupled_domain import find_half_spaces
 from derive.stages.dual import DualCoordinates
 from derive.stages.metric import Metric
 from derive.stages.notation import AssumePositive, BranchOpen, Notation, to_expr
@@ -31,7 +33,7 @@ def describe_domain(
 ) -> Piece:
     """Return the piece with its domain, and what makes Q convex there, in words."""
     if metric.parameterization.d > 1:
-        return replace(piece, domain=_coupled(metric, dual))
+        return replace(piece, domain=_coupled(metric, dual, notation))
     if piece.curve is not None:
         z = piece.curve.parameter
         where = f"the `beta` that the interval of `{z}` gives"
@@ -42,10 +44,20 @@ def describe_domain(
     return replace(piece, domain=f"{where}; there `Q'' = 1/K > 0`, so `Q` is strictly convex")
 
 
-def _coupled(metric: Metric, dual: DualCoordinates | None) -> str:
+def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> str:
+    """Say where several coupled outputs have Q: half-spaces where proved, else in words."""
+    known = find_half_spaces(metric, notation)
+    if known is not None:
+        walls = " and ".join(f"`{wall} > 0`" for wall in known.walls) or "all real `beta`"
+        given = " or ".join(f"`{c} = 0`" for c in known.conditions)
+        unless = f" unless {given}" if given else ""
+        return (
+            f"{walls}{unless}; `J` has full rank above it and `Hess Q = g rho` is positive "
+            "definite, so `Q` is strictly convex"
+        )
     where = "the `beta` that the leaf of `w_0` reaches while `J` has full rank"
     if dual is None:
-        return f"{where}; `Hess Q = g rho` is positive definite where `g > 0`"
+        return f"{where}; `Hess Q = g rho` is positive definite there"
     if dual.g.is_constant():
         return f"{where}; `Hess Q = rho` is positive definite there"
     kept = keeps_sign(metric, dual.g)
