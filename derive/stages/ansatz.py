@@ -14,6 +14,7 @@ from derive.exact.families import LogFunction, generator_monomials, laurent_mono
 from derive.exact.field import RationalFunction
 from derive.stages.adjoin import AdjoinedWarp
 from derive.stages.conserved import ConservedQuantities
+from derive.stages.logarithm import exponential, find_logarithm
 from derive.stages.parameterization import Parameterization
 from derive.stages.warping import WarpVerdict
 from derive.verdict import Verdict
@@ -34,6 +35,8 @@ def ansatz_families(
     unwarped = warping.hessian.verdict is Verdict.PROVED
     D = p.degree
     if any(g.argument is not None for g in p.field.generators):
+        if not unwarped:
+            yield from _known_warp(warping)
         yield from _general(conserved, unwarped)
         return
     if D is not None:
@@ -48,6 +51,20 @@ def ansatz_families(
         y_family = [LogFunction(f) for f in _up_to(p, n)] + _inverse_forms(p, n) + logs
         R_family = [LogFunction(f) for f in _up_to(p, n + 2)] + _inverse_forms(p, n) + logs
         yield regular(y_family), g_family, regular(R_family)
+
+
+def _known_warp(
+    warping: WarpVerdict,
+) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
+    """Yield the weights themselves as y with the one warp, where that is a product of powers."""
+    conserved = warping.hessian.metric.conserved
+    p = conserved.lie.parameterization
+    logarithm = None if warping.H is None else find_logarithm(conserved, warping.H)
+    g = None if logarithm is None else exponential(logarithm)
+    if g is not None:
+        powers = any(h.kind == "power" for h in p.field.generators)
+        logs = [f for f in _logs(conserved, (p.field.one,)) if _is_regular(p, f)]
+        yield [LogFunction(w) for w in p.w], [g], [*_monomials(p, 3 if powers else 2), *logs]
 
 
 def _general(

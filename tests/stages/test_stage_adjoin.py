@@ -140,3 +140,17 @@ def test_an_elliptic_norm_has_no_warp() -> None:
     norm = "sqrt(2*v1**2 + v2**2)"
     d = derive(Parameterization.parse([f"c*v1/{norm}", f"c*v2/{norm}"]))
     assert d.warping.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("outputs", "warp"),
+    [
+        (["tanh(x*y)*u", "tanh(x*y)*v"], "(exp(2*x*y) - 1)/(exp(2*x*y) + 1)"),
+        (["log(x)*tanh(x)*u", "log(x)*tanh(x)*v"], None),
+    ],
+)
+def test_a_common_factor_is_the_warp(outputs: list[str], warp: str | None) -> None:
+    d = derive(Parameterization.parse(outputs))
+    assert d.warping.verdict is Verdict.PROVED
+    assert d.warping.g is not None
+    assert warp is None or str(d.warping.g) == warp
