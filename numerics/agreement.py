@@ -14,9 +14,9 @@ from sympy import Expr
 from derive.derivation import Derivation
 from derive.records import Potential
 from numerics.backend import Multiprecision
+from numerics.jets import propagate
 from numerics.lowering import HighPrecision, high_precision
 from numerics.tape import compile_gradient
-from numerics.taylor import propagate
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,10 +130,15 @@ class Builder:
         return self._traced(register, lambda adjoint: [(x, adjoint, c) for x, c in pairs])
 
     def multiply(self, left: Register, right: Register) -> Register:
-        """Multiply two registers; a constant factor makes it a scaling."""
+        """Multiply two registers; constant factors are taken out of the product."""
         for factor, other in ((left, right), (right, left)):
             if (value := self._value(factor)) is not None:
                 return self.linear([(other, value)])
+            instruction = self._instructions[factor]
+            if instruction.op == "linear" and len(instruction.args) == 1:
+                scale, constant = instruction.values
+                if not constant:
+                    return self.linear([(self.multiply(instruction.args[0], other), scale)])
         a, b = sorted((left, right))
         register = self._emit("multiply", (a, b))
         if a == b:

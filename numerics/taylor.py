@@ -1,298 +1,228 @@
 """Arbitrary-precision Taylor integration of ``w' = f(w)`` for a straight-line program f.
 
 Order and step: Jorba & Zou, *A software package for the numerical integration of ODEs by means of
-high-order Taylor methods*, Experimental Mathematics 14:1 (2005). Coefficient recurrences: Griewank
-& Walther (2008), chapter 13.
+high-order Taylor methods*, Experimental Mathematics 14:1 (2005).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
-from itertools import islice
-from operator import mul
-from typing import Any, TypeAlias
-
-import gmpy2  # type: ignore[import-untyped]
-import mpmath
-from mpmath.libmp import MPZ, from_man_exp
+from itertools import count, islice
+from typing import Protocol, TypeAlias
 
 from derive.errors import NumericalError
-from numerics.tape import Instruction, Tape
+from numerics.fixed import ZERO, Real, Rule, Series, bits_of, real, scaled, shifted
+from numerics.jets import Program
+from numerics.numbers import read_number
+from numerics.tape import Tape
 
-Real: TypeAlias = Any
-"""A real number of mpmath or gmpy2, both of which are untyped."""
-Jet: TypeAlias = list[Real]  # Taylor coefficients, that of t^k at place k
-GUARD, STEP_GUARD = 12, 8
-"""Decimal digits beyond those asked for: carried, and to which a step is accurate."""
-
-
-class Arithmetic:
-    """The number type that jets run in: correctly rounded binary floating point of MPFR.
-
-    A subclass may put another in its place, whose numbers know + - * / and comparison.
-    """
-
-    def __init__(self, digits: int) -> None:
-        """Work to *digits* decimal digits and the guard digits."""
-        self.bits = math.ceil((digits + GUARD) * math.log2(10)) + 1
-
-    def active(self) -> Any:
-        """Return a context manager within which operators work to ``bits`` bits."""
-        return gmpy2.context(precision=self.bits)
-
-    def number(self, value: Fraction | Real) -> Real:
-        """Convert a fraction or an mpf."""
-        if isinstance(value, Fraction | int):
-            return gmpy2.mpfr(gmpy2.mpq(value.numerator, value.denominator))
-        sign, mantissa, exponent, _ = value._mpf_
-        scale = gmpy2.mul_2exp if exponent >= 0 else gmpy2.div_2exp
-        return scale(gmpy2.mpfr(-mantissa if sign else mantissa), abs(exponent))
-
-    def real(self, value: Real) -> Real:
-        """Convert to an mpf without rounding; NumericalError unless it is finite."""
-        if not gmpy2.is_finite(value):
-            raise NumericalError("a value is undefined or overflows")
-        mantissa, exponent = value.as_mantissa_exp()
-        return mpmath.mp.make_mpf(from_man_exp(MPZ(mantissa), int(exponent)))
-
-    def dot(self, left: Iterable[Real], right: Iterable[Real]) -> Real:
-        """Sum the products, to the end of the shorter one, with one rounding of the sum."""
-        return gmpy2.fsum(map(mul, left, right))
-
-    def function(self, name: str, x: Real) -> Real:
-        """Apply exp, log, asinh, sin, cos, sinh or cosh; not finite where it is undefined."""
-        return getattr(gmpy2, name)(x)
-
-    def power(self, x: Real, exponent: Fraction) -> Real:
-        """Return ``x^exponent``, the exponent not an integer; not finite for x < 0."""
-        root = gmpy2.rootn(x, exponent.denominator)
-        return root**exponent.numerator if x >= 0 else gmpy2.nan()
-
-    def exponent(self, x: Real) -> float:
-        """Return e with ``2^(e-1) <= |x| < 2^e``, or -inf for 0."""
-        return float(gmpy2.frexp(x)[0]) if x else -math.inf
+STEP_GUARD = 4
+"""Decimal digits beyond those asked for, to which a step is accurate."""
+_FINE = 15  # binary digits of a step
+_MARGIN = 0.2  # in log2, for steps that grow
+_LINEAR = 60  # an order up to which linear operations cost more than convolutions
+_LOWEST = 8
+_LOWER = (12, 8, 4, 0)  # by how much an order may change from one step to the next
+_GROWTH = 4  # by how many powers of 2 the scale of time may grow in one step
 
 
-Rule: TypeAlias = Callable[[int], Real]
-"""The coefficient number k of a register, from those of its arguments up to k."""
+class Stepper(Protocol):
+    """An integration that is under way."""
+
+    order: int
+    time: Fraction
+
+    @property
+    def state(self) -> tuple[Real, ...]: ...  # noqa: D102
+
+    def step(self, until: Fraction | None) -> None: ...  # noqa: D102
 
 
-def _algebraic(instruction: Instruction, jets: list[Jet], out: Jet, field: Arithmetic) -> Rule:
-    """Return the rule of an arithmetic instruction, k >= 0."""
-    dot, zero = field.dot, field.number(Fraction(0))
-    values = [field.number(value) for value in instruction.values]
-    args = [jets[register] for register in instruction.args]
-    match instruction.op:
-        case "constant":
-            return lambda k: zero if k else values[0]
-        case "linear":
-            shift = values.pop()
-            return lambda k: dot(values, [x[k] for x in args]) + (zero if k else shift)
-        case "euler":
-            return lambda k: k * args[0][k]
-    x, y = args[0], args[-1]
-    if instruction.op == "divide":
-        return lambda k: (x[k] - dot(out, reversed(y))) / y[0]
-    if x is not y:
-        return lambda k: dot(x, reversed(y))
-
-    def square(k: int) -> Real:
-        half = 2 * dot(islice(x, (k + 1) // 2), reversed(x))
-        return half if k % 2 else half + x[k // 2] * x[k // 2]
-
-    return square
-
-
-def _transcendental(instruction: Instruction, jets: list[Jet], out: Jet, field: Arithmetic) -> Rule:
-    """Return the rule of any other instruction; *out* holds its coefficients below k.
-
-    With ``D = t d/dt``: ``D exp x = (Dx) exp x``, ``D x^a = a (Dx/x) x^a``, ``D sin x = (Dx) cos
-    x``, ``D log x = Dx/x``. As D has no constant term, the sums may run over all of k..0.
-    """
-    dot, op = field.dot, instruction.op
-    x, slope = jets[instruction.args[0]], jets[instruction.args[-1]]
-    zero = field.number(Fraction(0))
-    if op == "logderivative":
-        return lambda k: (k * x[k] - dot(out, reversed(x))) / x[0] if k else zero
-    if op == "power":
-        q = instruction.values[0]
-        factor = field.number(q)
-        return lambda k: factor * dot(out, reversed(slope)) / k if k else field.power(x[0], q)
-    if op == "exp":
-        return lambda k: dot(out, reversed(slope)) / k if k else field.function(op, x[0])
-    if op in ("log", "asinh"):
-        return lambda k: slope[k] / k if k else field.function(op, x[0])
-    euler = jets[instruction.args[1]]
-    sign = -1 if op == "cos" else 1
-    return lambda k: sign * dot(slope, reversed(euler)) / k if k else field.function(op, x[0])
-
-
-class Program:
-    """A tape made ready to run in an arithmetic, one order of the jets at a time."""
-
-    def __init__(self, tape: Tape, field: Arithmetic) -> None:
-        """Bind each instruction of *tape* to its recurrence; call within ``field.active()``."""
-        self._jets: list[Jet] = [[] for _ in tape.instructions]
-        self.inputs: list[Jet] = [[] for _ in tape.inputs]
-        self.outputs = [self._jets[register] for register in tape.outputs]
-        self._rules: list[tuple[Jet, Rule]] = []
-        for out, step in zip(self._jets, tape.instructions, strict=True):
-            if step.op == "input":
-                rule: Rule = self.inputs[int(step.values[0])].__getitem__
-            else:
-                basic = step.op in ("constant", "linear", "multiply", "divide", "euler")
-                rule = (_algebraic if basic else _transcendental)(step, self._jets, out, field)
-            self._rules.append((out, rule))
-
-    def clear(self) -> None:
-        """Forget all coefficients."""
-        for jet in (*self._jets, *self.inputs):
-            jet.clear()
-
-    def advance(self, k: int) -> None:
-        """Compute the coefficients of order k; those of the inputs must be there."""
-        for out, rule in self._rules:
-            out.append(rule(k))
-
-
-def propagate(
-    tape: Tape, inputs: Sequence[Sequence[Real]], digits: int, number: type[Arithmetic] = Arithmetic
-) -> tuple[tuple[Real, ...], ...]:
-    """Run jets through a tape: coefficients of w_1(t) .. w_n(t) to those of each output.
-
-    *inputs* are n sequences of K coefficients, fractions or mpf, that of t^k at place k; K = 1
-    evaluates the program at a point. Each output gets K mpf. NumericalError if one is undefined.
-    """
-    field = number(digits)
-    with field.active():
-        program = Program(tape, field)
-        for k in range(len(inputs[0]) if inputs else 1):
-            for jet, given in zip(program.inputs, inputs, strict=True):
-                jet.append(field.number(given[k]))
-            program.advance(k)
-        return tuple(tuple(field.real(x) for x in jet) for jet in program.outputs)
+Engine: TypeAlias = Callable[[Tape, Sequence[Real], int], Stepper]
+"""Starts an integration of a tape, at a start, to so many digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaylorResult:
-    """Where an integration ended: n mpf, the time as an mpf, the steps taken and their order."""
+    """Where an integration ended: n mpf and the time; its steps, their order and their sizes."""
 
     state: tuple[Real, ...]
     time: Real
     steps: int
     order: int
+    smallest: Real
+    largest: Real
 
 
-def _log_step(jets: list[Jet], order: int, accuracy: float, field: Arithmetic) -> float:
-    """Return log2 of the step at which the last two coefficients fall to ``2^accuracy``.
+def _slope_rule(out: Series, slope: Series, sigma: int) -> Rule:
+    """Write ``w_(k+1) = 2^sigma f_k/(k+1)`` for ``w' = f`` in the time ``t/2^sigma``."""
+    cells, given = out.cells, slope.cells
+    for k in count():
+        if given[k]:
+            break
+        cells.append(ZERO)
+        yield
+    if out.exponent is None:
+        out.fix(given[k], slope.grid + sigma)
+    up = slope.grid + sigma - out.grid
+    for k in count(k):  # noqa: B020
+        cells.append((given[k] << up if up >= 0 else given[k] >> -up) // (k + 1))
+        yield
 
-    Jorba & Zou (2005), section 3.2: ``h_j = (eps |w| / |w_j|)^(1/j)``, which for their order is
-    ``rho_j / e^2``, and their factor of safety. Here it is taken weight by weight, as small weights
-    that grow keep their relative errors; near 0, the first coefficients stand for |w|.
+
+def _log_steps(jets: Sequence[Series], accuracy: float, orders: Sequence[int]) -> list[float]:
+    """Return, for each order, log2 of the step at which its last terms fall to ``2^accuracy``.
+
+    Jorba & Zou (2005), section 3.2: ``h_j = (eps |w| / |w_j|)^(1/j)`` for the last two j, which for
+    their order is ``rho_j / e^2``, and their factor of safety. Here it is taken weight by weight,
+    as small weights that grow keep their relative errors; near 0, the first coefficients stand for
+    |w|. A coefficient of 0 is below the grid.
     """
-    sizes = [[field.exponent(x) for x in jet] for jet in jets]
-    floor = max(size[0] for size in sizes) + accuracy
-    steps = [math.inf]
-    for size in sizes:
-        known = [j for j in range(1, order + 1) if size[j] > -math.inf]
-        start = [(0, max(size[0], floor)), *((m, size[m]) for m in known[:2])]
-        # A polynomial of low degree is exact at any step.
-        for j in [j for j in known[2:] if j > order // 2][-2:]:
-            steps.append(max((accuracy + large - size[j]) / (j - m) for m, large in start))
-    return min(steps) - 0.7 / (order - 1) * math.log2(math.e)
+    moving = [jet for jet in jets if jet.exponent is not None]
+    largest = max((jet.grid + int(jet.cells[0].bit_length()) for jet in moving), default=0)
+    steps = [math.inf] * len(orders)
+    for jet in moving:
+        sizes = [int(x.bit_length()) for x in jet.cells]
+        known = list(islice((m for m in range(1, len(sizes)) if sizes[m]), 2))
+        first = [(0, max(sizes[0], largest + accuracy - jet.grid)), *((m, sizes[m]) for m in known)]
+        for i, order in enumerate(orders):
+            # A polynomial of low degree is exact at any step.
+            low = max(order // 2, *known, 0)
+            for j in islice((j for j in range(order, low, -1) if sizes[j]), 2):
+                reach = max((accuracy + large - sizes[j]) / (j - m) for m, large in first)
+                steps[i] = min(steps[i], reach)
+    pairs = zip(orders, steps, strict=True)
+    return [step - 0.7 / (order - 1) * math.log2(math.e) for order, step in pairs]
 
 
-class _Integration:
-    """The state of an integration between two steps; used within ``field.active()``."""
+def _cheapest(orders: Sequence[int], log_steps: Sequence[float]) -> int:
+    """Return the order that costs least for each unit of time: its convolutions and the rest."""
+    return min(
+        zip(orders, log_steps, strict=True),
+        key=lambda pair: math.log2(pair[0] * (pair[0] + _LINEAR)) - pair[1],
+    )[0]
 
-    def __init__(self, tape: Tape, start: Sequence[Real], digits: int, field: Arithmetic) -> None:
-        self.field, self.steps, self.program = field, 0, Program(tape, field)
+
+class Taylor:
+    """The state of an integration in fixed point, between two steps."""
+
+    def __init__(self, tape: Tape, start: Sequence[Fraction | Real], digits: int) -> None:
+        """Start at time 0."""
+        self.bits = bits_of(digits)
         self.order = math.ceil(1.15 * digits) + 10
-        self.accuracy = -(digits + STEP_GUARD) * math.log2(10)
-        self.state, self.time = [field.number(x) for x in start], field.number(Fraction(0))
+        self.time, self.state = Fraction(0), tuple(real(*scaled(x, self.bits)) for x in start)
+        self._program = Program(tape, self.bits)
+        self._accuracy = -(digits + STEP_GUARD) * math.log2(10)
+        self._sigma: int | None = None
+        self._order = self.order
 
-    def result(self) -> TaylorResult:
-        state = tuple(self.field.real(x) for x in self.state)
-        return TaylorResult(state, self.field.real(self.time), self.steps, self.order)
-
-    def expand(self) -> list[Jet]:
-        """Return the jets of the solution here, one coefficient after the other."""
-        jets, slopes = self.program.inputs, self.program.outputs
-        self.program.clear()
+    def _expand(self, sigma: int, order: int) -> tuple[list[Series], list[Series]]:
+        """Return the jets of w in ``t/2^sigma``, to *order*, and those of w'."""
+        jets = [Series(self.bits) for _ in self.state]
         for jet, x in zip(jets, self.state, strict=True):
-            jet.append(x)
-        for k in range(self.order):
-            self.program.advance(k)
-            for jet, slope in zip(jets, slopes, strict=True):
-                jet.append(slope[k] / (k + 1))
-        for jet in jets:
-            self.field.real(jet[1] + jet[-1])
-        return jets
+            jet.begin(x)
+        slopes, advance = self._program.run(jets)
+        rules = [_slope_rule(w, f, sigma) for w, f in zip(jets, slopes, strict=True)]
+        for _ in range(order):
+            advance()
+            deque(map(next, rules), maxlen=0)
+        return jets, slopes
 
-    def step(self, until: Real | None) -> None:
+    def _guess(self) -> int:
+        """Return log2 of a time in which some weight, relative to its size, moves much."""
+        pairs = zip(*self._expand(0, 1), strict=True)
+        rates = [f.size(0) - w.size(0) for w, f in pairs if w.cells[0] and f.cells[0]]
+        return 2 - max(rates, default=0)
+
+    def step(self, until: Fraction | None) -> None:
         """Take one step, no further than the time *until*."""
-        jets = self.expand()
-        if until is None and not any(x for jet in jets for x in jet[1:]):
+        sigma = self._guess() if self._sigma is None else self._sigma
+        left = None if until is None else until - self.time
+        if left is not None:
+            sigma = min(sigma, scaled(left, 1)[1] + 2)
+        jets, _ = self._expand(sigma, self._order)
+        if until is None and not any(x for jet in jets for x in jet.cells[1:]):
             raise NumericalError("the solution does not move: the right-hand side is 0")
-        log_step = _log_step(jets, self.order, self.accuracy, self.field)
-        h = self.field.number(Fraction(1))  # for polynomials, which have no scale of their own
-        if log_step < math.inf:
-            h = self.field.number(mpmath.ldexp(2 ** (log_step % 1), math.floor(log_step)))
-        last = until is not None and h >= until - self.time
-        time, h = (until, until - self.time) if last else (self.time + h, h)
-        state = [reduce(lambda value, x: value * h + x, reversed(jet)) for jet in jets]  # Horner
-        if time == self.time or (until is None and state == self.state):
+        orders = [self._order - x for x in _LOWER if self._order - x >= _LOWEST]
+        while (gains := _log_steps(jets, self._accuracy, orders))[-1] < -_GROWTH:
+            sigma = math.ceil(sigma + gains[-1])  # the scale was too large
+            jets, _ = self._expand(sigma, self._order)
+        gain, best = gains[-1], _cheapest(orders, gains)
+        self._order = best if best < self._order else min(self._order + 8, self.order)
+        self._sigma = math.ceil(sigma + min(gain + _MARGIN, _GROWTH))
+        share = Fraction(round(2 ** (min(gain, 0) + _FINE)), 1 << _FINE)
+        scale = Fraction(2) ** sigma
+        if left is not None and share * scale >= left:
+            share = left / scale
+        state = self._evaluate(jets, share)
+        h = share * scale
+        if h < self.time / (1 << self.bits) or (until is None and state == self.state):
             raise NumericalError("a step no longer changes the state")
-        self.state, self.time, self.steps = state, time, self.steps + 1
+        self.state, self.time = state, self.time + h
+
+    def _evaluate(self, jets: Sequence[Series], s: Fraction) -> tuple[Real, ...]:
+        """Return the sums of all series at s, by Horner's rule."""
+        short = s.denominator <= 1 << _FINE
+        factor, exponent = scaled(s, _FINE if short else self.bits)
+        state = []
+        for jet in jets:
+            total = ZERO
+            for x in reversed(jet.cells):
+                total = shifted(total * factor, exponent) + x
+            state.append(real(total, jet.exponent or 0))
+        return tuple(state)
 
 
 def integrate(
     tape: Tape,
     start: Sequence[Real],
     digits: int,
-    stop: Callable[[tuple[Real, ...]], bool] | None = None,
+    stop: Callable[[Stepper], bool] | None = None,
     max_steps: int = 10_000,
     *,
     time: Fraction | Real | None = None,
-    number: type[Arithmetic] = Arithmetic,
+    engine: Engine = Taylor,
 ) -> TaylorResult:
-    """Integrate ``w' = f(w)``, ``w(0) = start``, until *stop* holds or for a fixed *time*.
+    """Integrate ``w' = f(w)``, ``w(0) = start``, until *stop* holds or the *time* is over.
 
     Args:
         tape: f, of n inputs and n outputs.
         start: n fractions or mpf.
         digits: decimal digits; the order is about 1.15 digits + 10, as Jorba & Zou advise.
-        stop: tested at the start and after each step, on a tuple of n mpf.
+        stop: tested at the start and after each step, on the stepper with its state and time.
         max_steps: the number of steps after which to give up.
-        time: the time to integrate for, >= 0, instead of *stop*.
-        number: the number type to work in.
+        time: the time at which to end at the latest, >= 0; one of this and *stop* is needed.
+        engine: what takes the steps.
 
     Raises:
         NumericalError: f is undefined on the way, a step stalls, or *max_steps* is reached.
-        ValueError: not one of *stop* and *time* is given, or the sizes do not fit.
+        ValueError: neither *stop* nor *time* is given, or the sizes do not fit.
 
+    >>> import mpmath
     >>> from derive.language.tree import Name
     >>> from numerics.tape import compile_forward
     >>> end = integrate(compile_forward([Name("w")], ["w"]), [Fraction(1)], 30, time=Fraction(1))
     >>> mpmath.nstr(end.state[0], 30)
     '2.71828182845904523536028747135'
     """
-    if (stop is None) == (time is None) or not len(start) == len(tape.inputs) == len(tape.outputs):
-        raise ValueError("give one of stop and time, and as many starts as inputs and outputs")
-    field = number(digits)
-    with field.active():
-        run = _Integration(tape, start, digits, field)
-        until = None if time is None else field.number(time)
-        try:
-            while run.time < until if stop is None else not stop(run.result().state):
-                if run.steps >= max_steps:
-                    raise NumericalError(f"max_steps = {max_steps} is reached; raise it")
-                run.step(until)
-            return run.result()
-        except NumericalError as error:
-            where = f"{error} (step {run.steps}, time {mpmath.nstr(run.result().time, 6)})"
-            raise NumericalError(where) from error
+    if (stop is None and time is None) or not len(start) == len(tape.inputs) == len(tape.outputs):
+        raise ValueError("give stop or time, and as many starts as inputs and outputs")
+    run, until = engine(tape, start, digits), None if time is None else read_number(time, "time")
+    sizes: list[Fraction] = []
+    try:
+        while not (stop is not None and stop(run)) and (until is None or run.time < until):
+            if len(sizes) >= max_steps:
+                raise NumericalError(f"max_steps = {max_steps} is reached; raise it")
+            before = run.time
+            run.step(until)
+            sizes.append(run.time - before)
+    except NumericalError as error:
+        where = f"{error} (step {len(sizes)}, time {float(run.time):.6g})"
+        raise NumericalError(where) from error
+    times = (run.time, min(sizes, default=run.time), max(sizes, default=run.time))
+    end, smallest, largest = (real(*scaled(t, bits_of(digits))) for t in times)
+    return TaylorResult(tuple(run.state), end, len(sizes), run.order, smallest, largest)
