@@ -5,40 +5,50 @@ It knows the expressions of F and nothing of any regularizer. Time stepping: :mo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import mpmath
 
-from derive.errors import DegenerateStart, InputError, NumericalError
+from derive.errors import InputError, NumericalError
+from derive.language import parse_expression
 from derive.language.tree import Tree
+from numerics.fixed import Real, plain
+from numerics.losses import Slope, read_loss
 from numerics.numbers import read_matrix, read_number, read_vector
+from numerics.origin import Parameterization, check_start, read_start
+from numerics.progress import Report, narrated
 from numerics.tape import Builder, Register, Tape, compile_gradient
-from numerics.taylor import Arithmetic, Real, integrate, propagate
+from numerics.taylor import Engine, Stepper, Taylor, TaylorResult, integrate
+from numerics.watch import Conserved, Watch
 
-_REST = 200  # steps without visible motion after which a flow counts as stalled
-_Progress: TypeAlias = Callable[[int, Real], None]
-
-
-class Parameterization(Protocol):
-    """What the flow needs of beta = F(w): the d expressions of F and the p names of w."""
-
-    @property
-    def trees(self) -> tuple[Tree, ...]: ...  # noqa: D102
-
-    @property
-    def weights(self) -> tuple[str, ...]: ...  # noqa: D102
+_RESIDUAL = {"squared": "|X beta - y|", "logistic": "|dL/dz|", "exponential": "|dL/dz|"}
+_SEPARABLE = "there may be no beta that separates the labels; give a time at which to end"
+_ADVICE = {
+    "squared": "try another start or better conditioned X",
+    "logistic": _SEPARABLE,
+    "exponential": _SEPARABLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
     """The end of a gradient flow, in mpf with guard digits.
 
-    ``limit`` is beta = F(w) at the end (d), ``weights`` is w at the end and ``start`` at the start
-    (p), ``residual`` the Euclidean norm of X beta - y at the end, ``scale`` what it is relative to,
-    and ``time`` the time it took.
+    Attributes:
+        limit: beta = F(w) at the end (d).
+        weights, start: w at the end and at the start (p).
+        residual: the norm of the slopes dL/dz at the end; of X beta - y for the squared loss.
+        scale: what it is relative to.
+        tolerance: the residual at which the flow has converged.
+        time: the time it took.
+        steps, smallest, largest, order: the number, least and largest size, and order of its steps.
+        digits: the digits asked for.
+        drift: the largest change on the way of each conserved quantity that was given, relative to
+            what a change of the weights may make of it.
     """
 
     limit: tuple[Real, ...]
@@ -46,18 +56,19 @@ class Flow:
     start: tuple[Real, ...]
     residual: Real
     scale: Real
+    tolerance: Real
     time: Real
     steps: int
+    smallest: Real
+    largest: Real
     order: int
     digits: int
+    drift: tuple[Real, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class DualFlow:
-    """The end of a dual flow: the weights w(1) (p) and beta = F(w(1)) (d), as mpf."""
-
-    weights: tuple[Real, ...]
-    beta: tuple[Real, ...]
+    @property
+    def converged(self) -> bool:
+        """Whether the residual is within the tolerance; else the time was over first."""
+        return bool(self.residual <= self.tolerance)
 
 
 def flow(
@@ -67,13 +78,21 @@ def flow(
     start: Mapping[str, Any],
     digits: int = 50,
     *,
+    loss: str = "squared",
+    tolerance: Any = None,
+    time: Any = None,
+    conserved: Iterable[Any] = (),
+    engine: str = "taylor",
     max_steps: int = 10_000,
-    progress: _Progress | None = None,
+    progress: Report | None = None,
 ) -> Flow:
-    """Run gradient flow of the squared loss until it interpolates.
+    """Run gradient flow until it fits the data.
 
-    ``w' = -J(w)^T X^T (X F(w) - y)``, ``w(0) = start``, until ``|X F(w) - y| <= 10^-digits scale``
-    in the Euclidean norm; scale is the larger of |y| and ``|X F(start) - y|``, or 1 if both are 0.
+    ``w' = -J(w)^T X^T s``, ``w(0) = start``, with the slopes ``s_i = dL/dz_i`` at z = X F(w), until
+    ``|s| <= tolerance scale`` in the Euclidean norm; scale is the larger of |y| and |s| at the
+    start, or 1 if both are 0. The losses are squared, ``(z - y)^2/2`` with ``s = z - y``; logistic,
+    ``log(1 + exp(-y z))``, and exponential, ``exp(-y z)``, for labels y = 1 or -1. Those two have
+    no limit on separable data: beta grows like a power of log(time), and its direction converges.
 
     Args:
         p: the parameterization.
@@ -81,14 +100,23 @@ def flow(
             mpf all count at their exact value.
         y: m numbers.
         start: a number for every weight.
-        digits: the digits of the residual; the weights carry guard digits besides.
+        digits: the digits of the weights, which carry guard digits besides.
+        loss: squared, logistic or exponential.
+        tolerance: of the residual, relative to its scale; 10^-digits by default.
+        time: the time at which to end at the latest, converged or not.
+        conserved: functions of the weights, as text, trees or SymPy expressions, to be monitored.
+        engine: taylor, or heyoka if that is installed.
         max_steps: the Taylor steps after which to give up.
-        progress: called with the step and the residual, at the start and after each step.
+        progress: called with the step and the residual, at the start and after each step; without
+            it, flows that take long show a bar on stderr, if that is a terminal.
 
     Raises:
         InputError: a number, a shape or a name is wrong.
         DegenerateStart: F or J is undefined at the start.
         NumericalError: the flow stalls at a critical point, leaves the domain of F, or is too slow.
+
+    Source: Soudry et al. 2018, "The implicit bias of gradient descent on separable data", for the
+    limit of the direction.
 
     >>> from derive.language.tree import Name
     >>> @dataclass
@@ -99,155 +127,106 @@ def flow(
     >>> [mpmath.nstr(x, 15) for x in end.limit]
     ['0.2', '0.4']
     """
-    d, rows, target = len(p.trees), read_matrix(X, len(p.trees)), read_vector(y, "y")
+    rows, target = read_matrix(X, len(p.trees)), read_vector(y, "y")
     if len(rows) != len(target):
         raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
-    origin = _start(start, p.weights, digits)
-    residuals = _residuals(rows, target)
+    slope, origin = read_loss(loss, target), read_start(start, p.weights, digits)
+    share, until = _tolerance(tolerance, digits), None if time is None else _positive(time, "time")
+    stepper, laws = _engine(engine), Conserved(_trees(conserved), p.weights, digits)
+    field, observed = _programs(p, _slopes(slope, rows, target), rows)
+    check_start(field, origin, digits)
+    watch = Watch(observed, target, digits, share)
+    with narrated(progress, -math.log10(share)) as report:
+
+        def stop(run: Stepper) -> bool:
+            done = watch(run)
+            laws.observe(run.state)
+            report(watch.steps, plain(watch.residual))
+            return done
+
+        try:
+            end = integrate(field, origin, digits, stop, max_steps, time=until, engine=stepper)
+        except NumericalError as error:
+            raise NumericalError(
+                f"gradient flow did not reach {_RESIDUAL[loss]} <= "
+                f"{mpmath.nstr(watch.tolerance, 3)} but {mpmath.nstr(watch.residual, 3)}: {error}; "
+                f"{_ADVICE[loss]}"
+            ) from error
+    return _record(end, watch, laws, digits)
+
+
+def _record(end: TaylorResult, watch: Watch, laws: Conserved, digits: int) -> Flow:
+    return Flow(
+        limit=watch.beta,
+        weights=end.state,
+        start=watch.start,
+        residual=plain(watch.residual),
+        scale=plain(watch.scale),
+        tolerance=plain(watch.tolerance),
+        time=end.time,
+        steps=end.steps,
+        smallest=end.smallest,
+        largest=end.largest,
+        order=end.order,
+        digits=digits,
+        drift=laws.drift,
+    )
+
+
+_Slopes: TypeAlias = Callable[[Builder, tuple[Register, ...]], list[Register]]
+
+
+def _slopes(slope: Slope, rows: list[list[Fraction]], target: list[Fraction]) -> _Slopes:
+    """Return what writes dL/dz at z = X beta, with exact X and y, on the registers of beta."""
+    return lambda builder, beta: [
+        slope(builder, zip(beta, row, strict=True), value)
+        for row, value in zip(rows, target, strict=True)
+    ]
+
+
+def _programs(
+    p: Parameterization, slopes: _Slopes, rows: list[list[Fraction]]
+) -> tuple[Tape, Tape]:
+    """Return the tape of w' (p outputs), and that of F and the slopes of the loss (d + m)."""
 
     def seed(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
-        left = residuals(builder, beta)
+        left = slopes(builder, beta)
         return [
             builder.linear(zip(left, (-x for x in column), strict=True))
             for column in zip(*rows, strict=True)
         ]
 
-    tape = compile_gradient(p.trees, p.weights, seed)
-    _check_start(tape, origin, digits)
-    field = tape.take(range(d, d + len(p.weights)))
-    watch = _Watch(_observed(p, residuals), d, target, digits, progress)
-    try:
-        end = integrate(field, origin, digits, watch, max_steps)
-    except NumericalError as error:
-        raise NumericalError(
-            f"gradient flow did not reach |X beta - y| <= {mpmath.nstr(watch.tolerance, 3)} but "
-            f"{mpmath.nstr(watch.residual, 3)}: {error}; try another start or better conditioned X"
-        ) from error
-    begin, left, scale = watch.start, watch.residual, mpmath.mp.make_mpf(watch.scale._mpf_)
-    return Flow(watch.beta, end.state, begin, left, scale, end.time, end.steps, end.order, digits)
-
-
-def dual_flow(
-    p: Parameterization,
-    multiplier: Iterable[Any],
-    start: Mapping[str, Any],
-    digits: int = 50,
-    *,
-    max_steps: int = 10_000,
-) -> DualFlow:
-    """Run the weights along a fixed dual vector for unit time.
-
-    ``w' = J(w)^T mu``, ``w(0) = start``, to time 1; where the flows of the rows of J commute,
-    ``h(mu) = F(w(1))`` is the inverse of the mirror map.
-
-    Args:
-        p: the parameterization.
-        multiplier: mu, d numbers.
-        start: a number for every weight.
-        digits: the digits of the result, to the condition of the flow.
-        max_steps: the number of Taylor steps after which to give up.
-
-    Raises:
-        InputError: a number, a shape or a name is wrong.
-        DegenerateStart: F or J is undefined at the start.
-        NumericalError: the flow blows up or leaves the domain of F before time 1.
-    """
-    d, mu = len(p.trees), read_vector(multiplier, "the multiplier")
-    if len(mu) != d:
-        raise InputError(f"the multiplier has {len(mu)} numbers but F has {d} outputs")
-    origin = _start(start, p.weights, digits)
-    tape = compile_gradient(p.trees, p.weights, lambda b, _: [b.constant(x) for x in mu])
-    _check_start(tape, origin, digits)
-    field = tape.take(range(d, d + len(p.weights)))
-    try:
-        end = integrate(field, origin, digits, None, max_steps, time=Fraction(1))
-    except NumericalError as error:
-        raise NumericalError(f"dual flow did not reach time 1: {error}; scale mu down") from error
-    beta = propagate(tape.take(range(d)), [[x] for x in end.state], digits)
-    return DualFlow(end.state, tuple(x for (x,) in beta))
-
-
-_Residuals: TypeAlias = Callable[[Builder, tuple[Register, ...]], list[Register]]
-
-
-def _residuals(rows: list[list[Fraction]], target: list[Fraction]) -> _Residuals:
-    """Return what writes X beta - y, with exact X and y, on the registers of beta."""
-    return lambda builder, beta: [
-        builder.linear(zip(beta, row, strict=True), -value)
-        for row, value in zip(rows, target, strict=True)
-    ]
-
-
-def _observed(p: Parameterization, residuals: _Residuals) -> Tape:
-    """Return the tape of F and of the residuals of the loss, d + m outputs."""
-    builder = Builder(p.weights)
+    d, builder = len(p.trees), Builder(p.weights)
     beta = tuple(builder.tree(tree) for tree in p.trees)
-    return builder.tape([*beta, *residuals(builder, beta)])
+    field = compile_gradient(p.trees, p.weights, seed).take(range(d, d + len(p.weights)))
+    return field, builder.tape([*beta, *slopes(builder, beta)])
 
 
-class _Watch:
-    """Stops a flow at its tolerance, and tells a critical point from slow progress."""
+def _engine(name: str) -> Engine:
+    match name:
+        case "taylor":
+            return Taylor
+        case "heyoka":
+            from numerics.compiled import Heyoka
 
-    def __init__(
-        self, tape: Tape, d: int, target: list[Fraction], digits: int, progress: _Progress | None
-    ) -> None:
-        self._tape, self._d, self._digits, self._progress = tape, d, digits, progress
-        self._context = mpmath.MPContext()
-        self._context.prec = Arithmetic(digits).bits
-        y = [self._context.mpf(x.numerator) / x.denominator for x in target]
-        self.scale, self.tolerance = self._context.norm(y), self._context.zero
-        self.residual: Real = self._context.inf
-        self.beta: tuple[Real, ...] = ()
-        self.start: tuple[Real, ...] = ()
-        self._step, self._rest, self._peak = -1, 0, self._context.zero
-        self._state: tuple[Real, ...] = ()
-
-    def __call__(self, state: tuple[Real, ...]) -> bool:
-        values = [x for (x,) in propagate(self._tape, [[w] for w in state], self._digits)]
-        norm = self._context.norm([self._context.mpf(x) for x in values[self._d :]])
-        self.beta, before, self.residual = tuple(values[: self._d]), self.residual, norm
-        self._step += 1
-        if not self._step:
-            self.start, self.scale = state, max(self.scale, norm) or self._context.one
-            self.tolerance = self._context.mpf(10) ** -self._digits * self.scale
-        if self._progress is not None:
-            self._progress(self._step, mpmath.mp.make_mpf(norm._mpf_))
-        if norm > self.tolerance:
-            self._check_motion(tuple(self._context.mpf(w) for w in state), before)
-            return False
-        self.residual = mpmath.mp.make_mpf(norm._mpf_)
-        return True
-
-    def _check_motion(self, state: tuple[Real, ...], before: Real) -> None:
-        """Raise where the weights and the loss have both been at rest for long.
-
-        Rest is relative to the largest weight or move so far, as weights that fall to a critical
-        point 0 never cease to halve. It must last, as a small start grows unseen for many steps.
-        """
-        moves = (abs(new - old) for new, old in zip(state, self._state, strict=False))
-        move = max(moves, default=self._context.inf)
-        self._peak, self._state = max(self._peak, *map(abs, state)), state
-        small = self._context.mpf(10) ** -(self._digits + 5)
-        rest = move <= small * self._peak and abs(before - self.residual) <= small * before
-        self._rest = self._rest + 1 if rest else 0
-        if self._rest >= _REST:
-            raise NumericalError("the weights have come to rest at a critical point")
+            return Heyoka
+    raise InputError(f"there is no engine {name!r}; the engines are taylor, heyoka")
 
 
-def _check_start(tape: Tape, origin: list[Fraction], digits: int) -> None:
-    try:
-        propagate(tape, [[x] for x in origin], digits)
-    except NumericalError as error:
-        raise DegenerateStart(
-            "F or its derivative is undefined at the start; start inside the domain of F"
-        ) from error
+def _trees(functions: Iterable[Any]) -> list[Tree]:
+    return [f if isinstance(f, get_args(Tree)) else parse_expression(str(f)) for f in functions]
 
 
-def _start(start: Mapping[str, Any], weights: tuple[str, ...], digits: int) -> list[Fraction]:
-    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
-        raise InputError(f"digits must be a positive whole number, not {digits!r}")
-    if missing := [name for name in weights if name not in start]:
-        raise InputError(f"the start gives no value for {', '.join(missing)}")
-    if unknown := [str(name) for name in start if name not in weights]:
-        raise InputError(f"the start names {', '.join(unknown)}, not among {', '.join(weights)}")
-    return [read_number(start[name], f"the start of {name}") for name in weights]
+def _positive(value: Any, what: str) -> Fraction:
+    number = read_number(value, what)
+    if number <= 0:
+        raise InputError(f"{what} must be positive")
+    return number
+
+
+def _tolerance(tolerance: Any, digits: int) -> Fraction:
+    least = Fraction(1, 10**digits)
+    share = least if tolerance is None else _positive(tolerance, "the tolerance")
+    if not least <= share < 1:
+        raise InputError(f"the tolerance must be at least 10^-digits = 1e-{digits}, and below 1")
+    return share

@@ -11,7 +11,7 @@ import mpmath
 
 from derive.errors import DeriveError
 from derive.stages.parameterization import Parameterization
-from numerics.flow import dual_flow
+from numerics.dual import dual_flow
 from numerics.numbers import read_number
 from numerics.tape import Builder
 from numerics.taylor import integrate

@@ -14,8 +14,9 @@ import pytest
 
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
-from numerics.flow import Flow, dual_flow, flow
-from numerics.taylor import GUARD
+from numerics.dual import dual_flow
+from numerics.fixed import GUARD
+from numerics.flow import Flow, flow
 
 TWO = Fraction(2)
 X = [["1", "1/2", "-1/3"], ["1/4", "-1", "2/3"]]
