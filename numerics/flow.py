@@ -45,7 +45,8 @@ class Flow:
         scale: what it is relative to.
         tolerance: the residual at which the flow has converged.
         time: the time it took.
-        steps, smallest, largest, order: the number, least and largest size, and order of its steps.
+        steps, smallest, largest, order: the number, least and largest size, and greatest order of
+            its steps.
         digits: the digits asked for.
         drift: the largest change on the way of each conserved quantity that was given, relative to
             what a change of the weights may make of it.

@@ -25,7 +25,7 @@ STEP_GUARD = 4
 _FINE = 15  # binary digits of a step
 _MARGIN = 0.2  # in log2, for steps that grow
 _LINEAR = 60  # an order up to which linear operations cost more than convolutions
-_LOWEST = 8
+_LOWEST = 8  # order
 _LOWER = (12, 8, 4, 0)  # by how much an order may change from one step to the next
 _GROWTH = 4  # by how many powers of 2 the scale of time may grow in one step
 
@@ -48,7 +48,7 @@ Engine: TypeAlias = Callable[[Tape, Sequence[Real], int], Stepper]
 
 @dataclass(frozen=True, slots=True)
 class TaylorResult:
-    """Where an integration ended: n mpf and the time; its steps, their order and their sizes."""
+    """Where an integration ended: n mpf and the time; its steps, their greatest order and sizes."""
 
     state: tuple[Real, ...]
     time: Real
@@ -192,7 +192,7 @@ def integrate(
     Args:
         tape: f, of n inputs and n outputs.
         start: n fractions or mpf.
-        digits: decimal digits; the order is about 1.15 digits + 10, as Jorba & Zou advise.
+        digits: decimal digits; the order is at most about 1.15 digits + 10, as Jorba & Zou advise.
         stop: tested at the start and after each step, on the stepper with its state and time.
         max_steps: the number of steps after which to give up.
         time: the time at which to end at the latest, >= 0; one of this and *stop* is needed.
