@@ -5,6 +5,7 @@ Both run the same algorithms, elementwise, on NumPy arrays; what is undefined be
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -63,6 +64,15 @@ def _renamed(expressions: Sequence[Expr]) -> tuple[tuple[str, ...], list[Expr], 
     return names, [safe[n] for n in names], [e.xreplace(images) for e in expressions]
 
 
+@functools.lru_cache(maxsize=256)
+def _function(
+    expressions: tuple[Expr, ...], modules: str
+) -> tuple[tuple[str, ...], Callable[..., list[Any]]]:
+    """Return the names in order and a function of them; written once for all starts of a Q."""
+    names, symbols, renamed = _renamed(expressions)
+    return names, sympy.lambdify(symbols, renamed, modules=modules, cse=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Float64:
     """Double precision."""
@@ -87,14 +97,14 @@ class Float64:
 
     def compile(self, expressions: Sequence[Expr]) -> Compiled:
         """Return what evaluates expressions on arrays of one shape."""
-        names, symbols, renamed = _renamed(expressions)
-        function = sympy.lambdify(symbols, renamed, modules="numpy", cse=True)
+        names, function = _function(tuple(expressions), "numpy")
 
         def evaluate(values: Values) -> list[Array]:
             arguments = [self.array(values[name]) for name in names]
             shape = np.broadcast_shapes(*(np.shape(x) for x in values.values()))
             results = function(*arguments)
-            return [np.broadcast_to(self.array(x), shape) for x in results]
+            arrays = [self.array(x) for x in results]
+            return [x if x.shape == shape else np.broadcast_to(x, shape) for x in arrays]
 
         return evaluate
 
@@ -140,9 +150,8 @@ class Multiprecision:
 
     def compile(self, expressions: Sequence[Expr]) -> Compiled:
         """Return what evaluates expressions on arrays of one shape."""
-        names, symbols, renamed = _renamed(expressions)
-        function = sympy.lambdify(symbols, renamed, modules="mpmath", cse=True)
-        undefined = [mpmath.nan] * len(renamed)
+        names, function = _function(tuple(expressions), "mpmath")
+        undefined = [mpmath.nan] * len(expressions)
 
         def at(*point: Any) -> list[Any]:
             try:
@@ -157,7 +166,7 @@ class Multiprecision:
             ]
             points = zip(*arguments, strict=True) if names else [()] * math.prod(shape)
             columns = list(zip(*(at(*point) for point in points), strict=True))
-            results = [np.empty(shape, dtype=object) for _ in renamed]
+            results = [np.empty(shape, dtype=object) for _ in expressions]
             for result, column in zip(results, columns, strict=True):
                 result.flat[:] = column
             return results

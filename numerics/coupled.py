@@ -48,6 +48,17 @@ class Segment:
         end = self._end(beta, digits)
         return end[-1 - len(beta) : -1], end[-1]
 
+    def hessian(self, beta: Sequence[Any], digits: int) -> tuple[Any, ...]:
+        """Return the d^2 entries of ``g rho`` above beta, row by row; nan off the leaf."""
+        end = self._end(beta, digits)[: len(self.weights) + 1]
+        if any(x != x for x in end):
+            return (mpmath.nan,) * len(beta) ** 2
+        builder, one = Builder((*self.parameterization.weights, _WARP)), Fraction(1)
+        warp = builder.input(_WARP)
+        entries = [self._combine(builder, [(f, one)]) for row in self.lift.rho for f in row]
+        tape = builder.tape([builder.multiply(warp, entry) for entry in entries])
+        return tuple(x for (x,) in propagate(tape, [[x] for x in end], digits))
+
     def inverse(self, mu: Sequence[Any], digits: int) -> tuple[Any, ...]:
         """Return the beta with grad Q(beta) = mu, F at the end of the dual flow; nan if it ends.
 

@@ -14,7 +14,11 @@ from sympy import Expr, Symbol
 from derive.errors import NumericalError
 from derive.stages.piece import Piece
 from numerics.backend import Array, Backend, Compiled, Interval, Multiprecision
+from numerics.mirror import invert
 from numerics.roots import invert_increasing, select_root
+
+_DUAL = "mirror map"  # with a space: no symbol is called so
+_UNIT = 1e-12  # a shift from beta_0 that is relatively below it may be rounding
 
 
 class Form(Protocol):
@@ -22,6 +26,7 @@ class Form(Protocol):
 
     def value(self, beta: Sequence[Array]) -> Array: ...  # noqa: D102
     def gradient(self, beta: Sequence[Array]) -> list[Array]: ...  # noqa: D102
+    def hessian(self, beta: Sequence[Array]) -> list[Array]: ...  # noqa: D102
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]: ...  # noqa: D102
 
 
@@ -107,7 +112,31 @@ class ClosedForm:
             values[name] = step(values)[0]
         return entries(values)
 
+    @functools.cached_property
+    def _inverse(self) -> Compiled | None:
+        """Return the inverse of a gradient that is written with its one beta once."""
+        if self._piece.roots or len(self._piece.betas) > 1:
+            return None
+        image = invert(self._piece.gradient[0], self._piece.betas[0], Symbol(_DUAL))
+        return None if image is None else self._backend.compile([image])
+
+    def _inverted(self, inverse: Compiled, y: Array) -> Array:
+        """Return the beta that *inverse* gives; nan where the interval around beta_0 ends.
+
+        Q' increases from 0 at beta_0, so that beyond a pole the sign of beta - beta_0 is wrong.
+        """
+        (beta,) = inverse({**self._known, _DUAL: y})
+        origin = self._beta0[0]
+        outside = (beta - origin) * y < -_UNIT * abs(origin) * np.abs(y)
+        return np.where(outside, self._backend.number(np.nan), beta) if outside.any() else beta
+
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
+        """Solve grad Q(beta) = y by its inverse, or by damped Newton steps in float64."""
+        if self._inverse is not None:
+            return [self._inverted(self._inverse, y[0])]
+        return self._newton(y)
+
+    def _newton(self, y: Sequence[Array]) -> list[Array]:
         """Solve grad Q(beta) = y by damped Newton steps from beta_0, in float64."""
         d, shape = len(self._piece.betas), np.shape(y[0])
         goal = np.stack([np.reshape(v, -1) for v in y], axis=-1).astype(np.float64)
@@ -227,58 +256,16 @@ class ParametricForm:
         z = self._parameter(beta[0])
         return self._value({**self._known, self._z: z, self._beta: beta[0]})[0]
 
+    def hessian(self, beta: Sequence[Array]) -> list[Array]:
+        """Return Q'', the mirror map's slope in z over that of h."""
+        z = self._parameter(beta[0])
+        return [self._at(self._rate, z) / self._at(self._slope, z)]
+
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
         """Return h(z) at the z that the mirror map y belongs to."""
         z = y[0] / self._at(self._rate, 0 * y[0])
         inside = (z > self._interval[0]) & (z < self._interval[1])
         return [np.where(inside, self._at(self._h, z), self._backend.number(np.nan))]
-
-
-class Lifted(Protocol):
-    """What a form that integrates an ODE for every point needs, d numbers at a time."""
-
-    def mirror_map(  # noqa: D102
-        self, beta: Sequence[Any], digits: int
-    ) -> tuple[tuple[Any, ...], Any]: ...
-    def inverse(self, mu: Sequence[Any], digits: int) -> tuple[Any, ...]: ...  # noqa: D102
-
-
-class LiftedForm:
-    """Q without a closed form, along the leaf: a single output, or coupled ones."""
-
-    def __init__(self, lift: Lifted, backend: Backend) -> None:
-        """Bind the lift to a number type."""
-        self._lift, self._backend = lift, backend
-        self._digits = backend.digits + 5
-
-    def _each(
-        self, function: Callable[[Sequence[Any]], Sequence[Any]], columns: Sequence[Array]
-    ) -> list[Array]:
-        """Map each point to as many numbers; nan where a coordinate is not finite."""
-        sources, undefined = [np.asarray(c) for c in columns], (mpmath.nan,) * len(columns)
-        results = [
-            function(point) if all(x - x == 0 for x in point) else undefined
-            for point in zip(*(source.flat for source in sources), strict=True)
-        ]
-        shape = sources[0].shape
-        return [
-            self._backend.array([r[i] for r in results]).reshape(shape) for i in range(len(sources))
-        ]
-
-    def gradient(self, beta: Sequence[Array]) -> list[Array]:
-        """Return dQ/dbeta."""
-        lift, digits = self._lift, self._digits
-        return self._each(lambda b: lift.mirror_map(b, digits)[0], beta)
-
-    def value(self, beta: Sequence[Array]) -> Array:
-        """Return Q - Q(beta_0)."""
-        lift, digits = self._lift, self._digits
-        return self._each(lambda b: [lift.mirror_map(b, digits)[1]] * len(b), beta)[0]
-
-    def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
-        """Return the beta that the mirror map takes to y."""
-        lift, digits = self._lift, self._digits
-        return self._each(lambda mu: lift.inverse(mu, digits), y)
 
 
 def has_form(piece: Piece) -> bool:

@@ -21,12 +21,12 @@ from numerics.coupled import Segment
 from numerics.forms import (
     ClosedForm,
     Form,
-    LiftedForm,
     ParametricForm,
     has_form,
     is_integral,
     refuse,
 )
+from numerics.lifted import LiftedForm
 from numerics.numbers import read_number
 from numerics.quadrature import Lift
 from numerics.start import check_assumptions, constants_of, read_start, specialize, start_point
@@ -52,6 +52,23 @@ class _Blocks:
         for positions, form in self.parts:
             for i, g in zip(positions, form.gradient([beta[i] for i in positions]), strict=True):
                 found[i] = g
+        return found
+
+    def hessian(self, beta: Sequence[Array]) -> list[list[Array]]:
+        found: list[list[Array]] = [[0 * b for b in beta] for _ in beta]
+        for positions, form in self.parts:
+            entries = iter(form.hessian([beta[i] for i in positions]))
+            for i in positions:
+                for j in positions:
+                    found[i][j] = next(entries)
+        return found
+
+    def curvature(self, beta: Sequence[Array]) -> list[Array]:
+        found: list[Array] = list(beta)
+        for positions, form in self.parts:
+            entries = form.hessian([beta[i] for i in positions])
+            for i, entry in zip(positions, entries[:: len(positions) + 1], strict=True):
+                found[i] = entry
         return found
 
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
@@ -99,6 +116,24 @@ class NumericPotential:
         columns, stacked = self._split(beta)
         with Float64().active():
             return self._join(self._blocks.gradient(columns), stacked)
+
+    def hessian(self, beta: Any) -> Any:
+        """Return the Hessian of Q at points of shape (d,) or (n, d): (d, d) or (n, d, d)."""
+        columns, _ = self._split(beta)
+        with Float64().active():
+            rows = self._blocks.hessian(columns)
+            return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+    def curvature(self, beta: Any) -> Any:
+        """Return the diagonal of the Hessian, d^2 Q/dbeta_i^2, of the shape of beta."""
+        columns, stacked = self._split(beta)
+        with Float64().active():
+            return self._join(self._blocks.curvature(columns), stacked)
+
+    @property
+    def separable(self) -> bool:
+        """Whether Q is a sum of functions of one coordinate each."""
+        return all(len(positions) == 1 for positions, _ in self._blocks.parts)
 
     def inverse_gradient(self, y: Any) -> Any:
         """Return the beta with ``grad Q(beta) = y``, of the shape of y; nan where none is found."""

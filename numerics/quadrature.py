@@ -13,10 +13,12 @@ from derive.errors import DeriveError
 from derive.stages.parameterization import Parameterization
 from numerics.dual import dual_flow
 from numerics.numbers import read_number
-from numerics.tape import Builder
-from numerics.taylor import integrate
+from numerics.tape import Builder, compile_gradient
+from numerics.taylor import integrate, propagate
 
 _MU, _Q = "mirror map", "potential"  # with a space: no weight is called so
+_STEPS = 15
+"""Steps for each digit: towards the edge of a leaf they shrink geometrically, by about 0.86."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +37,36 @@ class Lift:
 
     def mirror_map(self, beta: Sequence[Any], digits: int) -> tuple[tuple[Any, ...], Any]:
         """Return (Q'(beta), Q(beta) - Q(beta_0)); nan where the leaf does not reach beta."""
-        names = self.parameterization.weights
+        *_, slope, value = self._end(beta, digits)
+        return (slope,), value
+
+    def hessian(self, beta: Sequence[Any], digits: int) -> tuple[Any, ...]:
+        """Return (Q''(beta),) = (1/K,); nan where the leaf does not reach beta."""
+        p = self.parameterization
+        weights = self._end(beta, digits)[: p.p]
+        if any(w != w for w in weights):
+            return (mpmath.nan,)
+        tape = compile_gradient(p.trees, p.weights, lambda b, _: [b.constant(Fraction(1))])
+        gradient = propagate(tape, [[w] for w in weights], digits)[1:]
+        with mpmath.workdps(digits):
+            return (1 / mpmath.fsum(x**2 for (x,) in gradient),)
+
+    def _end(self, beta: Sequence[Any], digits: int) -> tuple[Any, ...]:
+        """Return w (p), Q' and Q above beta; all nan where the leaf does not reach beta."""
         try:
             span = read_number(beta[0], "beta") - self.beta0
-            tape = self._tape(span)
             origin: Sequence[Fraction] = (*self.weights, Fraction(0), Fraction(0))
-            end = integrate(tape, origin, digits, max_steps=2000, time=Fraction(1))
+            steps = _STEPS * digits
+            return integrate(self._tape(span), origin, digits, None, steps, time=Fraction(1)).state
         except DeriveError:
-            return (mpmath.nan,), mpmath.nan
-        return (end.state[len(names)],), end.state[len(names) + 1]
+            return (mpmath.nan,) * (len(self.weights) + 2)
 
     def inverse(self, mu: Sequence[Any], digits: int) -> tuple[Any, ...]:
         """Return h(mu), the beta at which Q'(beta) = mu; nan where the dual flow ends earlier."""
         p = self.parameterization
         try:
             start = dict(zip(p.weights, self.weights, strict=True))
-            return dual_flow(p, mu, start, digits, max_steps=2000).beta
+            return dual_flow(p, mu, start, digits, max_steps=_STEPS * digits).beta
         except DeriveError:
             return (mpmath.nan,)
 
