@@ -1,4 +1,4 @@
-"""Numbers: evaluate, flow, compare."""
+"""Numbers: evaluate, flow, solve, compare."""
 
 from __future__ import annotations
 
@@ -9,16 +9,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numerics.crosscheck import CrossCheck, crosscheck
     from numerics.flow import Flow, flow
+    from numerics.interpolate import Solution, interpolate
     from numerics.lowering import NumericPotential, lower
 
-__all__ = ["CrossCheck", "Flow", "NumericPotential", "crosscheck", "flow", "lower"]
+__all__ = [
+    "CrossCheck",
+    "Flow",
+    "NumericPotential",
+    "Solution",
+    "crosscheck",
+    "flow",
+    "interpolate",
+    "lower",
+]
 
 _LAZY = {
     "CrossCheck": "numerics.crosscheck",
     "Flow": "numerics.flow",
     "NumericPotential": "numerics.lowering",
+    "Solution": "numerics.interpolate",
     "crosscheck": "numerics.crosscheck",
     "flow": "numerics.flow",
+    "interpolate": "numerics.interpolate",
     "lower": "numerics.lowering",
 }
 
@@ -32,7 +44,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """The package, in which ``flow`` and ``crosscheck`` stay functions.
+    """The package, in which ``flow`` and the others stay functions.
 
     Importing the submodule of that name would put the module in the place of the function.
     """

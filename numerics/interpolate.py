@@ -1,0 +1,245 @@
+"""The interpolant of least Q: min Q(beta) subject to X beta = y, without running a flow."""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from derive.errors import InputError
+from numerics.backend import Array
+from numerics.design import Dense, Design, read_design, read_target
+from numerics.dual_newton import Point, Problem, measured, minimize, polish
+from numerics.kkt_newton import minimize_coupled
+from numerics.lowering import NumericPotential
+from numerics.rank import Rows, independent_rows, named
+from numerics.reach import blocking_rows
+
+_LARGEST = 1e150
+"""Squares of larger numbers overflow."""
+_SMALLEST = 1e-280
+"""Sums of squares below it have lost digits."""
+_CLOSE = 1e-2
+"""Relative distance of rows from which products of them are precise enough."""
+_FINE = 1e-14
+_UNREACHED = 1e-4
+"""Relative residual from which y may be out of reach."""
+_ILL = 1e5
+"""Condition of X from which the normal equations lose more digits than they keep."""
+
+
+class Status(enum.Enum):
+    """How a minimization ended."""
+
+    CONVERGED = "converged"
+    STALLED = "stalled: rounding leaves no step that improves the point"
+    ITERATION_LIMIT = "iteration limit"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """The end of a minimization of Q among the beta with X beta = y.
+
+    Attributes:
+        value: beta (d,).
+        multiplier: nu (m,), with ``grad Q(beta) = X^T nu``; 0 for dropped rows.
+        residual: ``|X beta - y|`` relative to the larger of |y| and ``|X beta_0 - y|``.
+        stationarity: the largest entry of ``grad Q(beta) - X^T nu`` relative to that of X^T nu.
+        iterations: Newton steps, each with one Gram product ``X D X^T``.
+        status: whether both errors are at most the tolerance, or why not.
+        message: one line that says what happened, and what to do where that is needed.
+        dropped: rows of X, counted from 0, that are combinations of the others, as is y.
+    """
+
+    value: Array
+    multiplier: Array
+    residual: float
+    stationarity: float
+    iterations: int
+    status: Status
+    message: str
+    dropped: tuple[int, ...] = ()
+
+    @property
+    def converged(self) -> bool:
+        """Whether both errors are at most the tolerance."""
+        return self.status is Status.CONVERGED
+
+
+def interpolate(
+    q: NumericPotential, X: Any, y: Any, *, tol: float = 1e-10, max_iterations: int = 200
+) -> Solution:
+    """Return the beta that minimises Q among those with X beta = y.
+
+    ``grad Q(beta) = X^T nu`` and ``X beta = y``, solved by Newton's method: on the convex dual for
+    a separable Q, on both equations for a coupled one. It is where gradient flow from the start of
+    Q ends, if it interpolates (Gunasekar et al. 2018; Azulay et al. 2021).
+
+    Args:
+        q: ``d.potential.numeric(start)``. One of a single output is used for each coordinate.
+        X: (m, d), an array, a scipy.sparse matrix or array, or a LinearOperator (which costs 2m
+            products for each step). Dense arrays in double precision are not copied.
+        y: (m,).
+        tol: the largest relative error of both equations.
+        max_iterations: the Newton steps after which to give up.
+
+    Raises:
+        InputError: a shape or a number is wrong; a row of X is a combination of others and y is
+            not; or no beta in the domain of Q has X beta = y.
+
+    Source: Woodworth et al. 2020, section 4, for the dual of the diagonal network.
+
+    >>> from derive import Parameterization, derive
+    >>> d = derive(Parameterization.parse(["w**2"]))
+    >>> s = interpolate(d.potential.numeric({"w_0": 1}), [[1, 1, 1], [1, -1, 0]], [6, 0])
+    >>> s.value.round(6).tolist(), s.converged
+    ([2.0, 2.0, 2.0], True)
+    """
+    if not isinstance(q, NumericPotential):
+        raise InputError("Q must be in numbers: give d.potential.numeric(start)")
+    if not (isinstance(tol, int | float) and 1e-15 <= tol < 1):
+        raise InputError(f"tol = {tol!r} must be a number from 1e-15 to below 1")
+    if not (isinstance(max_iterations, int) and max_iterations >= 1):
+        raise InputError(f"max_iterations = {max_iterations!r} must be an integer of at least 1")
+    # What overflows or is undefined shows as inf or nan, which is looked for where it matters.
+    with np.errstate(all="ignore"):
+        return _interpolate(q, X, y, float(tol), max_iterations)
+
+
+def _interpolate(q: NumericPotential, X: Any, y: Any, tol: float, max_iterations: int) -> Solution:
+    design = read_design(X)
+    target = read_target(y, design.shape[0])
+    beta = _origin(q, design)
+    gram = _gram(design)
+    rows = independent_rows(design, target, gram)
+    if rows.dropped:
+        kept = list(rows.kept)
+        design, target, gram = design.select(kept), target[kept], gram[np.ix_(kept, kept)]
+    problem = _problem(design, target, gram, beta)
+    if not q.separable:
+        point = minimize_coupled(q, problem, beta, tol, max_iterations)
+    elif rows.distance < _CLOSE:
+        point = _solve_orthonormal(q, problem, beta, max_iterations)
+    else:
+        point = _solve(q, problem, beta, tol, max_iterations)
+    if q.separable and problem.size(point.residual) > _UNREACHED:
+        _refuse_unreachable(q, problem, rows.kept)
+    return _solution(problem, point, tol, max_iterations, rows)
+
+
+def _gram(design: Design) -> Array:
+    """Return X X^T (m, m), whose entries neither overflow nor vanish."""
+    gram = design.gram(np.ones(design.shape[1]))
+    if not np.isfinite(gram).all():
+        raise InputError("X overflows: X X^T is not finite; divide X and y by a constant")
+    for row in np.flatnonzero(np.diag(gram) < _SMALLEST):
+        unit = np.zeros(design.shape[0])
+        unit[row] = 1
+        if design.adjoint(unit).any():
+            raise InputError(
+                f"row {row} of X (counted from 0) is so small that its square underflows: "
+                "multiply it, and y there, by a constant"
+            )
+    return gram
+
+
+def _origin(q: NumericPotential, design: Design) -> Array:
+    """Return beta_0 (d,), repeated where Q is that of a single output."""
+    d = design.shape[1]
+    if q.d not in (1, d):
+        raise InputError(f"X has {d} columns but Q has {q.d} coordinates")
+    return np.broadcast_to(np.array(q.beta0, dtype=np.float64), (d,)).copy()
+
+
+def _problem(design: Design, y: Array, gram: Array, beta: Array) -> Problem:
+    sizes = [np.abs(v).max(initial=0) for v in (y, design.apply(beta) - y)]
+    scale = max(sizes)
+    if not scale < _LARGEST:
+        raise InputError(f"y is too large for double precision: its norm must be below {_LARGEST}")
+    if scale:
+        scale *= max(np.linalg.norm(v / scale) for v in (y, design.apply(beta) - y))
+    return Problem(design, y, gram, float(scale) or 1.0)
+
+
+def _solve(
+    q: NumericPotential, problem: Problem, beta: Array, tol: float, max_iterations: int
+) -> Point:
+    point = minimize(q, problem, beta, tol, max_iterations)
+    if problem.size(point.residual) > tol:
+        point = polish(q, problem, point, tol)
+    return measured(q, problem, point.beta, point.multiplier, point.iterations)
+
+
+def _solve_orthonormal(
+    q: NumericPotential, problem: Problem, beta: Array, max_iterations: int
+) -> Point:
+    """Solve with orthonormal rows that span those of X: ``X = R^T V``, ``V beta = R^-T y``.
+
+    Products X D X^T of rows that are nearly dependent lose the digits that tell them apart.
+    """
+    columns, triangle = scipy.linalg.qr(problem.design.dense().T, mode="economic")
+    target = scipy.linalg.solve_triangular(triangle, problem.y, trans="T")
+    V = np.ascontiguousarray(columns.T)
+    point = _solve(q, _problem(Dense(V), target, np.eye(len(V)), beta), beta, _FINE, max_iterations)
+    dual, multiplier = point.multiplier @ V, np.zeros_like(point.multiplier)
+    for _ in range(2):  # the second round refines
+        gap = V @ (dual - problem.design.adjoint(multiplier))
+        multiplier = multiplier + scipy.linalg.solve_triangular(triangle, gap)
+    return measured(q, problem, point.beta, multiplier, point.iterations)
+
+
+def _refuse_unreachable(q: NumericPotential, problem: Problem, kept: tuple[int, ...]) -> None:
+    """Raise where a combination of rows is bounded on the domain of Q, and y lies beyond."""
+    rows = [kept[i] for i in blocking_rows(q, problem.design, problem.y)]
+    if rows:
+        raise InputError(
+            f"y is out of reach: no beta in the domain of Q has X beta = y, as a combination of "
+            f"{named(rows)} shows (counted from 0)"
+        )
+
+
+def _solution(
+    problem: Problem, point: Point, tol: float, max_iterations: int, rows: Rows
+) -> Solution:
+    residual = problem.size(point.residual)
+    multiplier = np.zeros(len(rows.kept) + len(rows.dropped))
+    multiplier[list(rows.kept)] = point.multiplier
+    if residual <= tol and point.stationarity <= tol:
+        status, message = Status.CONVERGED, f"converged; Newton steps: {point.iterations}"
+    elif point.iterations >= max_iterations:
+        status = Status.ITERATION_LIMIT
+        message = f"max_iterations = {max_iterations} is reached; raise it"
+    else:
+        status, message = Status.STALLED, _stall(problem, point, tol)
+    if rows.dropped:
+        message += f"; dropped as a combination of others: {named(list(rows.dropped))} of X"
+    return Solution(
+        point.beta,
+        multiplier,
+        residual,
+        point.stationarity,
+        point.iterations,
+        status,
+        message,
+        rows.dropped,
+    )
+
+
+def _stall(problem: Problem, point: Point, tol: float) -> str:
+    """Say what the errors are, and what they would take to be smaller."""
+    residual, rounding = problem.size(point.residual), problem.rounding(point.beta)
+    reached = (
+        f"stalled at a relative residual of {residual:.1e} and stationarity of "
+        f"{point.stationarity:.1e}"
+    )
+    if tol < residual <= 100 * rounding:
+        return f"{reached}; rounding X beta alone leaves {rounding:.1e}: raise tol"
+    values = np.linalg.eigvalsh(problem.gram)
+    condition = math.sqrt(values[-1] / max(values[0], values[-1] * np.finfo(float).eps))
+    if condition > _ILL:
+        return f"{reached}; X is ill-conditioned ({condition:.0e}): raise tol, or drop rows"
+    return f"{reached}: raise tol, or start the flow from a larger scale"

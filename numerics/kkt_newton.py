@@ -1,0 +1,72 @@
+"""min Q(beta) s.t. X beta = y for coupled Q: Newton's method on the optimality conditions.
+
+``grad Q(beta) = X^T nu`` and ``X beta = y`` together; Hess Q = g rho is positive definite, so each
+step exists and lowers the norm of both residuals at once (Boyd & Vandenberghe 2004, section 10.3).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from numerics.backend import Array
+from numerics.dual_newton import MirrorMap, Point, Problem, measured
+
+_DAMPINGS = 50
+
+
+class CoupledMirror(MirrorMap, Protocol):
+    """Of any Q: grad Q (d,) and its Hessian (d, d) at beta, nan outside the domain."""
+
+    def hessian(self, beta: Array) -> Array: ...  # noqa: D102
+
+
+def minimize_coupled(
+    mirror: CoupledMirror, problem: Problem, beta: Array, tol: float, max_iterations: int
+) -> Point:
+    """Return the last iterate, both its relative errors at most *tol* where that was reached.
+
+    *beta* is beta_0, where grad Q = 0. The iteration ends early where no step lowers the errors.
+    """
+    X = problem.design.dense()
+    m, d = X.shape
+    matrix = np.zeros((d + m, d + m))
+    matrix[:d, d:], matrix[d:, :d] = -X.T, X
+    multiplier, unit = np.zeros(m), 0.0
+
+    def errors(beta: Array, multiplier: Array) -> Array:
+        return np.concatenate([mirror.gradient(beta) - multiplier @ X, problem.misfit(beta)])
+
+    left = errors(beta, multiplier)
+    for iteration in range(max_iterations):
+        point = measured(mirror, problem, beta, multiplier, iteration)
+        if max(problem.size(point.residual), point.stationarity) <= tol:
+            return point
+        matrix[:d, :d] = mirror.hessian(beta)
+        step = _solved(matrix, -left)
+        if step is None:
+            return point
+        # The first step shows how large grad Q becomes, which weighs its equation ever after.
+        unit = unit or float(np.linalg.norm(step[d:] @ X)) or 1.0
+        weights = np.repeat([1 / unit, 1 / problem.scale], [d, m])
+        size, t = np.linalg.norm(weights * left), 1.0
+        for _ in range(_DAMPINGS):
+            trial = errors(beta + t * step[:d], multiplier + t * step[d:])
+            if np.linalg.norm(weights * trial) <= (1 - 0.1 * t) * size:
+                break
+            t /= 2
+        else:
+            return point
+        beta, multiplier, left = beta + t * step[:d], multiplier + t * step[d:], trial
+    return measured(mirror, problem, beta, multiplier, max_iterations)
+
+
+def _solved(matrix: Array, vector: Array) -> Array | None:
+    if not np.isfinite(matrix).all():
+        return None
+    try:
+        solution = np.linalg.solve(matrix, vector)
+    except np.linalg.LinAlgError:
+        return None
+    return solution if np.isfinite(solution).all() else None
