@@ -17,6 +17,7 @@ import typer
 
 from derive.check_cli import add_check
 from derive.errors import DeriveError, InputError
+from derive.experiment_cli import add_experiment
 from derive.inverse_cli import add_parameterize
 from derive.output import Narrator, check_writable, deliver
 from derive.request import Options, Request, model_of, read_request
@@ -247,6 +248,7 @@ def _protect(arguments: Sequence[str]) -> list[str]:
 
 add_parameterize(app, _run)
 add_check(app, _run)
+add_experiment(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

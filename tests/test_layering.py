@@ -24,12 +24,12 @@ LAYERS = [
     {"derive.derivation", "derive.radial"},
     {"derive.inverse"},
     {"derive.render", "derive.certificate", "derive.certificate_form", "derive.certificate_text"},
-    {"derive.inverse_cli", "derive.check_cli"},
+    {"derive.inverse_cli", "derive.check_cli", "derive.experiment_cli"},
     {"derive.cli", "derive.request"},
     {"derive.__main__"},
 ]
 # Q in symbols asks for Q in numbers on demand; the command line knows both packages.
-ALLOWED_TO_USE_NUMERICS = {"derive.records", "derive.cli"}
+ALLOWED_TO_USE_NUMERICS = {"derive.records", "derive.cli", "derive.experiment_cli"}
 # Finished records offer their own rendering on demand.
 LAZY = {
     ("derive.derivation", "derive.render"),

@@ -1,0 +1,52 @@
+"""Plots of experiments, by matplotlib (the extra ``plot``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from derive.errors import InputError
+from numerics.experiments.sparse_regression import Experiment
+
+
+def plot_sparse_regression(experiment: Experiment, path: Path) -> None:
+    """Draw the population error against the scale for each shape, to a PNG, SVG or PDF file.
+
+    Crosses are trained weights; dashed lines are the interpolants of least l1 and l2 norm.
+
+    Raises:
+        InputError: matplotlib is not installed, or the file cannot be written.
+    """
+    require_matplotlib()
+    # The object interface needs no display and leaves the state of pyplot alone.
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    axes = figure.subplots()
+    for shape in experiment.setting.shapes:
+        points = [p for p in experiment.grid if p.shape == shape]
+        axes.plot([p.alpha for p in points], [p.error for p in points], label=f"s = {shape:g}")
+    if experiment.trained:
+        alphas, errors = zip(*((c.alpha, c.error) for c in experiment.trained), strict=True)
+        axes.plot(alphas, errors, "kx", label="trained")
+    _baselines(axes, experiment)
+    axes.set(xscale="log", yscale="log", xlabel="scale alpha", ylabel="population error")
+    axes.legend()
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"--plot: {path}: {error}") from None
+
+
+def _baselines(axes: Any, experiment: Experiment) -> None:
+    for error, name in ((experiment.l1_error, "least l1"), (experiment.l2_error, "least l2")):
+        axes.axhline(error, color="gray", linestyle="--")
+        axes.annotate(name, (experiment.setting.alphas[0], error), fontsize="small", va="bottom")
+
+
+def require_matplotlib() -> None:
+    """Raise InputError unless matplotlib can be imported."""
+    import importlib.util
+
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InputError("plots need matplotlib: pip install 'regderive[plot]'")

@@ -1,0 +1,1 @@
+"""Published experiments on implicit regularization, predicted by Q and trained by flow."""

@@ -1,0 +1,275 @@
+"""Sparse regression by a diagonal network: the error against scale and shape of the start.
+
+y = <beta*, x> + noise, with beta* sparse and m < d samples. Every coordinate is
+``u+ v+ - u- v-`` and starts at 0 with ``u+ = u-`` and ``v+ = v-``; its scale is alpha = u v and its
+shape s = (v - u)/(v + u). A small alpha/(1 - s^2) finds sparse solutions, a large one those of
+least Euclidean norm (Woodworth et al. 2020, section 6; Azulay et al. 2021, sections 7.1 and 9).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import scipy.optimize
+
+from derive.derivation import derive
+from derive.errors import InputError, NumericalError
+from derive.records import Potential
+from derive.stages.parameterization import Parameterization
+from numerics.backend import Array
+from numerics.experiments.training import train
+from numerics.interpolate import Solution, interpolate
+
+ALPHAS = tuple(float(a) for a in np.logspace(-5, -0.6, 20))
+SHAPES = (0.0, 0.5, 0.7, 0.9, 0.99)
+TRAINED = tuple(zip((ALPHAS[i] for i in (0, 6, 9, 13, 19)), (0.0, 0.9, 0.0, 0.7, 0.5), strict=True))
+SIZES = (80, 100, 150, 200)
+_SMALLEST, _LARGEST = -8.0, 2.0
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is drawn and asked for.
+
+    Attributes:
+        dimension: d.
+        samples: m, of the grid.
+        sparsity: k; beta* has k entries 1/sqrt(k).
+        variance: that of the noise.
+        seed: of the random numbers.
+        alphas, shapes: the grid.
+        trained: the pairs (alpha, shape) at which weights are trained as well.
+        sizes: the m for which the largest alpha with a population error below *target* is sought.
+        target: that error.
+    """
+
+    dimension: int = 1000
+    samples: int = 100
+    sparsity: int = 5
+    variance: float = 0.01
+    seed: int = 0
+    alphas: tuple[float, ...] = ALPHAS
+    shapes: tuple[float, ...] = SHAPES
+    trained: tuple[tuple[float, float], ...] = TRAINED
+    sizes: tuple[int, ...] = SIZES
+    target: float = 0.025
+
+    def __post_init__(self) -> None:
+        for name in ("dimension", "samples", "sparsity"):
+            if not getattr(self, name) >= 1:
+                raise InputError(f"the {name} must be at least 1, not {getattr(self, name)}")
+        if max(self.samples, *self.sizes, 1) > self.dimension or self.sparsity > self.dimension:
+            raise InputError(
+                f"samples and sparsity must be at most the dimension, {self.dimension}"
+            )
+        if not all(a > 0 for a in (*self.alphas, self.target)) or self.variance < 0:
+            raise InputError(
+                "scales and the target error must be positive, the variance not negative"
+            )
+        if not all(-1 < s < 1 for s in self.shapes):
+            raise InputError("shapes must lie between -1 and 1")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """X (m, d), y (m,) and the truth beta* (d,)."""
+
+    X: Array
+    y: Array
+    truth: Array
+
+    def error(self, beta: Array) -> float:
+        """Return the population error ``E <beta - beta*, x>^2 = |beta - beta*|^2``."""
+        return float(((beta - self.truth) ** 2).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The interpolant of least Q at a start: its error, l1 norm and relative residual."""
+
+    alpha: float
+    shape: float
+    error: float
+    l1_norm: float
+    residual: float
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Weights trained from a start, and ``|trained - predicted|/|predicted|``."""
+
+    alpha: float
+    shape: float
+    error: float
+    distance: float
+    residual: float
+    evaluations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The largest alpha in [1e-8, 100] with an error below the target for m samples; None: none."""
+
+    samples: int
+    shape: float
+    alpha: float | None
+    l1_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What was found: the grid, trained points, thresholds and the errors of both baselines."""
+
+    setting: Setting
+    l1_error: float
+    l2_error: float
+    grid: tuple[Prediction, ...]
+    trained: tuple[Comparison, ...]
+    thresholds: tuple[Threshold, ...]
+
+
+def sparse_regression(
+    setting: Setting | None = None, jobs: int = 1, progress: Callable[[str], None] | None = None
+) -> Experiment:
+    """Run the experiment.
+
+    With ``jobs=2`` grid points run in two processes by joblib. On a cluster, two lines before the
+    call switch to dask (and likewise to ray)::
+
+        client = dask.distributed.Client("scheduler:8786")
+        joblib.parallel_config("dask")
+
+    Raises:
+        InputError: a number is out of its range, or joblib is asked for and not installed.
+        NumericalError: a solver did not converge.
+    """
+    setting, enter = setting or Setting(), progress or (lambda stage: None)
+    enter("baselines")
+    data = draw(setting, setting.samples)
+    least = least_l1(data)
+    enter("grid")
+    pairs = [(a, s) for s in setting.shapes for a in setting.alphas]
+    grid = _each(functools.partial(_prediction, data), pairs, jobs)
+    enter("training")
+    trained = _each(functools.partial(_comparison, data), setting.trained, jobs)
+    enter("thresholds")
+    sizes = [(m, s) for m in setting.sizes for s in setting.shapes[:1]]
+    thresholds = _each(functools.partial(_threshold, setting), sizes, jobs)
+    return Experiment(
+        setting,
+        data.error(least),
+        data.error(np.linalg.lstsq(data.X, data.y)[0]),
+        tuple(grid),
+        tuple(trained),
+        tuple(thresholds),
+    )
+
+
+def draw(setting: Setting, samples: int) -> Data:
+    """Draw data: x standard normal, k entries of beta* equal to 1/sqrt k."""
+    rng = np.random.default_rng([setting.seed, samples])
+    X = rng.standard_normal((samples, setting.dimension))
+    truth = np.zeros(setting.dimension)
+    truth[: setting.sparsity] = 1 / math.sqrt(setting.sparsity)
+    noise = math.sqrt(setting.variance) * rng.standard_normal(samples)
+    return Data(X, X @ truth + noise, truth)
+
+
+def least_l1(data: Data) -> Array:
+    """Return the interpolant of least l1 norm, by linear programming."""
+    d = data.X.shape[1]
+    program = scipy.optimize.linprog(
+        np.ones(2 * d), A_eq=np.hstack([data.X, -data.X]), b_eq=data.y, method="highs"
+    )
+    if program.status:
+        raise NumericalError(f"basis pursuit failed: {program.message}")
+    return np.asarray(program.x[:d] - program.x[d:])
+
+
+def weights(alpha: float, shape: float) -> tuple[float, float]:
+    """Return u and v of scale alpha = u v and shape s = (v - u)/(v + u).
+
+    >>> weights(0.09, 0.8)
+    (0.1, 0.9)
+    """
+    ratio = math.sqrt((1 + shape) / (1 - shape))
+    return float(f"{math.sqrt(alpha) / ratio:.15g}"), float(f"{math.sqrt(alpha) * ratio:.15g}")
+
+
+def predict(data: Data, alpha: float, shape: float) -> Array:
+    """Return the interpolant that gradient flow converges to, without running it.
+
+    Raises:
+        NumericalError: the solver did not converge.
+    """
+    return _solved(data, alpha, shape).value
+
+
+def _solved(data: Data, alpha: float, shape: float) -> Solution:
+    u, v = weights(alpha, shape)
+    solution = interpolate(_potential().numeric({"u0": u, "v0": v}), data.X, data.y)
+    if not solution.converged:
+        raise NumericalError(f"at alpha = {alpha:g}, s = {shape:g}: {solution.message}")
+    return solution
+
+
+@functools.cache
+def _model() -> Parameterization:
+    start = {"u": "u0", "v": "v0", "x": "u0", "z": "v0"}
+    return Parameterization.parse(["u*v - x*z"], start=start, positive=["u0", "v0"])
+
+
+@functools.cache
+def _potential() -> Potential:
+    return derive(_model()).potential
+
+
+def _prediction(data: Data, pair: tuple[float, float]) -> Prediction:
+    s = _solved(data, *pair)
+    l1_norm = float(np.abs(s.value).sum())
+    return Prediction(*pair, data.error(s.value), l1_norm, s.residual, s.iterations)
+
+
+def _comparison(data: Data, pair: tuple[float, float]) -> Comparison:
+    (u, v), predicted = weights(*pair), predict(data, *pair)
+    end = train(_model(), data.X, data.y, {"u": u, "v": v, "x": u, "z": v})
+    distance = float(np.linalg.norm(end.value - predicted) / np.linalg.norm(predicted))
+    return Comparison(*pair, data.error(end.value), distance, end.residual, end.evaluations)
+
+
+def _threshold(setting: Setting, pair: tuple[int, float]) -> Threshold:
+    samples, shape = pair
+    data = draw(setting, samples)
+
+    def excess(exponent: float) -> float:
+        return math.log(data.error(predict(data, 10**exponent, shape)) / setting.target)
+
+    l1_error = data.error(least_l1(data))
+    if excess(_SMALLEST) >= 0:
+        return Threshold(samples, shape, None, l1_error)
+    if excess(_LARGEST) < 0:
+        return Threshold(samples, shape, 10**_LARGEST, l1_error)
+    exponent = scipy.optimize.brentq(excess, _SMALLEST, _LARGEST, xtol=0.01)
+    return Threshold(samples, shape, float(10**exponent), l1_error)
+
+
+def _each(function: Callable[[_Task], _Result], tasks: Iterable[_Task], jobs: int) -> list[_Result]:
+    """Map a function over tasks, in processes where more than one job is asked for."""
+    if jobs == 1:
+        return [function(task) for task in tasks]
+    try:
+        import joblib
+    except ImportError:
+        raise InputError(
+            "several jobs need joblib: pip install 'regderive[parallel]', or leave one job"
+        ) from None
+    parallel = joblib.Parallel(n_jobs=jobs)
+    return list(parallel(joblib.delayed(function)(task) for task in tasks))
