@@ -21,6 +21,7 @@ from derive.checking.flow import Flow, determinant, independent
 from derive.checking.function import Function, not_zero
 from derive.checking.text import Rejected, rational
 from derive.derivation import Derivation
+from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of
 from derive.exact.families import LogFunction
 from derive.language import to_text
@@ -66,7 +67,7 @@ def certify(d: Derivation) -> dict[str, Any]:
         writer = _Writer(d, state, starts, calls)
         record["claims"] = list(writer.claims())
         record["verdict"] = state.verdict()
-    except Rejected as why:
+    except (Rejected, DeriveError) as why:
         record |= {"definitions": [], "ties": [], "claims": [], "verdict": "UNDECIDED"}
         record["claims"].append(_open(f"the verdict {d.verdict.value} ({why})", ()))
         return record
@@ -297,8 +298,9 @@ class _Writer:
     def _identities(self, flow: Flow) -> Iterator[list[Any]]:
         """Yield the conditions that every warp needs, those with the shortest paths first."""
         pairs = list(combinations(self.labels, 2))
-        for (a, b), c in product(pairs, self.labels):
-            yield ["equation", [a, b, c], []]
+        if flow.d > 2 or not flow.warped:  # else H solves them
+            for (a, b), c in product(pairs, self.labels):
+                yield ["equation", [a, b, c], []]
         for length in range(PATH):
             for start, rest in product(pairs, product(self.labels, repeat=length)):
                 path = [*start, *rest]
@@ -330,7 +332,7 @@ class _Writer:
             return
         R = None if dual.R is None else _text(dual.R)
         y = [_text(yi) for yi in dual.y]
-        used = [t for t in (*y, R) if t is not None]
+        used = [t for t in (self.scaled(block), *y, R) if t is not None]
         yield {
             "claim": "dual",
             "outputs": outputs,

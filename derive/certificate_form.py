@@ -12,7 +12,7 @@ from typing import Any
 import sympy
 from sympy import Expr
 
-from derive.certificate_text import Calls, calls_in, text_of
+from derive.certificate_text import Calls, call_of, calls_in, text_of
 from derive.check import Checker
 from derive.checking.function import Function, constant, leading, not_zero, root_of
 from derive.checking.space import Space
@@ -20,7 +20,7 @@ from derive.checking.text import Rejected, names_in, tree_of
 from derive.exact.polynomial import factorize
 from derive.records import Block
 from derive.render.plain import plain
-from derive.stages.piece import Curve, Piece
+from derive.stages.piece import Curve, Piece, Root
 
 Claim = dict[str, Any]
 Entry = dict[str, Any]
@@ -174,7 +174,7 @@ class _Form:
         """Name the algebraic functions of beta."""
         for root in self.piece.roots:
             name, polynomial = str(root.symbol), plain(root.polynomial)
-            image = self._root_image(root.symbol)
+            image = self._root_image(root)
             self.use(image)
             for text in calls_in([polynomial]):
                 if name not in text:
@@ -192,15 +192,19 @@ class _Form:
             if root.explicit is not None:
                 self.equal.append([name, plain(root.explicit)])
 
-    def _root_image(self, symbol: sympy.Symbol) -> str:
+    def _root_image(self, root: Root) -> str:
+        """Return the function of the weights that a root is."""
         chart = self.block.potential.chart
         for _, function, image in () if chart is None else chart.entries:
             base, exponent = (image if image.is_Pow else -image).as_base_exp()
-            if image == symbol:
+            if image == root.symbol:
                 return repr(function)
-            if base == symbol and exponent.is_Rational and exponent.p == 1:
+            if base == root.symbol and exponent.is_Rational and exponent.p == 1:
                 return f"({function!r})**{exponent.q}"
-        raise Rejected(f"{symbol} has no image in the weights")
+        if root.explicit is None:
+            raise Rejected(f"{root.symbol} has no image in the weights")
+        self.use(plain(root.explicit))
+        return text_of(self.space.read(plain(root.explicit)))
 
     def use(self, text: str) -> None:
         """Define the calls in a text that are not known."""
@@ -220,11 +224,7 @@ class _Form:
         space, f = self.space, self.space.read(text)
         for j, (kind, argument, exponent, _) in enumerate(list(space.generators), space.size):
             if f.uses(j) and not space.is_of_constants(argument):
-                inner = text_of(space.at_start(argument))
-                n = root_of(exponent)
-                power = f"({inner})**(1/{n})" if n else f"({inner})**({text_of(exponent)})"
-                call = f"log(Abs({inner}))" if kind == "log" else f"{kind}({inner})"
-                self.use(power if kind == "power" else call)
+                self.use(call_of(kind, space.at_start(argument), exponent))
 
     def _image(self, kind: str, argument: Function, exponent: Function) -> Function | None:
         """Return the function of the weights that a root is, where it is one."""
@@ -244,8 +244,12 @@ class _Form:
             if (g**n - argument).is_zero():
                 return g
         one = self.space.one
-        top = self._root(Function(self.space, argument.top, one), n)
-        bottom = None if top is None else self._root(Function(self.space, argument.bottom, one), n)
+        reduced = _reduced(self.space, argument.top) / _reduced(self.space, argument.bottom)
+        for f in (argument, reduced):
+            top = self._root(Function(self.space, f.top, one), n)
+            bottom = None if top is None else self._root(Function(self.space, f.bottom, one), n)
+            if top is not None and bottom is not None:
+                break
         if top is None or bottom is None:
             return None
         image = top / bottom
@@ -325,6 +329,14 @@ class _Form:
             return None
         return total if total.at(space.start) > 0 else space.number(0) - total
 
+    def _unit(self, g: str, slope: str) -> str:
+        """Return g in the unit of the printed Q: X_1 y_1, where that is another multiple."""
+        flow, space = self.state.flow, self.space
+        printed = flow.along(flow.X[self.outputs[0] - 1], space.read(slope))
+        if (printed - space.read(g)).is_zero():
+            return g
+        return text_of(printed)
+
     def claim(self, g: str) -> Claim:
         """Return the claim."""
         piece = self.piece
@@ -336,6 +348,8 @@ class _Form:
             self.use(text)
         for text in y:
             self.use_at_start(text)
+        self.use(g)
+        g = self._unit(g, y[0])
         return {
             "claim": "form",
             "outputs": self.outputs,

@@ -7,15 +7,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from derive.checking.function import Function
+from derive.check import Checker
+from derive.checking.function import Function, constant, root_of
 from derive.checking.space import Space
 from derive.checking.text import Rejected, tree_of
-from derive.errors import DeriveError
 from derive.exact.conversion import to_field
 from derive.language import parse_expression
 from derive.stages.parameterization import Parameterization
 
 Entry = dict[str, str]
+ROOM = 60
 VIA = {"sinh": "exp", "cosh": "exp", "tanh": "exp"}
 
 
@@ -24,25 +25,49 @@ class Calls:
 
     def __init__(self, record: dict[str, Any], p: Parameterization) -> None:
         self.taken = {*p.weights, *p.parameters, *p.start_symbols}
-        self.record = record
-        entries = record["definitions"]
+        self.record, self.entries = record, record["definitions"]
+        plain = {**record, "outputs": list(p.weights[:1]), "definitions": [], "ties": []}
+        self.space = Checker({**plain, "claims": []}, ROOM).space
         for g in (*p.field.generators, *p.start_field.generators):
             if g.argument is not None:
-                text = ast.unparse(tree_of(g.name))
-                if text not in {entry["of"] for entry in entries}:
-                    entries.append({"name": self.fresh("f"), "of": text})
-        known = {entry["of"] for entry in entries}
+                self.name(g.name)
         for text in calls_in(record["outputs"]):
-            if text not in known:
-                known.add(text)
-                entries += self._image(text, p)
+            if not self.knows(text):
+                image = to_field(parse_expression(text), p.field, text)
+                if any(g.kind == "power" for g in p.field.generators):
+                    self._name_logarithms()
+                self._name_at_start(text)
+                self.define({"of": text, "is": repr(image)})
 
-    def _image(self, text: str, p: Parameterization) -> list[Entry]:
-        """Return what a call in F is, in the generators of its field."""
+    def knows(self, text: str) -> bool:
+        """Tell whether a call is defined."""
         try:
-            return [{"of": text, "is": repr(to_field(parse_expression(text), p.field, text))}]
-        except DeriveError:
-            return []
+            self.space.read(text)
+        except Rejected:
+            return False
+        return True
+
+    def define(self, entry: Entry) -> None:
+        """Add a definition."""
+        self.space.define(entry)
+        self.entries.append(entry)
+
+    def name(self, text: str) -> None:
+        """Name a call as a generator, if it is not known."""
+        if not self.knows(text):
+            self.define({"name": self.fresh("f"), "of": text})
+
+    def _name_logarithms(self) -> None:
+        """Name log|u| for the bases of real powers: their derivative by the exponent needs it."""
+        for kind, base, exponent, _ in list(self.space.known):
+            if kind == "power" and constant(exponent) is None:
+                self.name(f"log(Abs({text_of(base)}))")
+
+    def _name_at_start(self, text: str) -> None:
+        """Name the generators in the argument of a call at w_0, and the call with it."""
+        for kind, argument, exponent, _ in list(self.space.known):
+            if not self.space.is_of_constants(argument):
+                self.name(call_of(kind, self.space.at_start(argument), exponent))
 
     def fresh(self, base: str) -> str:
         """Return a name that is not taken."""
@@ -119,3 +144,11 @@ def text_of(f: Function) -> str:
         return re.sub(r"x\d+", lambda m: names[m[0]], text)
 
     return side(f.top) if f.bottom.is_one() else f"({side(f.top)})/({side(f.bottom)})"
+
+
+def call_of(kind: str, argument: Function, exponent: Function) -> str:
+    """Return the text of a call."""
+    inside, n = text_of(argument), root_of(exponent)
+    if kind == "power":
+        return f"({inside})**(1/{n})" if n else f"({inside})**({text_of(exponent)})"
+    return f"log(Abs({inside}))" if kind == "log" else f"{kind}({inside})"

@@ -180,11 +180,11 @@ class Checker:
                 require(slope.is_zero(), f"y{b + 1} is no mirror map along grad F{a + 1}")
         for left, right in claim["equal"]:
             require((read(left) - read(right)).is_zero(), f"{left:.60} is not {right:.60}")
-        require(self.g in ("", claim["g"]), "one g serves for all outputs")
         if claim["R"] is not None:
             pairs = [(x, g * flow.F[a] if a in at else flow.zero) for a, x in enumerate(flow.X)]
             self.potential(claim["R"], pairs, "R")
         if claim["claim"] == "form":
+            require(self.g in ("", claim["g"]), "one g serves for all outputs")
             require(g.at(space.start) > 0, "the warp g is not shown to be positive at the start")
             for b, yb in zip(claim["beta"], y, strict=True):
                 space.vanish_at_start(yb, f"the slope along {b}")
@@ -268,7 +268,7 @@ class Checker:
         self.established.add(kind)
         if kind in ("form", "not certified"):
             self.covered |= {flow.position(a) for a in claim["outputs"]}
-        self.g = claim.get("g", self.g)
+        self.g = claim["g"] if kind == "form" else self.g
         return str(kind)
 
     def leave_open(self, claim: Any) -> None:

@@ -44,12 +44,13 @@ class Function:
         return Function(self.space, top, bottom)
 
     def __add__(self, other: Function) -> Function:
-        top = times(self.top, other.bottom) + times(other.top, self.bottom)
-        return self._of(top, times(self.bottom, other.bottom))
+        common = self.bottom.gcd(other.bottom)
+        left, right = other.bottom / common, self.bottom / common
+        top = times(self.top, left) + times(other.top, right)
+        return self._of(top, times(self.bottom, left))
 
     def __sub__(self, other: Function) -> Function:
-        top = times(self.top, other.bottom) - times(other.top, self.bottom)
-        return self._of(top, times(self.bottom, other.bottom))
+        return self + self._of(-other.top, other.bottom)
 
     def __mul__(self, other: Function) -> Function:
         return self._of(times(self.top, other.top), times(self.bottom, other.bottom))
@@ -126,7 +127,10 @@ def evaluated(polynomial: Any, values: Sequence[Any]) -> Any:
 
 def remainder(polynomial: Any, relation: Any, k: int) -> Any:
     """Return r with lead^n polynomial = q relation + r, of lower degree in variable k."""
-    degree, symbol, lead = relation.degrees()[k], relation.context().gens()[k], leading(relation, k)
+    degree = int(relation.degrees()[k])
+    if polynomial.is_zero() or polynomial.degrees()[k] < degree:
+        return polynomial
+    symbol, lead = relation.context().gens()[k], leading(relation, k)
     while not polynomial.is_zero() and (n := polynomial.degrees()[k]) >= degree:
         lowered = times(leading(polynomial, k) * symbol ** int(n - degree), relation)
         polynomial = times(lead, polynomial) - lowered
