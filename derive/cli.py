@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
+from derive.catalogue_cli import add_catalogue
 from derive.check_cli import add_check
 from derive.errors import DeriveError, InputError
 from derive.experiment_cli import add_experiment
@@ -249,6 +250,7 @@ def _protect(arguments: Sequence[str]) -> list[str]:
 add_parameterize(app, _run)
 add_check(app, _run)
 add_experiment(app)
+add_catalogue(app, _run)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -24,8 +24,10 @@ LAYERS = [
     {"derive.derivation", "derive.radial"},
     {"derive.inverse"},
     {"derive.render", "derive.certificate", "derive.certificate_form", "derive.certificate_text"},
-    {"derive.inverse_cli", "derive.check_cli", "derive.experiment_cli"},
-    {"derive.cli", "derive.request"},
+    {"derive.request"},
+    {"derive.catalogue"},
+    {"derive.inverse_cli", "derive.check_cli", "derive.catalogue_cli", "derive.experiment_cli"},
+    {"derive.cli"},
     {"derive.__main__"},
 ]
 # Q in symbols asks for Q in numbers on demand; the command line knows both packages.

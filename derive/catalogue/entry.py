@@ -1,0 +1,114 @@
+"""One model of the catalogue, and one formula as it was printed: records without any algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from derive.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A formula as it was printed.
+
+    Attributes:
+        kind: what it is a formula of; see :data:`derive.audit.kinds.KINDS`.
+        text: its components in the language of the command line.
+        place: where it stands in the source.
+        cite: the key of the source in ``sources.bib``.
+        where: names that the text uses, with what they stand for, in order.
+    """
+
+    kind: str
+    text: tuple[str, ...]
+    place: str
+    cite: str
+    where: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A model: F and the start as they are typed on the command line, and what is known of it.
+
+    Attributes:
+        id: the name of its file.
+        title: what it is called.
+        outputs: the components of F.
+        verdict: what is expected of its derivation: PROVED, REFUTED or UNDECIDED.
+        start, positive, vector, matrix, parameter: the options of ``derive regularizer``.
+        assumptions: what the model stands for, in words.
+        cite: keys of its sources.
+        printed: the formulas that were printed of it.
+    """
+
+    id: str
+    title: str
+    outputs: tuple[str, ...]
+    verdict: str
+    start: str = ""
+    positive: str = ""
+    vector: str = ""
+    matrix: str = ""
+    parameter: str = ""
+    assumptions: str = ""
+    cite: tuple[str, ...] = ()
+    printed: tuple[Printed, ...] = ()
+
+    @property
+    def options(self) -> tuple[tuple[str, str], ...]:
+        """The options that are given, in the order in which they are typed."""
+        names = ("vector", "matrix", "parameter", "start", "positive")
+        return tuple((name, getattr(self, name)) for name in names if getattr(self, name))
+
+    @property
+    def command(self) -> str:
+        """The command that derives it."""
+        shown = [f'"{output}"' for output in self.outputs]
+        shown += [f'--{name} "{value}"' for name, value in self.options]
+        return f"derive regularizer {' '.join(shown)}"
+
+
+def read_entry(name: str, record: Mapping[str, Any]) -> Entry:
+    """Return the entry of a record.
+
+    Raises:
+        InputError: a field is missing, unknown or of the wrong type.
+    """
+    given = dict(record)
+    printed = tuple(_printed(f"{name}, formula {i}", x) for i, x in _numbered(given, "printed"))
+    return Entry(id=name, printed=printed, **_checked(name, Entry, given, ("id", "printed")))
+
+
+def _printed(name: str, record: Mapping[str, Any]) -> Printed:
+    given = dict(record)
+    where = given.pop("where", {})
+    if not isinstance(where, dict) or not all(isinstance(x, str) for x in where.values()):
+        raise InputError(f"{name}: where must give a text for each name")
+    return Printed(where=tuple(where.items()), **_checked(name, Printed, given, ("where",)))
+
+
+def _numbered(given: dict[str, Any], key: str) -> list[tuple[int, Any]]:
+    return list(enumerate(given.pop(key, ()), 1))
+
+
+def _checked(
+    name: str, kind: type, given: Mapping[str, Any], elsewhere: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the values of a record's fields; lists become tuples."""
+    known = {f.name: f for f in fields(kind) if f.name not in elsewhere}
+    for key, value in given.items():
+        if key not in known:
+            raise InputError(f"{name}: unknown field {key}; known are {', '.join(known)}")
+        several = "tuple" in str(known[key].type)
+        texts = value if isinstance(value, list) else [value]
+        if several != isinstance(value, list) or not all(isinstance(x, str) for x in texts):
+            wanted = "a list of texts" if several else "a text"
+            raise InputError(f"{name}: {key} must be {wanted}")
+    required = [key for key in ("title", "outputs", "verdict", "kind", "text", "place", "cite")]
+    optional = {"cite"} if kind is Entry else set()
+    for key in required:
+        if key in known and key not in given and key not in optional:
+            raise InputError(f"{name}: the field {key} is missing")
+    return {key: tuple(x) if isinstance(x, list) else x for key, x in given.items()}

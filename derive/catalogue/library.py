@@ -1,0 +1,67 @@
+"""The records on disk: one file for each model, one for all sources."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+from derive.catalogue.entry import Entry, read_entry
+from derive.errors import InputError
+
+FOLDER = Path(__file__).parent
+
+
+@functools.cache
+def entries() -> tuple[Entry, ...]:
+    """Return all models, by id.
+
+    Raises:
+        InputError: a record cannot be read; the message names its file.
+    """
+    return tuple(_read(path) for path in sorted((FOLDER / "entries").glob("*.toml")))
+
+
+def find(name: str) -> Entry:
+    """Return the model of that id.
+
+    Raises:
+        InputError: there is none; the message names the nearest.
+    """
+    known = {entry.id: entry for entry in entries()}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    hint = f"; did you mean {' or '.join(near)}?" if near else "; `derive catalogue` lists them"
+    raise InputError(f"there is no model {name!r} in the catalogue{hint}")
+
+
+def bibtex(keys: Iterable[str]) -> str:
+    """Return the BibTeX of some sources, each once.
+
+    Raises:
+        InputError: a key is not in ``sources.bib``.
+    """
+    known = sources()
+    for key in (wanted := dict.fromkeys(keys)):
+        if key not in known:
+            raise InputError(f"there is no source {key!r} in sources.bib")
+    return "\n\n".join(known[key] for key in wanted)
+
+
+@functools.cache
+def sources() -> dict[str, str]:
+    """Return the BibTeX of all sources by their keys."""
+    text = (FOLDER / "sources.bib").read_text(encoding="utf-8")
+    items = re.split(r"\n(?=@)", text.strip())
+    return {re.match(r"@\w+\{([^,]+),", item)[1]: item.strip() for item in items}  # type: ignore[index]
+
+
+def _read(path: Path) -> Entry:
+    try:
+        return read_entry(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path.name}: {error}") from None

@@ -1,0 +1,84 @@
+"""The catalogue as a list, as one derived model, and as the table of models in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sympy import Integral
+
+from derive.catalogue.entry import Entry
+from derive.records import Potential
+from derive.render.plain import plain
+from derive.render.text import wrap
+from derive.verdict import Verdict
+
+
+def heading(entry: Entry) -> str:
+    """Return the title of a model, what it assumes, and the command that derives it."""
+    lines = [f"{entry.id}: {entry.title}"]
+    if entry.assumptions:
+        lines.append(f"  {entry.assumptions}")
+    lines.append(f"  {entry.command}")
+    return "\n".join(part for line in lines for part in wrap(line, 80))
+
+
+def printed_lines(entry: Entry) -> str:
+    """Return the formulas that were printed of a model, as they were."""
+    if not entry.printed:
+        return ""
+    lines = ["As printed (`derive audit` compares)"]
+    for formula in entry.printed:
+        lines.append(f"  {formula.place}")
+        lines.append(f"    {formula.kind}: {'; '.join(formula.text)}")
+        lines += [f"    {name} = {text}" for name, text in formula.where]
+    return "\n".join(part for line in lines for part in wrap(line, 80))
+
+
+def markdown(derived: Iterable[tuple[Entry, Any]]) -> str:
+    """Return the table of models: id, F, verdict, Q, g."""
+    rows = [("model", "F", "Q exists?", "Q", "warp g"), ("---",) * 5]
+    for entry, derivation in derived:
+        Q, g = _shown(derivation)
+        F = ", ".join(f"`{output}`" for output in entry.outputs)
+        rows.append((entry.id, F, _answer(derivation.verdict), Q, g))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _answer(verdict: Verdict) -> str:
+    return {
+        Verdict.PROVED: "proved",
+        Verdict.REFUTED: "refuted",
+        Verdict.UNDECIDED: "undecided",
+    }[verdict]
+
+
+def _shown(derivation: Any) -> tuple[str, str]:
+    if derivation.verdict is not Verdict.PROVED:
+        return "", ""
+    g = derivation.warping.g
+    potential = derivation.potential
+    pieces = potential.pieces if isinstance(potential, Potential) else (potential.piece,)
+    if isinstance(potential, Potential):
+        total = " + ".join(plain(piece.value) for piece in pieces)
+    else:
+        total = plain(derivation.Q)
+    parts = [f"`{total}`", *_definitions(pieces)]
+    return "; ".join(parts), "" if g is None else f"`{plain(g)}`"
+
+
+def _definitions(pieces: Sequence[Any]) -> Iterable[str]:
+    """Yield what the names in Q stand for."""
+    for piece in pieces:
+        if piece.curve is not None:
+            yield f"`{piece.betas[0]} = {plain(piece.curve.beta)}`"
+        for root in piece.roots:
+            if root.explicit is not None:
+                yield f"`{root.symbol} = {plain(root.explicit)}`"
+            else:
+                yield f"{root.symbol} the {root.branch.removeprefix('the ')} of " + (
+                    f"`{plain(root.polynomial.as_expr())}`"
+                )
+        for name, value in piece.constants:
+            if not value.has(Integral):
+                yield f"`{name} = {plain(value)}`"

@@ -1,0 +1,101 @@
+"""The catalogue: every record is read, derives, and does as its record expects."""
+
+import pytest
+
+from derive import InputError, Verdict
+from derive.catalogue import Entry, bibtex, entries, find
+from derive.catalogue.entry import read_entry
+from derive.catalogue.library import sources
+from derive.catalogue.listing import markdown
+from derive.catalogue.model import derive_entry
+from derive.radial import RadialDerivation, in_components
+from numerics import crosscheck
+
+
+@pytest.fixture(scope="module")
+def derived():
+    return {entry.id: derive_entry(entry) for entry in entries()}
+
+
+def names(chosen):
+    return [entry.id for entry in chosen]
+
+
+@pytest.mark.parametrize("name", names(entries()))
+def test_every_model_has_the_verdict_that_its_record_expects(name, derived):
+    assert derived[name].verdict is Verdict[find(name).verdict]
+
+
+def confirmed(derivation, digits):
+    if isinstance(derivation, RadialDerivation):
+        derivation = in_components(derivation)
+    return crosscheck(derivation, digits=digits)
+
+
+PROVED = names(entry for entry in entries() if entry.verdict == "PROVED")
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_every_proved_model_is_confirmed_by_its_flow(name, derived):
+    assert confirmed(derived[name], 15).passed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROVED)
+def test_every_proved_model_is_confirmed_by_its_flow_to_fifty_digits(name, derived):
+    assert confirmed(derived[name], 50).passed
+
+
+def test_every_refuted_model_has_evidence(derived):
+    refuted = [d for d in derived.values() if d.verdict is Verdict.REFUTED]
+    assert refuted
+    assert all(d.warping.finding.evidence for d in refuted)
+
+
+def test_every_source_is_cited_and_every_citation_is_a_source():
+    cited = {key for e in entries() for key in (*e.cite, *(f.cite for f in e.printed))}
+    assert cited == sources().keys()
+    assert bibtex(["azulay2021"]).startswith("@inproceedings{azulay2021,")
+
+
+def test_every_record_says_where_its_formulas_stand():
+    for entry in entries():
+        assert entry.cite, entry.id
+        assert all(formula.place and formula.text for formula in entry.printed)
+
+
+def test_the_table_has_a_row_for_each_model(derived):
+    table = markdown((find(name), d) for name, d in derived.items()).splitlines()
+    assert len(table) == 2 + len(derived)
+    assert len({row.count(" | ") for row in table}) == 1
+
+
+def test_an_unknown_model_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match="did you mean tied-pair"):
+        find("tied-par")
+    with pytest.raises(InputError, match="no source"):
+        bibtex(["nobody1900"])
+
+
+GOOD = {"title": "t", "outputs": ["w"], "verdict": "PROVED"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"outputs": "w"}, "outputs must be a list"),
+        ({"title": 3}, "title must be a text"),
+        ({"colour": "red"}, "unknown field colour"),
+        ({"printed": [{"kind": "Q"}]}, "formula 1: the field text is missing"),
+        ({"printed": [{"where": 1}]}, "where must give"),
+    ],
+)
+def test_a_faulty_record_is_refused_in_one_line(change, message):
+    assert read_entry("x", GOOD) == Entry("x", "t", ("w",), "PROVED")
+    with pytest.raises(InputError, match=message):
+        read_entry("x", {**GOOD, **change})
+
+
+def test_a_record_without_its_outputs_is_refused():
+    with pytest.raises(InputError, match="outputs is missing"):
+        read_entry("x", {"title": "t", "verdict": "PROVED"})
