@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
+from derive.audit_cli import add_audit
 from derive.catalogue_cli import add_catalogue
 from derive.check_cli import add_check
 from derive.errors import DeriveError, InputError
@@ -251,6 +252,7 @@ add_parameterize(app, _run)
 add_check(app, _run)
 add_experiment(app)
 add_catalogue(app, _run)
+add_audit(app, _run)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -26,7 +26,9 @@ LAYERS = [
     {"derive.render", "derive.certificate", "derive.certificate_form", "derive.certificate_text"},
     {"derive.request"},
     {"derive.catalogue"},
-    {"derive.inverse_cli", "derive.check_cli", "derive.catalogue_cli", "derive.experiment_cli"},
+    {"derive.audit"},
+    {"derive.inverse_cli", "derive.check_cli", "derive.experiment_cli"},
+    {"derive.catalogue_cli", "derive.audit_cli"},
     {"derive.cli"},
     {"derive.__main__"},
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from derive.errors import InputError
@@ -106,9 +106,7 @@ def _checked(
         if several != isinstance(value, list) or not all(isinstance(x, str) for x in texts):
             wanted = "a list of texts" if several else "a text"
             raise InputError(f"{name}: {key} must be {wanted}")
-    required = [key for key in ("title", "outputs", "verdict", "kind", "text", "place", "cite")]
-    optional = {"cite"} if kind is Entry else set()
-    for key in required:
-        if key in known and key not in given and key not in optional:
+    for key in (f.name for f in known.values() if f.default is MISSING):
+        if key not in given:
             raise InputError(f"{name}: the field {key} is missing")
     return {key: tuple(x) if isinstance(x, list) else x for key, x in given.items()}

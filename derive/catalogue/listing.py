@@ -63,11 +63,11 @@ def _shown(derivation: Any) -> tuple[str, str]:
         total = " + ".join(plain(piece.value) for piece in pieces)
     else:
         total = plain(derivation.Q)
-    parts = [f"`{total}`", *_definitions(pieces)]
+    parts = [f"`{total}`", *definitions(pieces)]
     return "; ".join(parts), "" if g is None else f"`{plain(g)}`"
 
 
-def _definitions(pieces: Sequence[Any]) -> Iterable[str]:
+def definitions(pieces: Sequence[Any]) -> Iterable[str]:
     """Yield what the names in Q stand for."""
     for piece in pieces:
         if piece.curve is not None:

@@ -1,0 +1,119 @@
+"""Printed conserved quantities and equations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from derive.audit.finding import Finding, Outcome, agreement, misprint, unchecked
+from derive.audit.leaf import Leaf, texts_of
+from derive.audit.ratio import NOT_ZERO, Elements, witness
+from derive.audit.subject import Subject
+from derive.audit.weights import define, moved, weight_leaves
+from derive.catalogue.entry import Printed
+from derive.exact.elementary_germ import Elementary
+from derive.exact.germ import Unsettled
+from derive.language import names, parse_expression
+from derive.language.tree import Tree
+from derive.records import Decision
+from derive.render.plain import plain
+from derive.verdict import Verdict
+
+
+def check_conserved(subject: Subject, printed: Printed) -> Finding:
+    """Decide whether each printed quantity is constant along every flow."""
+    trees = texts_of(printed)
+    laws = "; ".join(map(plain, subject.derivation.conserved.laws))
+    for leaf in weight_leaves(subject, printed, trees):
+        try:
+            changes = [x for t in trees for x in moved(subject, leaf, leaf.read(t))]
+        except Unsettled:
+            continue
+        if all(leaf.tower.is_zero(x) for x in changes):
+            return agreement("exact identity <grad c, grad F_i> = 0")
+        if any(not leaf.tower.ball(x).contains(0) for x in changes):
+            zero = leaf.tower.field.zero
+            shown = (witness(leaf, changes, [zero] * len(changes)),)
+            reason = "it changes along the flow; values are <grad c, grad F_i>"
+            return misprint(reason, NOT_ZERO, f"conserved: {laws}", shown)
+    return unchecked("the printed text was not compared at any point")
+
+
+def check_equation(subject: Subject, printed: Printed) -> Finding:
+    """Decide whether the printed sides are equal: identically, or else along the flow."""
+    trees = texts_of(printed)
+    leaf = _free_leaf(printed, trees)
+    if leaf is not None:
+        sides = [leaf.read(t) for t in trees]
+        if all(leaf.tower.is_zero(x - sides[0]) for x in sides[1:]):
+            return agreement("exact identity")
+        on_flow = {*subject.p.weights, *(b.name for b in subject.betas)}
+        if not on_flow & set(leaf.point):
+            return _unequal(leaf, sides, printed)
+    for found in weight_leaves(subject, printed, trees):
+        try:
+            sides = [found.read(t) for t in trees]
+        except Unsettled:
+            continue
+        if all(found.tower.is_zero(x - sides[0]) for x in sides[1:]):
+            return agreement("exact identity along the flow")
+        refused = _unequal(found, sides, printed)
+        if refused.outcome is Outcome.MISPRINT:
+            return refused
+    return unchecked("the start is not read off the conserved quantities here")
+
+
+def _free_leaf(printed: Printed, trees: Sequence[Tree]) -> Leaf | None:
+    """Return a leaf in which all names of the texts are independent."""
+    defined = dict(printed.where)
+    inner = [parse_expression(text) for text in defined.values()]
+    free = [name for name in names((*trees, *inner)) if name not in defined]
+    point = {name: Fraction(5 + 3 * k, 4 + k) for k, name in enumerate(free)}
+    try:
+        tower = Elementary(point, [*trees, *inner])
+        leaf = Leaf(tower, dict(tower.known), point, len(free))
+        define(leaf, printed)
+        for tree in trees:
+            leaf.read(tree)
+    except (Unsettled, ZeroDivisionError):
+        return None
+    return leaf
+
+
+def _unequal(leaf: Leaf, sides: Elements, printed: Printed) -> Finding:
+    """Return MISPRINT where the sides differ at the point, with the factor between them."""
+    tower = leaf.tower
+    differing = [x for x in sides[1:] if not tower.ball(x - sides[0]).contains(0)]
+    if not differing:
+        return unchecked("the sides are equal as far as 70 digits tell, which proves nothing")
+    quotient = tower.tidy(differing[0] / sides[0])
+    shown = (witness(leaf, sides[:1], differing[:1]),)
+    reason, derived = "the two sides differ; values are left and right", ""
+    if quotient.is_constant():
+        factor = quotient.value()
+        reason = f"right = {factor} * left; values are left and right"
+        derived = f"{printed.text[0]} = {_times(1 / factor)}({printed.text[-1]})"
+    return misprint(reason, NOT_ZERO, derived, shown)
+
+
+def _times(factor: Fraction) -> str:
+    return "-" if factor == -1 else f"{factor}*"
+
+
+def check_hessian(subject: Subject, printed: Printed) -> Finding:
+    """Compare whether rho is a Hessian map: the text is yes or no."""
+    return _check_verdict(subject.derivation.hessian, printed)
+
+
+def check_mirror_flow(subject: Subject, printed: Printed) -> Finding:
+    """Compare whether beta follows a mirror flow, in a warped time if need be: yes or no."""
+    return _check_verdict(subject.derivation.warping, printed)
+
+
+def _check_verdict(decision: Decision, printed: Printed) -> Finding:
+    wanted = {"yes": Verdict.PROVED, "no": Verdict.REFUTED}[printed.text[0]]
+    if decision.verdict is Verdict.UNDECIDED:
+        return unchecked(decision.finding.reason)
+    if decision.verdict is wanted:
+        return agreement("exact identity" if wanted is Verdict.PROVED else "an identity that fails")
+    return misprint("the opposite is proved", "exact", decision.finding.reason)

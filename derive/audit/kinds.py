@@ -1,0 +1,76 @@
+"""The kinds of printed formulas, each with what compares it: the place to plug in a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from derive.audit.costs import check_cost
+from derive.audit.finding import Finding, unchecked
+from derive.audit.identities import (
+    check_conserved,
+    check_equation,
+    check_hessian,
+    check_mirror_flow,
+)
+from derive.audit.metrics import (
+    check_kernel,
+    check_kernel_at_start,
+    check_rho,
+    check_rho_at_start,
+    check_warp,
+)
+from derive.audit.paths import check_path
+from derive.audit.potentials import check_bregman, check_gradient, check_mirror, check_Q
+from derive.audit.subject import Subject
+from derive.catalogue.entry import Printed
+
+Check: TypeAlias = Callable[[Subject, Printed], Finding]
+
+
+def _pending(reason: str) -> Check:
+    return lambda subject, printed: unchecked(reason)
+
+
+KINDS: Mapping[str, Check] = {
+    "Q": check_Q,
+    "grad Q": check_gradient,
+    "mirror potential": check_mirror,
+    "Bregman divergence": check_bregman,
+    "path": check_path,
+    "K": check_kernel,
+    "rho": check_rho,
+    "K at the start": check_kernel_at_start,
+    "rho at the start": check_rho_at_start,
+    "g": check_warp,
+    "conserved": check_conserved,
+    "equation": check_equation,
+    "Hessian map": check_hessian,
+    "mirror flow": check_mirror_flow,
+    "representation cost": check_cost,
+    "limit of R_alpha": check_cost,
+    "limit": _pending("limits of Q are not derived yet"),
+    "R_alpha": _pending("explicit regularizers are not derived yet"),
+}
+"""By kind, what compares the printed texts with the derivation.
+
+| kind | texts |
+|---|---|
+| Q | Q in beta1, beta2, ... (beta for one); q in s = |beta| and z's coefficient along beta_0 |
+| grad Q | its components |
+| mirror potential | as Q; linear terms are free |
+| Bregman divergence | D(beta, beta_0) |
+| path | beta in the dual variable z, or z1, z2, ... |
+| K, rho | the upper triangle row by row; the eigenvalues across and along beta |
+| K at the start, rho at the start | the same, of the start |
+| g | the warp |
+| conserved | functions of the weights |
+| equation | two sides or more, in the weights, the outputs and the start |
+| Hessian map, mirror flow | yes or no: is rho one; is there a warp g |
+| representation cost, limit of R_alpha | of one positive coordinate |
+| limit | what Q tends to; ``where`` says which name tends to what |
+| R_alpha | a polynomial in r and b |
+
+Beside beta and the weights, texts may use the start symbols, beta_0 (beta1_0, s_0, ...) and what
+``where`` defines, in which weights are those at the start.
+"""
