@@ -27,7 +27,9 @@ from derive.language.tree import Tree, exponent_names, names
 Point: TypeAlias = Mapping[str, Fraction]
 
 COORDINATES = tuple(Fraction(x) for x in ("1/3", "2/3", "1/2", "3/4", "1/5", "2", "7/3", "3"))
-STARTS = ((2, 1), (3, 2), (1, 1), (5, 3), (4, 1), (7, 2))
+STARTS = ((2, 1, 1), (5, 3, 4), (7, 2, 2), (5, 3, 6), (3, 2, 1), (4, 3, 5))
+"""First value, step and denominator; no value is 1, where powers of a start hide."""
+
 EXPONENTS = tuple(Fraction(x) for x in (3, 5, 4, 6, 3, 5))
 
 
@@ -103,9 +105,9 @@ def points(
     """Yield groups of points: one start each, several places on its leaf."""
     symbols = [*subject.p.start_symbols, *subject.p.parameters, *extra]
     powers = exponent_names(subject.p.trees)
-    for (first, step), exponent in zip(STARTS, EXPONENTS, strict=True):
+    for (first, step, below), exponent in zip(STARTS, EXPONENTS, strict=True):
         start = {
-            name: exponent if name in powers else Fraction(first + step * k, 1 + k % 2)
+            name: exponent if name in powers else Fraction(first + step * k, below)
             for k, name in enumerate(symbols)
         }
         group = []

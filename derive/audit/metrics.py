@@ -12,9 +12,10 @@ from derive.audit.potentials import scale_words
 from derive.audit.ratio import (
     BALLS,
     NOT_ZERO,
+    Comparison,
     Different,
     Elements,
-    Proportional,
+    Undefined,
     compare,
     compare_here,
     witness,
@@ -90,9 +91,9 @@ def _check_at_start(subject: Subject, printed: Printed, name: str) -> Finding:
     return _answer(same, f"{name} = " + ", ".join(map(plain, derived)) + " at the start")
 
 
-def _answer(same: Proportional | Different | None, derived: str) -> Finding:
-    if same is None:
-        return unchecked("a name or a branch in the printed text has no meaning here")
+def _answer(same: Comparison, derived: str) -> Finding:
+    if isinstance(same, Undefined):
+        return unchecked(same.reason)
     if isinstance(same, Different):
         reason = "no constant factor makes the printed and the derived form equal"
         return misprint(reason, BALLS, derived, same.witnesses)

@@ -14,7 +14,7 @@ from sympy import Expr, Symbol
 
 from derive.audit.finding import Finding, Witness, agreement, misprint, unchecked
 from derive.audit.leaf import Leaf, Point, checked, points, texts_of
-from derive.audit.ratio import BALLS, Different, Elements, compare, witness
+from derive.audit.ratio import BALLS, Different, Elements, Undefined, compare, witness
 from derive.audit.subject import Subject
 from derive.catalogue.entry import Printed
 from derive.errors import DeriveError
@@ -48,8 +48,8 @@ def check_path(subject: Subject, printed: Printed) -> Finding:
         return leaf, [leaf.tower.derivative(x, j) for x in y for j in range(d)], identity
 
     same = compare(build, _groups(subject, names))
-    if same is None:
-        return unchecked("the printed solution has no meaning here")
+    if isinstance(same, Undefined):
+        return unchecked(same.reason)
     if isinstance(same, Different):
         reason = "grad Q(h(z)) is not a constant multiple of z; values are d grad Q(h)/dz and 1"
         return misprint(reason, BALLS, _derived(subject, gradient, names), same.witnesses)
@@ -145,8 +145,8 @@ def _check_curve(subject: Subject, printed: Printed) -> Finding:
         return leaf, [leaf.read(trees[0])], [leaf.read(derived)]
 
     same = compare(build, _groups(subject, ("z",)))
-    if same is None:
-        return unchecked("the printed solution has no meaning here")
+    if isinstance(same, Undefined):
+        return unchecked(same.reason)
     if isinstance(same, Different) or same.factor not in (1, None):
         reason = "it differs for every scale of z; the derived values are for equal slopes at z = 0"
         witnesses = same.witnesses if isinstance(same, Different) else ()

@@ -15,7 +15,14 @@ from sympy import Expr, Integral
 
 from derive.audit.finding import Finding, Outcome, agreement, misprint, unchecked
 from derive.audit.leaf import Leaf, Point, beta_leaf, checked, coordinates_of, points, texts_of
-from derive.audit.ratio import BALLS, Different, Elements, Proportional, compare
+from derive.audit.ratio import (
+    BALLS,
+    Different,
+    Elements,
+    Proportional,
+    Undefined,
+    compare,
+)
 from derive.audit.subject import Subject
 from derive.catalogue.entry import Printed
 from derive.catalogue.listing import definitions
@@ -117,8 +124,8 @@ def _compare(subject: Subject, printed: Printed, slopes: Slopes) -> _Compared | 
         return leaf, _all_slopes(leaf, given), _all_slopes(leaf, derived)
 
     same = compare(build, points(subject, coordinates_of(subject)))
-    if same is None:
-        return unchecked("a name or a branch in the printed text has no meaning here")
+    if isinstance(same, Undefined):
+        return unchecked(same.reason)
     what = "q'(s)" if subject.radial else "second derivatives"
     if isinstance(same, Different):
         reason = f"no constant factor makes the {what} equal; values are {what}"

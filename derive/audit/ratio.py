@@ -28,6 +28,10 @@ NOT_ZERO = "a ball that excludes 0"
 """How values that differ were told apart."""
 
 ENOUGH = 4
+STARTS = 2
+TRIALS = 2
+"""Points of a leaf at which a proof is tried: what fails at two fails at all."""
+
 EXPONENTS = (1, -1, 2, -2, 3, -3, 4, -4)
 LARGEST_DENOMINATOR = 10_000
 DIGITS = 20
@@ -53,7 +57,14 @@ class Proportional:
     @property
     def method(self) -> str:
         """How it was decided, in words."""
-        return "exact identity" if self.exact else f"to {DIGITS} digits at {ENOUGH} points"
+        return "exact identity" if self.exact else f"to {DIGITS} digits at {STARTS * ENOUGH} points"
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """They were not compared, and why."""
+
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -63,27 +74,54 @@ class Different:
     witnesses: tuple[Witness, ...]
 
 
-def compare(build: Build, groups: Iterable[Sequence[Point]]) -> Proportional | Different | None:
-    """Decide whether printed and derived agree up to a constant factor; None: nowhere defined."""
+Comparison: TypeAlias = Proportional | Different | Undefined
+
+
+def compare(build: Build, groups: Iterable[Sequence[Point]]) -> Comparison:
+    """Decide whether printed and derived agree up to a constant factor.
+
+    Args:
+        build: what to compare, at a point.
+        groups: points; those of one group belong to one start.
+
+    Returns:
+        Proportional: proved, or seen at :data:`ENOUGH` points from each of two starts.
+        Different: refuted. Undefined: neither, as at no point both could be read.
+    """
+    undefined, agreed = Undefined("there is no point to compare at"), 0
     for group in groups:
-        seen: list[tuple[Leaf, Elements, Elements, Any]] = []
-        for point in group:
-            try:
-                leaf, printed, derived = build(point)
-                quotient = _quotient(leaf, printed, derived)
-            except (Unsettled, ZeroDivisionError, DeriveError):
-                continue
-            if quotient is None:
-                return Different((witness(leaf, printed, derived),))
-            found = _proved(leaf, printed, derived) if len(seen) < 2 else None
-            if found is not None:
-                return found
-            seen.append((leaf, printed, derived, quotient))
-            if not seen[0][-1].overlaps(quotient):
-                return Different(tuple(witness(*x[:3]) for x in (seen[0], seen[-1])))
-            if len(seen) == ENOUGH:
-                return Proportional(None, False, 1 if quotient > 0 else -1, leaf, quotient)
-    return None
+        found = _along_one_leaf(build, group)
+        if isinstance(found, Undefined):
+            undefined = found
+            continue
+        agreed += 1
+        if isinstance(found, Different) or found.exact or agreed == STARTS:
+            return found
+    return undefined
+
+
+def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
+    seen: list[tuple[Leaf, Elements, Elements, Any]] = []
+    undefined = Undefined("too few points of one leaf were in the domain")
+    for point in group:
+        try:
+            leaf, printed, derived = build(point)
+            quotient = _quotient(leaf, printed, derived)
+        except (Unsettled, ZeroDivisionError, DeriveError) as error:
+            undefined = Undefined(str(error) or "a division by zero")
+            continue
+        if quotient is None:
+            return Different((witness(leaf, printed, derived),))
+        proved = _proved(leaf, printed, derived) if len(seen) < TRIALS else None
+        if proved is not None:
+            return proved
+        seen.append((leaf, printed, derived, quotient))
+        if not seen[0][-1].overlaps(quotient):
+            return Different(tuple(witness(*x[:3]) for x in (seen[0], seen[-1])))
+        if len(seen) == ENOUGH:
+            sign = 1 if quotient > 0 else -1 if quotient < 0 else 0
+            return Proportional(None, False, sign, leaf, quotient)
+    return undefined
 
 
 def compare_here(leaf: Leaf, printed: Elements, derived: Elements) -> Proportional | None:

@@ -27,7 +27,7 @@ MISPRINTS = {
         "tied-pair",
         "Srebro's slides, beta(inf) = alpha^2 (e^(-X^T s) - e^(X^T s)) = 2 alpha^2 sinh X^T s",
     ),
-    ("symmetric-factorization-commuting", "Srebro's slides, D_Psi(beta || alpha I)"),
+    ("symmetric-factorization-commuting", "Srebro's slides, D_Psi(beta || a I)"),
     (
         "symmetric-factorization-commuting",
         "Gunasekar's slides, Commutative X_i: W(t) = e^(X*(s)) W(0) e^(-X*(s))",
@@ -103,7 +103,7 @@ z = "-3/2*sqrt(sqrt(s_0**2 + delta**2/4) - delta/2)"
 SHAPE = (("shape", "(a - norm_u)/(a + norm_u)"),)
 K = (("k", "D*(D - 2)*alpha**(D - 2)"),)
 ENTROPY = "beta*asinh(beta/(2*alpha**2)) - sqrt(beta**2 + 4*alpha**4)"
-DIVERGENCE = "beta1*(log(beta1/alpha) - 1) + beta2*(log(beta2/alpha) - 1)"
+DIVERGENCE = "beta1*(log(beta1/alpha**2) - 1) + beta2*(log(beta2/alpha**2) - 1)"
 COMMUTING, TIED = "symmetric-factorization-commuting", "tied-pair"
 
 CONTROLS = [
@@ -140,12 +140,14 @@ CONTROLS = [
     ("linear-neuron", "g", "sqrt(delta/2 + sqrt(s**2 + delta**2/4))", DELTA, AGREES),
     ("linear-neuron", "rho at the start", ("1", "1 - (1 - shape)**2/(1 + shape**2)"), SHAPE,
      MISPRINT),
-    (COMMUTING, "Bregman divergence", DIVERGENCE + " + 2*alpha", (), UP_TO),
+    (COMMUTING, "Bregman divergence", DIVERGENCE + " + 2*alpha**2", (), UP_TO),
     (COMMUTING, "Bregman divergence", DIVERGENCE, (), UP_TO),
     (COMMUTING, "Bregman divergence", f"{DIVERGENCE} + beta1", (), MISPRINT),
-    (COMMUTING, "path", ("exp(z1)*alpha*exp(z1)", "exp(z2)*alpha*exp(2*z2)"), (), MISPRINT),
+    (COMMUTING, "path", ("exp(z1)*beta1_0*exp(z1)", "exp(z2)*beta2_0*exp(2*z2)"), (), MISPRINT),
     ("deep-diagonal", "path", "alpha**D*((1 + k*z)**(-D/(D - 2)) - (1 - k*z)**(-D/(D - 2)))", K,
      UP_TO),
+    ("deep-diagonal", "path",
+     "alpha**D*alpha**D*((1 + k*z)**(-D/(D - 2)) - (1 - k*z)**(-D/(D - 2)))", K, MISPRINT),
     ("deep-diagonal", "path", "alpha**D*((1 + k*z)**(-D/(D - 1)) - (1 - k*z)**(-D/(D - 1)))", K,
      MISPRINT),
     ("deep-diagonal", "representation cost", "beta**(2/D) + 1", (), MISPRINT),

@@ -1,0 +1,86 @@
+"""`derive catalogue` and `derive audit` as a person meets them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from derive.catalogue import entries
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "derive", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=120,
+    )
+
+
+def test_the_list_names_every_model_and_how_to_type_it():
+    done = run("catalogue")
+    assert done.returncode == 0
+    for entry in entries():
+        assert f"{entry.id} " in done.stdout
+        assert all(f'"{output}"' in done.stdout for output in entry.outputs)
+
+
+def test_a_model_is_derived_and_shown_with_what_was_printed():
+    done = run("catalogue", "exponential")
+    assert done.returncode == 0
+    for words in ('derive regularizer "exp(w)"', "Q = beta*exp(-w_0) - log(beta)", "As printed"):
+        assert words in done.stdout
+
+
+def test_a_refuted_model_has_the_exit_status_of_a_refutation():
+    done = run("catalogue", "convolution-3", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["verdict"] == "REFUTED"
+
+
+def test_the_sources_are_printed_once_each():
+    done = run("catalogue", "tied-pair", "--bibtex")
+    assert done.returncode == 0
+    assert done.stdout.count("@") == done.stdout.count("{woodworth2020,") + 1 == 2
+
+
+def test_an_audit_of_one_model_is_a_record():
+    done = run("audit", "symmetric-factorization-commuting", "--json")
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
+    assert record["format"] == "regderive-audit"
+    assert record["counts"]["MISPRINT"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("catalogue", "tied-par"), "did you mean tied-pair"),
+        (("catalogue", "--latex"), "go with an ID"),
+        (("catalogue", "linear", "--markdown"), "give no ID"),
+        (("catalogue", "linear", "--json", "--bibtex"), "choose one"),
+        (("audit", "nothing-like-it"), "there is no model"),
+        (("audit", "--json", "--latex"), "choose one"),
+        (("audit", "-o", "no-such-folder/audit.json", "--json"), "there is no folder"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(arguments, words):
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["catalogue", "audit"])
+def test_help_teaches_by_examples(command):
+    done = run(command, "--help")
+    assert done.returncode == 0
+    assert "Examples:" in done.stdout
+    assert f"derive {command}" in done.stdout

@@ -1,0 +1,135 @@
+"""What holds of every Q must hold of every model of the catalogue: no model is named here."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from derive.catalogue import entries, find
+from derive.catalogue.model import derive_entry
+from derive.check import check_text
+from derive.radial import RadialDerivation, in_components
+
+PROVED = [entry.id for entry in entries() if entry.verdict == "PROVED"]
+CERTIFIED = [entry.id for entry in entries() if ":" in entry.vector or not entry.vector]
+STEPS = (-0.4, -0.15, 0.1, 0.35)
+
+
+@pytest.fixture(scope="module")
+def derived():
+    known = {}
+
+    def derivation(name):
+        if name not in known:
+            found = derive_entry(find(name))
+            known[name] = in_components(found, 2) if isinstance(found, RadialDerivation) else found
+        return known[name]
+
+    return derivation
+
+
+def numbers(derivation, scale=Fraction(1)):
+    """Return positive values for the start symbols; those in exponents are 3."""
+    p = derivation.potential.parameterization
+    start = {name: scale * Fraction(4 + k, 3 + k % 2) for k, name in enumerate(p.start_symbols)}
+    return {**start, **dict.fromkeys(p.parameters, Fraction(3))}
+
+
+def places(q):
+    """Yield points around the start inside the domain of Q."""
+    beta0 = np.array(q.beta0)
+    size = np.abs(beta0).max() or 1.0
+    for k, step in enumerate(STEPS):
+        direction = np.cos(1.0 + k + 2 * np.arange(q.d))
+        beta = beta0 + step * size * direction / np.abs(direction).max()
+        if np.isfinite(np.atleast_1d(gradient(q, beta))).all():
+            yield beta
+
+
+def gradient(q, beta):
+    return np.atleast_1d(q.gradient(beta if q.d > 1 else beta[0]))
+
+
+def inverse(q, y):
+    return np.atleast_1d(q.inverse_gradient(y if q.d > 1 else y[0]))
+
+
+def value(q, beta):
+    return float(q(beta if q.d > 1 else beta[0]))
+
+
+@pytest.fixture(params=PROVED)
+def potential(request, derived):
+    derivation = derived(request.param)
+    return derivation.potential.numeric(numbers(derivation))
+
+
+def test_the_gradient_vanishes_at_the_start_and_nowhere_near(potential):
+    scale = max(np.abs(gradient(potential, beta)).max() for beta in places(potential))
+    assert np.abs(gradient(potential, np.array(potential.beta0))).max() < 1e-7 * scale
+
+
+def test_the_divergence_is_positive(potential):
+    beta0 = np.array(potential.beta0)
+    found = [
+        float(
+            potential.bregman(
+                b if potential.d > 1 else b[0], beta0 if potential.d > 1 else beta0[0]
+            )
+        )
+        for b in places(potential)
+    ]
+    assert found
+    assert min(found) > 0
+
+
+def test_the_inverse_mirror_map_undoes_the_gradient(potential):
+    for beta in places(potential):
+        again = inverse(potential, gradient(potential, beta))
+        assert np.allclose(again, beta, rtol=1e-6, atol=1e-7)
+
+
+def test_the_conjugate_has_the_inverse_mirror_map_as_its_gradient(potential):
+    def conjugate(y):
+        beta = inverse(potential, y)
+        return float(beta @ y) - value(potential, beta)
+
+    beta = list(places(potential))[1]
+    y = gradient(potential, beta)
+    for i in range(potential.d):
+        step = 1e-4 * (np.abs(y).max() + 1e-2) * np.eye(potential.d)[i]
+        slope = (conjugate(y + step) - conjugate(y - step)) / (2 * step[i])
+        assert slope == pytest.approx(beta[i], rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_a_larger_start_gives_the_same_mirror_map_in_larger_units(name, derived):
+    """For F(c w) = c^D F(w): grad Q from c w_0 at c^D beta is a multiple of grad Q from w_0."""
+    derivation = derived(name)
+    p = derivation.potential.parameterization
+    D, linear = p.degree, all(x.is_constant() or _is_linear(x) for x in p.w0)
+    if D is None or not linear or not p.start_symbols:
+        return
+    small = derivation.potential.numeric(numbers(derivation))
+    large = derivation.potential.numeric(numbers(derivation, Fraction(3, 2)))
+    factors = []
+    for beta in places(small):
+        left, right = gradient(large, 1.5**D * beta), gradient(small, beta)
+        k = int(np.argmax(np.abs(right)))
+        factors.append(left[k] / right[k])
+        assert np.allclose(left, factors[-1] * right, rtol=1e-6, atol=1e-9)
+    assert np.allclose(factors, factors[0], rtol=1e-6)
+    assert factors[0] > 0
+
+
+def _is_linear(x):
+    return x.is_polynomial() and x.degree() == 1
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+def test_every_certificate_is_accepted(name, derived):
+    derivation = derived(name)
+    if derivation.ties:
+        return  # that weights stay tied to others is not part of a certificate
+    report = check_text(derivation.to_json())
+    assert report.verdict == derivation.verdict.value
