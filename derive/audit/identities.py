@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from derive.audit.finding import Finding, Outcome, agreement, misprint, unchecked
@@ -42,50 +42,56 @@ def check_conserved(subject: Subject, printed: Printed) -> Finding:
 def check_equation(subject: Subject, printed: Printed) -> Finding:
     """Decide whether the printed sides are equal: identically, or else along the flow."""
     trees = texts_of(printed)
-    leaf = _free_leaf(printed, trees)
-    if leaf is not None:
-        sides = [leaf.read(t) for t in trees]
-        if all(leaf.tower.is_zero(x - sides[0]) for x in sides[1:]):
-            return agreement("exact identity")
-        on_flow = {*subject.p.weights, *(b.name for b in subject.betas)}
-        if not on_flow & set(leaf.point):
-            return _unequal(leaf, sides, printed)
-    for found in weight_leaves(subject, printed, trees):
+    identically = _equal(_free_leaves(subject, printed, trees), trees, printed)
+    if identically.outcome is Outcome.AGREES:
+        return identically
+    moving = {*subject.p.weights, *(b.name for b in subject.betas)}
+    used = names((*trees, *(parse_expression(text) for _, text in printed.where)))
+    if not moving & set(used):
+        return identically
+    return _equal(weight_leaves(subject, printed, trees), trees, printed)
+
+
+def _equal(leaves: Iterable[Leaf], trees: Sequence[Tree], printed: Printed) -> Finding:
+    """Decide whether all sides are equal: proved at one leaf, and refuted at none."""
+    proved = False
+    for leaf in leaves:
         try:
-            sides = [found.read(t) for t in trees]
-        except Unsettled:
+            sides = [leaf.read(t) for t in trees]
+        except (Unsettled, ZeroDivisionError):
             continue
-        if all(found.tower.is_zero(x - sides[0]) for x in sides[1:]):
-            return agreement("exact identity along the flow")
-        refused = _unequal(found, sides, printed)
-        if refused.outcome is Outcome.MISPRINT:
-            return refused
-    return unchecked("the start is not read off the conserved quantities here")
+        if any(not leaf.tower.ball(x - sides[0]).contains(0) for x in sides[1:]):
+            return _unequal(leaf, sides, printed)
+        proved = proved or all(leaf.tower.is_zero(x - sides[0]) for x in sides[1:])
+    if proved:
+        return agreement("exact identity")
+    return unchecked("neither proved nor refuted; start symbols are known from laws c*symbol**n")
 
 
-def _free_leaf(printed: Printed, trees: Sequence[Tree]) -> Leaf | None:
-    """Return a leaf in which all names of the texts are independent."""
-    defined = dict(printed.where)
+def _free_leaves(subject: Subject, printed: Printed, trees: Sequence[Tree]) -> Iterator[Leaf]:
+    """Yield leaves in which all names of the texts are independent."""
+    p, defined = subject.p, dict(printed.where)
     inner = [parse_expression(text) for text in defined.values()]
     free = [name for name in names((*trees, *inner)) if name not in defined]
-    point = {name: Fraction(5 + 3 * k, 4 + k) for k, name in enumerate(free)}
-    try:
+    one_sign = {*p.positive, *p.nonnegative, *p.start_symbols, *p.parameters, "s"}
+    for flip in (1, 2, 3):
+        point = {name: Fraction(5 + 3 * k, 4 + k) for k, name in enumerate(free)}
+        for k, name in enumerate(free):
+            if name not in one_sign and (k + flip) % 3 == 0:
+                point[name] *= -1
         tower = Elementary(point, [*trees, *inner])
         leaf = Leaf(tower, dict(tower.known), point, len(free))
-        define(leaf, printed)
-        for tree in trees:
-            leaf.read(tree)
-    except (Unsettled, ZeroDivisionError):
-        return None
-    return leaf
+        try:
+            define(leaf, printed)
+        except (Unsettled, ZeroDivisionError):
+            continue
+        yield leaf
 
 
 def _unequal(leaf: Leaf, sides: Elements, printed: Printed) -> Finding:
-    """Return MISPRINT where the sides differ at the point, with the factor between them."""
+    """Return MISPRINT with the values at a point where the sides differ, and their quotient."""
     tower = leaf.tower
     differing = [x for x in sides[1:] if not tower.ball(x - sides[0]).contains(0)]
-    if not differing:
-        return unchecked("the sides are equal as far as 70 digits tell, which proves nothing")
     quotient = tower.tidy(differing[0] / sides[0])
     shown = (witness(leaf, sides[:1], differing[:1]),)
     reason, derived = "the two sides differ; values are left and right", ""

@@ -26,7 +26,7 @@ from derive.language.tree import Tree, exponent_names, names
 
 Point: TypeAlias = Mapping[str, Fraction]
 
-COORDINATES = tuple(Fraction(x) for x in ("1/3", "2/3", "1/2", "3/4", "1/5", "2", "7/3", "3"))
+COORDINATES = tuple(Fraction(x) for x in ("1/3", "-2/3", "1/2", "7/3", "-1/5", "2", "-3"))
 STARTS = ((2, 1, 1), (5, 3, 4), (7, 2, 2), (5, 3, 6), (3, 2, 1), (4, 3, 5))
 """First value, step and denominator; no value is 1, where powers of a start hide."""
 
@@ -112,7 +112,9 @@ def points(
         }
         group = []
         for shift in range(len(COORDINATES)):
-            places = itertools.islice(itertools.cycle(COORDINATES), shift, None)
+            places: Iterator[Fraction] = itertools.islice(itertools.cycle(COORDINATES), shift, None)
+            if subject.radial:
+                places = map(abs, places)
             group.append({**dict(zip(coordinates, places, strict=False)), **start})
         yield group
 

@@ -101,7 +101,9 @@ def compare(build: Build, groups: Iterable[Sequence[Point]]) -> Comparison:
 
 
 def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
+    """Compare at several points, of all signs: what is proved near one holds on its branch."""
     seen: list[tuple[Leaf, Elements, Elements, Any]] = []
+    proved: Proportional | None = None
     undefined = Undefined("too few points of one leaf were in the domain")
     for point in group:
         try:
@@ -112,16 +114,15 @@ def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
             continue
         if quotient is None:
             return Different((witness(leaf, printed, derived),))
-        proved = _proved(leaf, printed, derived) if len(seen) < TRIALS else None
-        if proved is not None:
-            return proved
+        if proved is None and len(seen) < TRIALS:
+            proved = _proved(leaf, printed, derived)
         seen.append((leaf, printed, derived, quotient))
         if not seen[0][-1].overlaps(quotient):
             return Different(tuple(witness(*x[:3]) for x in (seen[0], seen[-1])))
-        if len(seen) == ENOUGH:
+        if len(seen) == ENOUGH and proved is None:
             sign = 1 if quotient > 0 else -1 if quotient < 0 else 0
             return Proportional(None, False, sign, leaf, quotient)
-    return undefined
+    return proved or undefined
 
 
 def compare_here(leaf: Leaf, printed: Elements, derived: Elements) -> Proportional | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sympy import Integral
@@ -12,6 +12,9 @@ from derive.records import Potential
 from derive.render.plain import plain
 from derive.render.text import wrap
 from derive.verdict import Verdict
+
+LONGEST = 160
+"""Characters of a formula in the table; longer ones are left to `derive catalogue ID`."""
 
 
 def heading(entry: Entry) -> str:
@@ -39,8 +42,10 @@ def markdown(derived: Iterable[tuple[Entry, Any]]) -> str:
     """Return the table of models: id, F, verdict, Q, g."""
     rows = [("model", "F", "Q exists?", "Q", "warp g"), ("---",) * 5]
     for entry, derivation in derived:
-        Q, g = _shown(derivation)
+        Q, g = _shown(entry.id, derivation)
         F = ", ".join(f"`{output}`" for output in entry.outputs)
+        if entry.start:
+            F += f" from `{entry.start}`"
         rows.append((entry.id, F, _answer(derivation.verdict), Q, g))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -53,7 +58,7 @@ def _answer(verdict: Verdict) -> str:
     }[verdict]
 
 
-def _shown(derivation: Any) -> tuple[str, str]:
+def _shown(name: str, derivation: Any) -> tuple[str, str]:
     if derivation.verdict is not Verdict.PROVED:
         return "", ""
     g = derivation.warping.g
@@ -63,22 +68,23 @@ def _shown(derivation: Any) -> tuple[str, str]:
         total = " + ".join(plain(piece.value) for piece in pieces)
     else:
         total = plain(derivation.Q)
-    parts = [f"`{total}`", *definitions(pieces)]
+    shown = [x if len(x) <= LONGEST else "" for x in (total, *definitions(pieces))]
+    parts = [f"`{x}`" for x in shown if x]
+    if len(parts) < len(shown):
+        parts.append(f"all of it: `derive catalogue {name}`")
     return "; ".join(parts), "" if g is None else f"`{plain(g)}`"
 
 
-def definitions(pieces: Sequence[Any]) -> Iterable[str]:
+def definitions(pieces: Sequence[Any]) -> Iterator[str]:
     """Yield what the names in Q stand for."""
     for piece in pieces:
         if piece.curve is not None:
-            yield f"`{piece.betas[0]} = {plain(piece.curve.beta)}`"
+            yield f"{piece.betas[0]} = {plain(piece.curve.beta)}"
         for root in piece.roots:
             if root.explicit is not None:
-                yield f"`{root.symbol} = {plain(root.explicit)}`"
+                yield f"{root.symbol} = {plain(root.explicit)}"
             else:
-                yield f"{root.symbol} the {root.branch.removeprefix('the ')} of " + (
-                    f"`{plain(root.polynomial.as_expr())}`"
-                )
+                yield f"{root.symbol} = {root.branch} of {plain(root.polynomial.as_expr())}"
         for name, value in piece.constants:
             if not value.has(Integral):
-                yield f"`{name} = {plain(value)}`"
+                yield f"{name} = {plain(value)}"
