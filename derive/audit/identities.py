@@ -94,7 +94,8 @@ def _unequal(leaf: Leaf, sides: Elements, printed: Printed) -> Finding:
     differing = [x for x in sides[1:] if not tower.ball(x - sides[0]).contains(0)]
     quotient = tower.tidy(differing[0] / sides[0])
     shown = (witness(leaf, sides[:1], differing[:1]),)
-    reason, derived = "the two sides differ; values are left and right", ""
+    reason = "the two sides differ; values are left and right"
+    derived = f"{printed.text[0]} is not {printed.text[-1]}"
     if quotient.is_constant():
         factor = quotient.value()
         reason = f"right = {factor} * left; values are left and right"

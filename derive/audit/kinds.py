@@ -50,6 +50,7 @@ KINDS: Mapping[str, Check] = {
     "representation cost": check_cost,
     "limit of R_alpha": check_cost,
     "limit": _pending("limits of Q are not derived yet"),
+    "rate": _pending("how fast a limit is reached is not derived"),
     "R_alpha": _pending("explicit regularizers are not derived yet"),
 }
 """By kind, what compares the printed texts with the derivation.
@@ -69,6 +70,7 @@ KINDS: Mapping[str, Check] = {
 | Hessian map, mirror flow | yes or no: is rho one; is there a warp g |
 | representation cost, limit of R_alpha | of one positive coordinate |
 | limit | what Q tends to; ``where`` says which name tends to what |
+| rate | a bound on the start; ``where`` says what it bounds |
 | R_alpha | a polynomial in r and b |
 
 Beside beta and the weights, texts may use the start symbols, beta_0 (beta1_0, s_0, ...) and what

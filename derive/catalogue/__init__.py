@@ -1,6 +1,25 @@
 """The published models as data: what was printed, and where; deriving it is left to the program.
 
-To add a model, add one file ``entries/<id>.toml``; to remove it, delete that file.
+To add a model, add one file ``entries/<id>.toml``; to remove it, delete that file. A file gives F
+and the start as one types them after ``derive regularizer``, the verdict that is expected, keys
+of ``sources.bib``, and any number of formulas as they were printed::
+
+    title = "Squares (exponentiated gradient)"
+    outputs = ["w**2"]
+    start = "w=alpha"            # optional, as are positive, vector, matrix, parameter
+    positive = "alpha"
+    verdict = "PROVED"
+    assumptions = "beta > 0"     # optional, in words
+    cite = ["amid2020"]
+
+    [[printed]]
+    kind = "mirror potential"    # what it is a formula of: see derive.audit.kinds
+    text = ["beta*log(beta)"]    # its components
+    where = { e = "exp(1)" }     # optional: names that the text uses
+    place = "Theorem 1"
+    cite = "amid2020"
+
+No code knows any model by name.
 
 >>> from derive.catalogue import find
 >>> find("tied-pair").outputs

@@ -1,9 +1,12 @@
 """The catalogue: every record is read, derives, and does as its record expects."""
 
+import re
+import shutil
+
 import pytest
 
 from derive import InputError, Verdict
-from derive.catalogue import Entry, bibtex, entries, find
+from derive.catalogue import Entry, bibtex, entries, find, library
 from derive.catalogue.entry import read_entry
 from derive.catalogue.library import sources
 from derive.catalogue.listing import markdown
@@ -68,6 +71,30 @@ def test_the_table_has_a_row_for_each_model(derived):
     table = markdown((find(name), d) for name, d in derived.items()).splitlines()
     assert len(table) == 2 + len(derived)
     assert len({row.count(" | ") for row in table}) == 1
+
+
+def test_deleting_a_model_is_deleting_its_file(tmp_path, monkeypatch):
+    copied = tmp_path / "catalogue"
+    shutil.copytree(library.FOLDER, copied)
+    (copied / "entries" / "square.toml").unlink()
+    monkeypatch.setattr(library, "FOLDER", copied)
+    entries.cache_clear()
+    try:
+        left = names(entries())
+    finally:
+        entries.cache_clear()
+    assert left == [name for name in names(entries()) if name != "square"]
+
+
+def test_no_code_knows_a_model_by_name():
+    package = library.FOLDER.parent
+    unmistakable = [re.escape(name) for name in names(entries()) if "-" in name]
+    known = re.compile("|".join(rf"[\"']{name}[\"']" for name in unmistakable))
+    for path in package.rglob("*.py"):
+        code = "\n".join(
+            line for line in path.read_text().splitlines() if not line.lstrip().startswith(">>>")
+        )
+        assert not known.search(code), path
 
 
 def test_an_unknown_model_is_refused_with_the_nearest():
