@@ -93,9 +93,19 @@ def _polynomial(polynomial: Polynomial, values: Sequence[Any]) -> Any:
         product: Any = Fraction(coefficient)
         for x, e in zip(values, exponents, strict=True):
             if e:
-                product = _times(product, x**e)
+                product = _times(product, _whole_power(x, e))
         total = _plus(total, product)
     return total
+
+
+def _whole_power(x: Any, e: int) -> Any:
+    if isinstance(x, Fraction) or not x.contains(0):
+        return x**e
+    # flint takes balls about 0 to integer powers by way of the logarithm: not a number.
+    result = x
+    for _ in range(e - 1):
+        result = result * x
+    return result
 
 
 def _times(x: Any, y: Any) -> Any:

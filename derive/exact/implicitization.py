@@ -9,13 +9,14 @@ after P(f(w), g(w)) was expanded exactly and is the zero polynomial.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import gcd
 from random import Random
 
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.modular import PRIME, Evaluator, Pole, nullspace, random_point
+from derive.exact.modular import PRIME, Evaluator, Pole, nullspace, random_point, reconstruct
 
 MAXIMAL_MONOMIALS = 160
 
@@ -76,6 +77,9 @@ class RelationSearch:
         coordinates: what it is to be tied to.
         powers: the exponents of t that may occur; all by default, (0, n) to write t^n as a
             quotient of polynomials in the coordinates.
+        grading: degrees of t and the coordinates, where known otherwise than from the functions.
+        limit: the largest number of monomials.
+        lifts: how residues become coefficients, tried in turn.
     """
 
     def __init__(
@@ -83,13 +87,20 @@ class RelationSearch:
         target: RationalFunction,
         coordinates: Coordinates,
         powers: Sequence[int] | None = None,
+        grading: Sequence[int] | None = None,
+        limit: int = MAXIMAL_MONOMIALS,
+        lifts: Sequence[Callable[[int], Fraction | None]] = (reconstruct,),
     ) -> None:
         functions = (target, *coordinates.functions)
         self._target = target
         self._coordinates = coordinates
         self._powers = powers
-        self._graded = all(f.is_homogeneous() and f.degree() > 0 for f in functions)
-        self._weights = tuple(weight(f, self._graded) for f in functions)
+        self._graded = grading is not None or all(
+            f.is_homogeneous() and f.degree() > 0 for f in functions
+        )
+        self._weights = tuple(grading or (weight(f, self._graded) for f in functions))
+        self._limit = limit
+        self._lifts = lifts
         self._evaluators = [Evaluator(f) for f in functions]
         self._samples: list[tuple[int, ...]] = []
         self._rng = Random(3)
@@ -100,7 +111,7 @@ class RelationSearch:
         if self.exhausted:
             return None
         exponents = list(weighted_monomials(self._weights, total, self._graded, self._powers))
-        if len(exponents) > MAXIMAL_MONOMIALS:
+        if len(exponents) > self._limit:
             self.exhausted = True
             return None
         if not any(e[0] for e in exponents) or len(exponents) < 2:
@@ -108,9 +119,12 @@ class RelationSearch:
         field = self._target.field
         extend(self._samples, len(exponents) + 4, self._evaluators, field, self._rng)
         rows = _rows(exponents, self._samples[: len(exponents) + 4])
-        return _accept(
-            nullspace(rows), exponents, self._target, self._coordinates, self._samples[0]
-        )
+        for lift in self._lifts:
+            vectors, sample = nullspace(rows, lift), self._samples[0]
+            found = _accept(vectors, exponents, self._target, self._coordinates, sample)
+            if found is not None:
+                return found
+        return None
 
 
 @functools.lru_cache(maxsize=64)

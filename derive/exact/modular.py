@@ -9,7 +9,7 @@ the zero function.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -113,13 +113,17 @@ def independent_rows(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(next(c for c in range(len(rows)) if int(echelon[r, c]) != 0) for r in range(size))
 
 
-def nullspace(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+def nullspace(
+    rows: Sequence[Sequence[int]], lift: Callable[[int], Fraction | None] | None = None
+) -> list[tuple[int, ...]]:
     """Return a sparse integer basis of {v : rows v = 0}, as far as it is small rationals.
 
     The basis is the one read off the reduced echelon form, so each vector has a free column of
     its own; a vector whose entries are not rationals below about 10**9 modulo the prime is left
-    out. Each vector is primitive, and its last non-zero entry is positive.
+    out. Each vector is primitive, and its last non-zero entry is positive. Another *lift* from
+    residues to numbers may be given.
     """
+    lift = lift or reconstruct
     width = len(rows[0])
     echelon, size = _matrix(rows).rref()
     pivots = [next(c for c in range(width) if int(echelon[r, c]) != 0) for r in range(size)]
@@ -129,7 +133,7 @@ def nullspace(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
         for r, pivot in enumerate(pivots):
             residue = -int(echelon[r, free]) % PRIME
             if residue:
-                rational = reconstruct(residue)
+                rational = lift(residue)
                 if rational is None:
                     break
                 entries[pivot] = rational
@@ -164,6 +168,11 @@ def reconstruct(residue: int) -> Fraction | None:
     if s1 == 0 or abs(s1) > bound or math.gcd(r1, s1) != 1:
         return None
     return Fraction(r1, s1)
+
+
+def centred(residue: int) -> Fraction:
+    """Return the integer below p/2 in absolute value that is *residue* modulo the prime."""
+    return Fraction(residue if residue <= PRIME // 2 else residue - PRIME)
 
 
 def _primitive(vector: Iterable[Fraction]) -> tuple[int, ...]:
