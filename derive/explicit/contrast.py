@@ -1,0 +1,168 @@
+"""R beside the implicit regularizer Q: the same function, or where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from derive.derivation import Derivation, derive
+from derive.errors import DeriveError
+from derive.exact.field import RationalFunction
+from derive.exact.polynomial import Polynomial
+from derive.explicit.branch import root_at
+from derive.explicit.problem import Problem, Undecided
+from derive.explicit.series import ORDER, explicit_series, implicit_series, start_point
+from derive.stages.parameterization import Parameterization
+from derive.verdict import Finding, Identity, Verdict
+
+STEPS = (Fraction(-5), Fraction(-1), Fraction(-1, 4), Fraction(1, 4), Fraction(1), Fraction(5))
+"""Where on a line through beta_0 both are evaluated."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Both at one beta: R in a ball that was certified, Q in double precision."""
+
+    beta: tuple[Fraction, ...]
+    explicit: Any
+    implicit: float
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """R and Q, scaled and shifted so that both are 0 and flat with the same Hessian at beta_0.
+
+    Attributes:
+        implicit: the derivation of Q; None where it was not run.
+        finding: PROVED: R is Q. REFUTED: it is not, or there is no Q.
+        start: the numbers for the start symbols at which they are compared.
+        rows: values of both, where both were found.
+    """
+
+    implicit: Derivation | None
+    finding: Finding
+    start: tuple[tuple[str, Fraction], ...] = ()
+    rows: tuple[Row, ...] = ()
+
+
+def contrast_with(
+    p: Parameterization | None,
+    problem: Problem | None,
+    factors: Sequence[Polynomial],
+    enter: Callable[[str], None],
+) -> Contrast:
+    """Return R beside the Q that gradient flow on F minimises.
+
+    Args:
+        p: one block of outputs that share weights.
+        problem, factors: R's; a problem of None where F is not polynomial.
+        enter: called with the name of each step.
+    """
+    if p is None:
+        reason = "the vector's dimension is open: give one, as in --vector u:2"
+        return Contrast(None, Finding(Verdict.UNDECIDED, reason))
+    if problem is None:
+        return Contrast(None, Finding(Verdict.UNDECIDED, "R was not found"))
+    enter("the implicit regularizer")
+    implicit = derive(p)
+    if implicit.verdict is Verdict.REFUTED:
+        reason = "F has no implicit regularizer Q; R exists all the same"
+        return Contrast(implicit, Finding(Verdict.REFUTED, reason))
+    g = warp_of(implicit)
+    if implicit.verdict is Verdict.UNDECIDED or g is None:
+        return Contrast(implicit, Finding(Verdict.UNDECIDED, "Q was not found"))
+    enter("implicit beside explicit")
+    names = p.start_field.names
+    size = len(names)
+    start = {name: Fraction(size - k) for k, name in enumerate(names)}
+    finding = _compare(p, implicit, g, start)
+    rows = tuple(_rows(p, implicit, g, start, problem, factors))
+    return Contrast(implicit, finding, tuple(start.items()), rows)
+
+
+def warp_of(implicit: Derivation) -> RationalFunction | None:
+    """Return the warp g of Q on one block, as a function of the weights that move."""
+    block = implicit.blocks[0]
+    dual = block.potential.dual
+    if dual is not None:
+        return dual.g
+    if implicit.hessian.verdict is Verdict.PROVED:
+        return block.lie.parameterization.field.one
+    return None
+
+
+def _compare(
+    p: Parameterization, implicit: Derivation, g: RationalFunction, start: Mapping[str, Fraction]
+) -> Finding:
+    if p.degree == 1 or all(x.is_constant() for row in p.jacobian for x in row):
+        return Finding(Verdict.PROVED, "F is linear: both are <b, K^-1 b> with b = beta - beta_0")
+    moving = implicit.blocks[0].lie.parameterization
+    if moving.field.generators or moving.start_field.generators:
+        return Finding(Verdict.UNDECIDED, "their series were not compared: the start has functions")
+    values = {name: start[name] for name in moving.start_field.names}
+    try:
+        for e in _directions(p.d):
+            pairs = zip(
+                explicit_series(p, start, e), implicit_series(moving, g, values, e), strict=True
+            )
+            for i, (left, right) in enumerate(pairs, 1):
+                for n, (a, b) in enumerate(zip(left, right, strict=True)):
+                    if a != b:
+                        return _differ(n, i, e, a, b, start)
+    except ZeroDivisionError:
+        return Finding(Verdict.UNDECIDED, "their series have a pole at the start")
+    return Finding(Verdict.UNDECIDED, f"their series agree to order {ORDER}")
+
+
+def _directions(d: int) -> Iterator[tuple[int, ...]]:
+    if d > 1:
+        yield tuple(range(1, d + 1))
+    for k in range(d):
+        yield tuple(int(i == k) for i in range(d))
+
+
+def _differ(
+    n: int, i: int, e: tuple[int, ...], a: Fraction, b: Fraction, start: Mapping[str, Fraction]
+) -> Finding:
+    along = "2 tau" if len(e) == 1 else f"2 tau ({', '.join(map(str, e))})"
+    name = "beta" if len(e) == 1 else f"beta{i}"
+    statement = f"coefficient of tau^{n} in {name} where grad R = {along}, where grad Q = {along}"
+    point = tuple(start.items()) or (("tau", Fraction(0)),)
+    identity = Identity(statement, str(a), str(b), point, a - b)
+    return Finding(Verdict.REFUTED, "their Taylor series at the start differ", (identity,))
+
+
+def _rows(
+    p: Parameterization,
+    implicit: Derivation,
+    g: RationalFunction,
+    start: Mapping[str, Fraction],
+    problem: Problem,
+    factors: Sequence[Polynomial],
+) -> Iterator[Row]:
+    moving = implicit.blocks[0].lie.parameterization
+    own = {name: start[name] for name in moving.start_field.names}
+    try:
+        potential = implicit.potential.numeric(own)
+        unit = 2 / float(g.at(start_point(moving, own)))
+        origin = [f.at(start_point(p, start)) for f in p.F]
+    except (DeriveError, ZeroDivisionError):
+        return
+    symbols = [start[s.removeprefix("start ")] for s in problem.symbols]
+    for step in STEPS:
+        beta = [b + step * (k + 1) for k, b in enumerate(origin)]
+        try:
+            value = root_at(problem, factors, [*beta, *symbols])[0]
+            implied = unit * float(_bregman(potential, beta, origin))
+        except (Undecided, DeriveError):
+            continue
+        if value is not None and implied == implied:
+            yield Row(tuple(beta), value, implied)
+
+
+def _bregman(potential: Any, beta: Sequence[Fraction], origin: Sequence[Fraction]) -> Any:
+    if len(beta) == 1:
+        return potential.bregman(float(beta[0]), float(origin[0]))
+    return potential.bregman([float(b) for b in beta], [float(b) for b in origin])

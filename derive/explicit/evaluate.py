@@ -1,0 +1,44 @@
+"""R and R_F at one point that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from derive.errors import InputError, NumericalError
+from derive.explicit.record import Evaluated, ExplicitCounterpart, SquaredDistance
+
+MISSING = "give a number for"
+
+
+def evaluate(found: ExplicitCounterpart, point: Mapping[str, Fraction]) -> tuple[Evaluated, ...]:
+    """Return R and R_F on every block at numbers for beta and the start symbols.
+
+    Raises:
+        InputError: a number is missing, or a name is not known.
+    """
+    minima = [("R", b.outputs, b.distance) for b in found.blocks]
+    minima += [("R_F", b.outputs, b.cost) for b in found.blocks]
+    known = dict.fromkeys(str(s) for _, _, minimum in minima for s in minimum.variables)
+    for name in point:
+        if name not in known:
+            raise InputError(f"there is no {name} to give a number to: {', '.join(known)}")
+    values = tuple(_evaluated(minima, point))
+    if all(value.reason.startswith(MISSING) for value in values):
+        raise InputError(values[-1].reason)
+    return values
+
+
+def _evaluated(
+    minima: list[tuple[str, tuple[int, ...], SquaredDistance]], point: Mapping[str, Fraction]
+) -> Iterator[Evaluated]:
+    for name, outputs, minimum in minima:
+        own = tuple((str(s), point[str(s)]) for s in minimum.variables if str(s) in point)
+        try:
+            missing = [str(s) for s in minimum.variables if str(s) not in point]
+            if missing:
+                yield Evaluated(name, outputs, own, None, f"{MISSING} {', '.join(missing)}")
+                continue
+            yield Evaluated(name, outputs, own, minimum.at(point))
+        except NumericalError as step:
+            yield Evaluated(name, outputs, own, None, str(step))

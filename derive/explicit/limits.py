@@ -1,0 +1,141 @@
+"""Limits of R and Q as the scale alpha of the start goes to 0 and to infinity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations, product
+
+from derive.derivation import Derivation
+from derive.exact.linear import rank
+from derive.stages.parameterization import Parameterization
+from derive.verdict import Finding, Verdict
+
+MAXIMAL_WEIGHTS = 4
+"""Weights up to which all signed permutations are tried for a symmetry."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What R or Q tends to.
+
+    Attributes:
+        of: "R" or "Q".
+        when: for instance "alpha -> 0".
+        statement: the limit, in words and symbols.
+        finding: PROVED with the argument, or UNDECIDED with what is missing.
+    """
+
+    of: str
+    when: str
+    statement: str
+    finding: Finding
+
+
+def find_limits(p: Parameterization, implicit: Derivation | None) -> tuple[Limit, ...]:
+    """Return the limits of R, and of Q scaled to the Hessian of R, on one block of outputs.
+
+    The distance from w_0 to a set moves by at most |w_0| as w_0 goes to 0, so R -> R_F there, for
+    any F. Where F is homogeneous of degree D and w_0 = alpha times numbers, R = alpha^2 r(b) and
+    Q = alpha^2 q(b) with b = beta/alpha^D, so alpha -> infinity at fixed beta is b -> 0.
+    """
+    if p.start_field.generators:
+        return ()
+    return (*_to_zero(p, implicit), *_to_infinity(p, implicit))
+
+
+def _to_zero(p: Parameterization, implicit: Derivation | None) -> Iterator[Limit]:
+    symbols = p.start_field.names
+    zero = [Fraction(0)] * len(symbols)
+    if not symbols or any(not x.is_polynomial() or x.at(zero) for x in p.w0):
+        return
+    when = f"{', '.join(symbols)} -> 0"
+    reason = "|sqrt(R) - sqrt(R_F)| <= |w_0|: a distance moves no more than the point"
+    if p.degree is not None:
+        reason += f"; R_F is homogeneous of degree {Fraction(2, p.degree)} in beta"
+    yield Limit("R", when, "R -> R_F", Finding(Verdict.PROVED, reason))
+    if implicit is None or implicit.verdict is not Verdict.PROVED:
+        return
+    if not (_scales(p) and len(symbols) == p.d == 1 and _from_zero(p)):
+        reason = "decided here for one homogeneous output that starts at 0 only"
+        yield Limit("Q", when, "Q is not decided here", Finding(Verdict.UNDECIDED, reason))
+        return
+    yield Limit("Q", when, *_gauge(p))
+
+
+def _gauge(p: Parameterization) -> tuple[str, Finding]:
+    """Return the limit of Q for one output of degree D >= 2 with F(w_0) = 0.
+
+    Along the leaf s = |w|^2 has ds/db = 2 D b/K and K >= (D b)^2/s by Euler and Cauchy, so that s
+    is at most a multiple of b^(2/D) for b >= alpha^D. Then 1/K <= s/(D b)^2 is integrable away
+    from 0, uniformly in alpha, while K <= C s^(D-1) <= C' b^(2-2/D) makes Q' grow without bound as
+    alpha -> 0: Q'(b)/Q'(b') -> 1 for b, b' of one sign.
+    """
+    reason = "Q'(beta)/Q'(beta') -> 1 for beta, beta' of one sign, by Euler's identity"
+    if _odd(p):
+        reason += "; a symmetry of F takes beta to -beta"
+        return "Q/Q(1) -> |beta|", Finding(Verdict.PROVED, reason)
+    statement = "Q/Q(1) -> beta for beta > 0, and Q/Q(-1) -> -beta for beta < 0"
+    return statement, Finding(Verdict.PROVED, reason)
+
+
+def _to_infinity(p: Parameterization, implicit: Derivation | None) -> Iterator[Limit]:
+    if not _scales(p) or len(p.start_field.names) != 1:
+        return
+    (alpha,) = p.start_field.names
+    when = f"{alpha} -> oo"
+    if not _from_zero(p) or rank([[p.at_start(x) for x in row] for row in p.jacobian]) < p.d:
+        reason = "beta_0 = F(w_0) moves to infinity as well"
+        yield Limit("R", when, "R is not decided here", Finding(Verdict.UNDECIDED, reason))
+        return
+    power = 2 * int(p.degree or 0) - 2
+    form = _kernel_norm(p)
+    reason = "the Hessian at beta_0 = 0 is 2 K(w_0)^-1, and beta/alpha^D -> 0"
+    if p.d > 1:
+        reason += f"; K_0 is the tangent kernel at the start with {alpha} = 1"
+    statement = f"{alpha}**{power}*{{}} -> {form}"
+    yield Limit("R", when, statement.format("R"), Finding(Verdict.PROVED, reason))
+    if implicit is not None and implicit.verdict is Verdict.PROVED:
+        yield Limit("Q", when, statement.format("Q"), Finding(Verdict.PROVED, reason))
+
+
+def _kernel_norm(p: Parameterization) -> str:
+    """Return <beta, K(w_0)^-1 beta> at alpha = 1 as text."""
+    if p.d > 1:
+        return "<beta, K_0^-1 beta>"
+    slope = [p.at_start(x).at([Fraction(1)]) for x in p.jacobian[0]]
+    return _over(sum((x * x for x in slope), Fraction(0)))
+
+
+def _over(number: Fraction) -> str:
+    """Return beta^2/number as text."""
+    top = "beta**2" if number.denominator == 1 else f"{number.denominator}*beta**2"
+    return top if number.numerator == 1 else f"{top}/{number.numerator}"
+
+
+def _scales(p: Parameterization) -> bool:
+    """Tell whether F is homogeneous of degree >= 2 and w_0 of degree 1 in its symbols."""
+    return (p.degree or 0) >= 2 and all(
+        x.is_zero() or (x.is_homogeneous() and x.degree() == 1) for x in p.w0
+    )
+
+
+def _from_zero(p: Parameterization) -> bool:
+    return all(p.at_start(f).is_zero() for f in p.F)
+
+
+def _odd(p: Parameterization) -> bool:
+    """Tell whether a signed permutation of the weights takes F to -F and keeps w_0."""
+    if p.p > MAXIMAL_WEIGHTS:
+        return False
+    for order in permutations(range(p.p)):
+        for signs in product((1, -1), repeat=p.p):
+            if any(
+                s * p.w0[k] != p.w0[i] for i, (k, s) in enumerate(zip(order, signs, strict=True))
+            ):
+                continue
+            images = [s * p.w[k] for k, s in zip(order, signs, strict=True)]
+            if (p.F[0].compose(images, p.field) + p.F[0]).is_zero():
+                return True
+    return False

@@ -1,0 +1,116 @@
+"""The constrained problem min |w - w_0|^2 subject to F(w) = beta, as polynomials."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from derive.exact.field import FunctionField, RationalFunction
+from derive.stages.parameterization import Parameterization
+
+
+class Undecided(Exception):
+    """A step of the elimination that stops; the text says which and why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """F, w_0 and the multipliers in one polynomial ring.
+
+    Attributes:
+        field: Q(weights, multipliers, start symbols).
+        weights, multipliers, symbols: the names of each kind.
+        F: the d outputs.
+        w0: the p start values.
+        scaled: whether (w, symbols) -> (c w, c symbols) takes F to c^D F and w_0 to c w_0.
+        degree: D, where F is homogeneous.
+        free: the outputs that vary, counted from 0; the others are held at 0.
+    """
+
+    field: FunctionField
+    weights: tuple[str, ...]
+    multipliers: tuple[str, ...]
+    symbols: tuple[str, ...]
+    F: tuple[RationalFunction, ...]
+    w0: tuple[RationalFunction, ...]
+    scaled: bool
+    degree: int | None
+    free: tuple[int, ...]
+
+    @property
+    def w(self) -> tuple[RationalFunction, ...]:
+        """The weights."""
+        return self.field.gens[: len(self.weights)]
+
+    @functools.cached_property
+    def jacobian(self) -> tuple[tuple[RationalFunction, ...], ...]:
+        """DF, d rows of p polynomials."""
+        size = len(self.weights)
+        return tuple(tuple(f.partial(k) for k in range(size)) for f in self.F)
+
+    @functools.cached_property
+    def conditions(self) -> tuple[RationalFunction, ...]:
+        """The p Lagrange conditions w - w_0 - J^T mu = 0."""
+        mu = [self.field.named(name) for name in self.multipliers]
+        return tuple(
+            w - w0 - sum((m * row[k] for m, row in zip(mu, self.jacobian, strict=True)), 0)
+            for k, (w, w0) in enumerate(zip(self.w, self.w0, strict=True))
+        )
+
+    @property
+    def single(self) -> bool:
+        """Whether R depends on one number: beta, or beta/alpha^D by homogeneity."""
+        return len(self.free) == 1 and (
+            not self.symbols or (self.scaled and len(self.symbols) == 1)
+        )
+
+
+def pose(p: Parameterization) -> Problem:
+    """Return the problem min |w - w_0|^2 subject to F(w) = beta.
+
+    Raises:
+        Undecided: F or the start is not polynomial.
+    """
+    if p.field.generators or any(not f.is_polynomial() for f in p.F):
+        raise Undecided("the elimination needs polynomials: F is none in the weights")
+    if p.start_field.generators or any(not x.is_polynomial() for x in p.w0):
+        raise Undecided("the elimination needs polynomials: the start is none in its symbols")
+    symbols = tuple(s for s in p.start_field.names if any(s in x.variables() for x in p.w0))
+    return _build(p, symbols, p.w0)
+
+
+def pose_cost(p: Parameterization, free: Sequence[int] | None = None) -> Problem:
+    """Return the problem min |w|^2 subject to F(w) = beta.
+
+    Args:
+        p: F.
+        free: the outputs that vary, all by default; the others are held at 0.
+
+    Raises:
+        Undecided: F is not polynomial.
+    """
+    if p.field.generators or any(not f.is_polynomial() for f in p.F):
+        raise Undecided("the elimination needs polynomials: F is none in the weights")
+    return _build(p, (), (p.field.zero,) * p.p, free)
+
+
+def _build(
+    p: Parameterization,
+    symbols: tuple[str, ...],
+    w0: Sequence[RationalFunction],
+    free: Sequence[int] | None = None,
+) -> Problem:
+    # Start symbols may be called as weights are: the ring needs names of its own.
+    own = tuple(f"start {s}" for s in symbols)
+    multipliers = tuple(f"multiplier {i}" for i in range(1, p.d + 1))
+    field = FunctionField((*p.weights, *multipliers, *own))
+    w = field.gens[: p.p]
+    placed = dict(zip(symbols, field.gens[p.p + p.d :], strict=True))
+    start = tuple(x.compose([placed.get(n, field.zero) for n in x.field.names], field) for x in w0)
+    F = tuple(f.compose(w, field) for f in p.F)
+    varying = tuple(range(p.d)) if free is None else tuple(free)
+    scaled = p.degree is not None and all(
+        x.is_zero() or (x.is_homogeneous() and x.degree() == 1) for x in start
+    )
+    return Problem(field, p.weights, multipliers, own, F, start, scaled, p.degree, varying)

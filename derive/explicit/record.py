@@ -1,0 +1,226 @@
+"""What explicit regularization of the weights gives: one record per minimum, and the whole."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.errors import InputError, NumericalError
+from derive.exact.polynomial import Polynomial, terms
+from derive.explicit.branch import Branch, root_at
+from derive.explicit.closed_form import closed_form
+from derive.explicit.contrast import Contrast
+from derive.explicit.limits import Limit
+from derive.explicit.problem import Problem, Undecided
+from derive.language.tree import Tree
+from derive.stages.parameterization import Parameterization
+from derive.verdict import Finding, Verdict, conclude
+
+LENGTH = Symbol("r", real=True)
+"""The squared distance, at alpha = 1 where the start is alpha times numbers."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """The minimum at one rational point.
+
+    Attributes:
+        ball: encloses it.
+        polynomial: the polynomial of which it is a root there, in r.
+        index, roots: it is this real root, the smallest is 0, of so many.
+    """
+
+    ball: Any
+    polynomial: Expr
+    index: int
+    roots: int
+
+
+@dataclass(frozen=True)
+class SquaredDistance:
+    """min |w - w_0|^2 subject to F(w) = beta on one block; w_0 = 0 gives the representation cost.
+
+    Attributes:
+        problem: the constrained problem; None where F is not polynomial.
+        variables: the symbols of beta and of the start, in the order of the polynomials.
+        factors: polynomials in r and these; the minimum is a root of one of them.
+        branches: which root it is, interval by interval, where it depends on one number.
+        finding: PROVED where the branches, or a single root, are certified.
+    """
+
+    problem: Problem | None
+    variables: tuple[Symbol, ...]
+    factors: tuple[Polynomial, ...]
+    branches: tuple[Branch, ...]
+    finding: Finding
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it is known which root the minimum is."""
+        return self.finding.verdict
+
+    @property
+    def scale(self) -> Symbol | None:
+        """The symbol alpha, where R = alpha^2 r(beta/alpha^D)."""
+        problem = self.problem
+        if problem is None or not problem.single or not problem.symbols:
+            return None
+        return self.variables[-1]
+
+    @property
+    def argument(self) -> Symbol:
+        """b = beta/alpha^D, or beta itself where nothing is scaled."""
+        return self.variables[0] if self.scale is None else Symbol("b", real=True)
+
+    @functools.cached_property
+    def equations(self) -> tuple[Expr, ...]:
+        """The factors as expressions: in r and b where R scales, else in r, beta and the start."""
+        images = [LENGTH, *self.variables]
+        if self.scale is not None:
+            images = [LENGTH, self.argument, sympy.Integer(1)]
+        return tuple(_positive(_expression(f, images)) for f in self.factors)
+
+    @functools.cached_property
+    def forms(self) -> tuple[Expr | None, ...]:
+        """The minimum on each branch in radicals, None where the polynomial is left.
+
+        Without branches, where the polynomial has one root r >= 0, that root.
+        """
+        if not self.branches and self.verdict is Verdict.PROVED:
+            return (closed_form(self.equations[0], LENGTH, self.argument, None),)
+        return tuple(
+            None
+            if branch.factor is None
+            else closed_form(self.equations[branch.factor], LENGTH, self.argument, branch)
+            for branch in self.branches
+        )
+
+    def at(self, point: Mapping[str, Fraction]) -> Value | None:
+        """Return the minimum at numbers for beta and the start; None where no w has F(w) = beta.
+
+        Raises:
+            InputError: a number is missing.
+            NumericalError: it was not certified there; the text says which step stopped.
+        """
+        if self.problem is None or not self.factors:
+            raise NumericalError(self.finding.reason)
+        missing = [str(s) for s in self.variables if str(s) not in point]
+        if missing:
+            raise InputError(f"give a number for {missing[0]}")
+        data = [Fraction(point[str(s)]) for s in self.variables]
+        try:
+            value, factor, index, roots = root_at(self.problem, self.factors, data)
+        except Undecided as step:
+            raise NumericalError(f"not certified at this point: {step}") from None
+        if value is None or factor is None:
+            return None
+        images = [LENGTH, *(sympy.Rational(x.numerator, x.denominator) for x in data)]
+        polynomial = _positive(_expression(self.factors[factor], images))
+        return Value(value, polynomial, index, roots)
+
+
+def _positive(equation: Expr) -> Expr:
+    """Return an equation with a positive leading coefficient in r, where it has a sign."""
+    leading = sympy.Poly(equation, LENGTH).LC()
+    return -equation if leading.could_extract_minus_sign() else equation
+
+
+def _expression(polynomial: Polynomial, images: list[Any]) -> Expr:
+    return sympy.Add(
+        *(
+            sympy.Mul(sympy.Integer(c), *(x**e for x, e in zip(images, exponents, strict=True)))
+            for exponents, c in terms(polynomial)
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A minimum at one point, as it was asked for.
+
+    Attributes:
+        of: "R" or "R_F".
+        outputs: the block, outputs counted from 0.
+        point: beta and the start symbols that it depends on.
+        value: None where no w has F(w) = beta, or where it was not certified.
+        reason: why it was not certified, empty where it was.
+    """
+
+    of: str
+    outputs: tuple[int, ...]
+    point: tuple[tuple[str, Fraction], ...]
+    value: Value | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class BlockCounterpart:
+    """The explicit counterparts on outputs that share weights.
+
+    Attributes:
+        outputs: which outputs, counted from 0.
+        distance: R(beta) = min |w - w_0|^2.
+        cost: R_F(beta) = min |w|^2.
+        contrast: R beside the implicit Q.
+        limits: of R and Q as the scale of the start goes to 0 and to infinity.
+    """
+
+    outputs: tuple[int, ...]
+    distance: SquaredDistance
+    cost: SquaredDistance
+    contrast: Contrast
+    limits: tuple[Limit, ...]
+
+
+@dataclass(frozen=True)
+class ExplicitCounterpart:
+    """R(beta), R_F(beta) and how they compare with the implicit regularizer, block by block.
+
+    Attributes:
+        texts: the outputs as given.
+        parameterization: F; for a vector model its length |beta| as a function of the scalars and
+            of the vector's length.
+        vector: the name of the vector whose dimension is open, empty without one.
+        blocks: R and R_F are the sums over these.
+        evaluated: values at a point, where one was asked for.
+    """
+
+    texts: tuple[str, ...]
+    parameterization: Parameterization
+    vector: str
+    blocks: tuple[BlockCounterpart, ...]
+    evaluated: tuple[Evaluated, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED where R and R_F are, on every block."""
+        return conclude(tuple(m.finding for b in self.blocks for m in (b.distance, b.cost)))
+
+    @property
+    def start(self) -> tuple[tuple[str, Tree], ...]:
+        """Where the weights start."""
+        return self.parameterization.start
+
+    def to_text(self, width: int = 80) -> str:
+        """Return the record as plain text."""
+        from derive.render.explicit import render_text
+
+        return render_text(self, width)
+
+    def to_latex(self, standalone: bool = False) -> str:
+        """Return a LaTeX snippet, or a document."""
+        from derive.render.explicit_latex import render_latex
+
+        return render_latex(self, standalone)
+
+    def to_json(self) -> str:
+        """Return the versioned JSON record."""
+        from derive.render.explicit_json import render_json
+
+        return render_json(self)

@@ -1,0 +1,162 @@
+"""Explicit regularization of the weights, beside the implicit one: the fold of the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from sympy import Symbol
+
+from derive.errors import InputError
+from derive.exact.polynomial import Polynomial, terms
+from derive.explicit.branch import Branch, critical_factors, find_branches
+from derive.explicit.contrast import contrast_with
+from derive.explicit.evaluate import evaluate
+from derive.explicit.limits import find_limits
+from derive.explicit.problem import Problem, Undecided, pose, pose_cost
+from derive.explicit.record import BlockCounterpart, ExplicitCounterpart, SquaredDistance
+from derive.language import to_text
+from derive.language.tree import Name, Operation, names
+from derive.stages.notation import Notation
+from derive.stages.parameterization import Parameterization
+from derive.stages.radial import VectorModel
+from derive.verdict import Finding, Verdict
+
+Enter = Callable[[str], None]
+
+
+def explicit_counterpart(
+    parameterization: Parameterization | VectorModel,
+    progress: Enter | None = None,
+    at: Mapping[str, Fraction] | None = None,
+) -> ExplicitCounterpart:
+    """Return what explicit l2 regularization of the weights gives, with proofs.
+
+    R(beta) = min |w - w_0|^2 subject to F(w) = beta, and the representation cost
+    R_F(beta) = min |w|^2 subject to F(w) = beta: the polynomial of all critical values by exact
+    elimination, and which of its roots the minimum is, certified in balls. Never raises for an
+    "undecided".
+
+    >>> tied = Parameterization.parse(["p**2 - m**2"], start={"p": "alpha", "m": "alpha"})
+    >>> found = explicit_counterpart(tied)
+    >>> found.blocks[0].distance.equations[0]
+    b**4 - 2*b**2*r**2 - 10*b**2*r + b**2 + r**4 - 6*r**3 + 12*r**2 - 8*r
+    >>> found.blocks[0].distance.branches[0].index, found.verdict.value
+    (0, 'PROVED')
+
+    Args:
+        parameterization: F and the start w_0; or a vector model phi u, whose dimension is open.
+        progress: called with the name of each step as it begins.
+        at: numbers for beta and the start symbols, at which values are certified as well.
+
+    Raises:
+        InputError: a vector model has several vectors, or odd powers of a norm; a number of *at*
+            is missing, or its name is not known.
+
+    Source: Woodworth et al. 2020, appendix on R_alpha; Dai, Karzand, Srebro 2021 for R_F.
+    """
+    enter = progress or (lambda step: None)
+    if isinstance(parameterization, VectorModel):
+        found = _of_vector(parameterization, enter)
+    else:
+        p = parameterization
+        texts = tuple(to_text(tree) for tree in p.trees)
+        blocks = tuple(_block(p, group, enter) for group in p.blocks)
+        found = ExplicitCounterpart(texts, p, "", blocks)
+    if not at:
+        return found
+    enter("values")
+    return replace(found, evaluated=evaluate(found, at))
+
+
+def _block(p: Parameterization, group: tuple[int, ...], enter: Enter) -> BlockCounterpart:
+    block = p if len(p.blocks) == 1 else p.restrict(group)
+    betas = Notation(p, group).betas
+    enter("elimination: distance from the start")
+    distance = least(lambda: pose(block), betas)
+    enter("elimination: representation cost")
+    cost = least(lambda: pose_cost(block), betas)
+    contrast = contrast_with(block, distance.problem, distance.factors, enter)
+    return BlockCounterpart(group, distance, cost, contrast, find_limits(block, contrast.implicit))
+
+
+def _of_vector(model: VectorModel, enter: Enter) -> ExplicitCounterpart:
+    """Return R of phi(a, |u|) u in the length of beta alone.
+
+    F(w) = beta forces u = n beta/|beta| with n in R, and |w - w_0|^2 is that of (a, n) where u
+    starts at 0. Then R(beta) is R of the single output phi(a, n) n at |beta|, provided that phi
+    is even in n.
+    """
+    reduced, vector = _lengths(model)
+    n = reduced.w[-1]
+    opposite = reduced.F[0].compose(
+        [*reduced.w[:-1], -n, *reduced.field.gens[reduced.p :]], reduced.field
+    )
+    if not (opposite + reduced.F[0]).is_zero():
+        raise InputError(f"odd powers of norm({vector}) are not covered: give {vector} a dimension")
+    s = (Symbol("s", real=True),)
+    enter("elimination: distance from the start")
+    if reduced.w0[-1].is_zero():
+        distance = least(lambda: pose(reduced), s)
+    else:
+        reason = f"{vector} starts away from 0: R depends on the angle between {vector}_0 and beta"
+        distance = SquaredDistance(None, s, (), (), Finding(Verdict.UNDECIDED, reason))
+    enter("elimination: representation cost")
+    cost = least(lambda: pose_cost(reduced), s)
+    # s = |beta| is not negative.
+    kept = tuple(b for b in cost.branches if b.high is None or b.high > 0)
+    cost = replace(cost, branches=kept)
+    contrast = contrast_with(None, None, (), enter)
+    block = BlockCounterpart((0,), distance, cost, contrast, ())
+    return ExplicitCounterpart((model.text,), reduced, vector, (block,))
+
+
+def _lengths(model: VectorModel) -> tuple[Parameterization, str]:
+    """Return |beta| as a function of the scalars and the length n of the vector; its name."""
+    if len(model.form.coefficients) != 1:
+        raise InputError("R depends on the dimension: give one, --vector u:3")
+    ((vector, phi),) = model.form.coefficients
+    norm = dict(model.form.norms)[vector]
+    scalars = tuple(name for name in names((phi,)) if name != norm)
+    start = {norm if name == vector else name: value for name, value in model.start.items()}
+    output = Operation("*", phi, Name(norm))
+    return Parameterization([output], (*scalars, norm), start, model.positive), vector
+
+
+def least(build: Callable[[], Problem], betas: tuple[Symbol, ...]) -> SquaredDistance:
+    """Return the minimum, as far as the steps reach; the first that stops gives the reason."""
+    problem = None
+    factors: tuple[Polynomial, ...] = ()
+    variables = betas
+    try:
+        problem = build()
+        variables = (
+            *betas,
+            *(Symbol(s.removeprefix("start "), real=True) for s in problem.symbols),
+        )
+        factors = critical_factors(problem)
+        branches, reason = _branches(problem, factors)
+    except Undecided as step:
+        finding = Finding(Verdict.UNDECIDED, str(step))
+        return SquaredDistance(problem, variables, factors, (), finding)
+    return SquaredDistance(problem, variables, factors, branches, Finding(Verdict.PROVED, reason))
+
+
+def _branches(problem: Problem, factors: tuple[Polynomial, ...]) -> tuple[tuple[Branch, ...], str]:
+    if problem.single:
+        return find_branches(problem, factors), "the root is certified on every interval"
+    if len(factors) == 1 and _is_power(factors[0]):
+        return (), "one root r >= 0, for almost all beta with some w"
+    raise Undecided(
+        "the root depends on several numbers: it is certified at single points, not everywhere"
+    )
+
+
+def _is_power(factor: Polynomial) -> bool:
+    """Tell whether a polynomial is a r^n + c, which has at most one root r >= 0."""
+    degree = int(factor.degrees()[0])
+    return {e[0] for e, _ in terms(factor)} <= {0, degree}
+
+
+__all__ = ["explicit_counterpart"]
