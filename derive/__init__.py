@@ -23,6 +23,8 @@ from derive.verdict import Verdict
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation, derive
+    from derive.explicit.record import ExplicitCounterpart
+    from derive.explicit.regularize import explicit_counterpart
     from derive.inverse.parameterize import parameterize
     from derive.inverse.record import InverseDesign
     from derive.roads.ansatz import Ansatz
@@ -37,6 +39,7 @@ __all__ = [
     "DegenerateStart",
     "Derivation",
     "DeriveError",
+    "ExplicitCounterpart",
     "InputError",
     "InverseDesign",
     "LanguageError",
@@ -46,6 +49,7 @@ __all__ = [
     "VectorModel",
     "Verdict",
     "derive",
+    "explicit_counterpart",
     "parameterize",
 ]
 
@@ -53,6 +57,8 @@ _LAZY = {
     "Ansatz": "derive.roads.ansatz",
     "Derivation": "derive.derivation",
     "derive": "derive.derivation",
+    "ExplicitCounterpart": "derive.explicit.record",
+    "explicit_counterpart": "derive.explicit.regularize",
     "InverseDesign": "derive.inverse.record",
     "parameterize": "derive.inverse.parameterize",
     "Parameterization": "derive.stages.parameterization",

@@ -20,6 +20,7 @@ from derive.catalogue_cli import add_catalogue
 from derive.check_cli import add_check
 from derive.errors import DeriveError, InputError
 from derive.experiment_cli import add_experiment
+from derive.explicit_cli import add_explicit
 from derive.inverse_cli import add_parameterize
 from derive.output import Narrator, check_writable, deliver
 from derive.request import Options, Request, model_of, read_request
@@ -253,6 +254,7 @@ add_check(app, _run)
 add_experiment(app)
 add_catalogue(app, _run)
 add_audit(app, _run)
+add_explicit(app, _run)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -22,12 +22,12 @@ LAYERS = [
     {"derive.roads"},
     {"derive.records"},
     {"derive.derivation", "derive.radial"},
-    {"derive.inverse"},
+    {"derive.inverse", "derive.explicit"},
     {"derive.render", "derive.certificate", "derive.certificate_form", "derive.certificate_text"},
     {"derive.request"},
     {"derive.catalogue"},
     {"derive.audit"},
-    {"derive.inverse_cli", "derive.check_cli", "derive.experiment_cli"},
+    {"derive.inverse_cli", "derive.check_cli", "derive.experiment_cli", "derive.explicit_cli"},
     {"derive.catalogue_cli", "derive.audit_cli"},
     {"derive.cli"},
     {"derive.__main__"},
@@ -39,6 +39,7 @@ LAZY = {
     ("derive.derivation", "derive.render"),
     ("derive.radial", "derive.render"),
     ("derive.inverse.record", "derive.render"),
+    ("derive.explicit.record", "derive.render"),
 }
 
 

@@ -231,7 +231,7 @@ def _potential(d: Derivation) -> Iterator[str]:
         total = " + ".join(f"Q_{{{i}}}" for i in range(1, len(d.potential.pieces) + 1))
         yield from display([("Q", total)])
     for i, piece in enumerate(d.potential.pieces, 1):
-        yield from _piece(piece, f"Q_{{{i}}}" if many else "Q")
+        yield from piece_latex(piece, f"Q_{{{i}}}" if many else "Q")
     yield from road_sentences(d)
 
 
@@ -246,7 +246,8 @@ def _asked(d: Derivation) -> Iterator[str]:
         yield rf"\paragraph{{Asked for.}} The road {name}: {answer[d.asked.finding.verdict]}"
 
 
-def _piece(piece: Piece, name: str) -> Iterator[str]:
+def piece_latex(piece: Piece, name: str) -> Iterator[str]:
+    """Yield one closed form, called *name*."""
     rows: list[tuple[str, str]] = []
     if piece.curve is not None:
         rows.append((latex(piece.betas[0]), broken(piece.curve.beta)))

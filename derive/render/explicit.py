@@ -1,0 +1,194 @@
+"""Explicit counterparts as plain text at 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import zip_longest
+from typing import Any
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.explicit.branch import Branch
+from derive.explicit.contrast import Contrast
+from derive.explicit.record import (
+    LENGTH,
+    BlockCounterpart,
+    Evaluated,
+    ExplicitCounterpart,
+    SquaredDistance,
+)
+from derive.language import to_text
+from derive.render.plain import piece_lines, plain
+from derive.render.text import title, wrap
+from derive.verdict import Verdict
+
+DIGITS = 15
+"""Decimal digits of certified values."""
+
+
+def render_text(found: ExplicitCounterpart, width: int = 80) -> str:
+    """Return the record as text."""
+    lines = [*_head(found), "", *_parameterization(found)]
+    for block in found.blocks:
+        for section in _sections(found, block):
+            lines += ["", *section]
+    if found.evaluated:
+        lines += ["", "Values, in balls"]
+        lines += [f"  {line}" for value in found.evaluated for line in _evaluated(value)]
+    return "\n".join(part for line in lines for part in (wrap(line, width) if line else [""]))
+
+
+def decimal(value: Any, digits: int = DIGITS) -> str:
+    """Return a rational number exactly, a ball by its certified digits."""
+    return str(value) if isinstance(value, Fraction) else str(value.str(digits, radius=False))
+
+
+def root_words(index: int) -> str:
+    """Say which real root, counted from below.
+
+    >>> root_words(0), root_words(1)
+    ('smallest real root', 'real root 2, counted from below,')
+    """
+    return f"real root {index + 1}, counted from below," if index else "smallest real root"
+
+
+def interval(branch: Branch, name: Symbol) -> str:
+    """Return the interval of a branch in words, empty where it is the whole line."""
+    low = None if branch.low is None else decimal(branch.low)
+    high = None if branch.high is None else decimal(branch.high)
+    if low is None:
+        return "" if high is None else f"{name} < {high}"
+    return f"{name} > {low}" if high is None else f"{low} < {name} < {high}"
+
+
+def polynomial_text(equation: Expr) -> str:
+    """Return a polynomial in r with its powers in descending order."""
+    text = ""
+    for (power,), coefficient in sympy.Poly(equation, LENGTH).terms():
+        sign = "-" if coefficient.could_extract_minus_sign() else "+"
+        factor = plain(-coefficient if sign == "-" else coefficient)
+        monomial = "" if power == 0 else "r" if power == 1 else f"r**{power}"
+        if monomial and factor != "1":
+            bracket = f"({factor})" if coefficient.is_Add else factor
+            monomial = f"{bracket}*{monomial}"
+        elif not monomial and coefficient.is_Add and sign == "-":
+            factor = f"({factor})"
+        text += f" {sign} {monomial or factor}"
+    return text.removeprefix(" + ").replace(" - ", "-", 1) if text[1] == "-" else text[3:]
+
+
+def _head(found: ExplicitCounterpart) -> list[str]:
+    if found.verdict is Verdict.PROVED:
+        return ["What explicit l2 regularization of the weights gives, proved."]
+    return ["What explicit l2 regularization of the weights gives, proved in part."]
+
+
+def _parameterization(found: ExplicitCounterpart) -> Iterator[str]:
+    p = found.parameterization
+    yield "Parameterization beta = F(w)"
+    names = ["beta"] if len(found.texts) == 1 else [f"beta{i + 1}" for i in range(p.d)]
+    yield from (f"  {name} = {text}" for name, text in zip(names, found.texts, strict=True))
+    if found.vector:
+        yield f"  {found.vector} a vector of any dimension; s = |beta| = |{to_text(p.trees[0])}|"
+    start = ", ".join(f"{w} = {to_text(t)}" for w, t in found.start)
+    degree = f"homogeneous of degree {p.degree}" if p.degree is not None else "not homogeneous"
+    yield f"  {degree}; start w_0: {start}"
+
+
+def _sections(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[list[str]]:
+    of = ""
+    if len(found.blocks) > 1:
+        of = f", {', '.join(f'beta{i + 1}' for i in block.outputs)}"
+    heading = f"R = min |w - w_0|^2 subject to F(w) = beta{of}"
+    yield [title(heading, block.distance.verdict), *_minimum(block.distance, "R")]
+    heading = f"R_F = min |w|^2 subject to F(w) = beta{of}"
+    yield [title(heading, block.cost.verdict), *_minimum(block.cost, "R_F")]
+    yield list(_contrast(block.contrast, of))
+    if block.limits:
+        yield [f"Limits{of}", *_limits(block)]
+
+
+def _minimum(minimum: SquaredDistance, name: str) -> Iterator[str]:
+    if minimum.verdict is not Verdict.PROVED or not minimum.branches:
+        yield f"  {minimum.finding.reason}"
+    alpha, b = minimum.scale, minimum.argument
+    left = name
+    if alpha is not None and minimum.problem is not None:
+        power = minimum.problem.degree
+        b_of = f"{minimum.variables[0]}/{alpha}**{power}"
+        yield f"  {name} = {alpha}**2*r(b), b = {b_of}, {alpha} != 0"
+        left = "r"
+    open_forms = not minimum.forms or any(
+        form is None and (branch is None or branch.factor is not None)
+        for branch, form in zip_longest(minimum.branches, minimum.forms)
+    )
+    numbered = len(minimum.equations) > 1
+    if not minimum.branches and minimum.forms and minimum.forms[0] is not None:
+        yield f"  {left} = {plain(minimum.forms[0])}"
+    for branch, form in zip(minimum.branches, minimum.forms, strict=False):
+        yield f"  {_branch(minimum, branch, form, left, numbered)}"
+    if minimum.branches:
+        samples = ", ".join(str(x) for branch in minimum.branches for x in branch.samples)
+        yield f"  certified in balls at {b}: {samples}; no roots meet in between"
+        if any(branch.low is not None for branch in minimum.branches):
+            yield "  at the ends of intervals: the smaller of the limits from both sides"
+    elif minimum.verdict is Verdict.UNDECIDED and minimum.equations:
+        yield f"  {name} is a root r of"
+    if not open_forms:
+        return
+    for i, equation in enumerate(minimum.equations, 1):
+        label = f"P{i}" if numbered else "P"
+        yield f"  {label} = {polynomial_text(equation)}"
+
+
+def _branch(
+    minimum: SquaredDistance, branch: Branch, form: Expr | None, left: str, numbered: bool
+) -> str:
+    where = interval(branch, minimum.argument)
+    where = f" for {where}" if where else ""
+    if branch.factor is None:
+        return f"no w has F(w) = beta{where}"
+    if form is not None:
+        return f"{left} = {plain(form)}{where}"
+    label = f"P{branch.factor + 1}" if numbered else "P"
+    return f"{left} = {root_words(branch.index)} of {label}{where}"
+
+
+def _contrast(contrast: Contrast, of: str) -> Iterator[str]:
+    yield title(f"Is R the implicit regularizer Q of gradient flow{of}?", contrast.finding.verdict)
+    yield f"  {contrast.finding.reason}"
+    if contrast.implicit is not None and contrast.implicit.potential.pieces:
+        for piece in contrast.implicit.potential.pieces:
+            yield from (f"  {line}" for line in piece_lines(piece, "Q") if not line.startswith("d"))
+        yield "  compared with both 0 and flat, with Hessian 2 K(w_0)^-1, at beta_0 = F(w_0)"
+    at = ", ".join(f"{name} = {value}" for name, value in contrast.start)
+    for identity in contrast.finding.evidence:
+        yield f"  {identity.statement}:"
+        yield f"    R: {identity.left}, Q: {identity.right}{f', at {at}' if at else ''}"
+    if contrast.rows:
+        yield f"  {'beta':>14}  {'R, certified':>20}  {'Q, double precision':>20}"
+    for row in contrast.rows:
+        beta = ", ".join(str(b) for b in row.beta)
+        beta = beta if len(row.beta) == 1 else f"({beta})"
+        yield f"  {beta:>14}  {decimal(row.explicit, 14):>20}  {row.implicit:>20.12g}"
+
+
+def _limits(block: BlockCounterpart) -> Iterator[str]:
+    for limit in block.limits:
+        yield title(f"  {limit.when}: {limit.statement}", limit.finding.verdict)
+        yield f"    {limit.finding.reason}"
+
+
+def _evaluated(value: Evaluated) -> Iterator[str]:
+    point = ", ".join(f"{name} = {number}" for name, number in value.point)
+    if value.reason:
+        yield f"{value.of} at {point}: {value.reason}"
+    elif value.value is None:
+        yield f"{value.of} at {point}: no w has F(w) = beta"
+    else:
+        v = value.value
+        yield f"{value.of} = {decimal(v.ball, 30)} at {point},"
+        which = root_words(v.index).removesuffix(",")
+        yield f"  the {which} (of {v.roots}) of {polynomial_text(v.polynomial)}"

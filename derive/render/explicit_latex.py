@@ -1,0 +1,173 @@
+r"""Explicit counterparts as LaTeX for a paper; the snippet needs amsmath."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sympy import Expr, Poly, Symbol
+
+from derive.explicit.branch import Branch
+from derive.explicit.contrast import Contrast
+from derive.explicit.limits import Limit
+from derive.explicit.record import LENGTH, ExplicitCounterpart, SquaredDistance
+from derive.language import parse_expression, to_sympy
+from derive.render.explicit import decimal
+from derive.render.formula import latex, latex_name, visible
+from derive.render.latex import LONG, display, document, piece_latex
+from derive.verdict import Verdict
+
+LIMITS = {
+    "R -> R_F": r"R \to R_F",
+    "Q/Q(1) -> |beta|": r"Q/Q(1) \to |\beta|",
+}
+"""Limits that are no formulas of the language."""
+
+
+def render_latex(found: ExplicitCounterpart, standalone: bool = False) -> str:
+    """Return the record as a snippet, or as a document when *standalone*."""
+    body = "\n".join(_body(found))
+    return document(body) if standalone else body
+
+
+def _body(found: ExplicitCounterpart) -> Iterator[str]:
+    p = found.parameterization
+    names = ["beta"] if p.d == 1 else [f"beta{i + 1}" for i in range(p.d)]
+    if found.vector:
+        names = ["s"]
+    rows = [(latex_name(n), latex(f)) for n, f in zip(names, p.outputs, strict=True)]
+    if found.vector:
+        yield rf"For a vector ${latex_name(found.vector)}$ of any dimension, with $s = |\beta|$:"
+    yield from display(rows)
+    start = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(t))}" for w, t in found.start)
+    yield f"Start: ${start}$."
+    for block in found.blocks:
+        yield from _minimum(block.distance, "R", r"R(\beta) = \min_{F(w)=\beta} |w - w_0|^2")
+        yield from _minimum(block.cost, "R_F", r"R_F(\beta) = \min_{F(w)=\beta} |w|^2")
+        yield from _contrast(block.contrast)
+        yield from _limits(block.limits)
+
+
+def _minimum(minimum: SquaredDistance, name: str, definition: str) -> Iterator[str]:
+    yield rf"\paragraph{{${definition}$}}"
+    if minimum.verdict is not Verdict.PROVED:
+        yield rf"Which root this is was not proved everywhere: {_words(minimum.finding.reason)}."
+    left = name
+    if minimum.scale is not None and minimum.problem is not None:
+        alpha, power = latex(minimum.scale), minimum.problem.degree
+        beta = latex(minimum.variables[0])
+        left = "r"
+        yield rf"${name} = {alpha}^2\, r(b)$ with $b = {beta}/{alpha}^{{{power}}}$, where"
+    rows: list[tuple[str, str]] = []
+    numbered = len(minimum.equations) > 1
+    for branch, form in zip(minimum.branches, minimum.forms, strict=False):
+        rows.append((left, _branch(minimum, branch, form, numbered)))
+    if not minimum.branches and minimum.forms and minimum.forms[0] is not None:
+        rows.append((left, latex(minimum.forms[0])))
+    open_forms = not rows or any(
+        form is None and branch.factor is not None
+        for branch, form in zip(minimum.branches, minimum.forms, strict=False)
+    )
+    if open_forms:
+        for i, equation in enumerate(minimum.equations, 1):
+            rows.append((f"P_{{{i}}}(r)" if numbered else "P(r)", polynomial_latex(equation)))
+    yield from display(rows)
+
+
+def _branch(minimum: SquaredDistance, branch: Branch, form: Expr | None, numbered: bool) -> str:
+    where = _interval(branch, minimum.argument)
+    if branch.factor is None:
+        return rf"\infty{where}"
+    if form is not None:
+        return latex(form) + where
+    label = f"P_{{{branch.factor + 1}}}" if numbered else "P"
+    which = f"real root {branch.index + 1} from below" if branch.index else "smallest real root"
+    return rf"\text{{{which} of }} {label}{where}"
+
+
+def _interval(branch: Branch, name: Symbol) -> str:
+    b = latex(name)
+    low = "" if branch.low is None else f"{decimal(branch.low)} < "
+    high = "" if branch.high is None else f" < {decimal(branch.high)}"
+    return rf", \quad {low}{b}{high}" if low or high else ""
+
+
+def polynomial_latex(equation: Expr) -> str:
+    """Return a polynomial in r with its powers in descending order, long ones on several lines."""
+    lines: list[str] = []
+    current = ""
+    for (power,), coefficient in Poly(equation, LENGTH).terms():
+        negative = coefficient.could_extract_minus_sign()
+        factor = latex(-coefficient if negative else coefficient)
+        monomial = latex(LENGTH**power) if power else ""
+        if monomial and factor == "1":
+            factor = ""
+        elif coefficient.is_Add and (monomial or negative):
+            factor = rf"\left({factor}\right)"
+        sign = "- " if negative else "+ " if current or lines else ""
+        term = f"{sign}{factor} {monomial}".strip()
+        if current and visible(current + term) > LONG - 15:
+            lines.append(current)
+            current = term
+        else:
+            current = f"{current} {term}".strip()
+    lines.append(current)
+    if len(lines) == 1:
+        return lines[0]
+    body = " \\\\\n    & ".join(lines)
+    return rf"\begin{{aligned}}[t] & {body} \end{{aligned}}"
+
+
+def _contrast(contrast: Contrast) -> Iterator[str]:
+    yield r"\paragraph{Beside the implicit regularizer $Q$}"
+    reason = _words(contrast.finding.reason)
+    yield f"{reason[0].upper()}{reason[1:]}."
+    if contrast.implicit is not None:
+        for piece in contrast.implicit.potential.pieces:
+            yield from piece_latex(piece, "Q")
+    if contrast.rows:
+        at = ", ".join(f"{latex_name(name)} = {value}" for name, value in contrast.start)
+        at = f" at ${at}$" if at else ""
+        yield (r"Both $0$ and flat with Hessian $2 K(w_0)^{-1}$ at $\beta_0 = F(w_0)$" + f"{at}:")
+        yield r"\begin{center}\begin{tabular}{rll}"
+        yield r"$\beta$ & $R$ & $Q$ \\ \hline"
+        for row in contrast.rows:
+            beta = ", ".join(str(b) for b in row.beta)
+            beta = beta if len(row.beta) == 1 else f"({beta})"
+            yield rf"${beta}$ & {decimal(row.explicit, 10)} & {row.implicit:.10g} \\"
+        yield r"\end{tabular}\end{center}"
+
+
+def _limits(limits: tuple[Limit, ...]) -> Iterator[str]:
+    proved = [limit for limit in limits if limit.finding.verdict is Verdict.PROVED]
+    if not proved:
+        return
+    yield r"\paragraph{Limits}"
+    yield r"\begin{itemize}"
+    for limit in proved:
+        names, _, goal = limit.when.partition(" -> ")
+        when = ", ".join(latex_name(name) for name in names.split(", "))
+        goal = r"\infty" if goal == "oo" else goal
+        yield rf"\item ${when} \to {goal}$: {_statement(limit.statement)}"
+    yield r"\end{itemize}"
+
+
+def _statement(statement: str) -> str:
+    if statement in LIMITS:
+        return f"${LIMITS[statement]}$"
+    left, _, right = statement.partition(" -> ")
+    scale, _, name = left.rpartition("*")
+    if "<" in right or " " in right:
+        return _words(statement)
+    scaled = latex(to_sympy(parse_expression(scale)))
+    return rf"${scaled}\, {name} \to {latex(to_sympy(parse_expression(right)))}$"
+
+
+def _words(text: str) -> str:
+    r"""Return a sentence of the text output with its formulas as typewriter text.
+
+    >>> _words("R_F(b) -> 0")
+    'R\\_F(b) $\\to$ 0'
+    """
+    escaped = "".join(f"\\{c}" if c in "_#%&$" else c for c in text)
+    escaped = escaped.replace("^", r"\^{}").replace("->", r"$\to$")
+    return escaped.replace(">=", r"$\ge$").replace("<", "$<$").replace(">", "$>$")
