@@ -1,0 +1,211 @@
+"""Explicit regularization of the weights: elimination, branches and values, against SciPy."""
+
+from fractions import Fraction
+from random import Random
+
+import pytest
+import sympy
+
+from derive import Parameterization, VectorModel, Verdict, explicit_counterpart
+from derive.errors import InputError, NumericalError
+from derive.explicit.problem import pose, pose_cost
+from derive.explicit.regularize import least
+from derive.stages.notation import Notation
+from tests.explicit.witness import numeric_minimum
+
+TIED = {"p": "alpha", "m": "alpha"}
+
+
+def minimum(build, outputs, start=None):
+    p = Parameterization.parse(outputs, start=start)
+    return p, least(lambda: build(p), Notation(p, tuple(range(p.d))).betas)
+
+
+def test_the_printed_quartic():
+    """Woodworth et al. (2020) print it for R_alpha = alpha^2 r(beta/alpha^2)."""
+    r, b = sympy.symbols("r b", real=True)
+    printed = r**4 - 6 * r**3 + (12 - 2 * b**2) * r**2 - (8 + 10 * b**2) * r + b**2 + b**4
+    _, distance = minimum(pose, ["p**2 - m**2"], TIED)
+    (found,) = distance.equations
+    assert sympy.expand(found - printed) == 0
+    (branch,) = distance.branches
+    assert (branch.low, branch.high, branch.index) == (None, None, 0)
+
+
+def test_another_start_has_another_polynomial():
+    _, tied = minimum(pose, ["p**2 - m**2"], TIED)
+    _, untied = minimum(pose, ["p**2 - m**2"], {"p": "alpha", "m": "2*alpha"})
+    assert tied.equations != untied.equations
+
+
+@pytest.mark.parametrize(
+    ("outputs", "form"),
+    [
+        (["p**2 - m**2"], "Max(beta, -beta)"),
+        (["u*v"], "2*Max(beta, -beta)"),
+        (["u1*v1 + u2*v2"], "2*Max(beta, -beta)"),
+        (["p**3 - m**3"], "(beta**2)**(1/3)"),
+        (["p**5 - m**5"], "(beta**2)**(1/5)"),
+        (["a*b*c"], "3*(beta**2)**(1/3)"),
+        (["a*b*c*d"], "4*(beta**2)**(1/4)"),
+    ],
+)
+def test_representation_costs_in_closed_form(outputs, form):
+    """l_(2/D) for diagonal nets, L |beta|^(2/L) for deep linear ones."""
+    _, cost = minimum(pose_cost, outputs)
+    assert cost.verdict is Verdict.PROVED
+    beta = cost.argument
+    expected = sympy.sympify(form, {"beta": beta})
+    for branch, found in zip(cost.branches, cost.forms, strict=True):
+        for sample in branch.samples:
+            at = {beta: sympy.Rational(str(sample))}
+            assert abs(sympy.N((found - expected).subs(at), 30)) < 1e-25
+
+
+def test_costs_of_several_outputs():
+    """2 |beta| for one neuron, the trace for W W^T, 2 |beta| for the complex product."""
+    b1, b2, b3 = sympy.symbols("beta1:4", real=True)
+    for outputs, expected in (
+        (["a*u1", "a*u2"], 2 * sympy.sqrt(b1**2 + b2**2)),
+        (["a*u1", "a*u2", "a*u3"], 2 * sympy.sqrt(b1**2 + b2**2 + b3**2)),
+        (["x*z - y*w", "x*w + y*z"], 2 * sympy.sqrt(b1**2 + b2**2)),
+        (["a**2 + b**2", "a*c + b*d", "c**2 + d**2"], b1 + b3),
+    ):
+        _, cost = minimum(pose_cost, outputs)
+        assert cost.verdict is Verdict.PROVED
+        assert sympy.expand(cost.forms[0] ** 2 - expected**2) == 0
+
+
+def test_a_vector_of_any_dimension():
+    model = VectorModel.parse("a*b*u", ["u"], start={"a": "alpha", "b": "alpha", "u": 0})
+    (block,) = explicit_counterpart(model).blocks
+    assert block.distance.verdict is block.cost.verdict is Verdict.PROVED
+    s = block.cost.argument
+    assert block.cost.forms[0].subs(s, 8) == 12
+    value = block.distance.at({"s": Fraction(3), "alpha": Fraction(1)})
+    weights = ["a", "b", "u1", "u2"]
+    witness = numeric_minimum(["a*b*u1", "a*b*u2"], weights, [1, 1, 0, 0], [1.8, 2.4])
+    assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-7)
+
+
+def test_a_vector_away_from_zero_is_undecided():
+    (block,) = explicit_counterpart(VectorModel.parse("a*u", ["u"])).blocks
+    assert block.distance.verdict is Verdict.UNDECIDED
+    assert "angle" in block.distance.finding.reason
+    assert block.cost.verdict is Verdict.PROVED
+    with pytest.raises(InputError, match="odd powers"):
+        explicit_counterpart(VectorModel.parse("norm(u)*u", ["u"]))
+
+
+OWN = [
+    (["p**2 - m**2"], TIED),
+    (["p**2 - 2*m**2"], TIED),
+    (["p**3 - m**3"], TIED),
+    (["u*v"], {}),
+    (["u*v"], {"u": "alpha", "v": "2*alpha"}),
+    (["u**2*v"], {"u": "alpha", "v": "alpha"}),
+    (["u*v + w"], {"u": 1, "v": 1, "w": 0}),
+    (["u*v - w**2"], {"u": "alpha", "v": "alpha", "w": "alpha"}),
+    (["w**3 - 3*w"], {"w": "1/3"}),
+    (["w**4 - 2*w**2"], {"w": "1/2"}),
+    (["u**2 + v**2"], {"u": 1, "v": 2}),
+    (["a*b*c"], {"a": "alpha", "b": "2*alpha", "c": "alpha"}),
+    (["x*y*(x + y)"], {"x": "alpha", "y": "alpha"}),
+    (["x**2*y**2"], {"x": "alpha", "y": "2*alpha"}),
+    (["x + x*y"], {"x": 0, "y": 0}),
+    (["u1*v1 + u2*v2"], {"u1": "alpha", "v1": "alpha", "u2": 0, "v2": "alpha"}),
+    (["a*u1", "a*u2"], {"a": 1, "u1": 0, "u2": 0}),
+    (["a0*b0 + a1*b1", "a0*b1 + a1*b0"], {"a0": 1, "b0": 1, "a1": 0, "b1": 0}),
+    (["a**2", "a*b"], {"a": 1, "b": 1}),
+]
+
+
+@pytest.mark.parametrize("build", [pose, pose_cost])
+@pytest.mark.parametrize(("outputs", "start"), OWN, ids=lambda x: str(x)[:24])
+def test_certified_values_are_the_least_that_scipy_finds(outputs, start, build):
+    p, found = minimum(build, outputs, start)
+    rng = Random(f"{outputs}{start}")
+    names = [str(s) for s in found.variables]
+    checked = 0
+    for _ in range(2):
+        point = {n: Fraction(rng.choice((-1, 1)) * rng.randrange(1, 40), 13) for n in names}
+        try:
+            value = found.at(point)
+        except NumericalError:
+            continue
+        origin = [0] * p.p
+        if build is pose:
+            origin = [float(x.at([point[n] for n in p.start_field.names])) for x in p.w0]
+        beta = [float(point[n]) for n in names[: p.d]]
+        witness = numeric_minimum(outputs, p.weights, origin, beta, starts=12)
+        assert (value is None) == (witness is None)
+        if value is not None:
+            assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-6, abs=1e-9)
+            assert float(value.ball.rad()) < 1e-15
+            _agrees_with_branch(found, p, point, value)
+        checked += 1
+    assert checked == 2 or found.verdict is Verdict.UNDECIDED
+
+
+def _agrees_with_branch(found, p, point, value):
+    """The branch that was certified at samples must be the one that is right here."""
+    names = [str(s) for s in found.variables]
+    scale = point[names[-1]] if found.scale is not None else Fraction(1)
+    b = point[names[0]] / scale ** (p.degree or 1 if found.scale is not None else 1)
+    for branch, form in zip(found.branches, found.forms, strict=False):
+        low = branch.low is None or float(branch.low) < b
+        high = branch.high is None or b < float(branch.high)
+        if low and high:
+            assert branch.index == value.index
+            if form is not None:
+                at = float(form.subs(found.argument, sympy.Rational(str(b))) * scale**2)
+                assert at == pytest.approx(float(value.ball.mid()), rel=1e-12, abs=1e-15)
+
+
+def test_the_witness_tells_a_wrong_root():
+    """Negative control: the second real root of the quartic is not the minimum."""
+    _, distance = minimum(pose, ["p**2 - m**2"], TIED)
+    b = distance.argument
+    roots = sympy.real_roots(distance.equations[0].subs(b, 2))
+    witness = numeric_minimum(["p**2 - m**2"], ["p", "m"], [1, 1], [2])
+    assert float(roots[0]) == pytest.approx(witness, rel=1e-7)
+    assert float(roots[1]) > 2 * witness
+
+
+def test_beta_with_more_critical_points_is_refused():
+    """The neuron from (1, 1, 0): at beta2 = 0 a family appears that other beta do not have."""
+    _, found = minimum(pose, ["a*u1", "a*u2"], {"a": 1, "u1": 1, "u2": 0})
+    with pytest.raises(NumericalError, match="most beta do not have"):
+        found.at({"beta1": Fraction(2), "beta2": Fraction(0)})
+    assert found.at({"beta1": Fraction(2), "beta2": Fraction(1)}).ball > 0
+    with pytest.raises(InputError, match="beta2"):
+        found.at({"beta1": Fraction(2)})
+
+
+def test_critical_values_are_refused():
+    for start, outputs in ((TIED, ["p**2 - m**2"]), ({"w": "1/3"}, ["w**3 - 3*w"])):
+        _, found = minimum(pose, outputs, start)
+        critical = {"beta": Fraction(0 if start is TIED else 2), "alpha": Fraction(1)}
+        with pytest.raises(NumericalError, match="critical value"):
+            found.at(critical)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "words"),
+    [
+        (["exp(w)"], {}, "needs polynomials"),
+        (["u/v"], {}, "needs polynomials"),
+        (["w**3 - w"], {"w": "1/3"}, "nor a sphere"),
+        (["u*v"], {"u": "a", "v": "b"}, "several numbers"),
+    ],
+)
+def test_what_is_not_reached_says_which_step_stops(outputs, start, words):
+    _, found = minimum(pose, outputs, start)
+    assert found.verdict is Verdict.UNDECIDED
+    assert words in found.finding.reason
+
+
+def test_values_do_not_exist_where_the_range_of_F_ends():
+    _, found = minimum(pose, ["w**2"], {"w": "alpha"})
+    assert [branch.factor for branch in found.branches] == [None, 0]
+    assert found.at({"beta": Fraction(-1), "alpha": Fraction(1)}) is None
