@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numerics.flow import Flow, flow
     from numerics.interpolate import Solution, interpolate
     from numerics.lowering import NumericPotential, lower
+    from numerics.time_warp import TimeWarp, time_warp
 
 __all__ = [
     "CrossCheck",
@@ -21,6 +22,8 @@ __all__ = [
     "flow",
     "interpolate",
     "lower",
+    "TimeWarp",
+    "time_warp",
 ]
 
 _LAZY = {
@@ -28,10 +31,12 @@ _LAZY = {
     "Flow": "numerics.flow",
     "NumericPotential": "numerics.lowering",
     "Solution": "numerics.interpolate",
+    "TimeWarp": "numerics.time_warp",
     "crosscheck": "numerics.crosscheck",
     "flow": "numerics.flow",
     "interpolate": "numerics.interpolate",
     "lower": "numerics.lowering",
+    "time_warp": "numerics.time_warp",
 }
 
 
@@ -44,7 +49,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """The package, in which ``flow`` and the others stay functions.
+    """The package, in which functions such as ``flow`` stay functions.
 
     Importing the submodule of that name would put the module in the place of the function.
     """

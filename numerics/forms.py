@@ -38,7 +38,7 @@ class ClosedForm:
     ) -> None:
         """Compile a piece; *known* are the numbers of start symbols and constants."""
         self._piece, self._backend, self._known, self._beta0 = piece, backend, known, beta0
-        self._steps = [(root.symbol.name, _root_step(root, backend)) for root in piece.roots]
+        self._steps = [(root.symbol.name, root_step(root, backend)) for root in piece.roots]
         self._gradient = backend.compile(piece.gradient)
         self._value = None
         if not piece.value.has(sympy.Integral):
@@ -158,7 +158,8 @@ class ClosedForm:
         return [column.reshape(shape) for column in x.T]
 
 
-def _root_step(root: Any, backend: Backend) -> Callable[[Mapping[str, Any]], Array]:
+def root_step(root: Any, backend: Backend) -> Callable[[Mapping[str, Any]], Array]:
+    """Return what evaluates a root of a piece from beta, the constants and earlier roots."""
     if root.explicit is not None:
         explicit = backend.compile([root.explicit])
 

@@ -1,0 +1,195 @@
+"""Time warping made visible: gradient flow and the mirror flow of Q run the same path.
+
+Where g rho is a Hessian, ``d/dt grad Q(beta) = g lambda``: with ``tau(t) = int_0^t g(w(s)) ds`` the
+predictor follows ``d/dtau grad Q(beta) = lambda``, the same path at another pace (Azulay et al.
+2021, section 5 and appendix B.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from derive.derivation import Derivation
+from derive.errors import InputError, NumericalError
+from derive.language.symbolic import from_sympy
+from numerics.agreement import digits_of
+from numerics.mirror_flow import MirrorFlow, mirror_flow
+from numerics.numbers import read_matrix, read_vector
+from numerics.start import read_start, start_point
+from numerics.tape import Builder, Register, Tape
+from numerics.taylor import Real, integrate, propagate
+
+_TAU, _TIME = "warped time", "time t"  # with a space: no weight is called so
+_GUARD = 6
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWarp:
+    """One path at two paces, in mpf, at the n steps of the flow, to where it interpolates.
+
+    Attributes:
+        time: t of gradient flow in the weights, from 0.
+        warped: tau(t).
+        warp: g at these times.
+        path: beta(t) of the flow in the weights, n rows of d.
+        mirror: beta of the mirror flow of Q at the time tau(t), n rows of d.
+        digits: decimal digits that both flows were run to.
+    """
+
+    time: tuple[Real, ...]
+    warped: tuple[Real, ...]
+    warp: tuple[Real, ...]
+    path: tuple[tuple[Real, ...], ...]
+    mirror: tuple[tuple[Real, ...], ...]
+    digits: int
+
+    @property
+    def agreement(self) -> float:
+        """The decimal digits to which the two paths agree, relative to the size of the path."""
+        size = max(abs(x) for beta in self.path for x in beta)
+        with mpmath.workdps(self.digits + _GUARD):
+            gaps = (
+                abs(a - b)
+                for beta, other in zip(self.path, self.mirror, strict=True)
+                for a, b in zip(beta, other, strict=True)
+            )
+            return min(digits_of(max(gaps), size), float(self.digits + _GUARD))
+
+    @property
+    def increasing(self) -> bool:
+        """Whether g > 0 at every step, and tau increases from each to the next."""
+        pairs = zip(self.warped, self.warped[1:], strict=False)
+        return min(self.warp) > 0 and all(a < b for a, b in pairs)
+
+    def report(self) -> str:
+        """Return a table of t, tau, g and beta as lines of text."""
+        lines = [f"{'t':>12} {'tau':>12} {'g':>12}  beta"]
+        for t, tau, g, beta in zip(self.time, self.warped, self.warp, self.path, strict=True):
+            row = " ".join(f"{mpmath.nstr(x, 6):>12}" for x in (t, tau, g))
+            lines.append(f"{row}  {' '.join(mpmath.nstr(x, 10) for x in beta)}")
+        bounds = f"{mpmath.nstr(min(self.warp), 6)} <= g <= {mpmath.nstr(max(self.warp), 6)}"
+        return "\n".join(
+            [*lines, f"{bounds}; the mirror flow of Q agrees to {self.agreement:.0f} digits"]
+        )
+
+
+def time_warp(
+    derivation: Derivation,
+    X: Iterable[Any],
+    y: Iterable[Any],
+    start: Mapping[str, Any],
+    digits: int = 30,
+) -> TimeWarp:
+    """Run gradient flow in the weights, and the mirror flow of Q for the warped time.
+
+    ``w' = -J^T X^T (X F(w) - y)`` with ``tau' = g(w)``; then ``d/dtau grad Q(beta) = -X^T (X beta -
+    y)`` from ``beta_0`` for the times tau. The two share the start and X, y, and nothing else.
+
+    Args:
+        derivation: a Q that was proved, with its warp g.
+        X: m rows of d numbers.
+        y: m numbers.
+        start: a number for every start symbol.
+        digits: decimal digits of both flows.
+
+    Raises:
+        InputError: a number, a shape or a name is wrong, or Q assumes another start.
+        NumericalError: there is no Q in closed form, or a flow does not converge.
+
+    Source: Azulay et al. 2021, section 5 and appendix B.1.
+    """
+    potential, g = derivation.potential, derivation.warping.g
+    p = potential.parameterization
+    rows, target = read_matrix(X, p.d), read_vector(y, "y")
+    if len(rows) != len(target):
+        raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
+    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
+        raise InputError(f"digits must be a positive whole number, not {digits!r}")
+    if g is None or not potential.pieces:
+        raise NumericalError(f"there is no Q to flow along: {potential.finding.reason}")
+    if p.parameters:
+        raise InputError(f"give the parameters numbers in F itself: {', '.join(p.parameters)}")
+    values = read_start(p, start)
+    weights, _ = start_point(p, values)
+
+    def steering(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
+        left = [
+            builder.linear(zip(beta, row, strict=True), -b)
+            for row, b in zip(rows, target, strict=True)
+        ]
+        columns = zip(*rows, strict=True)
+        return [builder.linear(zip(left, (-x for x in c), strict=True)) for c in columns]
+
+    working = digits + _GUARD
+    builder = Builder((*p.weights, _TAU, _TIME))
+    outputs = tuple(builder.tree(tree) for tree in p.trees)
+    moves = builder.reverse(outputs, steering(builder, outputs))[: p.p]
+    pace = builder.tree(from_sympy(g))
+    watch = _Watch(builder.tape([*outputs, pace]), rows, target, working)
+    field = builder.tape([*moves, pace, builder.constant(Fraction(1))])
+    integrate(field, (*weights, Fraction(0), Fraction(0)), working, watch)
+    warped = tuple(state[-2] for state in watch.states)
+    mirror = mirror_flow(potential, values, steering, working)
+    return TimeWarp(
+        tuple(state[-1] for state in watch.states),
+        warped,
+        tuple(point[-1] for point in watch.points),
+        tuple(tuple(point[:-1]) for point in watch.points),
+        _mirror_path(mirror, warped, working),
+        digits,
+    )
+
+
+class _Watch:
+    """Keeps every state of the flow, and stops it where it interpolates."""
+
+    def __init__(
+        self,
+        tape: Tape,
+        rows: Sequence[Sequence[Fraction]],
+        target: Sequence[Fraction],
+        digits: int,
+    ) -> None:
+        self._tape, self._digits = tape, digits
+        self.states: list[tuple[Real, ...]] = []
+        self.points: list[list[Real]] = []
+        with mpmath.workdps(digits + _GUARD):
+            self._rows = [[_real(x) for x in row] for row in rows]
+            self._target = [_real(b) for b in target]
+            size = max(1, *map(abs, self._target))
+            self._tolerance = mpmath.mpf(10) ** -digits * size
+
+    def __call__(self, state: tuple[Real, ...]) -> bool:
+        self.states.append(state)
+        self.points.append(
+            [x for (x,) in propagate(self._tape, [[w] for w in state], self._digits)]
+        )
+        beta = self.points[-1][:-1]
+        with mpmath.workdps(self._digits + _GUARD):
+            gaps = (
+                mpmath.fdot(row, beta) - b for row, b in zip(self._rows, self._target, strict=True)
+            )
+            return all(abs(gap) <= self._tolerance for gap in gaps)
+
+
+def _real(x: Fraction) -> Real:
+    return mpmath.mpf(x.numerator) / x.denominator
+
+
+def _mirror_path(
+    mirror: MirrorFlow, times: Sequence[Real], digits: int
+) -> tuple[tuple[Real, ...], ...]:
+    state: Sequence[Any] = mirror.start
+    path, before = [], mpmath.mpf(0)
+    for tau in times:
+        with mpmath.workdps(digits + _GUARD):
+            span = tau - before
+        state = integrate(mirror.field, state, digits, time=span).state
+        path.append(tuple(x for (x,) in propagate(mirror.output, [[x] for x in state], digits)))
+        before = tau
+    return tuple(path)
