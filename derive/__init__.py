@@ -22,14 +22,18 @@ from derive.errors import (
 from derive.verdict import Verdict
 
 if TYPE_CHECKING:
+    from derive.asymptotics import Regimes, regimes
     from derive.derivation import Derivation, derive
     from derive.explicit.record import ExplicitCounterpart
     from derive.explicit.regularize import explicit_counterpart
     from derive.inverse.parameterize import parameterize
     from derive.inverse.record import InverseDesign
     from derive.roads.ansatz import Ansatz
+    from derive.stages.initialization import Initialization
     from derive.stages.parameterization import Parameterization
     from derive.stages.radial import VectorModel
+    from derive.stages.scaled_start import scale_start
+    from derive.stages.width import random_width
 
 __version__ = "0.1.0"
 
@@ -40,17 +44,22 @@ __all__ = [
     "Derivation",
     "DeriveError",
     "ExplicitCounterpart",
+    "Initialization",
     "InputError",
     "InverseDesign",
     "LanguageError",
     "NumericalError",
     "Parameterization",
     "RankDeficient",
+    "Regimes",
     "VectorModel",
     "Verdict",
     "derive",
     "explicit_counterpart",
     "parameterize",
+    "random_width",
+    "regimes",
+    "scale_start",
 ]
 
 _LAZY = {
@@ -62,6 +71,11 @@ _LAZY = {
     "InverseDesign": "derive.inverse.record",
     "parameterize": "derive.inverse.parameterize",
     "Parameterization": "derive.stages.parameterization",
+    "Initialization": "derive.stages.initialization",
+    "random_width": "derive.stages.width",
+    "Regimes": "derive.asymptotics",
+    "regimes": "derive.asymptotics",
+    "scale_start": "derive.stages.scaled_start",
     "VectorModel": "derive.stages.radial",
 }
 

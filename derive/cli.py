@@ -23,6 +23,7 @@ from derive.experiment_cli import add_experiment
 from derive.explicit_cli import add_explicit
 from derive.inverse_cli import add_parameterize
 from derive.output import Narrator, check_writable, deliver
+from derive.regimes_cli import add_regimes
 from derive.request import Options, Request, model_of, read_request
 from derive.sandbox import ChildDied, Limits, OutOfTime, run_limited
 
@@ -249,7 +250,17 @@ def _protect(arguments: Sequence[str]) -> list[str]:
     ]
 
 
+def _confirm(regimes: Any) -> tuple[str, bool]:
+    """Test the limits of Q by numbers."""
+    from numerics.regimes import confirm_limits
+
+    found = confirm_limits(regimes)
+    lines = [c.report() for c in found] or ["there is no limit to check"]
+    return "\n".join(lines), all(c.passed for c in found)
+
+
 add_parameterize(app, _run)
+add_regimes(app, _run, _confirm)
 add_check(app, _run)
 add_experiment(app)
 add_catalogue(app, _run)

@@ -22,12 +22,12 @@ LAYERS = [
     {"derive.roads"},
     {"derive.records"},
     {"derive.derivation", "derive.radial"},
-    {"derive.inverse", "derive.explicit"},
+    {"derive.inverse", "derive.explicit", "derive.asymptotics"},
     {"derive.render", "derive.certificate", "derive.certificate_form", "derive.certificate_text"},
     {"derive.request"},
     {"derive.catalogue"},
     {"derive.audit"},
-    {"derive.inverse_cli", "derive.check_cli", "derive.experiment_cli", "derive.explicit_cli"},
+    {"derive.inverse_cli", "derive.check_cli", "derive.experiment_cli", "derive.explicit_cli", "derive.regimes_cli"},
     {"derive.catalogue_cli", "derive.audit_cli"},
     {"derive.cli"},
     {"derive.__main__"},
@@ -38,6 +38,7 @@ ALLOWED_TO_USE_NUMERICS = {"derive.records", "derive.cli", "derive.experiment_cl
 LAZY = {
     ("derive.derivation", "derive.render"),
     ("derive.radial", "derive.render"),
+    ("derive.asymptotics", "derive.render"),
     ("derive.inverse.record", "derive.render"),
     ("derive.explicit.record", "derive.render"),
 }
@@ -108,6 +109,7 @@ def test_the_door_is_light(statement):
 
 def test_numerics_reads_records_only():
     allowed = (
+        "derive.asymptotics",
         "derive.derivation",
         "derive.records",
         "derive.stages",

@@ -1,0 +1,266 @@
+"""Regimes of a derived Q: its limits in the scale, or any other symbol, of the start.
+
+Two roads. For homogeneous F and a start that is scaled as a whole, the kernel regime follows from
+the covariance of Q (:mod:`derive.stages.linearization`), closed form or not. For every symbol of
+the start the gradient of the closed form is expanded exactly (:mod:`derive.stages.regimes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.derivation import Derivation
+from derive.errors import InputError
+from derive.exact.field import RationalFunction
+from derive.language import to_sympy
+from derive.stages.coefficients import Coefficients, Unexpanded
+from derive.stages.curve_regimes import curve_limit
+from derive.stages.limit import Limit, Point, read_point, undecided
+from derive.stages.limit_form import LimitForm
+from derive.stages.linearization import (
+    Homogeneity,
+    ScaledStart,
+    TangentKernel,
+    find_homogeneity,
+    find_scaled_start,
+    find_tangent_kernel,
+)
+from derive.stages.notation import Notation
+from derive.stages.regimes import closed_limit
+from derive.verdict import Finding, Identity, Verdict, conclude
+
+
+@dataclass(frozen=True)
+class Regimes:
+    """Where Q tends to, in one symbol of the start.
+
+    Attributes:
+        derivation: of Q.
+        variable: the start symbol.
+        kernel: the tangent kernel at the start.
+        homogeneity: F(c w) = c^D F(w), or None.
+        scaled: whether the whole start is a power of the symbol, times what is free of it.
+        deciding: that Q depends on the start through K(w_0) alone, which then decides every joint
+            limit; None where that was not proved, or there is no second symbol.
+        limits: what Q tends to.
+    """
+
+    derivation: Derivation
+    variable: str
+    kernel: TangentKernel
+    homogeneity: Homogeneity | None
+    scaled: ScaledStart | None
+    deciding: Finding | None
+    limits: tuple[Limit, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED where every limit is."""
+        return conclude(tuple(limit.finding for limit in self.limits))
+
+    def to_text(self, width: int = 80) -> str:
+        """Return the regimes as plain text."""
+        from derive.render.regimes import render_text
+
+        return render_text(self, width)
+
+    def to_latex(self, standalone: bool = False) -> str:
+        """Return a LaTeX snippet, or a document."""
+        from derive.render.regimes import render_latex
+
+        return render_latex(self, standalone)
+
+    def to_json(self) -> str:
+        """Return the versioned JSON record."""
+        from derive.render.regimes import render_json
+
+        return render_json(self)
+
+
+def regimes(
+    derivation: Derivation,
+    variable: str,
+    toward: Iterable[Any] = (0, "oo"),
+    progress: Callable[[str], None] | None = None,
+) -> Regimes:
+    """Return the limits of Q as a positive start symbol tends to 0 and to infinity.
+
+    At fixed beta: Q/N -> a convex function as the symbol tends to its limit. Where the whole start
+    is scaled, also at a fixed distance from beta_0 = F(w_0): the kernel regime.
+
+    >>> from derive import Parameterization, derive
+    >>> p = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
+    >>> [limit.regime for limit in regimes(derive(p), "alpha").limits]
+    ['rich', 'kernel']
+
+    Args:
+        derivation: a Q that was proved.
+        variable: a start symbol, or a parameter such as the depth.
+        toward: the limits: 0, "oo", or a number with - or + behind it for one side, "1-".
+        progress: called with the name of each step as it begins.
+
+    Raises:
+        InputError: there is no such symbol, or a limit is not read.
+
+    Source: Chizat, Oyallon, Bach 2019; Woodworth et al. 2020; Azulay et al. 2021, section 7.
+    """
+    enter = progress or (lambda step: None)
+    p = derivation.potential.parameterization
+    if variable not in (*p.start_symbols, *p.parameters):
+        known = ", ".join((*p.start_symbols, *p.parameters)) or "none"
+        raise InputError(f"{variable} is no symbol of the start; its symbols are: {known}")
+    points = [read_point(variable, text) for text in toward]
+    enter("tangent kernel")
+    notation = Notation(p, tuple(range(p.d)))
+    kernel = find_tangent_kernel(p, notation)
+    homogeneity = find_homogeneity(p, notation)
+    scaled = None
+    if homogeneity is not None and derivation.warping.verdict is Verdict.PROVED:
+        scaled = find_scaled_start(p, variable, _warp_slopes(derivation))
+    limits: list[Limit] = []
+    for point in points:
+        enter(f"limit {point.text}")
+        near = _near_start(derivation, point, kernel, homogeneity, scaled)
+        if near is None or kernel.unbiased:
+            fixed = _at_fixed_beta(derivation, point, kernel)
+            open_end = fixed.finding.verdict is not Verdict.PROVED
+            limits.append(near if near is not None and open_end else fixed)
+        else:
+            # As beta_0 -> infinity there is nothing to see at fixed beta.
+            limits.append(near)
+    decided = _deciding(derivation, kernel)
+    return Regimes(derivation, variable, kernel, homogeneity, scaled, decided, tuple(limits))
+
+
+def _warp_slopes(derivation: Derivation) -> tuple[RationalFunction, ...]:
+    p = derivation.potential.parameterization
+    if len(derivation.blocks) == 1:
+        return derivation.blocks[0].warping.H or (p.field.zero,) * p.d
+    return (p.field.zero,) * p.d
+
+
+def _near_start(
+    derivation: Derivation,
+    point: Point,
+    kernel: TangentKernel,
+    homogeneity: Homogeneity | None,
+    scaled: ScaledStart | None,
+) -> Limit | None:
+    """Return the kernel limit at fixed x = beta - beta_0 where c^(m D) -> infinity, else None."""
+    if homogeneity is None or scaled is None or point.side not in ("0", "oo"):
+        return None
+    D, m = homogeneity.degree, scaled.exponent
+    if not _is_positive(m * D * (1 if point.side == "oo" else -1)):
+        return None
+    betas = derivation.beta
+    p = derivation.potential.parameterization
+    symbol = Notation(p, tuple(range(p.d))).start_symbols[point.variable]
+    one = sympy.Matrix(kernel.matrix.xreplace({symbol: sympy.S.One}))
+    inverse = one.adjugate(method="berkowitz") / one.det(method="berkowitz")
+    x = betas if kernel.unbiased else tuple(_fresh(derivation, b) for b in betas)
+    gradient = tuple(sympy.factor(g) for g in inverse * sympy.Matrix(x))
+    Q = sympy.factor(sympy.Add(*(xi * g for xi, g in zip(x, gradient, strict=True))) / 2)
+    finding = Finding(
+        Verdict.PROVED,
+        "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0), and the "
+        "second-order term of Q_1 at b_0 is that of the tangent kernel",
+        (*homogeneity.finding.evidence, *scaled.evidence),
+    )
+    return Limit(
+        point,
+        finding,
+        "kernel",
+        x,
+        kernel.beta_0,
+        _warp_at_start(derivation) * symbol ** sympy.expand(2 * m * (1 - D)),
+        LimitForm("quadratic", Q, gradient, sympy.Integer(2)),
+        gradient,
+        symbol ** sympy.expand(-scaled.order * m * D),
+        False,
+    )
+
+
+def _fresh(derivation: Derivation, beta: Symbol) -> Symbol:
+    """Return a symbol for beta_i - beta_i0."""
+    p = derivation.potential.parameterization
+    notation = Notation(p, tuple(range(p.d)))
+    return notation.fresh("x" + beta.name.lstrip("abcdefghijklmnopqrstuvwxyz"))
+
+
+def _warp_at_start(derivation: Derivation) -> Expr:
+    """Return g(w_0) in start symbols."""
+    p = derivation.potential.parameterization
+    g = derivation.warping.g
+    if g is None or len(derivation.blocks) > 1:
+        return sympy.S.One
+    symbols = Notation(p, tuple(range(p.d))).start_symbols
+    start = {w: to_sympy(tree, symbols) for w, tree in p.start}
+    return g.subs({s: start[s.name] for s in g.free_symbols if s.name in start}, simultaneous=True)
+
+
+def _is_positive(exponent: Expr) -> bool:
+    """Tell whether an exponent is positive; for a symbolic depth D, for every D > 2."""
+    depth = Symbol("depth_", positive=True)
+    return bool(exponent.xreplace(dict.fromkeys(exponent.free_symbols, 2 + depth)).is_positive)
+
+
+def _at_fixed_beta(derivation: Derivation, point: Point, kernel: TangentKernel) -> Limit:
+    """Return the limit of Q at fixed beta from its closed form."""
+    potential = derivation.potential
+    p = potential.parameterization
+    if not potential.pieces or potential.gradient is None:
+        reason = f"there is no Q to take the limit of: {potential.finding.reason}"
+        return undecided(point, reason)
+    curves = [piece for piece in potential.pieces if piece.curve is not None]
+    if curves:
+        if len(potential.pieces) > 1 or curves[0].curve is None:
+            reason = "several outputs, one of them parametric: take the limit of each on its own"
+            return undecided(point, reason)
+        return curve_limit(curves[0].curve, curves[0].gradient[0], derivation.beta[0], point)
+    if potential.kind != "explicit":
+        reason = f"Q is given in the {potential.kind} form, whose expansion is not written"
+        return undecided(point, reason)
+    single = [len(block) == 1 for i in range(p.d) for block in p.blocks if i in block]
+    positive = frozenset({s.name for s in _symbols(derivation) if s.is_positive} | {point.variable})
+    return closed_limit(potential.gradient, derivation.beta, single, point, positive, kernel.matrix)
+
+
+def _symbols(derivation: Derivation) -> set[Expr]:
+    gradient = derivation.potential.gradient or ()
+    return {s for g in gradient for s in g.free_symbols}
+
+
+def _deciding(derivation: Derivation, kernel: TangentKernel) -> Finding | None:
+    """Decide whether Q' of one unbiased output is a function of beta and K(w_0) alone.
+
+    That is so where dQ' and dK(w_0), by the start symbols, are parallel.
+    """
+    gradient, p = derivation.potential.gradient, derivation.potential.parameterization
+    if p.d > 1 or gradient is None or not kernel.unbiased:
+        return None
+    if derivation.potential.kind != "explicit":
+        return None
+    K = kernel.matrix[0, 0]
+    symbols = sorted(K.free_symbols | (gradient[0].free_symbols - {derivation.beta[0]}), key=str)
+    if len(symbols) < 2:
+        return None
+    decide = Coefficients({s.name for s in symbols if s.is_positive})
+    evidence = []
+    for i, s in enumerate(symbols):
+        for t in symbols[i + 1 :]:
+            left = sympy.diff(gradient[0], s) * sympy.diff(K, t)
+            right = sympy.diff(gradient[0], t) * sympy.diff(K, s)
+            statement = f"dQ'/d{s} dK/d{t} = dQ'/d{t} dK/d{s}"
+            try:
+                if not decide.is_zero(left - right):
+                    return None
+            except Unexpanded:
+                return None
+            evidence.append(Identity(statement, str(left), str(right)))
+    reason = "Q depends on the start through K(w_0) alone"
+    return Finding(Verdict.PROVED, reason, tuple(evidence))

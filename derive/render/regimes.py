@@ -1,0 +1,192 @@
+"""Text, LaTeX and JSON of the regimes of Q."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.asymptotics import Regimes
+from derive.language import to_text
+from derive.render.formula import latex, latex_name
+from derive.render.latex import display, document
+from derive.render.plain import plain
+from derive.render.text import title, wrap
+from derive.stages.limit import Limit
+from derive.verdict import Finding
+
+FORMAT = "regderive-regimes"
+VERSION = 1
+MEANING = {
+    "kernel": "the squared norm of the tangent kernel at the start",
+    "rich": "an l1 norm",
+    "anti-NTK": "an increasing function of the l2 norm, the same minimizer",
+    "intermediate": "neither the kernel norm nor l1 nor l2",
+    "unknown": "not decided",
+}
+
+
+def render_text(regimes: Regimes, width: int = 80) -> str:
+    """Return the regimes as plain text."""
+    lines = [f"Regimes of Q in {regimes.variable}", "", *_kernel(regimes)]
+    for limit in regimes.limits:
+        lines += ["", title(f"Limit {limit.point.text}", limit.finding.verdict), *_limit(limit)]
+    return "\n".join(part for line in lines for part in (wrap(line, width) if line else [""]))
+
+
+def _kernel(r: Regimes) -> Iterator[str]:
+    yield "Start"
+    for i, row in enumerate(r.kernel.matrix.tolist(), 1):
+        for j, entry in enumerate(row[i - 1 :], i):
+            index = f"{i}{j}" if len(row) > 1 else ""
+            yield f"  K{index}(w_0) = {plain(entry)}"
+    yield "  K = J J^T is the tangent kernel on predictors"
+    for b, b0 in zip(r.derivation.beta, r.kernel.beta_0, strict=True):
+        yield f"  {b}_0 = {plain(b0)}"
+    if r.homogeneity is not None:
+        D = plain(r.homogeneity.degree)
+        yield f"  F(c w) = c^D F(w) with D = {D}, by Euler's identity"
+        time = plain(r.homogeneity.time)
+        yield f"  from c w_0 gradient flow is c^({time}) times as fast near its start"
+    if r.deciding is not None:
+        yield f"  {r.deciding.reason}: it decides every joint limit"
+
+
+def _limit(limit: Limit) -> Iterator[str]:
+    form, unit = limit.form, limit.unit
+    if form is None or unit is None:
+        yield f"  {limit.finding.reason}"
+        return
+    yield f"  {limit.regime} regime: {MEANING[limit.regime]}"
+    if form.Q is not None:
+        yield f"  Q/N -> {plain(form.Q)}"
+    else:
+        for x, g in zip(limit.coordinates, form.gradient, strict=True):
+            yield f"  dQ/d{x}/N -> {plain(g)}"
+    if form.curve is not None:
+        yield f"  {limit.coordinates[0]} -> {plain(form.curve)}"
+    yield f"  N = {plain(unit)}"
+    if limit.origin is not None and any(b != 0 for b in limit.origin):
+        for x, b in zip(limit.coordinates, limit.origin, strict=True):
+            yield (
+                f"  {x} = beta - ({plain(b)})"
+                if len(limit.origin) == 1
+                else (f"  {x} = {_beta_of(limit, x)} - ({plain(b)})")
+            )
+    if limit.error is not None:
+        order = "of order" if limit.sharp else "at most of order"
+        yield f"  relative error: {order} {plain(limit.error)}"
+    yield f"  by {limit.finding.reason}"
+
+
+def _beta_of(limit: Limit, x: Symbol) -> str:
+    return f"beta{limit.coordinates.index(x) + 1}"
+
+
+def render_latex(regimes: Regimes, standalone: bool = False) -> str:
+    """Return a LaTeX snippet, or a document when *standalone*."""
+    r = regimes
+    lines = [r"The tangent kernel $K = JJ^\top$ at the start is"]
+    lines += list(display([("K(w_0)", latex(sympy.Matrix(r.kernel.matrix)))]))
+    if r.homogeneity is not None:
+        lines.append(
+            f"The model is homogeneous: $F(cw) = c^D F(w)$, $D = {latex(r.homogeneity.degree)}$."
+        )
+    if r.deciding is not None:
+        lines.append("$Q$ depends on the start through $K(w_0)$ alone.")
+    for limit in r.limits:
+        lines += ["", *_latex_limit(limit)]
+    body = "\n".join(lines)
+    return document(body) if standalone else body
+
+
+def _latex_limit(limit: Limit) -> Iterator[str]:
+    side = {"0": "0^+", "oo": r"\infty"}
+    value = latex(limit.point.value)
+    sign = {"below": "^-", "above": "^+"}.get(limit.point.side, "")
+    to = side.get(limit.point.side, f"{value}{sign}")
+    where = rf"{latex_name(limit.point.variable)} \to {to}"
+    if limit.form is None or limit.unit is None:
+        yield f"As ${where}$ nothing was proved."
+        return
+    yield f"As ${where}$ ({limit.regime} regime),"
+    rows: list[tuple[str, str]] = []
+    if limit.form.Q is not None:
+        rows.append(("Q/N", rf"\to {latex(limit.form.Q)}"))
+    else:
+        for x, g in zip(limit.coordinates, limit.form.gradient, strict=True):
+            rows.append(
+                (rf"\frac{{1}}{{N}} \frac{{\partial Q}}{{\partial {latex(x)}}}", rf"\to {latex(g)}")
+            )
+    if limit.form.curve is not None:
+        rows.append((latex(limit.coordinates[0]), rf"\to {latex(limit.form.curve)}"))
+    rows.append(("N", latex(limit.unit)))
+    if limit.origin is not None and any(b != 0 for b in limit.origin):
+        rows += [
+            (latex(x), rf"(\beta - \beta_0)_{{{i}}}, \quad (\beta_0)_{{{i}}} = {latex(b)}")
+            for i, (x, b) in enumerate(zip(limit.coordinates, limit.origin, strict=True), 1)
+        ]
+    yield from (line.replace(r"&= \to", r"&\to") for line in display(rows))
+    if limit.error is not None:
+        yield rf"with a relative error of order ${latex(limit.error)}$."
+
+
+def render_json(regimes: Regimes) -> str:
+    """Return the record as JSON text; expressions are strings."""
+    p = regimes.derivation.parameterization
+    h = regimes.homogeneity
+    record = {
+        "format": FORMAT,
+        "version": VERSION,
+        "verdict": regimes.verdict.value,
+        "outputs": [to_text(t) for t in p.trees],
+        "start": {w: to_text(t) for w, t in p.start},
+        "variable": regimes.variable,
+        "kernel_at_start": [[plain(x) for x in row] for row in regimes.kernel.matrix.tolist()],
+        "beta_0": [plain(b) for b in regimes.kernel.beta_0],
+        "unbiased": regimes.kernel.unbiased,
+        "homogeneity": None
+        if h is None
+        else {"degree": plain(h.degree), "time_exponent": plain(h.time), **_finding(h.finding)},
+        "decided_by_kernel_at_start": None
+        if regimes.deciding is None
+        else _finding(regimes.deciding),
+        "limits": [_record(limit) for limit in regimes.limits],
+    }
+    return json.dumps(record, indent=2, ensure_ascii=True)
+
+
+def _record(limit: Limit) -> dict[str, Any]:
+    def written(x: Expr | None) -> str | None:
+        return None if x is None else plain(x)
+
+    form = limit.form
+    return {
+        "limit": limit.point.text,
+        "regime": limit.regime,
+        "Q": None if form is None else written(form.Q),
+        "gradient": None if form is None else [plain(g) for g in form.gradient],
+        "shape": None if form is None else form.shape,
+        "degree": None if form is None else written(form.degree),
+        "curve": None if form is None else written(form.curve),
+        "coordinates": [str(x) for x in limit.coordinates],
+        "origin": None if limit.origin is None else [plain(b) for b in limit.origin],
+        "unit": written(limit.unit),
+        "relative_error": written(limit.error),
+        "error_is_sharp": limit.sharp,
+        **_finding(limit.finding),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "verdict": finding.verdict.value,
+        "reason": finding.reason,
+        "evidence": [
+            {"statement": e.statement, "left": e.left, "right": e.right, "holds": e.holds}
+            for e in finding.evidence
+        ],
+    }

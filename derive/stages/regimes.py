@@ -1,0 +1,200 @@
+"""Limits of Q in a start symbol: exact expansions of its gradient, and what they are called.
+
+At fixed beta, grad Q(beta) = N (G(beta) + o(1)) as the symbol tends to its limit, N > 0 free of
+beta. Q/N, fixed to be 0 at one point, is convex and its gradient converges almost everywhere and,
+as gradients of convex functions, locally bounded; so Q/N converges to the convex function with
+gradient G, uniformly on compact sets, and where that has a single minimizer on {X beta = y} the
+minimizers converge to it (Rockafellar & Wets 1998, theorems 7.17 and 7.33).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.stages.coefficients import Coefficients, Undefined, Unexpanded
+from derive.stages.expansion import Expander, Expansion, Growth
+from derive.stages.limit import Limit, Point, Regime, growth_expression, undecided
+from derive.stages.limit_form import LimitForm, recognize
+from derive.verdict import Finding, Identity, Verdict
+
+_SPANS = (1, 2, 4, 8)
+
+
+@dataclass(frozen=True)
+class LeadingGradient:
+    """grad Q = e^r |log e|^k (G + O(error)), one G for each sign of a coordinate that has its own.
+
+    Attributes:
+        growth: (r, -k).
+        above: G_i in the coordinates, those of single outputs positive.
+        below: G_i with those of single outputs in place of their negatives, None where Q is not
+            defined there; the same where outputs are coupled.
+        error: the growth of the largest term left out, over that of the leading one; None where
+            nothing is left out.
+        sharp: whether that term is known, rather than a bound.
+    """
+
+    growth: Growth
+    above: tuple[Expr, ...]
+    below: tuple[Expr | None, ...]
+    error: Growth | None
+    sharp: bool
+
+
+def closed_limit(
+    gradient: Sequence[Expr],
+    betas: Sequence[Symbol],
+    single: Sequence[bool],
+    point: Point,
+    positive: frozenset[str],
+    kernel: sympy.ImmutableMatrix,
+) -> Limit:
+    """Return the limit of Q at fixed beta from the closed form of its gradient.
+
+    Args:
+        gradient: d expressions in the betas and start symbols.
+        betas: the d coordinates.
+        single: for each, whether its gradient depends on it alone.
+        point: where a start symbol tends to.
+        positive: start symbols that are positive.
+        kernel: K(w_0) in start symbols.
+    """
+    try:
+        leading = expand_gradient(gradient, betas, single, point, positive)
+        form = recognize(leading.above, leading.below, betas, single, positive)
+    except Unexpanded as open_end:
+        return undecided(point, str(open_end))
+    regime: Regime = "intermediate"
+    if is_inverse_kernel(form, kernel, betas, point, positive):
+        regime = "kernel"
+    elif form.shape == "l1":
+        regime = "rich"
+    elif form.shape == "l2" and form.degree != 2:
+        regime = "anti-NTK"
+    small = point.small
+    unit = growth_expression(leading.growth, small)
+    error = None if leading.error is None else growth_expression(leading.error, small)
+    order = "no error" if error is None else f"relative error of order {error}"
+    evidence = tuple(
+        Identity(f"dQ/d{b} = N G + ..., {order}", str(g), f"({unit})*({up})")
+        for b, g, up in zip(betas, gradient, leading.above, strict=True)
+    )
+    finding = Finding(Verdict.PROVED, "exact expansion of grad Q at fixed beta", evidence)
+    at = tuple(betas)
+    return Limit(point, finding, regime, at, None, unit, form, leading.below, error, leading.sharp)
+
+
+def expand_gradient(
+    gradient: Sequence[Expr],
+    betas: Sequence[Symbol],
+    single: Sequence[bool],
+    point: Point,
+    positive: frozenset[str],
+) -> LeadingGradient:
+    """Expand grad Q at fixed beta to its leading order and the error after it.
+
+    Args:
+        gradient: d expressions in the betas and start symbols.
+        betas: the d coordinates.
+        single: for each, whether its gradient depends on it alone.
+        point: where a start symbol tends to.
+        positive: start symbols that are positive.
+
+    Raises:
+        Unexpanded: an expansion of this kind does not exist or a sign was not decided.
+    """
+    e = Symbol("e_", positive=True)
+    signed = {b for b, alone in zip(betas, single, strict=True) if alone}
+    magnitudes = {b: Symbol(b.name, positive=True) if b in signed else b for b in betas}
+    decide = Coefficients({*positive, *(b.name for b in signed)})
+    last: LeadingGradient | Unexpanded = Unexpanded("no expansion")
+    for span in _SPANS:
+        expander = Expander(e, decide, Fraction(span))
+
+        def expanded(g: Expr, sign: int, use: Expander = expander) -> Expansion | None:
+            at = {b: sign * m if b in signed else m for b, m in magnitudes.items()}
+            try:
+                return use.expand(_at(g.subs(at, simultaneous=True), point, e))
+            except Undefined:
+                if sign > 0:
+                    raise
+                return None  # F does not reach there
+
+        try:
+            last = _leading([[expanded(g, sign) for g in gradient] for sign in (1, -1)])
+        except Unexpanded as open_end:
+            if isinstance(last, LeadingGradient):
+                break
+            last = open_end
+            continue
+        if last.sharp:
+            break
+    if isinstance(last, Unexpanded):
+        raise last
+    return last
+
+
+def _at(expression: Expr, point: Point, e: Symbol) -> Expr:
+    images = {s: point.image(e) for s in expression.free_symbols if s.name == point.variable}
+    return sympy.powdenest(expression.xreplace(images))
+
+
+def _leading(sides: list[list[Expansion | None]]) -> LeadingGradient:
+    expansions = [x for side in sides for x in side if x is not None]
+    growth = min((x.leading for x in expansions if x.terms), default=None)
+    if growth is None or not all(x.reaches(growth) for x in expansions):
+        raise Unexpanded("terms that cancel hide the leading one")
+    sign = -1 if growth[1] % 2 else 1
+
+    def coefficient(x: Expansion) -> Expr:
+        return sign * x.terms.get(growth, sympy.S.Zero)
+
+    above = tuple(coefficient(x) for x in sides[0] if x is not None)
+    below = tuple(None if x is None else coefficient(x) for x in sides[1])
+    rest = [g for x in expansions for g in x.terms if g != growth]
+    orders = [(x.order, 0) for x in expansions if x.order is not None]
+    least = min([*rest, *orders], default=None)
+    if least is None:
+        return LeadingGradient(growth, above, below, None, True)
+    error = least[0] - growth[0], least[1] - growth[1]
+    return LeadingGradient(growth, above, below, error, least in rest)
+
+
+def is_inverse_kernel(
+    form: LimitForm,
+    kernel: sympy.Matrix,
+    betas: Sequence[Symbol],
+    point: Point,
+    names: frozenset[str],
+) -> bool:
+    """Tell whether the Hessian M of a quadratic limit is K(w_0)^-1, to leading order and scale.
+
+    The product K(w_0) M must be a multiple of the identity to leading order.
+    """
+    if form.shape not in ("quadratic", "l2") or form.degree != 2:
+        return False
+    hessian = sympy.Matrix([[sympy.diff(g, b) for b in betas] for g in form.gradient])
+    e = Symbol("e_", positive=True)
+    decide = Coefficients(names)
+    try:
+        for span in _SPANS:
+            expander = Expander(e, decide, Fraction(span))
+            entries = [expander.expand(_at(x, point, e)) for x in kernel * hessian]
+            growth = min(x.leading for x in entries if x.terms)
+            if all(x.reaches(growth) for x in entries):
+                break
+        else:
+            return False
+        leading = [x.terms.get(growth, sympy.S.Zero) for x in entries]
+        n = len(betas)
+        return all(
+            decide.is_zero(c - (leading[0] if k % (n + 1) == 0 else 0))
+            for k, c in enumerate(leading)
+        )
+    except (Unexpanded, ValueError):
+        return False

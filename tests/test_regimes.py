@@ -1,0 +1,349 @@
+"""Regimes of Q: limits are proved, named, and confirmed by numbers at two scales."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from sympy import Abs, Rational, log, sqrt
+
+from derive import (
+    Initialization,
+    InputError,
+    Parameterization,
+    Verdict,
+    derive,
+    random_width,
+    regimes,
+    scale_start,
+)
+from derive.asymptotics import Regimes
+from derive.stages.limit import read_point
+from numerics.flow import flow
+from numerics.regimes import confirm_limits
+
+ROOT = Path(__file__).parent.parent
+alpha = sympy.Symbol("alpha", positive=True)
+
+
+def found(
+    outputs: list[str],
+    start: dict[str, str] | None = None,
+    variable: str = "alpha",
+    positive: tuple[str, ...] = (),
+    toward: tuple[Any, ...] = (0, "oo"),
+) -> Regimes:
+    p = Parameterization.parse(outputs, start, (*positive, variable) if start else positive)
+    if variable not in (*p.start_symbols, *p.parameters):
+        p = scale_start(p, variable)
+    return regimes(derive(p), variable, toward)
+
+
+def shaped(scale: str, shape: str) -> dict[str, str]:
+    layers = Initialization.from_shape(scale, shape)
+    u, v = str(layers.u[0]), str(layers.v[0])
+    return {"u": u, "x": u, "v": v, "y": v}
+
+
+TIED = {"p": "alpha", "m": "alpha"}
+CASES = {
+    "tied": (["p**2 - m**2"], TIED, ["rich", "kernel"]),
+    "tied, two outputs": (
+        ["p**2 - m**2", "q**2 - r**2"],
+        {**TIED, "q": "2*alpha", "r": "2*alpha"},
+        ["rich", "kernel"],
+    ),
+    "tied, depth 3": (["p**3 - m**3"], TIED, ["rich", "kernel"]),
+    "tied, depth 5": (["p**5 - m**5"], TIED, ["rich", "kernel"]),
+    "tied, any depth": (["p**D - m**D"], TIED, ["rich", "kernel"]),
+    "biased": (["p**2 - m**2"], {"p": "alpha", "m": "2*alpha"}, ["rich", "kernel"]),
+    "untied, any start": (["u*v - x*y"], None, ["rich", "kernel"]),
+    "width two": (["u*v + 2*x*y"], {"u": "alpha", "v": "0", "x": "0", "y": "alpha"}, None),
+    "one shape": (["u*v - x*y"], shaped("alpha", "3/5"), ["rich", "kernel"]),
+    "square": (["w**2"], {"w": "alpha"}, ["rich", "kernel"]),
+    "linear": (["2*w"], None, ["kernel", "kernel"]),
+    "neuron": (["a*u1", "a*u2"], None, ["anti-NTK", "kernel"]),
+    "skew neuron": (["a*u1", "a*u2 - a*u1"], None, ["intermediate", "kernel"]),
+    "balanced deep neuron": (
+        ["a*b*u1", "a*b*u2"],
+        {"a": "alpha", "b": "alpha", "u1": "3*alpha/5", "u2": "4*alpha/5"},
+        ["anti-NTK", "kernel"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case)
+def test_limits_are_proved_and_confirmed_at_two_scales(case):
+    outputs, start, names = CASES[case]
+    r = found(outputs, start)
+    if names is not None:
+        assert [limit.regime for limit in r.limits] == names
+    confirmed = confirm_limits(r)
+    proved = [limit for limit in r.limits if limit.finding.verdict is Verdict.PROVED]
+    assert [c.limit for c in confirmed] == proved
+    assert proved
+    for c in confirmed:
+        assert c.passed, c.report()
+        assert "confirmed; errors" in c.report()
+
+
+def test_the_limits_have_the_forms_that_theory_gives():
+    zero, infinity = found(["p**2 - m**2"], TIED).limits
+    beta = sympy.Symbol("beta", real=True)
+    assert zero.form is not None
+    assert infinity.form is not None
+    assert (zero.form.Q, zero.unit, zero.error) == (
+        Abs(beta) / 2,
+        log(1 / alpha),
+        1 / log(1 / alpha),
+    )
+    assert (infinity.form.Q, infinity.unit, infinity.error) == (
+        beta**2 / 16,
+        alpha**-2,
+        alpha**-4,
+    )
+    neuron = found(["a*u1", "a*u2"])
+    b1, b2 = neuron.derivation.beta
+    assert Rational(2, 3) * (b1**2 + b2**2) ** Rational(3, 4) == neuron.limits[0].form.Q
+
+
+def test_the_kernel_limit_of_a_neuron_is_a_mahalanobis_distance():
+    # I - (1 - s)^2/(2 (1 + s^2)) u u^T/|u|^2, up to scale: Azulay et al. 2021, appendix F.
+    layers = Initialization.from_shape("alpha", "3/5", u=(3, 4))
+    start = {"a": str(layers.v[0]), "u1": str(layers.u[0]), "u2": str(layers.u[1])}
+    r = found(["a*u1", "a*u2"], start)
+    limit = r.limits[1]
+    assert limit.regime == "kernel"
+    assert limit.form is not None
+    assert limit.origin is not None
+    hessian = sympy.Matrix(
+        [[sympy.diff(g, x) for x in limit.coordinates] for g in limit.form.gradient]
+    )
+    s, unit = layers.shape, sympy.Matrix([Rational(3, 5), Rational(4, 5)])
+    expected = sympy.eye(2) - (1 - s) ** 2 / (2 * (1 + s**2)) * unit * unit.T
+    ratio = hessian * expected.inv()
+    assert ratio[0, 1] == ratio[1, 0] == 0
+    assert ratio[0, 0] == ratio[1, 1] != 0
+    # beta_0 = alpha u/|u|: the scale is that of the predictor.
+    assert [sympy.expand(b / alpha) for b in limit.origin] == list(unit)
+
+
+def test_both_roads_to_the_kernel_limit_agree():
+    # Expansion of the closed form, and covariance: the same quadratic form, up to the unit.
+    r = found(["p**2 - m**2", "q**2 - r**2"], CASES["tied, two outputs"][1])
+    by_expansion = r.limits[1]
+    assert "expansion" in by_expansion.finding.reason
+    whole = by_expansion.form.Q * by_expansion.unit
+    K = r.kernel.matrix
+    quadratic = sum(b**2 / K[i, i] for i, b in enumerate(r.derivation.beta)) / 2
+    assert sympy.expand(whole - quadratic) == 0
+
+
+def test_the_shape_alone_decides_as_well():
+    # The scale is fixed: |s| -> 1 is a kernel regime of the untied pair, with K(w_0) -> infinity.
+    r = found(["u*v - x*y"], shaped("alpha", "s"), "s", ("alpha",), ("1-",))
+    (limit,) = r.limits
+    assert limit.regime == "kernel"
+    (c,) = confirm_limits(r)
+    assert c.passed, c.report()
+
+
+def test_a_joint_limit_is_decided_by_the_scale_over_one_less_the_squared_shape():
+    # Q depends on the two layers through K(w_0) = 4 alpha (1 + s^2)/(1 - s^2) alone.
+    start = {"u": "c", "x": "c", "v": "d", "y": "d"}
+    r = found(["u*v - x*y"], start, "c", ("d",), ("oo",))
+    assert r.deciding is not None
+    assert r.deciding.verdict is Verdict.PROVED
+    layers = Initialization.from_shape("alpha", "s")
+    K = r.kernel.matrix[0, 0]
+    c, d = sorted(K.free_symbols, key=str)
+    s, a = sympy.Symbol("s", real=True), sympy.Symbol("alpha", real=True)
+    value = K.subs({c: layers.u[0], d: layers.v[0]})
+    assert sympy.simplify(value - 4 * a * (1 + s**2) / (1 - s**2)) == 0
+    # Along alpha = 1/n^2, s = 1 - 1/n^e the quotient tends to 0 or infinity with e - 2.
+    rich = {"u": "c/2", "x": "c/2", "v": "2*c", "y": "2*c"}
+    lazy = {"u": "c**2", "x": "c**2", "v": "1/c", "y": "1/c"}  # alpha = c -> 0, s -> 1
+    assert found(["u*v - x*y"], rich, "c", (), (0,)).limits[0].regime == "rich"
+    assert found(["u*v - x*y"], lazy, "c", (), (0,)).limits[0].regime == "kernel"
+
+
+def test_two_constants_that_both_matter_are_not_called_one():
+    # A biased pair depends on beta_0 as well, and this one on p and m through other functions.
+    r = found(["w**3 - z**2"], {"w": "c", "z": "d"}, "c", ("d",), (0,))
+    assert r.deciding is None
+
+
+def test_a_neuron_whose_outer_layer_vanishes_has_no_quadratic_limit():
+    # s -> -1 at fixed scale: Q/N -> |beta_0| |beta| - <beta_0, beta>, not a Mahalanobis distance.
+    r = found(["a*u1", "a*u2"], {"a": "c", "u1": "3/c", "u2": "4/c"}, "c", (), (0, "oo"))
+    vanishing, dominant = r.limits
+    assert vanishing.regime == "intermediate"
+    assert vanishing.form is not None
+    b1, b2 = r.derivation.beta
+    assert sympy.simplify(vanishing.form.Q - 5 * sqrt(b1**2 + b2**2) + 3 * b1 + 4 * b2) == 0
+    # s -> 1: |beta - beta_0|.
+    assert dominant.regime == "kernel"
+    assert dominant.form is not None
+    assert sympy.expand(2 * dominant.form.Q - b1**2 - b2**2 + 6 * b1 + 8 * b2) == 0
+    assert all(c.passed for c in confirm_limits(r))
+
+
+def test_the_limit_of_depth_is_parametric():
+    r = found(["p**D - m**D"], {"p": "1", "m": "1"}, "D", (), ("oo",))
+    (limit,) = r.limits
+    assert limit.form is not None
+    assert limit.form.curve is not None
+    (z,) = limit.form.curve.free_symbols
+    assert sympy.simplify(limit.form.curve - 2 * z / (1 - z**2)) == 0
+    assert limit.form.gradient == (z,)
+    (c,) = confirm_limits(r)
+    assert c.passed, c.report()
+
+
+def test_homogeneity_and_the_time_of_the_flow():
+    r = found(["p**3 - m**3"], TIED)
+    assert r.homogeneity is not None
+    assert (r.homogeneity.degree, r.homogeneity.time) == (3, 4)
+    # K(c w_0) = c^4 K(w_0), and the end of the flow is reached c^4 times as soon.
+    p = Parameterization.parse(["p**3 - m**3"])
+    slow, fast = (flow(p, [[1]], ["1/10"], {"p": scale, "m": scale}, 15).time for scale in (10, 20))
+    assert abs(slow / fast / 16 - 1) < 0.05
+    assert found(["w + w**3"], {"w": "alpha"}).homogeneity is None
+
+
+def test_random_width():
+    wide = random_width()
+    assert wide.finding.verdict is Verdict.PROVED
+    k, sigma = sympy.symbols("k sigma", positive=True)
+    assert wide.mu.subs(sigma, alpha / k ** Rational(1, 4)) == alpha * k ** Rational(1, 4)
+    assert sympy.limit(wide.kappa_variance, k, sympy.oo) == 0 == sympy.limit(wide.bias, k, sympy.oo)
+    # Draws: the spread of kappa is the one that is stated.
+    rng = np.random.default_rng(1)
+    for width in (4, 64):
+        u, v = rng.standard_normal((2, 20_000, width))
+        kappa = ((u + v) ** 2).sum(1) * ((u - v) ** 2).sum(1)
+        mean, spread = (
+            float(x.subs({k: width, sigma: 1})) for x in (wide.kappa_mean, wide.kappa_variance)
+        )
+        assert abs(kappa.mean() / mean - 1) < 0.05
+        assert abs(kappa.var() / mean**2 / spread - 1) < 0.2
+    # At width 2 the pipeline finds the same kappa.
+    d = derive(Parameterization.parse(["u1*v1 + u2*v2"]))
+    (kernel,) = d.metric.kernel
+    (constant,) = d.metric.constants
+    beta = d.beta[0]
+    assert sympy.expand(kernel**2 - 4 * beta**2 - constant[0]) == 0
+
+
+def test_initialization_changes_variables_both_ways():
+    for scale, shape in (("2", "1/3"), ("1/7", "-3/5"), ("5", "0")):
+        layers = Initialization.from_shape(scale, shape, u=(1, 2, 2), v=(-1,))
+        assert sympy.simplify(layers.scale) == Rational(scale)
+        assert sympy.simplify(layers.shape) == Rational(shape)
+        assert layers.orientation[1] == (-1,)
+        s = Rational(shape)
+        assert sympy.simplify(layers.balancedness - 4 * Rational(scale) * s / (1 - s**2)) == 0
+        again = Initialization.of(list(map(str, layers.u)), list(map(str, layers.v)))
+        assert again == layers
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Initialization.from_shape(0, 0), "the scale must be positive"),
+        (lambda: Initialization.from_shape(1, 1), "between -1 and 1"),
+        (lambda: Initialization.of([0, 0], [1]), "the layer u starts at 0"),
+        (lambda: Initialization.of(3, [1]), "a sequence"),
+        (lambda: Initialization.of([], [1]), "no entries"),
+        (lambda: Initialization.of([float("nan")], [1]), "entry of u"),
+        (lambda: found(["w**2"], {"w": "alpha"}, toward=("soon",)), "is not read"),
+        (lambda: found(["w**2"], {"w": "alpha"}, toward=("1",)), "is not read"),
+        (lambda: regimes(derive(Parameterization.parse(["w**2"])), "gamma"), "no symbol of the"),
+        (lambda: scale_start(Parameterization.parse(["w**2"]), "w"), "a name already"),
+        (lambda: confirm_limits(found(["w**2"], {"w": "alpha"}), digits=0), "digits"),
+    ],
+)
+def test_bad_input_is_one_line(call, message):
+    with pytest.raises(InputError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_points_are_read():
+    assert [read_point("s", t).text for t in (0, "oo", "1-", "-1+", "1/2-")] == [
+        "s -> 0+",
+        "s -> infinity",
+        "s -> 1-",
+        "s -> -1+",
+        "s -> 1/2-",
+    ]
+
+
+def test_without_a_potential_nothing_is_claimed():
+    r = found(["a*c", "a**2 + c**3"], None)
+    assert [limit.finding.verdict for limit in r.limits] == [Verdict.UNDECIDED] * 2
+    assert confirm_limits(r) == ()
+
+
+@pytest.mark.parametrize("spoiled", ["unit", "form", "error"])
+def test_a_wrong_limit_is_not_confirmed(spoiled):
+    r = found(["p**2 - m**2"], TIED)
+    rich, kernel = r.limits
+    assert rich.form is not None
+    assert rich.unit is not None
+    wrong = {
+        "unit": replace(rich, unit=2 * rich.unit),
+        "form": replace(rich, form=kernel.form),
+        "error": replace(kernel, error=alpha**-6),
+    }[spoiled]
+    (c,) = confirm_limits(replace(r, limits=(wrong,)))
+    assert not c.passed
+    assert "NOT CONFIRMED" in c.report()
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "derive", "regimes", *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=120
+    )
+
+
+def test_the_command_prints_and_checks_limits():
+    done = run("p**2 - m**2", "--start", "p=alpha,m=alpha", "--check")
+    assert done.returncode == 0, done.stderr
+    for words in ("rich regime", "kernel regime", "Q/N -> Abs(beta)/2", "alpha -> 0+: confirmed"):
+        assert words in done.stdout
+    assert "NOT" not in done.stdout
+
+
+def test_the_command_writes_json_and_latex():
+    record = json.loads(run("a*u1", "a*u2", "--json").stdout)
+    assert [x["regime"] for x in record["limits"]] == ["anti-NTK", "kernel"]
+    assert record["homogeneity"]["degree"] == "2"
+    latex = run("a*u1", "a*u2", "--latex", "--standalone").stdout
+    assert latex.startswith(r"\documentclass")
+    assert r"\alpha \to \infty" in latex
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["w**2", "--to", "soon"], 2, "is not read"),
+        (["w**2", "--scale", "w"], 2, "a name already"),
+        (["w**2", "--scale", "a,b"], 2, "one name"),
+        (["a*u", "--vector", "u"], 2, "give u a dimension"),
+        (["w**2", "--latex", "--json"], 2, "one of"),
+    ],
+)
+def test_refusals_are_one_line(arguments, code, words):
+    done = run(*arguments)
+    assert done.returncode == code
+    (line,) = done.stderr.strip().splitlines()
+    assert words in line
