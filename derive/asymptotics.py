@@ -222,12 +222,35 @@ def _at_fixed_beta(derivation: Derivation, point: Point, kernel: TangentKernel) 
             reason = "several outputs, one of them parametric: take the limit of each on its own"
             return undecided(point, reason)
         return curve_limit(curves[0].curve, curves[0].gradient[0], derivation.beta[0], point)
-    if potential.kind != "explicit":
-        reason = f"Q is given in the {potential.kind} form, whose expansion is not written"
+    roots = _roots(derivation)
+    if potential.kind not in ("explicit", "algebraic") or roots is None:
+        reason = f"Q is given in a form whose expansion is not written: {potential.kind}"
         return undecided(point, reason)
     single = [len(block) == 1 for i in range(p.d) for block in p.blocks if i in block]
     positive = frozenset({s.name for s in _symbols(derivation) if s.is_positive} | {point.variable})
-    return closed_limit(potential.gradient, derivation.beta, single, point, positive, kernel.matrix)
+    return closed_limit(
+        potential.gradient, derivation.beta, single, point, positive, kernel.matrix, roots
+    )
+
+
+def _roots(derivation: Derivation) -> tuple[tuple[Symbol, Expr], ...] | None:
+    """Return the polynomials of the roots that have no formula, in start symbols.
+
+    None where one is not the largest real root.
+    """
+    found = []
+    for piece in derivation.potential.pieces:
+        constants = dict(piece.constants)
+        for root in piece.roots:
+            if root.explicit is not None:
+                continue
+            if root.from_above != 0:
+                return None
+            polynomial = root.polynomial.as_expr()
+            for symbol, value in reversed(constants.items()):
+                polynomial = polynomial.subs(symbol, value)
+            found.append((root.symbol, polynomial))
+    return tuple(found)
 
 
 def _symbols(derivation: Derivation) -> set[Expr]:

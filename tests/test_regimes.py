@@ -76,6 +76,12 @@ CASES = {
         {"a": "alpha", "b": "alpha", "u1": "3*alpha/5", "u2": "4*alpha/5"},
         ["anti-NTK", "kernel"],
     ),
+    "deep neuron, any start": (["a*b*u1", "a*b*u2"], None, ["anti-NTK", "kernel"]),
+    "no closed form": (
+        ["a*b*c"],
+        {"a": "2*alpha", "b": "alpha", "c": "3*alpha"},
+        ["unknown", "kernel"],
+    ),
 }
 
 
@@ -216,6 +222,26 @@ def test_homogeneity_and_the_time_of_the_flow():
     slow, fast = (flow(p, [[1]], ["1/10"], {"p": scale, "m": scale}, 15).time for scale in (10, 20))
     assert abs(slow / fast / 16 - 1) < 0.05
     assert found(["w + w**3"], {"w": "alpha"}).homogeneity is None
+
+
+@pytest.mark.parametrize(
+    ("scales", "limit", "rate"),
+    [
+        # min |beta|_1 and min |beta|_2 subject to beta1 + 2 beta2 = 3.
+        (("1/10", "1/40"), (0.0, 1.5), 1 / 16),
+        (("4", "8"), (0.6, 1.2), 1 / 16),
+    ],
+)
+def test_the_flow_in_the_weights_tends_to_the_minimizer_of_the_limit(scales, limit, rate):
+    p = Parameterization.parse(["p**2 - m**2", "q**2 - r**2"])
+    errors = []
+    for scale in scales:
+        end = flow(p, [[1, 2]], [3], dict.fromkeys("pmqr", scale), 15)
+        errors.append(max(abs(float(b) - x) for b, x in zip(end.limit, limit, strict=True)))
+    # As alpha -> infinity the error is of order alpha^-4; as alpha -> 0 here of order alpha^2, as
+    # beta1 = 2 alpha^2 sinh(mu) with sinh(2 mu) = 1.5/(2 alpha^2), so of order alpha.
+    expected = rate if limit[0] else 1 / 4
+    assert abs(errors[1] / errors[0] / expected - 1) < 0.1
 
 
 def test_random_width():

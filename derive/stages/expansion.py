@@ -50,9 +50,19 @@ class Expansion:
 class Expander:
     """Expands expressions in *variable* -> 0+, each to *span* powers beyond its leading term."""
 
-    def __init__(self, variable: Symbol, coefficients: Coefficients, span: Fraction) -> None:
-        """Prepare; *span* bounds the work, not the truth: every result says what it left out."""
+    def __init__(
+        self,
+        variable: Symbol,
+        coefficients: Coefficients,
+        span: Fraction,
+        known: Mapping[Symbol, Expansion] | None = None,
+    ) -> None:
+        """Prepare; *span* bounds the work, not the truth: every result says what it left out.
+
+        *known* are symbols that stand for functions of the variable, by their expansions.
+        """
         self._e, self._decide, self._span = variable, coefficients, span
+        self._known: dict[Expr, Expansion] = dict(known or {})
 
     def expand(self, expression: Expr) -> Expansion:
         """Return the expansion of an expression.
@@ -62,7 +72,10 @@ class Expander:
         """
         if expression == self._e:
             return Expansion({(Fraction(1), 0): sympy.S.One}, None)
-        if not expression.has(self._e):
+        found = self._known.get(expression)
+        if found is not None:
+            return found
+        if not expression.has(self._e, *self._known):
             return self._collect([((Fraction(0), 0), expression)], None)
         if expression.is_Add:
             return self._sum([self.expand(a) for a in expression.args])
@@ -74,7 +87,7 @@ class Expander:
         if expression.is_Pow and expression.exp.is_Rational:
             q = Fraction(int(expression.exp.p), int(expression.exp.q))
             return self._power(self.expand(expression.base), q)
-        if expression.is_Pow and not expression.base.has(self._e):
+        if expression.is_Pow and not expression.base.has(self._e, *self._known):
             return self._exp(self.expand(expression.exp * sympy.log(expression.base)))
         apply = {
             sympy.log: self._log,
@@ -85,6 +98,14 @@ class Expander:
         if expression.func in apply:
             return apply[expression.func](self.expand(expression.args[0]))
         raise Unexpanded(f"{expression.func} is not expanded")
+
+    def add(self, x: Expansion, y: Expansion) -> Expansion:
+        """Return the sum."""
+        return self._sum([x, y])
+
+    def truncated(self, x: Expansion) -> Expansion:
+        """Return an expansion without what is known beyond the span, taken as exact."""
+        return Expansion({g: c for g, c in x.terms.items() if g[0] < self._span}, None)
 
     def _collect(self, terms: Iterable[tuple[Growth, Expr]], order: Fraction | None) -> Expansion:
         """Add up terms of one growth; drop those that are proved zero or beyond the order."""

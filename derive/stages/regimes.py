@@ -10,7 +10,7 @@ minimizers converge to it (Rockafellar & Wets 1998, theorems 7.17 and 7.33).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import sympy
@@ -20,6 +20,7 @@ from derive.stages.coefficients import Coefficients, Undefined, Unexpanded
 from derive.stages.expansion import Expander, Expansion, Growth
 from derive.stages.limit import Limit, Point, Regime, growth_expression, undecided
 from derive.stages.limit_form import LimitForm, recognize
+from derive.stages.root_expansion import expand_largest_root
 from derive.verdict import Finding, Identity, Verdict
 
 _SPANS = (1, 2, 4, 8)
@@ -53,6 +54,7 @@ def closed_limit(
     point: Point,
     positive: frozenset[str],
     kernel: sympy.ImmutableMatrix,
+    roots: Sequence[tuple[Symbol, Expr]] = (),
 ) -> Limit:
     """Return the limit of Q at fixed beta from the closed form of its gradient.
 
@@ -63,9 +65,10 @@ def closed_limit(
         point: where a start symbol tends to.
         positive: start symbols that are positive.
         kernel: K(w_0) in start symbols.
+        roots: symbols in the gradient that stand for the largest real root of a polynomial.
     """
     try:
-        leading = expand_gradient(gradient, betas, single, point, positive)
+        leading = expand_gradient(gradient, betas, single, point, positive, roots)
         form = recognize(leading.above, leading.below, betas, single, positive)
     except Unexpanded as open_end:
         return undecided(point, str(open_end))
@@ -95,6 +98,7 @@ def expand_gradient(
     single: Sequence[bool],
     point: Point,
     positive: frozenset[str],
+    roots: Sequence[tuple[Symbol, Expr]] = (),
 ) -> LeadingGradient:
     """Expand grad Q at fixed beta to its leading order and the error after it.
 
@@ -104,6 +108,7 @@ def expand_gradient(
         single: for each, whether its gradient depends on it alone.
         point: where a start symbol tends to.
         positive: start symbols that are positive.
+        roots: symbols in the gradient that stand for the largest real root of a polynomial.
 
     Raises:
         Unexpanded: an expansion of this kind does not exist or a sign was not decided.
@@ -111,14 +116,23 @@ def expand_gradient(
     e = Symbol("e_", positive=True)
     signed = {b for b, alone in zip(betas, single, strict=True) if alone}
     magnitudes = {b: Symbol(b.name, positive=True) if b in signed else b for b in betas}
-    decide = Coefficients({*positive, *(b.name for b in signed)})
+    # In the length of beta the roots of equivariant models have short coefficients.
+    length = Symbol("length_", positive=True)
+    norm = sympy.sqrt(sympy.Add(*(m**2 for m in magnitudes.values())))
+    names = {*positive, *(b.name for b in signed), length.name}
+    decide = Coefficients(names, {length: norm})
     last: LeadingGradient | Unexpanded = Unexpanded("no expansion")
     for span in _SPANS:
-        expander = Expander(e, decide, Fraction(span))
 
-        def expanded(g: Expr, sign: int, use: Expander = expander) -> Expansion | None:
+        def expanded(g: Expr, sign: int, order: Fraction = Fraction(span)) -> Expansion | None:
             at = {b: sign * m if b in signed else m for b, m in magnitudes.items()}
+            known: dict[Symbol, Expansion] = {}
             try:
+                for symbol, polynomial in roots:
+                    P = _at(polynomial.subs(at, simultaneous=True), point, e)
+                    P = _in_length(P, tuple(magnitudes.values()), length)
+                    known[symbol] = expand_largest_root(P, symbol, e, decide, order)
+                use = Expander(e, decide, order, known)
                 return use.expand(_at(g.subs(at, simultaneous=True), point, e))
             except Undefined:
                 if sign > 0:
@@ -136,7 +150,17 @@ def expand_gradient(
             break
     if isinstance(last, Unexpanded):
         raise last
-    return last
+    above = tuple(g.xreplace({length: norm}) for g in last.above)
+    below = tuple(None if g is None else g.xreplace({length: norm}) for g in last.below)
+    return replace(last, above=above, below=below)
+
+
+def _in_length(polynomial: Expr, betas: Sequence[Symbol], length: Symbol) -> Expr:
+    """Return a polynomial in |beta| where it depends on the betas through it alone."""
+    last, others = betas[-1], betas[:-1]
+    square = length**2 - sympy.Add(*(b**2 for b in others))
+    expanded = sympy.expand(sympy.expand(polynomial).subs(last**2, square))
+    return polynomial if expanded.has(*betas) else expanded
 
 
 def _at(expression: Expr, point: Point, e: Symbol) -> Expr:

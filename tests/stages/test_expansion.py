@@ -11,6 +11,7 @@ from sympy import Abs, Rational, asinh, exp, log, sqrt
 
 from derive.stages.coefficients import Coefficients, Undefined, Unexpanded
 from derive.stages.expansion import Expander
+from derive.stages.root_expansion import expand_largest_root
 
 e, b, c = sympy.symbols("e b c", positive=True)
 x = sympy.Symbol("x", real=True)
@@ -87,6 +88,38 @@ def test_a_sign_that_is_not_known_is_not_guessed():
         expander.expand(exp(1 / e))
     with pytest.raises(Unexpanded):
         expander.expand(log(log(e) + b))
+
+
+def test_the_largest_real_root_is_expanded():
+    decide = Coefficients(("b", "c"))
+    A = sympy.Symbol("A", real=True)
+    cubic = A**3 - (e + c * e) * A**2 + c * e**2 * A - b**2
+    found = expand_largest_root(cubic, A, e, decide, SPAN)
+    assert found.terms[Fraction(0), 0] == b ** Rational(2, 3)
+    values = {b: Rational(3, 7), c: Rational(5, 3)}
+    with mpmath.workdps(40):
+        for k in (3, 5):
+            small = Rational(1, 10**k)
+            coefficients = sympy.Poly(cubic.subs({**values, e: small}), A).all_coeffs()
+            numbers = [mpmath.mpf(str(x.n(40))) for x in coefficients]
+            found_roots = mpmath.polyroots(numbers, maxsteps=200, extraprec=300)
+            root = max(map(mpmath.re, found_roots))
+            total = sum(
+                a.subs(values) * small ** Rational(r.numerator, r.denominator)
+                for (r, _), a in found.terms.items()
+            )
+            assert abs(mpmath.mpf(str(sympy.N(total, 40))) - root) < mpmath.mpf(10) ** (2 - 4 * k)
+
+
+@pytest.mark.parametrize(
+    "polynomial",
+    ["A**3 - A + e", "A**2 + b", "A**2 - e", "2*A**2 - b", "A**2 - A/e - b"],
+)
+def test_roots_that_meet_or_have_no_limit_are_refused(polynomial):
+    A = sympy.Symbol("A", real=True)
+    P = sympy.sympify(polynomial, {"A": A, "e": e, "b": b})
+    with pytest.raises(Unexpanded):
+        expand_largest_root(P, A, e, Coefficients(("b",)), SPAN)
 
 
 @pytest.mark.parametrize(
