@@ -168,7 +168,8 @@ def _near_start(
     finding = Finding(
         Verdict.PROVED,
         "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0), and the "
-        "second-order term of Q_1 at b_0 is that of the tangent kernel",
+        "second-order term of Q_1 at b_0 is that of the tangent kernel"
+        + "".join(f"; assuming {depth} > 2" for depth in sorted(D.free_symbols, key=str)),
         (*homogeneity.finding.evidence, *scaled.evidence),
     )
     return Limit(
