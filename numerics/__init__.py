@@ -18,11 +18,11 @@ __all__ = [
     "Flow",
     "NumericPotential",
     "Solution",
+    "TimeWarp",
     "crosscheck",
     "flow",
     "interpolate",
     "lower",
-    "TimeWarp",
     "time_warp",
 ]
 

@@ -19,10 +19,10 @@ from derive.errors import DeriveError, InputError, NumericalError
 from derive.stages.limit import Limit, Point
 from derive.verdict import Verdict
 from numerics.backend import GUARD, Multiprecision
+from numerics.fixed import Real
 from numerics.lowering import high_precision
 from numerics.problem import draw_starts
 from numerics.start import specialize
-from numerics.taylor import Real
 
 _SCALES = Fraction(1, 10**3), Fraction(1, 10**6)
 """The two distances from the limit; from infinity, their inverses."""

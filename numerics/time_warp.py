@@ -18,11 +18,13 @@ from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.language.symbolic import from_sympy
 from numerics.agreement import digits_of
+from numerics.fixed import Real
+from numerics.jets import propagate
 from numerics.mirror_flow import MirrorFlow, mirror_flow
 from numerics.numbers import read_matrix, read_vector
 from numerics.start import read_start, start_point
 from numerics.tape import Builder, Register, Tape
-from numerics.taylor import Real, integrate, propagate
+from numerics.taylor import Stepper, integrate
 
 _TAU, _TIME = "warped time", "time t"  # with a space: no weight is called so
 _GUARD = 6
@@ -164,7 +166,8 @@ class _Watch:
             size = max(1, *map(abs, self._target))
             self._tolerance = mpmath.mpf(10) ** -digits * size
 
-    def __call__(self, state: tuple[Real, ...]) -> bool:
+    def __call__(self, run: Stepper) -> bool:
+        state = run.state
         self.states.append(state)
         self.points.append(
             [x for (x,) in propagate(self._tape, [[w] for w in state], self._digits)]
