@@ -222,10 +222,17 @@ def test_homogeneity_and_the_time_of_the_flow():
     r = found(["p**3 - m**3"], TIED)
     assert r.homogeneity is not None
     assert (r.homogeneity.degree, r.homogeneity.time) == (3, 4)
-    # K(c w_0) = c^4 K(w_0), and the end of the flow is reached c^4 times as soon.
+    # K(c w_0) = c^4 K(w_0), and the flow gets as near c^4 times as soon.
     p = Parameterization.parse(["p**3 - m**3"])
-    slow, fast = (flow(p, [[1]], ["1/10"], {"p": scale, "m": scale}, 15).time for scale in (10, 20))
-    assert abs(slow / fast / 16 - 1) < 0.05
+
+    def distance(scale, time):
+        end = flow(p, [[1]], ["1/10"], {"p": scale, "m": scale}, 15, time=time)
+        return float(end.limit[0]) - 0.1
+
+    slow, fast = distance(10, "1/100000"), distance(20, "1/1600000")
+    assert abs(slow) < 0.09
+    assert abs(slow / fast - 1) < 1e-4
+    assert abs(slow / distance(20, "1/400000") - 1) > 0.5
     assert found(["w + w**3"], {"w": "alpha"}).homogeneity is None
 
 
