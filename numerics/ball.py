@@ -1,0 +1,266 @@
+"""Numbers within a known distance of what they stand for, elementwise on NumPy arrays.
+
+Doubles are fast; where their bound is too large the same formula is evaluated in decimals, of any
+length and any exponent. Bounds are first-order running errors (Higham 2002, section 3.3).
+"""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = Any  # an array of floats or of Decimals, or one such number
+
+
+class Ball:
+    """The numbers within *d* of *v*. What is proved to be undefined is nan."""
+
+    __array_ufunc__ = None  # NumPy leaves mixed operations to this class
+    __slots__ = ("d", "v")
+
+    unit: Any  # the relative error of an operation
+    library: Any  # that of a function
+    tiny: Any  # what underflow may lose
+    zero: Any
+    functions: dict[str, Callable[[Array], Array]]
+
+    def __init__(self, v: Array, d: Array) -> None:
+        """Hold numbers and their errors."""
+        self.v, self.d = v, d
+
+    @classmethod
+    def of(cls, value: Any) -> Ball:
+        """Convert an integer, a fraction, or an array of doubles; a ball stays."""
+        raise NotImplementedError
+
+    def take(self, index: Any) -> Ball:
+        """Return the entries at *index*; a single number stands for all."""
+        v, d = self.v, self.d
+        return type(self)(v[index] if np.ndim(v) else v, d[index] if np.ndim(d) else d)
+
+    def function(self, name: str, slope: Array) -> Ball:
+        """Return a function whose slope is below *slope* on the ball."""
+        v = self.functions[name](self.v)
+        lost = slope * self.d if np.ndim(self.d) or self.d else self.d
+        unit = self.unit if name == "sqrt" else self.library
+        return type(self)(v, unit * abs(v) + self.tiny + lost)
+
+    def outside(self, wrong: Array, open_: Array) -> Ball:
+        """Return nan where *wrong*, and an infinite bound where *open_*."""
+        nan, inf = self.zero + type(self.zero)("nan"), type(self.zero)("inf")
+        v = np.where(wrong, nan, np.where(open_, self.zero, self.v))
+        return type(self)(v, np.where(open_, inf, self.d))
+
+    def __neg__(self) -> Ball:
+        return type(self)(-self.v, self.d)
+
+    def __add__(self, other: Any) -> Ball:
+        o = self.of(other)
+        v = self.v + o.v
+        if np.ndim(v):
+            return type(self)(v, self.unit * abs(v) + (self.d + o.d))
+        back = v - self.v  # what was rounded off, exactly
+        lost = abs((self.v - (v - back)) + (o.v - back))
+        return type(self)(v, lost + (self.d + o.d))
+
+    def __mul__(self, other: Any) -> Ball:
+        o = self.of(other)
+        if o.is_power_of_two():
+            return type(self)(self.v * o.v, self.d * abs(o.v))
+        v = self.v * o.v
+        lost = self.unit * abs(v) + self.tiny
+        if np.ndim(o.d) or o.d:
+            lost = lost + o.d * abs(self.v)
+        if np.ndim(self.d) or self.d:
+            lost = lost + self.d * (abs(o.v) + o.d)
+        return type(self)(v, lost)
+
+    def __truediv__(self, other: Any) -> Ball:
+        o = self.of(other)
+        v = self.v / o.v
+        lost = self.unit * abs(v) + self.tiny
+        if np.ndim(o.d) or o.d or np.ndim(self.d) or self.d:
+            room = abs(o.v) - o.d
+            lost = lost + (o.d * abs(v) + self.d) / np.maximum(room, self.zero)
+            if not np.all(room > 0):
+                return type(self)(v, lost).outside(False, ~np.asarray(room > 0, dtype=bool))
+        return type(self)(v, lost)
+
+    def is_power_of_two(self) -> bool:
+        """Tell whether a product with this is exact."""
+        return False
+
+    def __sub__(self, other: Any) -> Ball:
+        return self.__add__(-self.of(other))
+
+    def __radd__(self, other: Any) -> Ball:
+        return self.__add__(other)
+
+    def __rsub__(self, other: Any) -> Ball:
+        return (-self).__add__(other)
+
+    def __rmul__(self, other: Any) -> Ball:
+        return self.__mul__(other)
+
+    def __rtruediv__(self, other: Any) -> Ball:
+        return self.of(other).__truediv__(self)
+
+    def __pow__(self, n: int) -> Ball:
+        if n < 0:
+            return self.of(1).__truediv__(self**-n)
+        if n < 2:
+            return self if n else self.of(1)
+        half = self ** (n // 2)
+        return half * half * self if n % 2 else half * half
+
+
+class Double(Ball):
+    """Doubles."""
+
+    __slots__ = ()
+    unit, tiny, zero = 2.0**-53, 2.0**-1074, 0.0
+    library = 2.0**-50  # NumPy keeps to 4 ulp
+    functions = {  # noqa: RUF012
+        "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "expm1": np.expm1, "log1p": np.log1p,
+        "asinh": np.arcsinh, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "atan": np.arctan,
+    }  # fmt: skip
+
+    @classmethod
+    def of(cls, value: Any) -> Ball:
+        """Convert."""
+        if isinstance(value, Ball):
+            return value
+        if isinstance(value, int | Fraction):
+            v = float(value)
+            lost = abs(float(Fraction(value) - Fraction(v)))
+            return cls(v, lost * (1 + 2.0**-50) + (cls.tiny if lost or not v != 0 != value else 0))
+        array = np.asarray(value, dtype=np.float64)
+        return cls(array if array.ndim else float(array), 0.0)
+
+    def is_power_of_two(self) -> bool:
+        """Tell whether a product with this is exact."""
+        return isinstance(self.v, float) and self.d == 0 and abs(self.v) in (0.25, 0.5, 1, 2, 4, 8)
+
+
+class Digits(Ball):
+    """Decimals, to the digits of the current context."""
+
+    __slots__ = ()
+    tiny, zero = decimal.Decimal("1e-99999999999"), decimal.Decimal(0)
+
+    @property
+    def unit(self) -> Any:
+        """The relative error of an operation."""
+        return decimal.Decimal(10) ** (1 - decimal.getcontext().prec)
+
+    @property
+    def library(self) -> Any:
+        """That of a function."""
+        return 8 * self.unit
+
+    @classmethod
+    def of(cls, value: Any) -> Ball:
+        """Convert."""
+        if isinstance(value, Ball):
+            return value
+        if isinstance(value, int | Fraction):
+            exact = Fraction(value)
+            below = decimal.Decimal(exact.denominator)
+            v = decimal.Decimal(exact.numerator) / below
+            lost = 0 if exact.denominator == 1 else 1
+            return cls(v, lost * abs(v) * decimal.Decimal(10) ** (1 - decimal.getcontext().prec))
+        array = np.asarray(value, dtype=np.float64)
+        if array.ndim == 0:
+            return cls(decimal.Decimal(float(array)), cls.zero)
+        return cls(_each(lambda x: decimal.Decimal(float(x)))(array), cls.zero)
+
+
+def _each(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    found: Callable[[Any], Any] = np.frompyfunc(function, 1, 1)
+    return found
+
+
+def _careful(function: Callable[[Any], Any], *series: int) -> Callable[[Any], Any]:
+    """Return f with ``f(x) = x + x^2/c_2 + x^3/c_3`` to all digits near 0; c = 0: no such term."""
+
+    def apply(x: Any) -> Any:
+        digits = decimal.getcontext().prec
+        if not x.is_finite() or not x:
+            return x if not x else function(x)
+        if x.adjusted() < -(digits // 3) - 2:
+            square = x * x
+            second, third = (c and square / c for c in series)
+            return x + second + third * x
+        with decimal.localcontext() as context:
+            context.prec = digits + 2 * max(0, -x.adjusted()) + 5
+            value = function(x)
+        return +value
+
+    return _each(apply)
+
+
+def _asinh(x: Any) -> Any:
+    return ((abs(x) + (x * x + 1).sqrt()).ln()).copy_sign(x)
+
+
+def _tanh(x: Any) -> Any:
+    power = (-2 * abs(x)).exp()
+    return ((1 - power) / (1 + power)).copy_sign(x)
+
+
+def _atan(x: Any) -> Any:
+    """Return atan x by its series, after four halvings."""
+    for _ in range(4):
+        x = x / (1 + (1 + x * x).sqrt())
+    square, term, total, n = x * x, x, x, 1
+    while abs(term) > abs(total).scaleb(-decimal.getcontext().prec - 1):
+        term, n = -term * square, n + 2
+        total += term / n
+    return 16 * total
+
+
+Digits.functions = {
+    "sqrt": _each(lambda x: x.sqrt()),
+    "exp": _each(lambda x: x.exp()),
+    "log": _each(lambda x: x.ln()),
+    "expm1": _careful(lambda x: x.exp() - 1, 2, 6),
+    "log1p": _careful(lambda x: (1 + x).ln(), -2, 3),
+    "asinh": _careful(_asinh, 0, -6),
+    "sinh": _careful(lambda x: (x.exp() - (-x).exp()) / 2, 0, 6),
+    "cosh": _each(lambda x: (x.exp() + (-x).exp()) / 2),
+    "tanh": _careful(_tanh, 0, -3),
+    "atan": _careful(_atan, 0, -3),
+}
+
+
+def select(mask: Array, x: Ball, y: Ball) -> Ball:
+    """Return x where *mask*, else y."""
+    return type(x)(np.where(mask, x.v, y.v), np.where(mask, x.d, y.d))
+
+
+def tighter(x: Ball, y: Ball) -> Ball:
+    """Return whichever of two balls for one number is smaller."""
+    return select(~np.asarray(y.d < x.d, dtype=bool), x, y)
+
+
+def agreed(fine: Ball, coarse: Ball) -> Ball:
+    """Return the finer of two approximations, with their distance; no bound if that is large."""
+    distance = abs(fine.v - coarse.v)
+    far = ~np.asarray(distance * 2**20 < abs(fine.v), dtype=bool)
+    d = np.where(far & (distance != 0), type(fine.zero)("inf"), fine.d + distance)
+    return type(fine)(fine.v, d)
+
+
+def signed(x: Ball, sign: Array) -> Ball:
+    """Return x times an array of signs."""
+    return type(x)(x.v * sign, x.d)
+
+
+def pairwise_sum(terms: Sequence[Any]) -> Any:
+    """Return the sum, by halves: fewer roundings in a row."""
+    half = len(terms) // 2
+    return pairwise_sum(terms[:half]) + pairwise_sum(terms[half:]) if half else terms[0]

@@ -1,0 +1,234 @@
+"""Formulas evaluated in doubles where these are proved good, else in more and more decimals."""
+
+from __future__ import annotations
+
+import decimal
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from numerics.ball import Array, Ball, Digits, Double, agreed, pairwise_sum
+
+Constants: TypeAlias = Any  # the start symbols, and what depends on them alone, by name
+Formula: TypeAlias = Callable[..., Sequence[Ball]]
+
+TOLERANCE = 9.5e-15
+"""A result is used if its relative error is proved to be below this."""
+_SMALLEST = 2.0**-1022  # what is smaller need not be told from 0
+_DIGITS = (50, 100, 200, 400, 800, 1600)
+_CHUNK = 16384  # fits the cache
+RULES = [np.polynomial.legendre.leggauss(n) for n in (16, 10)]
+
+
+class Start:
+    """Numbers of the start symbols, each one or as many as there are points."""
+
+    def __init__(self, values: Mapping[str, Any], constants: Callable[[Constants], None]) -> None:
+        """Keep them; *constants* adds what depends on them."""
+        self._values, self._constants = values, constants
+
+    def at(self, kind: type[Ball], index: Any) -> Constants:
+        """Return the constants at some of the points, as doubles to all their digits."""
+        if kind is Double and not any(np.ndim(x) for x in self._values.values()):
+            return self._rounded
+        return self._found(kind, index)
+
+    @functools.cached_property
+    def _rounded(self) -> Constants:
+        with decimal.localcontext(_context(_DIGITS[1])):
+            exact = self._found(Digits, ())
+            rounded = {name: _doubles(x) for name, x in vars(exact).items()}
+        return SimpleNamespace(**rounded)
+
+    def _found(self, kind: type[Ball], index: Any) -> Constants:
+        found = {name: kind.of(x[index] if np.ndim(x) else x) for name, x in self._values.items()}
+        c = SimpleNamespace(**found)
+        self._constants(c)
+        return SimpleNamespace(**{name: _converted(x, kind) for name, x in vars(c).items()})
+
+
+def _converted(x: Any, kind: type[Ball]) -> Any:
+    if isinstance(x, list):
+        return [kind.of(y) for y in x]
+    return x if x is None else kind.of(x)
+
+
+def _doubles(x: Any) -> Any:
+    """Return the nearest doubles to decimals."""
+    if x is None:
+        return x
+    if isinstance(x, list):
+        return [_doubles(y) for y in x]
+    v = float(x.v)
+    lost = abs(x.v - decimal.Decimal(v)) + x.d if np.isfinite(v) else x.zero
+    return Double(v, float(lost) * (1 + 2.0**-50) + (Double.tiny if lost else 0.0))
+
+
+def evaluate(formulas: Sequence[Formula], start: Start, columns: Sequence[Array]) -> list[Array]:
+    """Evaluate forms of one formula at n points; nan where it is undefined or infinite.
+
+    In doubles the forms are tried in turn, then the first one in decimals.
+    """
+    size = len(columns[0])
+    parts = []
+    with np.errstate(all="ignore"):
+        for low in range(0, max(size, 1), _CHUNK):
+            index = np.arange(low, min(low + _CHUNK, size))
+            parts.append(_chunk(formulas, start, columns, index))
+    return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+
+def _chunk(
+    formulas: Sequence[Formula], start: Start, columns: Sequence[Array], index: Array
+) -> list[Array]:
+    results: list[Array] = []
+    finite = np.all([np.isfinite(x[index]) for x in columns], axis=0)
+    open_ = np.flatnonzero(finite)
+    for formula in formulas:
+        open_ = _settle(formula, start, columns, index, open_, results, Double)
+    for digits in _DIGITS:
+        if len(open_):
+            with decimal.localcontext(_context(digits)):
+                open_ = _settle(formulas[0], start, columns, index, open_, results, Digits)
+    for x in results:
+        x[open_] = np.nan
+    return results
+
+
+def _context(digits: int) -> decimal.Context:
+    """Return a context without traps and with hardly a limit of exponents."""
+    top = 10**17
+    return decimal.Context(prec=digits, Emin=-top, Emax=top, traps=[])
+
+
+def _settle(
+    formula: Formula,
+    start: Start,
+    columns: Sequence[Array],
+    index: Array,
+    open_: Array,
+    results: list[Array],
+    kind: type[Ball],
+) -> Array:
+    """Write results at the open points, and return where they are not good."""
+    where = index[open_]
+    found = formula(start.at(kind, where), *(kind.of(x[where]) for x in columns))
+    found = [kind.of(x) for x in found]
+    if not results:
+        results.extend(np.full(len(index), np.nan) for _ in found)
+    good = np.ones(len(where), dtype=bool)
+    for result, x in zip(results, found, strict=True):
+        v, d = (np.broadcast_to(np.asarray(y, dtype=np.float64), where.shape) for y in (x.v, x.d))
+        result[open_] = v
+        size = np.abs(v)
+        close = d < TOLERANCE * size if kind is Double else _close(x, where.shape)
+        good &= close | (size + d < _SMALLEST)
+    return open_[~good]
+
+
+def _close(x: Ball, shape: tuple[int, ...]) -> Array:
+    """Tell which decimals are known to more digits than a double has, or undefined."""
+    known = (x.d * 10**17 < abs(x.v)) | (x.v != x.v)
+    return np.broadcast_to(np.asarray(known, dtype=bool), shape)
+
+
+class Closed:
+    """Q of one block in closed form.
+
+    Attributes:
+        value: Q, up to a constant.
+        gradient: dQ/dbeta_i.
+        hessian: d^2 Q/dbeta_i dbeta_j, row by row.
+        inverse: the beta with grad Q = y.
+    """
+
+    def __init__(
+        self, value: Formula, gradient: Formula, hessian: Formula, inverse: Formula | None = None
+    ) -> None:
+        """Keep the formulas, functions of the constants and d balls."""
+        self.value, self.gradient, self.hessian, self.inverse = value, gradient, hessian, inverse
+
+    def bregman_forms(self) -> list[Formula]:
+        """Return forms of ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``, functions of 2 d balls."""
+        return [self._difference, self._segment]
+
+    def value_forms(self) -> list[Formula]:
+        """Return forms of ``Q(beta) - Q(beta_0)``."""
+        return [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.bregman_forms()]
+
+    def hessian_forms(self) -> list[Formula]:
+        """Return forms of the Hessian, row by row."""
+        return [self.hessian]
+
+    def inverse_forms(self) -> list[Formula]:
+        """Return forms of the inverse of grad Q; none where it is not known."""
+        return [] if self.inverse is None else [self.inverse]
+
+    def gradient_forms(self) -> list[Formula]:
+        """Return forms of grad Q."""
+        return [self.gradient, self._rise]
+
+    def _difference(self, c: Constants, *points: Ball) -> Sequence[Ball]:
+        d = len(points) // 2
+        b, b0 = points[:d], points[d:]
+        (top,), (low,), slopes = self.value(c, *b), self.value(c, *b0), self.gradient(c, *b0)
+        total = top - low
+        for slope, x, x0 in zip(slopes, b, b0, strict=True):
+            total = total - slope * (x - x0)
+        return [total]
+
+    def _segment(self, c: Constants, *points: Ball) -> Sequence[Ball]:
+        """Integrate ``(1-t) s^T H(b0 + t s) s``, s = b - b0: no terms cancel, as H > 0."""
+        d = len(points) // 2
+        s = [x - x0 for x, x0 in zip(points[:d], points[d:], strict=True)]
+        rows = self._integrals(c, points[d:], s, lambda t: 1 - t)
+        total: Any = 0
+        for x, row in zip(s, rows, strict=True):
+            total = x * row + total
+        return [total]
+
+    def _rise(self, c: Constants, *b: Ball) -> Sequence[Ball]:
+        """Integrate ``H(beta_0 + t s) s``."""
+        s = [x - x0 for x, x0 in zip(b, c.origin, strict=True)]
+        return self._integrals(c, c.origin, s, lambda t: 1.0)
+
+    def _integrals(
+        self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball], factor: Callable[[Any], Any]
+    ) -> list[Ball]:
+        """Return ``sum_j (int_0^1 factor(t) H_ij dt) s_j`` by two rules, which tell the error."""
+        d = len(s)
+
+        def entries(t: Any) -> Sequence[Ball]:
+            at = (y + x.of(t) * x for y, x in zip(b0, s, strict=True))
+            return [s[0].of(x) for x in self.hessian(c, *at)]
+
+        found = integrate(entries, factor, range(0, d * d, d + 1))
+        return [pairwise_sum([found[i * d + j] * s[j] for j in range(d)]) for i in range(d)]
+
+
+def integrate(
+    function: Callable[[Any], Sequence[Ball]],
+    factor: Callable[[Any], Any],
+    positive: Sequence[int],
+) -> list[Ball]:
+    """Return ``int_0^1 factor(t) f_i(t) dt`` by two Gauss-Legendre rules, which tell the error.
+
+    There is no bound where the f_i that are *positive* vary by more than a factor of 4: a rule
+    may step over what happens close to an end.
+    """
+    totals, even = [], np.ones(1, dtype=bool)
+    for nodes, weights in RULES:
+        columns = list(zip(*(function((1 + x) / 2) for x in nodes), strict=True))
+        factors = [w / 2 * factor((1 + x) / 2) for x, w in zip(nodes, weights, strict=True)]
+        for i in positive:
+            sizes = np.broadcast_arrays(*(abs(x.v) for x in columns[i]))
+            even = even & (np.maximum.reduce(sizes) <= 4 * np.minimum.reduce(sizes))
+        totals.append([_weighted(factors, column) for column in columns])
+    return [agreed(f, c).outside(False, ~even) for f, c in zip(*totals, strict=True)]
+
+
+def _weighted(factors: Sequence[float], terms: Sequence[Ball]) -> Any:
+    return pairwise_sum([x.of(w) * x for w, x in zip(factors, terms, strict=True)])
