@@ -6,7 +6,7 @@ Both evaluate the printed form as it stands, names in the order of their definit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -30,6 +30,7 @@ from numerics.lifted import LiftedForm
 from numerics.numbers import read_number
 from numerics.quadrature import Lift
 from numerics.start import check_assumptions, constants_of, read_start, specialize, start_point
+from numerics.tiered import TieredForm, bregman, tiered
 
 _CHECK_DIGITS = 40
 
@@ -71,6 +72,13 @@ class _Blocks:
                 found[i] = entry
         return found
 
+    def bregman(self, b: Sequence[Array], b0: Sequence[Array]) -> Array:
+        total = 0 * b[0]
+        for positions, form in self.parts:
+            left, right = ([x[i] for i in positions] for x in (b, b0))
+            total = total + bregman(form, left, right)
+        return total
+
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
         found: list[Array] = list(y)
         for positions, form in self.parts:
@@ -100,12 +108,12 @@ class NumericPotential:
     _blocks: _Blocks = field(repr=False)
 
     def __call__(self, beta: Any) -> Any:
-        """Return Q, up to an additive constant: a float, or an array of shape (n,).
+        """Return Q, which is 0 at beta_0 or up to a constant: a float, or an array of shape (n,).
 
         >>> from derive import Parameterization, derive
         >>> Q = lower(derive(Parameterization.parse(["w"])).potential, {"w_0": 1})
         >>> Q(3.0), Q([1.0, 2.0]).tolist()
-        (1.5, [-0.5, 0.0])
+        (2.0, [0.0, 0.5])
         """
         columns, _ = self._split(beta)
         with Float64().active():
@@ -146,11 +154,15 @@ class NumericPotential:
         left, right = np.broadcast_arrays(np.asarray(b, float), np.asarray(b0, float))
         at, origin = self._split(left)[0], self._split(right)[0]
         with Float64().active():
-            slopes = self._blocks.gradient(origin)
-            total = self._blocks.value(at) - self._blocks.value(origin)
-            for g, x, x0 in zip(slopes, at, origin, strict=True):
-                total = total - g * (x - x0)
-            return _plain(total)
+            return _plain(self._blocks.bregman(at, origin))
+
+    @property
+    def plain(self) -> NumericPotential:
+        """The same Q by its printed formulas in doubles alone: fast, with no bound of the error."""
+        parts = tuple(
+            (i, f.plain if isinstance(f, TieredForm) else f) for i, f in self._blocks.parts
+        )
+        return replace(self, _blocks=_Blocks(parts, self.d))
 
     def _split(self, values: Any) -> tuple[list[Array], bool]:
         """Return one array per coordinate, and whether they were an axis of *values*."""
@@ -273,6 +285,9 @@ def _lowered(potential: Potential, values: Mapping[str, Fraction], backend: Back
     with backend.active():
         for outputs, piece in zip(p.blocks, potential.pieces, strict=True):
             parts.append((outputs, _form(potential, outputs, piece, values, backend)))
+    if isinstance(backend, Float64):
+        forms = [tiered(potential, i, values, form) for i, (_, form) in enumerate(parts)]
+        parts = [(outputs, form) for (outputs, _), form in zip(parts, forms, strict=True)]
     return _Blocks(tuple(parts), p.d)
 
 

@@ -1,0 +1,73 @@
+"""A form of Q whose float64 results are proved to all but the last digits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from derive.records import Potential
+from numerics.backend import Array
+from numerics.curve import Curve
+from numerics.forms import Form
+from numerics.program import program
+from numerics.source import NoSource
+from numerics.tiers import Closed, Formula, Start, evaluate
+
+
+class TieredForm:
+    """Q on one block from its program; *plain* solves for beta where that has no formula."""
+
+    def __init__(self, q: Closed | Curve, start: Start, plain: Form) -> None:
+        """Bind the formulas to a start."""
+        self._q, self._start, self.plain = q, start, plain
+
+    def _evaluate(self, formulas: Sequence[Formula], columns: Sequence[Array]) -> list[Array]:
+        shape = np.shape(columns[0])
+        flat = [np.reshape(x, -1) for x in columns]
+        return [x.reshape(shape) for x in evaluate(formulas, self._start, flat)]
+
+    def value(self, beta: Sequence[Array]) -> Array:
+        """Return Q - Q(beta_0)."""
+        return self._evaluate(self._q.value_forms(), beta)[0]
+
+    def gradient(self, beta: Sequence[Array]) -> list[Array]:
+        """Return dQ/dbeta."""
+        return self._evaluate(self._q.gradient_forms(), beta)
+
+    def hessian(self, beta: Sequence[Array]) -> list[Array]:
+        """Return the d^2 entries of the Hessian, row by row."""
+        return self._evaluate(self._q.hessian_forms(), beta)
+
+    def bregman(self, b: Sequence[Array], b0: Sequence[Array]) -> Array:
+        """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``."""
+        return self._evaluate(self._q.bregman_forms(), [*b, *b0])[0]
+
+    def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
+        """Return the beta with grad Q(beta) = y."""
+        forms = self._q.inverse_forms()
+        return self._evaluate(forms, y) if forms else self.plain.inverse_gradient(y)
+
+
+def tiered(potential: Potential, block: int, values: Mapping[str, Fraction], plain: Form) -> Form:
+    """Return a form with error bounds where there is one, else *plain*."""
+    try:
+        written = program(potential, block)
+    except NoSource:
+        return plain
+    constants, q = written.load()
+    names = potential.parameterization.start_symbols
+    start: dict[str, Any] = dict(zip(written.names, (values[n] for n in names), strict=True))
+    return TieredForm(q, Start(start, constants), plain)
+
+
+def bregman(form: Form, b: Sequence[Array], b0: Sequence[Array]) -> Array:
+    """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>`` by any form."""
+    if isinstance(form, TieredForm):
+        return form.bregman(b, b0)
+    total = form.value(b) - form.value(b0)
+    for g, x, x0 in zip(form.gradient(b0), b, b0, strict=True):
+        total = total - g * (x - x0)
+    return total

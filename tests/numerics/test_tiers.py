@@ -1,0 +1,42 @@
+"""Float64 results of derived Q: all digits, whatever cancels or overflows on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.numerics.sweep import MODELS, Sweep
+
+each_model = pytest.mark.parametrize("name", MODELS)
+each_result = pytest.mark.parametrize("what", ["value", "gradient", "hessian", "bregman"])
+
+
+@each_model
+@each_result
+def test_results_have_all_digits(name: str, what: str) -> None:
+    errors = Sweep(name, 8, 5).errors(what)
+    assert errors.max() < 1e-14
+
+
+@pytest.mark.parametrize("name", [n for n, (outputs, _) in MODELS.items() if len(outputs) == 1])
+def test_the_inverse_has_all_digits(name: str) -> None:
+    assert Sweep(name, 8, 7).inverse_errors().max() < 1e-14
+
+
+@pytest.mark.slow
+@each_model
+@each_result
+def test_results_have_all_digits_everywhere(name: str, what: str) -> None:
+    # A point of the others may need a root or the parameter to hundreds of digits.
+    fast = not name.startswith("deep")
+    errors = Sweep(name, 20_000 if fast else 500, 6).errors(what)
+    assert errors.max() < 1e-14
+
+
+def test_the_sweep_sees_what_plain_doubles_lose(monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep = Sweep("tied", 60, 5)
+    a, b = sweep.start["alpha"], sweep.points[0]
+    with np.errstate(all="ignore"):
+        plain = b * np.arcsinh(b / (2 * a**2)) / 4 - np.sqrt(4 * a**4 + b**2) / 4 + a**2 / 2
+    monkeypatch.setattr(sweep, "result", lambda what: plain[:, None])
+    assert np.sum(sweep.errors("value") > 1e-8) > 5
