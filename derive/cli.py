@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,12 +18,13 @@ import typer
 from derive.audit_cli import add_audit
 from derive.catalogue_cli import add_catalogue
 from derive.check_cli import add_check
-from derive.errors import DeriveError, InputError
+from derive.errors import DeriveError, InputError, NumericalError
 from derive.experiment_cli import add_experiment
 from derive.explicit_cli import add_explicit
 from derive.inverse_cli import add_parameterize
 from derive.output import Narrator, check_writable, deliver
 from derive.regimes_cli import add_regimes
+from derive.output import Narrator, check_module, check_writable, deliver
 from derive.request import Options, Request, model_of, read_request
 from derive.sandbox import ChildDied, Limits, OutOfTime, run_limited
 
@@ -101,6 +102,10 @@ def regularizer(
         Path | None,
         typer.Option("-o", "--output", help="Write the result to FILE.", metavar="FILE"),
     ] = None,
+    numpy: Annotated[
+        Path | None,
+        typer.Option("--numpy", help="Write Q as a module of NumPy functions.", metavar="FILE.py"),
+    ] = None,
     timeout: Annotated[
         float, typer.Option(help="Give up after S seconds.", min=0.1, max=86400, metavar="S")
     ] = 60.0,
@@ -125,6 +130,7 @@ def regularizer(
       derive regularizer "W*T(W)" --matrix W:2x2
       derive regularizer "p**D - m**D" --start p=alpha,m=alpha
       derive regularizer "a*u1" "a*u2" --latex --standalone -o neuron.tex
+      derive regularizer "a*u1" "a*u2" --numpy neuron.py
     """
     form = "latex" if latex else "json" if json else "text"
     options = Options(start, positive, vector, matrix, parameter)
@@ -137,9 +143,15 @@ def regularizer(
         raise InputError("--digits goes with --check")
     if output is not None and str(output) != "-":
         check_writable(output)
+    if numpy is not None:
+        check_module(numpy, output)
     asked = (digits or 30) if check else None
-    answer = _run(lambda enter: _derive(request, asked, enter), timeout, output is None)
+    answer = _run(
+        lambda enter: _derive(request, asked, numpy is not None, enter), timeout, output is None
+    )
     deliver(answer.result, output)
+    if numpy is not None and answer.module:
+        deliver(answer.module.rstrip("\n"), numpy, "--numpy")
     if answer.narration:
         print(answer.narration, file=sys.stderr)
     raise typer.Exit(answer.code)
@@ -152,9 +164,12 @@ class Answer:
     result: str
     code: int
     narration: str = ""
+    module: str = ""
 
 
-def _derive(request: Request, digits: int | None, enter: Callable[[str], None]) -> Answer:
+def _derive(
+    request: Request, digits: int | None, module: bool, enter: Callable[[str], None]
+) -> Answer:
     """Derive, render, and cross-check where asked: the part that runs in the child."""
     enter("importing the algebra")
     from derive.derivation import derive
@@ -185,12 +200,26 @@ def _derive(request: Request, digits: int | None, enter: Callable[[str], None]) 
         result = derivation.to_json()
     else:
         result = derivation.to_text()
-    if report is None:
-        narration = "--check: there is no Q to check" if digits is not None else ""
-        return Answer(result, code, narration)
-    if request.form == "text":
-        return Answer(result + "\n" + report.report(), code)
-    return Answer(result, code, report.report())
+    answer = Answer(result, code)
+    if report is None and digits is not None:
+        answer = Answer(result, code, "--check: there is no Q to check")
+    elif report is not None and request.form == "text":
+        answer = Answer(result + "\n" + report.report(), code)
+    elif report is not None:
+        answer = Answer(result, code, report.report())
+    return _with_module(answer, derivation) if module else answer
+
+
+def _with_module(answer: Answer, derivation: Any) -> Answer:
+    """Add the NumPy module, or the line that says why there is none."""
+    from numerics.module import numpy_module
+
+    try:
+        return replace(answer, module=numpy_module(derivation))
+    except NumericalError as error:
+        lines = (answer.narration, f"--numpy: no module is written: {error}")
+        code = answer.code or UNDECIDED
+        return replace(answer, code=code, narration="\n".join(filter(None, lines)))
 
 
 def _run(function: Callable[[Callable[[str], None]], Answer], timeout: float, talk: bool) -> Answer:

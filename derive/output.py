@@ -26,18 +26,27 @@ def contents(file: str) -> str:
         raise InputError(f"{file} is no text") from None
 
 
-def check_writable(path: Path) -> None:
+def check_writable(path: Path, option: str = "-o") -> None:
     """Refuse an output file that cannot be written, before time is spent."""
     if path.is_dir():
-        raise InputError(f"-o: {path} is a folder; give a file name")
+        raise InputError(f"{option}: {path} is a folder; give a file name")
     folder = path.resolve().parent
     if not folder.is_dir():
-        raise InputError(f"-o: there is no folder {folder}")
+        raise InputError(f"{option}: there is no folder {folder}")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise InputError(f"-o: {path} cannot be written")
+        raise InputError(f"{option}: {path} cannot be written")
 
 
-def deliver(text: str, path: Path | None) -> None:
+def check_module(path: Path, output: Path | None) -> None:
+    """Refuse a file that Python could not import, or the one that the result is written to."""
+    if path.suffix != ".py" or not path.stem.isidentifier():
+        raise InputError(f"--numpy: {path} is no module name; give a file such as potential.py")
+    if output is not None and output.resolve() == path.resolve():
+        raise InputError(f"--numpy: {path} is what -o writes; give another file")
+    check_writable(path, "--numpy")
+
+
+def deliver(text: str, path: Path | None, option: str = "-o") -> None:
     """Print, or write whole: a reader of a file never sees half of it."""
     if path is None or str(path) == "-":
         _print(text)
@@ -47,7 +56,7 @@ def deliver(text: str, path: Path | None) -> None:
     except OSError as error:
         # Nothing that was derived is lost.
         _print(text)
-        raise InputError(f"-o: {path}: {error.strerror}; printed instead") from None
+        raise InputError(f"{option}: {path}: {error.strerror}; printed instead") from None
 
 
 def _print(text: str) -> None:

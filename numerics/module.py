@@ -1,0 +1,169 @@
+"""Python source of Q: one module that needs NumPy only."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Sequence
+from importlib import resources
+
+from derive.derivation import Derivation
+from derive.errors import NumericalError
+from derive.records import Potential
+from numerics.program import Program, program
+from numerics.source import NoSource
+
+_IMPORTS = {
+    "decimal": "import decimal",
+    "functools": "import functools",
+    "Callable": "collections.abc",
+    "Mapping": "collections.abc",
+    "Sequence": "collections.abc",
+    "dataclass": "dataclasses",
+    "Fraction": "fractions",
+    "comb": "math",
+    "SimpleNamespace": "types",
+    "Any": "typing",
+    "TypeAlias": "typing",
+    "np": "import numpy as np",
+}
+_PUBLIC = (
+    ("Q", "beta", "value", "Return Q(beta), which is 0 at the start."),
+    ("gradient", "beta", "gradient", "Return grad Q(beta), the mirror map."),
+    ("hessian", "beta", "hessian", "{hessian}"),
+    ("inverse_mirror_map", "y", "inverse", "Return the beta with grad Q(beta) = y."),
+    ("bregman", "b, b0", "bregman", "Return Q(b) - Q(b0) - <grad Q(b0), b - b0>."),
+)
+
+
+def numpy_module(derivation: Derivation) -> str:
+    """Return a module with Q, gradient, hessian, inverse_mirror_map and bregman.
+
+    Raises:
+        NumericalError: there is no Q, or its form needs more than elementary functions.
+    """
+    if not isinstance(derivation, Derivation):  # one for every dimension
+        raise NumericalError("give the vectors a dimension, such as --vector u:3")
+    potential = derivation.potential
+    if not potential.pieces:
+        raise NumericalError(f"there is no Q, {potential.finding.reason}")
+    try:
+        programs = [program(potential, i) for i in range(len(potential.pieces))]
+    except NoSource as reason:
+        raise NumericalError(f"Q has no NumPy module: {reason}") from None
+    body = [*_public(potential, programs), *_formulas(programs)]
+    curved = any("curve" in dict(x.functions) for x in programs)
+    rooted = any("largest_root" in part for part in body)
+    chosen = ["ball", "elementary", "tiers", *["zeros"] * rooted, *["curve"] * curved, "vectorized"]
+    engine = [part for name in chosen for part in _definitions(name)]
+    code = "\n\n\n".join([*body, _HEADING, *engine, _blocks(programs)])
+    docstring = _docstring(derivation.to_text(), programs[0].names)
+    return f'"""{docstring}"""\n\n{_imports(code)}\n\n\n{code}\n'
+
+
+_HEADING = "# What follows is the same in every module: numbers with bounds of their errors."
+
+
+def _public(potential: Potential, programs: Sequence[Program]) -> list[str]:
+    """Return the texts of the public functions."""
+    names = programs[0].names
+    numbers = "".join(f", {name}" for name in names)
+    given = ", ".join(f'"{name}": {name}' for name in names)
+    single = potential.parameterization.d == 1
+    hessian = "Return d^2Q/dbeta^2." if single else "Return the Hessian of Q, (..., d, d)."
+    parts = []
+    for name, points, method, says in _PUBLIC:
+        if method == "inverse" and not all(_inverts(x) for x in programs):
+            continue
+        line = f"    return Vectorized(_BLOCKS, {{{given}}}).{method}({points})"
+        text = says.format(hessian=hessian)
+        parts.append(f'def {name}({points}{numbers}):\n    """{text}"""\n{line}')
+    return parts
+
+
+def _inverts(written: Program) -> bool:
+    return bool({"inverse", "curve"} & {name for name, _ in written.functions})
+
+
+def _formulas(programs: Sequence[Program]) -> list[str]:
+    """Return the texts of the formulas, in a class for each block of outputs."""
+    parts = []
+    for number, written in enumerate(programs, 1):
+        texts = [written.constants, *(text for _, text in written.functions)]
+        methods = "\n\n".join("@staticmethod\n" + text for text in texts)
+        body = textwrap.indent(methods, "    ")
+        parts.append(f'class _Block{number}:\n    """Formulas; c holds the start."""\n\n{body}')
+    return parts
+
+
+def _blocks(programs: Sequence[Program]) -> str:
+    lines = []
+    for number, written in enumerate(programs, 1):
+        names = [name for name, _ in written.functions]
+        kind = "Curve" if "curve" in names else "Closed"
+        methods = ", ".join(f"_Block{number}.{name}" for name in names)
+        lines += [
+            "    (",
+            f"        {written.outputs},",
+            f"        _Block{number}.constants,",
+            f"        {kind}({methods}),",
+            "    ),",
+        ]
+    return "\n".join(["_BLOCKS: list[Any] = [", *lines, "]"])
+
+
+def _docstring(text: str, names: Sequence[str]) -> str:
+    """Return what a derivation says of F, its laws and Q, and how to read the functions."""
+    kept = ("Parameterization", "Conserved", "Implicit")
+    sections = [part for part in text.split("\n\n") if part.startswith(kept)]
+    start = f"The start, {', '.join(names)}, is numbers, or arrays that fit one coordinate. "
+    told = (
+        "Units: beta has those of F, and Q is defined up to a positive factor, here so that "
+        "Q = 0 at the start. Every result is proved to a relative error below 1e-14 where it is "
+        "a normal double, or is nan: decimals step in where doubles lose too much."
+    )
+    note = textwrap.fill((start if names else "") + told, 95)
+    title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
+    return "\n\n".join([title, *sections, note]).replace("\\", "/") + "\n"
+
+
+def _definitions(name: str) -> list[str]:
+    """Return the statements of a module of numerics, without its imports and docstring."""
+    source = resources.files("numerics").joinpath(f"{name}.py").read_text(encoding="utf-8")
+    lines = source.splitlines()
+    parts: list[str] = []
+    previous = 0
+    for node in ast.parse(source).body:
+        end = node.end_lineno or node.lineno
+        docstring = isinstance(node, ast.Expr) and not parts
+        if not isinstance(node, ast.Import | ast.ImportFrom) and not docstring:
+            parts.append("\n".join(lines[previous:end]).strip("\n"))
+        previous = end
+    return _grouped(parts)
+
+
+def _grouped(parts: Sequence[str]) -> list[str]:
+    """Join assignments that follow each other."""
+    found: list[str] = []
+    for part in parts:
+        plain = not part.startswith(("def ", "class ", "@"))
+        if found and plain and not found[-1].startswith(("def ", "class ", "@")):
+            found[-1] += "\n" + part
+        else:
+            found.append(part)
+    return found
+
+
+def _imports(code: str) -> str:
+    """Return the imports that the code uses, in their usual order."""
+    used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    plain = [line for name, line in _IMPORTS.items() if name in used and " " in line]
+    origins: dict[str, list[str]] = {}
+    for name, origin in _IMPORTS.items():
+        if name in used and " " not in origin:
+            origins.setdefault(origin, []).append(name)
+    froms = [f"from {origin} import {', '.join(names)}" for origin, names in origins.items()]
+    standard = [line for line in plain if "numpy" not in line]
+    return "\n".join(
+        ["from __future__ import annotations", "", *standard, *froms, "", "import numpy as np"]
+    )

@@ -1,0 +1,161 @@
+"""Q as a Python module: it stands alone, reads well, and gives what the package gives."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derive import NumericalError, Parameterization, derive
+from numerics.lowering import lower
+from numerics.module import numpy_module
+
+ROOT = Path(__file__).parents[2]
+CASES = [
+    (("p**2-m**2",), {"p": "alpha", "m": "alpha"}, {"alpha": 0.5}),
+    (("u*v-x*y",), {}, {"u_0": 1.0, "v_0": 0.5, "x_0": -0.25, "y_0": 2.0}),
+    (("p**3-m**3",), {"p": "alpha", "m": "alpha"}, {"alpha": 0.5}),
+    (("p**D-m**D",), {"p": "b", "m": "b"}, {"D": 4.0, "b": 0.5}),
+    (("a*u1", "a*u2"), {}, {"a_0": 2.0, "u1_0": 0.5, "u2_0": 1.0}),
+    (
+        ("a*b*u1", "a*b*u2"),
+        {},
+        {"a_0": 1.0, "b_0": 0.75, "u1_0": 0.25, "u2_0": 0.5},
+    ),
+    (("exp_1**2", "w**3"), {"exp_1": "c"}, {"c": 0.75, "w_0": 0.5}),
+]
+each_case = pytest.mark.parametrize(("outputs", "start", "values"), CASES, ids=lambda x: str(x))
+
+
+def module_of(folder: Path, outputs: tuple[str, ...], start: dict[str, str]) -> ModuleType:
+    path = folder / "written.py"
+    path.write_text(numpy_module(derive(Parameterization.parse(outputs, start=start))))
+    spec = importlib.util.spec_from_file_location("written", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["written"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@each_case
+def test_a_module_gives_what_the_package_gives(
+    tmp_path: Path, outputs: tuple[str, ...], start: dict[str, str], values: dict[str, float]
+) -> None:
+    module = module_of(tmp_path, outputs, start)
+    q = lower(derive(Parameterization.parse(outputs, start=start)).potential, values)
+    rng = np.random.default_rng(0)
+    beta = np.array(q.beta0) + rng.uniform(0.01, 2, (20, q.d))
+    points = beta[:, 0] if q.d == 1 else beta
+    numbers = list(values.values())
+    close = {"rtol": 2e-14, "atol": 0}  # each is right to 1e-14
+    assert np.allclose(module.Q(points, *numbers), q(points), **close)
+    slopes = module.gradient(points, *numbers)
+    assert np.allclose(slopes, q.gradient(points), **close)
+    assert np.allclose(module.inverse_mirror_map(slopes, *numbers), points, rtol=1e-9)
+    divergence = module.bregman(points, points[::-1], *numbers)
+    assert np.allclose(divergence, q.bregman(points, points[::-1]), **close)
+    assert np.all(divergence > 0)
+    step = 1e-5 * np.eye(q.d)
+    for i in range(q.d):
+        above, below = (module.gradient(beta + s * step[i], *numbers) for s in (1, -1))
+        if q.d == 1:
+            change = (above - below)[:, 0] / 2e-5
+            assert np.allclose(module.hessian(points, *numbers), change, rtol=1e-6)
+        else:
+            change = (above - below) / 2e-5
+            assert np.allclose(module.hessian(points, *numbers)[..., i], change, rtol=1e-6)
+
+
+def test_starts_may_differ_by_coordinate(tmp_path: Path) -> None:
+    module = module_of(tmp_path, ("p**2-m**2",), {"p": "alpha", "m": "alpha"})
+    alpha = np.array([0.5, 1e-3, 20.0])
+    beta = np.array([1.0, 1e-9, -3.0])
+    found = module.gradient(beta, alpha)
+    assert np.allclose(found, np.arcsinh(beta / (2 * alpha**2)) / 4, rtol=1e-15)
+    assert isinstance(module.Q(1.0, 0.5), float)
+    assert np.isnan(module.Q(np.inf, 0.5))
+
+
+def test_wrong_shapes_are_refused(tmp_path: Path) -> None:
+    module = module_of(tmp_path, ("a*u1", "a*u2"), {})
+    with pytest.raises(ValueError, match="the last axis must be 2"):
+        module.gradient([1.0, 2.0, 3.0], 1, 0, 0)
+
+
+@each_case
+def test_a_module_is_formatted_and_needs_numpy_only(
+    tmp_path: Path, outputs: tuple[str, ...], start: dict[str, str], values: dict[str, float]
+) -> None:
+    module_of(tmp_path, outputs, start)
+    for command in (["format", "--check"], ["check", "--select", "E,F,W,I,B,UP"]):
+        options = ["--isolated", "--no-cache", "--line-length", "100", "--target-version", "py311"]
+        done = _run("ruff", *command, *options, "written.py", folder=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+    foreign = ("sympy", "mpmath", "scipy", "flint", "derive", "numerics")
+    program = f"import sys, written; print([m for m in {foreign} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def _run(*arguments: str, folder: Path) -> Any:
+    return subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def _derive(*arguments: str) -> Any:
+    return _run("derive", "regularizer", *arguments, folder=ROOT)
+
+
+def test_the_command_writes_a_module(tmp_path: Path) -> None:
+    path = tmp_path / "potential.py"
+    done = _derive("p**2-m**2", "--start", "p=alpha,m=alpha", "--numpy", str(path))
+    assert done.returncode == 0
+    assert "Q = beta*asinh(beta/(2*alpha**2))/4" in done.stdout
+    text = path.read_text()
+    assert "beta = p**2 - m**2" in text
+    assert "Q = beta*asinh(beta/(2*alpha**2))/4" in text
+
+
+def test_no_module_where_q_is_an_integral_or_missing(tmp_path: Path) -> None:
+    path = tmp_path / "potential.py"
+    done = _derive("a*b*c", "--numpy", str(path))
+    assert (done.returncode, path.exists()) == (3, False)
+    assert "--numpy: no module is written: Q has no NumPy module" in done.stderr
+    done = _derive("a*u1", "a*u2", "w**2", "--numpy", str(path))
+    assert (done.returncode, path.exists()) == (1, False)
+    assert "--numpy: no module is written: there is no Q" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("potential.txt", "is no module name"),
+        ("my-potential.py", "is no module name"),
+        ("missing/potential.py", "there is no folder"),
+    ],
+)
+def test_files_refused(tmp_path: Path, file: str, words: str) -> None:
+    done = _derive("w**2", "--numpy", str(tmp_path / file))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_open_dimensions_are_refused() -> None:
+    from derive.derivation import derive
+    from derive.stages.radial import VectorModel
+
+    with pytest.raises(NumericalError, match="give the vectors a dimension"):
+        numpy_module(derive(VectorModel.parse("a*u", ("u",), {}, ())))
