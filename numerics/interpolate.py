@@ -107,7 +107,7 @@ def interpolate(
         raise InputError(f"max_iterations = {max_iterations!r} must be an integer of at least 1")
     # What overflows or is undefined shows as inf or nan, which is looked for where it matters.
     with np.errstate(all="ignore"):
-        return _interpolate(q, X, y, float(tol), max_iterations)
+        return _interpolate(q.plain, X, y, float(tol), max_iterations)
 
 
 def _interpolate(q: NumericPotential, X: Any, y: Any, tol: float, max_iterations: int) -> Solution:
