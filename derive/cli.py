@@ -22,9 +22,8 @@ from derive.errors import DeriveError, InputError, NumericalError
 from derive.experiment_cli import add_experiment
 from derive.explicit_cli import add_explicit
 from derive.inverse_cli import add_parameterize
-from derive.output import Narrator, check_writable, deliver
-from derive.regimes_cli import add_regimes
 from derive.output import Narrator, check_module, check_writable, deliver
+from derive.regimes_cli import add_regimes
 from derive.request import Options, Request, model_of, read_request
 from derive.sandbox import ChildDied, Limits, OutOfTime, run_limited
 
