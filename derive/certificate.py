@@ -202,7 +202,7 @@ class _Writer:
 
     def _existence(self, kind: str) -> Iterator[Claim]:
         """Yield the structure of the fields and of vertical fields that close under brackets."""
-        flow = Flow(self.state.space, self.state.flow.F, kind == "warp")
+        flow = self.state.flow.with_warp(kind == "warp")
         points = [self.state.space.start]
         points += [self._values(point) for point in self._points()]
         for point in points:
@@ -270,7 +270,7 @@ class _Writer:
 
     def _failures(self, kind: str) -> Iterator[Claim]:
         """Yield claims that a condition fails, the simplest conditions first."""
-        flow = Flow(self.state.space, self.state.flow.F, kind == "no warp")
+        flow = self.state.flow.with_warp(kind == "no warp")
         starts = [(at, self.state.space.started(at)) for at in self.starts]
         for identity in self._identities(flow):
             indices = ([a - 1 for a in identity[1]], [a - 1 for a in identity[2]])

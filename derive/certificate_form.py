@@ -105,39 +105,54 @@ class _Form:
 
     def _law_of(self, symbol: Expr) -> str | None:
         """Return the conserved function of the weights that a constant is the value of."""
-        chart, kernel = self.block.potential.chart, self.piece.kernel
+        chart, relation = self.block.potential.chart, self._kernel_relation()
         for _, function, image in () if chart is None else chart.entries:
             if image == symbol:
                 return repr(function)
-        if kernel is None:
+        if relation is None:
             return None
-        K = sympy.Symbol("K_")
-        n = next((n for n in range(1, 13) if _is_rational(sympy.expand(kernel**n))), 1)
-        top, bottom = sympy.fraction(sympy.together(sympy.expand(kernel**n)))
-        relation = sympy.expand(bottom * K**n - top)
         slope = sympy.diff(relation, symbol)
         if slope == 0 or slope.has(symbol):
             return None
+        return self._pulled(-relation.subs(symbol, 0) / slope)
+
+    def _kernel_relation(self) -> Expr | None:
+        """Return the relation of K_ and beta: the power of the printed K that has no root."""
+        kernel = self.piece.kernel
+        if kernel is None:
+            return None
+        n = next((n for n in range(1, 13) if _is_rational(sympy.expand(kernel**n))), 1)
+        top, bottom = sympy.fraction(sympy.together(sympy.expand(kernel**n)))
+        return sympy.expand(bottom * sympy.Symbol("K_") ** n - top)
+
+    def _pulled(self, expression: Expr) -> str:
+        """Return an expression in K_ and beta as text in the weights."""
         images = {
-            K: sympy.Symbol(f"({self.block.metric.K[0][0]!r})"),
+            sympy.Symbol("K_"): sympy.Symbol(f"({self.block.metric.K[0][0]!r})"),
             self.piece.betas[0]: sympy.Symbol(f"({self.block.lie.parameterization.F[0]!r})"),
         }
-        found = -relation.subs(symbol, 0) / slope
-        return plain(found.subs(images, simultaneous=True))
+        return plain(expression.subs(images, simultaneous=True))
 
     def solve_leaf(self, names: str) -> None:
-        """Solve law - value for start symbols, or for weights: of named constants, else of all."""
-        p = self.block.lie.parameterization
+        """Solve what is 0 on the leaf for start symbols, or for weights.
+
+        That is the relation of K and beta, or law - value: of named constants, else of all.
+        """
+        p, relation = self.block.lie.parameterization, self._kernel_relation()
         laws = [
             (law, plain(value))
             for symbol, value in self.piece.constants
             if (law := self._law_of(symbol)) is not None
         ] or [(repr(law), repr(p.at_start(law))) for law in self.block.conserved.laws]
+        zeros = [f"({law}) - ({value})" for law, value in laws]
+        if relation is not None and _is_rational(relation) and not self.piece.constants:
+            zeros = [self._pulled(relation)]
+        known = set(p.weights) if names == "weights" else set(p.start_symbols)
         solved: set[str] = set()
-        for law, value in laws:
-            for main in sorted(names_in([value if names == "start" else law]) - solved):
+        for zero in zeros:
+            for main in sorted(names_in([zero]) & known - solved):
                 try:
-                    self.define({"zero": f"({law}) - ({value})", "main": main})
+                    self.define({"zero": zero, "main": main})
                 except (Rejected, KeyError, ValueError):
                     continue
                 solved.add(main)

@@ -90,11 +90,13 @@ class Checker:
         space.start = space.started(record["at"])
         for entry in record["definitions"]:
             space.define(entry)
-        self.flow = Flow(space, [space.read(text) for text in record["outputs"]], False)
-        space.fields = self.flow.X
+        F = [space.read(text) for text in record["outputs"]]
+        space.fields = [[f.derivative(k) for k in range(space.weights)] for f in F]
         space.relate(record["ties"])
         tied = {weights.index(entry["main"]) for entry in record["ties"]}
         self.free = [k for k in range(len(weights)) if k not in tied]
+        F, *space.fields = ([space.without_ties(f) for f in row] for row in [F, *space.fields])
+        self.flow = Flow(space, F, space.fields, False)
         self.record, self.established, self.g = record, set[str](), ""
         self.covered: set[int] = set()
         self.settle()
@@ -123,7 +125,7 @@ class Checker:
     def exists(self, claim: Any) -> None:
         """Accept that Q exists: the structure of the fields X_a and V, and eta is closed."""
         flow, space = self.flow, self.space
-        flow = self.flow = Flow(space, flow.F, claim["claim"] == "warp")
+        flow = self.flow = flow.with_warp(claim["claim"] == "warp")
         rows = [[x[k].at(space.start) for k in self.free] for x in flow.X]
         moves = independent(rows) or self.lives(determinant(flow.K).top)
         require(moves, "the outputs are not shown to move independently from the start")
@@ -152,7 +154,7 @@ class Checker:
     def fails(self, claim: Any) -> None:
         """Accept that a condition, which every warp (or g = 1) needs, fails on the leaf."""
         space = self.space
-        flow = Flow(space, self.flow.F, claim["claim"] == "no warp")
+        flow = self.flow.with_warp(claim["claim"] == "no warp")
         values, (kind, path, pair) = space.started(claim["at"]), claim["identity"]
         path, pair = ([flow.position(a) for a in labels] for labels in (path, pair))
         left, right = flow.sides(kind, path, pair)

@@ -20,13 +20,18 @@ class Flow:
     with omega = V K_11 / K_11.
     """
 
-    def __init__(self, space: Space, outputs: Sequence[Function], warped: bool) -> None:
-        self.space, self.F, self.warped = space, list(outputs), warped
-        self.X = [[f.derivative(k) for k in range(space.weights)] for f in outputs]
+    def __init__(
+        self, space: Space, outputs: Sequence[Function], fields: Sequence[Any], warped: bool
+    ) -> None:
+        self.space, self.F, self.X, self.warped = space, list(outputs), list(fields), warped
         self.K = [[self.along(x, f) for f in outputs] for x in self.X]
-        self.d, self.zero = len(outputs), space.number(0)
+        self.d, self.zero = len(self.F), space.number(0)
         self.H = [self.warp(a) if warped and self.d > 1 else self.zero for a in range(self.d)]
         self.vertical: dict[tuple[int, ...], tuple[list[Function], Function]] = {}
+
+    def with_warp(self, warped: bool) -> Flow:
+        """Return this with the forced H, or with H = 0."""
+        return Flow(self.space, self.F, self.X, warped)
 
     def along(self, x: Sequence[Function], f: Function) -> Function:
         """Return <x, grad f>."""

@@ -117,6 +117,16 @@ class Space:
             regular = not_zero(evaluated(f.bottom * slope.bottom, self.start))
             require(slope.is_zero() and regular, "what is 0 at the start does not stay 0")
 
+    def without_ties(self, f: Function) -> Function:
+        """Return a function on the leaf in the weights that no relation gives linearly."""
+        images = list(self.symbols[: self.weights])
+        for relation, k in self.relations:
+            g = Function(self, relation, self.one)
+            if k < self.weights and relation.degrees()[k] == 1:
+                rest = Function(self, relation - leading(relation, k) * images[k].top, self.one)
+                images[k] = self.number(0) - rest / g.partial(k)
+        return f.into(images) if any(f.uses(k) for _, k in self.relations) else f
+
     def scope(self) -> tuple[Any, ...]:
         """Return what definitions change."""
         return dict(self.names), list(self.known), list(self.relations), list(self.generators)
