@@ -23,7 +23,8 @@ class Flow:
     def __init__(
         self, space: Space, outputs: Sequence[Function], fields: Sequence[Any], warped: bool
     ) -> None:
-        self.space, self.F, self.X, self.warped = space, list(outputs), list(fields), warped
+        self.space, self.F, self.warped = space, list(outputs), warped
+        self.X: list[list[Function]] = list(fields)
         self.K = [[self.along(x, f) for f in outputs] for x in self.X]
         self.d, self.zero = len(self.F), space.number(0)
         self.H = [self.warp(a) if warped and self.d > 1 else self.zero for a in range(self.d)]
