@@ -11,7 +11,10 @@ from derive.check import Checker
 from derive.checking.function import Function, constant, root_of
 from derive.checking.space import Space
 from derive.checking.text import Rejected, tree_of
-from derive.exact.conversion import to_field
+from derive.errors import DeriveError
+from derive.exact.field import FunctionField
+from derive.exact.refinement import Refine
+from derive.exact.tower import Tower
 from derive.language import parse_expression
 from derive.stages.parameterization import Parameterization
 
@@ -33,11 +36,37 @@ class Calls:
                 self.name(g.name)
         for text in calls_in(record["outputs"]):
             if not self.knows(text):
-                image = to_field(parse_expression(text), p.field, text)
-                if any(g.kind == "power" for g in p.field.generators):
-                    self._name_logarithms()
-                self._name_at_start(text)
-                self.define({"of": text, "is": repr(image)})
+                self._name_logarithms()
+                for kind, argument, exponent, _ in list(self.space.known):
+                    self._image_at_start(kind, argument, exponent, p)
+                call = self.space.call(tree_of(text))
+                self._image_at_start(*call, p)
+                self._image(text, p.field, p)
+
+    def _image_at_start(
+        self, kind: str, argument: Function, exponent: Function, p: Parameterization
+    ) -> None:
+        """Define a call with its argument at w_0."""
+        if self.space.is_of_constants(argument):
+            return
+        text = call_of(kind, self.space.at_start(argument), exponent)
+        if kind == "sin":
+            self._image("cos" + text.removeprefix("sin"), p.start_field, p)
+        self._image(text, p.start_field, p)
+
+    def _image(self, text: str, field: FunctionField, p: Parameterization) -> None:
+        """Define a call as what it is in a field, or else as a generator."""
+        if self.knows(text):
+            return
+        before = self.space.scope()
+        try:
+            entry = {"of": text, "is": _written(text, field, p)}
+            if text.startswith("cos("):
+                entry["sin"] = _written("sin" + text.removeprefix("cos"), field, p)
+            self.define(entry)
+        except (DeriveError, Rejected, Refine, ValueError):
+            self.space.leave(before)
+            self.name(text)
 
     def knows(self, text: str) -> bool:
         """Tell whether a call is defined."""
@@ -62,12 +91,6 @@ class Calls:
         for kind, base, exponent, _ in list(self.space.known):
             if kind == "power" and constant(exponent) is None:
                 self.name(f"log(Abs({text_of(base)}))")
-
-    def _name_at_start(self, text: str) -> None:
-        """Name the generators in the argument of a call at w_0, and the call with it."""
-        for kind, argument, exponent, _ in list(self.space.known):
-            if not self.space.is_of_constants(argument):
-                self.name(call_of(kind, self.space.at_start(argument), exponent))
 
     def fresh(self, base: str) -> str:
         """Return a name that is not taken."""
@@ -152,3 +175,9 @@ def call_of(kind: str, argument: Function, exponent: Function) -> str:
     if kind == "power":
         return f"({inside})**(1/{n})" if n else f"({inside})**({text_of(exponent)})"
     return f"log(Abs({inside}))" if kind == "log" else f"{kind}({inside})"
+
+
+def _written(text: str, field: FunctionField, p: Parameterization) -> str:
+    """Return a call in the generators of a field."""
+    tree = parse_expression(text.replace("Abs", ""))
+    return repr(field.embed(Tower.over(field, p.positive).element(tree)))

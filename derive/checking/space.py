@@ -167,10 +167,16 @@ class Space:
             elif kind == "sin":
                 rest = image**2 + self.find("cos", argument) ** 2 - self.number(1)
                 self.relations.append((rest.top, k))
+            self.known.append((kind, argument, exponent, image))
+        elif kind == "cos":  # together with sin: each is the slope of the other
+            pair = [(kind, self.read(entry["is"])), ("sin", self.read(entry["sin"]))]
+            self.known += [(name, argument, exponent, f) for name, f in pair]
+            for name, f in pair:
+                self._same(name, argument, exponent, f, entry["of"])
         else:
             image = self.read(entry["is"])
             self._same(kind, argument, exponent, image, entry["of"])
-        self.known.append((kind, argument, exponent, image))
+            self.known.append((kind, argument, exponent, image))
 
     def _same(self, kind: str, argument: Function, exponent: Any, f: Function, text: str) -> None:
         """Require that f is a call: one derivative along all fields, one value at the start."""
