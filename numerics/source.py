@@ -63,15 +63,21 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         if exponent.is_Integer:
             return f"{self.parenthesize(base, PRECEDENCE['Pow'])}**{exponent}"
         if exponent.is_Rational and exponent.q == 2:
-            root = f"sqrt({self._print(base)})"
+            root = f"sqrt({self._ball(base)})"
             return root if exponent.p == 1 else f"{root}**{exponent.p}"
-        return f"power({self._print(base)}, {self._print(exponent)})"
+        return f"power({self._ball(base)}, {self._print(exponent)})"
 
     def _print_Function(self, expr: Expr) -> str:
         name = type(expr).__name__
         if name not in FUNCTIONS:
             raise NoSource(f"{name} has no form with error bounds")
-        return f"{name}({self._print(expr.args[0])})"
+        return f"{name}({self._ball(expr.args[0])})"
+
+    def _ball(self, expr: Expr) -> str:
+        """Print what a function takes: a number as a ball."""
+        text = self._print(expr)
+        numeric = not expr.free_symbols and expr.is_Rational and self._names
+        return f"{next(iter(self._names.values()))}.of({text})" if numeric else text
 
     def _print_Abs(self, expr: Expr) -> str:
         return f"abs({self._print(expr.args[0])})"

@@ -166,7 +166,7 @@ class Taylor:
 
     def _evaluate(self, jets: Sequence[Series], s: Fraction) -> tuple[Real, ...]:
         """Return the sums of all series at s, by Horner's rule."""
-        short = s.denominator <= 1 << _FINE
+        short = (1 << _FINE) % s.denominator == 0  # then the factor below is exact
         factor, exponent = scaled(s, _FINE if short else self.bits)
         state = []
         for jet in jets:

@@ -168,3 +168,13 @@ def test_stalls_and_limits() -> None:
         integrate(tape, [ONE], 20)
     with pytest.raises(ValueError, match="as many starts"):
         integrate(tape, [ONE, ONE], 20, time=ONE)
+
+
+@pytest.mark.parametrize("digits", [15, 30, 50])
+@pytest.mark.parametrize("end", [Fraction(1, 40), Fraction(2, 5), Fraction(1, 3), Fraction(7, 5)])
+def test_an_end_that_is_no_binary_fraction_is_met_exactly(end: Fraction, digits: int) -> None:
+    tape = compile_forward([Name("w")], ["w"])
+    found = integrate(tape, [ONE], digits, time=end).state[0]
+    with mpmath.workdps(digits + 10):
+        exact = mpmath.exp(mpmath.mpf(end.numerator) / end.denominator)
+        assert abs(found / exact - 1) < mpmath.mpf(10) ** (1 - digits)
