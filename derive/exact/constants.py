@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from derive.exact.field import RationalFunction
+from derive.exact.linear import echelon, pivot_of
 from derive.exact.polynomial import terms
 
 
@@ -47,23 +48,8 @@ def _nullspace(
     rows: list[list[RationalFunction]], width: int, zero: RationalFunction, one: RationalFunction
 ) -> list[tuple[RationalFunction, ...]]:
     """Return the kernel by Gauss-Jordan elimination."""
-    pivots: list[int] = []
-    reduced: list[list[RationalFunction]] = []
-    for row in rows:
-        for pivot, other in zip(pivots, reduced, strict=True):
-            if not row[pivot].is_zero():
-                factor = row[pivot]
-                row = [x - factor * y for x, y in zip(row, other, strict=True)]
-        pivot = next((k for k, x in enumerate(row) if not x.is_zero()), -1)
-        if pivot < 0:
-            continue
-        row = [x / row[pivot] for x in row]
-        for i, other in enumerate(reduced):
-            if not other[pivot].is_zero():
-                factor = other[pivot]
-                reduced[i] = [x - factor * y for x, y in zip(other, row, strict=True)]
-        pivots.append(pivot)
-        reduced.append(row)
+    reduced = echelon(rows)
+    pivots = [pivot_of(row) for row in reduced]
     basis = []
     for free in sorted(set(range(width)) - set(pivots)):
         vector = [zero] * width

@@ -26,6 +26,34 @@ def rank(rows: Sequence[Sequence[RationalFunction]]) -> int:
     return found
 
 
+def echelon(rows: Sequence[Sequence[RationalFunction]]) -> list[list[RationalFunction]]:
+    """Return the reduced echelon form without zero rows, in the order in which they came."""
+    found: list[list[RationalFunction]] = []
+    for given in rows:
+        row = list(given)
+        for other in found:
+            factor = row[pivot_of(other)]
+            if not factor.is_zero():
+                row = [x - factor * y for x, y in zip(row, other, strict=True)]
+        if all(x.is_zero() for x in row):
+            continue
+        pivot = pivot_of(row)
+        row = [x / row[pivot] for x in row]
+        found = [
+            other
+            if other[pivot].is_zero()
+            else [x - other[pivot] * y for x, y in zip(other, row, strict=True)]
+            for other in found
+        ]
+        found.append(row)
+    return found
+
+
+def pivot_of(row: Sequence[RationalFunction]) -> int:
+    """Return the place of the first entry that is not zero."""
+    return next(k for k, x in enumerate(row) if not x.is_zero())
+
+
 def determinant(matrix: Matrix) -> RationalFunction:
     """Return the determinant of a square matrix, by elimination."""
     rows = [list(row) for row in matrix]

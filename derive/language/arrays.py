@@ -15,6 +15,7 @@ from derive.language.build import Builder, Built
 from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import name_fault, read_number
 from derive.language.parser import syntax_tree
+from derive.language.reading import Reading
 from derive.language.screen import ARRAY_FUNCTIONS, check_characters, check_syntax
 from derive.language.traversal import fold
 from derive.language.tree import Tree
@@ -109,28 +110,13 @@ def parse_array_outputs(
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Reading):
     """Evaluate a syntax tree to an array of trees."""
 
-    source: str
-    offset: int
-    builder: Builder
     shapes: Mapping[str, Shape]
 
-    def parts(self, node: ast.expr) -> list[ast.expr]:
-        match node:
-            case ast.Constant() | ast.Name():
-                return []
-            case ast.UnaryOp(op=ast.UAdd() | ast.USub(), operand=operand):
-                return [operand]
-            case ast.BinOp(left=left, right=right):
-                return [left, right]
-            case ast.Call(func=ast.Name(), args=arguments, keywords=[]):
-                return arguments
-        raise LanguageError("not part of the language", self._column(node))
-
     def combine(self, node: ast.expr, operands: list[_Value]) -> _Value:
-        column = self._column(node)
+        column = self.column(node)
         match node, operands:
             case ast.Name(id=name), _:
                 return self._name(name, column)
@@ -142,8 +128,7 @@ class _Reader:
                 return self._call(function, operands, column)
             case ast.BinOp(op=operator), [left, right]:
                 return self._binary(operator, left, right, column)
-        written = self.source[node.col_offset : node.end_col_offset]
-        number = read_number(written, self.builder.limits, column)
+        number = read_number(self.written(node), self.builder.limits, column)
         return _Value((), (self.builder.number(number, column),))
 
     def _name(self, name: str, column: int) -> _Value:
@@ -233,9 +218,6 @@ class _Reader:
 
     def _each(self, value: _Value, change: Callable[[Built], Built]) -> _Value:
         return _Value(value.shape, tuple(change(x) for x in value.entries))
-
-    def _column(self, node: ast.expr) -> int:
-        return self.offset + node.col_offset + 1
 
 
 def _kind(value: _Value) -> str:

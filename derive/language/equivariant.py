@@ -12,6 +12,7 @@ from derive.language.build import Builder, Built
 from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import read_number
 from derive.language.parser import syntax_tree
+from derive.language.reading import Reading
 from derive.language.screen import check_characters, check_syntax
 from derive.language.traversal import fold
 from derive.language.tree import Tree
@@ -72,26 +73,11 @@ def vector_form(text: str, vectors: Collection[str], limits: Limits = DEFAULT) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
-    source: str
-    offset: int
-    builder: Builder
+class _Reader(Reading):
     norms: dict[str, str]
 
-    def parts(self, node: ast.expr) -> list[ast.expr]:
-        match node:
-            case ast.Constant() | ast.Name():
-                return []
-            case ast.UnaryOp(op=ast.UAdd() | ast.USub(), operand=operand):
-                return [operand]
-            case ast.BinOp(left=left, right=right):
-                return [left, right]
-            case ast.Call(func=ast.Name(), args=arguments, keywords=[]):
-                return arguments
-        raise LanguageError("not part of the language", self._column(node))
-
     def combine(self, node: ast.expr, operands: list[_Value]) -> _Value:
-        column, build = self._column(node), self.builder
+        column, build = self.column(node), self.builder
         match node, operands:
             case ast.Name(id=name), _:
                 if name in self.norms:
@@ -105,8 +91,7 @@ class _Reader:
                 return self._call(function, operands, column)
             case ast.BinOp(op=operator), [left, right]:
                 return self._binary(operator, left, right, column)
-        written = self.source[node.col_offset : node.end_col_offset]
-        return _Value(build.number(read_number(written, build.limits, column), column))
+        return _Value(build.number(read_number(self.written(node), build.limits, column), column))
 
     def _call(self, function: str, operands: list[_Value], column: int) -> _Value:
         build = self.builder
@@ -177,6 +162,3 @@ class _Reader:
     def _refusal(self, column: int) -> LanguageError:
         ask = _ASK.format(name=min(self.norms))
         return LanguageError(f"not of the form phi(..., norm(u))*u: {ask}", column)
-
-    def _column(self, node: ast.expr) -> int:
-        return self.offset + node.col_offset + 1

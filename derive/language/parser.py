@@ -10,6 +10,7 @@ from derive.errors import LanguageError
 from derive.language.build import Builder, Built
 from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import read_number
+from derive.language.reading import Reading
 from derive.language.screen import check_characters, check_syntax
 from derive.language.traversal import fold
 from derive.language.tree import Operator, Tree
@@ -57,34 +58,19 @@ def syntax_tree(source: str, offset: int) -> ast.expr:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Reading):
     """Convert the whitelisted nodes of a syntax tree; every other one is refused."""
-
-    source: str
-    offset: int
-    builder: Builder
 
     def parts(self, node: ast.expr) -> list[ast.expr]:
         """Return the operands of a node, or refuse its kind."""
-        match node:
-            case ast.Constant() | ast.Name():
-                return []
-            case ast.UnaryOp(op=ast.UAdd() | ast.USub(), operand=operand):
-                return [operand]
-            case ast.BinOp(
-                op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.Pow(),
-                left=left,
-                right=right,
-            ):
-                return [left, right]
-            case ast.Call(func=ast.Name(), args=[argument], keywords=[]):
-                return [argument]
-        message = "not part of the language: write numbers, names, + - * / ** and functions"
-        raise LanguageError(message, self._column(node))
+        below = Reading.parts(self, node)
+        if isinstance(node, ast.Call) and len(below) != 1:
+            raise LanguageError("a function takes one argument", self.column(node))
+        return below
 
     def combine(self, node: ast.expr, operands: list[Built]) -> Built:
         """Build the tree of a node from those of its operands."""
-        column = self._column(node)
+        column = self.column(node)
         match node, operands:
             case ast.Name(id=name), _:
                 return self.builder.name(name, column)
@@ -95,10 +81,11 @@ class _Reader:
             case ast.Call(func=ast.Name(id=function)), [argument]:
                 return self.builder.call(function, argument, column)
             case ast.BinOp(op=operator, right=right), [first, second]:
-                return self._binary(operator, first, second, column, self._column(right))
+                return self._binary(operator, first, second, column, self.column(right))
         # Python has rounded a decimal already: read it again, exactly.
-        written = self.source[node.col_offset : node.end_col_offset]
-        return self.builder.number(read_number(written, self.builder.limits, column), column)
+        return self.builder.number(
+            read_number(self.written(node), self.builder.limits, column), column
+        )
 
     def _binary(
         self, operator: ast.operator, left: Built, right: Built, column: int, right_column: int
@@ -114,7 +101,3 @@ class _Reader:
         if isinstance(operator, ast.Div):
             column = right_column
         return self.builder.operation(_OPERATORS[type(operator)], left, right, column)
-
-    def _column(self, node: ast.expr) -> int:
-        """Return the column of a node in the whole text; the text is ASCII, so bytes count."""
-        return self.offset + node.col_offset + 1

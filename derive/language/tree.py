@@ -6,7 +6,7 @@ algebra; ``derive.exact`` gives it one, ``numerics`` evaluates it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -90,6 +90,20 @@ def children(tree: Tree) -> tuple[Tree, ...]:
         case Call(_, argument):
             return (argument,)
     return ()
+
+
+def with_parts(tree: Tree, parts: Sequence[Tree]) -> Tree:
+    """Return *tree* with other direct subtrees, as many as it has."""
+    match tree:
+        case Operation(operator, _, _):
+            return Operation(operator, *parts)
+        case Power(_, exponent):
+            return Power(parts[0], exponent)
+        case RealPower():
+            return RealPower(*parts)
+        case Call(function, _):
+            return Call(function, *parts)
+    return tree
 
 
 def walk(tree: Tree) -> Iterator[Tree]:

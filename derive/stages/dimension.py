@@ -11,17 +11,7 @@ from derive.exact.families import LogFunction
 from derive.exact.field import RationalFunction
 from derive.language import parse_expression
 from derive.language.traversal import fold
-from derive.language.tree import (
-    Call,
-    Name,
-    Number,
-    Operation,
-    Power,
-    RealPower,
-    Tree,
-    children,
-    names,
-)
+from derive.language.tree import Name, Number, Operation, Power, Tree, children, names, with_parts
 from derive.stages.conserved import ConservedQuantities, find_conserved
 from derive.stages.hessian import decide_hessian
 from derive.stages.lie import along, find_lie_structure
@@ -136,17 +126,9 @@ def _in_components(model: Equivariant, vector: tuple[str, ...], function: Ration
         match tree:
             case Name(name) if name == model.norm:
                 return root
-            case Operation(operator, _, _):
-                return Operation(operator, *parts)
             case Power(_, exponent) if parts == [root]:
                 return Power(square, exponent / 2)
-            case Power(_, exponent):
-                return Power(parts[0], exponent)
-            case RealPower():
-                return RealPower(parts[0], parts[1])
-            case Call(name, _):
-                return Call(name, parts[0])
-        return tree
+        return with_parts(tree, parts)
 
     return fold(parse_expression(repr(function)), children, combine)
 

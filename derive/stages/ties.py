@@ -12,19 +12,11 @@ from dataclasses import dataclass
 
 from derive.errors import DeriveError
 from derive.exact.field import FunctionField, RationalFunction
+from derive.exact.linear import echelon
 from derive.exact.polynomial import terms
 from derive.language import parse_expression
 from derive.language.traversal import fold
-from derive.language.tree import (
-    Call,
-    Name,
-    Operation,
-    Power,
-    RealPower,
-    Tree,
-    children,
-    names,
-)
+from derive.language.tree import Name, Tree, children, names, with_parts
 from derive.stages.parameterization import Parameterization
 
 Vector = list[RationalFunction]
@@ -70,9 +62,9 @@ def find_ties(p: Parameterization) -> Ties | None:
 
 def _invariant_subspace(p: Parameterization) -> list[Vector] | None:
     """Return a reduced basis of the closure of w_0 under the fields, None for the whole space."""
-    basis = _reduced([list(p.w0)])
+    basis = echelon([list(p.w0)])
     while True:
-        grown = _reduced([*basis, *_images(p, basis)])
+        grown = echelon([*basis, *_images(p, basis)])
         if len(grown) >= p.p:
             return None
         if len(grown) == len(basis):
@@ -117,24 +109,6 @@ def _constant(element: RationalFunction, constants: FunctionField) -> RationalFu
     return constants.quotient(constants.ring.from_dict(moved), constants.ring.constant(1))
 
 
-def _reduced(rows: list[Vector]) -> list[Vector]:
-    """Return the reduced echelon form without zero rows."""
-    found: list[Vector] = []
-    for row in rows:
-        for other in found:
-            pivot = next(k for k, x in enumerate(other) if not x.is_zero())
-            if not row[pivot].is_zero():
-                factor = row[pivot]
-                row = [x - factor * y for x, y in zip(row, other, strict=True)]
-        pivot = next((k for k, x in enumerate(row) if not x.is_zero()), -1)
-        if pivot < 0:
-            continue
-        row = [x / row[pivot] for x in row]
-        found = [[x - other[pivot] * y for x, y in zip(other, row, strict=True)] for other in found]
-        found.append(row)
-    return found
-
-
 def _combination(p: Parameterization, basis: list[Vector], pivots: list[int], k: int) -> Tree:
     """Return weight k in the weights at the pivots."""
     parts = [
@@ -149,18 +123,9 @@ def _restricted(p: Parameterization, relations: dict[str, Tree], kept: list[str]
     constants = {n for tree in relations.values() for n in names((tree,))} - set(p.weights)
 
     def combine(tree: Tree, parts: list[Tree]) -> Tree:
-        match tree:
-            case Name(name):
-                return relations.get(name, tree)
-            case Operation(operator, _, _):
-                return Operation(operator, parts[0], parts[1])
-            case Power(_, exponent):
-                return Power(parts[0], exponent)
-            case RealPower():
-                return RealPower(parts[0], parts[1])
-            case Call(function, _):
-                return Call(function, parts[0])
-        return tree
+        if isinstance(tree, Name):
+            return relations.get(tree.name, tree)
+        return with_parts(tree, parts)
 
     try:
         trees = [fold(tree, children, combine) for tree in p.trees]
