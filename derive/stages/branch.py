@@ -155,13 +155,20 @@ def _quadratic_root(
         if not is_nonnegative(slope, p.nonnegative):
             sign, assumed = start_sign(p.at_start(slope), chart.notation, chart.conditions)
             assumed = (*assumed, *keeps_sign(chart.metric, slope))
-    explicit = (-b + sign * sympy.sqrt(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
+    explicit = (-b + sign * _square_root(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
     branch = "the largest real root" if largest else "the root on the branch of the start"
     leading = coefficients[2]
     above = None
     if leading.is_constant():
         above = 0 if (sign > 0) == (leading.value() > 0) else 1
     return Root(symbol, polynomial, explicit, branch, above), assumed
+
+
+def _square_root(radicand: Expr) -> Expr:
+    """Return the square root of a polynomial, with squares of numbers taken out of it."""
+    content, primitive = radicand.as_content_primitive()
+    outside, inside = sympy.sqrt(content).as_coeff_Mul()
+    return outside * sympy.sqrt(inside**2 * primitive)
 
 
 def is_largest_root(
