@@ -12,7 +12,7 @@ from typing import Any
 import sympy
 from sympy import Expr
 
-from derive.certificate_text import Calls, call_of, calls_in, text_of
+from derive.certificate_text import Calls, call_of, calls_in, entries_for, spelled, text_of
 from derive.check import Checker
 from derive.checking.function import Function, constant, leading, not_zero, root_of
 from derive.checking.space import Space
@@ -232,7 +232,8 @@ class _Form:
                 if image is None:
                     self.define({"name": self.calls.fresh("f"), "of": call})
                 else:
-                    self.define({"of": call, "is": text_of(image)})
+                    for entry in entries_for(self.space, call, text_of(image), self.calls.fresh):
+                        self.define(entry)
 
     def use_at_start(self, text: str) -> None:
         """Define the calls in a text with their arguments at w_0."""
@@ -247,8 +248,6 @@ class _Form:
             return self._exponential(argument)
         n = root_of(exponent) if kind == "power" else None
         if n is None and kind == "power":
-            if constant(argument) is None:
-                self.use(f"log(Abs({text_of(argument)}))")
             return self._real_power(argument, exponent)
         if n is None:
             return None
@@ -350,7 +349,7 @@ class _Form:
         printed = flow.along(flow.X[self.outputs[0] - 1], space.read(slope))
         if (printed - space.read(g)).is_zero():
             return g
-        return text_of(printed)
+        return spelled(printed)
 
     def claim(self, g: str) -> Claim:
         """Return the claim."""

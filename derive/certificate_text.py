@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from derive.check import Checker
@@ -13,12 +13,13 @@ from derive.checking.space import Space
 from derive.checking.text import Rejected, tree_of
 from derive.errors import DeriveError
 from derive.exact.field import FunctionField
+from derive.exact.polynomial import factorize
 from derive.exact.refinement import Refine
 from derive.exact.tower import Tower
 from derive.language import parse_expression
 from derive.stages.parameterization import Parameterization
 
-Entry = dict[str, str]
+Entry = dict[str, Any]
 ROOM = 60
 VIA = {"sinh": "exp", "cosh": "exp", "tanh": "exp"}
 
@@ -36,7 +37,6 @@ class Calls:
                 self.name(g.name)
         for text in calls_in(record["outputs"]):
             if not self.knows(text):
-                self._name_logarithms()
                 for kind, argument, exponent, _ in list(self.space.known):
                     self._image_at_start(kind, argument, exponent, p)
                 call = self.space.call(tree_of(text))
@@ -58,14 +58,19 @@ class Calls:
         """Define a call as what it is in a field, or else as a generator."""
         if self.knows(text):
             return
-        before = self.space.scope()
+        before, count = self.space.scope(), len(self.entries)
         try:
-            entry = {"of": text, "is": _written(text, field, p)}
+            image = _written(text, field, p)
             if text.startswith("cos("):
-                entry["sin"] = _written("sin" + text.removeprefix("cos"), field, p)
-            self.define(entry)
+                sine = _written("sin" + text.removeprefix("cos"), field, p)
+                parts = angles(self.space, text)
+                self.define({"of": text, "is": image, "sin": sine, "from": parts})
+            else:
+                for entry in entries_for(self.space, text, image, self.fresh):
+                    self.define(entry)
         except (DeriveError, Rejected, Refine, ValueError):
             self.space.leave(before)
+            del self.entries[count:]
             self.name(text)
 
     def knows(self, text: str) -> bool:
@@ -85,12 +90,6 @@ class Calls:
         """Name a call as a generator, if it is not known."""
         if not self.knows(text):
             self.define({"name": self.fresh("f"), "of": text})
-
-    def _name_logarithms(self) -> None:
-        """Name log|u| for the bases of real powers: their derivative by the exponent needs it."""
-        for kind, base, exponent, _ in list(self.space.known):
-            if kind == "power" and constant(exponent) is None:
-                self.name(f"log(Abs({text_of(base)}))")
 
     def fresh(self, base: str) -> str:
         """Return a name that is not taken."""
@@ -161,7 +160,23 @@ def text_of(f: Function) -> str:
     for name, image in space.names.items():
         if image.bottom.is_one() and str(image.top) in symbols:
             names.setdefault(str(image.top), name)
+    return _in_names(f, names)
 
+
+def spelled(f: Function) -> str:
+    """Return a function of a space with its calls spelled out."""
+    space = f.space
+    given = zip(list(space.names)[: space.size], space.symbols, strict=False)
+    names = {str(symbol.top): name for name, symbol in given}
+    for kind, u, e, image in space.generators:
+        inside, n = _in_names(u, names), root_of(e)
+        power = f"(({inside})**(1/{n}))" if n else f"(({inside})**({_in_names(e, names)}))"
+        log = f"log(Abs({inside}))" if kind == "log" else f"{kind}({inside})"
+        names[str(image.top)] = power if kind == "power" else log
+    return _in_names(f, names)
+
+
+def _in_names(f: Function, names: dict[str, str]) -> str:
     def side(polynomial: Any) -> str:
         text = str(polynomial).replace("^", "**")
         return re.sub(r"x\d+", lambda m: names[m[0]], text)
@@ -181,3 +196,99 @@ def _written(text: str, field: FunctionField, p: Parameterization) -> str:
     """Return a call in the generators of a field."""
     tree = parse_expression(text.replace("Abs", ""))
     return repr(field.embed(Tower.over(field, p.positive).element(tree)))
+
+
+def entries_for(
+    space: Space, text: str, image: str, fresh: Callable[[str], str]
+) -> Iterator[Entry]:
+    """Yield the definition of a call as what it is, after those of the logarithms it needs.
+
+    exp, log and powers come with their parts: calls of which the image, or the argument of a
+    logarithm, is a product of powers.
+    """
+    kind, argument, exponent = space.call(tree_of(text))
+    if kind == "power" and root_of(exponent) is not None:
+        yield {"of": text, "is": image}
+        return
+    if kind not in ("exp", "log", "power"):
+        raise Rejected(f"{kind} is no product of others")
+    needed: dict[str, None] = {}
+    parts = []
+    for f, n in _factors(argument if kind == "log" else space.read(image)):
+        part, base = _part(space, f), _base(space, f)
+        if part is None:
+            part = f"log(Abs({text_of(f)}))"
+            needed[part] = None
+        elif base is not None:
+            needed[f"log(Abs({text_of(base)}))"] = None
+        parts.append([part, str(n)])
+    if kind == "power":
+        needed[f"log(Abs({text_of(argument)}))"] = None
+    for call in needed:
+        yield from _logarithm(space, call, fresh)
+    yield {"of": text, "is": image, "from": parts}
+
+
+def _logarithm(space: Space, call: str, fresh: Callable[[str], str]) -> Iterator[Entry]:
+    """Yield a logarithm that is not known yet: of a product, or as a generator."""
+    _, argument, _ = space.call(tree_of(call))
+    try:
+        space.find("log", argument)
+        return
+    except Rejected:
+        pass
+    found = _factors(argument)
+    if len(found) == 1 and abs(found[0][1]) == 1 and _part(space, found[0][0]) is None:
+        yield {"name": fresh("f"), "of": call}
+        return
+    parts, values = [], []
+    for f, n in found:
+        part, base = _part(space, f), _base(space, f)
+        inner = f if part is None else base
+        if inner is not None:
+            yield from _logarithm(space, f"log(Abs({text_of(inner)}))", fresh)
+        text = part or f"log(Abs({text_of(f)}))"
+        kind, u, e = space.call(tree_of(text))
+        value = space.find("log", u) if kind == "log" else u if kind == "exp" else None
+        if value is None:
+            value = e * space.find("log", u)
+        parts.append([text, str(n)])
+        values.append(f"({n})*({text_of(value)})")
+    yield {"of": call, "is": " + ".join(values), "from": parts}
+
+
+def angles(space: Space, text: str) -> list[list[str]]:
+    """Return a cosine whose argument goes a whole number of times into that of another."""
+    _, argument, _ = space.call(tree_of(text))
+    for kind, u, e, _ in space.known:
+        n = constant(argument / u) if kind == "cos" and not u.top.is_zero() else None
+        if n is not None and n.q == 1:
+            return [[call_of(kind, u, e), str(n)]]
+    raise Rejected("no angle is a part of this one")
+
+
+def _factors(f: Function) -> list[tuple[Function, int]]:
+    """Return irreducible polynomials, and a number, with their powers in a function."""
+    found: list[tuple[Function, int]] = []
+    for polynomial, sign in ((f.top, 1), (f.bottom, -1)):
+        content, factors = factorize(polynomial)
+        if abs(int(content)) != 1:
+            found.append((f.space.number(abs(int(content))), sign))
+        found += [(Function(f.space, p, f.space.one), sign * int(n)) for p, n in factors]
+    return found
+
+
+def _part(space: Space, f: Function) -> str | None:
+    """Return the call that a factor is the generator of, if it is an exponential or a power."""
+    for kind, u, e, image in space.generators:
+        if kind in ("exp", "power") and (image.top == f.top or image.top == -f.top):
+            return call_of(kind, u, e)
+    return None
+
+
+def _base(space: Space, f: Function) -> Function | None:
+    """Return the base of the power that a factor is the generator of."""
+    for kind, u, _, image in space.generators:
+        if kind == "power" and (image.top == f.top or image.top == -f.top):
+            return u
+    return None

@@ -51,7 +51,7 @@ from itertools import combinations, islice, product
 from typing import Any
 
 from derive.checking.flow import Flow, determinant, independent
-from derive.checking.function import Function, evaluated, near, not_zero
+from derive.checking.function import Function, evaluated, not_zero
 from derive.checking.space import Space
 from derive.checking.text import NotACertificate, Rejected, names_in, rational, require
 
@@ -88,7 +88,10 @@ class Checker:
         space.w0 = [space.read(record["start"][w]) for w in weights]
         require(all(space.is_of_constants(w) for w in space.w0), "the start uses a weight")
         space.start = space.started(record["at"])
+        plain = {*weights, *record["parameters"]}
+        require(names_in(record["outputs"]) <= plain, "F has other names than it should")
         for entry in record["definitions"]:
+            require("of" in entry, "only calls are defined before F is read")
             space.define(entry)
         F = [space.read(text) for text in record["outputs"]]
         space.fields = [[f.derivative(k) for k in range(space.weights)] for f in F]
@@ -105,6 +108,7 @@ class Checker:
         """Accept conserved quantities."""
         flow, space, at = self.flow, self.space, claim["point"]
         laws = [space.read(text) for text in claim["laws"]]
+        self.require_plain(claim["laws"])
         for text, c in zip(claim["laws"], laws, strict=True):
             for a, x in enumerate(flow.X, 1):
                 require(flow.along(x, c).is_zero(), f"<grad c, grad F{a}> is not 0: {text:.60}")
@@ -112,7 +116,7 @@ class Checker:
         tied = [k for k in range(space.weights) if k not in self.free]
         free = all(c.derivative(k).is_zero() for c in laws for k in tied)
         require(free, "a law uses a weight that is tied to others")
-        on = all(near(space.read(t["zero"]).at(point), 0) for t in self.record["ties"])
+        on = all(space.read(t["zero"]).at(point) == 0 for t in self.record["ties"])
         require(on, "the point is not where the ties hold")
         rows = [[c.derivative(k).at(point) for k in self.free] for c in laws]
         require(independent(rows), "the gradients are not shown to be independent")
@@ -169,14 +173,19 @@ class Checker:
         flow, space, read = self.flow, self.space, self.space.read
         require(self.established & {"hessian", "warp"}, "that Q exists comes before it")
         at = [flow.position(a) for a in claim["outputs"]]
+        require(at and at == sorted(set(at)), "outputs are listed once, in order")
+        self.require_plain([claim["g"]])
         if claim["claim"] == "form":
             self.printed(claim, [flow.F[b] for b in at])
         else:
+            self.require_plain([*claim["y"], claim["R"] or "0"])
             for entry in claim["definitions"]:
                 space.define(entry)
         g, y = read(claim["g"]), [read(text) for text in claim["y"]]
         for a, x in enumerate(flow.X):
             require((flow.along(x, g) - flow.H[a] * g).is_zero(), "g is not the warp")
+        require(self.lives(g.top), "g is not shown to be other than 0")
+        for a, x in enumerate(flow.X):
             for b, yb in zip(at, y, strict=True):
                 slope = flow.along(x, yb) - (g if a == b else flow.zero)
                 require(slope.is_zero(), f"y{b + 1} is no mirror map along grad F{a + 1}")
@@ -203,31 +212,34 @@ class Checker:
         Each name in Q and y is fixed on the leaf by what is printed: not just any function there.
         """
         space, z = self.space, claim["parameter"]
-        known = {*list(space.names)[space.weights : space.size], *claim["beta"]}
+        fixed = set(list(space.names)[space.weights : space.size])
+        numbers = [str(a) if self.flow.d > 1 else "" for a in claim["outputs"]]
+        stem = claim["beta"][0].removesuffix(numbers[0])
+        require(claim["beta"] == [stem + n for n in numbers], "beta has the numbers of outputs")
         for name, f in zip(claim["beta"], outputs, strict=True):
             require(name not in space.names, f"the name {name!s:.40} is given twice")
             space.names[name] = f
+        known = fixed | set(claim["beta"])
         for entry in claim["definitions"]:
             space.define(entry)
             name = entry.get("name")
             if "root of" in entry:
                 known |= {name} if names_in([entry["root of"]]) <= known | {name} else set()
-            elif (
-                name
-                and "is" in entry
-                and ("value" in entry or space.is_of_constants(space.names[name]))
-            ):
-                known |= {name} if names_in([entry.get("value", entry["is"])]) <= known else set()
+            elif name and "is" in entry and names_in([entry.get("value", entry["is"])]) <= fixed:
+                known |= {name}
+                fixed |= {name}
         if z is not None:
-            known |= {z}
             curve = space.read(claim["curve"]) - outputs[0]
             require(len(outputs) == 1 and curve.is_zero(), "beta is not h(z)")
-        texts = [
-            *claim["y"],
-            *([claim["curve"]] if z else []),
-            *([claim["Q"]] if claim["Q"] else []),
-        ]
+            require(names_in([claim["curve"]]) <= fixed | {z}, "h uses more than z and constants")
+            known |= {z}
+        texts = [*claim["y"], claim["Q"] or "0"]
         require(names_in(texts) <= known, "a name that is printed is not fixed by beta")
+
+    def require_plain(self, texts: Sequence[str]) -> None:
+        """Require that texts are in weights, constants and calls alone."""
+        plain = set(list(self.space.names)[: self.space.size])
+        require(names_in(texts) <= plain, "a name is used that is defined elsewhere")
 
     def potential(self, text: str, slopes: Sequence[Any], what: str) -> None:
         """Require the derivatives of a function along the fields."""

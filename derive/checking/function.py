@@ -19,7 +19,7 @@ from derive.checking.text import require
 if TYPE_CHECKING:
     from derive.checking.space import Space
 
-BITS, TINY = 320, 150
+BITS = 320
 TERMS, DEGREE, DIGITS = 300_000, 2_000, 20_000
 
 
@@ -187,10 +187,3 @@ def real_roots(coefficients: Sequence[Any]) -> list[tuple[Any, int]]:
 def not_zero(x: Any) -> bool:
     """Tell whether a value is shown not to be 0."""
     return bool(x > 0 or x < 0)
-
-
-def near(a: Any, b: Any) -> bool:
-    """Tell whether two values are equal: exactly if rational, else to 150 bits."""
-    with ctx.workprec(BITS):
-        exact = isinstance(a, fmpq) and isinstance(b, fmpq | int)
-        return bool(a == b if exact else abs(arb(a) - b) < arb(2) ** -TINY)

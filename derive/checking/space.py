@@ -6,6 +6,7 @@ Logarithms are those of absolute values; where log(u) is written without them, u
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Sequence
 from itertools import product
@@ -19,7 +20,6 @@ from derive.checking.function import (
     constant,
     evaluated,
     leading,
-    near,
     not_zero,
     real_roots,
     remainder,
@@ -30,6 +30,19 @@ from derive.checking.text import NAME, NotACertificate, Rejected, called, ration
 DEPTH, POWER, NAMES = 200, 400, 400
 CALLS = ("exp", "log", "sin", "cos", "asinh", "atan")
 HYPERBOLIC = ("sinh", "cosh", "tanh")
+SHAPES = frozenset(
+    frozenset(keys.split("/"))
+    for keys in (
+        "zero/main",
+        "name/of",
+        "name/is",
+        "name/is/value",
+        "name/is/root of/above",
+        "of/is",
+        "of/is/from",
+        "of/is/sin/from",
+    )
+)
 SIGNS: dict[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 SIGNS[ast.Div] = operator.truediv
 
@@ -92,7 +105,10 @@ class Space:
         images = [*self.w0, *self.symbols[self.weights :]]
         for j, (kind, argument, exponent, _) in enumerate(self.generators, self.size):
             if f.uses(j):
-                images[j] = self.plain(kind, self.at_start(argument), exponent)
+                u = self.at_start(argument)
+                value = None if (x := constant(u)) is None else ball(kind, x, fmpq(0))
+                exact = isinstance(value, fmpq)
+                images[j] = self.number(value) if exact else self.find(kind, u, exponent, True)
         return f.into(images)
 
     def vanish_at_start(self, f: Function, what: str) -> None:
@@ -137,15 +153,23 @@ class Space:
         self.start = self.start[: self.size + len(self.generators)]
 
     def is_of_constants(self, f: Function) -> bool:
-        """Tell whether a function has no weight in it."""
-        return not any(f.uses(k) for k in range(self.weights))
+        """Tell whether a function has no weight in it, nor a call of one."""
+        varying = [
+            j
+            for j, (_, u, e, _) in enumerate(self.generators, self.size)
+            if f.uses(j) and not (self.is_of_constants(u) and self.is_of_constants(e))
+        ]
+        return not varying and not any(f.uses(k) for k in range(self.weights))
 
     def define(self, entry: Any) -> None:
         """Add a definition."""
+        require(frozenset(entry) in SHAPES, "a definition has the wrong entries")
         if "zero" in entry:
             self.relate([entry])
             return
         require(entry.get("name") not in self.names, "a name is given twice")
+        if "name" in entry:
+            require(NAME.fullmatch(entry["name"]), "a name is letters, digits and underscores")
         if "of" not in entry:
             named = self.names[entry["name"]] = self.read(entry["is"])
             if "value" in entry:
@@ -157,50 +181,77 @@ class Space:
                 self._branch(entry, named)
             return
         kind, argument, exponent = self.call(tree_of(entry["of"]))
+        require(self.is_of_constants(exponent), "an exponent changes with the weights")
         if "is" not in entry:
             k = self.size + len(self.generators)
-            image = self.names[entry["name"]] = self.symbols[k]
-            self.generators.append((kind, argument, exponent, image))
-            self.start = self.values(self.start[: self.size])
+            image = self.symbols[k]
             if kind == "power" and (n := root_of(exponent)):
                 self.relations.append(((image**n - argument).top, k))
             elif kind == "sin":
                 rest = image**2 + self.find("cos", argument) ** 2 - self.number(1)
                 self.relations.append((rest.top, k))
+            self.names[entry["name"]] = image
+            self.generators.append((kind, argument, exponent, image))
+            self.start = self.values(self.start[: self.size])
             self.known.append((kind, argument, exponent, image))
-        elif kind == "cos":  # together with sin: each is the slope of the other
-            pair = [(kind, self.read(entry["is"])), ("sin", self.read(entry["sin"]))]
-            self.known += [(name, argument, exponent, f) for name, f in pair]
-            for name, f in pair:
-                self._same(name, argument, exponent, f, entry["of"])
+            return
+        image = self.read(entry["is"])
+        parts = [(self.call(tree_of(t)), rational(n)) for t, n in entry.get("from", ())]
+        if kind == "cos":
+            sine = self.read(entry["sin"])
+            require(self._is_angle(argument, image, sine, parts), f"{entry['of']} is another angle")
+            self.known.append(("sin", argument, exponent, sine))
         else:
-            image = self.read(entry["is"])
-            self._same(kind, argument, exponent, image, entry["of"])
-            self.known.append((kind, argument, exponent, image))
+            same = self._is_call(kind, argument, exponent, image, parts)
+            require(same, f"{entry['of']} is not shown to be {entry['is']:.60}")
+        self.known.append((kind, argument, exponent, image))
 
-    def _same(self, kind: str, argument: Function, exponent: Any, f: Function, text: str) -> None:
-        """Require that f is a call: one derivative along all fields, one value at the start."""
-        if kind == "power" and (n := root_of(exponent)):
-            require((f**n - argument).is_zero(), f"the image of {text} is not that root")
-        else:
-            rate = self.slope(kind, argument, exponent, f)
-            for x in self.fields:
-                equal = (self.along(x, f) - rate * self.along(x, argument)).is_zero()
-                require(equal, f"the image of {text} has another derivative")
-            self._same_at_start(kind, self.at_start(argument), exponent, self.at_start(f), text)
-        value = ball(kind, argument.at(self.start), exponent.at(self.start))
-        require(near(f.at(self.start), value), f"the image of {text} starts elsewhere")
-        require(kind != "power" or value > 0, f"{text} is not shown to be positive")
+    def _is_call(self, kind: str, u: Function, e: Function, f: Function, parts: list[Any]) -> bool:
+        """Tell whether f = kind(u), by what pairs (E_i, L_i), |E_i| = exp(L_i), combine to.
 
-    def _same_at_start(self, kind: str, u: Function, e: Function, f: Function, text: str) -> None:
-        """Require that f(constants) is a call, but for a factor or a term that is a number."""
-        for k in range(self.weights, self.size):
-            change = f.derivative(k)
-            if u.uses(k) or not constant(u):
-                change = change - self.slope(kind, u, e, f) * u.derivative(k)
-            if e.uses(k):
-                change = change - f * self.plain("log", u, self.number(0)) * e.derivative(k)
-            require(change.is_zero(), f"the image of {text} has another value at the start")
+        exp(u) = f: u = sum n_i L_i, f = prod |E_i|^n_i; a power is exp(e log u); log|u| = f: the
+        other way round. The sign of f is read at the start.
+        """
+        zero, one = self.number(0), self.number(1)
+        if kind == "power":
+            positive = f.at(self.start) > 0 and u.at(self.start) > 0
+            if n := root_of(e):
+                return bool(positive) and (f**n - u).is_zero()
+            kind, u = ("exp", e * self.find("log", u)) if positive else ("", u)
+        pairs = [(*self._pair(*call), n) for call, n in parts]
+        common = math.lcm(1, *(int(n.q) for *_, n in pairs))
+        total = sum((L * self.number(n) for _, L, n in pairs), zero)
+        product = math.prod((E ** (2 * int(n * common)) for E, _, n in pairs), start=one)
+        if kind == "exp":
+            positive = f.at(self.start) > 0 and common == 1
+            return bool(positive) and (u - total).is_zero() and (f**2 - product).is_zero()
+        same = (f - total).is_zero() and (u ** (2 * common) - product).is_zero()
+        return kind == "log" and bool(pairs) and same
+
+    def _pair(self, kind: str, u: Function, e: Function) -> tuple[Function, Function]:
+        """Return (E, L) with |E| = exp(L) for a call that is known."""
+        image = self.find(kind, u, e)
+        if kind == "exp":
+            return image, u
+        if kind == "log":
+            return u, image
+        if kind == "asinh":
+            half = self.number(fmpq(1, 2))
+            return u + self.find("power", u**2 + self.number(1), half), image
+        require(kind == "power", f"{kind} is no function of this kind")
+        return image, e * self.find("log", u)
+
+    def _is_angle(self, u: Function, c: Function, s: Function, parts: list[Any]) -> bool:
+        """Tell whether c + i s = prod (cos u_i + i sin u_i)^n_i and u = sum n_i u_i."""
+        real, imaginary, total = self.number(1), self.number(0), self.number(0)
+        for (kind, angle, e), n in parts:
+            require(kind == "cos" and n.q == 1 and abs(n.p) <= POWER, "angles are added n times")
+            x, y = self.find("cos", angle, e), self.find("sin", angle, e)
+            y = y * self.number(1 if n > 0 else -1)
+            total = total + angle * self.number(n)
+            for _ in range(abs(int(n.p))):
+                real, imaginary = real * x - imaginary * y, real * y + imaginary * x
+        return all(f.is_zero() for f in (u - total, c - real, s - imaginary))
 
     def slope(self, kind: str, u: Function, exponent: Function, f: Function) -> Function:
         """Return the derivative of f = kind(u) by u."""
@@ -217,7 +268,6 @@ class Space:
         if kind == "asinh":
             root = self.find("power", u**2 + self.number(1), self.number(fmpq(1, 2)))
             return self.number(1) / root
-        require(self.is_of_constants(exponent), "an exponent changes with the weights")
         return f * exponent / u
 
     def _branch(self, entry: Any, image: Function) -> None:
@@ -243,17 +293,16 @@ class Space:
         """Return the function that a text of the language stands for; nothing is evaluated."""
         return self._build(tree_of(text), 0)
 
-    def plain(self, kind: str, u: Function, exponent: Function) -> Function:
-        """Return a call that has a rational value, or what it was defined to be."""
-        value = None if (x := constant(u)) is None else ball(kind, x, fmpq(0))
-        return self.number(value) if isinstance(value, fmpq) else self.find(kind, u, exponent)
-
-    def find(self, kind: str, argument: Function, exponent: Function | None = None) -> Function:
-        """Return what a call was defined to be."""
+    def find(
+        self, kind: str, argument: Function, exponent: Function | None = None, fixed: bool = False
+    ) -> Function:
+        """Return what a call was defined to be; if *fixed*, only what has no weight in it."""
         exponent = exponent or self.number(0)
         for known, u, e, image in self.known:
+            if known != kind or (fixed and not all(map(self.is_of_constants, (u, image)))):
+                continue
             for rest in (u - argument, u + argument)[: 2 if kind == "log" else 1]:
-                differ = known != kind or not_zero(rest.at(self.start))
+                differ = not_zero(rest.at(self.start))
                 if not differ and rest.is_zero() and (e - exponent).is_zero():
                     return image
         raise Rejected(f"a call of {kind} is used that is not among the definitions")
@@ -270,7 +319,8 @@ class Space:
         if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
             left, right = self._build(node.left, depth + 1), self._build(node.right, depth + 1)
             return SIGNS[type(node.op)](left, right)  # type: ignore[no-any-return]
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("tan", *HYPERBOLIC):
+        if isinstance(node, ast.Call) and called(node)[0] in ("tan", *HYPERBOLIC):
+            require(called(node)[2], "a function has one argument")
             return self._quotient(node.func.id, self._build(node.args[0], depth + 1))  # type: ignore[attr-defined]
         kind, base, exponent = self.call(node, depth + 1)
         n = constant(exponent)
@@ -298,7 +348,7 @@ class Space:
         if name == "log" and absolute:
             inner = called(inner)[1]
         kind = "power" if name == "sqrt" else name
-        require(kind in ("power", *CALLS) and more, f"{name:.40} is not known here")
+        require(name in ("sqrt", *CALLS) and more, f"{name:.40} is not known here")
         half = self.number(fmpq(1, 2)) if name == "sqrt" else self.number(0)
         argument = self._build(inner, depth)
         fits = kind != "log" or absolute or argument.at(self.start) > 0

@@ -32,6 +32,7 @@ def rational(text: Any) -> fmpq:
     """Return the rational number that a text such as -3/2 is."""
     require(isinstance(text, str) and RATIONAL.fullmatch(text), f"{text!s:.40} is no rational")
     top, _, bottom = text.partition("/")
+    require(not bottom or int(bottom), f"{text!s:.40} is no rational")
     return fmpq(int(top), int(bottom or 1))
 
 
