@@ -12,7 +12,15 @@ from typing import Any
 import sympy
 from sympy import Expr
 
-from derive.certificate_text import Calls, call_of, calls_in, entries_for, spelled, text_of
+from derive.certificate_text import (
+    Calls,
+    call_of,
+    calls_in,
+    entries_for,
+    logarithm,
+    spelled,
+    text_of,
+)
 from derive.check import Checker
 from derive.checking.function import Function, constant, leading, not_zero, root_of
 from derive.checking.space import Space
@@ -309,6 +317,7 @@ class _Form:
         for known, power, quotient in self.powers:
             if (known - base).is_zero():
                 ratio = text_of(exponent / power)
+                self._name_logarithm(base, quotient, power)
                 sides = []
                 for side in (quotient.top, quotient.bottom):
                     text = f"({text_of(Function(self.space, side, self.space.one))})**({ratio})"
@@ -322,6 +331,18 @@ class _Form:
                     if rest is not None and rest.q == 1:
                         return base ** int(rest.p) * image**n
         return None
+
+    def _name_logarithm(self, base: Function, quotient: Function, power: Function) -> None:
+        """Define log|B| where B^E = w/c, from B = (w/c)^(1/E)."""
+        space = self.space
+        inverse, product = text_of(space.number(1) / power), space.number(1)
+        for side, n in ((quotient.top, 1), (quotient.bottom, -1)):
+            text = f"({text_of(Function(space, side, space.one))})**({inverse})"
+            self.use(text)
+            product = product * space.read(text) ** n
+        call = f"log(Abs({text_of(base)}))"
+        for entry in logarithm(space, call, self.calls.fresh, product):
+            self.define(entry)
 
     def _exponential(self, argument: Function) -> Function | None:
         """Return exp of an integer combination of logarithms and known exponents, or None."""

@@ -225,19 +225,25 @@ def entries_for(
     if kind == "power":
         needed[f"log(Abs({text_of(argument)}))"] = None
     for call in needed:
-        yield from _logarithm(space, call, fresh)
+        yield from logarithm(space, call, fresh)
     yield {"of": text, "is": image, "from": parts}
 
 
-def _logarithm(space: Space, call: str, fresh: Callable[[str], str]) -> Iterator[Entry]:
-    """Yield a logarithm that is not known yet: of a product, or as a generator."""
+def logarithm(
+    space: Space, call: str, fresh: Callable[[str], str], product: Function | None = None
+) -> Iterator[Entry]:
+    """Yield a logarithm that is not known yet: of a product, or as a generator.
+
+    Args:
+        product: what its argument is on the leaf, if that is not how it is written.
+    """
     _, argument, _ = space.call(tree_of(call))
     try:
         space.find("log", argument)
         return
     except Rejected:
         pass
-    found = _factors(argument)
+    found = _factors(argument if product is None else product)
     if len(found) == 1 and abs(found[0][1]) == 1 and _part(space, found[0][0]) is None:
         yield {"name": fresh("f"), "of": call}
         return
@@ -246,7 +252,7 @@ def _logarithm(space: Space, call: str, fresh: Callable[[str], str]) -> Iterator
         part, base = _part(space, f), _base(space, f)
         inner = f if part is None else base
         if inner is not None:
-            yield from _logarithm(space, f"log(Abs({text_of(inner)}))", fresh)
+            yield from logarithm(space, f"log(Abs({text_of(inner)}))", fresh)
         text = part or f"log(Abs({text_of(f)}))"
         kind, u, e = space.call(tree_of(text))
         value = space.find("log", u) if kind == "log" else u if kind == "exp" else None
