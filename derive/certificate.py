@@ -27,6 +27,7 @@ from derive.exact.families import LogFunction
 from derive.language import to_text
 from derive.language.substitution import bind
 from derive.records import Block
+from derive.render.plain import plain
 from derive.stages.parameterization import Parameterization
 from derive.stages.witness import samples
 from derive.verdict import Verdict
@@ -149,6 +150,8 @@ class _Writer:
         """Return g of a block, in the unit of time of all weights where some are tied."""
         dual, d = block.potential.dual, self.d
         g = "1" if dual is None else repr(dual.g)
+        if len(d.blocks) == 1 and dual is not None and d.warping.g is not None:
+            g = plain(d.warping.g)
         if not d.ties:
             return g
         kept = block.lie.parameterization.weights
@@ -172,7 +175,7 @@ class _Writer:
             yield {name: str(value) for name, value in found.items()}
 
     def _laws(self) -> Iterator[Claim]:
-        laws = [repr(law) for block in self.d.blocks for law in block.conserved.laws]
+        laws = [plain(law) for law in self.d.conserved.laws]
         size = len(self.state.free) - len(laws)
         for point in self._points():
             brackets = self._brackets(point, size)

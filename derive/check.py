@@ -52,11 +52,13 @@ from typing import Any
 
 from derive.checking.flow import Flow, determinant, independent
 from derive.checking.function import Function, evaluated, not_zero
+from derive.checking.printed import compare
 from derive.checking.space import Space
 from derive.checking.text import NotACertificate, Rejected, names_in, rational, require
 
 FORMAT, VERSION = "regderive-certificate", 2
 ORDER, PATHS, LIMIT, OUTPUTS = 3, 200, 400, 60
+_FAULTS = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
 __all__ = ["FORMAT", "VERSION", "NotACertificate", "Rejected", "Report", "check", "check_text"]
 
 
@@ -322,6 +324,10 @@ def check(record: Any) -> Report:
         NotACertificate: the record is none.
         Rejected: a claim, or the verdict, does not follow; one line says which and how.
     """
+    return _check(record)[1]
+
+
+def _check(record: Any) -> tuple[Checker, Report]:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise NotACertificate(f"the format is not {FORMAT}")
     if record.get("version") != VERSION:
@@ -339,10 +345,10 @@ def check(record: Any) -> Report:
             else:
                 accepted.append(f"{kind} ({where})" if where else kind)
         verdict = checker.verdict()
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as fault:
+    except _FAULTS as fault:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
     require(record["verdict"] == verdict, f"verdict: the claims imply {verdict}")
-    return Report(verdict, tuple(accepted), tuple(uncertified))
+    return checker, Report(verdict, tuple(accepted), tuple(uncertified))
 
 
 def check_text(text: str) -> Report:
@@ -353,39 +359,9 @@ def check_text(text: str) -> Report:
         raise NotACertificate(f"no JSON: {fault}") from None
     if not isinstance(record, dict) or "certificate" not in record:
         return check(record)
-    certificate = record["certificate"]
-    report = check(certificate)
+    checker, report = _check(record["certificate"])
     try:
-        left = f"; it leaves open: {report.open[0]:.80}" if report.open else ""
-        same = record["verdict"] == report.verdict
-        require(same, f"the record says {record['verdict']!s:.40}, its certificate does not{left}")
-        given = record["parameterization"]
-        same = all(given[key] == certificate[key] for key in ("outputs", "weights", "start"))
-        require(same, "the record is of another F or start than its certificate")
-        printed = {tuple(p["beta"]): p for p in record["potential"]["pieces"]}
-        for claim in certificate["claims"]:
-            if claim["claim"] == "form":
-                same = says(printed.get(tuple(claim["beta"]), {}), claim)
-                require(same, "the record prints another Q than its certificate certifies")
-    except (KeyError, TypeError, AttributeError) as fault:
+        compare(record, checker.established, report.verdict, report.open)
+    except _FAULTS as fault:
         raise NotACertificate(f"the record around it is incomplete ({fault})") from None
     return report
-
-
-def says(piece: Any, claim: Any) -> bool:
-    """Tell whether a printed form is the one of a claim, with the same constants and roots."""
-    named = {entry["name"]: entry for entry in claim["definitions"] if "name" in entry}
-    values = {n: e.get("value", e.get("is")) for n, e in named.items()}
-    roots = {n: (e["root of"], e["above"]) for n, e in named.items() if "root of" in e}
-    curve = piece.get("curve") or {"parameter": None, "beta": None}
-    return bool(
-        claim["Q"] in (None, piece["Q"])
-        and claim["y"] == piece["gradient"]
-        and all(values.get(n) == value for n, value in piece["constants"].items())
-        and all(
-            roots.get(r["symbol"], ())[:1] == (r["polynomial"],)
-            and r["real_roots_above"] in (None, roots[r["symbol"]][1])
-            for r in piece["roots"]
-        )
-        and (claim["parameter"], claim["curve"]) == (curve["parameter"], curve["beta"])
-    )

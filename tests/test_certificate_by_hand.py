@@ -20,7 +20,7 @@ EXPONENTIAL = certificate(
     definitions=[
         {"name": "e", "of": "exp(w)"},
         {"name": "e0", "of": "exp(w_0)"},
-        {"of": "exp(-w)", "is": "1/e"},
+        {"of": "exp(-w)", "is": "1/e", "from": [["exp(w)", "-1"]]},
     ],
 )
 RADIUS = "sqrt(v1**2 + v2**2)"
@@ -63,7 +63,14 @@ DEPTH = certificate(
     definitions=[
         *({"name": f"d{w}", "of": f"{w}**D"} for w in ("p", "m", "p_0", "m_0")),
         *({"name": f"l{w}", "of": f"log({w})"} for w in ("p", "m", "p_0", "m_0")),
-        *({"of": f"{w}**(2 - D)", "is": f"{w}**2/d{w}"} for w in ("p", "m")),
+        *(
+            {
+                "of": f"{w}**(2 - D)",
+                "is": f"{w}**2/d{w}",
+                "from": [[f"log({w})", "2"], [f"{w}**D", "-1"]],
+            }
+            for w in ("p", "m")
+        ),
     ],
 )
 BY_HAND = {"exp": EXPONENTIAL, "weight normalization": NORMALIZATION, "symbolic depth": DEPTH}
@@ -83,12 +90,15 @@ def test_true_certificates_are_accepted(record):
         (EXPONENTIAL, ("claims", 1, "y", 0), "exp(-w)", "y1 is no mirror map"),
         (EXPONENTIAL, ("claims", 1, "R"), "exp(w)", "R has another"),
         (EXPONENTIAL, ("claims", 1, "g"), "exp(w)", "not the warp"),
-        (EXPONENTIAL, ("definitions", 0, "of"), "exp(w**2)", "another derivative"),
-        (EXPONENTIAL, ("definitions", 0, "of"), "log(w)", "another derivative"),
-        (EXPONENTIAL, ("definitions", 2, "is"), "2/e", "starts elsewhere"),
-        (EXPONENTIAL, ("definitions", 2, "is"), "1/e + 1", "another derivative"),
-        (EXPONENTIAL, ("definitions", 2, "of"), "log(w)", "another derivative"),
-        (EXPONENTIAL, ("definitions", 2, "is"), "w_0/(2*e)", "another value at the start"),
+        (EXPONENTIAL, ("definitions", 0, "of"), "exp(w**2)", "not among the definitions"),
+        (EXPONENTIAL, ("definitions", 0, "of"), "log(w)", "not among the definitions"),
+        (EXPONENTIAL, ("definitions", 2, "is"), "2/e", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "is"), "1/e + 1", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "of"), "log(w)", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "is"), "w_0/(2*e)", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "from", 0, 1), "1", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "from", 0, 1), "-1/2", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "from"), [], "is not shown to be"),
         (EXPONENTIAL, ("at",), {}, "no rational"),
         (EXPONENTIAL, ("verdict",), "REFUTED", "the claims imply PROVED"),
         (NORMALIZATION, ("outputs", 0), f"c*v1**2/{RADIUS}", "claim"),
@@ -106,9 +116,9 @@ def test_true_certificates_are_accepted(record):
         (DEPTH, ("claims", 2, "R"), "(p**2 - m**2)/(2*D)", "R has another"),
         (DEPTH, ("claims", 0, "laws", 0), "p**(2 - D) - m**(2 - D)", "is not 0"),
         (DEPTH, ("at", "p_0"), "-2", ""),
-        (DEPTH, ("definitions", 8, "is"), "p**3/dp", "another derivative"),
-        (DEPTH, ("definitions", 8, "is"), "p**2/dp*dm/dm_0", "another derivative"),
-        (DEPTH, ("definitions", 8, "is"), "p**2/dp*p_0/2", "another value at the start"),
+        (DEPTH, ("definitions", 8, "is"), "p**3/dp", "is not shown to be"),
+        (DEPTH, ("definitions", 8, "is"), "p**2/dp*dm/dm_0", "is not shown to be"),
+        (DEPTH, ("definitions", 8, "is"), "p**2/dp*p_0/2", "is not shown to be"),
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, str) else "",
 )

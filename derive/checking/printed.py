@@ -1,0 +1,95 @@
+"""What a record prints around its certificate, against what the certificate says.
+
+Compared are F, the verdicts, the conserved quantities, g, and Q with its constants and roots. Other
+entries, such as kernels, points and sentences of evidence, are not certified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from derive.checking.text import names_in, require
+
+_LARGEST = ("the root", "the only real root", "the largest real root", "the length of beta")
+_BRANCH = "the root on the branch of the start"
+
+
+def compare(record: Any, accepted: Iterable[str], verdict: str, left_open: Iterable[str]) -> None:
+    """Require that a record prints what its certificate certifies, or leaves open by name."""
+    certificate, kinds, open_ = record["certificate"], set(accepted), " ".join(left_open)
+    left = f"; it leaves open: {open_:.80}" if open_ else ""
+    said = record["verdict"]
+    require(said == verdict, f"the record says {said!s:.40}, its certificate does not{left}")
+    given = record["parameterization"]
+    same = all(given[key] == certificate[key] for key in ("outputs", "weights", "start"))
+    require(same, "the record is of another F or start than its certificate")
+    shown = {"hessian": "PROVED", "no hessian": "REFUTED", "no warp": "REFUTED"}
+    hessian = {shown[kind] for kind in shown if kind in kinds} | {"UNDECIDED"}
+    same = record["hessian"]["verdict"] in hessian or "Hessian map" in open_
+    require(same, "the record says something else of the Hessian map")
+    shown = {"hessian": "PROVED", "warp": "PROVED", "no warp": "REFUTED"}
+    warping = {shown[kind] for kind in shown if kind in kinds} | {"UNDECIDED"}
+    same = record["warping"]["verdict"] in warping or "warp" in open_ or "Hessian" in open_
+    require(same, "the record says something else of the warp")
+    claims = certificate["claims"]
+    laws = [claim["laws"] for claim in claims if claim["claim"] == "laws"]
+    same = record["conserved"]["laws"] in laws or "conserved" in open_
+    require(same, "the record lists other conserved quantities")
+    g = record["warping"]["g"]
+    warps = [claim["g"] for claim in claims if claim["claim"] == "dual"]
+    same = g in (None, "1", *warps) or any(w.startswith(f"({g})/(") for w in warps)
+    require(same or "dual" in open_ or "verdict" in open_, "the record prints another g")
+    _compare_forms(record, [*given["beta"]])
+
+
+def _compare_forms(record: Any, betas: list[str]) -> None:
+    """Require that every printed piece of Q is certified, or left open as a whole."""
+    seen: list[str] = []
+    claims = record["certificate"]["claims"]
+    for piece in record["potential"]["pieces"]:
+        labels = [betas.index(b) + 1 for b in piece["beta"]]
+        require(labels and not set(piece["beta"]) & set(seen), "two pieces of Q share a beta")
+        seen += piece["beta"]
+        ours = [claim for claim in claims if claim.get("outputs") == labels]
+        forms = [claim for claim in ours if claim["claim"] == "form"]
+        opened = any(claim["claim"] == "not certified" for claim in ours)
+        same = all(_says(piece, form, opened) for form in forms) and (forms or opened)
+        require(same, "the record prints another Q than its certificate certifies")
+    wanted = [b for c in claims if c["claim"] == "form" for b in c["beta"]]
+    require(set(wanted) <= set(seen), "the record leaves out a Q that is certified")
+
+
+def _says(piece: Any, claim: Any, opened: bool) -> bool:
+    """Tell whether a printed form is the one of a claim, with the same constants and roots."""
+    named = {entry["name"]: entry for entry in claim["definitions"] if "name" in entry}
+    constants, roots = piece["constants"], {r["symbol"]: r for r in piece["roots"]}
+    curve = piece["curve"] or {"parameter": None, "beta": None}
+    integral = claim["Q"] is None and opened and "Integral(" in piece["Q"]
+    texts = [*claim["y"], claim["Q"] or "0", *(r["polynomial"] for r in roots.values())]
+    used = names_in(texts) & set(named) - {claim["parameter"]}
+    return bool(
+        claim["beta"] == piece["beta"]
+        and claim["y"] == piece["gradient"]
+        and (integral or claim["Q"] == piece["Q"])
+        and (integral or not piece["abbreviations"])
+        and used <= {*constants, *roots}
+        and all(_value(named.get(n, {})) == value for n, value in constants.items())
+        and all(_is_root(r, named.get(n, {}), claim) for n, r in roots.items())
+        and (claim["parameter"], claim["curve"]) == (curve["parameter"], curve["beta"])
+    )
+
+
+def _value(entry: Any) -> Any:
+    return entry.get("value", entry.get("is"))
+
+
+def _is_root(root: Any, entry: Any, claim: Any) -> bool:
+    """Tell whether a printed root is the one that is defined."""
+    above, explicit = entry.get("above"), root["explicit"]
+    return bool(
+        root["polynomial"] == entry.get("root of")
+        and root["real_roots_above"] in (None, above)
+        and (explicit is None or [root["symbol"], explicit] in claim["equal"])
+        and (root["branch"] == _BRANCH or (above == 0 and root["branch"] in _LARGEST))
+    )
