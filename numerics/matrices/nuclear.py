@@ -1,0 +1,131 @@
+"""The matrix of least nuclear norm with given measurements, and a bound that proves it least."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from derive.errors import InputError, NumericalError
+from numerics.backend import Array
+
+_BALANCE, _PERIOD = 5.0, 25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeastTrace:
+    """The solution of ``min tr(beta) s.t. <A_i, beta> = y_i, beta >= 0`` (positive semidefinite).
+
+    Attributes:
+        beta: (n, n), positive semidefinite.
+        multiplier: nu (m,) with ``sum_i nu_i A_i <= I``.
+        bound: ``<nu, y>``, which no feasible trace is below.
+        residual: ``|<A_i, beta> - y_i|/|y|``.
+        iterations: those taken.
+    """
+
+    beta: Array
+    multiplier: Array
+    bound: float
+    residual: float
+    iterations: int
+
+    @property
+    def nuclear_norm(self) -> float:
+        """The trace of beta, which is its nuclear norm."""
+        return float(np.trace(self.beta))
+
+
+def least_trace(
+    matrices: Any, y: Any, *, tol: float = 1e-6, max_iterations: int = 20_000
+) -> LeastTrace:
+    """Return the positive semidefinite matrix of least nuclear norm with the measurements y.
+
+    The alternating direction method of multipliers: projections on the affine set and on the cone
+    in turn. The dual point is scaled into ``sum_i nu_i A_i <= I``, so that weak duality, ``tr(beta)
+    >= <nu, y>``, proves how near the least trace is.
+
+    Args:
+        matrices: (m, n, n), symmetric and linearly independent, in doubles.
+        y: (m,).
+        tol: of the residual, and of the trace beyond its bound relative to it.
+        max_iterations: those after which to give up.
+
+    Raises:
+        InputError: a shape or a number is wrong, or the A_i depend linearly on each other.
+        NumericalError: the iteration is too slow, as where no beta >= 0 has the measurements.
+
+    Source: Boyd et al. 2011, "Distributed optimization and statistical learning via the alternating
+    direction method of multipliers", section 3.4.1.
+
+    >>> least_trace([[[1, 0], [0, 2]]], [1]).beta.round(5).diagonal().tolist()
+    [0.0, 0.5]
+    """
+    A, target = _read(matrices, y)
+    n, rows = A.shape[1], A.reshape(len(A), -1)
+    factor = _gram(rows)
+    scale = float(np.linalg.norm(target))
+    if not scale:
+        return LeastTrace(np.zeros((n, n)), np.zeros(len(A)), 0.0, 0.0, 0)
+    interpolant = rows.T @ scipy.linalg.cho_solve(factor, target)
+    penalty = 10 / float(np.linalg.norm(interpolant))
+    beta, dual = np.zeros((n, n)), np.zeros((n, n))
+    for iteration in range(1, max_iterations + 1):
+        point = (beta - dual - np.eye(n) / penalty).ravel()
+        nu = scipy.linalg.cho_solve(factor, target - rows @ point)
+        affine = (point + rows.T @ nu).reshape(n, n)
+        before, beta = beta, _positive_part(affine + dual)
+        dual += affine - beta
+        if iteration % _PERIOD:
+            continue
+        found = _certified(rows, target, beta, penalty * nu, iteration)
+        excess = abs(found.nuclear_norm - found.bound)
+        if found.residual <= tol and excess <= tol * abs(found.bound):
+            return found
+        moved = penalty * float(np.linalg.norm(beta - before)) / np.sqrt(n)
+        apart = float(np.linalg.norm(affine - beta) / np.linalg.norm(beta))
+        change = 2.0 if apart > _BALANCE * moved else 0.5 if moved > _BALANCE * apart else 1.0
+        penalty, dual = penalty * change, dual / change
+    raise NumericalError(
+        f"the least nuclear norm is not found to {tol:g} in {max_iterations} iterations; "
+        "there may be no positive semidefinite matrix with these measurements"
+    )
+
+
+def _read(matrices: Any, y: Any) -> tuple[Array, Array]:
+    try:
+        A, target = np.asarray(matrices, dtype=float), np.asarray(y, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError("the measurements must be (m, n, n) numbers and y m numbers") from None
+    if A.ndim != 3 or A.shape[1] != A.shape[2] or target.shape != A.shape[:1] or not A.size:
+        raise InputError(f"the shapes must be (m, n, n) and (m,), not {A.shape}, {target.shape}")
+    if not (np.isfinite(A).all() and np.isfinite(target).all()):
+        raise InputError("the measurements and y must be finite")
+    if not np.array_equal(A, A.transpose(0, 2, 1)):
+        raise InputError("the measurements must be symmetric matrices")
+    return A, target
+
+
+def _gram(rows: Array) -> Any:
+    try:
+        factor = scipy.linalg.cho_factor(rows @ rows.T)
+    except np.linalg.LinAlgError:
+        raise InputError("the measurements depend linearly on each other; drop some") from None
+    diagonal = np.abs(np.diagonal(factor[0]))
+    if diagonal.min() < 1e-7 * diagonal.max():
+        raise InputError("the measurements depend linearly on each other; drop some")
+    return factor
+
+
+def _positive_part(matrix: Array) -> Array:
+    values, basis = np.linalg.eigh(matrix)
+    return np.asarray((basis * np.maximum(values, 0)) @ basis.T)
+
+
+def _certified(rows: Array, y: Array, beta: Array, nu: Array, iterations: int) -> LeastTrace:
+    largest = float(np.linalg.eigvalsh((rows.T @ nu).reshape(beta.shape))[-1])
+    nu = nu / max(largest, 1.0)
+    residual = float(np.linalg.norm(rows @ beta.ravel() - y) / np.linalg.norm(y))
+    return LeastTrace(beta, nu, float(nu @ y), residual, iterations)
