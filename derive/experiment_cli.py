@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 
@@ -13,6 +14,20 @@ from derive.errors import InputError
 from derive.output import Narrator, check_writable, deliver
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_Found = TypeVar("_Found")
+
+Seed: TypeAlias = Annotated[int, typer.Option(help="Of the random numbers.", min=0, metavar="N")]
+Jobs: TypeAlias = Annotated[
+    int, typer.Option(help="Processes, by joblib.", min=1, max=1024, metavar="N")
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the JSON record.")]
+Csv: TypeAlias = Annotated[bool, typer.Option("--csv", help="Print a CSV table.")]
+Plot: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Draw the errors to a PNG, SVG or PDF file.", metavar="FILE")
+]
+Output: TypeAlias = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Write the result to FILE.", metavar="FILE")
+]
 
 
 def add_experiment(app: typer.Typer) -> None:
@@ -24,81 +39,156 @@ def add_experiment(app: typer.Typer) -> None:
 
     @group.callback()
     def every() -> None:
-        """Run a published experiment: predicted by Q, and trained by gradient flow."""
+        """Run a published experiment: what a start leads to, predicted and trained."""
 
-    @group.command("sparse-regression")
-    def sparse_regression(
-        dimension: Annotated[int, typer.Option(help="d.", min=1, max=10**5, metavar="D")] = 1000,
-        samples: Annotated[int, typer.Option(help="m.", min=1, max=10**4, metavar="M")] = 100,
-        sparsity: Annotated[
-            int, typer.Option(help="Entries of beta* that are not 0.", min=1, metavar="K")
-        ] = 5,
-        sizes: Annotated[
-            str,
-            typer.Option(help="The m for which the largest good alpha is found.", metavar="M,..."),
-        ] = "80,100,150,200",
-        seed: Annotated[int, typer.Option(help="Of the random numbers.", min=0, metavar="N")] = 0,
-        jobs: Annotated[
-            int, typer.Option(help="Processes, by joblib.", min=1, max=1024, metavar="N")
-        ] = 1,
-        json: Annotated[bool, typer.Option("--json", help="Print the JSON record.")] = False,
-        csv: Annotated[bool, typer.Option("--csv", help="Print a CSV table.")] = False,
-        plot: Annotated[
-            Path | None,
-            typer.Option(help="Draw the errors to a PNG, SVG or PDF file.", metavar="FILE"),
-        ] = None,
-        output: Annotated[
-            Path | None,
-            typer.Option("-o", "--output", help="Write the result to FILE.", metavar="FILE"),
-        ] = None,
-    ) -> None:
-        """Find a sparse beta* with a diagonal network, from starts of many scales and shapes.
-
-        y = <beta*, x> + noise of variance 0.01; the error is that on new data. Each limit is
-        predicted by its Q, some are trained by gradient flow in the weights as well
-        (Azulay et al. 2021, sections 7.1 and 9; Woodworth et al. 2020, section 6).
-
-        \b
-        Examples:
-          derive experiment sparse-regression
-          derive experiment sparse-regression --csv -o errors.csv --plot errors.svg
-          derive experiment sparse-regression --samples 200 --jobs 2 --json
-        """
-        if json and csv:
-            raise InputError("choose one of --json and --csv")
-        for path in (output, plot):
-            if path is not None and str(path) != "-":
-                check_writable(path)
-        numbers = _read_sizes(sizes)
-        # The problems are small: threads of one product would wait for each other.
-        for name in _THREADS:
-            os.environ.setdefault(name, "1")
-        from numerics.experiments import sparse_regression as experiments
-        from numerics.experiments import tables
-
-        if plot is not None:
-            from numerics.display import require_matplotlib
-
-            require_matplotlib()
-        setting = experiments.Setting(dimension, samples, sparsity, seed=seed, sizes=numbers)
-        narrator = Narrator() if sys.stderr.isatty() else None
-        try:
-            found = experiments.sparse_regression(
-                setting, jobs, None if narrator is None else lambda stage: narrator(stage, 2)
-            )
-        finally:
-            if narrator is not None:
-                narrator.clear()
-        if plot is not None:
-            from numerics.display import plot_sparse_regression
-
-            plot_sparse_regression(found, plot)
-        render = tables.to_json if json else tables.to_csv if csv else tables.to_text
-        deliver(render(found), output)
+    group.command("sparse-regression")(sparse_regression)
+    group.command("matrix-factorization")(matrix_factorization)
 
 
-def _read_sizes(text: str) -> tuple[int, ...]:
+def sparse_regression(
+    dimension: Annotated[int, typer.Option(help="d.", min=1, max=10**5, metavar="D")] = 1000,
+    samples: Annotated[int, typer.Option(help="m.", min=1, max=10**4, metavar="M")] = 100,
+    sparsity: Annotated[
+        int, typer.Option(help="Entries of beta* that are not 0.", min=1, metavar="K")
+    ] = 5,
+    sizes: Annotated[
+        str,
+        typer.Option(help="The m for which the largest good alpha is found.", metavar="M,..."),
+    ] = "80,100,150,200",
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    json: Json = False,
+    csv: Csv = False,
+    plot: Plot = None,
+    output: Output = None,
+) -> None:
+    """Find a sparse beta* with a diagonal network, from starts of many scales and shapes.
+
+    y = <beta*, x> + noise of variance 0.01; the error is that on new data. Each limit is
+    predicted by its Q, some are trained by gradient flow in the weights as well
+    (Azulay et al. 2021, sections 7.1 and 9; Woodworth et al. 2020, section 6).
+
+    \b
+    Examples:
+      derive experiment sparse-regression
+      derive experiment sparse-regression --csv -o errors.csv --plot errors.svg
+      derive experiment sparse-regression --samples 200 --jobs 2 --json
+    """
+    _prepare(json and csv, output, plot)
+    numbers = _read_numbers(sizes, int, "--sizes", "80,100,200")
+    from numerics.experiments import sparse_regression as experiments
+    from numerics.experiments import tables
+
+    if plot is not None:
+        from numerics.display import require_matplotlib
+
+        require_matplotlib()
+    setting = experiments.Setting(dimension, samples, sparsity, seed=seed, sizes=numbers)
+    found = _narrated(lambda enter: experiments.sparse_regression(setting, jobs, enter))
+    if plot is not None:
+        from numerics.display import plot_sparse_regression
+
+        plot_sparse_regression(found, plot)
+    render = tables.to_json if json else tables.to_csv if csv else tables.to_text
+    deliver(render(found), output)
+
+
+def matrix_factorization(
+    size: Annotated[int, typer.Option(help="n.", min=1, max=300, metavar="N")] = 50,
+    samples: Annotated[int, typer.Option(help="m.", min=1, max=10**4, metavar="M")] = 300,
+    rank: Annotated[int, typer.Option(help="That of beta*.", min=1, metavar="R")] = 2,
+    noise: Annotated[
+        float, typer.Option(help="Standard deviation of the noise.", min=0, metavar="X")
+    ] = 1e-3,
+    scales: Annotated[
+        str, typer.Option(help="Starts: U = scale I.", metavar="X,...")
+    ] = "1e-4,1e-3,1e-2,1e-1,1",
+    steps: Annotated[str, typer.Option(help="Constant steps.", metavar="X,...")] = "0.3,0.1,0.03",
+    tolerance: Annotated[
+        float, typer.Option(help="Relative residual at which descent ends.", metavar="X")
+    ] = 5e-4,
+    sizes: Annotated[
+        str,
+        typer.Option(
+            help="The m at which the first scale is compared with the least nuclear norm.",
+            metavar="M,...",
+        ),
+    ] = "100,150,200,300",
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    json: Json = False,
+    csv: Csv = False,
+    plot: Plot = None,
+    output: Output = None,
+) -> None:
+    """Find a low-rank n x n matrix beta* by gradient descent on beta = U U^T, U of full size.
+
+    y_i = <A_i, beta*> + noise for m Gaussian A_i, fewer than beta* has entries: most matrices that
+    fit are far from beta*. Small starts and small steps lead near it, and near the least nuclear
+    norm; large starts do not (Gunasekar et al. 2017, "Implicit regularization in matrix
+    factorization"). Descent is on sum (<A_i, U U^T> - y_i)^2/(4m), and ends where
+    |<A_i, U U^T> - y_i| <= tolerance |y|. Starts ten times smaller, and steps three times
+    smaller, each take two to three times as long.
+
+    \b
+    Examples (the first: about a minute, on one core):
+      derive experiment matrix-factorization
+      derive experiment matrix-factorization --csv -o errors.csv --plot errors.svg --jobs 2
+      derive experiment matrix-factorization --size 20 --samples 100 --rank 1 --sizes 40,60,100
+      derive experiment matrix-factorization --noise 0 --tolerance 1e-5 --scales 1e-2,1e-1 --json
+    """
+    _prepare(json and csv, output, plot)
+    starts = _read_numbers(scales, float, "--scales", "1e-3,1e-2,1")
+    paces = _read_numbers(steps, float, "--steps", "0.3,0.1")
+    numbers = _read_numbers(sizes, int, "--sizes", "100,200,300")
+    from numerics.experiments import matrix_factorization as experiments
+    from numerics.experiments import matrix_tables as tables
+
+    if plot is not None:
+        from numerics.display import require_matplotlib
+
+        require_matplotlib()
+    setting = experiments.Setting(
+        size, samples, rank, noise, seed, starts, paces, numbers, tolerance
+    )
+    found = _narrated(lambda enter: experiments.matrix_factorization(setting, jobs, enter))
+    if plot is not None:
+        from numerics.display import plot_matrix_factorization
+
+        plot_matrix_factorization(found, plot)
+    render = tables.to_json if json else tables.to_csv if csv else tables.to_text
+    deliver(render(found), output)
+
+
+def _prepare(two_formats: bool, *files: Path | None) -> None:
+    """Refuse what cannot be written, before time is spent, and use one thread."""
+    if two_formats:
+        raise InputError("choose one of --json and --csv")
+    for path in files:
+        if path is not None and str(path) != "-":
+            check_writable(path)
+    # The problems are small: threads of one product would wait for each other.
+    for name in _THREADS:
+        os.environ.setdefault(name, "1")
+
+
+def _narrated(run: Callable[[Callable[[str], None] | None], _Found]) -> _Found:
+    """Run with a line on the terminal that says what is being done."""
+    narrator = Narrator() if sys.stderr.isatty() else None
     try:
-        return tuple(int(part) for part in text.split(",") if part.strip())
+        return run(None if narrator is None else lambda stage: narrator(stage, 2))
+    finally:
+        if narrator is not None:
+            narrator.clear()
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _read_numbers(
+    text: str, kind: Callable[[str], _Number], option: str, example: str
+) -> tuple[_Number, ...]:
+    try:
+        return tuple(kind(part) for part in text.split(",") if part.strip())
     except ValueError:
-        raise InputError(f"--sizes: {text!r} must be numbers such as 80,100,200") from None
+        raise InputError(f"{option}: {text!r} must be numbers such as {example}") from None

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from derive.errors import InputError
+from numerics.experiments import matrix_factorization
 from numerics.experiments.sparse_regression import Experiment
 
 
@@ -32,6 +33,41 @@ def plot_sparse_regression(experiment: Experiment, path: Path) -> None:
     _baselines(axes, experiment)
     axes.set(xscale="log", yscale="log", xlabel="scale alpha", ylabel="population error")
     axes.legend()
+    _save(figure, path)
+
+
+def plot_matrix_factorization(experiment: matrix_factorization.Experiment, path: Path) -> None:
+    """Draw error and nuclear norm against the scale for each step, to a PNG, SVG or PDF file.
+
+    What diverged is left out; dashed lines are the interpolants of least nuclear and Frobenius
+    norm.
+
+    Raises:
+        InputError: matplotlib is not installed, or the file cannot be written.
+    """
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for step in experiment.setting.steps:
+        ends = [d for d in experiment.grid if d.step == step and d.error is not None]
+        scales = [d.scale for d in ends]
+        left.plot(scales, [d.error for d in ends], "o-", label=f"step {step:g}")
+        right.plot(scales, [d.nuclear_norm for d in ends], "o-", label=f"step {step:g}")
+    for name in ("nuclear", "frobenius"):
+        least = getattr(experiment, f"least_{name}")
+        for axes, height in ((left, least.error), (right, least.nuclear_norm)):
+            axes.axhline(height, color="gray", linestyle="--")
+            place = (min(experiment.setting.scales), height)
+            axes.annotate(f"least {name} norm", place, fontsize="small", va="bottom")
+    left.set(xscale="log", yscale="log", xlabel="scale of the start", ylabel="relative error")
+    right.set(xscale="log", yscale="log", xlabel="scale of the start", ylabel="nuclear norm")
+    left.legend()
+    _save(figure, path)
+
+
+def _save(figure: Any, path: Path) -> None:
     try:
         figure.savefig(path)
     except (OSError, ValueError) as error:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import scipy.optimize
@@ -22,6 +21,7 @@ from derive.errors import InputError, NumericalError
 from derive.records import Potential
 from derive.stages.parameterization import Parameterization
 from numerics.backend import Array
+from numerics.experiments.jobs import each
 from numerics.experiments.training import train
 from numerics.interpolate import Solution, interpolate
 
@@ -30,8 +30,6 @@ SHAPES = (0.0, 0.5, 0.7, 0.9, 0.99)
 TRAINED = tuple(zip((ALPHAS[i] for i in (0, 6, 9, 13, 19)), (0.0, 0.9, 0.0, 0.7, 0.5), strict=True))
 SIZES = (80, 100, 150, 200)
 _SMALLEST, _LARGEST = -8.0, 2.0
-_Task = TypeVar("_Task")
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +155,12 @@ def sparse_regression(
     least = least_l1(data)
     enter("grid")
     pairs = [(a, s) for s in setting.shapes for a in setting.alphas]
-    grid = _each(functools.partial(_prediction, data), pairs, jobs)
+    grid = each(functools.partial(_prediction, data), pairs, jobs)
     enter("training")
-    trained = _each(functools.partial(_comparison, data), setting.trained, jobs)
+    trained = each(functools.partial(_comparison, data), setting.trained, jobs)
     enter("thresholds")
     sizes = [(m, s) for m in setting.sizes for s in setting.shapes[:1]]
-    thresholds = _each(functools.partial(_threshold, setting), sizes, jobs)
+    thresholds = each(functools.partial(_threshold, setting), sizes, jobs)
     return Experiment(
         setting,
         data.error(least),
@@ -259,17 +257,3 @@ def _threshold(setting: Setting, pair: tuple[int, float]) -> Threshold:
         return Threshold(samples, shape, 10**_LARGEST, l1_error)
     exponent = scipy.optimize.brentq(excess, _SMALLEST, _LARGEST, xtol=0.01)
     return Threshold(samples, shape, float(10**exponent), l1_error)
-
-
-def _each(function: Callable[[_Task], _Result], tasks: Iterable[_Task], jobs: int) -> list[_Result]:
-    """Map a function over tasks, in processes where more than one job is asked for."""
-    if jobs == 1:
-        return [function(task) for task in tasks]
-    try:
-        import joblib
-    except ImportError:
-        raise InputError(
-            "several jobs need joblib: pip install 'regderive[parallel]', or leave one job"
-        ) from None
-    parallel = joblib.Parallel(n_jobs=jobs)
-    return list(parallel(joblib.delayed(function)(task) for task in tasks))
