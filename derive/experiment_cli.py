@@ -127,14 +127,14 @@ def matrix_factorization(
     fit are far from beta*. Small starts and small steps lead near it, and near the least nuclear
     norm; large starts do not (Gunasekar et al. 2017, "Implicit regularization in matrix
     factorization"). Descent is on sum (<A_i, U U^T> - y_i)^2/(4m), and ends where
-    |<A_i, U U^T> - y_i| <= tolerance |y|. Starts ten times smaller, and steps three times
-    smaller, each take two to three times as long.
+    |<A_i, U U^T> - y_i| <= tolerance |y|. A step three times smaller takes three times as
+    long, and smaller starts take longer, too.
 
     \b
     Examples (the first: about a minute, on one core):
       derive experiment matrix-factorization
       derive experiment matrix-factorization --csv -o errors.csv --plot errors.svg --jobs 2
-      derive experiment matrix-factorization --size 20 --samples 100 --rank 1 --sizes 40,60,100
+      derive experiment matrix-factorization --size 20 --samples 60 --rank 1 --sizes 30,45,60
       derive experiment matrix-factorization --noise 0 --tolerance 1e-5 --scales 1e-2,1e-1 --json
     """
     _prepare(json and csv, output, plot)

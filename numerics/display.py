@@ -55,8 +55,8 @@ def plot_matrix_factorization(experiment: matrix_factorization.Experiment, path:
         scales = [d.scale for d in ends]
         left.plot(scales, [d.error for d in ends], "o-", label=f"step {step:g}")
         right.plot(scales, [d.nuclear_norm for d in ends], "o-", label=f"step {step:g}")
-    for name in ("nuclear", "frobenius"):
-        least = getattr(experiment, f"least_{name}")
+    least_norms = {"nuclear": experiment.least_nuclear, "Frobenius": experiment.least_frobenius}
+    for name, least in least_norms.items():
         for axes, height in ((left, least.error), (right, least.nuclear_norm)):
             axes.axhline(height, color="gray", linestyle="--")
             place = (min(experiment.setting.scales), height)

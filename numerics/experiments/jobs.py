@@ -40,6 +40,9 @@ def _parallel(
         raise InputError(
             "several jobs need joblib: pip install 'regderive[parallel]', or leave one job"
         ) from None
-    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator")
+    backend, _ = joblib.parallel.get_active_backend()
+    # Backends that others register, such as that of ray, may give a list only.
+    form = "generator" if getattr(backend, "supports_return_generator", False) else "list"
+    parallel = joblib.Parallel(n_jobs=jobs, return_as=form)
     results: Iterable[_Result] = parallel(joblib.delayed(function)(task) for task in tasks)
     return results

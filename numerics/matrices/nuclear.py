@@ -66,11 +66,10 @@ def least_trace(
     A, target = _read(matrices, y)
     n, rows = A.shape[1], A.reshape(len(A), -1)
     factor = _gram(rows)
-    scale = float(np.linalg.norm(target))
-    if not scale:
+    if not target.any():
         return LeastTrace(np.zeros((n, n)), np.zeros(len(A)), 0.0, 0.0, 0)
-    interpolant = rows.T @ scipy.linalg.cho_solve(factor, target)
-    penalty = 10 / float(np.linalg.norm(interpolant))
+    size = float(np.linalg.norm(rows.T @ scipy.linalg.cho_solve(factor, target)))
+    penalty = 10 / size
     beta, dual = np.zeros((n, n)), np.zeros((n, n))
     for iteration in range(1, max_iterations + 1):
         point = (beta - dual - np.eye(n) / penalty).ravel()
@@ -85,12 +84,13 @@ def least_trace(
         if found.residual <= tol and excess <= tol * abs(found.bound):
             return found
         moved = penalty * float(np.linalg.norm(beta - before)) / np.sqrt(n)
-        apart = float(np.linalg.norm(affine - beta) / np.linalg.norm(beta))
+        apart = float(np.linalg.norm(affine - beta)) / size
         change = 2.0 if apart > _BALANCE * moved else 0.5 if moved > _BALANCE * apart else 1.0
         penalty, dual = penalty * change, dual / change
     raise NumericalError(
         f"the least nuclear norm is not found to {tol:g} in {max_iterations} iterations; "
-        "there may be no positive semidefinite matrix with these measurements"
+        "there may be no positive semidefinite matrix with these measurements, as where they are "
+        "many and noisy"
     )
 
 
