@@ -21,6 +21,7 @@ from derive.check_cli import add_check
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.experiment_cli import add_experiment
 from derive.explicit_cli import add_explicit
+from derive.figure_cli import add_figure
 from derive.inverse_cli import add_parameterize
 from derive.output import Narrator, check_module, check_writable, deliver
 from derive.regimes_cli import add_regimes
@@ -294,6 +295,7 @@ add_experiment(app)
 add_catalogue(app, _run)
 add_audit(app, _run)
 add_explicit(app, _run)
+add_figure(app, _run)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -32,6 +32,7 @@ LAYERS = [
         "derive.check_cli",
         "derive.experiment_cli",
         "derive.explicit_cli",
+        "derive.figure_cli",
         "derive.regimes_cli",
     },
     {"derive.catalogue_cli", "derive.audit_cli"},
@@ -39,7 +40,12 @@ LAYERS = [
     {"derive.__main__"},
 ]
 # Q in symbols asks for Q in numbers on demand; the command line knows both packages.
-ALLOWED_TO_USE_NUMERICS = {"derive.records", "derive.cli", "derive.experiment_cli"}
+ALLOWED_TO_USE_NUMERICS = {
+    "derive.records",
+    "derive.cli",
+    "derive.experiment_cli",
+    "derive.figure_cli",
+}
 # Finished records offer their own rendering on demand.
 LAZY = {
     ("derive.derivation", "derive.render"),
@@ -117,6 +123,7 @@ def test_numerics_reads_records_only():
     allowed = (
         "derive.asymptotics",
         "derive.derivation",
+        "derive.explicit",
         "derive.records",
         "derive.stages",
         "derive.errors",

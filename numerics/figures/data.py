@@ -1,0 +1,158 @@
+"""The data of a figure: curves, and values on a grid for level sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from derive.errors import NumericalError
+from numerics.backend import Array
+from numerics.figures.quantity import Function, centre_of, function_of, start_of
+from numerics.figures.specification import Axes, Series, Specification
+from numerics.figures.sweep import sweep
+
+_FARTHEST = 256
+_STEPS = 100
+_CLOSE = 1e-9
+_LEVELS = 9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """A curve: x and y of shape (n,), the number of its series, and what it was computed at."""
+
+    label: str
+    series: int
+    quantity: str
+    values: dict[str, str]
+    x: Array
+    y: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surface:
+    """A quantity on a grid: x (n,), y (n,), value (n, n) with rows for y; centre: beta_0."""
+
+    label: str
+    series: int
+    quantity: str
+    values: dict[str, str]
+    x: Array
+    y: Array
+    value: Array
+    levels: Array
+    centre: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plotted:
+    """What a figure shows, in numbers."""
+
+    figure: Specification
+    curves: tuple[Curve, ...]
+    surfaces: tuple[Surface, ...]
+
+
+def plotted(figure: Specification, progress: Callable[[str], None] | None = None) -> Plotted:
+    """Derive what a figure shows, and evaluate it.
+
+    Args:
+        figure: what to show.
+        progress: called with the label of each curve as it begins.
+
+    Raises:
+        InputError, NumericalError: a model has no Q, or its record is wrong.
+    """
+    enter = progress or (lambda stage: None)
+    curves: list[Curve] = []
+    surfaces: list[Surface] = []
+    for number, series in enumerate(figure.series):
+        for values in series.combinations():
+            label = series.label.format(**values)
+            enter(label)
+            about = (label, number, series.quantity, values)
+            if figure.kind == "levels":
+                surfaces.append(Surface(*about, *_levels(figure, series, values)))
+            else:
+                curves.append(Curve(*about, *_CURVES[figure.kind](figure, series, values)))
+    return Plotted(figure, tuple(curves), tuple(surfaces))
+
+
+def _grid(axes: Axes) -> Array:
+    if axes.xscale == "log":
+        return np.geomspace(axes.low, axes.high, axes.points)
+    return np.linspace(axes.low, axes.high, axes.points)
+
+
+def _profile(figure: Specification, series: Series, values: dict[str, str]) -> tuple[Array, Array]:
+    """Return the quantity of one output; divided by its value at *unit*, if that is not 0."""
+    q = function_of(figure.models[series.model], series, values)
+    x = _grid(figure.axes)
+    y = q(x[:, None])
+    return x, y / q(np.array([[series.unit]])) if series.unit else y
+
+
+def _ball(figure: Specification, series: Series, values: dict[str, str]) -> tuple[Array, Array]:
+    """Return the level set of two outputs through beta_0 + *unit* e_1."""
+    model = figure.models[series.model]
+    q = function_of(model, series, values)
+    centre = np.zeros(2)
+    if series.quantity != "limit":
+        centre = centre_of(model, start_of(series, values))
+    angles = np.linspace(0, 2 * np.pi, figure.axes.points)
+    rays = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    radii = _radii(q, centre, rays, series.unit)
+    beta = centre + radii[:, None] * rays
+    return beta[:, 0], beta[:, 1]
+
+
+def _radii(q: Function, centre: Array, rays: Array, unit: float) -> Array:
+    """Return where q reaches its value at *unit* along the first ray, on every ray.
+
+    By the Illinois method: secants of a bracket, the end that stays counting half.
+    """
+    level = float(q((centre + unit * rays[0])[None])[0])
+    low, high = np.zeros(len(rays)), np.full(len(rays), unit)
+    below, above = np.full(len(rays), -level), q(centre + high[:, None] * rays) - level
+    while (short := above < 0).any():
+        if high.max() > _FARTHEST * unit:
+            raise NumericalError("the level set does not close")
+        low, below, high = np.where(short, high, low), np.where(short, above, below), high.copy()
+        high[short] *= 2
+        above[short] = q(centre + high[short, None] * rays[short]) - level
+    found = np.where(above == 0, high, np.nan)
+    for _ in range(_STEPS):
+        (open_,) = np.nonzero(np.isnan(found))
+        if not open_.size:
+            return found
+        a, b, fa, fb = low[open_], high[open_], below[open_], above[open_]
+        middle = (a * fb - b * fa) / (fb - fa)
+        f = q(centre + middle[:, None] * rays[open_]) - level
+        left = f < 0
+        low[open_], below[open_] = np.where(left, middle, a), np.where(left, f, fa / 2)
+        high[open_], above[open_] = np.where(left, b, middle), np.where(left, fb / 2, f)
+        found[open_] = np.where(abs(f) <= _CLOSE * level, middle, np.nan)
+    raise NumericalError("a level set was not found")
+
+
+def _levels(
+    figure: Specification, series: Series, values: dict[str, str]
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Return the quantity of two outputs on a square, and levels that a quadratic spaces evenly."""
+    model = figure.models[series.model]
+    q = function_of(model, series, values)
+    line = _grid(figure.axes)
+    x, y = np.meshgrid(line, line)
+    value = q(np.stack([x, y], axis=-1))
+    levels = np.linspace(0, 1, _LEVELS + 1)[1:] ** 2 * np.nanmax(value)
+    return line, line, value, levels, centre_of(model, start_of(series, values))
+
+
+def _sweep(figure: Specification, series: Series, values: dict[str, str]) -> tuple[Array, Array]:
+    x = _grid(figure.axes)
+    return x, sweep(figure, series, values, x)
+
+
+_CURVES = {"profile": _profile, "ball": _ball, "sweep": _sweep}

@@ -1,0 +1,139 @@
+"""Drawing by matplotlib (the extra ``plot``): one function for each kind of plot."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from derive.errors import InputError
+from numerics.display import require_matplotlib
+from numerics.figures.data import Curve, Plotted
+
+SUFFIXES = (".png", ".pdf", ".svg")
+_LIGHTEST = 0.88
+"""Cividis up to here: its lightness is monotone and seen alike with any colour vision."""
+_STYLES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1)))
+_LIMITS: tuple[Any, ...] = ((0, (4, 2)), (0, (1, 1.5)))
+_DPI = 160
+
+
+def draw(plotted: Plotted, path: Path) -> None:
+    """Draw a figure to a PNG, PDF or SVG file.
+
+    Raises:
+        InputError: matplotlib is not installed, or the file cannot be written.
+    """
+    require_matplotlib()
+    check_suffix(path)
+    import matplotlib
+
+    style = {"font.size": 9, "axes.titlesize": 9, "svg.hashsalt": plotted.figure.id}
+    with matplotlib.rc_context(style):
+        figure = _KINDS[plotted.figure.kind](plotted)
+        figure.suptitle(textwrap.fill(plotted.figure.title, 60), fontsize=10)
+        try:
+            figure.savefig(path, dpi=_DPI)
+        except (OSError, ValueError) as error:
+            raise InputError(f"-o: {path}: {error}") from None
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a file whose ending names no format."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"-o: {path} must end in {', '.join(SUFFIXES)}")
+
+
+def _new(width: float, height: float) -> Any:
+    # The object interface needs no display and leaves the state of pyplot alone.
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _lines(plotted: Plotted) -> Any:
+    """Draw y against x."""
+    figure, axes = _new(6.4, 4.2), plotted.figure.axes
+    plot = figure.subplots()
+    _curves(plot, plotted)
+    plot.set(xscale=axes.xscale, yscale=axes.yscale, xlabel=axes.x, ylabel=axes.y)
+    plot.margins(x=0)
+    plot.grid(color="0.9", linewidth=0.6)
+    figure.legend(loc="outside right center", frameon=False)
+    return figure
+
+
+def _balls(plotted: Plotted) -> Any:
+    """Draw closed curves in the plane of two coordinates."""
+    figure, axes = _new(6.2, 4.8), plotted.figure.axes
+    plot = figure.subplots()
+    _curves(plot, plotted)
+    bounds = (axes.low, axes.high)
+    plot.set(xlim=bounds, ylim=bounds, xlabel=axes.x, ylabel=axes.y, aspect="equal")
+    plot.axhline(0, color="0.85", linewidth=0.6, zorder=0)
+    plot.axvline(0, color="0.85", linewidth=0.6, zorder=0)
+    figure.legend(loc="outside right center", frameon=False)
+    return figure
+
+
+def _panels(plotted: Plotted) -> Any:
+    """Draw level sets, a panel for each start; a cross marks beta_0."""
+    axes, surfaces = plotted.figure.axes, plotted.surfaces
+    rows = -(-len(surfaces) // axes.columns)
+    figure = _new(2.1 * axes.columns + 0.4, 2.2 * rows + 0.7)
+    plots = figure.subplots(rows, axes.columns, sharex=True, sharey=True, squeeze=False)
+    for plot, surface in zip(plots.flat, surfaces, strict=False):
+        shown = {"levels": surface.levels, "cmap": "cividis"}
+        plot.contourf(surface.x, surface.y, surface.value, extend="max", alpha=0.55, **shown)
+        plot.contour(surface.x, surface.y, surface.value, linewidths=0.8, **shown)
+        plot.plot(*surface.centre, "x", color="black", markersize=5)
+        plot.set(title=surface.label, aspect="equal")
+    for plot in plots[-1]:
+        plot.set_xlabel(axes.x)
+    for plot in plots[:, 0]:
+        plot.set_ylabel(axes.y)
+    return figure
+
+
+def _curves(plot: Any, plotted: Plotted) -> None:
+    """Draw curves: lightness for their order among those of a quantity, dashes for the quantity."""
+    groups: dict[tuple[str, str], list[Curve]] = {}
+    for curve in plotted.curves:
+        measure = plotted.figure.series[curve.series].measure
+        groups.setdefault((curve.quantity, measure), []).append(curve)
+    styles = iter(_STYLES)
+    styled = {
+        key: [*zip(_shades(len(group), n, len(groups)), [next(styles)] * len(group), strict=True)]
+        for n, (key, group) in enumerate(groups.items())
+        if key[0] != "limit"
+    }
+    limits = groups.get(("limit", ""), [])
+    styled[("limit", "")] = [("black", _LIMITS[i % len(_LIMITS)]) for i in range(len(limits))]
+    look = {
+        id(curve): each
+        for key, group in groups.items()
+        for curve, each in zip(group, styled[key], strict=True)
+    }
+    for curve in plotted.curves:
+        colour, style = look[id(curve)]
+        plot.plot(curve.x, curve.y, color=colour, linestyle=style, lw=1.4, label=curve.label)
+
+
+def _shades(count: int, group: int, groups: int) -> list[Any]:
+    from matplotlib import colormaps
+
+    places = np.linspace(0, _LIGHTEST, count)
+    if count == 1:
+        places = np.array([_LIGHTEST * group / groups])
+    return [colormaps["cividis"](place) for place in places]
+
+
+_KINDS: dict[str, Callable[[Plotted], Any]] = {
+    "profile": _lines,
+    "ball": _balls,
+    "levels": _panels,
+    "sweep": _lines,
+}

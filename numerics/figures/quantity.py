@@ -1,0 +1,144 @@
+"""Q, R and limits of Q at numbers, as functions of beta: derived, then evaluated."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+import sympy
+
+from derive.asymptotics import regimes
+from derive.derivation import Derivation, derive
+from derive.errors import InputError, NumericalError
+from derive.explicit.record import ExplicitCounterpart
+from derive.explicit.regularize import explicit_counterpart
+from derive.explicit.values import along_branches
+from derive.language import parse_assignments, parse_expression, parse_names, to_sympy
+from derive.stages.parameterization import Parameterization
+from derive.verdict import Verdict
+from numerics.backend import Array
+from numerics.figures.specification import Model, Series
+from numerics.lowering import NumericPotential
+
+Function: TypeAlias = Callable[[Array], Array]
+"""From (n, d) to (n,)."""
+_DIGITS = 40
+
+
+@functools.cache
+def derivation_of(model: Model) -> Derivation:
+    """Derive a model.
+
+    Raises:
+        NumericalError: no Q was proved.
+    """
+    found = derive(_parameterization(model))
+    if found.verdict is not Verdict.PROVED:
+        raise NumericalError(f"{', '.join(model.outputs)} has no Q to draw")
+    return found
+
+
+@functools.cache
+def counterpart_of(model: Model) -> ExplicitCounterpart:
+    """Find the explicit counterpart of a model."""
+    return explicit_counterpart(_parameterization(model))
+
+
+def _parameterization(model: Model) -> Parameterization:
+    start = dict(parse_assignments(model.start)) if model.start else {}
+    positive = parse_names(model.positive) if model.positive else ()
+    parameters = parse_names(model.parameter) if model.parameter else ()
+    return Parameterization.parse(
+        list(model.outputs), start=start, positive=positive, parameters=parameters
+    )
+
+
+def start_of(series: Series, values: Mapping[str, str]) -> dict[str, Fraction]:
+    """Return numbers for the start symbols and parameters of a series' model.
+
+    >>> series = Series("m", "Q", "", {}, {"u": "sqrt(alpha*(1 - s)/(1 + s))"})
+    >>> float(start_of(series, {"alpha": "1", "s": "0.8"})["u"])
+    0.3333333333333333
+    """
+    numbers = {sympy.Symbol(k): sympy.Rational(v) for k, v in values.items()}
+    given = {name: to_sympy(parse_expression(text)) for name, text in series.start.items()}
+    used = {str(s) for x in given.values() for s in x.free_symbols}
+    start = {k: Fraction(v) for k, v in values.items() if k not in used}
+    for name, expression in given.items():
+        by_name = {s: numbers[sympy.Symbol(s.name)] for s in expression.free_symbols}
+        number = expression.subs(by_name)
+        start[name] = Fraction(str(number if number.is_Rational else number.evalf(_DIGITS)))
+    return start
+
+
+def potential_of(model: Model, start: Mapping[str, Fraction]) -> NumericPotential:
+    """Return Q at a start."""
+    return derivation_of(model).potential.numeric(start)
+
+
+def centre_of(model: Model, start: Mapping[str, Fraction]) -> Array:
+    """Return beta_0, where Q is least."""
+    return np.array(potential_of(model, start).beta0)
+
+
+def function_of(model: Model, series: Series, values: Mapping[str, str]) -> Function:
+    """Return the quantity of a series at numbers, 0 at the start.
+
+    Raises:
+        InputError: the quantity is not known.
+        NumericalError: it was not derived.
+    """
+    if series.quantity not in _QUANTITIES:
+        raise InputError(
+            f"the quantity must be one of {', '.join(_QUANTITIES)}, not {series.quantity}"
+        )
+    return _QUANTITIES[series.quantity](model, series, values)
+
+
+def _implicit(model: Model, series: Series, values: Mapping[str, str]) -> Function:
+    q = potential_of(model, start_of(series, values))
+    origin = np.array(q.beta0)
+    # grad Q = 0 at beta_0: the divergence from there is Q - Q(beta_0), without cancellation.
+    return lambda beta: np.asarray(q.bregman(beta, origin))
+
+
+def _explicit(model: Model, series: Series, values: Mapping[str, str]) -> Function:
+    start, blocks = start_of(series, values), counterpart_of(model).blocks
+    parts = []
+    for block in blocks:
+        if len(block.outputs) != 1:
+            raise NumericalError("R is drawn for outputs that share no weights")
+        parts.append((block.outputs[0], along_branches(block.distance, start)))
+
+    def total(beta: Array) -> Array:
+        return np.asarray(sum(_pointwise(value, beta[..., i]) for i, value in parts))
+
+    return total
+
+
+def _pointwise(value: Callable[[Fraction], float], x: Array) -> Array:
+    """Evaluate once at each distinct number."""
+    distinct, where = np.unique(x, return_inverse=True)
+    found = np.array([value(Fraction(float(b))) for b in distinct])
+    return found[where].reshape(np.shape(x))
+
+
+def _limit(model: Model, series: Series, values: Mapping[str, str]) -> Function:
+    derivation = derivation_of(model)
+    (limit,) = regimes(derivation, series.symbol, [series.to]).limits
+    form = limit.form
+    if limit.finding.verdict is not Verdict.PROVED or form is None or form.Q is None:
+        raise NumericalError(f"the limit of Q as {series.symbol} -> {series.to} was not proved")
+    given: dict[Any, Any] = {s: values[s.name] for s in form.Q.free_symbols if s.name in values}
+    Q = sympy.lambdify([derivation.beta], form.Q.subs(given), "numpy")
+    return lambda beta: np.asarray(Q(np.moveaxis(beta, -1, 0)))
+
+
+_QUANTITIES: dict[str, Callable[[Model, Series, Mapping[str, str]], Function]] = {
+    "Q": _implicit,
+    "R": _explicit,
+    "limit": _limit,
+}

@@ -1,0 +1,170 @@
+"""What a figure shows, read from its file."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import itertools
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from derive.errors import InputError
+
+FOLDER = Path(__file__).parent / "entries"
+KINDS = ("profile", "ball", "levels", "sweep")
+_Record = TypeVar("_Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """F and the start, as they are typed on the command line."""
+
+    outputs: tuple[str, ...]
+    start: str = ""
+    positive: str = ""
+    parameter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """Labels, scales ("linear" or "log"), ranges, and the points along each.
+
+    In a sweep, x is the start symbol that is swept; else a coordinate of beta.
+    """
+
+    x: str
+    y: str
+    low: float
+    high: float
+    xscale: str = "linear"
+    yscale: str = "linear"
+    points: int = 101
+    columns: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A curve, or a panel, for each combination of values.
+
+    Attributes:
+        model: the name of a model.
+        quantity: "Q"; "R", the explicit counterpart; "limit", what Q tends to.
+        label: in mathtext, {name} standing for values.
+        values: numbers as text, for names that *start* or the start symbols use.
+        start: start symbols as expressions in these names; the others are start symbols.
+        symbol, to: of a limit.
+        measure: of a sweep: see :mod:`numerics.figures.sweep`.
+        unit: values are divided by that at this beta_1; 0: they are left.
+    """
+
+    model: str
+    quantity: str
+    label: str
+    values: Mapping[str, tuple[str, ...]]
+    start: Mapping[str, str]
+    symbol: str = ""
+    to: str = ""
+    measure: str = ""
+    unit: float = 0.0
+
+    def combinations(self) -> Iterator[dict[str, str]]:
+        """Yield the values of each curve."""
+        for chosen in itertools.product(*self.values.values()):
+            yield dict(zip(self.values, chosen, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """A figure.
+
+    Attributes:
+        id: the name of its file.
+        title, caption: what it shows.
+        kind: how: profile, ball, levels or sweep.
+        cite: where the like was printed.
+        axes: labels and ranges.
+        models: the parameterizations by name.
+        series: what is drawn of them.
+        problem: the numbers of the regression problem of a sweep, where there is one.
+    """
+
+    id: str
+    title: str
+    caption: str
+    kind: str
+    cite: tuple[str, ...]
+    axes: Axes
+    models: Mapping[str, Model]
+    series: tuple[Series, ...]
+    problem: Mapping[str, int]
+
+
+@functools.cache
+def figures() -> tuple[Specification, ...]:
+    """Return all figures, by id.
+
+    Raises:
+        InputError: a file cannot be read; the message names it.
+    """
+    return tuple(_read(path) for path in sorted(FOLDER.glob("*.toml")))
+
+
+def find(name: str) -> Specification:
+    """Return the figure of that id.
+
+    Raises:
+        InputError: there is none; the message names the nearest.
+    """
+    known = {figure.id: figure for figure in figures()}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    hint = f"; did you mean {' or '.join(near)}?" if near else "; `derive figure` lists them"
+    raise InputError(f"there is no figure {name!r}{hint}")
+
+
+def read_specification(name: str, record: Mapping[str, Any]) -> Specification:
+    """Return the figure of a record.
+
+    Raises:
+        InputError: a field is missing, unknown or has a value that is not accepted.
+    """
+    given = dict(record)
+    given["axes"] = _build(f"{name}, axes", Axes, given.get("axes", {}))
+    models = given.get("models", {})
+    given["models"] = {k: _build(f"{name}, model {k}", Model, m) for k, m in models.items()}
+    given["series"] = tuple(
+        _series(f"{name}, series {i}", x) for i, x in enumerate(given.get("series", ()), 1)
+    )
+    figure = _build(name, Specification, {"id": name, "problem": {}, **given})
+    if figure.kind not in KINDS:
+        raise InputError(f"{name}: the kind must be one of {', '.join(KINDS)}, not {figure.kind}")
+    if unknown := [s.model for s in figure.series if s.model not in figure.models]:
+        raise InputError(f"{name}: there is no model {unknown[0]}")
+    return figure
+
+
+def _series(name: str, record: Mapping[str, Any]) -> Series:
+    given = {"start": {}, "values": {}, **record}
+    given["values"] = {key: tuple(values) for key, values in given["values"].items()}
+    return _build(name, Series, given)
+
+
+def _build(name: str, kind: type[_Record], record: Mapping[str, Any]) -> _Record:
+    known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
+    if unknown := [key for key in record if key not in known]:
+        raise InputError(f"{name}: unknown field {unknown[0]}; known are {', '.join(known)}")
+    try:
+        return kind(**{k: tuple(x) if isinstance(x, list) else x for k, x in record.items()})
+    except TypeError as missing:
+        raise InputError(f"{name}: {missing}") from None
+
+
+def _read(path: Path) -> Specification:
+    try:
+        return read_specification(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path.name}: {error}") from None
