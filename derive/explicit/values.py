@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import sympy
+from flint import fmpq, fmpq_poly
 
 from derive.errors import NumericalError
 from derive.exact.roots import real_roots
@@ -61,20 +62,16 @@ def _line(distance: SquaredDistance, branch: Branch) -> Callable[[Fraction], lis
     b = distance.argument
     rows = sympy.Poly(distance.equations[branch.factor], LENGTH).all_coeffs()[::-1]
     table = [
-        [Fraction(int(c.p), int(c.q)) for c in sympy.Poly(row, b).all_coeffs()] for row in rows
+        fmpq_poly([fmpq(int(c.p), int(c.q)) for c in sympy.Poly(row, b).all_coeffs()[::-1]])
+        for row in rows
     ]
 
     def line(x: Fraction) -> list[Fraction]:
-        return [_horner(row, x) for row in table]
+        at = fmpq(x.numerator, x.denominator)
+        found = (row(at) for row in table)
+        return [Fraction(int(c.p), int(c.q)) for c in found]
 
     return line
-
-
-def _horner(row: list[Fraction], x: Fraction) -> Fraction:
-    total = Fraction(0)
-    for c in row:
-        total = total * x + c
-    return total
 
 
 def _inside(branch: Branch, b: Fraction) -> bool:
@@ -85,8 +82,6 @@ def _inside(branch: Branch, b: Fraction) -> bool:
 def _less(x: Any, y: Any) -> bool:
     if x is None or y is None:
         return True
-    from flint import fmpq
-
     left, right = (
         fmpq(v.numerator, v.denominator) if isinstance(v, Fraction) else v for v in (x, y)
     )

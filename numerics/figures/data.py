@@ -15,7 +15,7 @@ from numerics.figures.sweep import sweep
 
 _FARTHEST = 256
 _STEPS = 100
-_CLOSE = 1e-9
+_CLOSE = 1e-8
 _LEVELS = 9
 
 
@@ -111,7 +111,7 @@ def _ball(figure: Specification, series: Series, values: dict[str, str]) -> tupl
 def _radii(q: Function, centre: Array, rays: Array, unit: float) -> Array:
     """Return where q reaches its value at *unit* along the first ray, on every ray.
 
-    By the Illinois method: secants of a bracket, the end that stays counting half.
+    By secants of a bracket, the end that stays counting less (Anderson & Bjorck 1973).
     """
     level = float(q((centre + unit * rays[0])[None])[0])
     low, high = np.zeros(len(rays)), np.full(len(rays), unit)
@@ -131,8 +131,10 @@ def _radii(q: Function, centre: Array, rays: Array, unit: float) -> Array:
         middle = (a * fb - b * fa) / (fb - fa)
         f = q(centre + middle[:, None] * rays[open_]) - level
         left = f < 0
-        low[open_], below[open_] = np.where(left, middle, a), np.where(left, f, fa / 2)
-        high[open_], above[open_] = np.where(left, b, middle), np.where(left, fb / 2, f)
+        share = 1 - f / np.where(left, fa, fb)
+        share = np.where(share > 0, share, 0.5)
+        low[open_], below[open_] = np.where(left, middle, a), np.where(left, f, fa * share)
+        high[open_], above[open_] = np.where(left, b, middle), np.where(left, fb * share, f)
         found[open_] = np.where(abs(f) <= _CLOSE * level, middle, np.nan)
     raise NumericalError("a level set was not found")
 

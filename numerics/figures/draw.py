@@ -34,7 +34,7 @@ def draw(plotted: Plotted, path: Path) -> None:
     style = {"font.size": 9, "axes.titlesize": 9, "svg.hashsalt": plotted.figure.id}
     with matplotlib.rc_context(style):
         figure = _KINDS[plotted.figure.kind](plotted)
-        figure.suptitle(textwrap.fill(plotted.figure.title, 60), fontsize=10)
+        figure.suptitle(textwrap.fill(plotted.figure.title, _columns(figure)), fontsize=10)
         try:
             figure.savefig(path, dpi=_DPI)
         except (OSError, ValueError) as error:
@@ -45,6 +45,17 @@ def check_suffix(path: Path) -> None:
     """Refuse a file whose ending names no format."""
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"-o: {path} must end in {', '.join(SUFFIXES)}")
+
+
+def _columns(figure: Any) -> int:
+    """Return how many characters of the title fit on a line."""
+    return int(12 * figure.get_figwidth())
+
+
+def _legend_columns(plotted: Plotted) -> int:
+    """Return the columns of a legend: one for each quantity, if there are several."""
+    quantities = len({curve.quantity for curve in plotted.curves} - {"limit"})
+    return quantities if quantities > 1 else 3
 
 
 def _new(width: float, height: float) -> Any:
@@ -68,14 +79,14 @@ def _lines(plotted: Plotted) -> Any:
 
 def _balls(plotted: Plotted) -> Any:
     """Draw closed curves in the plane of two coordinates."""
-    figure, axes = _new(6.2, 4.8), plotted.figure.axes
+    figure, axes = _new(5.0, 6.1), plotted.figure.axes
     plot = figure.subplots()
     _curves(plot, plotted)
     bounds = (axes.low, axes.high)
     plot.set(xlim=bounds, ylim=bounds, xlabel=axes.x, ylabel=axes.y, aspect="equal")
     plot.axhline(0, color="0.85", linewidth=0.6, zorder=0)
     plot.axvline(0, color="0.85", linewidth=0.6, zorder=0)
-    figure.legend(loc="outside right center", frameon=False)
+    figure.legend(loc="outside lower center", frameon=False, ncols=_legend_columns(plotted))
     return figure
 
 
@@ -86,10 +97,10 @@ def _panels(plotted: Plotted) -> Any:
     figure = _new(2.1 * axes.columns + 0.4, 2.2 * rows + 0.7)
     plots = figure.subplots(rows, axes.columns, sharex=True, sharey=True, squeeze=False)
     for plot, surface in zip(plots.flat, surfaces, strict=False):
-        shown = {"levels": surface.levels, "cmap": "cividis"}
-        plot.contourf(surface.x, surface.y, surface.value, extend="max", alpha=0.55, **shown)
-        plot.contour(surface.x, surface.y, surface.value, linewidths=0.8, **shown)
-        plot.plot(*surface.centre, "x", color="black", markersize=5)
+        grid = (surface.x, surface.y, surface.value)
+        plot.contourf(*grid, levels=[0, *surface.levels], cmap="cividis", extend="max")
+        plot.contour(*grid, levels=surface.levels, colors="white", linewidths=0.6)
+        plot.plot(*surface.centre, "x", color="white", markersize=5)
         plot.set(title=surface.label, aspect="equal")
     for plot in plots[-1]:
         plot.set_xlabel(axes.x)

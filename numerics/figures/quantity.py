@@ -75,8 +75,8 @@ def start_of(series: Series, values: Mapping[str, str]) -> dict[str, Fraction]:
 
 
 def potential_of(model: Model, start: Mapping[str, Fraction]) -> NumericPotential:
-    """Return Q at a start."""
-    return derivation_of(model).potential.numeric(start)
+    """Return Q at a start, in plain doubles: no picture shows the last digits."""
+    return derivation_of(model).potential.numeric(start).plain
 
 
 def centre_of(model: Model, start: Mapping[str, Fraction]) -> Array:
