@@ -34,7 +34,8 @@ def draw(plotted: Plotted, path: Path) -> None:
     style = {"font.size": 9, "axes.titlesize": 9, "svg.hashsalt": plotted.figure.id}
     with matplotlib.rc_context(style):
         figure = _KINDS[plotted.figure.kind](plotted)
-        figure.suptitle(textwrap.fill(plotted.figure.title, _columns(figure)), fontsize=10)
+        title = figure.axes[0].set_title if len(figure.axes) == 1 else figure.suptitle
+        title(textwrap.fill(plotted.figure.title, _columns(figure)), fontsize=10)
         try:
             figure.savefig(path, dpi=_DPI)
         except (OSError, ValueError) as error:
@@ -79,7 +80,7 @@ def _lines(plotted: Plotted) -> Any:
 
 def _balls(plotted: Plotted) -> Any:
     """Draw closed curves in the plane of two coordinates."""
-    figure, axes = _new(5.0, 6.1), plotted.figure.axes
+    figure, axes = _new(5.0, 6.0), plotted.figure.axes
     plot = figure.subplots()
     _curves(plot, plotted)
     bounds = (axes.low, axes.high)

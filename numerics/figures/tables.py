@@ -6,12 +6,13 @@ import csv
 import io
 import json
 import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from numerics.backend import Array
-from numerics.figures.data import Plotted
+from numerics.figures.data import Curve, Plotted, Surface
 from numerics.figures.specification import Specification
 
 VERSION = 1
@@ -54,24 +55,25 @@ def to_json(plotted: Plotted) -> str:
 
 
 def to_csv(plotted: Plotted) -> str:
-    """Return one row for each point: label, quantity, x, y and, on a grid, the value there."""
+    """Return a row for each point: label, quantity, values, x, y and, on a grid, the value."""
+    items: list[Curve | Surface] = [*plotted.curves, *plotted.surfaces]
+    names = list(dict.fromkeys(name for item in items for name in item.values))
+    last = ("x", "y", "value") if plotted.surfaces else ("x", "y")
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    if plotted.surfaces:
-        writer.writerow(("label", "quantity", "x", "y", "value"))
-    else:
-        writer.writerow(("label", "quantity", "x", "y"))
-    for curve in plotted.curves:
-        writer.writerows((curve.label, curve.quantity, x, y) for x, y in _pairs(curve.x, curve.y))
-    for s in plotted.surfaces:
-        x, y = np.meshgrid(s.x, s.y)
-        points = zip(x.flat, y.flat, s.value.flat, strict=True)
-        writer.writerows((s.label, s.quantity, *map(float, point)) for point in points)
+    writer.writerow(("label", "quantity", *names, *last))
+    for item in items:
+        about = (item.label, item.quantity, *(item.values.get(name, "") for name in names))
+        writer.writerows((*about, *point) for point in _points(item))
     return stream.getvalue().rstrip("\n")
 
 
-def _pairs(x: Array, y: Array) -> Any:
-    return zip(x.tolist(), y.tolist(), strict=True)
+def _points(item: Curve | Surface) -> Iterator[tuple[float, ...]]:
+    if isinstance(item, Curve):
+        return zip(item.x.tolist(), item.y.tolist(), strict=True)
+    x, y = np.meshgrid(item.x, item.y)
+    columns = (x.ravel().tolist(), y.ravel().tolist(), item.value.ravel().tolist())
+    return zip(*columns, strict=True)
 
 
 def _numbers(array: Array) -> Any:

@@ -29,7 +29,10 @@ FEW = {"profile": 41, "ball": 17, "levels": 21, "sweep": 5}
 
 def small(name: str) -> Specification:
     figure = find(name)
-    return replace(figure, axes=replace(figure.axes, points=FEW[figure.kind]))
+    problem = dict(figure.problem)
+    if "samples" in problem:
+        problem.update(dimension=300, samples=60)
+    return replace(figure, axes=replace(figure.axes, points=FEW[figure.kind]), problem=problem)
 
 
 @cache
@@ -103,10 +106,10 @@ def test_scale_and_shape_act_through_one_factor():
     line = shown("diagonal-levels").surfaces[0].x
     squares = (line[:, None] ** 2 + line**2) / 2
     sums = (abs(line[:, None]) + abs(line)) / 2
-    assert abs(by_place["1", "0.999"] - squares).max() < 1e-4
-    assert abs(by_place["0.001", "0.999"] - squares).max() < 0.02
-    assert abs(by_place["0.001", "0"] - sums).max() < 0.1
-    assert abs(by_place["0.001", "0"] - squares).max() > 0.1
+    assert abs(by_place["1", "0.9999"] - squares).max() < 1e-4
+    assert abs(by_place["0.0001", "0.9999"] - squares).max() < 0.02
+    assert abs(by_place["0.0001", "0"] - sums).max() < 0.1
+    assert abs(by_place["0.0001", "0"] - squares).max() > 0.1
 
 
 def test_depths_part_away_from_zero():
@@ -273,7 +276,7 @@ def test_tables_hold_the_data():
     assert [c["values"]["alpha"] for c in record["curves"]] == ["0.01", "0.2", "1"] * 2
     assert record["curves"][3]["y"] == found.curves[3].y.tolist()
     header, *rows = to_csv(found).splitlines()
-    assert header == "label,quantity,x,y"
+    assert header == "label,quantity,alpha,x,y"
     assert len(rows) == 6 * 41
     surfaces = shown("neuron-levels")
     assert json.loads(to_json(surfaces))["surfaces"][0]["value"][0][0] == pytest.approx(
@@ -297,15 +300,17 @@ def run(*arguments, before="pass"):
 ABSENT = "sys.modules['matplotlib'] = None"
 
 
-def test_without_matplotlib_there_are_still_numbers(tmp_path):
-    done = run("figure", "implicit-explicit", "-o", str(tmp_path / "x.png"), before=ABSENT)
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
+def test_without_matplotlib_there_are_still_numbers(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["figure", "implicit-explicit", "-o", str(tmp_path / "x.png")])
+    assert end.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
     assert "regderive[plot]" in line
     assert not list(tmp_path.iterdir())
     done = run("figure", "implicit-explicit", "--csv", before=ABSENT)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("label,quantity,x,y\n")
+    assert done.stdout.startswith("label,quantity,alpha,x,y\n")
 
 
 @pytest.mark.parametrize(
@@ -364,6 +369,11 @@ def test_drawing_from_the_command_line(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert "Woodworth et al. (2020)" in done.stdout
     assert path.read_bytes().startswith(b"%PDF")
-    done = run("figure", "implicit-explicit", "-o", str(tmp_path / "figure.doc"))
-    assert done.returncode == 2
-    assert "must end in .png, .pdf, .svg" in done.stderr
+
+
+def test_a_format_is_refused_before_anything_is_derived(capsys):
+    pytest.importorskip("matplotlib")
+    with pytest.raises(SystemExit) as end:
+        cli.main(["figure", "implicit-explicit", "-o", "figure.doc"])
+    assert end.value.code == 2
+    assert "must end in .png, .pdf, .svg" in capsys.readouterr().err
