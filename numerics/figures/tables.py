@@ -21,7 +21,7 @@ VERSION = 1
 def caption(figure: Specification) -> str:
     """Return the title, the caption and where the like was printed, for a terminal."""
     lines = [figure.title, "", figure.caption, *(f"See {place}." for place in figure.cite)]
-    return "\n".join(textwrap.fill(line, 80) for line in lines)
+    return "\n".join(textwrap.fill(line, 80, break_on_hyphens=False) for line in lines)
 
 
 def to_json(plotted: Plotted) -> str:
