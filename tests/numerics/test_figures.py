@@ -15,6 +15,7 @@ import pytest
 
 from derive import InputError, NumericalError, Parameterization, cli, explicit_counterpart
 from derive.explicit.values import along_branches
+from numerics.experiments.sparse_regression import Setting, draw, predict
 from numerics.figures import Specification, figures, find
 from numerics.figures import data as figure_data
 from numerics.figures.data import Plotted, plotted
@@ -182,6 +183,10 @@ def test_errors_rise_with_scale_and_shape():
     errors = np.array([c.y for c in found])
     assert (np.diff(errors, axis=0) > -1e-3).all()
     assert (np.diff(errors, axis=1) > -1e-3).all()
+    setting = Setting(dimension=300, samples=60, sizes=())
+    data = draw(setting, 60)
+    alpha = float(found[3].x[1])
+    assert found[3].y[1] == pytest.approx(data.error(predict(data, alpha, 0.9)), rel=1e-6)
     # The l2 limit projects beta* onto m of d directions.
     assert errors[0, 0] < 0.03
     assert errors[0, -1] == pytest.approx(1 - 60 / 300, rel=0.1)
@@ -357,10 +362,10 @@ def test_help_and_list_are_light():
 @pytest.mark.parametrize("name", sorted({f.kind: f.id for f in figures()}.values()))
 def test_each_kind_is_drawn(name, tmp_path):
     pytest.importorskip("matplotlib")
-    from numerics.figures.draw import draw
+    from numerics.figures.draw import draw as draw_figure
 
     path = tmp_path / "figure.svg"
-    draw(shown(name), path)
+    draw_figure(shown(name), path)
     assert "<svg" in path.read_text(encoding="utf-8")
 
 
