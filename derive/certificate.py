@@ -176,12 +176,16 @@ class _Writer:
 
     def _laws(self) -> Iterator[Claim]:
         laws = [plain(law) for law in self.d.conserved.laws]
+        values = [None if v is None else plain(v) for v in self.d.conserved.values]
+        used = [*laws, *(v for v in values if v is not None)]
+        base: Claim = {"claim": "laws", "laws": laws, "values": values}
+        base["definitions"] = self.calls.missing(used, self.state.space)
         size = len(self.state.free) - len(laws)
         for point in self._points():
             brackets = self._brackets(point, size)
-            yield {"claim": "laws", "laws": laws, "point": point, "brackets": brackets}
+            yield {**base, "point": point, "brackets": brackets}
         for point in self._points():
-            yield {"claim": "laws", "laws": laws, "point": point, "brackets": None}
+            yield {**base, "point": point, "brackets": None}
 
     def _brackets(self, point: Mapping[str, str], size: int) -> list[Any] | None:
         """Return as many independent brackets, or None."""

@@ -21,7 +21,8 @@ being larger; {"of": "sqrt(...)", "is": f} a call that is a known function; {"ze
 what is 0 on the leaf, as it is at w_0 and its derivatives along X_a are where it is, solved for x.
 Claims, with K_ab = <X_a, X_b>:
 
-laws: <grad c, X_a> = 0, independent at "point"; all, if p - n "brackets" are independent there.
+laws: <grad c, X_a> = 0, with "values" at w_0, independent at "point"; all of them, if p - n
+    "brackets" are independent there.
 hessian, warp: with H = 0, or the forced H, and V from "paths" (see :class:`Flow`), "structure" has
     c with [X_a, X_b] = H_a X_b - H_b X_a + c V, [X_a, V] = -omega X_a + c V, [V, V'] = c V, and
     V F = 0, V K = omega K; eta with eta(X_a) = H_a, eta(V) = omega is closed.
@@ -109,8 +110,13 @@ class Checker:
     def laws(self, claim: Any) -> None:
         """Accept conserved quantities."""
         flow, space, at = self.flow, self.space, claim["point"]
+        for entry in claim["definitions"]:
+            space.define(entry)
         laws = [space.read(text) for text in claim["laws"]]
-        self.require_plain(claim["laws"])
+        self.require_plain([*claim["laws"], *(v for v in claim["values"] if v is not None)])
+        for c, value in zip(laws, claim["values"], strict=True):
+            same = value is None or (space.at_start(c) - space.read(value)).is_zero()
+            require(same, "a conserved quantity has another value at the start")
         for text, c in zip(claim["laws"], laws, strict=True):
             for a, x in enumerate(flow.X, 1):
                 require(flow.along(x, c).is_zero(), f"<grad c, grad F{a}> is not 0: {text:.60}")
@@ -361,7 +367,7 @@ def check_text(text: str) -> Report:
         return check(record)
     checker, report = _check(record["certificate"])
     try:
-        compare(record, checker.established, report.verdict, report.open)
+        compare(record, checker.established, report)
     except _FAULTS as fault:
         raise NotACertificate(f"the record around it is incomplete ({fault})") from None
     return report

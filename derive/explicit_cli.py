@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from derive.errors import InputError, LanguageError
+from derive.errors import DeriveError, InputError, LanguageError
 from derive.output import check_writable, deliver
 from derive.request import Options, Request, model_of, read_request
 
@@ -116,7 +116,9 @@ def add_explicit(app: typer.Typer, run: Run) -> None:
 
 def _point(text: str) -> dict[str, Any]:
     """Read numbers for names."""
-    from derive.language import Number, parse_assignments
+    from derive.exact.conversion import to_field
+    from derive.exact.field import FunctionField
+    from derive.language import parse_assignments
 
     if not text.strip():
         return {}
@@ -126,9 +128,13 @@ def _point(text: str) -> dict[str, Any]:
         raise InputError(f"--at: {error}") from None
     point = {}
     for name, tree in given.items():
-        if not isinstance(tree, Number):
+        try:
+            value = to_field(tree, FunctionField(()), name)
+        except (DeriveError, KeyError):
+            value = None
+        if value is None or not value.is_constant():
             raise InputError(f"--at: {name} needs a rational number, such as 1/2")
-        point[name] = tree.value
+        point[name] = value.value()
     return point
 
 

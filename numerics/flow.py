@@ -128,6 +128,8 @@ def flow(
     >>> [mpmath.nstr(x, 15) for x in end.limit]
     ['0.2', '0.4']
     """
+    if not isinstance(max_steps, int) or max_steps < 1:
+        raise InputError(f"max_steps must be a whole number from 1 on, not {max_steps!r:.40}")
     rows, target = read_matrix(X, len(p.trees)), read_vector(y, "y")
     if len(rows) != len(target):
         raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")

@@ -199,11 +199,10 @@ def test_swapped_entries_are_rejected(name):
         if claim["claim"] == "laws":
             for n in range(len(claim["laws"])):
                 fewer = [law for i, law in enumerate(claim["laws"]) if i != n]
-                with pytest.raises(Rejected):
-                    check(replaced(record, ("claims", k, "laws"), fewer))
-                double = [*fewer, *(fewer[:1] or claim["laws"] * 2)]
-                with pytest.raises(Rejected):
-                    check(replaced(record, ("claims", k, "laws"), double))
+                for laws in (fewer, [*fewer, *(fewer[:1] or claim["laws"] * 2)]):
+                    changed = {**claim, "laws": laws, "values": [None] * len(laws)}
+                    with pytest.raises(Rejected):
+                        check(replaced(record, ("claims", k), changed))
         if claim["claim"] in ("no hessian", "no warp"):
             kind, (a, _, *c), pair = claim["identity"]
             with pytest.raises(REFUSED):

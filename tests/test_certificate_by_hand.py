@@ -28,7 +28,14 @@ POINT = {"c": "2", "v1": "3", "v2": "5", "c_0": "1", "v1_0": "1", "v2_0": "1"}
 NORMALIZATION = certificate(
     [f"c*v1/{RADIUS}", f"c*v2/{RADIUS}"],
     [
-        {"claim": "laws", "laws": ["v1**2 + v2**2"], "brackets": [1, 2], "point": POINT},
+        {
+            "claim": "laws",
+            "laws": ["v1**2 + v2**2"],
+            "values": ["v1_0**2 + v2_0**2"],
+            "definitions": [],
+            "brackets": [1, 2],
+            "point": POINT,
+        },
         {
             "claim": "no hessian",
             "identity": ["equation", [1, 2, 1], []],
@@ -49,6 +56,8 @@ DEPTH = certificate(
         {
             "claim": "laws",
             "laws": ["p**(2 - D) + m**(2 - D)"],
+            "values": [None],
+            "definitions": [],
             "brackets": [1],
             "point": {"p": "2", "m": "3", "D": "7/2", "p_0": "1", "m_0": "1"},
         },
@@ -103,8 +112,9 @@ def test_true_certificates_are_accepted(record):
         (EXPONENTIAL, ("verdict",), "REFUTED", "the claims imply PROVED"),
         (NORMALIZATION, ("outputs", 0), f"c*v1**2/{RADIUS}", "claim"),
         (NORMALIZATION, ("outputs", 1), f"-c*v1/{RADIUS}", "claim"),
-        (NORMALIZATION, ("claims", 0, "laws", 0), "v1**2 - v2**2", "is not 0"),
+        (NORMALIZATION, ("claims", 0, "laws", 0), "v1**2 - v2**2", "another value"),
         (NORMALIZATION, ("claims", 0, "brackets", 1), 1, "brackets"),
+        (NORMALIZATION, ("claims", 0, "values", 0), "v1_0**2", "another value at the start"),
         (NORMALIZATION, ("claims", 1, "identity", 1), [1, 1, 2], "the value is 0"),
         (NORMALIZATION, ("claims", 2, "claim"), "hessian", "does not hold identically"),
         (NORMALIZATION, ("claims", 2, "claim"), "no warp", ""),

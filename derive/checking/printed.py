@@ -1,7 +1,8 @@
 """What a record prints around its certificate, against what the certificate says.
 
-Compared are F, the verdicts, the conserved quantities, g, and Q with its constants and roots. Other
-entries, such as kernels, points and sentences of evidence, are not certified.
+Compared are F, ties, the verdicts, the conserved quantities, g, and Q with its constants and roots.
+Other entries are not certified: kernels, points, and all sentences, such as evidence, domains and
+assumptions.
 """
 
 from __future__ import annotations
@@ -15,31 +16,44 @@ _LARGEST = ("the root", "the only real root", "the largest real root", "the leng
 _BRANCH = "the root on the branch of the start"
 
 
-def compare(record: Any, accepted: Iterable[str], verdict: str, left_open: Iterable[str]) -> None:
+def compare(record: Any, accepted: Iterable[str], report: Any) -> None:
     """Require that a record prints what its certificate certifies, or leaves open by name."""
-    certificate, kinds, open_ = record["certificate"], set(accepted), " ".join(left_open)
-    left = f"; it leaves open: {open_:.80}" if open_ else ""
+    certificate, kinds, open_ = record["certificate"], set(accepted), set(report.open)
+    left = f"; it leaves open: {report.open[0]:.80}" if report.open else ""
     said = record["verdict"]
-    require(said == verdict, f"the record says {said!s:.40}, its certificate does not{left}")
+    require(said == report.verdict, f"the record says {said!s:.40}, its certificate does not{left}")
     given = record["parameterization"]
     same = all(given[key] == certificate[key] for key in ("outputs", "weights", "start"))
     require(same, "the record is of another F or start than its certificate")
-    shown = {"hessian": "PROVED", "no hessian": "REFUTED", "no warp": "REFUTED"}
-    hessian = {shown[kind] for kind in shown if kind in kinds} | {"UNDECIDED"}
-    same = record["hessian"]["verdict"] in hessian or "Hessian map" in open_
-    require(same, "the record says something else of the Hessian map")
-    shown = {"hessian": "PROVED", "warp": "PROVED", "no warp": "REFUTED"}
-    warping = {shown[kind] for kind in shown if kind in kinds} | {"UNDECIDED"}
-    same = record["warping"]["verdict"] in warping or "warp" in open_ or "Hessian" in open_
-    require(same, "the record says something else of the warp")
+    tied = {entry["main"] for entry in certificate["ties"]}
+    require(tied == {*given["ties"], *given["idle"]}, "the record ties other weights")
+    proved = {kind: "PROVED" for kind in ("hessian", "warp") if kind in kinds}
+    refuted = {kind: "REFUTED" for kind in ("no hessian", "no warp") if kind in kinds}
+    found = {*proved.values(), "UNDECIDED"} if "no warp" not in kinds else {"REFUTED", "UNDECIDED"}
+    opened = {"the warp", "no warp", "the Hessian map"} & open_
+    require(
+        opened or record["warping"]["verdict"] in found,
+        "the record says something else of the warp",
+    )
+    found = {"UNDECIDED", "REFUTED" if refuted else "UNDECIDED"}
+    found |= {"PROVED"} if "hessian" in kinds else set()
+    opened = {"the Hessian map", "no Hessian map"} & open_
+    require(
+        opened or record["hessian"]["verdict"] in found,
+        "the record says something else of the Hessian map",
+    )
+    if "PROVED" in (said, record["potential"]["verdict"]):
+        require(said == record["potential"]["verdict"], "the record says something else of Q")
     claims = certificate["claims"]
-    laws = [claim["laws"] for claim in claims if claim["claim"] == "laws"]
-    same = record["conserved"]["laws"] in laws or "conserved" in open_
+    laws = [[c["laws"], c["values"]] for c in claims if c["claim"] == "laws"]
+    printed = [record["conserved"]["laws"], record["conserved"]["values_at_start"]]
+    same = printed in laws or "the conserved quantities" in open_
     require(same, "the record lists other conserved quantities")
     g = record["warping"]["g"]
     warps = [claim["g"] for claim in claims if claim["claim"] == "dual"]
-    same = g in (None, "1", *warps) or any(w.startswith(f"({g})/(") for w in warps)
-    require(same or "dual" in open_ or "verdict" in open_, "the record prints another g")
+    warps += ["1"] if "hessian" in kinds else []
+    same = g is None or g in warps or any(w.startswith(f"({g})/(") for w in warps)
+    require(same or "the dual coordinates" in open_, "the record prints another g")
     _compare_forms(record, [*given["beta"]])
 
 
@@ -64,6 +78,8 @@ def _says(piece: Any, claim: Any, opened: bool) -> bool:
     """Tell whether a printed form is the one of a claim, with the same constants and roots."""
     named = {entry["name"]: entry for entry in claim["definitions"] if "name" in entry}
     constants, roots = piece["constants"], {r["symbol"]: r for r in piece["roots"]}
+    if len(roots) < len(piece["roots"]):
+        return False
     curve = piece["curve"] or {"parameter": None, "beta": None}
     integral = claim["Q"] is None and opened and "Integral(" in piece["Q"]
     texts = [*claim["y"], claim["Q"] or "0", *(r["polynomial"] for r in roots.values())]
@@ -81,7 +97,8 @@ def _says(piece: Any, claim: Any, opened: bool) -> bool:
 
 
 def _value(entry: Any) -> Any:
-    return entry.get("value", entry.get("is"))
+    """Return the value of a constant at the start."""
+    return None if "root of" in entry else entry.get("value", entry.get("is"))
 
 
 def _is_root(root: Any, entry: Any, claim: Any) -> bool:

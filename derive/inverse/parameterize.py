@@ -108,6 +108,8 @@ def _coordinate(problem: Problem, suffix: str, target: Expr | None) -> Coordinat
     convexity = examine(problem)
     if convexity is None:
         reason = "Q is not defined and smooth at any point that was tried"
+        if problem.start is not None:
+            raise InputError(f"start: Q is not defined and smooth around {problem.variable} there")
         return _open(problem, None, reason)
     refutation = _refuted(problem, convexity)
     if refutation is not None:

@@ -32,6 +32,8 @@ def name_fault(text: str, limits: Limits = DEFAULT) -> str | None:
     if keyword.iskeyword(text):
         other = "lam" if text == "lambda" else f"{text}_1"
         return f"{shown(text)} is reserved: choose another name, such as {other}"
+    if text.lower() in ("nan", "oo", "inf", "infinity"):
+        return f"{shown(text)} is no number to compute with: choose another name"
     if text in FUNCTIONS:
         return f"{shown(text)} is a function: write {text}(...), or choose another name"
     return None

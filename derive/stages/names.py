@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -49,20 +49,21 @@ def read_parameters(trees: tuple[Tree, ...], declared: tuple[str, ...]) -> tuple
 
 def positive_bases(trees: tuple[Tree, ...], weights: tuple[str, ...]) -> tuple[str, ...]:
     """Return the weights under roots of even index, under real powers, or in a logarithm."""
-    found = []
+    found = [b.name for b in bases(trees) if isinstance(b, Name) and b.name in weights]
+    return tuple(dict.fromkeys(found))
+
+
+def bases(trees: tuple[Tree, ...]) -> Iterator[Tree]:
+    """Yield what has to be positive: under roots and real powers, and in logarithms."""
     for tree in trees:
         for node in walk(tree):
-            base: Tree | None = None
             match node:
                 case RealPower(inner, _):
-                    base = inner
+                    yield inner
                 case Power(inner, exponent) if exponent.denominator > 1:
-                    base = inner
+                    yield inner
                 case Call("log", argument):
-                    base = argument
-            if isinstance(base, Name) and base.name in weights:
-                found.append(base.name)
-    return tuple(dict.fromkeys(found))
+                    yield argument
 
 
 def read_starts(

@@ -21,7 +21,7 @@ from derive.language.tree import (
 )
 from derive.stages.arrays import independent_entries
 from derive.stages.names import positive_bases, read_parameters, read_starts, read_tree
-from derive.stages.validity import check_positive, check_rank, check_start
+from derive.stages.validity import check_bases, check_positive, check_rank, check_start
 
 if TYPE_CHECKING:
     import sympy
@@ -301,4 +301,5 @@ class Parameterization:
                 raise InputError(f"no output depends on the weight {name}: leave it out")
         check_positive(self)
         check_start(self)
+        check_bases(self)
         check_rank(self)

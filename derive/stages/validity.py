@@ -9,6 +9,11 @@ from derive.errors import DegenerateStart, InputError, RankDeficient
 from derive.exact.linear import rank as exact_rank
 from derive.exact.modular import Evaluator, Pole, random_point, rank
 from derive.exact.positivity import is_nonnegative
+from derive.exact.refinement import Refine
+from derive.exact.tower import Tower
+from derive.language import to_text
+from derive.language.tree import Name
+from derive.stages.names import bases
 
 if TYPE_CHECKING:
     from derive.stages.parameterization import Parameterization
@@ -43,6 +48,21 @@ def check_positive(p: Parameterization) -> None:
                     f"F is defined only where {weight} > 0, but {weight} starts at {value!r}"
                 )
             raise InputError(f"positive: {weight} starts at {value!r}, which is not positive")
+
+
+def check_bases(p: Parameterization) -> None:
+    """Refuse a start in numbers where what is under a root, or in a logarithm, is not positive."""
+    for tree in bases(p.trees):
+        if not isinstance(tree, Name):
+            try:
+                base = p.field.embed(Tower.over(p.field, p.positive).element(tree))
+                value = p.at_start(base)
+            except (InputError, Refine, ValueError, ZeroDivisionError):
+                continue
+            if value.is_constant() and value.value() < 0:
+                raise DegenerateStart(
+                    f"F is defined only where {to_text(tree)} > 0, which starts at {value!r}"
+                )
 
 
 def check_rank(p: Parameterization) -> None:

@@ -1,0 +1,128 @@
+"""Starts and arguments that are numbers: what is a constant in Q is computed like the rest."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from derive import Parameterization, derive
+from derive.cli import app
+from derive.errors import DeriveError, InputError
+from derive.explicit.regularize import explicit_counterpart
+from numerics import flow, interpolate
+
+
+def potential(outputs, start, numbers=None):
+    d = derive(Parameterization.parse(outputs, start=start))
+    return d.potential.numeric(numbers or {})
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "free"),
+    [
+        # Q has asinh(4/3) or the square root of a number in it.
+        (["u*v"], {"u": "1", "v": "2"}, {"u_0": 1, "v_0": 2}),
+        (["p**2 - m**2"], {"p": "1", "m": "2"}, {"p_0": 1, "m_0": 2}),
+    ],
+)
+def test_q_of_a_start_in_numbers_is_that_of_its_symbols(outputs, start, free):
+    q, symbolic = potential(outputs, start), potential(outputs, None, free)
+    beta = np.array([0.5, 2.0, 3.5])
+    np.testing.assert_allclose(q.gradient(beta), symbolic.gradient(beta), rtol=1e-12)
+    np.testing.assert_allclose(q(beta), symbolic(beta), rtol=1e-12)
+    np.testing.assert_allclose(q.bregman(beta, beta / 2), symbolic.bregman(beta, beta / 2))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        # Q has log(2) or sqrt(2) in it.
+        (["log(w)"], {"w": "2"}),
+        (["sqrt(w)"], {"w": "2"}),
+        (["sqrt(a)*u1", "sqrt(a)*u2"], {"a": "2", "u1": "1", "u2": "1"}),
+    ],
+)
+def test_q_with_a_root_or_a_logarithm_of_a_number_has_a_gradient(outputs, start):
+    q = potential(outputs, start)
+    assert np.isfinite(q.gradient(np.full(len(outputs), 1.5))).all()
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["u*v"], {"u": "1", "v": "2"}),
+        (["a*b + c*d"], {"a": "1", "b": "1", "c": "2", "d": "-1"}),
+    ],
+)
+def test_explicit_regularization_from_a_start_in_numbers(outputs, start):
+    assert explicit_counterpart(Parameterization.parse(outputs, start=start)).to_text()
+
+
+def test_a_sum_with_a_root_is_derived_or_undecided():
+    with contextlib.suppress(DeriveError):
+        assert derive(Parameterization.parse(["sqrt(a) + 2*a**3"], start={"a": "3"}))
+
+
+def test_a_root_of_a_negative_power_is_refused():
+    # w**(1/3) at w = -8 is refused; (w**3)**(1/3) is the root of the same negative numbers.
+    with pytest.raises(InputError):
+        Parameterization.parse(["w**(1/3)"], start={"w": "-8"})
+    with pytest.raises(InputError):
+        derive(Parameterization.parse(["(w**3)**(1/3)"], start={"w": "-8"}))
+
+
+def test_explicit_takes_the_fraction_that_its_help_gives():
+    arguments = ["explicit", "w**2", "--start", "w=1", "--at", "beta=1/2"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+
+
+def test_a_module_gives_no_number_where_its_assumption_fails(tmp_path):
+    # Q was derived for a_0 > 0: the gradient at beta_0 is 0, or nan where it does not hold.
+    path = tmp_path / "neuron.py"
+    done = CliRunner().invoke(app, ["regularizer", "a*u1", "a*u2", "--numpy", str(path)])
+    assert done.exit_code == 0
+    module: dict[str, object] = {"__name__": "neuron"}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module)
+    gradient = module["gradient"]
+    assert callable(gradient)
+    assert np.allclose(gradient([3.0, 0.0], 1, 3, 0), 0)
+    found = gradient([-3.0, 0.0], -1, 3, 0)
+    assert np.isnan(found).all() or np.allclose(found, 0)
+
+
+def test_interpolation_near_the_kernel_regime_converges():
+    X = np.random.default_rng(5).normal(size=(3, 8))
+    y = np.random.default_rng(6).normal(size=3)
+    q = potential(["p**3 - m**3"], {"p": "alpha", "m": "alpha"}, {"alpha": 100})
+    assert interpolate(q, X, y).converged
+
+
+def test_a_boundary_that_is_not_reached_is_no_limit():
+    # beta = exp(w) > 0: no such beta has beta_1 + 2 beta_2 + beta_3 = 0.
+    q = potential(["exp(w)"], None, {"w_0": 0})
+    with contextlib.suppress(InputError):
+        assert not interpolate(q, [[1, 2, 1]], [0]).converged
+
+
+@pytest.mark.parametrize("max_steps", ["5", float("nan"), -1])
+def test_flow_refuses_an_odd_number_of_steps(max_steps):
+    p = Parameterization.parse(["a*u1", "a*u2"])
+    with pytest.raises(InputError):
+        flow(p, [[1, 2]], [3], {"a": 1, "u1": 0, "u2": 0}, 20, max_steps=max_steps)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["parameterize", "beta**2/2", "--start", "beta=oo"],
+        ["parameterize", "nan"],
+        ["parameterize", "beta*log(beta) - beta", "--start", "beta=-1"],
+    ],
+    ids=" ".join,
+)
+def test_parameterize_refuses_what_is_no_potential_or_start(arguments):
+    done = CliRunner().invoke(app, arguments)
+    assert isinstance(done.exception, InputError) or done.exit_code == 2
