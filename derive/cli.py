@@ -280,10 +280,11 @@ def _protect(arguments: Sequence[str]) -> list[str]:
 
 
 def _confirm(regimes: Any) -> tuple[str, bool]:
-    """Test the limits of Q by numbers."""
+    """Test the limits of Q by numbers: its gradient, and where its interpolants tend to."""
+    from numerics.approach import confirm_minimizers
     from numerics.regimes import confirm_limits
 
-    found = confirm_limits(regimes)
+    found = (*confirm_limits(regimes), *confirm_minimizers(regimes))
     lines = [c.report() for c in found] or ["there is no limit to check"]
     return "\n".join(lines), all(c.passed for c in found)
 

@@ -118,21 +118,13 @@ def confirm_limits(
 
 def _confirm(regimes: Regimes, limit: Limit, digits: int, rng: np.random.Generator) -> Confirmation:
     working = _WORKING * digits
-    potential, name = regimes.derivation.potential, regimes.variable
-    parameters = potential.parameterization.parameters
-    small = _DEPTHS if name in parameters else _SCALES
-    scales = _at(limit.point, small[0]), _at(limit.point, small[1])
-    depths = {n: Fraction(2 * k + 7, 2) for k, n in enumerate(parameters)}
-    given = {**depths, name: scales[0]}
-    fixed = specialize(potential, {n: given[n] for n in parameters}) if parameters else potential
-    symbols = fixed.parameterization.start_symbols
+    name = regimes.variable
+    small = _DEPTHS if name in _parameters(regimes) else _SCALES
+    scales = point_at(limit.point, small[0]), point_at(limit.point, small[1])
     last: DeriveError = NumericalError("no start was found on which to confirm the limit")
     for attempt in range(_ATTEMPTS):
         try:
-            drawn = draw_starts(fixed, [{n: v for n, v in given.items() if n in symbols}], rng)[0]
-            # Later attempts are nearer to 0: symbols, and beta_i next to others, may have bounds.
-            near = {n: v / 3**attempt for n, v in drawn.items() if n not in given}
-            rest = {n: v for n, v in {**given, **near}.items() if n != name}
+            rest = draw_rest(regimes, scales[0], rng, attempt)
             sizes = [1] + [3**attempt] * (len(limit.coordinates) - 1)
             x = tuple(Fraction(int(rng.integers(9, 30)), 7 * size) for size in sizes)
             first, second = (_error(regimes, limit, {**rest, name: s}, x, working) for s in scales)
@@ -147,7 +139,37 @@ def _confirm(regimes: Regimes, limit: Limit, digits: int, rng: np.random.Generat
     raise last
 
 
-def _at(point: Point, small: Fraction) -> Fraction:
+def _parameters(regimes: Regimes) -> tuple[str, ...]:
+    return regimes.derivation.potential.parameterization.parameters
+
+
+def draw_rest(
+    regimes: Regimes, scale: Fraction, rng: np.random.Generator, attempt: int
+) -> dict[str, Fraction]:
+    """Return values for the start symbols and parameters other than the one that moves.
+
+    Args:
+        regimes: of Q, whose assumptions are met.
+        scale: the value of the symbol that moves.
+        rng: what they are drawn from.
+        attempt: later ones are nearer to 0: symbols, and beta_i next to others, may have bounds.
+
+    Raises:
+        InputError: no values that fit were found.
+    """
+    potential, name = regimes.derivation.potential, regimes.variable
+    parameters = _parameters(regimes)
+    depths = {n: Fraction(2 * k + 7, 2) for k, n in enumerate(parameters)}
+    given = {**depths, name: scale}
+    fixed = specialize(potential, {n: given[n] for n in parameters}) if parameters else potential
+    symbols = fixed.parameterization.start_symbols
+    drawn = draw_starts(fixed, [{n: v for n, v in given.items() if n in symbols}], rng)[0]
+    near = {n: v / 3**attempt for n, v in drawn.items() if n not in given}
+    return {n: v for n, v in {**given, **near}.items() if n != name}
+
+
+def point_at(point: Point, small: Fraction) -> Fraction:
+    """Return the symbol at a distance from its limit; from infinity, at its inverse."""
     if point.side == "oo":
         return 1 / small
     value = Fraction(int(point.value.p), int(point.value.q))
