@@ -19,7 +19,7 @@ from derive.errors import InputError
 from derive.exact.field import RationalFunction
 from derive.language import to_sympy
 from derive.stages.coefficients import Coefficients, Unexpanded
-from derive.stages.curve_regimes import curve_limit
+from derive.stages.curve_regimes import curve_limit, is_positive_exponent
 from derive.stages.limit import Limit, Point, read_point, undecided
 from derive.stages.limit_form import LimitForm
 from derive.stages.linearization import (
@@ -155,7 +155,7 @@ def _near_start(
     if homogeneity is None or scaled is None or point.side not in ("0", "oo"):
         return None
     D, m = homogeneity.degree, scaled.exponent
-    if not _is_positive(m * D * (1 if point.side == "oo" else -1)):
+    if not is_positive_exponent(m * D * (1 if point.side == "oo" else -1)):
         return None
     betas = derivation.beta
     p = derivation.potential.parameterization
@@ -202,12 +202,6 @@ def _warp_at_start(derivation: Derivation) -> Expr:
     symbols = Notation(p, tuple(range(p.d))).start_symbols
     start = {w: to_sympy(tree, symbols) for w, tree in p.start}
     return g.subs({s: start[s.name] for s in g.free_symbols if s.name in start}, simultaneous=True)
-
-
-def _is_positive(exponent: Expr) -> bool:
-    """Tell whether an exponent is positive; for a symbolic depth D, for every D > 2."""
-    depth = Symbol("depth_", positive=True)
-    return bool(exponent.xreplace(dict.fromkeys(exponent.free_symbols, 2 + depth)).is_positive)
 
 
 def _at_fixed_beta(derivation: Derivation, point: Point, kernel: TangentKernel) -> Limit:

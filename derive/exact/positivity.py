@@ -36,6 +36,39 @@ def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozen
     return sign > 0
 
 
+def is_positive(function: RationalFunction, positive: frozenset[str]) -> bool:
+    """Tell whether *function* is proved > 0 wherever it is defined; False means "not proved".
+
+    Every factor must have coefficients of one sign, its variables in even powers or in *positive*,
+    and one term in these alone.
+
+    >>> from derive.exact.field import FunctionField
+    >>> u, v = FunctionField(("u", "v")).gens
+    >>> is_positive(u**2 + v, frozenset("v")), is_positive(u**2 + v**2, frozenset())
+    (True, False)
+    """
+    if function.is_zero():
+        return False
+    names, sign = function.field.names, 1
+    for polynomial in (function.numerator, function.denominator):
+        content, factors = factorize(polynomial)
+        sign *= 1 if content > 0 else -1
+        for factor, multiplicity in factors:
+            known = list(terms(factor))
+            one_sided = len({c > 0 for _, c in known}) == 1
+            even = all(
+                e % 2 == 0 or names[k] in positive for es, _ in known for k, e in enumerate(es)
+            )
+            nowhere_zero = any(
+                all(e == 0 or names[k] in positive for k, e in enumerate(es)) for es, _ in known
+            )
+            if not (one_sided and even and nowhere_zero):
+                return False
+            if known[0][1] < 0 and multiplicity % 2:
+                sign = -sign
+    return sign > 0
+
+
 def _is_nonnegative_factor(
     polynomial: Polynomial, names: tuple[str, ...], positive: frozenset[str]
 ) -> bool:

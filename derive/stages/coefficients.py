@@ -15,7 +15,7 @@ from sympy import Expr, Symbol
 
 from derive.errors import InputError, LanguageError
 from derive.exact.field import RationalFunction
-from derive.exact.positivity import is_nonnegative
+from derive.exact.positivity import is_nonnegative, is_positive
 from derive.exact.refinement import Refine
 from derive.exact.tower import Tower
 from derive.language.limits import Limits
@@ -38,19 +38,28 @@ class Coefficients:
     """Exact decisions on coefficients: expressions in symbols other than e."""
 
     def __init__(
-        self, positive: Iterable[str] = (), meaning: Mapping[Symbol, Expr] | None = None
+        self,
+        positive: Iterable[str] = (),
+        meaning: Mapping[Symbol, Expr] | None = None,
+        parameters: Iterable[str] = (),
     ) -> None:
-        """Decide where the symbols *positive* are so, and some stand for other expressions."""
+        """Decide where the symbols *positive* are so, and some stand for other expressions.
+
+        *parameters* may stand in exponents.
+        """
         self._positive = frozenset(positive)
+        self._parameters = frozenset(parameters)
         self._meaning = dict(meaning or {})
         self._known: dict[Expr, bool] = {}
 
     def element(self, c: Expr) -> tuple[RationalFunction, Tower]:
         """Return a coefficient as an element of an exact function field."""
         names = sorted(s.name for s in c.free_symbols)
+        weights = [n for n in names if n not in self._parameters]
+        parameters = [n for n in names if n in self._parameters]
         units: dict[str, int] = {}
         for _ in range(_ROUNDS):
-            tower = Tower(names, (), units, self._positive)
+            tower = Tower(weights, parameters, units, self._positive)
             try:
                 element = tower.element(from_sympy(c.replace(sympy.asinh, _logarithm), _WIDE))
                 return tower.field.embed(element), tower
@@ -82,6 +91,12 @@ class Coefficients:
             if is_nonnegative(side, self._positive | generated):
                 return sign
         raise Unexpanded(f"the sign of {c} is not decided")
+
+    def is_positive(self, c: Expr) -> bool:
+        """Tell whether a coefficient is proved to be > 0; False means "not proved"."""
+        element, tower = self.element(c)
+        generated = {g.name for g in tower.field.generators if g.kind in ("root", "power", "exp")}
+        return is_positive(element, self._positive | generated)
 
 
 def _logarithm(x: Expr) -> Expr:

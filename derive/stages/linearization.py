@@ -166,4 +166,7 @@ def _order(p: Parameterization, H: Field) -> tuple[int, tuple[Identity, ...]]:
             return 1, ()
     except ZeroDivisionError:
         return 1, ()
-    return 2, tuple(Identity(f"{name} = 0 at the start", "0", "0") for name in slopes)
+    return 2, tuple(
+        Identity(f"{name} = 0 at the start", f"{slope!r} at w_0", repr(p.at_start(slope)))
+        for name, slope in slopes.items()
+    )
