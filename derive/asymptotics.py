@@ -7,8 +7,9 @@ the start the gradient of the closed form is expanded exactly (:mod:`derive.stag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import sympy
@@ -32,6 +33,7 @@ from derive.stages.linearization import (
 )
 from derive.stages.notation import Notation
 from derive.stages.regimes import closed_limit
+from derive.stages.warped_time import WarpedTime, find_warped_time
 from derive.verdict import Finding, Identity, Verdict, conclude
 
 
@@ -48,6 +50,7 @@ class Regimes:
         deciding: that Q depends on the start through K(w_0) alone, which then decides every joint
             limit; None where that was not proved, or there is no second symbol.
         limits: what Q tends to.
+        warped: what is proved of the warped time; None where g = 1, or is not known.
     """
 
     derivation: Derivation
@@ -57,6 +60,7 @@ class Regimes:
     scaled: ScaledStart | None
     deciding: Finding | None
     limits: tuple[Limit, ...]
+    warped: WarpedTime | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -134,7 +138,27 @@ def regimes(
             # As beta_0 -> infinity there is nothing to see at fixed beta.
             limits.append(near)
     decided = _deciding(derivation, kernel)
-    return Regimes(derivation, variable, kernel, homogeneity, scaled, decided, tuple(limits))
+    enter("warped time")
+    warp = warped_time(derivation)
+    return Regimes(derivation, variable, kernel, homogeneity, scaled, decided, tuple(limits), warp)
+
+
+def warped_time(
+    derivation: Derivation, start: Mapping[str, Fraction] | None = None
+) -> WarpedTime | None:
+    """Return what is proved of tau(t) = int_0^t g ds; None where g = 1, or no g was found.
+
+    Args:
+        derivation: of a single block of outputs; several need no warp.
+        start: numbers for all start symbols, or None for what holds at every start.
+    """
+    if len(derivation.blocks) > 1:
+        return None
+    (block,) = derivation.blocks
+    dual = block.potential.dual
+    if block.hessian.verdict is Verdict.PROVED or dual is None:
+        return None
+    return find_warped_time(block.metric, dual, block.notation, start)
 
 
 def _warp_slopes(derivation: Derivation) -> tuple[RationalFunction, ...]:

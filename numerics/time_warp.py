@@ -14,9 +14,11 @@ from typing import Any
 
 import mpmath
 
+from derive.asymptotics import warped_time
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.language.symbolic import from_sympy
+from derive.verdict import Finding, Verdict
 from numerics.agreement import digits_of
 from numerics.fixed import Real
 from numerics.jets import propagate
@@ -41,6 +43,9 @@ class TimeWarp:
         path: beta(t) of the flow in the weights, n rows of d.
         mirror: beta of the mirror flow of Q at the time tau(t), n rows of d.
         digits: decimal digits that both flows were run to.
+        claims: that g is positive, tau onto [0, infinity) and g bounded: proved for this start, or
+            assumed; empty where g = 1.
+        floor: m with g >= m > 0, proved for all times; None where it was not.
     """
 
     time: tuple[Real, ...]
@@ -49,6 +54,8 @@ class TimeWarp:
     path: tuple[tuple[Real, ...], ...]
     mirror: tuple[tuple[Real, ...], ...]
     digits: int
+    claims: tuple[Finding, ...] = ()
+    floor: Real | None = None
 
     @property
     def agreement(self) -> float:
@@ -75,9 +82,13 @@ class TimeWarp:
             row = " ".join(f"{mpmath.nstr(x, 6):>12}" for x in (t, tau, g))
             lines.append(f"{row}  {' '.join(mpmath.nstr(x, 10) for x in beta)}")
         bounds = f"{mpmath.nstr(min(self.warp), 6)} <= g <= {mpmath.nstr(max(self.warp), 6)}"
-        return "\n".join(
-            [*lines, f"{bounds}; the mirror flow of Q agrees to {self.agreement:.0f} digits"]
-        )
+        lines.append(f"{bounds}; the mirror flow of Q agrees to {self.agreement:.0f} digits")
+        if self.floor is not None:
+            lines.append(f"m = {mpmath.nstr(self.floor, 6)}")
+        for claim in self.claims:
+            proved = "proved: " if claim.verdict is Verdict.PROVED else ""
+            lines.append(f"{proved}{claim.reason}")
+        return "\n".join(lines)
 
 
 def time_warp(
@@ -144,7 +155,21 @@ def time_warp(
         tuple(tuple(point[:-1]) for point in watch.points),
         _mirror_path(mirror, warped, working),
         digits,
+        *_claims(derivation, values, working),
     )
+
+
+def _claims(
+    derivation: Derivation, values: Mapping[str, Fraction], digits: int
+) -> tuple[tuple[Finding, ...], Real | None]:
+    """Return what is proved of tau from this start, and the lower bound of g."""
+    found = warped_time(derivation, values)
+    if found is None:
+        return (), None
+    if found.floor is None:
+        return found.findings, None
+    with mpmath.workdps(digits + _GUARD):
+        return found.findings, mpmath.sqrt(_real(Fraction(int(found.floor.p), int(found.floor.q))))
 
 
 class _Watch:

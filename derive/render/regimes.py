@@ -16,7 +16,7 @@ from derive.render.latex import display, document
 from derive.render.plain import plain
 from derive.render.text import title, wrap
 from derive.stages.limit import Limit
-from derive.verdict import Finding
+from derive.verdict import Finding, Verdict
 
 FORMAT = "regderive-regimes"
 VERSION = 1
@@ -34,7 +34,21 @@ def render_text(regimes: Regimes, width: int = 80) -> str:
     lines = [f"Regimes of Q in {regimes.variable}", "", *_kernel(regimes)]
     for limit in regimes.limits:
         lines += ["", title(f"Limit {limit.point.text}", limit.finding.verdict), *_limit(limit)]
+    if regimes.warped is not None:
+        lines += ["", "Warped time tau(t) = int_0^t g ds", f"  g = {_warp(regimes)}"]
+        lines += [f"  {_settled(f)}" for f in regimes.warped.findings]
     return "\n".join(part for line in lines for part in (wrap(line, width) if line else [""]))
+
+
+def _warp(r: Regimes) -> str:
+    g = r.derivation.warping.g
+    return "not written" if g is None else plain(g)
+
+
+def _settled(finding: Finding) -> str:
+    """Return a reason that says whether it is proved."""
+    proved = finding.verdict is Verdict.PROVED
+    return f"proved: {finding.reason}" if proved else finding.reason
 
 
 def _kernel(r: Regimes) -> Iterator[str]:
@@ -155,6 +169,14 @@ def render_json(regimes: Regimes) -> str:
         if regimes.deciding is None
         else _finding(regimes.deciding),
         "limits": [_record(limit) for limit in regimes.limits],
+        "warped_time": None
+        if regimes.warped is None
+        else {
+            "g": _warp(regimes),
+            "positive": _finding(regimes.warped.positive),
+            "onto": _finding(regimes.warped.onto),
+            "bounded": _finding(regimes.warped.bounded),
+        },
     }
     return json.dumps(record, indent=2, ensure_ascii=True)
 

@@ -52,7 +52,7 @@ def find_half_spaces(metric: Metric, notation: Notation) -> HalfSpaces | None:
     if not plain or p.p > MAXIMAL_WEIGHTS or size > MAXIMAL_TERMS:
         return None
     chart = base_chart(metric, notation)
-    if chart is None or not _is_bounded(sum((w * w for w in p.w), p.field.zero), chart.coordinates):
+    if chart is None or not is_bounded(sum((w * w for w in p.w), p.field.zero), chart.coordinates):
         return None
     found = HalfSpaces((), ())
     for f in _factors(determinant(metric.K)):
@@ -66,7 +66,7 @@ def find_half_spaces(metric: Metric, notation: Notation) -> HalfSpaces | None:
     return HalfSpaces(*unique)
 
 
-def _is_bounded(function: RationalFunction, coordinates: Coordinates) -> bool:
+def is_bounded(function: RationalFunction, coordinates: Coordinates) -> bool:
     """Tell whether a function is integral over the coordinates: bounded where they are."""
     relation = find_relation(function, coordinates, highest=HIGHEST)
     return relation is not None and relation.coefficients[-1].is_constant()
