@@ -118,6 +118,14 @@ def root_at(
     return value, factor, index, count
 
 
+def greatest_root_at(
+    factors: Sequence[Polynomial], data: Sequence[Fraction]
+) -> tuple[Any | None, int | None, int, int]:
+    """Return the greatest real root at a rational point, as :func:`root_at` does."""
+    with ctx.workprec(BITS):
+        return max(_all_roots(factors, data), key=lambda found: found[0].mid())
+
+
 def _all_roots(
     factors: Sequence[Polynomial], data: Sequence[Fraction]
 ) -> list[tuple[Any, int, int, int]]:

@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 
 from derive.errors import InputError, NumericalError
 from derive.exact.polynomial import Polynomial, terms
-from derive.explicit.branch import Branch, root_at
+from derive.explicit.branch import Branch, greatest_root_at, root_at
 from derive.explicit.closed_form import closed_form
 from derive.explicit.contrast import Contrast
 from derive.explicit.limits import Limit
@@ -52,6 +52,8 @@ class SquaredDistance:
         factors: polynomials in r and these; the minimum is a root of one of them.
         branches: which root it is, interval by interval, where it depends on one number.
         finding: PROVED where the branches, or a single root, are certified.
+        greatest: that the minimum is the greatest root at every beta, where that was proved.
+        form: the minimum in closed form, where it was found as such.
     """
 
     problem: Problem | None
@@ -59,6 +61,8 @@ class SquaredDistance:
     factors: tuple[Polynomial, ...]
     branches: tuple[Branch, ...]
     finding: Finding
+    greatest: Finding | None = None
+    form: Expr | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -90,10 +94,14 @@ class SquaredDistance:
     def forms(self) -> tuple[Expr | None, ...]:
         """The minimum on each branch in radicals, None where the polynomial is left.
 
-        Without branches, where the polynomial has one root r >= 0, that root.
+        Without branches, where each polynomial has at most one root r >= 0, the greatest.
         """
+        if self.form is not None:
+            return (self.form,)
         if not self.branches and self.verdict is Verdict.PROVED:
-            return (closed_form(self.equations[0], LENGTH, self.argument, None),)
+            roots = [closed_form(e, LENGTH, self.argument, None) for e in self.equations]
+            known = [root for root in roots if root is not None]
+            return (sympy.Max(*known) if len(known) == len(roots) else None,)
         return tuple(
             None
             if branch.factor is None
@@ -115,7 +123,10 @@ class SquaredDistance:
             raise InputError(f"give a number for {missing[0]}")
         data = [Fraction(point[str(s)]) for s in self.variables]
         try:
-            value, factor, index, roots = root_at(self.problem, self.factors, data)
+            if self.greatest is not None:
+                value, factor, index, roots = greatest_root_at(self.factors, data)
+            else:
+                value, factor, index, roots = root_at(self.problem, self.factors, data)
         except Undecided as step:
             raise NumericalError(f"not certified at this point: {step}") from None
         if value is None or factor is None:

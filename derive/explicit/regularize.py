@@ -11,7 +11,9 @@ from sympy import Symbol
 from derive.errors import InputError
 from derive.exact.polynomial import Polynomial, terms
 from derive.explicit.branch import Branch, critical_factors, find_branches
+from derive.explicit.composition import find_composition
 from derive.explicit.contrast import contrast_with
+from derive.explicit.cost import bounds_every_root, product_cost
 from derive.explicit.evaluate import evaluate
 from derive.explicit.limits import find_limits
 from derive.explicit.problem import Problem, Undecided, pose, pose_cost
@@ -76,7 +78,7 @@ def _block(p: Parameterization, group: tuple[int, ...], enter: Enter) -> BlockCo
     enter("elimination: distance from the start")
     distance = least(lambda: pose(block), betas)
     enter("elimination: representation cost")
-    cost = least(lambda: pose_cost(block), betas)
+    cost = representation_cost(block, betas)
     contrast = contrast_with(block, distance.problem, distance.factors, enter)
     return BlockCounterpart(group, distance, cost, contrast, find_limits(block, contrast.implicit))
 
@@ -103,7 +105,7 @@ def _of_vector(model: VectorModel, enter: Enter) -> ExplicitCounterpart:
         reason = f"{vector} starts away from 0: R depends on the angle between {vector}_0 and beta"
         distance = SquaredDistance(None, s, (), (), Finding(Verdict.UNDECIDED, reason))
     enter("elimination: representation cost")
-    cost = least(lambda: pose_cost(reduced), s)
+    cost = representation_cost(reduced, s)
     # s = |beta| is not negative.
     kept = tuple(b for b in cost.branches if b.high is None or b.high > 0)
     cost = replace(cost, branches=kept)
@@ -141,6 +143,45 @@ def least(build: Callable[[], Problem], betas: tuple[Symbol, ...]) -> SquaredDis
         finding = Finding(Verdict.UNDECIDED, str(step))
         return SquaredDistance(problem, variables, factors, (), finding)
     return SquaredDistance(problem, variables, factors, branches, Finding(Verdict.PROVED, reason))
+
+
+def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> SquaredDistance:
+    """Return min |w|^2 subject to F(w) = beta, from critical points or from a bound.
+
+    >>> product = Parameterization.parse(["u**2*v"])
+    >>> representation_cost(product, (Symbol("beta"),)).equations
+    (-27*beta**2 + 4*r**3,)
+    """
+    found = least(lambda: pose_cost(p), betas)
+    problem = found.problem
+    if found.verdict is Verdict.PROVED or problem is None:
+        return found
+    if found.factors and bounds_every_root(problem, found.factors):
+        reason = "the greatest root, for almost all beta with some w: |w|^2 bounds every root"
+        return replace(found, finding=Finding(Verdict.PROVED, reason))
+    return _product(problem, betas) or _composed(problem, betas) or found
+
+
+def _product(problem: Problem, betas: tuple[Symbol, ...]) -> SquaredDistance | None:
+    polynomial = product_cost(problem)
+    if polynomial is None:
+        return None
+    reason = "one root r >= 0, for every beta: inequality of the means, with equality for some w"
+    finding = Finding(Verdict.PROVED, reason)
+    return SquaredDistance(problem, betas, (polynomial,), (), finding, finding)
+
+
+def _composed(problem: Problem, betas: tuple[Symbol, ...]) -> SquaredDistance | None:
+    found = find_composition(problem, betas)
+    if found is None:
+        return None
+    reason = (
+        "for every beta: F composes quadratic forms, q(F) = p s with |w|^2 = sum (p + s), and "
+        "p + s >= 2 sqrt(p s) with equality for some w"
+    )
+    finding = Finding(Verdict.PROVED, reason, found.evidence)
+    factors = (found.polynomial(problem, betas),)
+    return SquaredDistance(problem, betas, factors, (), finding, finding, found.cost())
 
 
 def _branches(problem: Problem, factors: tuple[Polynomial, ...]) -> tuple[tuple[Branch, ...], str]:

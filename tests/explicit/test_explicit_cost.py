@@ -1,0 +1,172 @@
+"""Representation costs by bounds: products, compositions of quadratic forms, greatest roots."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import pytest
+import sympy
+
+from derive import Parameterization, VectorModel, Verdict, explicit_counterpart
+from derive.errors import NumericalError
+from derive.explicit.composition import find_composition
+from derive.explicit.cost import bounds_every_root, product_cost
+from derive.explicit.problem import pose_cost
+from derive.explicit.record import SquaredDistance
+from derive.explicit.regularize import representation_cost
+from derive.stages.notation import Notation
+from tests.explicit.witness import numeric_minimum
+
+b1, b2, b3, b4 = sympy.symbols("beta1:5", real=True)
+beta = sympy.Symbol("beta", real=True)
+
+
+def convolution(n: int) -> list[str]:
+    return [" + ".join(f"a{i}*b{(k - i) % n}" for i in range(n)) for k in range(n)]
+
+
+def cost_of(outputs: list[str]) -> SquaredDistance:
+    p = Parameterization.parse(outputs)
+    return representation_cost(p, Notation(p, tuple(range(p.d))).betas)
+
+
+def agrees_with_scipy(outputs: list[str], cost: SquaredDistance) -> None:
+    p, rng = Parameterization.parse(outputs), Random(str(outputs))
+    for _ in range(2):
+        at = [Fraction(rng.choice((-1, 1)) * rng.randrange(3, 40), 13) for _ in outputs]
+        names = [str(s) for s in cost.variables]
+        value = cost.at(dict(zip(names, at, strict=True)))
+        witness = numeric_minimum(outputs, p.weights, [0] * p.p, [float(x) for x in at])
+        assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-6)
+        assert float(value.ball.rad()) < 1e-14
+        (form,) = cost.forms
+        known = {s: sympy.Rational(str(x)) for s, x in zip(cost.variables, at, strict=True)}
+        assert float(form.subs(known)) == pytest.approx(float(value.ball.mid()), rel=1e-12)
+
+
+PRODUCTS = [
+    (["u**2*v"], 3 * (beta**2 / 4) ** sympy.Rational(1, 3)),
+    (["u**2*v**3"], 5 * (beta**2 / 108) ** sympy.Rational(1, 5)),
+    (["-2*u*v**4*x**2"], 7 * (beta**2 / 4096) ** sympy.Rational(1, 7)),
+    (["a**2*(u1 + u2)*b"], 2 * (2 * beta**2) ** sympy.Rational(1, 4)),
+    (["a*b*u1", "a*b*u2"], 3 * (b1**2 + b2**2) ** sympy.Rational(1, 3)),
+    (["a**2*(u1 + 2*u2)", "3*a**2*u2"], None),
+    (["a*b*c*u1", "a*b*c*u2", "a*b*c*u3"], 4 * (b1**2 + b2**2 + b3**2) ** sympy.Rational(1, 4)),
+]
+
+
+@pytest.mark.parametrize(("outputs", "expected"), PRODUCTS, ids=lambda x: str(x)[:24])
+def test_products_by_the_inequality_of_the_means(outputs, expected):
+    cost = cost_of(outputs)
+    assert cost.verdict is Verdict.PROVED
+    agrees_with_scipy(outputs, cost)
+    if expected is not None:
+        ratio = (cost.forms[0] / expected).subs({beta: 3, b1: 3, b2: 5, b3: 7})
+        assert abs(sympy.N(ratio, 30) - 1) < 1e-25
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        ["u**2*v**2"],  # beta < 0 has no w
+        ["a*b*u1", "a*c*u2"],
+        ["a*(u1 + a)", "a*u2"],
+        ["a*u1", "a*u1"],
+        ["u*v + 1"],
+        ["u*v + x*y*z"],
+    ],
+)
+def test_other_models_are_no_products(outputs):
+    if outputs == ["a*u1", "a*u1"]:
+        problem = pose_cost(Parameterization.parse(["a*u1", "a*u2"]))
+        object.__setattr__(problem, "F", (problem.F[0], problem.F[0]))
+    else:
+        problem = pose_cost(Parameterization.parse(outputs))
+    assert product_cost(problem) is None
+
+
+CONVOLUTIONS = {
+    2: 2 * sympy.Max(b1, -b1, b2, -b2),
+    3: sympy.Rational(2, 3) * sympy.Abs(b1 + b2 + b3)
+    + sympy.Rational(4, 3) * sympy.sqrt((b1 + b2 + b3) ** 2 - 3 * (b1 * b2 + b1 * b3 + b2 * b3)),
+    4: None,
+}
+
+
+@pytest.mark.parametrize("n", CONVOLUTIONS)
+def test_convolutions_sum_the_discrete_fourier_transform(n):
+    outputs = convolution(n)
+    cost = cost_of(outputs)
+    assert cost.verdict is Verdict.PROVED
+    agrees_with_scipy(outputs, cost)
+    rng = Random(n)
+    for _ in range(3):
+        x = [rng.randrange(-9, 10) for _ in range(n)]
+        # L = 2: |DFT|_1, with the factor 2/sqrt(n) of an orthonormal transform.
+        lines = [
+            sum(v * sympy.exp(-2 * sympy.pi * sympy.I * j * k / n) for k, v in enumerate(x))
+            for j in range(n)
+        ]
+        total = sum(abs(complex(sympy.N(line))) for line in lines)
+        found = cost.forms[0].subs(dict(zip(cost.variables, x, strict=True)))
+        assert float(found) == pytest.approx(2 * total / n)
+        if CONVOLUTIONS[n] is not None:
+            known = dict(zip((b1, b2, b3, b4), x, strict=False))
+            assert float(CONVOLUTIONS[n].subs(known)) == pytest.approx(float(found))
+
+
+def test_compositions_are_checked_and_others_left_out():
+    def composition(outputs: list[str]):
+        p = Parameterization.parse(outputs)
+        return find_composition(pose_cost(p), Notation(p, tuple(range(p.d))).betas)
+
+    complex_product = composition(["x*z - y*w", "x*w + y*z"])
+    assert complex_product.forms == (b1**2 + b2**2,)
+    assert composition(["a*u1", "a*u2"]).forms == (b1**2 + b2**2,)
+    quaternions = composition(
+        [
+            "p0*q0 - p1*q1 - p2*q2 - p3*q3",
+            "p0*q1 + p1*q0 + p2*q3 - p3*q2",
+            "p0*q2 - p1*q3 + p2*q0 + p3*q1",
+            "p0*q3 + p1*q2 - p2*q1 + p3*q0",
+        ]
+    )
+    assert quaternions.forms == (b1**2 + b2**2 + b3**2 + b4**2,)
+    assert all(e.left == e.right for e in quaternions.evidence)
+    for outputs in (
+        ["x*z - 2*y*w", "x*w + y*z"],  # no composition: another norm of the first factor
+        ["u11*v11 + u12*v12", "u11*v21 + u12*v22", "u21*v11 + u22*v12", "u21*v21 + u22*v22"],
+        ["x*y", "y*z", "z*x"],
+        ["x**2", "x*y"],
+        convolution(5),  # irrational projectors
+    ):
+        assert composition(outputs) is None
+
+
+def test_a_root_that_the_weights_may_fall_below_is_no_bound():
+    p = Parameterization.parse(convolution(2))
+    problem, factors = pose_cost(p), cost_of(convolution(2)).factors
+    assert bounds_every_root(problem, factors)
+    # r - 3 beta1 is no lower bound of |w|^2, nor is a factor without a power of r alone.
+    ring = factors[0].context()
+    r, x, y = ring.gens()
+    for wrong in (r - 3 * x, r - 2 * x - 2 * y, r**2 - r * x, r * x - y):
+        assert not bounds_every_root(problem, (*factors, wrong))
+    assert not bounds_every_root(problem, ())
+
+
+def test_the_cost_vanishes_at_zero_and_a_vector_may_have_any_dimension():
+    cost = cost_of(["u**2*v"])
+    assert float(cost.at({"beta": Fraction(0)}).ball.mid()) == pytest.approx(0, abs=1e-20)
+    (block,) = explicit_counterpart(VectorModel.parse("a**2*u", ["u"])).blocks
+    s = block.cost.argument
+    assert block.cost.verdict is Verdict.PROVED
+    assert sympy.expand(block.cost.forms[0] ** 3 - sympy.Rational(27, 4) * s**2) == 0
+
+
+def test_what_is_not_reached_is_said():
+    cost = cost_of(["a*b*u1", "a*c*u2"])
+    assert cost.verdict is Verdict.UNDECIDED
+    with pytest.raises(NumericalError, match="Lagrange condition"):
+        cost.at({"beta1": Fraction(1), "beta2": Fraction(2)})
