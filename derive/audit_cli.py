@@ -22,8 +22,8 @@ Run = Callable[[Callable[[Enter], Any], float, bool], Any]
 WIDTH = 24
 
 
-def add_audit(app: typer.Typer, run: Run) -> None:
-    """Add the command to *app*; *run* limits the time and memory of what it computes."""
+def add_audit(app: typer.Typer, run: Run, trial: Callable[..., Any]) -> None:
+    """Add the command to *app*; *run* limits its time and memory, *trial* tries printed rates."""
 
     @app.command()
     def audit(
@@ -66,11 +66,11 @@ def add_audit(app: typer.Typer, run: Run) -> None:
 
         chosen = tuple(find(name) for name in dict.fromkeys(models)) if models else entries()
         form = "latex" if latex else "json" if json else "text"
-        result = run(lambda enter: _audit(chosen, form, enter), timeout, True)
+        result = run(lambda enter: _audit(chosen, form, trial, enter), timeout, True)
         deliver(result, output)
 
 
-def _audit(chosen: tuple[Entry, ...], form: str, enter: Enter) -> str:
+def _audit(chosen: tuple[Entry, ...], form: str, trial: Callable[..., Any], enter: Enter) -> str:
     enter("importing the algebra")
     from derive.audit.report import render_json, render_latex, render_text
     from derive.audit.run import audit_entry
@@ -78,7 +78,7 @@ def _audit(chosen: tuple[Entry, ...], form: str, enter: Enter) -> str:
     audits: list[Audit] = []
     for done, entry in enumerate(chosen):
         enter(progress(done, len(chosen), entry.id))
-        audits += audit_entry(entry)
+        audits += audit_entry(entry, trial)
     render = {"latex": render_latex, "json": render_json, "text": render_text}[form]
     return render(audits)
 

@@ -289,12 +289,19 @@ def _confirm(regimes: Any) -> tuple[str, bool]:
     return "\n".join(lines), all(c.passed for c in found)
 
 
+def _try_rate(*claim: Any) -> Any:
+    """Try a printed rate on random problems."""
+    from numerics.rates import try_rate
+
+    return try_rate(*claim)
+
+
 add_parameterize(app, _run)
 add_regimes(app, _run, _confirm)
 add_check(app, _run)
 add_experiment(app)
 add_catalogue(app, _run)
-add_audit(app, _run)
+add_audit(app, _run, _try_rate)
 add_explicit(app, _run)
 add_figure(app, _run)
 

@@ -1,1 +1,19 @@
-"""Makes the modules of this directory importable from the tests below it."""
+"""Makes the modules of this directory importable from the tests below it; what they share."""
+
+import pytest
+
+from derive.catalogue import find
+from derive.catalogue.model import derive_entry
+
+
+@pytest.fixture(scope="session")
+def derived():
+    """Derive models of the catalogue by name, each once."""
+    known = {}
+
+    def derivation(name):
+        if name not in known:
+            known[name] = derive_entry(find(name))
+        return known[name]
+
+    return derivation

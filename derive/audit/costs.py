@@ -1,4 +1,4 @@
-"""Printed representation costs."""
+"""Printed representation costs of models of symbolic depth: their degree of homogeneity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from derive.render.plain import plain
 from derive.stages.notation import to_expr
 
 
-def check_cost(subject: Subject, printed: Printed) -> Finding:
+def check_degree(subject: Subject, printed: Printed) -> Finding:
     """Compare min |w|^2 s.t. F(w) = beta: homogeneous of degree 2/D where F is of degree D.
 
     Each coordinate, or |beta| for an open dimension, has weights of its own, so the cost is a

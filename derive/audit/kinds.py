@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from derive.audit.costs import check_cost
-from derive.audit.finding import Finding, unchecked
+from derive.audit.explicit import check_cost, check_explicit, check_limit_of_explicit
+from derive.audit.finding import Finding
 from derive.audit.identities import (
     check_conserved,
     check_equation,
     check_hessian,
     check_mirror_flow,
 )
+from derive.audit.limits import check_limit
 from derive.audit.metrics import (
     check_kernel,
     check_kernel_at_start,
@@ -22,14 +23,12 @@ from derive.audit.metrics import (
 )
 from derive.audit.paths import check_path
 from derive.audit.potentials import check_bregman, check_gradient, check_mirror, check_Q
+from derive.audit.rates import check_rate
+from derive.audit.starts import check_time, check_variance
 from derive.audit.subject import Subject
 from derive.catalogue.entry import Printed
 
 Check: TypeAlias = Callable[[Subject, Printed], Finding]
-
-
-def _pending(reason: str) -> Check:
-    return lambda subject, printed: unchecked(reason)
 
 
 KINDS: Mapping[str, Check] = {
@@ -48,10 +47,12 @@ KINDS: Mapping[str, Check] = {
     "Hessian map": check_hessian,
     "mirror flow": check_mirror_flow,
     "representation cost": check_cost,
-    "limit of R_alpha": check_cost,
-    "limit": _pending("limits of Q are not derived yet"),
-    "rate": _pending("how fast a limit is reached is not derived"),
-    "R_alpha": _pending("explicit regularizers are not derived yet"),
+    "limit of R_alpha": check_limit_of_explicit,
+    "R_alpha": check_explicit,
+    "limit": check_limit,
+    "rate": check_rate,
+    "time rescaling": check_time,
+    "variance at the start": check_variance,
 }
 """By kind, what compares the printed texts with the derivation.
 
@@ -69,9 +70,13 @@ KINDS: Mapping[str, Check] = {
 | equation | two sides or more, in the weights, the outputs and the start |
 | Hessian map, mirror flow | yes or no: is rho one; is there a warp g |
 | representation cost, limit of R_alpha | of one positive coordinate |
-| limit | what Q tends to; ``where`` says which name tends to what |
-| rate | a bound on the start; ``where`` says what it bounds |
 | R_alpha | a polynomial in r and b |
+| limit | what Q tends to; the end of ``where`` says what tends to what: a symbol, a new name that
+scales the start, or a function of the start; weights in ``where`` are a path of starts |
+| rate | bounds on a start symbol, in eps, d and norm = |b|_p, beyond which
+|beta|_p^p <= (1 + eps) norm^p; ``where`` gives p and what the symbol tends to |
+| time rescaling | by how much the flow is faster from a larger start |
+| variance at the start | of F, for independent normal weights of deviation sigma |
 
 Beside beta and the weights, texts may use the start symbols, beta_0 (beta1_0, s_0, ...) and what
 ``where`` defines, in which weights are those at the start.

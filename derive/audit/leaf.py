@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+import sympy
 from sympy import Expr
 
 from derive.audit.subject import Subject
@@ -124,6 +125,16 @@ def coordinates_of(subject: Subject) -> tuple[str, ...]:
     if subject.curve is not None and subject.curve.curve is not None:
         return (subject.curve.curve.parameter.name,)
     return tuple(b.name for b in subject.betas)
+
+
+def without_modulus(expression: Expr, point: Point) -> Expr:
+    """Return an expression with x or -x in the place of each Abs(x), as it is near a point."""
+
+    def near(x: Expr) -> Expr:
+        at = {s: sympy.Rational(point[s.name]) for s in x.free_symbols}
+        return x if x.xreplace(at) > 0 else -x
+
+    return expression.replace(sympy.Abs, near)
 
 
 def texts_of(printed: Printed) -> tuple[Tree, ...]:

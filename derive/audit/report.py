@@ -17,7 +17,8 @@ VERSION = 1
 NOTES = (
     "Q is defined up to a positive factor and an additive constant, K up to the unit of time, which"
     " the constant of the loss and the scale of the weights change. The dual variable of a path is"
-    " grad Q: the time integral of -X^T r for the loss |r|^2/2, twice that for |r|^2."
+    " grad Q: the time integral of -X^T r for the loss |r|^2/2, twice that for |r|^2. A limit is"
+    " that of Q/N at fixed beta, or at a fixed distance from beta_0; N is a factor free of beta."
 )
 
 
@@ -44,8 +45,8 @@ def render_text(audits: Sequence[Audit], width: int = 80) -> str:
 def _rows(audit: Audit, width: int) -> Iterator[str]:
     indent = " " * 16
     head = f"{audit.printed.kind}: {audit.printed.place}"
-    first, *rest = wrap(f"  {audit.finding.outcome.value:12}  {head}", width)
-    yield first
+    first, *rest = wrap(head, width - len(indent))
+    yield f"  {audit.finding.outcome.value:12}  {first}"
     yield from (indent + line.strip() for line in rest)
     for line in _details(audit):
         yield from wrap(indent + line, width)
@@ -58,7 +59,7 @@ def _details(audit: Audit) -> Iterator[str]:
         yield finding.reason
     if finding.outcome is Outcome.MISPRINT:
         yield f"printed: {'; '.join(audit.printed.text)}"
-        yield from (f"  {name} = {text}" for name, text in audit.printed.where)
+        yield from (f"  {meaning}" for meaning in audit.printed.meanings)
         if finding.derived:
             yield f"derived: {finding.derived}"
         yield from (shown(witness) for witness in finding.witnesses)

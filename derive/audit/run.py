@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 from derive.audit.finding import Audit, Finding, unchecked
 from derive.audit.kinds import KINDS
-from derive.audit.subject import Subject
+from derive.audit.subject import Subject, Trial
 from derive.catalogue.entry import Entry, Printed
 from derive.catalogue.model import derive_entry
 from derive.errors import DeriveError
+from derive.exact.germ import Unsettled
 
 
-def audit_entry(entry: Entry) -> Iterator[Audit]:
-    """Yield the answer to each printed formula of a model.
+def audit_entry(entry: Entry, trial: Trial | None = None) -> Iterator[Audit]:
+    """Yield the answer to each printed formula of a model; *trial* tries rates by numbers.
 
     >>> from derive.catalogue import find
     >>> [audit.finding.outcome.value for audit in audit_entry(find("exponential"))]
@@ -21,7 +22,7 @@ def audit_entry(entry: Entry) -> Iterator[Audit]:
     """
     if not entry.printed:
         return
-    subject = Subject(derive_entry(entry))
+    subject = Subject(derive_entry(entry), trial)
     for printed in entry.printed:
         yield Audit(entry.id, printed, compare_printed(subject, printed))
 
@@ -33,5 +34,5 @@ def compare_printed(subject: Subject, printed: Printed) -> Finding:
         return unchecked(f"nothing compares the kind {printed.kind!r}")
     try:
         return check(subject, printed)
-    except DeriveError as error:
+    except (DeriveError, Unsettled) as error:
         return unchecked(str(error))

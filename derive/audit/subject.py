@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import sympy
 from sympy import Expr, Matrix, Symbol
@@ -17,6 +18,9 @@ from derive.stages.piece import Piece, Root
 from derive.stages.radial import radial_eigenvalue
 from derive.verdict import Verdict
 
+Trial: TypeAlias = Callable[..., Any]
+"""Tries a printed rate on random problems: :func:`numerics.rates.try_rate`."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -24,9 +28,11 @@ class Subject:
 
     Attributes:
         derivation: all of it.
+        trial: tries printed rates by numbers; None where none are wanted.
     """
 
     derivation: Derivation | RadialDerivation
+    trial: Trial | None = None
 
     @property
     def radial(self) -> bool:

@@ -27,6 +27,11 @@ class Printed:
     cite: str
     where: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def meanings(self) -> tuple[str, ...]:
+        """What the names stand for, or tend to."""
+        return tuple(f"{name} {'->' if _is_limit(x) else '='} {x}" for name, x in self.where)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -68,6 +73,11 @@ class Entry:
         shown = [f'"{output}"' for output in self.outputs]
         shown += [f'--{name} "{value}"' for name, value in self.options]
         return f"derive regularizer {' '.join(shown)}"
+
+
+def _is_limit(text: str) -> bool:
+    """Tell whether a text says where a name tends to: 0, infinity, or 1- for one side."""
+    return text in ("0", "infinity") or text[-1:] in ("-", "+")
 
 
 def read_entry(name: str, record: Mapping[str, Any]) -> Entry:

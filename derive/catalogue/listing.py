@@ -13,7 +13,7 @@ from derive.render.plain import plain
 from derive.render.text import wrap
 from derive.verdict import Verdict
 
-LONGEST = 160
+LONGEST = 220
 """Characters of a formula in the table; longer ones are left to `derive catalogue ID`."""
 
 
@@ -34,7 +34,7 @@ def printed_lines(entry: Entry) -> str:
     for formula in entry.printed:
         lines.append(f"  {formula.place}")
         lines.append(f"    {formula.kind}: {'; '.join(formula.text)}")
-        lines += [f"    {name} = {text}" for name, text in formula.where]
+        lines += [f"    {meaning}" for meaning in formula.meanings]
     return "\n".join(part for line in lines for part in wrap(line, 80))
 
 
@@ -68,11 +68,11 @@ def _shown(name: str, derivation: Any) -> tuple[str, str]:
         total = " + ".join(plain(piece.value) for piece in pieces)
     else:
         total = plain(derivation.Q)
-    shown = [x if len(x) <= LONGEST else "" for x in (total, *definitions(pieces))]
-    parts = [f"`{x}`" for x in shown if x]
-    if len(parts) < len(shown):
-        parts.append(f"all of it: `derive catalogue {name}`")
-    return "; ".join(parts), "" if g is None else f"`{plain(g)}`"
+    shown = (total, *definitions(pieces))
+    warp = "" if g is None else f"`{plain(g)}`"
+    if any(len(x) > LONGEST for x in shown):
+        return f"long: `derive catalogue {name}`", warp
+    return "; ".join(f"`{x}`" for x in shown), warp
 
 
 def definitions(pieces: Sequence[Any]) -> Iterator[str]:
