@@ -87,11 +87,11 @@ def regularizer(
         typer.Option(help="Names that are constants; those in exponents are.", metavar="NAMES"),
     ] = "",
     check: Annotated[
-        bool, typer.Option("--check", help="Confirm Q by a high-precision flow in the weights.")
+        bool, typer.Option("--check", help="Confirm Q by a precise flow and solver.")
     ] = False,
     digits: Annotated[
         int | None,
-        typer.Option(help="Digits of that flow (30).", min=10, max=1000, metavar="N"),
+        typer.Option(help="Digits of that check (30).", min=10, max=1000, metavar="N"),
     ] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX snippet.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the JSON record.")] = False,
@@ -197,17 +197,29 @@ def _derive(
     if request.form == "latex":
         result = derivation.to_latex(standalone=request.standalone)
     elif request.form == "json":
-        result = derivation.to_json()
+        result = _with_check(derivation.to_json(), report)
     else:
         result = derivation.to_text()
     answer = Answer(result, code)
     if report is None and digits is not None:
         answer = Answer(result, code, "--check: there is no Q to check")
-    elif report is not None and request.form == "text":
-        answer = Answer(result + "\n" + report.report(), code)
     elif report is not None:
-        answer = Answer(result, code, report.report())
+        shown = report.report()
+        alarm = "" if report.passed else "derive: --check: " + shown.partition("\n")[0]
+        if request.form == "text":
+            answer = Answer(result + "\n" + shown, code, alarm)
+        else:
+            answer = Answer(result, code, "\n".join(filter(None, (shown, alarm))))
     return _with_module(answer, derivation) if module else answer
+
+
+def _with_check(record: str, report: Any) -> str:
+    """Add what a check found to the JSON record."""
+    if report is None:
+        return record
+    from json import dumps, loads
+
+    return dumps({**loads(record), "check": report.to_record()}, indent=2, ensure_ascii=True)
 
 
 def _with_module(answer: Answer, derivation: Any) -> Answer:

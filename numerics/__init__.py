@@ -7,10 +7,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from numerics.crosscheck import CrossCheck, crosscheck
+    from numerics.crosscheck import crosscheck
     from numerics.flow import Flow, flow
     from numerics.interpolate import Solution, interpolate
     from numerics.lowering import NumericPotential, lower
+    from numerics.report import CrossCheck
     from numerics.time_warp import TimeWarp, time_warp
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 _LAZY = {
-    "CrossCheck": "numerics.crosscheck",
+    "CrossCheck": "numerics.report",
     "Flow": "numerics.flow",
     "NumericPotential": "numerics.lowering",
     "Solution": "numerics.interpolate",

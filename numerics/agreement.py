@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import mpmath
 import sympy
-from sympy import Expr
 
-from derive.derivation import Derivation
 from derive.records import Potential
-from numerics.backend import Multiprecision
 from numerics.jets import propagate
 from numerics.lowering import HighPrecision, high_precision
+from numerics.problem import Problem
 from numerics.tape import compile_gradient
 
 
@@ -49,6 +47,26 @@ def stationarity(X: Sequence[Sequence[Fraction]], gradient: Sequence[Any], digit
         rows = mpmath.matrix([[mpmath.mpf(x.numerator) / x.denominator for x in r] for r in X])
         nu = mpmath.lu_solve(rows * rows.T, rows * g)
         return digits_of(mpmath.norm(g - rows.T * nu), mpmath.norm(g))
+
+
+def feasibility(problem: Problem, beta: Sequence[Any], scale: Any, digits: int) -> float:
+    """Return the digits to which ``X beta = y``, relative to *scale*."""
+    with mpmath.workdps(digits):
+        misfit = [
+            mpmath.fdot(
+                (mpmath.mpf(a.numerator) / a.denominator, b) for a, b in zip(row, beta, strict=True)
+            )
+            - mpmath.mpf(t.numerator) / t.denominator
+            for row, t in zip(problem.X, problem.y, strict=True)
+        ]
+        return digits_of(mpmath.norm(misfit), scale)
+
+
+def distance(left: Sequence[Any], right: Sequence[Any], digits: int) -> float:
+    """Return the digits that two vectors share, relative to the norm of the first."""
+    with mpmath.workdps(digits):
+        gaps = [a - b for a, b in zip(left, right, strict=True)]
+        return digits_of(mpmath.norm(gaps), mpmath.norm(list(left)))
 
 
 def consistency(potential: Potential, copy: Copy, digits: int) -> float | None:
@@ -104,37 +122,3 @@ def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | N
             K = mpmath.fsum(x**2 for (x,) in jets[1:])
             found.append(digits_of(printed[i] - K, K))
         return min(found)
-
-
-def drift(derivation: Derivation, copies: Sequence[Copy], digits: int) -> float | None:
-    """Return the digits to which conserved quantities are the same at both ends of the flow.
-
-    Relative to the sizes of their terms, and not of what those may cancel to: for a law u/v,
-    ``(sum |terms of u| + |u/v| sum |terms of v|)/|v|``, the larger of both ends.
-    """
-    laws = derivation.conserved.laws
-    if not laws:
-        return None
-    backend = Multiprecision(digits)
-    with backend.active():
-        value = backend.compile(laws)
-        size = backend.compile([_size(law) for law in laws])
-        return min(
-            digits_of(b.item() - a.item(), max(s.item(), t.item()))
-            for copy in copies
-            for a, b, s, t in zip(
-                *(_at(f, at) for f in (value, size) for at in (copy.begin, copy.end)),
-                strict=True,
-            )
-        )
-
-
-def _size(law: Expr) -> Expr:
-    """Return the size of the terms of a law, to which its rounding errors are in proportion."""
-    top, bottom = law.as_numer_denom()
-    above, below = (sympy.Add(*map(abs, sympy.expand(u).as_ordered_terms())) for u in (top, bottom))
-    return (above + abs(law) * below) / abs(bottom)
-
-
-def _at(function: Callable[[Mapping[str, Any]], list[Any]], point: Mapping[str, Any]) -> list[Any]:
-    return function({name: mpmath.mpf(x) for name, x in point.items()})

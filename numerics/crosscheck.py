@@ -1,14 +1,13 @@
-"""Gradient flow against the derived Q: does the limit minimize Q among the interpolants?
+"""Three witnesses of a derived Q: the limit of gradient flow, the interpolant, and optimality.
 
-The flow integrates the weights and knows nothing of Q; Q is evaluated as printed. Its limit must
-satisfy ``grad Q(beta) = X^T nu`` and ``X beta = y``.
+The flow integrates the weights and knows nothing of Q; the interpolant is found from Q as printed
+and knows nothing of the flow; either must satisfy ``grad Q(beta) = X^T nu`` and ``X beta = y``.
 """
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,18 +16,22 @@ import numpy as np
 
 from derive.derivation import Derivation
 from derive.errors import DegenerateStart, InputError, NumericalError
+from derive.language.limits import Limits
+from derive.language.symbolic import from_sympy
 from numerics.agreement import (
     Copy,
     consistency,
     digits_of,
-    drift,
+    distance,
+    feasibility,
     kernel_agreement,
     stationarity,
 )
 from numerics.flow import Flow, flow
 from numerics.forms import has_form, refuse
-from numerics.lowering import high_precision
+from numerics.lowering import high_precision, lower, side_by_side
 from numerics.numbers import read_number
+from numerics.polish import Gradient, polished_interpolant
 from numerics.problem import (
     COPIES,
     Problem,
@@ -37,88 +40,17 @@ from numerics.problem import (
     draw_target,
     fixed_starts,
     replicate,
+    side_by_side_trees,
 )
+from numerics.report import CrossCheck
 from numerics.start import broken_signs, specialize
 
 GUARD = 6
 """Digits that the flow is run to beyond those asked for."""
-SLACK = 5
-"""Digits that a passed check may lack."""
 _ATTEMPTS = 12
 _MAX_STEPS = 1500
-
-
-@dataclass(frozen=True, slots=True)
-class CrossCheck:
-    """How well the limit of gradient flow fits Q, in decimal digits.
-
-    Attributes:
-        asked: the digits asked for.
-        stationarity: of grad Q(limit) lying in the row space of X, relative to |grad Q|.
-        feasibility: of X limit = y, relative to the larger of |y| and the misfit of the start.
-        consistency: of the gradient being that of Q and, for a single output, of K(limit) being
-            |grad F|^2 at the end of the flow; None where the form prints nothing to compare.
-        drift: of the conserved quantities between start and end, relative to their terms; None
-            where there are none.
-        limit: the end of the flow, as mpf.
-        problem: the X, y and start that were used.
-        steps, time: of the flow.
-        broken: weights' functions that Q assumes to keep their sign, and did not.
-    """
-
-    asked: int
-    stationarity: float
-    feasibility: float
-    consistency: float | None
-    drift: float | None
-    limit: tuple[Any, ...]
-    problem: Problem
-    steps: int
-    time: Any
-    broken: tuple[str, ...] = ()
-
-    @property
-    def digits(self) -> float:
-        """The digits to which the limit is a minimizer: the least that was found."""
-        found = (self.stationarity, self.feasibility, self.consistency)
-        return min(x for x in found if x is not None)
-
-    @property
-    def passed(self) -> bool:
-        """Whether all but a few of the digits asked for were found."""
-        return self.digits >= self.asked - SLACK
-
-    def report(self) -> str:
-        """Return the check as lines of at most 80 columns."""
-        verdict = "agree to" if self.passed else "DISAGREE: they share only"
-        rows, copies = len(self.problem.X), self.problem.copies
-        problem = f"X is {rows} x {len(self.limit)}"
-        if copies > 1:
-            problem += f", {copies} copies of F with starts of their own"
-        lines = [
-            f"Flow and formula {verdict} {self.digits:.0f} digits ({self.asked} asked)",
-            f"  grad Q in the row space of X  {_shown(self.stationarity)}",
-            f"  X beta = y                    {_shown(self.feasibility)}",
-            f"  Q, its gradient and K agree   {_shown(self.consistency)}",
-            f"  conserved quantities kept     {_shown(self.drift)}",
-        ]
-        flow = f"{problem}; {self.steps} Taylor steps to time {mpmath.nstr(self.time, 4)}"
-        starts = ["; ".join(f"{n} = {x}" for n, x in start) for start in self.problem.starts]
-        data = [
-            flow,
-            *(f"start {s}" for s in starts if s),
-            *("X = " + " ".join(map(str, row)) for row in self.problem.X),
-            "y = " + " ".join(map(str, self.problem.y)),
-            "limit beta = " + " ".join(mpmath.nstr(x, 12) for x in self.limit),
-            *(f"{text} was assumed to keep its sign and did not" for text in self.broken),
-        ]
-        for text in data:
-            lines += textwrap.wrap(text, 80, initial_indent="  ", subsequent_indent="    ")
-        return "\n".join(lines)
-
-
-def _shown(digits: float | None) -> str:
-    return " - (nothing to compare)" if digits is None else f"{digits:3.0f} digits"
+# Laws were derived from F, which was read within limits of its own.
+_ANY_SIZE = Limits(*(1 << 30 for _ in fields(Limits)))
 
 
 def crosscheck(
@@ -129,12 +61,12 @@ def crosscheck(
     digits: int = 30,
     rng: np.random.Generator | None = None,
 ) -> CrossCheck:
-    """Run gradient flow on a regression problem and compare its limit with Q.
+    """Run gradient flow on a regression problem and compare its limit with the interpolant of Q.
 
-    ``grad Q(limit) = X^T nu`` and ``X limit = y``. Whatever is not given is drawn: X of d - 1
-    rows, start values of the symbols, y = X F(w) for w near the start. For a single output the
-    interpolant would be unique, so independent copies are fitted jointly: as many as X has
-    columns, each with its own start.
+    ``grad Q(beta) = X^T nu`` and ``X beta = y`` at both, which must be one point. Whatever is not
+    given is drawn: X of d - 1 rows, start values of the symbols, y = X F(w) for w near the start.
+    For a single output the interpolant would be unique, so independent copies are fitted jointly:
+    as many as X has columns, each with its own start.
 
     Args:
         derivation: what to check.
@@ -222,8 +154,15 @@ def _check(derivation: Derivation, problem: Problem, digits: int) -> CrossCheck:
     Terms of Q may cancel, as all of grad Q does near the start: more digits tell that from an
     error, which stays.
     """
+    laws = [from_sympy(law, _ANY_SIZE) for law in derivation.conserved.laws]
     end = flow(
-        problem, problem.X, problem.y, dict(problem.origin), digits + GUARD, max_steps=_MAX_STEPS
+        problem,
+        problem.X,
+        problem.y,
+        dict(problem.origin),
+        digits + GUARD,
+        conserved=side_by_side_trees(laws, derivation.parameterization.weights, problem.copies),
+        max_steps=_MAX_STEPS,
     )
     check = _compare(derivation, problem, end, digits, digits)
     return check if check.passed else _compare(derivation, problem, end, digits, 2 * digits)
@@ -233,27 +172,56 @@ def _compare(
     derivation: Derivation, problem: Problem, end: Flow, digits: int, precision: int
 ) -> CrossCheck:
     """Compare to *digits*, with Q evaluated to *precision* digits and guard digits."""
-    potential, working = derivation.potential, precision + 2 * GUARD
+    potential, working, most = derivation.potential, precision + 2 * GUARD, digits + GUARD
     copies = _copies(derivation, problem, end)
-    gradient: list[Any] = []
-    for copy in copies:
-        # A wrong gradient is to be found by the flow, not refused for its value at the start.
-        form = high_precision(potential, copy.start, working, check=False)
-        gradient += form.gradient(copy.limit)
+    # A wrong gradient is to be found by the flow, not refused for its value at the start.
+    forms = [high_precision(potential, c.start, working, check=False) for c in copies]
+
+    def gradient(beta: Sequence[Any]) -> list[Any]:
+        d = derivation.parameterization.d
+        return [g for i, form in enumerate(forms) for g in form.gradient(beta[i * d : (i + 1) * d])]
+
+    def optimality(beta: Sequence[Any]) -> float:
+        return min(stationarity(problem.X, gradient(beta), working), most)
+
+    found, missing = _interpolant(derivation, problem, gradient, working, most)
     consistent = [consistency(potential, c, precision) for c in copies]
     consistent += [kernel_agreement(potential, c, working) for c in copies]
     return CrossCheck(
-        digits,
-        min(stationarity(problem.X, gradient, working), digits + GUARD),
-        min(digits_of(end.residual, end.scale), digits + GUARD),
-        _least(consistent, digits + GUARD),
-        _least([drift(derivation, copies, working)], digits + GUARD),
-        end.limit,
-        problem,
-        end.steps,
-        end.time,
-        tuple(dict.fromkeys(t for c in copies for t in broken_signs(potential, c.begin, c.end))),
+        asked=digits,
+        stationarity=optimality(end.limit),
+        feasibility=min(digits_of(end.residual, end.scale), most),
+        interpolation=None if found is None else min(distance(end.limit, found, working), most),
+        optimality=None
+        if found is None
+        else min(optimality(found), feasibility(problem, found, end.scale, working)),
+        consistency=_least(consistent, most),
+        drift=_least([digits_of(x, 1) for x in end.drift], most),
+        limit=end.limit,
+        interpolant=found,
+        missing=missing,
+        problem=problem,
+        steps=end.steps,
+        time=end.time,
+        broken=tuple(
+            dict.fromkeys(t for c in copies for t in broken_signs(potential, c.begin, c.end))
+        ),
     )
+
+
+def _interpolant(
+    derivation: Derivation, problem: Problem, gradient: Gradient, working: int, digits: int
+) -> tuple[tuple[Any, ...] | None, str]:
+    """Return the interpolant of least Q, or why it is not found."""
+    try:
+        parts = [lower(derivation.potential, dict(s), check=False) for s in problem.starts]
+        with mpmath.workdps(working):
+            found = polished_interpolant(
+                side_by_side(parts), gradient, problem.X, problem.y, digits
+            )
+    except (InputError, NumericalError) as error:
+        return None, str(error)
+    return found.value, ""
 
 
 def _least(found: Iterable[float | None], cap: int) -> float | None:

@@ -210,23 +210,38 @@ def _points(beta: Sequence[Any], backend: Multiprecision) -> list[Array]:
     return [backend.array([read_number(x, "beta")]) for x in beta]
 
 
-def lower(potential: Potential, start: Mapping[str, Any]) -> NumericPotential:
+def lower(
+    potential: Potential, start: Mapping[str, Any], *, check: bool = True
+) -> NumericPotential:
     """Return Q with numbers for its start symbols, in float64.
 
     Args:
         potential: a derived Q.
         start: an integer, fraction, text such as "1/3", float or mpf for each start symbol.
+        check: whether grad Q = 0 at the start is tested, which tells wrong branches of roots.
 
     Raises:
         InputError: a symbol has no value, a name is unknown, or Q assumes another start.
         NumericalError: there is no Q, it has no numeric form, or grad Q is not 0 at the start.
     """
-    checked = high_precision(potential, start, _CHECK_DIGITS)
+    checked = high_precision(potential, start, _CHECK_DIGITS, check=check)
     potential, start = _with_parameters(potential, start)
     values = read_start(potential.parameterization, start)
     blocks = _lowered(potential, values, Float64())
     beta0 = tuple(float(b) for b in checked.beta0)
     return NumericPotential(len(beta0), tuple(values.items()), beta0, blocks)
+
+
+def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
+    """Return the sum of Qs, each of coordinates of its own, in their order."""
+    parts: list[tuple[tuple[int, ...], Form]] = []
+    shift = 0
+    for q in potentials:
+        parts += [(tuple(shift + i for i in positions), f) for positions, f in q._blocks.parts]
+        shift += q.d
+    start = tuple(pair for q in potentials for pair in q.start)
+    beta0 = tuple(b for q in potentials for b in q.beta0)
+    return NumericPotential(shift, start, beta0, _Blocks(tuple(parts), shift))
 
 
 def high_precision(

@@ -59,21 +59,30 @@ def replicate(
     rows, target = read_matrix(X, p.d * copies), read_vector(y, "y")
     if len(rows) != len(target):
         raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
-    trees: list[Tree] = []
-    origin: list[tuple[str, Fraction]] = []
-    for i, start in enumerate(starts, 1):
-        names = {w: w if copies == 1 else f"copy{i}_{w}" for w in p.weights}
-        trees += [_renamed(tree, names) for tree in p.trees]
-        weights, _ = start_point(p, start)
-        origin += [(names[w], x) for w, x in zip(p.weights, weights, strict=True)]
+    names = [name for names in _names(p.weights, copies) for name in names.values()]
+    values = [w for start in starts for w in start_point(p, start)[0]]
     return Problem(
-        tuple(trees),
-        tuple(name for name, _ in origin),
+        side_by_side_trees(p.trees, p.weights, copies),
+        tuple(names),
         tuple(map(tuple, rows)),
         tuple(target),
         tuple(tuple(start.items()) for start in starts),
-        tuple(origin),
+        tuple(zip(names, values, strict=True)),
     )
+
+
+def side_by_side_trees(
+    trees: Sequence[Tree], weights: Sequence[str], copies: int
+) -> tuple[Tree, ...]:
+    """Return functions of the weights for each copy, in the names of its own weights."""
+    return tuple(_renamed(tree, names) for names in _names(weights, copies) for tree in trees)
+
+
+def _names(weights: Sequence[str], copies: int) -> list[dict[str, str]]:
+    """Return the names of the weights of each copy."""
+    return [
+        {w: w if copies == 1 else f"copy{i}_{w}" for w in weights} for i in range(1, copies + 1)
+    ]
 
 
 def _renamed(tree: Tree, names: Mapping[str, str]) -> Tree:
