@@ -7,7 +7,7 @@ and knows nothing of the flow; either must satisfy ``grad Q(beta) = X^T nu`` and
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from derive.derivation import Derivation
 from derive.errors import DegenerateStart, InputError, NumericalError
-from derive.language.limits import Limits
+from derive.language.limits import DEFAULT
 from derive.language.symbolic import from_sympy
 from numerics.agreement import (
     Copy,
@@ -50,7 +50,9 @@ GUARD = 6
 _ATTEMPTS = 12
 _MAX_STEPS = 1500
 # Laws were derived from F, which was read within limits of its own.
-_ANY_SIZE = Limits(*(1 << 30 for _ in fields(Limits)))
+_ANY_SIZE = replace(
+    DEFAULT, degree=10**6, exponent=10**4, nodes=10**6, terms=10**12, digits=1000, bits=10**5
+)
 
 
 def crosscheck(

@@ -13,6 +13,14 @@ from numerics.problem import Problem
 
 SLACK = 5
 """Digits that a passed check may lack."""
+_COMPARED = {
+    "interpolation": "limit of the flow = interpolant of Q",
+    "stationarity": "limit: grad Q in the row space of X",
+    "feasibility": "limit: X beta = y",
+    "optimality": "interpolant: grad Q and X beta = y",
+    "consistency": "Q, its gradient and K agree",
+    "drift": "conserved quantities at every step",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +62,14 @@ class CrossCheck:
     broken: tuple[str, ...] = ()
 
     @property
-    def pairs(self) -> tuple[tuple[str, float | None], ...]:
-        """What was compared, in words of at most 36 columns, with the digits that agree."""
-        return (
-            ("limit of the flow = interpolant of Q", self.interpolation),
-            ("limit: grad Q in the row space of X", self.stationarity),
-            ("limit: X beta = y", self.feasibility),
-            ("interpolant: grad Q and X beta = y", self.optimality),
-            ("Q, its gradient and K agree", self.consistency),
-            ("conserved quantities at every step", self.drift),
-        )
+    def agreement(self) -> dict[str, float | None]:
+        """The digits that agree, by attribute; None where there was nothing to compare."""
+        return {name: getattr(self, name) for name in _COMPARED}
 
     @property
     def digits(self) -> float:
         """The digits to which all agree: the least that was found."""
-        return min(x for _, x in self.pairs if x is not None)
+        return min(x for x in self.agreement.values() if x is not None)
 
     @property
     def passed(self) -> bool:
@@ -79,7 +80,7 @@ class CrossCheck:
         """Return the check as lines of at most 80 columns."""
         lines = [
             self._verdict(),
-            *(f"  {what:36}  {_shown(digits)}" for what, digits in self.pairs),
+            *(f"  {_COMPARED[name]:36}  {_shown(x)}" for name, x in self.agreement.items()),
         ]
         for text in self._data():
             lines += textwrap.wrap(text, 80, initial_indent="  ", subsequent_indent="    ")
@@ -118,7 +119,9 @@ class CrossCheck:
             "passed": self.passed,
             "asked": self.asked,
             "digits": math.floor(self.digits),
-            "pairs": {what: None if x is None else math.floor(x) for what, x in self.pairs},
+            "agreement": {
+                name: None if x is None else math.floor(x) for name, x in self.agreement.items()
+            },
             "limit": written(self.limit),
             "interpolant": None if self.interpolant is None else written(self.interpolant),
             "missing": self.missing,
@@ -132,4 +135,4 @@ class CrossCheck:
 
 
 def _shown(digits: float | None) -> str:
-    return "- (nothing to compare)" if digits is None else f"{digits:3.0f} digits"
+    return " - (nothing to compare)" if digits is None else f"{digits:3.0f} digits"
