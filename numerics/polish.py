@@ -71,21 +71,21 @@ def polished_interpolant(
     step = _chord(np.reshape(q.hessian(first.value), (d, d)), rows)
     matrix, target = mpmath.matrix(_numbers(X)), mpmath.matrix(_numbers([y])).T
     beta, nu = mpmath.matrix(first.value.tolist()), mpmath.matrix(first.multiplier.tolist())
-    goal, before = mpmath.mpf(10) ** -digits, mpmath.inf
-    for iteration in range(1, 4 * digits):
+    before = size = mpmath.inf
+    # To the last digit that rounding leaves, as grad Q near beta_0 needs more than beta has.
+    for iteration in range(1, 6 * mpmath.mp.dps):
         slope = mpmath.matrix(list(gradient(list(beta))))
         change = step([*(matrix.T * nu - slope), *(target - matrix * beta)])
         beta, nu = beta + change[:d, 0], nu + change[d:, 0]
-        size, whole = mpmath.norm(change[:d, 0]), mpmath.norm(beta)
-        if size <= goal * whole:
-            return Interpolant(tuple(beta), tuple(nu), iteration)
-        # Also where it is nan.
-        if not size <= _SLOWEST * before:
+        # A first step may be small by chance; one that is nan ends it too.
+        before, size, last = size, mpmath.norm(change[:d, 0]), before
+        if not 0 < size <= _SLOWEST * max(before, last):
             break
-        before = size
+    if size <= mpmath.mpf(10) ** -digits * mpmath.norm(beta):
+        return Interpolant(tuple(beta), tuple(nu), iteration)
     raise NumericalError(
-        f"the interpolant is not found to {digits} digits: {first.message} in doubles, and a "
-        f"step of {mpmath.nstr(size, 3)} did not improve beta"
+        f"a step of {mpmath.nstr(size, 3)} did not improve beta = "
+        f"{', '.join(mpmath.nstr(b, 6) for b in beta)}; in doubles: {first.message}"
     )
 
 
