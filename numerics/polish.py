@@ -35,12 +35,10 @@ class Interpolant:
     Attributes:
         value: beta (d).
         multiplier: nu (m), with ``grad Q(beta) = X^T nu``.
-        iterations: steps after the solution in doubles.
     """
 
     value: tuple[Real, ...]
     multiplier: tuple[Real, ...]
-    iterations: int
 
 
 def polished_interpolant(
@@ -55,7 +53,7 @@ def polished_interpolant(
     ``grad Q(beta) = X^T nu`` and ``X beta = y``, from the solution by :func:`interpolate`.
 
     Args:
-        q: Q in doubles.
+        q: Q in doubles, of d coordinates.
         gradient: grad Q in mpf, at the working precision of mpmath.
         X: m rows of d numbers.
         y: m numbers.
@@ -73,7 +71,7 @@ def polished_interpolant(
     beta, nu = mpmath.matrix(first.value.tolist()), mpmath.matrix(first.multiplier.tolist())
     before = size = mpmath.inf
     # To the last digit that rounding leaves, as grad Q near beta_0 needs more than beta has.
-    for iteration in range(1, 6 * mpmath.mp.dps):
+    for _ in range(6 * mpmath.mp.dps):
         slope = mpmath.matrix(list(gradient(list(beta))))
         change = step([*(matrix.T * nu - slope), *(target - matrix * beta)])
         beta, nu = beta + change[:d, 0], nu + change[d:, 0]
@@ -82,7 +80,7 @@ def polished_interpolant(
         if not 0 < size <= _SLOWEST * max(before, last):
             break
     if size <= mpmath.mpf(10) ** -digits * mpmath.norm(beta):
-        return Interpolant(tuple(beta), tuple(nu), iteration)
+        return Interpolant(tuple(beta), tuple(nu))
     raise NumericalError(
         f"a step of {mpmath.nstr(size, 3)} did not improve beta = "
         f"{', '.join(mpmath.nstr(b, 6) for b in beta)}; in doubles: {first.message}"

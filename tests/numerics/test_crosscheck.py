@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
-import sympy
 from sympy import Expr
 
 from derive import InputError, NumericalError, Parameterization, derive
 from derive.derivation import Derivation
 from derive.stages.piece import Piece
-from numerics.agreement import distance
 from numerics.crosscheck import CrossCheck, crosscheck
 from numerics.problem import draw_matrix
 
