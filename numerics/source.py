@@ -76,8 +76,11 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _ball(self, expr: Expr) -> str:
         """Print what a function takes: a number as a ball."""
         text = self._print(expr)
-        numeric = not expr.free_symbols and expr.is_Rational and self._names
-        return f"{next(iter(self._names.values()))}.of({text})" if numeric else text
+        if expr.free_symbols or not expr.is_Rational:
+            return text
+        if not self._names:
+            raise NoSource("there is no ball to tell the kind of balls from")
+        return f"{next(iter(self._names.values()))}.of({text})"
 
     def _print_Abs(self, expr: Expr) -> str:
         return f"abs({self._print(expr.args[0])})"
