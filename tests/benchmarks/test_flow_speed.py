@@ -1,8 +1,7 @@
 """High-precision flows, side by side in one run: pytest tests/benchmarks --benchmark-enable.
 
 No test asserts on the clock; with benchmarks off each runs once, as a smoke test. The horizon is
-short, as mpmath.odefun takes about a minute to the limit: its step is at most 1/2, so that the
-ratio grows with the horizon.
+short, as mpmath.odefun takes minutes to the limit.
 """
 
 from __future__ import annotations
@@ -12,13 +11,10 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
-import numpy as np
 import pytest
 
-from derive import Parameterization
-from numerics.flow import Flow, flow
+from tests.benchmarks.flows import MODELS, diagonal_by_odefun, run, worst
 
-D, ROWS, DIGITS = 8, 3, 50
 HORIZONS = [Fraction(1, 4), pytest.param(Fraction(16), marks=pytest.mark.slow)]
 ENGINES = [
     "taylor",
@@ -29,64 +25,12 @@ ENGINES = [
         ),
     ),
 ]
-MODELS = {
-    "diagonal": [f"p{i}**2 - m{i}**2" for i in range(D)],
-    "deep diagonal": [f"p{i}**3 - m{i}**3" for i in range(D)],
-    "one neuron": [f"a*u{i}" for i in range(D)],
-}
-STARTS = {
-    "diagonal": Fraction(1, 10),
-    "deep diagonal": Fraction(1, 2),
-    "one neuron": Fraction(1, 10),
-}
-
-
-def problem() -> tuple[list[list[Fraction]], list[Fraction]]:
-    """Draw X of 3 rows, and y = X beta for a beta of two entries."""
-    rng = np.random.default_rng(0)
-    X = [[Fraction(f"{x:.2f}") for x in row] for row in rng.standard_normal((ROWS, D))]
-    return X, [row[1] - row[4] / 2 for row in X]
-
-
-def run(model: str, **options: Any) -> Flow:
-    p, (X, y) = Parameterization.parse(MODELS[model]), problem()
-    start = dict.fromkeys(p.weights, STARTS[model])
-    if model == "one neuron":
-        start["a"] = Fraction(1)
-    return flow(p, X, y, start, DIGITS, **options)
-
-
-def diagonal_by_odefun(time: Fraction) -> list[Any]:
-    """Return the weights p_1, m_1, p_2, .. at a time."""
-    with mpmath.workdps(DIGITS):
-        X, y = problem()
-        rows = [[mpmath.mpf(x.numerator) / x.denominator for x in row] for row in X]
-        target = [mpmath.mpf(x.numerator) / x.denominator for x in y]
-        columns = list(zip(*rows, strict=True))
-
-        def slope(_: Any, w: list[Any]) -> list[Any]:
-            pairs = list(zip(w[::2], w[1::2], strict=True))
-            beta = [p * p - m * m for p, m in pairs]
-            left = [mpmath.fdot(r, beta) - t for r, t in zip(rows, target, strict=True)]
-            pulls = [2 * mpmath.fdot(c, left) for c in columns]
-            return [x for (p, m), g in zip(pairs, pulls, strict=True) for x in (-p * g, m * g)]
-
-        start = [mpmath.mpf(1) / 10] * (2 * D)
-        solution = mpmath.odefun(slope, 0, start)
-        return list(solution(mpmath.mpf(time.numerator) / time.denominator))
 
 
 @pytest.fixture(scope="module", params=HORIZONS, ids=lambda t: f"time {t}")
 def horizon(request: pytest.FixtureRequest) -> tuple[Fraction, list[Any]]:
     """Return a time, and the weights then to 80 digits."""
-    p, (X, y) = Parameterization.parse(MODELS["diagonal"]), problem()
-    start = dict.fromkeys(p.weights, STARTS["diagonal"])
-    return request.param, list(flow(p, X, y, start, 80, time=request.param).weights)
-
-
-def worst(weights: Any, expected: Any) -> Any:
-    with mpmath.workdps(100):
-        return max(abs(a - b) for a, b in zip(weights, expected, strict=True))
+    return request.param, list(run("diagonal", 80, time=request.param).weights)
 
 
 @pytest.mark.benchmark(group="diagonal model, 50 digits, to a short horizon")

@@ -1,0 +1,70 @@
+"""The flows that are timed: gradient flow at high precision, and the same by mpmath.odefun.
+
+odefun never steps further than 1/2, however slow the flow has become, so that its time grows with
+the horizon: the ratio to it has a meaning only together with the horizon.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from derive import Parameterization
+from numerics.flow import Flow, flow
+
+D, ROWS, DIGITS = 8, 3, 50
+MODELS = {
+    "diagonal": [f"p{i}**2 - m{i}**2" for i in range(D)],
+    "deep diagonal": [f"p{i}**3 - m{i}**3" for i in range(D)],
+    "one neuron": [f"a*u{i}" for i in range(D)],
+}
+STARTS = {
+    "diagonal": Fraction(1, 10),
+    "deep diagonal": Fraction(1, 2),
+    "one neuron": Fraction(1, 10),
+}
+
+
+def problem() -> tuple[list[list[Fraction]], list[Fraction]]:
+    """Draw X of 3 rows, and y = X beta for a beta of two entries."""
+    rng = np.random.default_rng(0)
+    X = [[Fraction(f"{x:.2f}") for x in row] for row in rng.standard_normal((ROWS, D))]
+    return X, [row[1] - row[4] / 2 for row in X]
+
+
+def run(model: str, digits: int = DIGITS, **options: Any) -> Flow:
+    """Run the flow of a model from its start."""
+    p, (X, y) = Parameterization.parse(MODELS[model]), problem()
+    start = dict.fromkeys(p.weights, STARTS[model])
+    if model == "one neuron":
+        start["a"] = Fraction(1)
+    return flow(p, X, y, start, digits, **options)
+
+
+def diagonal_by_odefun(time: Fraction, digits: int = DIGITS) -> list[Any]:
+    """Return the weights p_1, m_1, p_2, .. at a time."""
+    with mpmath.workdps(digits):
+        X, y = problem()
+        rows = [[mpmath.mpf(x.numerator) / x.denominator for x in row] for row in X]
+        target = [mpmath.mpf(x.numerator) / x.denominator for x in y]
+        columns = list(zip(*rows, strict=True))
+
+        def slope(_: Any, w: list[Any]) -> list[Any]:
+            pairs = list(zip(w[::2], w[1::2], strict=True))
+            beta = [p * p - m * m for p, m in pairs]
+            left = [mpmath.fdot(r, beta) - t for r, t in zip(rows, target, strict=True)]
+            pulls = [2 * mpmath.fdot(c, left) for c in columns]
+            return [x for (p, m), g in zip(pairs, pulls, strict=True) for x in (-p * g, m * g)]
+
+        start = [mpmath.mpf(1) / 10] * (2 * D)
+        solution = mpmath.odefun(slope, 0, start)
+        return list(solution(mpmath.mpf(time.numerator) / time.denominator))
+
+
+def worst(weights: Any, expected: Any) -> Any:
+    """Return the largest difference."""
+    with mpmath.workdps(100):
+        return max(abs(a - b) for a, b in zip(weights, expected, strict=True))
