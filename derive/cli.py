@@ -197,7 +197,7 @@ def _derive(
     if request.form == "latex":
         result = derivation.to_latex(standalone=request.standalone)
     elif request.form == "json":
-        result = _with_check(derivation.to_json(), report)
+        result = derivation.to_json() if report is None else report.added_to(derivation.to_json())
     else:
         result = derivation.to_text()
     answer = Answer(result, code)
@@ -211,15 +211,6 @@ def _derive(
         else:
             answer = Answer(result, code, "\n".join(filter(None, (shown, alarm))))
     return _with_module(answer, derivation) if module else answer
-
-
-def _with_check(record: str, report: Any) -> str:
-    """Add what a check found to the JSON record."""
-    if report is None:
-        return record
-    from json import dumps, loads
-
-    return dumps({**loads(record), "check": report.to_record()}, indent=2, ensure_ascii=True)
 
 
 def _with_module(answer: Answer, derivation: Any) -> Answer:

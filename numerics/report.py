@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
 from dataclasses import dataclass
@@ -132,6 +133,11 @@ class CrossCheck:
             "steps": self.steps,
             "time": mpmath.nstr(self.time, 15),
         }
+
+    def added_to(self, record: str) -> str:
+        """Return the JSON record of a derivation with the check as its field ``check``."""
+        whole = {**json.loads(record), "check": self.to_record()}
+        return json.dumps(whole, indent=2, ensure_ascii=True)
 
 
 def _shown(digits: float | None) -> str:
