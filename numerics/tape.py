@@ -48,6 +48,15 @@ class Tape:
         """Keep the outputs at *positions* only, and the instructions that they need."""
         return _pruned(self.instructions, self.inputs, [self.outputs[i] for i in positions])
 
+    def unscaled(self) -> tuple[Tape, tuple[Fraction, ...]]:
+        """Take the factor c out of every output ``c x``: a tape of the x, and the c."""
+        found = [self.instructions[register] for register in self.outputs]
+        scaled = [i.op == "linear" and len(i.args) == 1 and not i.values[-1] for i in found]
+        pairs = zip(self.outputs, found, scaled, strict=True)
+        outputs = [i.args[0] if s else register for register, i, s in pairs]
+        factors = tuple(i.values[0] if s else _ONE for i, s in zip(found, scaled, strict=True))
+        return _pruned(self.instructions, self.inputs, outputs), factors
+
 
 def _pruned(
     instructions: Sequence[Instruction], inputs: tuple[str, ...], outputs: Sequence[Register]

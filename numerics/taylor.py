@@ -14,6 +14,8 @@ from fractions import Fraction
 from itertools import count, islice
 from typing import Protocol, TypeAlias
 
+from mpmath.libmp import MPZ
+
 from derive.errors import NumericalError
 from numerics.fixed import ZERO, Real, Rule, Series, bits_of, real, scaled, shifted
 from numerics.jets import Program
@@ -58,19 +60,23 @@ class TaylorResult:
     largest: Real
 
 
-def _slope_rule(out: Series, slope: Series, sigma: int) -> Rule:
-    """Write ``w_(k+1) = 2^sigma f_k/(k+1)`` for ``w' = f`` in the time ``t/2^sigma``."""
+def _slope_rule(out: Series, slope: Series, factor: Fraction, sigma: int) -> Rule:
+    """Write ``w_(k+1) = 2^sigma c f_k/(k+1)`` for ``w' = c f`` in the time ``t/2^sigma``."""
     cells, given = out.cells, slope.cells
+    top, bottom = MPZ(factor.numerator), factor.denominator
     for k in count():
         if given[k]:
             break
         cells.append(ZERO)
         yield
     if out.exponent is None:
-        out.fix(given[k], slope.grid + sigma)
+        raw = top * given[k] << bottom.bit_length()
+        out.fix(raw // bottom, slope.grid + sigma - bottom.bit_length())
     up = slope.grid + sigma - out.grid
-    for k in count(k):  # noqa: B020
-        cells.append((given[k] << up if up >= 0 else given[k] >> -up) // (k + 1))
+    top, down = top << max(up, 0), max(-up, 0)
+    for k in count(k + 1):  # noqa: B020
+        raw = top * given[k - 1]  # not the last, where the slope is a weight that is further
+        cells.append((raw >> down if down else raw) // (k * bottom))
         yield
 
 
@@ -115,7 +121,8 @@ class Taylor:
         self.bits = bits_of(digits)
         self.order = math.ceil(1.15 * digits) + 10
         self.time, self.state = Fraction(0), tuple(real(*scaled(x, self.bits)) for x in start)
-        self._program = Program(tape, self.bits)
+        slopes, self._factors = tape.unscaled()
+        self._program = Program(slopes, self.bits)
         self._accuracy = -(digits + STEP_GUARD) * math.log2(10)
         self._sigma: int | None = None
         self._order = self.order
@@ -126,7 +133,9 @@ class Taylor:
         for jet, x in zip(jets, self.state, strict=True):
             jet.begin(x)
         slopes, advance = self._program.run(jets)
-        rules = [_slope_rule(w, f, sigma) for w, f in zip(jets, slopes, strict=True)]
+        rules = [
+            _slope_rule(w, f, c, sigma) for w, f, c in zip(jets, slopes, self._factors, strict=True)
+        ]
         for _ in range(order):
             advance()
             deque(map(next, rules), maxlen=0)
@@ -134,8 +143,12 @@ class Taylor:
 
     def _guess(self) -> int:
         """Return log2 of a time in which some weight, relative to its size, moves much."""
-        pairs = zip(*self._expand(0, 1), strict=True)
-        rates = [f.size(0) - w.size(0) for w, f in pairs if w.cells[0] and f.cells[0]]
+        jets, slopes = self._expand(0, 1)
+        rates = [
+            f.size(0) - w.size(0) + c.numerator.bit_length() - c.denominator.bit_length()
+            for w, f, c in zip(jets, slopes, self._factors, strict=True)
+            if w.cells[0] and f.cells[0]
+        ]
         return 2 - max(rates, default=0)
 
     def step(self, until: Fraction | None) -> None:

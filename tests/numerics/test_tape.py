@@ -149,3 +149,12 @@ def test_builder_rejects_an_unknown_input() -> None:
 def test_negative_mpf_are_taken_with_their_sign() -> None:
     (jet,) = propagate(compile_forward([W], ["w"]), [[mpmath.mpf("-1.5"), mpmath.mpf(-4)]], DIGITS)
     assert list(jet) == [mpmath.mpf("-1.5"), -4]
+
+
+def test_factors_of_outputs_are_taken_out() -> None:
+    product = Operation("*", W, V)
+    trees = [Operation("*", Number(Fraction(-2, 3)), product), V, Operation("+", W, Number(POINT))]
+    tape, factors = compile_forward(trees, ["w", "v"]).unscaled()
+    assert factors == (Fraction(-2, 3), 1, 1)
+    values = propagate(tape, [[Fraction(3)], [Fraction(5)]], 20)
+    assert [mpmath.nstr(v, 10) for (v,) in values] == ["15.0", "5.0", "3.7"]
