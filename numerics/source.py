@@ -75,7 +75,7 @@ class _Printer(StrPrinter):  # type: ignore[misc]
 
     def _ball(self, expr: Expr) -> str:
         """Print what a function takes: a number as a ball."""
-        text = self._print(expr)
+        text: str = self._print(expr)
         if expr.free_symbols or not expr.is_Rational:
             return text
         if not self._names:

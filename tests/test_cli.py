@@ -180,7 +180,17 @@ def test_output_does_not_depend_on_the_hash_seed(form, outputs):
 def test_check_confirms_and_reports():
     done = run("regularizer", "a*u1", "a*u2", "--check")
     assert done.returncode == 0
-    assert "digits" in done.stdout
+    assert "Flow, interpolant and Q agree to" in done.stdout
+
+
+def test_the_record_keeps_the_check():
+    done = run("regularizer", "p**2 - m**2", "--check", "--digits", "40", "--json")
+    assert done.returncode == 0
+    check = json.loads(done.stdout)["check"]
+    assert check["passed"] is True
+    assert min(check["agreement"].values()) >= check["asked"] - 5 == 35
+    pairs = zip(check["limit"], check["interpolant"], strict=True)
+    assert all(a[:30] == b[:30] for a, b in pairs)
 
 
 def test_help_teaches_without_algebra():
