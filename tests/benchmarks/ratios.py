@@ -198,7 +198,7 @@ def precise_flow(digits: int, horizon: Fraction, rounds: int = 3) -> Contest:
 
     entries = (
         Entry("numerics.flow", ours("taylor"), rounds),
-        Entry("numerics.flow, heyoka, with its compilation", ours("heyoka"), 1, "heyoka"),
+        Entry("by heyoka, with its compilation", ours("heyoka"), 1, "heyoka"),
         Entry("mpmath.odefun", lambda: diagonal_by_odefun(horizon, digits)),
     )
     title = f"flow for time {float(horizon):g}, {digits} digits"
