@@ -6,7 +6,6 @@ Nothing heavy is imported before the arguments are known to be good.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,12 +22,12 @@ from derive.experiment_cli import add_experiment
 from derive.explicit_cli import add_explicit
 from derive.figure_cli import add_figure
 from derive.inverse_cli import add_parameterize
-from derive.output import Narrator, check_module, check_writable, deliver
+from derive.output import check_module, check_writable, deliver
 from derive.regimes_cli import add_regimes
 from derive.request import Options, Request, model_of, read_request
-from derive.sandbox import ChildDied, Limits, OutOfTime, run_limited
+from derive.running import INTERRUPTED, UNDECIDED, Stop, run
 
-YES, NO, BAD_INPUT, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
+YES, NO, BAD_INPUT = 0, 1, 2
 
 app = typer.Typer(
     name="derive",
@@ -146,7 +145,7 @@ def regularizer(
     if numpy is not None:
         check_module(numpy, output)
     asked = (digits or 30) if check else None
-    answer = _run(
+    answer = run(
         lambda enter: _derive(request, asked, numpy is not None, enter), timeout, output is None
     )
     deliver(answer.result, output)
@@ -225,53 +224,6 @@ def _with_module(answer: Answer, derivation: Any) -> Answer:
         return replace(answer, code=code, narration="\n".join(filter(None, lines)))
 
 
-def _run(function: Callable[[Callable[[str], None]], Answer], timeout: float, talk: bool) -> Answer:
-    narrator = Narrator() if talk and sys.stderr.isatty() else None
-    stage = ["starting"]
-    _end_with_signals()
-
-    def narrate(name: str, elapsed: float) -> None:
-        stage[0] = name
-        if narrator is not None:
-            narrator(name, elapsed)
-
-    try:
-        return run_limited(function, Limits(timeout), narrate)  # type: ignore[no-any-return]
-    except OutOfTime as late:
-        message = (
-            f"out of time after {timeout:g} s in stage: {late}; "
-            "raise --timeout, or give fewer weights or lower degrees"
-        )
-        raise _Stop(message, UNDECIDED) from None
-    except ChildDied as dead:
-        message = f"out of memory or processor time in stage: {dead}; the input is too large"
-        raise _Stop(message, UNDECIDED) from None
-    except KeyboardInterrupt:
-        raise _Stop(f"interrupted in stage: {stage[0]}", INTERRUPTED) from None
-    finally:
-        if narrator is not None:
-            narrator.clear()
-
-
-def _end_with_signals() -> None:
-    """Let SIGTERM and SIGHUP unwind, so that the child does not outlive this process."""
-
-    def stop(number: int, frame: Any) -> None:
-        raise _Stop(f"ended by {signal.Signals(number).name}", 128 + number)
-
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), stop)
-
-
-class _Stop(Exception):
-    """An end with one line and an exit status."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
-
-
 def _protect(arguments: Sequence[str]) -> list[str]:
     """Let expressions such as -w**2 pass as arguments: one leading minus is no option here."""
     return [
@@ -299,14 +251,14 @@ def _try_rate(*claim: Any) -> Any:
     return try_rate(*claim)
 
 
-add_parameterize(app, _run)
-add_regimes(app, _run, _confirm)
-add_check(app, _run)
+add_parameterize(app, run)
+add_regimes(app, run, _confirm)
+add_check(app, run)
 add_experiment(app)
-add_catalogue(app, _run)
-add_audit(app, _run, _try_rate)
-add_explicit(app, _run)
-add_figure(app, _run)
+add_catalogue(app, run)
+add_audit(app, run, _try_rate)
+add_explicit(app, run)
+add_figure(app, run)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -317,7 +269,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             prog_name="derive",
             standalone_mode=False,
         )
-    except _Stop as stop:
+    except Stop as stop:
         _refuse(str(stop))
         sys.exit(stop.code)
     except DeriveError as error:

@@ -26,7 +26,7 @@ from derive.verdict import Finding, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numerics.lowering import NumericPotential
+    from numerics.potential import NumericPotential
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from numerics.crosscheck import crosscheck
     from numerics.flow import Flow, flow
     from numerics.interpolate import Solution, interpolate
-    from numerics.lowering import NumericPotential, lower
+    from numerics.lowering import lower
+    from numerics.potential import NumericPotential
     from numerics.report import CrossCheck
     from numerics.time_warp import TimeWarp, time_warp
 
@@ -30,7 +31,7 @@ __all__ = [
 _LAZY = {
     "CrossCheck": "numerics.report",
     "Flow": "numerics.flow",
-    "NumericPotential": "numerics.lowering",
+    "NumericPotential": "numerics.potential",
     "Solution": "numerics.interpolate",
     "TimeWarp": "numerics.time_warp",
     "crosscheck": "numerics.crosscheck",

@@ -15,7 +15,7 @@ from numerics.backend import Array
 from numerics.design import Dense, Design, read_design, read_target
 from numerics.dual_newton import Point, Problem, measured, minimize, polish
 from numerics.kkt_newton import minimize_coupled
-from numerics.lowering import NumericPotential
+from numerics.potential import NumericPotential
 from numerics.rank import Rows, independent_rows, named
 from numerics.reach import blocking_rows
 

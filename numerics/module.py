@@ -11,7 +11,7 @@ from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.records import Potential
 from numerics.program import Program, program
-from numerics.source import NoSource
+from numerics.statements import NoSource
 
 _IMPORTS = {
     "decimal": "import decimal",

@@ -15,14 +15,8 @@ from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Piece
 from numerics.curve import Curve
 from numerics.elementary import FUNCTIONS
-from numerics.source import (
-    NoSource,
-    Statements,
-    closed_functions,
-    curve_functions,
-    parameter,
-    safe,
-)
+from numerics.source import closed_functions, curve_functions
+from numerics.statements import NoSource, Statements, parameter, safe
 from numerics.tiers import Closed
 from numerics.zeros import largest_root
 

@@ -13,7 +13,7 @@ from numerics.backend import Array
 from numerics.curve import Curve
 from numerics.forms import Form
 from numerics.program import program
-from numerics.source import NoSource
+from numerics.statements import NoSource
 from numerics.tiers import Closed, Formula, Start, evaluate
 
 

@@ -24,7 +24,7 @@ LAYERS = [
     {"derive.derivation", "derive.radial"},
     {"derive.inverse", "derive.explicit", "derive.asymptotics"},
     {"derive.render", "derive.certificate", "derive.certificate_form", "derive.certificate_text"},
-    {"derive.request"},
+    {"derive.request", "derive.running"},
     {"derive.catalogue"},
     {"derive.audit"},
     {

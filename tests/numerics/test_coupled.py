@@ -14,7 +14,8 @@ from derive import Parameterization, derive
 from derive.derivation import Derivation
 from derive.records import Potential
 from derive.stages.potential import _segment_quadrature
-from numerics.lowering import NumericPotential, high_precision, lower
+from numerics.lowering import high_precision, lower
+from numerics.potential import NumericPotential
 
 
 def derived(*outputs: str) -> Derivation:

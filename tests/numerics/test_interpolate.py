@@ -16,7 +16,7 @@ from derive.records import Potential
 from numerics import Solution, flow, interpolate
 from numerics.interpolate import Status
 from numerics.line_search import search
-from numerics.lowering import NumericPotential
+from numerics.potential import NumericPotential
 
 
 def potential(*outputs: str, **options: Any) -> Potential:

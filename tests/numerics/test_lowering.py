@@ -15,7 +15,8 @@ import numerics
 from derive import DegenerateStart, InputError, NumericalError, Parameterization, derive
 from derive.records import Potential
 from numerics.backend import Float64, Multiprecision
-from numerics.lowering import NumericPotential, high_precision, lower
+from numerics.lowering import high_precision, lower
+from numerics.potential import NumericPotential
 from numerics.roots import invert_increasing, select_root
 from numerics.start import broken_signs, kept_signs
 
