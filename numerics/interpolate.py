@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
+import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg
@@ -16,6 +18,8 @@ from numerics.design import Dense, Design, read_design, read_target
 from numerics.dual_newton import Point, Problem, measured, minimize, polish
 from numerics.kkt_newton import minimize_coupled
 from numerics.potential import NumericPotential
+from numerics.radial import NumericRadialPotential
+from numerics.radial_interpolate import minimize_radial
 from numerics.rank import Rows, independent_rows, named
 from numerics.reach import blocking_rows
 
@@ -30,6 +34,9 @@ _UNREACHED = 1e-4
 """Relative residual from which y may be out of reach."""
 _ILL = 1e5
 """Condition of X from which the normal equations lose more digits than they keep."""
+
+
+AnyPotential: TypeAlias = NumericPotential | NumericRadialPotential
 
 
 class Status(enum.Enum):
@@ -71,13 +78,14 @@ class Solution:
 
 
 def interpolate(
-    q: NumericPotential, X: Any, y: Any, *, tol: float = 1e-10, max_iterations: int = 200
+    q: AnyPotential, X: Any, y: Any, *, tol: float = 1e-10, max_iterations: int = 200
 ) -> Solution:
     """Return the beta that minimises Q among those with X beta = y.
 
     ``grad Q(beta) = X^T nu`` and ``X beta = y``, solved by Newton's method: on the convex dual for
-    a separable Q, on both equations for a coupled one. It is where gradient flow from the start of
-    Q ends, if it interpolates (Gunasekar et al. 2018; Azulay et al. 2021).
+    a separable Q, on both equations for a coupled one. That of a vector model depends on |beta| and
+    one direction, which leaves one equation for one number. The result is where gradient flow from
+    the start of Q ends, if it interpolates (Gunasekar et al. 2018; Azulay et al. 2021).
 
     Args:
         q: ``d.potential.numeric(start)``. One of a single output is used for each coordinate.
@@ -99,7 +107,7 @@ def interpolate(
     >>> s.value.round(6).tolist(), s.converged
     ([2.0, 2.0, 2.0], True)
     """
-    if not isinstance(q, NumericPotential):
+    if not isinstance(q, NumericPotential | NumericRadialPotential):
         raise InputError("Q must be in numbers: give d.potential.numeric(start)")
     if not (isinstance(tol, int | float) and 1e-15 <= tol < 1):
         raise InputError(f"tol = {tol!r} must be a number from 1e-15 to below 1")
@@ -110,7 +118,7 @@ def interpolate(
         return _interpolate(q.plain, X, y, float(tol), max_iterations)
 
 
-def _interpolate(q: NumericPotential, X: Any, y: Any, tol: float, max_iterations: int) -> Solution:
+def _interpolate(q: AnyPotential, X: Any, y: Any, tol: float, max_iterations: int) -> Solution:
     design = read_design(X)
     target = read_target(y, design.shape[0])
     beta = _origin(q, design)
@@ -120,14 +128,17 @@ def _interpolate(q: NumericPotential, X: Any, y: Any, tol: float, max_iterations
         kept = list(rows.kept)
         design, target, gram = design.select(kept), target[kept], gram[np.ix_(kept, kept)]
     problem = _problem(design, target, gram, beta)
-    if not q.separable:
+    close = rows.distance < _CLOSE
+    if isinstance(q, NumericRadialPotential):
+        radial = functools.partial(minimize_radial, q)
+        point = _orthonormal(q, problem, beta, radial) if close else radial(problem, tol)
+    elif not q.separable:
         point = minimize_coupled(q, problem, beta, tol, max_iterations)
-    elif rows.distance < _CLOSE:
-        point = _solve_orthonormal(q, problem, beta, max_iterations)
     else:
-        point = _solve(q, problem, beta, tol, max_iterations)
-    if q.separable and problem.size(point.residual) > _UNREACHED:
-        _refuse_unreachable(q, problem, rows.kept)
+        dual = functools.partial(_solve, q, beta=beta, max_iterations=max_iterations)
+        point = _orthonormal(q, problem, beta, dual) if close else dual(problem, tol)
+        if problem.size(point.residual) > _UNREACHED:
+            _refuse_unreachable(q, problem, rows.kept)
     return _solution(problem, point, tol, max_iterations, rows)
 
 
@@ -147,7 +158,7 @@ def _gram(design: Design) -> Array:
     return gram
 
 
-def _origin(q: NumericPotential, design: Design) -> Array:
+def _origin(q: AnyPotential, design: Design) -> Array:
     """Return beta_0 (d,), repeated where Q is that of a single output."""
     d = design.shape[1]
     if q.d not in (1, d):
@@ -166,7 +177,7 @@ def _problem(design: Design, y: Array, gram: Array, beta: Array) -> Problem:
 
 
 def _solve(
-    q: NumericPotential, problem: Problem, beta: Array, tol: float, max_iterations: int
+    q: NumericPotential, problem: Problem, tol: float, *, beta: Array, max_iterations: int
 ) -> Point:
     point = minimize(q, problem, beta, tol, max_iterations)
     if problem.size(point.residual) > tol:
@@ -174,8 +185,8 @@ def _solve(
     return measured(q, problem, point.beta, point.multiplier, point.iterations)
 
 
-def _solve_orthonormal(
-    q: NumericPotential, problem: Problem, beta: Array, max_iterations: int
+def _orthonormal(
+    q: AnyPotential, problem: Problem, beta: Array, solve: Callable[[Problem, float], Point]
 ) -> Point:
     """Solve with orthonormal rows that span those of X: ``X = R^T V``, ``V beta = R^-T y``.
 
@@ -184,7 +195,7 @@ def _solve_orthonormal(
     columns, triangle = scipy.linalg.qr(problem.design.dense().T, mode="economic")
     target = scipy.linalg.solve_triangular(triangle, problem.y, trans="T")
     V = np.ascontiguousarray(columns.T)
-    point = _solve(q, _problem(Dense(V), target, np.eye(len(V)), beta), beta, _FINE, max_iterations)
+    point = solve(_problem(Dense(V), target, np.eye(len(V)), beta), _FINE)
     dual, multiplier = point.multiplier @ V, np.zeros_like(point.multiplier)
     for _ in range(2):  # the second round refines
         gap = V @ (dual - problem.design.adjoint(multiplier))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import sympy
 from sympy import Expr
+from sympy.core.function import AppliedUndef
 
 from derive.language import to_sympy
 from derive.records import Potential
@@ -15,6 +17,7 @@ from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Piece
 from numerics.curve import Curve
 from numerics.elementary import FUNCTIONS
+from numerics.panels import Quadrature
 from numerics.source import closed_functions, curve_functions
 from numerics.statements import NoSource, Statements, parameter, safe
 from numerics.tiers import Closed
@@ -39,11 +42,25 @@ class Program:
 
     def load(self) -> tuple[Callable[[Any], None], Closed | Curve]:
         """Return the function for the constants, and Q."""
-        space: dict[str, Any] = {**FUNCTIONS, "largest_root": largest_root, "Fraction": Fraction}
+        space = self.space()
+        return space["constants"], self.form([name for name, _ in self.functions], space)
+
+    def space(self, **more: Any) -> dict[str, Any]:
+        """Return the functions by name, in the company of those that they use."""
+        space = {**FUNCTIONS, "largest_root": largest_root, "Fraction": Fraction, **more}
         for text in (self.constants, *(text for _, text in self.functions)):
             exec(compile(text, "<formula of Q>", "exec"), space)
-        kind = Curve if "curve" in space else Closed
-        return space["constants"], kind(**{name: space[name] for name, _ in self.functions})
+        return space
+
+    @property
+    def kind(self) -> type[Any]:
+        """The class that the functions belong to."""
+        names = dict(self.functions)
+        return Curve if "curve" in names else Closed if "value" in names else Quadrature
+
+    def form(self, names: Sequence[str], space: Mapping[str, Any]) -> Any:
+        """Return Q with the functions of these names."""
+        return self.kind(**{name: space[name] for name in names})
 
 
 def program(potential: Potential, block: int) -> Program:
@@ -53,8 +70,7 @@ def program(potential: Potential, block: int) -> Program:
         NoSource: the form of Q needs something that has no bounds here.
     """
     p, piece = potential.parameterization, potential.pieces[block]
-    if piece.kind == "quadrature":
-        raise NoSource("Q is an integral")
+    check_formula(piece)
     names = (*p.parameters, *p.start_symbols)
     known = {name: f"c.{parameter(name)}" for name in names}
     outputs = p.blocks[block]
@@ -64,6 +80,15 @@ def program(potential: Potential, block: int) -> Program:
     written = closed_functions(piece) if piece.curve is None else curve_functions(piece)
     functions = [(f.name, f.text(known)) for f in written]
     return Program(outputs, tuple(map(parameter, names)), text, tuple(functions))
+
+
+def check_formula(piece: Piece) -> None:
+    """Raise NoSource where grad Q has no formula in beta."""
+    for slope in piece.gradient:
+        if slope.has(sympy.Integral):
+            raise NoSource("its gradient is an integral, of which no closed form was found")
+        if unknown := sorted(str(f.func) for f in slope.atoms(AppliedUndef)):
+            raise NoSource(f"its gradient is {unknown[0]}, known along a curve in the weights only")
 
 
 def start_outputs(p: Parameterization, outputs: Sequence[int]) -> list[Expr]:

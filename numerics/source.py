@@ -34,9 +34,23 @@ class Function:
         writer = Statements(names)
         for root in _needed(self.roots, self.results):
             writer.define(root.symbol.name, safe(root.symbol.name), _root_parts(root))
-        shown = writer.shortened(self.results)
+        shown = writer.shortened(self._with_roots_of_numbers(writer, names))
         lines += [f"    {line}" for line in writer.lines]
         return "\n".join([*lines, f"    return [{shown}]"])
+
+
+    def _with_roots_of_numbers(self, writer: Statements, names: Mapping[str, str]) -> list[Expr]:
+        """Name irrational powers of numbers, which have to be balls of the arguments' kind."""
+        powers = {e for r in self.results for e in r.atoms(sympy.Pow) if e.base.is_Rational}
+        found = {}
+        for i, e in enumerate(sorted((e for e in powers if e.exp.is_Rational), key=str)):
+            base, symbol = e.base, Symbol(f"root of a number {i}")
+            target, first = f"_r{i}", names[self.arguments[0].name]
+            number, power = (f"Fraction({x.p}, {x.q})" for x in (base, e.exp))
+            writer.lines.append(f"{target} = power({first}.of({number}), {power})")
+            writer.names[symbol.name] = target
+            found[e] = symbol
+        return [r.xreplace(found) for r in self.results]
 
 
 def _needed(roots: Sequence[Root], results: Sequence[Expr]) -> list[Root]:
@@ -67,10 +81,12 @@ def closed_functions(piece: Piece) -> list[Function]:
     betas, roots = piece.betas, piece.roots
     names = ", ".join(b.name for b in betas)
     found = [
-        Function("value", betas, roots, (piece.value,), f"Q({names}), up to a constant"),
         Function("gradient", betas, roots, piece.gradient, "dQ/dbeta"),
         Function("hessian", betas, roots, hessian(piece), "d^2Q/dbeta^2, row by row"),
     ]
+    if not piece.value.has(sympy.Integral):
+        value = Function("value", betas, roots, (piece.value,), f"Q({names}), up to a constant")
+        found.insert(0, value)
     inverse = _inverse(piece)
     return found if inverse is None else [*found, inverse]
 
@@ -140,10 +156,27 @@ def _inverse(piece: Piece) -> Function | None:
         image = invert(piece.gradient[0], piece.betas[0], duals[0])
         solved = None if image is None else ((image,), _NO_ROOTS)
     else:
-        solved = _solve_common_factor(piece, duals)
+        solved = _solve_through_root(piece, duals) or _solve_common_factor(piece, duals)
     if solved is None:
         return None
     return Function("inverse", duals, solved[1], solved[0], "the beta with grad Q(beta) = y")
+
+
+def _solve_through_root(
+    piece: Piece, duals: Sequence[Symbol]
+) -> tuple[tuple[Expr, ...], tuple[Root, ...]] | None:
+    """Solve ``phi(A) = y`` for the only root A, and its polynomial for the only beta."""
+    if len(piece.roots) != 1 or len(piece.betas) != 1 or piece.gradient[0].has(piece.betas[0]):
+        return None
+    (root,), (beta,) = piece.roots, piece.betas
+    value = invert(piece.gradient[0], root.symbol, duals[0])
+    rows = sympy.Poly(root.polynomial, beta).all_coeffs()
+    even = len(rows) == 3 and rows[1] == 0 and beta.is_nonnegative
+    if value is None or not (len(rows) == 2 or even):
+        return None
+    power = -rows[-1] / rows[0]
+    image = sympy.sqrt(power) if even else power
+    return (image.subs(root.symbol, value),), _NO_ROOTS
 
 
 def _solve_common_factor(
@@ -162,7 +195,7 @@ def _solve_common_factor(
         for g, c, b in zip(piece.gradient, shifts, piece.betas, strict=True)
     }
     (phi, *rest) = factors
-    if rest or phi.has(*piece.betas):
+    if rest or phi == 0 or phi.has(*piece.betas):
         return None
     images = tuple((y - c) / phi for y, c in zip(duals, shifts, strict=True))
     at = root.polynomial.subs(dict(zip(piece.betas, images, strict=True)))

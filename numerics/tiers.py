@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,9 +26,14 @@ RULES = [np.polynomial.legendre.leggauss(n) for n in (16, 10)]
 class Start:
     """Numbers of the start symbols, each one or as many as there are points."""
 
-    def __init__(self, values: Mapping[str, Any], constants: Callable[[Constants], None]) -> None:
-        """Keep them; *constants* adds what depends on them."""
-        self._values, self._constants = values, constants
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        constants: Callable[[Constants], None],
+        shared: Mapping[str, Array] = MappingProxyType({}),
+    ) -> None:
+        """Keep them; *constants* adds what depends on them and on arrays that all points share."""
+        self._values, self._constants, self._shared = values, constants, shared
 
     def at(self, kind: type[Ball], index: Any) -> Constants:
         """Return the constants at some of the points, as doubles to all their digits."""
@@ -45,6 +50,7 @@ class Start:
 
     def _found(self, kind: type[Ball], index: Any) -> Constants:
         found = {name: kind.of(x[index] if np.ndim(x) else x) for name, x in self._values.items()}
+        found.update((name, kind.of(x)) for name, x in self._shared.items())
         c = SimpleNamespace(**found)
         self._constants(c)
         return SimpleNamespace(**{name: _converted(x, kind) for name, x in vars(c).items()})
@@ -62,6 +68,10 @@ def _doubles(x: Any) -> Any:
         return x
     if isinstance(x, list):
         return [_doubles(y) for y in x]
+    if np.ndim(x.v):
+        errors = np.broadcast_to(np.asarray(x.d, dtype=object), x.v.shape)
+        parts = [_doubles(Digits(*pair)) for pair in zip(x.v.flat, errors.flat, strict=True)]
+        return Double(*(np.reshape([getattr(p, n) for p in parts], x.v.shape) for n in "vd"))
     v = float(x.v)
     lost = abs(x.v - decimal.Decimal(v)) + x.d if np.isfinite(v) else x.zero
     return Double(v, float(lost) * (1 + 2.0**-50) + (Double.tiny if lost else 0.0))
@@ -73,10 +83,11 @@ def evaluate(formulas: Sequence[Formula], start: Start, columns: Sequence[Array]
     In doubles the forms are tried in turn, then the first one in decimals.
     """
     size = len(columns[0])
+    length = max(1, _CHUNK // max(1, sum(np.size(x) for x in columns) // max(1, size)))
     parts = []
     with np.errstate(all="ignore"):
-        for low in range(0, max(size, 1), _CHUNK):
-            index = np.arange(low, min(low + _CHUNK, size))
+        for low in range(0, max(size, 1), length):
+            index = np.arange(low, min(low + length, size))
             parts.append(_chunk(formulas, start, columns, index))
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
@@ -85,7 +96,7 @@ def _chunk(
     formulas: Sequence[Formula], start: Start, columns: Sequence[Array], index: Array
 ) -> list[Array]:
     results: list[Array] = []
-    finite = np.all([np.isfinite(x[index]) for x in columns], axis=0)
+    finite = np.all([_whole(np.isfinite(x[index])) for x in columns], axis=0)
     open_ = np.flatnonzero(finite)
     for formula in formulas:
         open_ = _settle(formula, start, columns, index, open_, results, Double)
@@ -118,20 +129,26 @@ def _settle(
     found = formula(start.at(kind, where), *(kind.of(x[where]) for x in columns))
     found = [kind.of(x) for x in found]
     if not results:
-        results.extend(np.full(len(index), np.nan) for _ in found)
+        results.extend(np.full((len(index), *np.shape(x.v)[1:]), np.nan) for x in found)
     good = np.ones(len(where), dtype=bool)
     for result, x in zip(results, found, strict=True):
-        v, d = (np.broadcast_to(np.asarray(y, dtype=np.float64), where.shape) for y in (x.v, x.d))
+        shape = (len(where), *result.shape[1:])
+        v, d = (np.broadcast_to(np.asarray(y, dtype=np.float64), shape) for y in (x.v, x.d))
         result[open_] = v
         size = np.abs(v)
-        close = d < TOLERANCE * size if kind is Double else _close(x, where.shape)
-        good &= close | (size + d < _SMALLEST)
+        close = d < TOLERANCE * size if kind is Double else _close(x, shape)
+        good &= _whole(close | (size + d < _SMALLEST))
     return open_[~good]
 
 
+def _whole(good: Array) -> Array:
+    """Tell at which points every entry is true."""
+    return np.all(good, axis=tuple(range(1, good.ndim)))
+
+
 def _close(x: Ball, shape: tuple[int, ...]) -> Array:
-    """Tell which decimals are known to more digits than a double has, or undefined."""
-    known = (x.d * 10**17 < abs(x.v)) | (x.v != x.v)
+    """Tell which decimals are known nearly to the digits of a double, or undefined."""
+    known = (x.d * 2**50 < abs(x.v)) | (x.v != x.v)
     return np.broadcast_to(np.asarray(known, dtype=bool), shape)
 
 
@@ -153,7 +170,11 @@ class Closed:
 
     def bregman_forms(self) -> list[Formula]:
         """Return forms of ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``, functions of 2 d balls."""
-        return [self._difference, self._segment]
+        return [*self.difference_forms(), self._segment]
+
+    def difference_forms(self) -> list[Formula]:
+        """Return forms of the same by subtraction."""
+        return [self._difference]
 
     def value_forms(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``."""
@@ -181,14 +202,16 @@ class Closed:
         return [total]
 
     def _segment(self, c: Constants, *points: Ball) -> Sequence[Ball]:
-        """Integrate ``(1-t) s^T H(b0 + t s) s``, s = b - b0: no terms cancel, as H > 0."""
         d = len(points) // 2
         s = [x - x0 for x, x0 in zip(points[:d], points[d:], strict=True)]
-        rows = self._integrals(c, points[d:], s, lambda t: 1 - t)
+        return [self.segment(c, points[d:], s)]
+
+    def segment(self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball]) -> Ball:
+        """Integrate ``(1-t) s^T H(b0 + t s) s``: no terms cancel, as H > 0."""
         total: Any = 0
-        for x, row in zip(s, rows, strict=True):
+        for x, row in zip(s, self._integrals(c, b0, s, lambda t: 1 - t), strict=True):
             total = x * row + total
-        return [total]
+        return total  # type: ignore[no-any-return]
 
     def _rise(self, c: Constants, *b: Ball) -> Sequence[Ball]:
         """Integrate ``H(beta_0 + t s) s``."""

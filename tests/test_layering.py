@@ -42,6 +42,7 @@ LAYERS = [
 # Q in symbols asks for Q in numbers on demand; the command line knows both packages.
 ALLOWED_TO_USE_NUMERICS = {
     "derive.records",
+    "derive.stages.radial_potential",
     "derive.cli",
     "derive.experiment_cli",
     "derive.figure_cli",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Expr
@@ -34,6 +35,11 @@ from derive.stages.radial_forms import (
 from derive.stages.signs import start_sign
 from derive.stages.warping import WarpVerdict
 from derive.verdict import Finding, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numerics.radial import NumericRadialPotential
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,20 @@ class RadialPotential:
     spectrum: Spectrum | None
     chart: Chart | None
     finding: Finding
+
+    def numeric(self, start: Mapping[str, Any] | None = None) -> NumericRadialPotential:
+        """Return Q, its gradient, Hessian products and inverse mirror map in NumPy, for any d.
+
+        Args:
+            start: a number for each start symbol of a scalar, and the vector u_0 (d,), d >= 2.
+
+        Raises:
+            InputError: a value is missing, or breaks an assumption.
+            NumericalError: there is no Q to evaluate.
+        """
+        from numerics.radial_lowering import lower_radial
+
+        return lower_radial(self, start or {})
 
 
 def find_radial_potential(model: Equivariant, scalar: WarpVerdict) -> RadialPotential:
