@@ -6,12 +6,17 @@ import ast
 import textwrap
 from collections.abc import Sequence
 from importlib import resources
+from typing import Any
 
 from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.records import Potential
+from derive.stages.radial_potential import RadialPotential
+from numerics.curve import Curve
+from numerics.panels import Quadrature
 from numerics.program import Program, program
-from numerics.statements import NoSource
+from numerics.radial_program import ALONG, radial_program
+from numerics.statements import NoSource, parameter
 
 _IMPORTS = {
     "decimal": "import decimal",
@@ -22,6 +27,7 @@ _IMPORTS = {
     "dataclass": "dataclasses",
     "Fraction": "fractions",
     "comb": "math",
+    "MappingProxyType": "types",
     "SimpleNamespace": "types",
     "Any": "typing",
     "TypeAlias": "typing",
@@ -36,15 +42,15 @@ _PUBLIC = (
 )
 
 
-def numpy_module(derivation: Derivation) -> str:
+def numpy_module(derivation: Derivation | Any) -> str:
     """Return a module with Q, gradient, hessian, inverse_mirror_map and bregman.
 
     Raises:
         NumericalError: there is no Q, or its form needs more than elementary functions.
     """
-    if not isinstance(derivation, Derivation):  # one for every dimension
-        raise NumericalError("give the vectors a dimension, such as --vector u:3")
     potential = derivation.potential
+    if isinstance(potential, RadialPotential):
+        return _radial_module(derivation.to_text(), potential)
     if not potential.pieces:
         raise NumericalError(f"there is no Q, {potential.finding.reason}")
     try:
@@ -52,15 +58,50 @@ def numpy_module(derivation: Derivation) -> str:
     except NoSource as reason:
         raise NumericalError(f"Q has no NumPy module: {reason}") from None
     body = [*_public(potential, programs), *_formulas(programs)]
-    curved = any("curve" in dict(x.functions) for x in programs)
+    ends = ["vectorized", *["curve"] * any(x.kind is Curve for x in programs)]
+    docstring = _docstring(derivation.to_text(), _START, programs[0].names)
+    return _written(docstring, body, _engine(programs, body, ends), _blocks(programs))
+
+
+def _radial_module(text: str, potential: RadialPotential) -> str:
+    """Return a module for vectors of any dimension."""
+    if potential.piece is None:
+        raise NumericalError(f"there is no Q, {potential.finding.reason}")
+    try:
+        written = radial_program(potential)
+    except NoSource as reason:
+        raise NumericalError(f"Q has no NumPy module: {reason}") from None
+    names = [name for name, _ in written.functions if name != ALONG]
+    formulas = ", ".join(f"_Block1.{name}" for name in names)
+    q = f"{written.kind.__name__}({formulas})"
+    sign = potential.model.sign
+    parts = "".join(f"        {part},\n" for part in (q, f"_Block1.{ALONG}", sign))
+    block = f"_BLOCK = (\n    _Block1.constants,\n    Radial(\n{parts}    ),\n)"
+    vector = parameter(potential.model.start_vector)
+    body = [*_public_radial(written, vector), *_formulas([written])]
+    docstring = _docstring(text, _RADIAL_START, (*written.names, vector))
+    engine = _engine([written], body, ["lengths", "radial_forms"])
+    return _written(docstring, body, engine, block)
+
+
+def _engine(programs: Sequence[Program], body: Sequence[str], ends: Sequence[str]) -> list[str]:
+    """Return the statements that are the same in every module of its kind."""
     rooted = any("largest_root" in part for part in body)
-    chosen = ["ball", "elementary", "tiers", *["zeros"] * rooted, *["curve"] * curved, "vectorized"]
-    engine = [part for name in chosen for part in _definitions(name)]
-    code = "\n\n\n".join([*body, _HEADING, *engine, _blocks(programs)])
-    docstring = _docstring(derivation.to_text(), programs[0].names)
+    integral = any(x.kind is Quadrature for x in programs)
+    chosen = ["ball", "elementary", "tiers", *["zeros"] * rooted, *["panels"] * integral, *ends]
+    return [part for name in chosen for part in _definitions(name)]
+
+
+def _written(docstring: str, body: Sequence[str], engine: Sequence[str], blocks: str) -> str:
+    code = "\n\n\n".join([*body, _HEADING, *engine, blocks])
     return f'"""{docstring}"""\n\n{_imports(code)}\n\n\n{code}\n'
 
 
+_START = "The start, {}, is numbers, or arrays that fit one coordinate. "
+_RADIAL_START = (
+    "beta has shape (..., d), for any d of 2 or more. The start, {}, is numbers and, last, a "
+    "vector (d,). "
+)
 _HEADING = "# What follows is the same in every module: numbers with bounds of their errors."
 
 
@@ -78,6 +119,22 @@ def _public(potential: Potential, programs: Sequence[Program]) -> list[str]:
         line = f"    return Vectorized(_BLOCKS, {{{given}}}).{method}({points})"
         text = says.format(hessian=hessian)
         parts.append(f'def {name}({points}{numbers}):\n    """{text}"""\n{line}')
+    return parts
+
+
+def _public_radial(written: Program, vector: str) -> list[str]:
+    """Return the texts of the public functions of a vector model."""
+    names = (*written.names, vector)
+    given = ", ".join(f'"{name}": {name}' for name in written.names)
+    product = ("hessian_product", "beta, vector", "hessian_product", "Return Hess Q(beta) vector.")
+    parts = []
+    for name, points, method, says in (*_PUBLIC, product):
+        if method == "inverse" and not _inverts(written):
+            continue
+        line = f"    q = VectorizedRadial(*_BLOCK, {{{given}}}, {vector})\n"
+        line += f"    return q.{method}({points})"
+        text = says.format(hessian="Return the Hessian of Q, (..., d, d).")
+        parts.append(f'def {name}({points}, {", ".join(names)}):\n    """{text}"""\n{line}')
     return parts
 
 
@@ -100,7 +157,7 @@ def _blocks(programs: Sequence[Program]) -> str:
     lines = []
     for number, written in enumerate(programs, 1):
         names = [name for name, _ in written.functions]
-        kind = "Curve" if "curve" in names else "Closed"
+        kind = written.kind.__name__
         methods = ", ".join(f"_Block{number}.{name}" for name in names)
         lines += [
             "    (",
@@ -112,11 +169,11 @@ def _blocks(programs: Sequence[Program]) -> str:
     return "\n".join(["_BLOCKS: list[Any] = [", *lines, "]"])
 
 
-def _docstring(text: str, names: Sequence[str]) -> str:
+def _docstring(text: str, start: str, names: Sequence[str]) -> str:
     """Return what a derivation says of F, its laws and Q, and how to read the functions."""
     kept = ("Parameterization", "Conserved", "Implicit")
     sections = [part for part in text.split("\n\n") if part.startswith(kept)]
-    start = f"The start, {', '.join(names)}, is numbers, or arrays that fit one coordinate. "
+    start = start.format(", ".join(names))
     told = (
         "Units: beta has those of F, and Q is defined up to a positive factor, here so that "
         "Q = 0 at the start. Every result is proved to a relative error below 1e-14 where it is "

@@ -53,9 +53,7 @@ def _no_formula(*_: Any) -> Sequence[Ball]:
     raise AssertionError("Q is an integral")
 
 
-def integrate_by_panels(
-    function: Callable[..., Ball], c: Constants, parts: Sequence[Ball]
-) -> Ball:
+def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequence[Ball]) -> Ball:
     """Return ``int_0^1 (1 - t) f(c, t, *parts) dt`` for f > 0, point by point.
 
     Two Gauss-Legendre rules tell the error of each panel, as :func:`numerics.tiers.integrate` does

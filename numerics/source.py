@@ -38,7 +38,6 @@ class Function:
         lines += [f"    {line}" for line in writer.lines]
         return "\n".join([*lines, f"    return [{shown}]"])
 
-
     def _with_roots_of_numbers(self, writer: Statements, names: Mapping[str, str]) -> list[Expr]:
         """Name irrational powers of numbers, which have to be balls of the arguments' kind."""
         powers = {e for r in self.results for e in r.atoms(sympy.Pow) if e.base.is_Rational}

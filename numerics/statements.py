@@ -17,7 +17,7 @@ from numerics.elementary import FUNCTIONS
 _LINE = 76
 _SIMPLE_POWER = re.compile(r"(?<![\w.)\]])([\w.]+) \*\* (\w+)(?![\w.(])")  # as formatters write it
 _ARGUMENTS = {
-    *("beta", "y", "b", "b0", "x", "Vectorized", "origin", "rate", "low", "high"),
+    *("beta", "y", "b", "b0", "Vectorized", "origin", "rate", "low", "high"),
     *("slope", "vector", "VectorizedRadial"),
 }
 _TAKEN = {*FUNCTIONS, *keyword.kwlist, "c", "np", "abs", "largest_root", "Fraction"}
