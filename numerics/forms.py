@@ -18,6 +18,7 @@ from numerics.mirror import invert
 from numerics.roots import invert_increasing, select_root
 
 _DUAL = "mirror map"  # with a space: no symbol is called so
+_PANELS, _DOUBLINGS = 4, 7
 _UNIT = 1e-12  # a shift from beta_0 that is relatively below it may be rounding
 
 
@@ -72,10 +73,20 @@ class ClosedForm:
                 total = total + g * s
             return total
 
-        total: Array = 0 * steps[0]
-        for t, weight in _gauss_legendre(self._backend):
-            total = np.add(total, weight * slope(t))
-        return total
+        def total(panels: int) -> Array:
+            found: Array = 0 * steps[0]
+            for t, weight in _gauss_legendre(self._backend, panels):
+                found = np.add(found, weight * slope(t))
+            return found
+
+        coarse, close = total(_PANELS), self._backend.number(10) ** -self._backend.digits
+        for doubling in range(1, _DOUBLINGS):
+            fine = total(_PANELS << doubling)
+            # What is undefined stays so, however fine the panels are.
+            if not np.any(np.abs(fine - coarse) > close * np.abs(fine)):
+                return fine
+            coarse = fine
+        return coarse
 
     @functools.cached_property
     def _hessian(self) -> tuple[list[tuple[str, Compiled]], Compiled]:
@@ -172,15 +183,19 @@ def root_step(root: Any, backend: Backend) -> Callable[[Mapping[str, Any]], Arra
     return lambda values: select_root(coefficients(values), root.from_above, backend)
 
 
-def _gauss_legendre(backend: Backend) -> list[tuple[Any, Any]]:
-    """Return nodes and weights of [0, 1]: four panels, enough nodes for smooth integrands."""
+def _gauss_legendre(backend: Backend, panels: int) -> list[tuple[Any, Any]]:
+    """Return nodes and weights of [0, 1] in equal panels, enough nodes for smooth integrands."""
     if isinstance(backend, Multiprecision):
         rule = mpmath.calculus.quadrature.GaussLegendre(mpmath.mp)
         degree = 3 + max(2, (backend.digits // 15).bit_length())
         base = rule.calc_nodes(degree, backend.bits)
     else:
         base = list(zip(*np.polynomial.legendre.leggauss(40), strict=True))
-    return [((k + (1 + x) / 2) / 4, weight / 8) for k in range(4) for x, weight in base]
+    return [
+        ((k + (1 + x) / 2) / panels, weight / (2 * panels))
+        for k in range(panels)
+        for x, weight in base
+    ]
 
 
 def _solve(matrices: Array, vectors: Array) -> Array:

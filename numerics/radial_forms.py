@@ -108,7 +108,11 @@ class Radial:
         (slope,) = self.q.gradient(c, s0)
         across = b.of(slope) * s * total(turn * turn) * b.of(Fraction(1, 2))
         across = across.outside((s0.v == 0) & (b.of(slope).v != 0), False)
-        return [across + along(s, s0, step)]
+        found = across + along(s, s0, step)
+        if np.any(b.d != 0) or np.any(b0.d != 0):
+            return [found]
+        same = np.all(np.asarray(b.v == b0.v, dtype=bool), axis=-1)
+        return [type(b)(*(np.where(same, b.zero, x) for x in (found.v, found.d)))]
 
 
 class VectorizedRadial:

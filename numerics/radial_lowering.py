@@ -152,14 +152,13 @@ def _at_start(
     piece = potential.piece
     assert piece is not None
     weights, (s0,) = start_point(potential.model.reduced, values)
-    known = {name: backend.number(value) for name, value in values.items()}
-    constants = constants_of(piece, values)
-    known.update((name, backend.number(value)) for name, value in constants.items())
     wide = Multiprecision(max(40, backend.digits))
     with wide.active():
         slope = wide.number(exact(potential.slope, values))
         pull = tuple(slope * wide.number(x) for x in vector)
         ratio = s0 / weights[-1] * potential.model.sign if weights[-1] else Fraction(0)
         beta0 = tuple(wide.number(x * ratio) for x in vector)
+    numbers = {**values, **constants_of(piece, values)}
     with backend.active():
+        known = {name: backend.number(value) for name, value in numbers.items()}
         return _AtStart(beta0, pull, ClosedForm(piece, known, [backend.number(s0)], backend))
