@@ -87,12 +87,15 @@ class Sweep:
                 found[i] = abs((slope - mpf(float(y))) / (rate * mpf(float(beta))))
         return found
 
-    def errors(self, what: str) -> Any:
-        """Return the relative errors where the true value is a normal double, else 0."""
-        results = self.result(what)
+    def errors(self, what: str, results: Any = None, at: Any = None) -> Any:
+        """Return the relative errors where the true value is a normal double, else 0.
+
+        They are those of *results*, by default of all, at the points *at*, by default at all.
+        """
+        results = self.result(what) if results is None else results
         found = np.zeros(results.shape)
-        for i, row in enumerate(results):
-            for j, (x, true) in enumerate(zip(row, self._true(what, i), strict=True)):
+        for i in range(len(results)) if at is None else at:
+            for j, (x, true) in enumerate(zip(results[i], self._true(what, i), strict=True)):
                 if mpf(2) ** -1022 <= abs(true) < mpf(2) ** 1024:
                     found[i, j] = abs(mpf(float(x)) / true - 1) if x == x else np.inf
         return found

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 from derive import NumericalError, Parameterization, VectorModel, derive
+from derive.catalogue import entries
+from derive.catalogue.model import derive_entry
 from numerics.lowering import lower
 from numerics.module import numpy_module
 
@@ -222,3 +224,10 @@ def test_a_module_of_an_integral(tmp_path: Path) -> None:
 def test_vector_models_without_a_formula_are_refused(text: str, words: str) -> None:
     with pytest.raises(NumericalError, match=words):
         numpy_module(derive(VectorModel.parse(text, ["u"])))
+
+
+def test_every_proved_model_of_the_catalogue_has_a_module() -> None:
+    proved = [e for e in entries() if e.verdict == "PROVED"]
+    assert len(proved) > 20
+    for entry in proved:
+        compile(numpy_module(derive_entry(entry)), entry.id, "exec")
