@@ -34,22 +34,9 @@ class Function:
         writer = Statements(names)
         for root in _needed(self.roots, self.results):
             writer.define(root.symbol.name, safe(root.symbol.name), _root_parts(root))
-        shown = writer.shortened(self._with_roots_of_numbers(writer, names))
+        shown = writer.shortened(self.results)
         lines += [f"    {line}" for line in writer.lines]
         return "\n".join([*lines, f"    return [{shown}]"])
-
-    def _with_roots_of_numbers(self, writer: Statements, names: Mapping[str, str]) -> list[Expr]:
-        """Name irrational powers of numbers, which have to be balls of the arguments' kind."""
-        powers = {e for r in self.results for e in r.atoms(sympy.Pow) if e.base.is_Rational}
-        found = {}
-        for i, e in enumerate(sorted((e for e in powers if e.exp.is_Rational), key=str)):
-            base, symbol = e.base, Symbol(f"root of a number {i}")
-            target, first = f"_r{i}", names[self.arguments[0].name]
-            number, power = (f"Fraction({x.p}, {x.q})" for x in (base, e.exp))
-            writer.lines.append(f"{target} = power({first}.of({number}), {power})")
-            writer.names[symbol.name] = target
-            found[e] = symbol
-        return [r.xreplace(found) for r in self.results]
 
 
 def _needed(roots: Sequence[Root], results: Sequence[Expr]) -> list[Root]:

@@ -21,7 +21,7 @@ from derive.stages.parameterization import Parameterization
 from derive.verdict import Verdict
 from numerics.backend import Array
 from numerics.figures.specification import Model, Series
-from numerics.lowering import NumericPotential
+from numerics.potential import NumericPotential
 
 Function: TypeAlias = Callable[[Array], Array]
 """From (n, d) to (n,)."""

@@ -14,7 +14,7 @@ from numerics.experiments.sparse_regression import Data, Setting, draw, least_l1
 from numerics.figures.quantity import potential_of, start_of
 from numerics.figures.specification import Series, Specification
 from numerics.interpolate import interpolate
-from numerics.lowering import NumericPotential
+from numerics.potential import NumericPotential
 
 
 def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: Array) -> Array:
