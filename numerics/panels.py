@@ -65,8 +65,9 @@ def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequ
     values = np.full(count, kind.zero)
     errors = np.full(count, kind.zero)
     open_ = [(Fraction(0), Fraction(1), np.arange(count))]
-    useless = kind is Digits and decimal.getcontext().prec > 2 * _NODE_DIGITS
-    for _ in range(0 if useless else _MOST):
+    # More digits than the nodes have help close to the start only, where one panel does.
+    beyond = kind is Digits and decimal.getcontext().prec > 2 * _NODE_DIGITS
+    for _ in range(1 if beyond else _MOST):
         if not open_:
             break
         low, width, index = open_.pop()

@@ -53,9 +53,10 @@ class NumericRadialPotential:
         """Return Q, which is 0 at beta_0: a float, or an array of shape (n,).
 
         >>> from derive import VectorModel, derive
-        >>> Q = derive(VectorModel.parse("a*u", ["u"])).potential.numeric({"a_0": 1, "u_0": [0, 0]})
-        >>> round(Q([3.0, 4.0]), 12), Q.gradient([0.0, 0.0]).tolist()
-        (4.286607049871, [0.0, 0.0])
+        >>> d = derive(VectorModel.parse("a*u", ["u"]))
+        >>> Q = d.potential.numeric({"a_0": 5, "u_0": [3, 4]})
+        >>> Q.beta0.tolist(), round(Q([15, 20]), 12), Q.gradient([30, 40]).round(3).tolist()
+        ([15.0, 20.0], 0.0, [1.243, 1.657])
         """
         return self._form.value(self._read(beta))
 
