@@ -26,7 +26,8 @@ from derive.errors import NumericalError
 from derive.stages.limit import Limit
 from derive.stages.limit_form import LimitForm
 from numerics.backend import Array, Float64
-from numerics.lowering import NumericPotential, lower
+from numerics.lowering import lower
+from numerics.potential import NumericPotential
 
 _SUPPORT = 1e-9
 """Of the largest coordinate: what is smaller is 0."""
