@@ -41,19 +41,19 @@ class HighPrecision:
 
     digits: int
     beta0: tuple[Fraction, ...]
-    _blocks: Blocks = field(repr=False)
+    blocks: Blocks = field(repr=False)
 
     def value(self, beta: Sequence[Any]) -> Any:
         """Return Q at d numbers, up to an additive constant; nan outside the domain."""
         backend = Multiprecision(self.digits)
         with backend.active():
-            return self._blocks.value(_points(beta, backend))[0]
+            return self.blocks.value(_points(beta, backend))[0]
 
     def gradient(self, beta: Sequence[Any]) -> list[Any]:
         """Return the d numbers grad Q; nan outside the domain."""
         backend = Multiprecision(self.digits)
         with backend.active():
-            return [g[0] for g in self._blocks.gradient(_points(beta, backend))]
+            return [g[0] for g in self.blocks.gradient(_points(beta, backend))]
 
 
 def _points(beta: Sequence[Any], backend: Multiprecision) -> list[Array]:
@@ -88,11 +88,11 @@ def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
     parts: list[tuple[tuple[int, ...], Form]] = []
     shift = 0
     for q in potentials:
-        parts += [(tuple(shift + i for i in positions), f) for positions, f in q._blocks.parts]
+        parts += [(tuple(shift + i for i in positions), f) for positions, f in q.blocks.parts]
         shift += q.d
     start = tuple(pair for q in potentials for pair in q.start)
     beta0 = tuple(b for q in potentials for b in q.beta0)
-    return NumericPotential(shift, start, beta0, _Blocks(tuple(parts), shift))
+    return NumericPotential(shift, start, beta0, Blocks(tuple(parts), shift))
 
 
 def high_precision(

@@ -19,7 +19,7 @@ from derive.errors import NumericalError
 from numerics.backend import Array
 from numerics.fixed import Real
 from numerics.interpolate import interpolate
-from numerics.lowering import NumericPotential
+from numerics.potential import NumericPotential
 
 _SLOWEST = 0.3
 """The share of a step that the next may be, lest the method count as stalled."""

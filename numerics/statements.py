@@ -74,9 +74,8 @@ class _Printer(StrPrinter):  # type: ignore[misc]
 
     def _ball(self, expr: Expr) -> str:
         """Print what a function takes: a number as a ball."""
-        text = self._print(expr)
-        numeric = not expr.free_symbols and expr.is_Rational and self._names
-        return f"{next(iter(self._names.values()))}.of({text})" if numeric else text
+        text: str = self._print(expr)
+        return f"c.of({text})" if expr.is_Rational else text
 
     def _print_Abs(self, expr: Expr) -> str:
         return f"abs({self._print(expr.args[0])})"

@@ -45,15 +45,17 @@ class Start:
     def _rounded(self) -> Constants:
         with decimal.localcontext(_context(_DIGITS[1])):
             exact = self._found(Digits, ())
-            rounded = {name: _doubles(x) for name, x in vars(exact).items()}
-        return SimpleNamespace(**rounded)
+            rounded = {name: _doubles(x) for name, x in vars(exact).items() if name != "of"}
+        return SimpleNamespace(of=Double.of, **rounded)
 
     def _found(self, kind: type[Ball], index: Any) -> Constants:
         found = {name: kind.of(x[index] if np.ndim(x) else x) for name, x in self._values.items()}
         found.update((name, kind.of(x)) for name, x in self._shared.items())
-        c = SimpleNamespace(**found)
+        c = SimpleNamespace(of=kind.of, **found)
         self._constants(c)
-        return SimpleNamespace(**{name: _converted(x, kind) for name, x in vars(c).items()})
+        del c.of  # which makes balls of numbers, and is none itself
+        balls = {name: _converted(x, kind) for name, x in vars(c).items()}
+        return SimpleNamespace(of=kind.of, **balls)
 
 
 def _converted(x: Any, kind: type[Ball]) -> Any:
