@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,13 +81,20 @@ def add_catalogue(app: typer.Typer, run: Run) -> None:
 
 
 def _list(chosen: tuple[Entry, ...]) -> str:
-    width = max((len(entry.id) for entry in chosen), default=0)
     lines = []
     for entry in chosen:
         options = " ".join(f"--{name} {value}" for name, value in entry.options)
         outputs = " ".join(f'"{output}"' for output in entry.outputs)
-        lines.append(f"{entry.id:{width}}  {entry.title}")
-        lines.append(f"{'':{width}}  {outputs} {options}".rstrip())
+        lines.append(entry.id)
+        for text in (entry.title, f"{outputs} {options}".rstrip()):
+            lines += textwrap.wrap(
+                text,
+                80,
+                initial_indent="  ",
+                subsequent_indent="    ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
     return "\n".join(lines)
 
 

@@ -80,7 +80,7 @@ class Approach:
         return bool(reached and (not self.sharp or found >= asked * (1 + _SLACK)))
 
     def report(self) -> str:
-        """Return the test as one line."""
+        """Return the test as a few short lines."""
         point = self.limit.point
         distances = " and ".join(f"{x:.3g}" for x in self.distances)
         scales = " and ".join(f"{float(x):.3g}" for x in self.scales)
@@ -90,8 +90,9 @@ class Approach:
             rate = f"; ratio {self.ratio:.3g}, predicted {bound}{self.predicted:.3g}"
         verdict = "confirmed" if self.passed else "NOT CONFIRMED"
         return (
-            f"{point.text}: interpolant {verdict}; {distances} from the minimizer of the limit at "
-            f"{point.variable} = {scales}{rate}"
+            f"{point.text}: interpolant {verdict}\n"
+            f"  {distances} from the minimizer of the limit\n"
+            f"  at {point.variable} = {scales}{rate}"
         )
 
 

@@ -76,7 +76,7 @@ class Confirmation:
         return bool(abs(found - asked) <= _SLACK * abs(asked))
 
     def report(self) -> str:
-        """Return the test as one line."""
+        """Return the test as a few short lines."""
         scales, errors = (
             " and ".join(
                 mpmath.nstr(mpmath.mpf(x.numerator) / x.denominator, 3) for x in self.scales
@@ -89,7 +89,7 @@ class Confirmation:
             rate += f", predicted {bound}{mpmath.nstr(self.predicted, 3)}"
         verdict = "confirmed" if self.passed else "NOT CONFIRMED"
         point = self.limit.point
-        return f"{point.text}: {verdict}; errors {errors} at {point.variable} = {scales}{rate}"
+        return f"{point.text}: {verdict}\n  errors {errors}\n  at {point.variable} = {scales}{rate}"
 
 
 def confirm_limits(

@@ -14,6 +14,7 @@ from derive.render.text import wrap
 FORMAT = "regderive-audit"
 VERSION = 1
 
+DETAILS = "What is not as it was printed:"
 NOTES = (
     "Q is defined up to a positive factor and an additive constant, K up to the unit of time, which"
     " the constant of the loss and the scale of the weights change. The dual variable of a path is"
@@ -29,17 +30,35 @@ def counts(audits: Sequence[Audit]) -> dict[str, int]:
 
 
 def render_text(audits: Sequence[Audit], width: int = 80) -> str:
-    """Return a table: outcome, kind and place, and below what there is to say."""
-    lines: list[str] = []
-    for model, group in groupby(audits, lambda audit: audit.model):
+    """Return a table: outcome, kind and place, one line each, and below what there is to say.
+
+    Of one model everything is said; of several, what the misprints and the unchecked are.
+    """
+    models = list(dict.fromkeys(audit.model for audit in audits))
+    lines = [*_table(audits, width), "", DETAILS, ""] if len(models) > 1 else []
+    brief = (Outcome.AGREES, Outcome.UP_TO) if len(models) > 1 else ()
+    told = [audit for audit in audits if audit.finding.outcome not in brief]
+    for model, group in groupby(told, lambda audit: audit.model):
         lines.append(model)
         for audit in group:
             lines += _rows(audit, width)
         lines.append("")
     lines += wrap(NOTES, width)
+    if len(models) > 1:
+        lines += ["", "`derive audit ID` says of one model what agrees, and how it was decided."]
     lines.append("")
     lines.append(", ".join(f"{n} {outcome}" for outcome, n in counts(audits).items()))
     return "\n".join(lines)
+
+
+def _table(audits: Sequence[Audit], width: int) -> Iterator[str]:
+    """Yield a line for each model, and one for each of its formulas, cut to the width."""
+    for model, group in groupby(audits, lambda audit: audit.model):
+        yield model
+        for audit in group:
+            outcome, printed = audit.finding.outcome.value, audit.printed
+            line = f"  {outcome:12}  {printed.kind}: {printed.place}"
+            yield line if len(line) <= width else line[: width - 3].rstrip() + "..."
 
 
 def _rows(audit: Audit, width: int) -> Iterator[str]:

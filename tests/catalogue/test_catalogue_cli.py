@@ -39,7 +39,7 @@ def test_the_list_names_every_model_and_how_to_type_it(run):
     done = run("catalogue")
     assert done.returncode == 0
     for entry in entries():
-        assert f"{entry.id} " in done.stdout
+        assert entry.id in done.stdout.splitlines()
         assert all(f'"{output}"' in done.stdout for output in entry.outputs)
 
 
