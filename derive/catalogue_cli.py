@@ -3,81 +3,71 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from derive.errors import InputError
-from derive.output import deliver
+from derive.options import Json, Latex, Output, Standalone, Timeout
+from derive.output import check_writable, chosen_form, deliver
+from derive.running import Answer, Enter, answer_with, finish
 
 if TYPE_CHECKING:
     from derive.catalogue.entry import Entry
 
-Enter = Callable[[str], None]
-Run = Callable[[Callable[[Enter], Any], float, bool], Any]
-"""Runs a function in a limited child process."""
+Model = Annotated[str | None, typer.Argument(metavar="ID", hidden=True, show_default=False)]
+Bibtex = Annotated[bool, typer.Option("--bibtex", help="Print the BibTeX of the sources.")]
+Markdown = Annotated[
+    bool, typer.Option("--markdown", help="Derive all models and print a table of them.")
+]
 
-EXIT = {"PROVED": 0, "REFUTED": 1, "UNDECIDED": 3}
 
+def catalogue(
+    model: Model = None,
+    bibtex: Bibtex = False,
+    markdown: Markdown = False,
+    latex: Latex = False,
+    standalone: Standalone = False,
+    json: Json = False,
+    output: Output = None,
+    timeout: Timeout = 60.0,
+) -> None:
+    """List the published models, or derive one of them and show what was printed of it.
 
-def add_catalogue(app: typer.Typer, run: Run) -> None:
-    """Add the command to *app*; *run* limits the time and memory of what it computes."""
+    Without ID the models are listed. A model is a record: F and the start as one types them,
+    and formulas as they were printed. Nothing that is derived comes from the record but F and
+    the start. --latex and --json go with an ID.
 
-    @app.command()
-    def catalogue(
-        model: Annotated[
-            str | None,
-            typer.Argument(metavar="ID", help="The model to derive.", show_default=False),
-        ] = None,
-        bibtex: Annotated[
-            bool, typer.Option("--bibtex", help="Print the BibTeX of the sources.")
-        ] = False,
-        markdown: Annotated[
-            bool, typer.Option("--markdown", help="Derive all; print a table of models.")
-        ] = False,
-        latex: Annotated[bool, typer.Option("--latex", help="With ID: print LaTeX.")] = False,
-        json: Annotated[bool, typer.Option("--json", help="With ID: print JSON.")] = False,
-        timeout: Annotated[
-            float, typer.Option(help="Give up after S seconds.", min=0.1, max=86400, metavar="S")
-        ] = 60.0,
-    ) -> None:
-        """List the published models, or derive one of them and show what was printed of it.
+    Exit status: 0 listed; with ID as for `derive regularizer`.
 
-        A model is a record: F and the start as one types them, and formulas as they were printed.
-        Nothing that is derived comes from the record but F and the start.
+    \b
+    Examples:
+      derive catalogue
+      derive catalogue linear-neuron
+      derive catalogue tied-pair --bibtex
+      derive catalogue --markdown
+    """
+    form = chosen_form(
+        bibtex=bibtex, markdown=markdown, latex=latex, json=json, standalone=standalone
+    )
+    if model is None and form in ("latex", "json"):
+        raise InputError("--latex and --json go with an ID: `derive catalogue` lists them")
+    if model is not None and markdown:
+        raise InputError("--markdown is a table of all models: give no ID")
+    check_writable(output)
+    from derive.catalogue import bibtex as sources_of
+    from derive.catalogue import entries, find
 
-        Exit status with ID: as for `derive regularizer`.
-
-        \b
-        Examples:
-          derive catalogue
-          derive catalogue linear-neuron
-          derive catalogue tied-pair --bibtex
-          derive catalogue --markdown
-        """
-        if bibtex + markdown + latex + json > 1:
-            raise InputError("choose one of --bibtex, --markdown, --latex and --json")
-        if model is None and (latex or json):
-            raise InputError("--latex and --json go with an ID: `derive catalogue` lists them")
-        if model is not None and markdown:
-            raise InputError("--markdown is a table of all models: give no ID")
-        from derive.catalogue import bibtex as sources_of
-        from derive.catalogue import entries, find
-
-        chosen = entries() if model is None else (find(model),)
-        if bibtex:
-            keys = [k for e in chosen for k in (*e.cite, *(f.cite for f in e.printed))]
-            deliver(sources_of(sorted(set(keys))), None)
-        elif markdown:
-            deliver(run(lambda enter: _table(chosen, enter), timeout, True), None)
-        elif model is None:
-            deliver(_list(chosen), None)
-        else:
-            form = "latex" if latex else "json" if json else "text"
-            result, code = run(lambda enter: _derive(chosen[0], form, enter), timeout, True)
-            deliver(result, None)
-            raise typer.Exit(code)
+    chosen = entries() if model is None else (find(model),)
+    if bibtex:
+        keys = [k for e in chosen for k in (*e.cite, *(f.cite for f in e.printed))]
+        deliver(sources_of(sorted(set(keys))), output)
+    elif markdown:
+        finish(lambda enter: _table(chosen, enter), timeout, output)
+    elif model is None:
+        deliver(_list(chosen), output)
+    else:
+        finish(lambda enter: _derive(chosen[0], form, standalone, enter), timeout, output)
 
 
 def _list(chosen: tuple[Entry, ...]) -> str:
@@ -98,23 +88,21 @@ def _list(chosen: tuple[Entry, ...]) -> str:
     return "\n".join(lines)
 
 
-def _derive(entry: Entry, form: str, enter: Enter) -> tuple[str, int]:
+def _derive(entry: Entry, form: str, standalone: bool, enter: Enter) -> Answer:
     enter("importing the algebra")
     from derive.catalogue.listing import heading, printed_lines
     from derive.catalogue.model import derive_entry
 
     derivation = derive_entry(entry, enter)
     enter("rendering")
-    code = EXIT[derivation.verdict.value]
-    if form == "latex":
-        return derivation.to_latex(), code
-    if form == "json":
-        return derivation.to_json(), code
-    parts = [heading(entry), derivation.to_text(), printed_lines(entry)]
-    return "\n\n".join(part for part in parts if part), code
+    answer = answer_with(derivation, form, standalone)
+    if form != "text":
+        return answer
+    parts = [heading(entry), answer.result, printed_lines(entry)]
+    return Answer("\n\n".join(part for part in parts if part), answer.code)
 
 
-def _table(chosen: tuple[Entry, ...], enter: Enter) -> str:
+def _table(chosen: tuple[Entry, ...], enter: Enter) -> Answer:
     enter("importing the algebra")
     from derive.catalogue.listing import markdown
     from derive.catalogue.model import derive_entry
@@ -123,4 +111,4 @@ def _table(chosen: tuple[Entry, ...], enter: Enter) -> str:
     for entry in chosen:
         enter(entry.id)
         derived.append((entry, derive_entry(entry)))
-    return markdown(derived)
+    return Answer(markdown(derived))

@@ -3,63 +3,40 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from derive.options import Timeout
 from derive.output import contents, deliver
+from derive.running import Answer, Enter, run
 
 ACCEPTED, REJECTED, NO_CERTIFICATE = 0, 1, 2
 
-Enter = Callable[[str], None]
-Run = Callable[[Callable[[Enter], Any], float, bool], Any]
-"""Runs a function in a limited child process."""
 
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True, show_default=False)],
+    timeout: Timeout = 60.0,
+) -> None:
+    """Check a certificate: recompute every claim from F, without SymPy and without any search.
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What is printed, and the exit status."""
+    FILE is a record that --json wrote, or a certificate; - reads the standard input.
 
-    result: str
-    code: int
+    Exit status: 0 every claim holds and the verdict follows; 1 one does not; 2 no certificate;
+    3 out of time.
 
-
-def add_check(app: typer.Typer, run: Run) -> None:
-    """Add the command to *app*; *run* limits the time and memory of what it computes."""
-
-    @app.command()
-    def check(
-        file: Annotated[
-            str,
-            typer.Argument(
-                metavar="FILE",
-                help="A record of --json, or a certificate; - reads the standard input.",
-                show_default=False,
-            ),
-        ],
-        timeout: Annotated[
-            float, typer.Option(help="Give up after S seconds.", min=0.1, max=86400, metavar="S")
-        ] = 60.0,
-    ) -> None:
-        """Check a certificate: recompute every claim from F, without SymPy and without any search.
-
-        Exit status: 0 every claim holds and the verdict follows; 1 one does not; 2 no certificate;
-        3 out of time.
-
-        \b
-        Examples:
-          derive regularizer "a*u1" "a*u2" --json -o neuron.json
-          derive check neuron.json
-        """
-        text = contents(file)
-        answer = run(lambda enter: _check(text, enter), timeout, True)
-        if answer.code == ACCEPTED:
-            deliver(answer.result, None)
-        else:
-            print(f"derive: {' '.join(answer.result.split())}", file=sys.stderr)
-        raise typer.Exit(answer.code)
+    \b
+    Examples:
+      derive regularizer "a*u1" "a*u2" --json -o neuron.json
+      derive check neuron.json
+    """
+    text = contents(file)
+    answer = run(lambda enter: _check(text, enter), timeout)
+    if answer.code == ACCEPTED:
+        deliver(answer.result, None)
+    else:
+        print(f"derive: {' '.join(answer.result.split())}", file=sys.stderr)
+    raise typer.Exit(answer.code)
 
 
 def _check(text: str, enter: Enter) -> Answer:

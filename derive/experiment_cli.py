@@ -2,52 +2,49 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
 from derive.errors import InputError
-from derive.output import Narrator, check_writable, deliver
+from derive.options import Csv, Json, Output
+from derive.output import Narrator, check_writable, chosen_form, deliver
+from derive.running import use_one_thread
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _Found = TypeVar("_Found")
 
-Seed: TypeAlias = Annotated[int, typer.Option(help="Of the random numbers.", min=0, metavar="N")]
+Samples: TypeAlias = Annotated[
+    int, typer.Option(help="The number m of measurements.", min=1, max=10**4, metavar="M")
+]
+Seed: TypeAlias = Annotated[
+    int, typer.Option(help="Seed of the random numbers.", min=0, metavar="N")
+]
 Jobs: TypeAlias = Annotated[
     int, typer.Option(help="Processes, by joblib.", min=1, max=1024, metavar="N")
 ]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the JSON record.")]
-Csv: TypeAlias = Annotated[bool, typer.Option("--csv", help="Print a CSV table.")]
 Plot: TypeAlias = Annotated[
     Path | None, typer.Option(help="Draw the errors to a PNG, SVG or PDF file.", metavar="FILE")
 ]
-Output: TypeAlias = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Write the result to FILE.", metavar="FILE")
-]
+
+experiment = typer.Typer(
+    name="experiment", rich_markup_mode=None, short_help="Repeat a published experiment."
+)
 
 
-def add_experiment(app: typer.Typer) -> None:
-    """Add the command group to *app*."""
-    group = typer.Typer(
-        name="experiment", rich_markup_mode=None, help="Run a published experiment."
-    )
-    app.add_typer(group)
-
-    @group.callback()
-    def every() -> None:
-        """Run a published experiment: what a start leads to, predicted and trained."""
-
-    group.command("sparse-regression")(sparse_regression)
-    group.command("matrix-factorization")(matrix_factorization)
+@experiment.callback()
+def every() -> None:
+    """Repeat a published experiment: what a start leads to, predicted and trained."""
 
 
+@experiment.command(short_help="Sparse beta*, by a diagonal network.")
 def sparse_regression(
-    dimension: Annotated[int, typer.Option(help="d.", min=1, max=10**5, metavar="D")] = 1000,
-    samples: Annotated[int, typer.Option(help="m.", min=1, max=10**4, metavar="M")] = 100,
+    dimension: Annotated[
+        int, typer.Option(help="The dimension d of beta*.", min=1, max=10**5, metavar="D")
+    ] = 1000,
+    samples: Samples = 100,
     sparsity: Annotated[
         int, typer.Option(help="Entries of beta* that are not 0.", min=1, metavar="K")
     ] = 5,
@@ -68,42 +65,43 @@ def sparse_regression(
     predicted by its Q, some are trained by gradient flow in the weights as well
     (Azulay et al. 2021, sections 7.1 and 9; Woodworth et al. 2020, section 6).
 
+    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
+
     \b
     Examples:
       derive experiment sparse-regression
       derive experiment sparse-regression --csv -o errors.csv --plot errors.svg
       derive experiment sparse-regression --samples 200 --jobs 2 --json
     """
-    _prepare(json and csv, output, plot)
+    form = _prepare(json, csv, output, plot)
     numbers = _read_numbers(sizes, int, "--sizes", "80,100,200")
     from numerics.experiments import sparse_regression as experiments
     from numerics.experiments import tables
 
-    if plot is not None:
-        from numerics.display import require_matplotlib
-
-        require_matplotlib()
+    _require_plots(plot)
     setting = experiments.Setting(dimension, samples, sparsity, seed=seed, sizes=numbers)
     found = _narrated(lambda enter: experiments.sparse_regression(setting, jobs, enter))
     if plot is not None:
         from numerics.display import plot_sparse_regression
 
         plot_sparse_regression(found, plot)
-    render = tables.to_json if json else tables.to_csv if csv else tables.to_text
-    deliver(render(found), output)
+    deliver(_renderer(tables, form)(found), output)
 
 
+@experiment.command(short_help="Low-rank beta*, by descent on U U^T.")
 def matrix_factorization(
-    size: Annotated[int, typer.Option(help="n.", min=1, max=300, metavar="N")] = 50,
-    samples: Annotated[int, typer.Option(help="m.", min=1, max=10**4, metavar="M")] = 300,
-    rank: Annotated[int, typer.Option(help="That of beta*.", min=1, metavar="R")] = 2,
+    size: Annotated[int, typer.Option(help="beta* is N x N.", min=1, max=300, metavar="N")] = 50,
+    samples: Samples = 300,
+    rank: Annotated[int, typer.Option(help="The rank of beta*.", min=1, metavar="R")] = 2,
     noise: Annotated[
         float, typer.Option(help="Standard deviation of the noise.", min=0, metavar="X")
     ] = 1e-3,
     scales: Annotated[
-        str, typer.Option(help="Starts: U = scale I.", metavar="X,...")
+        str, typer.Option(help="Starts: U is each scale times the identity.", metavar="X,...")
     ] = "1e-4,1e-3,1e-2,1e-1,1",
-    steps: Annotated[str, typer.Option(help="Constant steps.", metavar="X,...")] = "0.3,0.1,0.03",
+    steps: Annotated[
+        str, typer.Option(help="Step sizes, constant in each descent.", metavar="X,...")
+    ] = "0.3,0.1,0.03",
     tolerance: Annotated[
         float, typer.Option(help="Relative residual at which descent ends.", metavar="X")
     ] = 5e-4,
@@ -130,24 +128,23 @@ def matrix_factorization(
     |<A_i, U U^T> - y_i| <= tolerance |y|. A step three times smaller takes three times as
     long, and smaller starts take longer, too.
 
+    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
+
     \b
     Examples (the first: about a minute, on one core):
       derive experiment matrix-factorization
-      derive experiment matrix-factorization --csv -o errors.csv --plot errors.svg --jobs 2
-      derive experiment matrix-factorization --size 20 --samples 60 --rank 1 --sizes 30,45,60
-      derive experiment matrix-factorization --noise 0 --tolerance 1e-5 --scales 1e-2,1e-1 --json
+      derive experiment matrix-factorization --csv -o errors.csv --plot errors.svg
+      derive experiment matrix-factorization --size 20 --samples 60 --sizes 30,60
+      derive experiment matrix-factorization --noise 0 --tolerance 1e-5 --json
     """
-    _prepare(json and csv, output, plot)
+    form = _prepare(json, csv, output, plot)
     starts = _read_numbers(scales, float, "--scales", "1e-3,1e-2,1")
     paces = _read_numbers(steps, float, "--steps", "0.3,0.1")
     numbers = _read_numbers(sizes, int, "--sizes", "100,200,300")
     from numerics.experiments import matrix_factorization as experiments
-    from numerics.experiments import matrix_tables as tables
+    from numerics.experiments import matrix_tables
 
-    if plot is not None:
-        from numerics.display import require_matplotlib
-
-        require_matplotlib()
+    _require_plots(plot)
     setting = experiments.Setting(
         size, samples, rank, noise, seed, starts, paces, numbers, tolerance
     )
@@ -156,20 +153,30 @@ def matrix_factorization(
         from numerics.display import plot_matrix_factorization
 
         plot_matrix_factorization(found, plot)
-    render = tables.to_json if json else tables.to_csv if csv else tables.to_text
-    deliver(render(found), output)
+    deliver(_renderer(matrix_tables, form)(found), output)
 
 
-def _prepare(two_formats: bool, *files: Path | None) -> None:
-    """Refuse what cannot be written, before time is spent, and use one thread."""
-    if two_formats:
-        raise InputError("choose one of --json and --csv")
-    for path in files:
-        if path is not None and str(path) != "-":
-            check_writable(path)
-    # The problems are small: threads of one product would wait for each other.
-    for name in _THREADS:
-        os.environ.setdefault(name, "1")
+def _prepare(json: bool, csv: bool, output: Path | None, plot: Path | None) -> str:
+    """Return the form of the result; refuse, before time is spent, what cannot be written."""
+    form = chosen_form(json=json, csv=csv)
+    check_writable(output)
+    check_writable(plot, "--plot")
+    use_one_thread()
+    return form
+
+
+def _require_plots(plot: Path | None) -> None:
+    """Refuse a plot without matplotlib, before time is spent."""
+    if plot is not None:
+        from numerics.display import require_matplotlib
+
+        require_matplotlib()
+
+
+def _renderer(tables: Any, form: str) -> Callable[[Any], str]:
+    """Return what writes the results in that form."""
+    render: Callable[[Any], str] = getattr(tables, f"to_{form}")
+    return render
 
 
 def _narrated(run: Callable[[Callable[[str], None] | None], _Found]) -> _Found:

@@ -2,78 +2,61 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from derive.errors import InputError
-from derive.output import check_writable, deliver
+from derive.options import Csv, Json, Output, Timeout
+from derive.output import check_writable, chosen_form, deliver
+from derive.running import Answer, Enter, finish, run, use_one_thread
 
-Enter = Callable[[str], None]
-Run = Callable[[Callable[[Enter], Any], float, bool], Any]
-"""Runs a function in a limited child process."""
-
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+Name = Annotated[str | None, typer.Argument(metavar="ID", hidden=True, show_default=False)]
 
 
-def add_figure(app: typer.Typer, run: Run) -> None:
-    """Add the command to *app*; *run* limits the time and memory of what it computes."""
+def figure(
+    name: Name = None,
+    json: Json = False,
+    csv: Csv = False,
+    output: Output = None,
+    timeout: Timeout = 120.0,
+) -> None:
+    """List the figures, or draw one: Q, unit balls and level sets, and explicit counterparts.
 
-    @app.command()
-    def figure(
-        name: Annotated[
-            str | None,
-            typer.Argument(metavar="ID", help="The figure to draw.", show_default=False),
-        ] = None,
-        output: Annotated[
-            Path | None,
-            typer.Option("-o", "--output", help="FILE.png, .pdf or .svg (ID.png).", metavar="FILE"),
-        ] = None,
-        json: Annotated[bool, typer.Option("--json", help="Print the data as JSON.")] = False,
-        csv: Annotated[bool, typer.Option("--csv", help="Print the data as CSV.")] = False,
-        timeout: Annotated[
-            float, typer.Option(help="Give up after S seconds.", min=0.1, max=86400, metavar="S")
-        ] = 120.0,
-    ) -> None:
-        """List the figures, or draw one: Q, unit balls and level sets, and explicit counterparts.
+    Without ID the figures are listed. With ID the figure is drawn to FILE.png, FILE.pdf or
+    FILE.svg as -o says, else to ID.png; with --json or --csv its numbers are printed instead,
+    or written to the text file of -o.
 
-        A figure is a record: parameterizations, starts, and the quantity to draw. Each curve is
-        derived from F when it is drawn. Drawing needs matplotlib (pip install 'regderive[plot]');
-        --json and --csv, which give the numbers instead, do not; with these -o is a text file.
+    A figure is a record: parameterizations, starts, and the quantity to draw. Each curve is
+    derived from F when it is drawn. Drawing needs matplotlib (pip install 'regderive[plot]');
+    --json and --csv do not.
 
-        Exit status: 0 drawn; 2 bad input, or no matplotlib; 3 a curve was not found, or out of
-        time.
+    Exit status: 0 listed, drawn or printed; 2 bad input, or no matplotlib; 3 a curve was not
+    found, or out of time.
 
-        \b
-        Examples:
-          derive figure
-          derive figure diagonal-balls
-          derive figure neuron-levels -o neuron.pdf
-          derive figure implicit-explicit --csv -o curves.csv
-        """
-        if json and csv:
-            raise InputError("choose one of --json and --csv")
-        if name is None and (json or csv or output is not None):
-            raise InputError("-o, --json and --csv go with an ID: `derive figure` lists them")
-        # The problems are small: threads of one product would wait for each other.
-        for variable in _THREADS:
-            os.environ.setdefault(variable, "1")
-        if name is None:
-            deliver(_list(), None)
-        elif json or csv:
-            if output is not None and str(output) != "-":
-                check_writable(output)
-            table = "to_json" if json else "to_csv"
-            deliver(run(lambda enter: _table(name, table, enter), timeout, output is None), output)
-        else:
-            _draw(name, output or Path(f"{name}.png"), run, timeout)
+    \b
+    Examples:
+      derive figure
+      derive figure diagonal-balls
+      derive figure neuron-levels -o neuron.pdf
+      derive figure implicit-explicit --csv -o curves.csv
+    """
+    form = chosen_form(json=json, csv=csv)
+    if name is None and (form != "text" or output is not None):
+        raise InputError("-o, --json and --csv go with an ID: `derive figure` lists them")
+    use_one_thread()
+    if name is None:
+        deliver(_list(), None)
+    elif form == "text":
+        _draw(name, output or Path(f"{name}.png"), timeout)
+    else:
+        check_writable(output)
+        finish(lambda enter: _table(name, form, enter), timeout, output)
 
 
-def _draw(name: str, path: Path, run: Run, timeout: float) -> None:
+def _draw(name: str, path: Path, timeout: float) -> None:
     from numerics.display import require_matplotlib
     from numerics.figures import find
 
@@ -85,7 +68,7 @@ def _draw(name: str, path: Path, run: Run, timeout: float) -> None:
     check_suffix(path)
     check_writable(path)
     begun = time.monotonic()
-    draw(run(lambda enter: _data(name, enter), timeout, True), path)
+    draw(run(lambda enter: _data(name, enter), timeout), path)
     deliver(f"{caption(figure)}\n\n{path} ({time.monotonic() - begun:.1f} s)", None)
 
 
@@ -99,12 +82,12 @@ def _data(name: str, enter: Enter) -> Any:
     return plotted(figure, enter)
 
 
-def _table(name: str, table: str, enter: Enter) -> str:
+def _table(name: str, form: str, enter: Enter) -> Answer:
     data = _data(name, enter)
     from numerics.figures import tables
 
-    text: str = getattr(tables, table)(data)
-    return text
+    render = {"json": tables.to_json, "csv": tables.to_csv}[form]
+    return Answer(render(data))
 
 
 def _list() -> str:

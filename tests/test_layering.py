@@ -24,7 +24,7 @@ LAYERS = [
     {"derive.derivation", "derive.radial"},
     {"derive.inverse", "derive.explicit", "derive.asymptotics"},
     {"derive.render", "derive.certificate", "derive.certificate_form", "derive.certificate_text"},
-    {"derive.request", "derive.running"},
+    {"derive.options", "derive.request", "derive.running"},
     {"derive.catalogue"},
     {"derive.audit"},
     {
@@ -34,6 +34,7 @@ LAYERS = [
         "derive.explicit_cli",
         "derive.figure_cli",
         "derive.regimes_cli",
+        "derive.regularizer_cli",
     },
     {"derive.catalogue_cli", "derive.audit_cli"},
     {"derive.cli"},
@@ -43,9 +44,11 @@ LAYERS = [
 ALLOWED_TO_USE_NUMERICS = {
     "derive.records",
     "derive.stages.radial_potential",
-    "derive.cli",
+    "derive.audit_cli",
     "derive.experiment_cli",
     "derive.figure_cli",
+    "derive.regimes_cli",
+    "derive.regularizer_cli",
 }
 # Finished records offer their own rendering on demand.
 LAZY = {

@@ -13,7 +13,7 @@ import mpmath
 import pytest
 import sympy
 
-from derive import InputError, NumericalError, Parameterization, cli, derive
+from derive import InputError, NumericalError, Parameterization, derive, regularizer_cli
 from derive.derivation import Derivation
 from derive.request import Options, read_request
 from derive.stages.piece import Piece
@@ -140,8 +140,8 @@ def test_the_command_fails_where_the_witnesses_disagree(monkeypatch: pytest.Monk
     monkeypatch.setattr(module, "crosscheck", lambda *args, **kwargs: wrong)
     for form in ("text", "json", "latex"):
         request = read_request(["w**2"], Options("", "", "", "", ""), form, False)
-        answer = cli._derive(request, DIGITS, False, lambda stage: None)
-        assert answer.code == cli.UNDECIDED
+        answer = regularizer_cli._derive(request, DIGITS, False, lambda stage: None)
+        assert answer.code == regularizer_cli.UNDECIDED
         alarm = answer.narration.splitlines()[-1]
         assert alarm.startswith("derive: --check: Flow, interpolant and Q DISAGREE")
         assert ("DISAGREE" in answer.result) is (form == "text")
