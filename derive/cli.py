@@ -105,7 +105,9 @@ def _explain(fault: Exception) -> int:
     """Print one line for what the argument parser refused, or for a fault of this program."""
     usage = getattr(fault, "format_message", None)
     if usage is not None:
-        _refuse(f"{usage()} (derive --help shows what is accepted)")
+        context = getattr(fault, "ctx", None)
+        command = "derive" if context is None else context.command_path
+        _refuse(f"{usage()} ({command} --help shows what is accepted)")
         return BAD_INPUT
     _refuse(f"internal error ({type(fault).__name__}: {fault}); please report this command")
     return UNDECIDED

@@ -5,6 +5,8 @@ Each message is one line that says what is wrong, where, and what would be accep
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class DeriveError(Exception):
     """Base of every error raised on purpose; its text is one line for a person to read."""
@@ -24,6 +26,18 @@ class LanguageError(InputError):
     def __init__(self, message: str, column: int | None = None) -> None:
         super().__init__(message if column is None else f"column {column}: {message}")
         self.column = column
+
+
+def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Return the end of a refusal of *name*: the names most like it, or *otherwise*.
+
+    >>> nearest("squar", ["linear", "square"], "see the list")
+    'did you mean square?'
+    """
+    import difflib
+
+    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.4)
+    return f"did you mean {' or '.join(near)}?" if near else otherwise
 
 
 class RankDeficient(InputError):

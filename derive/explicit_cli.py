@@ -54,8 +54,8 @@ def explicit(
     gradient flow differ, and the limits as the start goes to 0 or infinity.
 
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. Where the root
-    depends on several numbers it is certified at single points: --at gives one. Vectors of open
-    dimension start at 0: give u=0 in --start.
+    depends on several numbers it is certified at single points: --at gives one. A vector of open
+    dimension starts at 0: give u=0 in --start.
 
     Exit status: 0 R and R_F are printed and proved; 2 bad input; 3 one of them is undecided
     (which step stopped is printed), or out of time.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 import tomllib
@@ -10,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from derive.catalogue.entry import Entry, read_entry
-from derive.errors import InputError
+from derive.errors import InputError, nearest
 
 FOLDER = Path(__file__).parent
 
@@ -34,9 +33,8 @@ def find(name: str) -> Entry:
     known = {entry.id: entry for entry in entries()}
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-    hint = f"; did you mean {' or '.join(near)}?" if near else "; `derive catalogue` lists them"
-    raise InputError(f"there is no model {name!r} in the catalogue{hint}")
+    hint = nearest(name, known, "`derive catalogue` lists them")
+    raise InputError(f"there is no model {name!r} in the catalogue; {hint}")
 
 
 def bibtex(keys: Iterable[str]) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from dataclasses import asdict
 from typing import Any
 
+from numerics.experiments.formats import csv_table, json_record
 from numerics.experiments.matrix_factorization import Experiment
 
-VERSION = 1
 _COLUMNS = (
     "kind",
     "samples",
@@ -27,17 +24,12 @@ _COLUMNS = (
 
 def to_json(experiment: Experiment) -> str:
     """Return the versioned JSON record; numbers of what diverged are null."""
-    record = {"experiment": "matrix-factorization", "version": VERSION, **asdict(experiment)}
-    return json.dumps(record, indent=2, allow_nan=False)
+    return json_record("matrix-factorization", experiment)
 
 
 def to_csv(experiment: Experiment) -> str:
     """Return one row for each result, with empty cells where a column does not apply."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, _COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_rows(experiment))
-    return stream.getvalue().rstrip("\n")
+    return csv_table(_COLUMNS, _rows(experiment))
 
 
 def _rows(experiment: Experiment) -> list[dict[str, Any]]:

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from dataclasses import asdict
 from typing import Any
 
+from numerics.experiments.formats import csv_table, json_record
 from numerics.experiments.sparse_regression import Experiment
 
-VERSION = 1
 _COLUMNS = ("kind", "samples", "alpha", "shape", "error", "l1_norm", "residual", "distance")
 
 
 def to_json(experiment: Experiment) -> str:
     """Return the versioned JSON record; alpha is null where no scale reaches the target."""
-    record = {"experiment": "sparse-regression", "version": VERSION, **asdict(experiment)}
-    return json.dumps(record, indent=2, allow_nan=False)
+    return json_record("sparse-regression", experiment)
 
 
 def to_csv(experiment: Experiment) -> str:
     """Return one row for each result, with empty cells where a column does not apply."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, _COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_rows(experiment))
-    return stream.getvalue().rstrip("\n")
+    return csv_table(_COLUMNS, _rows(experiment))
 
 
 def _rows(experiment: Experiment) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import itertools
 import tomllib
@@ -11,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from derive.errors import InputError
+from derive.errors import InputError, nearest
 
 FOLDER = Path(__file__).parent / "entries"
 KINDS = ("profile", "ball", "levels", "sweep")
@@ -121,9 +120,8 @@ def find(name: str) -> Specification:
     known = {figure.id: figure for figure in figures()}
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-    hint = f"; did you mean {' or '.join(near)}?" if near else "; `derive figure` lists them"
-    raise InputError(f"there is no figure {name!r}{hint}")
+    hint = nearest(name, known, "`derive figure` lists them")
+    raise InputError(f"there is no figure {name!r}; {hint}")
 
 
 def read_specification(name: str, record: Mapping[str, Any]) -> Specification:
