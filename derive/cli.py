@@ -41,6 +41,8 @@ def top(
     """Derive the implicit regularizer of gradient flow on a parameterization beta = F(w).
 
     Try:  derive regularizer "a*u1" "a*u2"
+
+    "derive COMMAND --help" explains a command and gives examples.
     """
     if version:
         from derive import __version__
@@ -48,16 +50,6 @@ def top(
         print(f"regderive {__version__}")
     elif context.invoked_subcommand is None:
         print(context.get_help())
-
-
-def _protect(arguments: Sequence[str]) -> list[str]:
-    """Let expressions such as -w**2 pass as arguments: one leading minus is no option here."""
-    return [
-        f" {a}"
-        if a.startswith("-") and not a.startswith("--") and a not in ("-o", "-h", "-")
-        else a
-        for a in arguments
-    ]
 
 
 # In the order in which one learns them: derive, ask more of it, trust it, and see what is known.
@@ -73,6 +65,16 @@ for _command, _summary in (
 ):
     app.command(short_help=_summary)(_command)
 app.add_typer(experiment)
+
+
+def _protect(arguments: Sequence[str]) -> list[str]:
+    """Let expressions such as -w**2 pass as arguments: one leading minus is no option here."""
+    return [
+        f" {a}"
+        if a.startswith("-") and not a.startswith("--") and a not in ("-o", "-h", "-")
+        else a
+        for a in arguments
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
