@@ -76,6 +76,8 @@ def regimes(
       derive regimes "p**D - m**D" --start p=1,m=1 --scale D --to oo
     """
     form = chosen_form(latex=latex, json=json, standalone=standalone)
+    if check and form != "text":
+        raise InputError("--check is for text: leave out --json or --latex")
     check_writable(output)
     options = Options(start, positive, vector, matrix, parameter)
     request = read_request(outputs or [], options, form, standalone)
@@ -106,7 +108,7 @@ def _regimes(request: Request, name: str, toward: list[str], check: bool, enter:
     found = regimes(derivation, name, toward, enter)
     enter("rendering")
     answer = answer_with(found, request.form, request.standalone)
-    if not check or request.form != "text":
+    if not check:
         return answer
     enter("numbers at two scales")
     lines, confirmed = _confirm(found)

@@ -385,3 +385,11 @@ def test_refusals_are_one_line(arguments, code, words):
     assert done.returncode == code
     (line,) = done.stderr.strip().splitlines()
     assert words in line
+
+
+@pytest.mark.parametrize("form", ["--json", "--latex"])
+def test_a_check_is_not_left_out_in_silence(form):
+    command = [sys.executable, "-m", "derive", "regimes", "w**2", "--check", form]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == "derive: --check is for text: leave out --json or --latex\n"
