@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from derive.checking.space import Space
 
 BITS = 320
-TERMS, DEGREE, DIGITS = 300_000, 2_000, 20_000
+TERMS, DEGREE, DIGITS, WORK = 300_000, 2_000, 20_000, 30_000_000
 
 
 def times(a: Any, b: Any) -> Any:
@@ -35,6 +35,8 @@ class Function:
     """A quotient of two integer polynomials in the names of a :class:`Space`."""
 
     def __init__(self, space: Space, top: Any, bottom: Any) -> None:
+        space.work += len(top) * len(bottom)
+        require(space.work < WORK, "the certificate takes too much work")
         if not bottom.is_one():
             common = top.gcd(bottom) if bottom.leading_coefficient() > 0 else -top.gcd(bottom)
             top, bottom = top / common, bottom / common
@@ -82,15 +84,9 @@ class Function:
     def derivative(self, k: int) -> Function:
         """Return the derivative by weight or constant k, that of generators by their rules."""
         total, space = self.partial(k), self.space
-        for j, (kind, argument, exponent, f) in enumerate(space.generators, space.size):
-            part = self.partial(j)
-            if not part.top.is_zero():
-                inner = argument.derivative(k)
-                if not inner.top.is_zero():
-                    total = total + part * space.slope(kind, argument, exponent, f) * inner
-                if kind == "power" and exponent.uses(k):
-                    change = f * space.find("log", argument) * exponent.derivative(k)
-                    total = total + part * change
+        for j in range(space.size, space.size + len(space.generators)):
+            if self.uses(j):
+                total = total + self.partial(j) * space.slope_of(j, k)
         return total
 
     def at(self, values: Sequence[Any]) -> Any:

@@ -7,7 +7,6 @@ assumptions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from derive.checking.text import names_in, require
@@ -16,17 +15,18 @@ _LARGEST = ("the root", "the only real root", "the largest real root", "the leng
 _BRANCH = "the root on the branch of the start"
 
 
-def compare(record: Any, accepted: Iterable[str], report: Any) -> None:
+def compare(record: Any, checker: Any, report: Any) -> None:
     """Require that a record prints what its certificate certifies, or leaves open by name."""
-    certificate, kinds, open_ = record["certificate"], set(accepted), set(report.open)
+    certificate, kinds, open_ = record["certificate"], checker.established, set(report.open)
     left = f"; it leaves open: {report.open[0]:.80}" if report.open else ""
     said = record["verdict"]
     require(said == report.verdict, f"the record says {said!s:.40}, its certificate does not{left}")
     given = record["parameterization"]
     same = all(given[key] == certificate[key] for key in ("outputs", "weights", "start"))
     require(same, "the record is of another F or start than its certificate")
-    tied = {entry["main"] for entry in certificate["ties"]}
-    require(tied == {*given["ties"], *given["idle"]}, "the record ties other weights")
+    ties = [*given["idle"], *(f"{w} - ({tree})" for w, tree in given["ties"].items())]
+    same = [entry["zero"] for entry in certificate["ties"]] == ties
+    require(same, "the record ties other weights")
     proved = {kind: "PROVED" for kind in ("hessian", "warp") if kind in kinds}
     refuted = {kind: "REFUTED" for kind in ("no hessian", "no warp") if kind in kinds}
     found = {*proved.values(), "UNDECIDED"} if "no warp" not in kinds else {"REFUTED", "UNDECIDED"}
@@ -42,19 +42,28 @@ def compare(record: Any, accepted: Iterable[str], report: Any) -> None:
         opened or record["hessian"]["verdict"] in found,
         "the record says something else of the Hessian map",
     )
-    if "PROVED" in (said, record["potential"]["verdict"]):
-        require(said == record["potential"]["verdict"], "the record says something else of Q")
+    require(said == record["potential"]["verdict"], "the record says something else of Q")
     claims = certificate["claims"]
-    laws = [[c["laws"], c["values"]] for c in claims if c["claim"] == "laws"]
-    printed = [record["conserved"]["laws"], record["conserved"]["values_at_start"]]
-    same = printed in laws or "the conserved quantities" in open_
-    require(same, "the record lists other conserved quantities")
+    conserved = record["conserved"]
+    laws = [c for c in claims if c["claim"] == "laws"]
+    same = [[c["laws"], c["values"]] for c in laws] == [
+        [conserved["laws"], conserved["values_at_start"]]
+    ] and conserved["count"] == len(conserved["laws"])
+    complete = conserved["verdict"] != "PROVED" or any(c["brackets"] is not None for c in laws)
+    left_open = "the conserved quantities" in open_
+    require(left_open or (same and complete), "the record says something else of what is conserved")
     g = record["warping"]["g"]
     warps = [claim["g"] for claim in claims if claim["claim"] == "dual"]
     warps += ["1"] if "hessian" in kinds else []
-    same = g is None or g in warps or any(w.startswith(f"({g})/(") for w in warps)
+    same = g is None or g in warps or any(_is_multiple(g, w, checker.space) for w in warps)
     require(same or "the dual coordinates" in open_, "the record prints another g")
     _compare_forms(record, [*given["beta"]])
+
+
+def _is_multiple(g: str, w: str, space: Any) -> bool:
+    """Tell whether two warps differ by a positive constant, in the weights that are not tied."""
+    ratio = space.without_ties(space.read(g) / space.read(w))
+    return bool(space.is_of_constants(ratio) and ratio.at(space.start) > 0)
 
 
 def _compare_forms(record: Any, betas: list[str]) -> None:
@@ -90,7 +99,7 @@ def _says(piece: Any, claim: Any, opened: bool) -> bool:
         and (integral or claim["Q"] == piece["Q"])
         and (integral or not piece["abbreviations"])
         and used <= {*constants, *roots}
-        and all(_value(named.get(n, {})) == value for n, value in constants.items())
+        and all(v is not None and _value(named.get(n, {})) == v for n, v in constants.items())
         and all(_is_root(r, named.get(n, {}), claim) for n, r in roots.items())
         and (claim["parameter"], claim["curve"]) == (curve["parameter"], curve["beta"])
     )

@@ -27,7 +27,7 @@ from derive.checking.function import (
 )
 from derive.checking.text import NAME, NotACertificate, Rejected, called, rational, require, tree_of
 
-DEPTH, POWER, NAMES = 200, 400, 400
+DEPTH, POWER, NAMES, ROOTS = 200, 400, 400, 100
 CALLS = ("exp", "log", "sin", "cos", "asinh", "atan")
 HYPERBOLIC = ("sinh", "cosh", "tanh")
 SHAPES = frozenset(
@@ -54,7 +54,7 @@ class Space:
         given = [*weights, *constants]
         if len(set(given)) < len(given) or not all(NAME.fullmatch(n) for n in given):
             raise NotACertificate("names are letters, digits and underscores, each given once")
-        self.size, self.weights = len(given), len(weights)
+        self.size, self.weights, self.work = len(given), len(weights), 0
         require(self.size + size <= NAMES, "there are too many names")
         ring = fmpz_mpoly_ctx.get([f"x{i}" for i in range(self.size + size)], Ordering.degrevlex)
         self.one = ring.constant(1)
@@ -64,6 +64,7 @@ class Space:
         self.known: list[tuple[str, Function, Function, Function]] = []
         self.relations: list[tuple[Any, int]] = []
         self.divisors: dict[str, Any] = {}
+        self.slopes: dict[tuple[int, int], Function] = {}
         self.w0: list[Function] = []
         self.start: list[Any] = []
         self.fields = [
@@ -89,7 +90,9 @@ class Space:
         """Return the values of all names, given those of weights and constants."""
         found = list(start)
         for kind, argument, exponent, _ in self.generators:
-            found.append(ball(kind, argument.at(found), exponent.at(found)))
+            x = ball(kind, argument.at(found), exponent.at(found))
+            require(isinstance(x, fmpq) or x.is_finite(), f"{kind} has no real value there")
+            found.append(x)
         return found
 
     def started(self, at: dict[str, str]) -> list[Any]:
@@ -103,9 +106,12 @@ class Space:
         if f.top.is_constant() and f.bottom.is_constant():
             return f
         images = [*self.w0, *self.symbols[self.weights :]]
+        needed = [f]
+        for j, (_, argument, _, _) in reversed([*enumerate(self.generators, self.size)]):
+            needed += [argument] if any(g.uses(j) for g in needed) else []
         for j, (kind, argument, exponent, _) in enumerate(self.generators, self.size):
-            if f.uses(j):
-                u = self.at_start(argument)
+            if any(g.uses(j) for g in needed):
+                u = argument.into(images)
                 value = None if (x := constant(u)) is None else ball(kind, x, fmpq(0))
                 exact = isinstance(value, fmpq)
                 images[j] = self.number(value) if exact else self.find(kind, u, exponent, True)
@@ -151,15 +157,15 @@ class Space:
         """Forget the definitions since *before*."""
         self.names, self.known, self.relations, self.generators = before
         self.start = self.start[: self.size + len(self.generators)]
+        self.slopes = {key: f for key, f in self.slopes.items() if key[0] < len(self.start)}
 
     def is_of_constants(self, f: Function) -> bool:
         """Tell whether a function has no weight in it, nor a call of one."""
-        varying = [
-            j
-            for j, (_, u, e, _) in enumerate(self.generators, self.size)
-            if f.uses(j) and not (self.is_of_constants(u) and self.is_of_constants(e))
-        ]
-        return not varying and not any(f.uses(k) for k in range(self.weights))
+        varying = [*range(self.weights)]
+        for j, (_, u, e, _) in enumerate(self.generators, self.size):
+            if any(x.uses(k) for x in (u, e) for k in varying):
+                varying.append(j)
+        return not any(f.uses(k) for k in varying)
 
     def define(self, entry: Any) -> None:
         """Add a definition."""
@@ -253,6 +259,18 @@ class Space:
                 real, imaginary = real * x - imaginary * y, real * y + imaginary * x
         return all(f.is_zero() for f in (u - total, c - real, s - imaginary))
 
+    def slope_of(self, j: int, k: int) -> Function:
+        """Return the derivative of the generator at place j by weight or constant k."""
+        if (j, k) not in self.slopes:
+            kind, argument, exponent, f = self.generators[j - self.size]
+            total, inner = self.number(0), argument.derivative(k)
+            if not inner.top.is_zero():
+                total = self.slope(kind, argument, exponent, f) * inner
+            if kind == "power" and not (change := exponent.derivative(k)).top.is_zero():
+                total = total + f * self.find("log", argument) * change
+            self.slopes[j, k] = total
+        return self.slopes[j, k]
+
     def slope(self, kind: str, u: Function, exponent: Function, f: Function) -> Function:
         """Return the derivative of f = kind(u) by u."""
         if kind == "exp":
@@ -277,6 +295,7 @@ class Space:
         self.names[name] = self.symbols[k]
         P = self.read(entry["root of"]).top
         self.names[name] = image
+        require(P.degrees()[k] <= ROOTS, f"the polynomial of {name} has too high a degree")
         root, coefficients = image.at(self.start), list[Any]()
         while not P.is_zero():
             n, lead = int(P.degrees()[k]), leading(P, k)
@@ -345,6 +364,7 @@ class Space:
         require(isinstance(node, ast.Call), f"{type(node).__name__} is not part of the language")
         name, inner, more = called(node)
         absolute = isinstance(inner, ast.Call) and called(inner)[0] in ("Abs", "abs")
+        require(not absolute or called(inner)[2], "a function has one argument")
         if name == "log" and absolute:
             inner = called(inner)[1]
         kind = "power" if name == "sqrt" else name

@@ -10,6 +10,8 @@ from typing import Any
 from flint import fmpq
 
 LENGTH = 20_000
+PLAIN = re.compile(r"[A-Za-z0-9_+\-*/(), ]*", re.ASCII)
+ODD = re.compile(r"(?<![A-Za-z0-9_])[0-9]+[A-Za-z_]", re.ASCII)  # such as 0x1F and 1_0
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 RATIONAL = re.compile(r"-?\d{1,999}(/\d{1,999})?", re.ASCII)
 
@@ -39,6 +41,8 @@ def rational(text: Any) -> fmpq:
 def tree_of(text: Any) -> ast.expr:
     """Return the syntax tree of a text within bounds."""
     require(isinstance(text, str) and len(text) <= LENGTH, "a text is missing or too long")
+    plain = PLAIN.fullmatch(text) and not ODD.search(text)
+    require(plain, f"not an expression of the language: {text[:60]}")
     try:
         tree: ast.expr = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
