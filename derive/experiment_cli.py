@@ -74,7 +74,7 @@ def sparse_regression(
       derive experiment sparse-regression --samples 200 --jobs 2 --json
     """
     form = _prepare(json, csv, output, plot)
-    numbers = _read_numbers(sizes, int, "--sizes", "80,100,200")
+    numbers = _read_sizes(sizes, "80,100,200")
     from numerics.experiments import sparse_regression as experiments
     from numerics.experiments import tables
 
@@ -140,7 +140,7 @@ def matrix_factorization(
     form = _prepare(json, csv, output, plot)
     starts = _read_numbers(scales, float, "--scales", "1e-3,1e-2,1")
     paces = _read_numbers(steps, float, "--steps", "0.3,0.1")
-    numbers = _read_numbers(sizes, int, "--sizes", "100,200,300")
+    numbers = _read_sizes(sizes, "100,200,300")
     from numerics.experiments import matrix_factorization as experiments
     from numerics.experiments import matrix_tables
 
@@ -190,6 +190,13 @@ def _narrated(run: Callable[[Callable[[str], None] | None], _Found]) -> _Found:
 
 
 _Number = TypeVar("_Number", int, float)
+
+
+def _read_sizes(text: str, example: str) -> tuple[int, ...]:
+    numbers = _read_numbers(text, int, "--sizes", example)
+    if min(numbers, default=1) < 1:
+        raise InputError(f"--sizes: {min(numbers)} is no number of samples; give 1 or more")
+    return numbers
 
 
 def _read_numbers(

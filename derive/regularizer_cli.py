@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from derive.errors import InputError, NumericalError
+from derive.errors import DeriveError, InputError, NumericalError
 from derive.options import (
     Json,
     Latex,
@@ -112,25 +112,33 @@ def _derive(request: Request, digits: int | None, module: bool, enter: Enter) ->
 
     enter("parameterization")
     derivation = derive(model_of(request), enter)
-    report = None
+    report, failure = None, ""
     if digits is not None and derivation.verdict is Verdict.PROVED:
         enter("flow in the weights")
-        from numerics.crosscheck import crosscheck
-
-        checked = derivation
-        if request.vectors:
-            from derive.radial import in_components
-
-            checked = in_components(derivation)
-        report = crosscheck(checked, digits=digits)
+        try:
+            report = _checked(derivation, digits)
+        except DeriveError as error:
+            failure = f"derive: --check: could not be done: {error}"
     enter("rendering")
     answer = answer_with(derivation, request.form, request.standalone)
     derived = Derived(answer.result, answer.code)
     if report is not None:
         derived = _with_check(derived, report, request.form)
+    elif failure:
+        derived = replace(derived, code=UNDECIDED, narration=failure)
     elif digits is not None:
         derived = replace(derived, narration="--check: there is no Q to check")
     return _with_module(derived, derivation) if module else derived
+
+
+def _checked(derivation: Any, digits: int) -> Any:
+    """Return the cross-check of Q; a vector model is checked in components."""
+    from derive.radial import RadialDerivation, in_components
+    from numerics.crosscheck import crosscheck
+
+    if isinstance(derivation, RadialDerivation):
+        derivation = in_components(derivation)
+    return crosscheck(derivation, digits=digits)
 
 
 def _with_check(derived: Derived, report: Any, form: str) -> Derived:

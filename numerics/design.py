@@ -146,6 +146,7 @@ def read_design(X: Any) -> Design:
         matrix = sparse.csr_array(X, dtype=np.float64)
         _refuse_undefined(np.asarray(matrix.sum(axis=1)).reshape(-1))
         return Sparse(matrix)
+    refuse_masked(X, "X")
     try:
         array = np.asarray(X)
         _check(array.shape, array.dtype)
@@ -157,6 +158,12 @@ def read_design(X: Any) -> Design:
     with np.errstate(over="ignore", invalid="ignore"):
         _refuse_undefined(array.sum(axis=1))
     return Dense(array)
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse a masked array: what it hides would count as data."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{name} is a masked array: drop what is masked, and give a plain array")
 
 
 def _check(shape: tuple[int, ...], dtype: Any) -> None:
@@ -177,6 +184,7 @@ def _refuse_undefined(sums: Array) -> None:
 
 def read_target(y: Any, m: int) -> Array:
     """Return the m numbers of y; InputError for anything else."""
+    refuse_masked(y, "y")
     try:
         source = np.asarray(y)
         if np.issubdtype(source.dtype, np.complexfloating):

@@ -137,15 +137,7 @@ def polish(mirror: Mirror, problem: Problem, point: Point, tol: float) -> Point:
     """
     best = point
     for _ in range(_POLISHES):
-        weights = 1 / mirror.curvature(point.beta)
-        dual = problem.design.adjoint(point.multiplier)
-        gap = dual - mirror.gradient(point.beta)
-        usable = np.isfinite(weights) & np.isfinite(gap)
-        weights, gap = np.where(usable, weights, 0), np.where(usable, gap, 0)
-        shift = problem.design.apply(weights * gap)
-        step = -_solve(problem.design.gram(weights), point.residual + shift)
-        beta = point.beta + weights * (gap + problem.design.adjoint(step))
-        point = measured(mirror, problem, beta, point.multiplier + step, point.iterations + 1)
+        point = _newton_step(mirror, problem, point)
         if not point.stationarity <= max(tol, best.stationarity):
             break
         if problem.size(point.residual) < problem.size(best.residual):
@@ -153,6 +145,35 @@ def polish(mirror: Mirror, problem: Problem, point: Point, tol: float) -> Point:
         if problem.size(best.residual) <= tol:
             break
     return best
+
+
+def refine(mirror: Mirror, problem: Problem, point: Point, tol: float) -> Point:
+    """Return the better of a point, its errors measured anew, and of Newton steps from there.
+
+    For a mirror map without cancellation near beta_0, where the one of the point had lost digits.
+    """
+    best = point = measured(mirror, problem, point.beta, point.multiplier, point.iterations)
+    for _ in range(_POLISHES):
+        if max(problem.size(best.residual), best.stationarity) <= tol:
+            break
+        point = _newton_step(mirror, problem, point)
+        errors = [max(problem.size(p.residual), p.stationarity) for p in (point, best)]
+        if not errors[0] < errors[1]:
+            break
+        best = point
+    return best
+
+
+def _newton_step(mirror: Mirror, problem: Problem, point: Point) -> Point:
+    """Return the point after one step on both equations, measured."""
+    weights = 1 / mirror.curvature(point.beta)
+    gap = problem.design.adjoint(point.multiplier) - mirror.gradient(point.beta)
+    usable = np.isfinite(weights) & np.isfinite(gap)
+    weights, gap = np.where(usable, weights, 0), np.where(usable, gap, 0)
+    shift = problem.design.apply(weights * gap)
+    step = -_solve(problem.design.gram(weights), point.residual + shift)
+    beta = point.beta + weights * (gap + problem.design.adjoint(step))
+    return measured(mirror, problem, beta, point.multiplier + step, point.iterations + 1)
 
 
 def measured(

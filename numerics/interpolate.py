@@ -6,7 +6,7 @@ import enum
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,13 +15,13 @@ import scipy.linalg
 from derive.errors import InputError
 from numerics.backend import Array
 from numerics.design import Dense, Design, read_design, read_target
-from numerics.dual_newton import Point, Problem, measured, minimize, polish
+from numerics.dual_newton import Point, Problem, measured, minimize, polish, refine
 from numerics.kkt_newton import minimize_coupled
 from numerics.potential import NumericPotential
 from numerics.radial import NumericRadialPotential
 from numerics.radial_interpolate import minimize_radial
 from numerics.rank import Rows, independent_rows, named
-from numerics.reach import blocking_rows
+from numerics.reach import blocking_rows, only_at_the_boundary
 
 _LARGEST = 1e150
 """Squares of larger numbers overflow."""
@@ -45,6 +45,7 @@ class Status(enum.Enum):
     CONVERGED = "converged"
     STALLED = "stalled: rounding leaves no step that improves the point"
     ITERATION_LIMIT = "iteration limit"
+    BOUNDARY = "the target is reached in the limit only, at the boundary of the domain of Q"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,14 +112,18 @@ def interpolate(
         raise InputError("Q must be in numbers: give d.potential.numeric(start)")
     if not (isinstance(tol, int | float) and 1e-15 <= tol < 1):
         raise InputError(f"tol = {tol!r} must be a number from 1e-15 to below 1")
-    if not (isinstance(max_iterations, int) and max_iterations >= 1):
+    whole = isinstance(max_iterations, int) and not isinstance(max_iterations, bool)
+    if not (whole and max_iterations >= 1):
         raise InputError(f"max_iterations = {max_iterations!r} must be an integer of at least 1")
     # What overflows or is undefined shows as inf or nan, which is looked for where it matters.
     with np.errstate(all="ignore"):
-        return _interpolate(q.plain, X, y, float(tol), max_iterations)
+        return _interpolate(q, X, y, float(tol), max_iterations)
 
 
-def _interpolate(q: AnyPotential, X: Any, y: Any, tol: float, max_iterations: int) -> Solution:
+def _interpolate(
+    proved: AnyPotential, X: Any, y: Any, tol: float, max_iterations: int
+) -> Solution:
+    q = proved.plain
     design = read_design(X)
     target = read_target(y, design.shape[0])
     beta = _origin(q, design)
@@ -128,6 +133,7 @@ def _interpolate(q: AnyPotential, X: Any, y: Any, tol: float, max_iterations: in
         kept = list(rows.kept)
         design, target, gram = design.select(kept), target[kept], gram[np.ix_(kept, kept)]
     problem = _problem(design, target, gram, beta)
+    boundary = False
     close = rows.distance < _CLOSE
     if isinstance(q, NumericRadialPotential):
         radial = functools.partial(minimize_radial, q)
@@ -138,8 +144,12 @@ def _interpolate(q: AnyPotential, X: Any, y: Any, tol: float, max_iterations: in
         dual = functools.partial(_solve, q, beta=beta, max_iterations=max_iterations)
         point = _orthonormal(q, problem, beta, dual) if close else dual(problem, tol)
         if problem.size(point.residual) > _UNREACHED:
-            _refuse_unreachable(q, problem, rows.kept)
-    return _solution(problem, point, tol, max_iterations, rows)
+            _refuse_unreachable(q, problem, beta, rows.kept)
+        if tol < point.stationarity < _UNREACHED and isinstance(proved, NumericPotential):
+            point = refine(proved, problem, point, tol)
+        boundary = only_at_the_boundary(q, problem, beta, point.beta)
+    solution = _solution(problem, point, tol, max_iterations, rows)
+    return _at_the_boundary(solution) if boundary else solution
 
 
 def _gram(design: Design) -> Array:
@@ -203,9 +213,11 @@ def _orthonormal(
     return measured(q, problem, point.beta, multiplier, point.iterations)
 
 
-def _refuse_unreachable(q: NumericPotential, problem: Problem, kept: tuple[int, ...]) -> None:
+def _refuse_unreachable(
+    q: NumericPotential, problem: Problem, beta: Array, kept: tuple[int, ...]
+) -> None:
     """Raise where a combination of rows is bounded on the domain of Q, and y lies beyond."""
-    rows = [kept[i] for i in blocking_rows(q, problem.design, problem.y)]
+    rows = [kept[i] for i in blocking_rows(q, problem.design, problem.y, beta)]
     if rows:
         raise InputError(
             f"y is out of reach: no beta in the domain of Q has X beta = y, as a combination of "
@@ -238,6 +250,11 @@ def _solution(
         message,
         rows.dropped,
     )
+
+
+def _at_the_boundary(solution: Solution) -> Solution:
+    text = "y is reached in the limit only, at the boundary of the domain of Q: no beta fits"
+    return replace(solution, status=Status.BOUNDARY, message=text)
 
 
 def _stall(problem: Problem, point: Point, tol: float) -> str:

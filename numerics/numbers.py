@@ -42,6 +42,8 @@ def _items(values: Any, what: str) -> list[Any]:
 
 def read_number(value: Any, what: str) -> Fraction:
     """Return the exact value of a number of any of the libraries, or of a string."""
+    if isinstance(value, bool):
+        raise InputError(f"{what} must be a number, not {value}")
     try:
         if isinstance(value, str):
             match = re.search(r"[eE]([+-]?\d+)\s*$", value)

@@ -7,14 +7,20 @@ import scipy.optimize
 
 from numerics.backend import Array
 from numerics.design import Design
-from numerics.dual_newton import Mirror
+from numerics.dual_newton import Mirror, Problem
 
 _FAR = 1e300
+_NEAR = 1e-6
+"""Distance to the boundary, relative to that of the start, below which a coordinate is at it."""
+_EXACT = 1e-12
+"""Relative error of a sum of doubles that is 0 in exact numbers."""
+_MOST = 10**7
+"""Entries of a linear program; a larger one is not worth its time."""
 _CLEAR = 1e-7
 """Least misfit, relative to the target, from which it is more than the program's own error."""
 
 
-def blocking_rows(mirror: Mirror, design: Design, y: Array) -> list[int]:
+def blocking_rows(mirror: Mirror, design: Design, y: Array, start: Array) -> list[int]:
     """Return rows with a combination that is bounded on the domain of Q, and y beyond; or none.
 
     ``min |X beta - y|_1`` over the box of all beta that are images of the mirror map. Where it is
@@ -22,10 +28,9 @@ def blocking_rows(mirror: Mirror, design: Design, y: Array) -> list[int]:
     (Farkas 1902).
     """
     m, d = design.shape
-    sides = [mirror.inverse_gradient(np.full(d, far)) for far in (-_FAR, _FAR)]
     bounds = [
         (low if np.isfinite(low) else None, high if np.isfinite(high) else None)
-        for low, high in zip(*sides, strict=True)
+        for low, high in zip(*_sides(mirror, start), strict=True)
     ]
     if all(bound == (None, None) for bound in bounds):
         return []
@@ -44,3 +49,59 @@ def blocking_rows(mirror: Mirror, design: Design, y: Array) -> list[int]:
         return []
     multiplier = np.abs(program.eqlin.marginals)
     return [int(i) for i in np.flatnonzero(multiplier > 1e-9)]
+
+
+def only_at_the_boundary(mirror: Mirror, problem: Problem, start: Array, beta: Array) -> bool:
+    """Tell whether ``X beta = y`` holds on the boundary of the box of the mirror map alone.
+
+    Then a nu has ``<nu, X_j> = 0`` for the coordinates inside, ``<nu, X_j>`` of one sign (not all
+    0) for those at a bound b, and ``<nu, y> = sum_j <nu, X_j> b_j``. Where the columns inside have
+    full rank, which takes one Gram product to see, there is none.
+    """
+    design = problem.design
+    low, high = _sides(mirror, start)
+    lower = beta - low <= _NEAR * (start - low)
+    upper = high - beta <= _NEAR * (high - start)
+    lower, upper = lower & np.isfinite(low), upper & np.isfinite(high)
+    at = lower | upper
+    if not at.any():
+        return False
+    null = _left_null_space(design.gram(np.where(at, 0.0, 1.0)), problem.gram)
+    if not 0 < null.shape[1] * np.count_nonzero(at) <= _MOST:
+        return False
+    products = np.stack([design.adjoint(v) for v in null.T], axis=-1)[at]
+    signs, bounds = np.where(lower, 1.0, -1.0)[at], np.where(lower, low, high)[at]
+    sizes = np.sqrt((products**2).sum(axis=1))
+    rows = products * (signs / np.where(sizes > 0, sizes, 1))[:, None]
+    program = scipy.optimize.linprog(
+        -rows.sum(axis=0),
+        A_ub=np.vstack([-rows, rows]),
+        b_ub=np.repeat([0.0, 1.0], len(rows)),
+        bounds=(None, None),
+        method="highs",
+    )
+    if program.status != 0 or not -program.fun > _CLEAR:
+        return False
+    if (rows @ program.x < -_EXACT).any():
+        return False
+    multiplier = null @ program.x
+    left, right = multiplier * problem.y, (products @ program.x) * bounds
+    size = np.abs(multiplier) @ np.abs(problem.y) + np.abs(right).sum()
+    return bool(abs(left.sum() - right.sum()) <= _EXACT * size)
+
+
+def _sides(mirror: Mirror, start: Array) -> tuple[Array, Array]:
+    """Return the ends (d,) of the domain on both sides of the start, infinite if there are none.
+
+    Where grad Q is bounded on one side, as 1 - 1/beta is, its inverse beyond is on the other side
+    of the start: nothing is known of the end there, and none is assumed.
+    """
+    low, high = (mirror.inverse_gradient(np.full(start.size, far)) for far in (-_FAR, _FAR))
+    return np.where(low < start, low, -np.inf), np.where(high > start, high, np.inf)
+
+
+def _left_null_space(part: Array, gram: Array) -> Array:
+    """Return an orthogonal basis (m, k) of the nu with ``<nu, part nu> = 0``."""
+    scale = 1 / np.sqrt(np.diag(gram))
+    values, vectors = np.linalg.eigh(part * scale * scale[:, None])
+    return np.asarray(scale[:, None] * vectors[:, values <= _EXACT])

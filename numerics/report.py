@@ -141,4 +141,4 @@ class CrossCheck:
 
 
 def _shown(digits: float | None) -> str:
-    return " - (nothing to compare)" if digits is None else f"{digits:3.0f} digits"
+    return "not compared: the form prints no number for it" if digits is None else f"{digits:3.0f} digits"

@@ -24,7 +24,7 @@ from numerics.fixed import Real
 from numerics.jets import propagate
 from numerics.mirror_flow import MirrorFlow, mirror_flow
 from numerics.numbers import read_matrix, read_vector
-from numerics.start import read_start, start_point
+from numerics.start import broken_signs, read_start, start_point
 from numerics.tape import Builder, Register, Tape
 from numerics.taylor import Stepper, integrate
 
@@ -148,6 +148,7 @@ def time_warp(
     integrate(field, (*weights, Fraction(0), Fraction(0)), working, watch)
     warped = tuple(state[-2] for state in watch.states)
     mirror = mirror_flow(potential, values, steering, working)
+    _refuse_broken(derivation, watch, values)
     return TimeWarp(
         tuple(state[-1] for state in watch.states),
         warped,
@@ -170,6 +171,22 @@ def _claims(
         return found.findings, None
     with mpmath.workdps(digits + _GUARD):
         return found.findings, mpmath.sqrt(_real(Fraction(int(found.floor.p), int(found.floor.q))))
+
+
+def _refuse_broken(
+    derivation: Derivation, watch: _Watch, values: Mapping[str, Fraction]
+) -> None:
+    """Raise where the flow leaves what Q was derived for: g > 0, and signs that are kept."""
+    potential = derivation.potential
+    names = potential.parameterization.weights
+    first, *rest = (dict(zip(names, state, strict=False)) for state in watch.states)
+    broken = next(filter(None, (broken_signs(potential, first, w) for w in rest)), ())
+    if broken or min(point[-1] for point in watch.points) <= 0:
+        failed = f"{broken[0]} keeps its sign" if broken else "g > 0"
+        shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+        raise NumericalError(
+            f"Q was derived for a flow on which {failed}, which fails on that from {shown}"
+        )
 
 
 class _Watch:

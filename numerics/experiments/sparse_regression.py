@@ -63,6 +63,8 @@ class Setting:
         for name in ("dimension", "samples", "sparsity"):
             if not getattr(self, name) >= 1:
                 raise InputError(f"the {name} must be at least 1, not {getattr(self, name)}")
+        if min(self.sizes, default=1) < 1:
+            raise InputError(f"sizes must be at least 1, not {min(self.sizes)}")
         if max(self.samples, *self.sizes, 1) > self.dimension or self.sparsity > self.dimension:
             raise InputError(
                 f"samples and sparsity must be at most the dimension, {self.dimension}"
