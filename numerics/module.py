@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
+
+from sympy import Symbol
 
 from derive.derivation import Derivation
 from derive.errors import NumericalError
@@ -16,6 +18,7 @@ from numerics.curve import Curve
 from numerics.panels import Quadrature
 from numerics.program import Program, program
 from numerics.radial_program import ALONG, radial_program
+from numerics.start import sign_condition
 from numerics.statements import NoSource, parameter
 
 _IMPORTS = {
@@ -57,7 +60,7 @@ def numpy_module(derivation: Derivation | Any) -> str:
         programs = [program(potential, i) for i in range(len(potential.pieces))]
     except NoSource as reason:
         raise NumericalError(f"Q has no NumPy module: {reason}") from None
-    body = [*_public(potential, programs), *_formulas(programs)]
+    body = [*_public(potential, programs), _assumed(potential), *_formulas(programs)]
     ends = ["vectorized", *["curve"] * any(x.kind is Curve for x in programs)]
     docstring = _docstring(derivation.to_text(), _START, programs[0].names)
     return _written(docstring, body, _engine(programs, body, ends), _blocks(programs))
@@ -110,16 +113,40 @@ def _public(potential: Potential, programs: Sequence[Program]) -> list[str]:
     names = programs[0].names
     numbers = "".join(f", {name}" for name in names)
     given = ", ".join(f'"{name}": {name}' for name in names)
+    check = f"    _check({', '.join(names)})\n"
     single = potential.parameterization.d == 1
     hessian = "Return d^2Q/dbeta^2." if single else "Return the Hessian of Q, (..., d, d)."
     parts = []
     for name, points, method, says in _PUBLIC:
         if method == "inverse" and not all(_inverts(x) for x in programs):
             continue
-        line = f"    return Vectorized(_BLOCKS, {{{given}}}).{method}({points})"
+        line = check + f"    return Vectorized(_BLOCKS, {{{given}}}).{method}({points})"
         text = says.format(hessian=hessian)
         parts.append(f'def {name}({points}{numbers}):\n    """{text}"""\n{line}')
     return parts
+
+
+def _assumed(potential: Potential) -> str:
+    """Return the text of what refuses a start that a branch of Q was not derived for."""
+    p = potential.parameterization
+    names = {name: parameter(name) for name in (*p.parameters, *p.start_symbols)}
+    tests = [f"{names[name]} > 0" for name in p.positive if name in names]
+    for piece in potential.pieces:
+        for text in piece.assumptions:
+            found = sign_condition(text, piece)
+            if found and found[0].is_rational_function() and _named(found[0], names):
+                left = found[0].subs({s: Symbol(names[s.name]) for s in found[0].free_symbols})
+                tests.append(f"{left} {found[1]} 0")
+    lines = [f"def _check({', '.join(names.values())}):"]
+    lines.append('    """Raise ValueError for a start that Q was not derived for."""')
+    for test in dict.fromkeys(tests):
+        lines.append(f"    if not np.all({test}):")
+        lines.append(f'        raise ValueError("Q was derived for {test}: derive again")')
+    return "\n".join(lines)
+
+
+def _named(expression: Any, names: Mapping[str, str]) -> bool:
+    return all(s.name in names for s in expression.free_symbols)
 
 
 def _public_radial(written: Program, vector: str) -> list[str]:

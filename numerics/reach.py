@@ -16,6 +16,7 @@ _EXACT = 1e-12
 """Relative error of a sum of doubles that is 0 in exact numbers."""
 _MOST = 10**7
 """Entries of a linear program; a larger one is not worth its time."""
+_ROOT = 1e150
 _CLEAR = 1e-7
 """Least misfit, relative to the target, from which it is more than the program's own error."""
 
@@ -97,6 +98,8 @@ def _sides(mirror: Mirror, start: Array) -> tuple[Array, Array]:
     of the start: nothing is known of the end there, and none is assumed.
     """
     low, high = (mirror.inverse_gradient(np.full(start.size, far)) for far in (-_FAR, _FAR))
+    # 1/beta = 1e300 stands for beta = 0.
+    low, high = (np.where(np.abs(x) < 1 / _ROOT, 0, x) for x in (low, high))
     return np.where(low < start, low, -np.inf), np.where(high > start, high, np.inf)
 
 

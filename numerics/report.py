@@ -141,4 +141,6 @@ class CrossCheck:
 
 
 def _shown(digits: float | None) -> str:
-    return "not compared: the form prints no number for it" if digits is None else f"{digits:3.0f} digits"
+    if digits is None:
+        return "not compared: the form prints no number for it"
+    return f"{digits:3.0f} digits"

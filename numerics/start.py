@@ -144,21 +144,40 @@ def _holds(
     assumption: str, values: Mapping[str, Fraction], constants: Mapping[str, Any]
 ) -> bool | None:
     """Tell whether ``expression > 0``, or ``!= 0``, holds; None for what has another form."""
-    nonzero = assumption.endswith(" != 0")
-    left, separator, right = assumption.rpartition(" != " if nonzero else " > ")
-    if not separator or right != "0":
+    condition = _condition(assumption)
+    if condition is None:
         return None
-    try:
-        expression = to_sympy(parse_expression(left.replace("^", "**")))
-    except LanguageError:
-        return None
-    number = exact(expression, values)
+    number = exact(condition[0], values)
     number = number.subs({s: constants[s.name] for s in number.free_symbols if s.name in constants})
     if number.free_symbols:
         return None
     # At a pole, or below an even root, there is no sign.
     known = number.is_extended_real is not False and number.is_finite is not False
-    return known and bool(abs(number) > 0 if nonzero else number > 0)
+    return known and bool(number > 0 if condition[1] == ">" else abs(number) > 0)
+
+
+def _condition(assumption: str) -> tuple[Any, str] | None:
+    """Return the expression, and ``>`` or ``!=``, of one that is compared with 0."""
+    sign = "!=" if assumption.endswith(" != 0") else ">"
+    left, separator, right = assumption.rpartition(f" {sign} ")
+    if not separator or right != "0":
+        return None
+    try:
+        return to_sympy(parse_expression(left.replace("^", "**"))), sign
+    except LanguageError:
+        return None
+
+
+def sign_condition(assumption: str, piece: Piece) -> tuple[Any, str] | None:
+    """Return the expression in start symbols, and ``>`` or ``!=``; None for another form."""
+    found = _condition(assumption)
+    if found is None:
+        return None
+    expression, sign = found
+    for symbol, value in reversed(piece.constants):
+        named = {s: value for s in expression.free_symbols if s.name == symbol.name}
+        expression = expression.subs(named)
+    return expression, sign
 
 
 def kept_signs(piece: Piece) -> tuple[str, ...]:

@@ -71,7 +71,11 @@ class Vectorized:
         found = []
         for outputs, constants, q in self._blocks:
             flat = [np.broadcast_to(c[i], shape).ravel() for c in columns for i in outputs]
-            results = evaluate(getattr(q, forms)(), Start(start, constants), flat)
+            try:
+                results = evaluate(getattr(q, forms)(), Start(start, constants), flat)
+            except ZeroDivisionError:
+                shown = ", ".join(f"{name} = {x}" for name, x in self._start.items())
+                raise ValueError(f"Q is undefined at the start {shown[:200]}") from None
             found.append((outputs, [x.reshape(shape) for x in results]))
         return found
 

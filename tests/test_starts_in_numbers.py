@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 from derive import Parameterization, derive
 from derive.cli import app
-from derive.errors import DeriveError, InputError
+from derive.errors import DeriveError, InputError, NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from numerics import flow, interpolate
+from numerics.time_warp import time_warp
 
 
 def potential(outputs, start, numbers=None):
@@ -89,8 +90,8 @@ def test_a_module_gives_no_number_where_its_assumption_fails(tmp_path):
     gradient = module["gradient"]
     assert callable(gradient)
     assert np.allclose(gradient([3.0, 0.0], 1, 3, 0), 0)
-    found = gradient([-3.0, 0.0], -1, 3, 0)
-    assert np.isnan(found).all() or np.allclose(found, 0)
+    with pytest.raises(ValueError, match="Q was derived for a_0 > 0"):
+        gradient([-3.0, 0.0], -1, 3, 0)
 
 
 def test_interpolation_near_the_kernel_regime_converges():
@@ -126,3 +127,57 @@ def test_flow_refuses_an_odd_number_of_steps(max_steps):
 def test_parameterize_refuses_what_is_no_potential_or_start(arguments):
     done = CliRunner().invoke(app, arguments)
     assert isinstance(done.exception, InputError) or done.exit_code == 2
+
+
+def test_a_target_near_the_boundary_is_reached():
+    q = potential(["exp(w)"], None, {"w_0": 0})
+    for y in ([1e-6, 1], [1, 1 + 1e-8]):
+        assert interpolate(q, [[1, 0, 0], [1, 1, 0]], y).converged
+
+
+def test_a_sparse_target_of_a_one_sided_domain_is_on_its_boundary():
+    # beta_1 + beta_2 = beta_1 = 1 leaves beta_2 = 0, which w**2 tends to and never reaches.
+    q = potential(["w**2"], None, {"w_0": 1})
+    found = interpolate(q, [[1, 1, 0], [1, 0, 0]], [1, 1])
+    assert not found.converged
+    assert "boundary" in found.message
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"X": np.ma.masked_array([[1.0, 2.0]], [[False, True]])},
+        {"y": np.ma.masked_array([1.0], [False])},
+        {"max_iterations": True},
+    ],
+)
+def test_interpolate_refuses_masks_and_truth_values(given):
+    with pytest.raises(InputError):
+        interpolate(potential(["w"], None, {"w_0": 0}), **{"X": [[1.0, 2.0]], "y": [1.0], **given})
+
+
+def test_a_truth_value_is_no_start():
+    with pytest.raises(InputError, match="True"):
+        potential(["w"], None, {"w_0": True})
+
+
+def test_a_flow_that_leaves_what_q_was_derived_for_has_no_warped_path():
+    d = derive(Parameterization.parse(["a*u1", "a*u2"]))
+    start = {"a_0": "1/10", "u1_0": 1, "u2_0": -1}
+    with pytest.raises(NumericalError, match="keeps its sign"):
+        time_warp(d, [[1, 0], [0, 1]], [-3, 2], start, 12)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--sizes", "0"), ("--plot", "/no-such-folder/a.svg")]
+)
+def test_an_option_of_an_experiment_is_named(option, value):
+    done = CliRunner().invoke(app, ["experiment", "sparse-regression", option, value])
+    assert str(done.exception).startswith(f"{option}: ")
+
+
+def test_a_check_that_cannot_be_done_leaves_the_derivation():
+    done = CliRunner().invoke(app, ["regularizer", "exp(a)*u", "--vector", "u", "--check"])
+    assert done.exit_code == 3
+    assert "Implicit regularizer Q" in done.output
+    assert "could not be done" in done.output
