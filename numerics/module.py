@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-from sympy import Symbol
+from sympy import Mul, Symbol, expand, fraction, together
 
 from derive.derivation import Derivation
 from derive.errors import NumericalError
@@ -136,10 +137,13 @@ def _assumed(potential: Potential) -> str:
             found = sign_condition(text, piece)
             if found and found[0].is_rational_function() and _named(found[0], names):
                 left = found[0].subs({s: Symbol(names[s.name]) for s in found[0].free_symbols})
-                tests.append(f"{left} {found[1]} 0")
+                product = expand(Mul(*fraction(together(left))))
+                spaced = re.sub(r"(?<!\*)([*/])(?!\*)", r" \1 ", str(product))
+                tests.append(f"{spaced} {found[1]} 0")
     lines = [f"def _check({', '.join(names.values())}):"]
     lines.append('    """Raise ValueError for a start that Q was not derived for."""')
-    for test in dict.fromkeys(tests):
+    # A polynomial that does not fit on a line is left to the bounds of the numbers.
+    for test in (t for t in dict.fromkeys(tests) if len(t) <= 50):
         lines.append(f"    if not np.all({test}):")
         lines.append(f'        raise ValueError("Q was derived for {test}: derive again")')
     return "\n".join(lines)
