@@ -120,9 +120,7 @@ def interpolate(
         return _interpolate(q, X, y, float(tol), max_iterations)
 
 
-def _interpolate(
-    proved: AnyPotential, X: Any, y: Any, tol: float, max_iterations: int
-) -> Solution:
+def _interpolate(proved: AnyPotential, X: Any, y: Any, tol: float, max_iterations: int) -> Solution:
     q = proved.plain
     design = read_design(X)
     target = read_target(y, design.shape[0])

@@ -173,9 +173,7 @@ def _claims(
         return found.findings, mpmath.sqrt(_real(Fraction(int(found.floor.p), int(found.floor.q))))
 
 
-def _refuse_broken(
-    derivation: Derivation, watch: _Watch, values: Mapping[str, Fraction]
-) -> None:
+def _refuse_broken(derivation: Derivation, watch: _Watch, values: Mapping[str, Fraction]) -> None:
     """Raise where the flow leaves what Q was derived for: g > 0, and signs that are kept."""
     potential = derivation.potential
     names = potential.parameterization.weights
