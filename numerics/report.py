@@ -142,5 +142,5 @@ class CrossCheck:
 
 def _shown(digits: float | None) -> str:
     if digits is None:
-        return "not compared: the form prints no number for it"
+        return "not compared: there is none"
     return f"{digits:3.0f} digits"
