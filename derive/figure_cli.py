@@ -93,6 +93,4 @@ def _table(name: str, form: str, enter: Enter) -> Answer:
 def _list() -> str:
     from numerics.figures import figures
 
-    shown = figures()
-    width = max((len(f.id) for f in shown), default=0)
-    return "\n".join(f"{f.id:{width}}  {f.title}" for f in shown)
+    return "\n".join(f"{f.id}\n  {f.title}" for f in figures())

@@ -42,7 +42,7 @@ def to_text(experiment: Experiment) -> str:
     setting = experiment.setting
     by_place = {(p.alpha, p.shape): p.error for p in experiment.grid}
     lines = [
-        f"Population error |beta - beta*|^2 of the predicted limit: d = {setting.dimension}, "
+        f"Error |beta - beta*|^2 of the predicted limit: d = {setting.dimension}, "
         f"m = {setting.samples}, k = {setting.sparsity}",
         "   alpha" + "".join(f"{f's = {s:g}':>11}" for s in setting.shapes),
     ]

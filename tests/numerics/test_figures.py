@@ -343,7 +343,9 @@ def test_command_lists(capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["figure"])
     assert end.value.code == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == IDS
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[::2] == IDS
+    assert all(line.startswith("  ") and len(line) <= 80 for line in lines[1::2])
 
 
 def test_help_and_list_are_light():
