@@ -118,6 +118,8 @@ class _Writer:
             yield from self._accepted("the warp", self._existence("warp"))
         if d.warping.verdict is Verdict.REFUTED:
             yield from self._accepted("no warp", self._failures("no warp"))
+        if d.verdict is Verdict.UNDECIDED and d.warping.g is not None:
+            yield from self._accepted("the dual coordinates", iter(()))
         for block in d.blocks:
             if d.verdict is not Verdict.PROVED:
                 break
