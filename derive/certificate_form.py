@@ -24,7 +24,7 @@ from derive.certificate_text import (
 from derive.check import Checker
 from derive.checking.function import Function, constant, leading, not_zero, root_of
 from derive.checking.space import Space
-from derive.checking.text import Rejected, names_in, tree_of
+from derive.checking.text import Rejected, names_in
 from derive.exact.polynomial import factorize
 from derive.records import Block
 from derive.render.plain import plain
@@ -235,7 +235,7 @@ class _Form:
             try:
                 self.space.read(call)
             except Rejected:
-                kind, argument, exponent = self.space.call(tree_of(call))
+                kind, argument, exponent = self.space.call(call)
                 image = self._image(kind, argument, exponent)
                 if image is None:
                     self.define({"name": self.calls.fresh("f"), "of": call})

@@ -39,7 +39,7 @@ class Calls:
             if not self.knows(text):
                 for kind, argument, exponent, _ in list(self.space.known):
                     self._image_at_start(kind, argument, exponent, p)
-                call = self.space.call(tree_of(text))
+                call = self.space.call(text)
                 self._image_at_start(*call, p)
                 self._image(text, p.field, p)
 
@@ -206,7 +206,7 @@ def entries_for(
     exp, log and powers come with their parts: calls of which the image, or the argument of a
     logarithm, is a product of powers.
     """
-    kind, argument, exponent = space.call(tree_of(text))
+    kind, argument, exponent = space.call(text)
     if kind == "power" and root_of(exponent) is not None:
         yield {"of": text, "is": image}
         return
@@ -237,7 +237,7 @@ def logarithm(
     Args:
         product: what its argument is on the leaf, if that is not how it is written.
     """
-    _, argument, _ = space.call(tree_of(call))
+    _, argument, _ = space.call(call)
     try:
         space.find("log", argument)
         return
@@ -254,7 +254,7 @@ def logarithm(
         if inner is not None:
             yield from logarithm(space, f"log(Abs({text_of(inner)}))", fresh)
         text = part or f"log(Abs({text_of(f)}))"
-        kind, u, e = space.call(tree_of(text))
+        kind, u, e = space.call(text)
         value = space.find("log", u) if kind == "log" else u if kind == "exp" else None
         if value is None:
             value = e * space.find("log", u)
@@ -265,7 +265,7 @@ def logarithm(
 
 def angles(space: Space, text: str) -> list[list[str]]:
     """Return a cosine whose argument goes a whole number of times into that of another."""
-    _, argument, _ = space.call(tree_of(text))
+    _, argument, _ = space.call(text)
     for kind, u, e, _ in space.known:
         n = constant(argument / u) if kind == "cos" and not u.top.is_zero() else None
         if n is not None and n.q == 1:

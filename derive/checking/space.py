@@ -1,19 +1,14 @@
-"""The names of a certificate: weights, constants and calls, with what they stand for on the leaf.
-
-Logarithms are those of absolute values; where log(u) is written without them, u > 0 at the start.
-"""
+"""Names of a certificate: weights, constants and calls, with what they stand for on the leaf."""
 
 from __future__ import annotations
 
-import ast
-import math
-import operator
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 from flint import Ordering, fmpq, fmpz_mpoly_ctx
 
+from derive.checking.calls import is_angle, is_call, slope
 from derive.checking.function import (
     Function,
     ball,
@@ -25,11 +20,10 @@ from derive.checking.function import (
     remainder,
     root_of,
 )
-from derive.checking.text import NAME, NotACertificate, Rejected, called, rational, require, tree_of
+from derive.checking.reading import call, read
+from derive.checking.text import NAME, NotACertificate, Rejected, rational, require
 
-DEPTH, POWER, NAMES, ROOTS = 200, 400, 400, 100
-CALLS = ("exp", "log", "sin", "cos", "asinh", "atan")
-HYPERBOLIC = ("sinh", "cosh", "tanh")
+NAMES, ROOTS = 400, 100
 SHAPES = frozenset(
     frozenset(keys.split("/"))
     for keys in (
@@ -43,8 +37,6 @@ SHAPES = frozenset(
         "of/is/sin/from",
     )
 )
-SIGNS: dict[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
-SIGNS[ast.Div] = operator.truediv
 
 
 class Space:
@@ -186,7 +178,7 @@ class Space:
             if "root of" in entry:
                 self._branch(entry, named)
             return
-        kind, argument, exponent = self.call(tree_of(entry["of"]))
+        kind, argument, exponent = self.call(entry["of"])
         require(self.is_of_constants(exponent), "an exponent changes with the weights")
         if "is" not in entry:
             k = self.size + len(self.generators)
@@ -202,62 +194,15 @@ class Space:
             self.known.append((kind, argument, exponent, image))
             return
         image = self.read(entry["is"])
-        parts = [(self.call(tree_of(t)), rational(n)) for t, n in entry.get("from", ())]
+        parts = [(self.call(t), rational(n)) for t, n in entry.get("from", ())]
         if kind == "cos":
             sine = self.read(entry["sin"])
-            require(self._is_angle(argument, image, sine, parts), f"{entry['of']} is another angle")
+            require(is_angle(self, argument, image, sine, parts), f"{entry['of']} is another angle")
             self.known.append(("sin", argument, exponent, sine))
         else:
-            same = self._is_call(kind, argument, exponent, image, parts)
+            same = is_call(self, kind, argument, exponent, image, parts)
             require(same, f"{entry['of']} is not shown to be {entry['is']:.60}")
         self.known.append((kind, argument, exponent, image))
-
-    def _is_call(self, kind: str, u: Function, e: Function, f: Function, parts: list[Any]) -> bool:
-        """Tell whether f = kind(u), by what pairs (E_i, L_i), |E_i| = exp(L_i), combine to.
-
-        exp(u) = f: u = sum n_i L_i, f = prod |E_i|^n_i; a power is exp(e log u); log|u| = f: the
-        other way round. The sign of f is read at the start.
-        """
-        zero, one = self.number(0), self.number(1)
-        if kind == "power":
-            positive = f.at(self.start) > 0 and u.at(self.start) > 0
-            if n := root_of(e):
-                return bool(positive) and (f**n - u).is_zero()
-            kind, u = ("exp", e * self.find("log", u)) if positive else ("", u)
-        pairs = [(*self._pair(*call), n) for call, n in parts]
-        common = math.lcm(1, *(int(n.q) for *_, n in pairs))
-        total = sum((L * self.number(n) for _, L, n in pairs), zero)
-        product = math.prod((E ** (2 * int(n * common)) for E, _, n in pairs), start=one)
-        if kind == "exp":
-            positive = f.at(self.start) > 0 and common == 1
-            return bool(positive) and (u - total).is_zero() and (f**2 - product).is_zero()
-        same = (f - total).is_zero() and (u ** (2 * common) - product).is_zero()
-        return kind == "log" and bool(pairs) and same
-
-    def _pair(self, kind: str, u: Function, e: Function) -> tuple[Function, Function]:
-        """Return (E, L) with |E| = exp(L) for a call that is known."""
-        image = self.find(kind, u, e)
-        if kind == "exp":
-            return image, u
-        if kind == "log":
-            return u, image
-        if kind == "asinh":
-            half = self.number(fmpq(1, 2))
-            return u + self.find("power", u**2 + self.number(1), half), image
-        require(kind == "power", f"{kind} is no function of this kind")
-        return image, e * self.find("log", u)
-
-    def _is_angle(self, u: Function, c: Function, s: Function, parts: list[Any]) -> bool:
-        """Tell whether c + i s = prod (cos u_i + i sin u_i)^n_i and u = sum n_i u_i."""
-        real, imaginary, total = self.number(1), self.number(0), self.number(0)
-        for (kind, angle, e), n in parts:
-            require(kind == "cos" and n.q == 1 and abs(n.p) <= POWER, "angles are added n times")
-            x, y = self.find("cos", angle, e), self.find("sin", angle, e)
-            y = y * self.number(1 if n > 0 else -1)
-            total = total + angle * self.number(n)
-            for _ in range(abs(int(n.p))):
-                real, imaginary = real * x - imaginary * y, real * y + imaginary * x
-        return all(f.is_zero() for f in (u - total, c - real, s - imaginary))
 
     def slope_of(self, j: int, k: int) -> Function:
         """Return the derivative of the generator at place j by weight or constant k."""
@@ -265,28 +210,11 @@ class Space:
             kind, argument, exponent, f = self.generators[j - self.size]
             total, inner = self.number(0), argument.derivative(k)
             if not inner.top.is_zero():
-                total = self.slope(kind, argument, exponent, f) * inner
+                total = slope(self, kind, argument, exponent, f) * inner
             if kind == "power" and not (change := exponent.derivative(k)).top.is_zero():
                 total = total + f * self.find("log", argument) * change
             self.slopes[j, k] = total
         return self.slopes[j, k]
-
-    def slope(self, kind: str, u: Function, exponent: Function, f: Function) -> Function:
-        """Return the derivative of f = kind(u) by u."""
-        if kind == "exp":
-            return f
-        if kind == "log":
-            return self.number(1) / u
-        if kind == "atan":
-            return self.number(1) / (u**2 + self.number(1))
-        if kind == "cos":
-            return self.number(-1) * self.find("sin", u)
-        if kind == "sin":
-            return self.find("cos", u)
-        if kind == "asinh":
-            root = self.find("power", u**2 + self.number(1), self.number(fmpq(1, 2)))
-            return self.number(1) / root
-        return f * exponent / u
 
     def _branch(self, entry: Any, image: Function) -> None:
         """Require that a name is the root of a polynomial that it is said to be."""
@@ -310,7 +238,11 @@ class Space:
 
     def read(self, text: Any) -> Function:
         """Return the function that a text of the language stands for; nothing is evaluated."""
-        return self._build(tree_of(text), 0)
+        return read(self, text)
+
+    def call(self, text: Any) -> tuple[str, Function, Function]:
+        """Return kind, argument and exponent of a text that is a call or a power."""
+        return call(self, text)
 
     def find(
         self, kind: str, argument: Function, exponent: Function | None = None, fixed: bool = False
@@ -325,52 +257,3 @@ class Space:
                 if not differ and rest.is_zero() and (e - exponent).is_zero():
                     return image
         raise Rejected(f"a call of {kind} is used that is not among the definitions")
-
-    def _build(self, node: ast.expr, depth: int) -> Function:
-        require(depth < DEPTH, "a text is nested too deeply")
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            return self.number(node.value)
-        if isinstance(node, ast.Name):
-            require(node.id in self.names, f"the name {node.id:.40} is not known here")
-            return self.names[node.id]
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return self.number(0) - self._build(node.operand, depth + 1)
-        if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
-            left, right = self._build(node.left, depth + 1), self._build(node.right, depth + 1)
-            return SIGNS[type(node.op)](left, right)  # type: ignore[no-any-return]
-        if isinstance(node, ast.Call) and called(node)[0] in ("tan", *HYPERBOLIC):
-            require(called(node)[2], "a function has one argument")
-            return self._quotient(node.func.id, self._build(node.args[0], depth + 1))  # type: ignore[attr-defined]
-        kind, base, exponent = self.call(node, depth + 1)
-        n = constant(exponent)
-        if kind != "power" or n is None:
-            return self.find(kind, base, exponent)
-        require(abs(n.p) <= POWER and n.q <= POWER, f"the exponent {n} is too large")
-        root = base if n.q == 1 else self.find("power", base, self.number(fmpq(1, n.q)))
-        return root ** int(n.p)
-
-    def _quotient(self, name: str, u: Function) -> Function:
-        if name == "tan":
-            return self.find("sin", u) / self.find("cos", u)
-        up = self.find("exp", u)
-        down = self.number(1) / up
-        sinh, cosh = (up - down) / self.number(2), (up + down) / self.number(2)
-        return {"sinh": sinh, "cosh": cosh}[name] if name != "tanh" else sinh / cosh
-
-    def call(self, node: ast.expr, depth: int = 0) -> tuple[str, Function, Function]:
-        """Return kind, argument and exponent of a call or a power."""
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            return "power", self._build(node.left, depth), self._build(node.right, depth)
-        require(isinstance(node, ast.Call), f"{type(node).__name__} is not part of the language")
-        name, inner, more = called(node)
-        absolute = isinstance(inner, ast.Call) and called(inner)[0] in ("Abs", "abs")
-        require(not absolute or called(inner)[2], "a function has one argument")
-        if name == "log" and absolute:
-            inner = called(inner)[1]
-        kind = "power" if name == "sqrt" else name
-        require(name in ("sqrt", *CALLS) and more, f"{name:.40} is not known here")
-        half = self.number(fmpq(1, 2)) if name == "sqrt" else self.number(0)
-        argument = self._build(inner, depth)
-        fits = kind != "log" or absolute or argument.at(self.start) > 0
-        require(fits, "the argument of a logarithm is not shown to be positive at the start")
-        return kind, argument, half
