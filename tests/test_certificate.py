@@ -12,7 +12,7 @@ import pytest
 import sympy
 
 from derive import Parameterization, derive
-from derive.certificate import certify
+from derive.certifying import certify
 from derive.check import NotACertificate, Rejected, check, check_text
 from tests.certificates import entries, replaced, variants
 from tests.published import MODELS

@@ -23,7 +23,7 @@ LAYERS = [
     {"derive.records"},
     {"derive.derivation", "derive.radial"},
     {"derive.inverse", "derive.explicit", "derive.asymptotics"},
-    {"derive.render", "derive.certificate", "derive.certificate_form", "derive.certificate_text"},
+    {"derive.render", "derive.certifying"},
     {"derive.options", "derive.request", "derive.running"},
     {"derive.catalogue"},
     {"derive.audit"},

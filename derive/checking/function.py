@@ -78,8 +78,9 @@ class Function:
 
     def partial(self, k: int) -> Function:
         """Return the derivative by one polynomial variable, all others held fixed."""
-        slope = self.top.derivative(k) * self.bottom - self.top * self.bottom.derivative(k)
-        return self._of(slope, self.bottom * self.bottom)
+        top, bottom = self.top, self.bottom
+        slope = times(top.derivative(k), bottom) - times(top, bottom.derivative(k))
+        return self._of(slope, times(bottom, bottom))
 
     def derivative(self, k: int) -> Function:
         """Return the derivative by weight or constant k, that of generators by their rules."""
@@ -121,16 +122,16 @@ def evaluated(polynomial: Any, values: Sequence[Any]) -> Any:
     return total
 
 
-def remainder(polynomial: Any, relation: Any, k: int) -> Any:
-    """Return r with lead^n polynomial = q relation + r, of lower degree in variable k."""
-    degree = int(relation.degrees()[k])
+def remainder(polynomial: Any, relation: Any, k: int) -> tuple[Any, int]:
+    """Return r, of lower degree in variable k, and n: lead^n polynomial = q relation + r."""
+    degree, steps = int(relation.degrees()[k]), 0
     if polynomial.is_zero() or polynomial.degrees()[k] < degree:
-        return polynomial
+        return polynomial, steps
     symbol, lead = relation.context().gens()[k], leading(relation, k)
     while not polynomial.is_zero() and (n := polynomial.degrees()[k]) >= degree:
         lowered = times(leading(polynomial, k) * symbol ** int(n - degree), relation)
-        polynomial = times(lead, polynomial) - lowered
-    return polynomial
+        polynomial, steps = times(lead, polynomial) - lowered, steps + 1
+    return polynomial, steps
 
 
 def leading(polynomial: Any, k: int) -> Any:

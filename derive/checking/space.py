@@ -75,7 +75,7 @@ class Space:
     def reduce(self, polynomial: Any) -> Any:
         """Return the remainder of a polynomial by all relations, the last first."""
         for relation, k in 2 * self.relations[::-1]:
-            polynomial = remainder(polynomial, relation, k)
+            polynomial, _ = remainder(polynomial, relation, k)
         return polynomial
 
     def values(self, start: Sequence[Any]) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from derive.certificate import certify
+from derive.certifying import certify
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.records import Block, Decision

@@ -12,20 +12,16 @@ from typing import Any
 import sympy
 from sympy import Expr
 
-from derive.certificate_text import (
+from derive.certifying.definitions import Definitions
+from derive.certifying.text import (
     Calls,
-    call_of,
     calls_in,
-    entries_for,
-    logarithm,
     spelled,
     text_of,
 )
 from derive.check import Checker
-from derive.checking.function import Function, constant, leading, not_zero, root_of
 from derive.checking.space import Space
 from derive.checking.text import Rejected, names_in
-from derive.exact.polynomial import factorize
 from derive.records import Block
 from derive.render.plain import plain
 from derive.stages.piece import Curve, Piece, Root
@@ -39,7 +35,7 @@ MODES = (
     ("laws", "start"),
     ("laws", "weights"),
 )
-ROOTS, FACTORED, LARGEST = 6, 400, 10**12
+ROOTS = 6
 
 
 def form_claims(
@@ -80,24 +76,19 @@ def _attempt(
 
 
 class _Form:
-    """Definitions, collected in the order in which they need one another."""
+    """The names and calls of a printed form, defined one after the other."""
 
     def __init__(self, block: Block, piece: Piece, state: Checker, calls: Calls) -> None:
-        self.block, self.piece, self.state, self.calls = block, piece, state, calls
+        self.block, self.piece, self.state = block, piece, state
         self.space: Space = state.space
-        self.entries: list[Entry] = []
+        self.chart = () if block.potential.chart is None else block.potential.chart.entries
+        self.definitions = Definitions(state, calls, [repr(f) for _, f, _ in self.chart])
+        self.define, self.use = self.definitions.define, self.definitions.use
         self.equal: list[list[str]] = []
-        self.candidates: list[Function] = []
-        self.powers: list[tuple[Function, Function, Function]] = []
         self.outputs = [i + 1 for i in block.outputs]
         self.betas = [str(b) for b in piece.betas]
         outputs = (state.flow.F[i] for i in block.outputs)
         self.space.names.update(zip(self.betas, outputs, strict=True))
-
-    def define(self, entry: Entry) -> None:
-        """Add a definition that the checker accepts."""
-        self.space.define(entry)
-        self.entries.append(entry)
 
     def name_constants(self, as_laws: bool) -> None:
         """Name the printed constants: conserved quantities with their values, or the values."""
@@ -113,8 +104,8 @@ class _Form:
 
     def _law_of(self, symbol: Expr) -> str | None:
         """Return the conserved function of the weights that a constant is the value of."""
-        chart, relation = self.block.potential.chart, self._kernel_relation()
-        for _, function, image in () if chart is None else chart.entries:
+        relation = self._kernel_relation()
+        for _, function, image in self.chart:
             if image == symbol:
                 return repr(function)
         if relation is None:
@@ -188,10 +179,12 @@ class _Form:
                 self.use(plain(factor))
                 quotient = self.space.read(f"({name})/({plain(factor)})")
                 if power.exp.is_Rational and abs(power.exp.p) == 1:
-                    self.candidates.append(quotient ** int(power.exp.p))
+                    self.definitions.candidates.append(quotient ** int(power.exp.p))
                 elif not power.exp.is_Rational:
                     base, exponent = plain(power.base), plain(power.exp)
-                    self.powers.append((self.space.read(base), self.space.read(exponent), quotient))
+                    self.definitions.powers.append(
+                        (self.space.read(base), self.space.read(exponent), quotient)
+                    )
 
     def name_roots(self) -> None:
         """Name the algebraic functions of beta."""
@@ -217,8 +210,7 @@ class _Form:
 
     def _root_image(self, root: Root) -> str:
         """Return the function of the weights that a root is."""
-        chart = self.block.potential.chart
-        for _, function, image in () if chart is None else chart.entries:
+        for _, function, image in self.chart:
             base, exponent = (image if image.is_Pow else -image).as_base_exp()
             if image == root.symbol:
                 return repr(function)
@@ -228,141 +220,6 @@ class _Form:
             raise Rejected(f"{root.symbol} has no image in the weights")
         self.use(plain(root.explicit))
         return text_of(self.space.read(plain(root.explicit)))
-
-    def use(self, text: str) -> None:
-        """Define the calls in a text that are not known."""
-        for call in calls_in([text]):
-            try:
-                self.space.read(call)
-            except Rejected:
-                kind, argument, exponent = self.space.call(call)
-                image = self._image(kind, argument, exponent)
-                if image is None:
-                    self.define({"name": self.calls.fresh("f"), "of": call})
-                else:
-                    for entry in entries_for(self.space, call, text_of(image), self.calls.fresh):
-                        self.define(entry)
-
-    def use_at_start(self, text: str) -> None:
-        """Define the calls in a text with their arguments at w_0."""
-        space, f = self.space, self.space.read(text)
-        for j, (kind, argument, exponent, _) in enumerate(list(space.generators), space.size):
-            if f.uses(j) and not space.is_of_constants(argument):
-                self.use(call_of(kind, space.at_start(argument), exponent))
-
-    def _image(self, kind: str, argument: Function, exponent: Function) -> Function | None:
-        """Return the function of the weights that a root is, where it is one."""
-        if kind == "exp":
-            return self._exponential(argument)
-        n = root_of(exponent) if kind == "power" else None
-        if n is None and kind == "power":
-            return self._real_power(argument, exponent)
-        if n is None:
-            return None
-        number = constant(argument)
-        if number is not None and number.q == 1 and sympy.isprime(int(number.p)):
-            return None
-        for g in self.candidates:
-            if (g**n - argument).is_zero():
-                return g
-        one = self.space.one
-        reduced = _reduced(self.space, argument.top) / _reduced(self.space, argument.bottom)
-        for f in (argument, reduced):
-            top = self._root(Function(self.space, f.top, one), n)
-            bottom = None if top is None else self._root(Function(self.space, f.bottom, one), n)
-            if top is not None and bottom is not None:
-                break
-        if top is None or bottom is None:
-            return None
-        image = top / bottom
-        return self.space.number(0) - image if image.at(self.space.start) < 0 else image
-
-    def _root(self, f: Function, n: int) -> Function | None:
-        """Return a function whose n-th power is f on the leaf: a factor, or an entry of K."""
-        found = self._power_root(f, n) or self._power_root(_reduced(self.space, f.top), n)
-        if found is not None:
-            return found
-        chart = self.block.potential.chart
-        texts = [] if chart is None else [repr(function) for _, function, _ in chart.entries]
-        known = [k for row in self.state.flow.K for k in row]
-        known += [*self.state.flow.F, *self.space.symbols[: self.space.weights]]
-        for g in [*known, *(self.space.read(text) for text in texts)]:
-            rest = g**n - f
-            if not not_zero(rest.at(self.space.start)) and rest.is_zero():
-                return g
-        return None
-
-    def _power_root(self, f: Function, n: int) -> Function | None:
-        """Return a function of which f is the n-th power, with roots of primes, or None."""
-        space = self.space
-        if f.top.is_zero() or len(f.top) > FACTORED:
-            return None
-        content, factors = factorize(f.top * f.bottom ** (n - 1))
-        if any(e % n for _, e in factors) or (content < 0 and n % 2 == 0):
-            return None
-        if abs(content) > LARGEST:
-            return None
-        total = space.number(-1 if content < 0 else 1)
-        for prime, e in sympy.factorint(abs(int(content))).items():
-            total = total * space.number(prime ** (e // n))
-            if e % n:
-                self.use(f"({prime})**(1/{n})")
-                total = total * space.read(f"({prime})**({e % n}/{n})")
-        for factor, e in factors:
-            total = total * Function(space, factor, space.one) ** (e // n)
-        return total / Function(space, f.bottom, space.one)
-
-    def _real_power(self, base: Function, exponent: Function) -> Function | None:
-        """Return B^e where a weight on the curve is w = c B^E: it is (w/c)^(e/E)."""
-        for known, power, quotient in self.powers:
-            if (known - base).is_zero():
-                ratio = text_of(exponent / power)
-                self._name_logarithm(base, quotient, power)
-                sides = []
-                for side in (quotient.top, quotient.bottom):
-                    text = f"({text_of(Function(self.space, side, self.space.one))})**({ratio})"
-                    self.use(text)
-                    sides.append(self.space.read(text))
-                return sides[0] / sides[1]
-        for kind, known, power, image in self.space.known:
-            if kind == "power" and constant(power) is None and (known - base).is_zero():
-                for n in (1, -1, 2, -2):
-                    rest = constant(exponent - power * self.space.number(n))
-                    if rest is not None and rest.q == 1:
-                        return base ** int(rest.p) * image**n
-        return None
-
-    def _name_logarithm(self, base: Function, quotient: Function, power: Function) -> None:
-        """Define log|B| where B^E = w/c, from B = (w/c)^(1/E)."""
-        space = self.space
-        inverse, product = text_of(space.number(1) / power), space.number(1)
-        for side, n in ((quotient.top, 1), (quotient.bottom, -1)):
-            text = f"({text_of(Function(space, side, space.one))})**({inverse})"
-            self.use(text)
-            product = product * space.read(text) ** n
-        call = f"log(Abs({text_of(base)}))"
-        for entry in logarithm(space, call, self.calls.fresh, product):
-            self.define(entry)
-
-    def _exponential(self, argument: Function) -> Function | None:
-        """Return exp of an integer combination of logarithms and known exponents, or None."""
-        space, total = self.space, self.space.number(1)
-        for j, (kind, inner, _, image) in enumerate(space.generators, space.size):
-            if kind == "log" and argument.uses(j):
-                c = constant(argument.partial(j))
-                if c is None or c.q != 1:
-                    return None
-                total = total * inner ** int(c.p)
-                argument = argument - space.number(c) * image
-        for kind, inner, _, image in space.known:
-            if kind == "exp" and not argument.top.is_zero():
-                c = constant(argument / inner)
-                if c is not None and c.q == 1:
-                    total = total * image ** int(c.p)
-                    argument = space.number(0)
-        if not argument.is_zero() or constant(total) is not None:
-            return None
-        return total if total.at(space.start) > 0 else space.number(0) - total
 
     def _unit(self, g: str, slope: str) -> str:
         """Return g in the unit of the printed Q: X_1 y_1, where that is another multiple."""
@@ -382,7 +239,7 @@ class _Form:
         for text in [*(t for pair in self.equal for t in pair), *y, *h, *([Q] if Q else [])]:
             self.use(text)
         for text in y:
-            self.use_at_start(text)
+            self.definitions.use_at_start(text)
         self.use(g)
         g = self._unit(g, y[0])
         return {
@@ -391,7 +248,7 @@ class _Form:
             "beta": self.betas,
             "parameter": None if curve is None else str(curve.parameter),
             "curve": None if curve is None else h[0],
-            "definitions": self.entries,
+            "definitions": self.definitions.entries,
             "g": g,
             "y": y,
             "Q": Q,
@@ -405,15 +262,3 @@ def _is_rational(expression: Expr) -> bool:
         isinstance(node, sympy.Function) or (node.is_Pow and not node.exp.is_Integer)
         for node in sympy.preorder_traversal(expression)
     )
-
-
-def _reduced(space: Space, polynomial: Any) -> Function:
-    """Return a polynomial as its remainder by the relations over powers of their coefficients."""
-    bottom = space.number(1)
-    for relation, k in 2 * space.relations[::-1]:
-        degree, symbol, lead = relation.degrees()[k], space.symbols[k].top, leading(relation, k)
-        while not polynomial.is_zero() and (m := polynomial.degrees()[k]) >= degree:
-            lowered = leading(polynomial, k) * symbol ** int(m - degree) * relation
-            polynomial = lead * polynomial - lowered
-            bottom = bottom * Function(space, lead, space.one)
-    return Function(space, polynomial, space.one) / bottom

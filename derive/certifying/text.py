@@ -25,11 +25,11 @@ VIA = {"sinh": "exp", "cosh": "exp", "tanh": "exp"}
 
 
 class Calls:
-    """Names for calls, and the record of a certificate with those of F and of the start."""
+    """Names for calls, defined in the record of a certificate; those of F come first."""
 
     def __init__(self, record: dict[str, Any], p: Parameterization) -> None:
         self.taken = {*p.weights, *p.parameters, *p.start_symbols}
-        self.record, self.entries = record, record["definitions"]
+        self.entries = record["definitions"]
         plain = {**record, "outputs": list(p.weights[:1]), "definitions": [], "ties": []}
         self.space = Checker({**plain, "claims": []}, ROOM).space
         for g in (*p.field.generators, *p.start_field.generators):
