@@ -15,7 +15,7 @@ from derive import check as checker
 from derive.certifying.conditions import PRIMES, existence, failures, labels_of, points, values_at
 from derive.certifying.form import form_claims
 from derive.certifying.text import Calls
-from derive.check import Checker
+from derive.checking.claims import Checker
 from derive.checking.flow import independent
 from derive.checking.text import Rejected
 from derive.derivation import Derivation

@@ -9,7 +9,7 @@ from typing import Any
 from flint import fmpq
 
 from derive.certifying.text import text_of
-from derive.check import Checker
+from derive.checking.claims import Checker
 from derive.checking.flow import Flow, determinant, independent
 from derive.checking.function import Function, not_zero
 from derive.checking.text import Rejected, rational

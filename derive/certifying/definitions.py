@@ -7,7 +7,7 @@ from typing import Any
 import sympy
 
 from derive.certifying.text import Calls, call_of, calls_in, entries_for, logarithm, text_of
-from derive.check import Checker
+from derive.checking.claims import Checker
 from derive.checking.function import Function, constant, leading, not_zero, remainder, root_of
 from derive.checking.space import Space
 from derive.checking.text import Rejected

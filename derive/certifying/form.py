@@ -19,7 +19,7 @@ from derive.certifying.text import (
     spelled,
     text_of,
 )
-from derive.check import Checker
+from derive.checking.claims import Checker
 from derive.checking.space import Space
 from derive.checking.text import Rejected, names_in
 from derive.records import Block

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from derive.check import Checker
+from derive.checking.claims import Checker
 from derive.checking.function import Function, constant, root_of
 from derive.checking.space import Space
 from derive.checking.text import Rejected, tree_of
