@@ -103,6 +103,41 @@ def words_that_leave_all_open(record):
     record["hessian"]["verdict"], record["warping"]["verdict"] = "PROVED", "REFUTED"
 
 
+def claim_of(record, kind):
+    return next(c for c in record["certificate"]["claims"] if c["claim"] == kind)
+
+
+def a_quotient_that_begins_with_another_g(record):
+    claim_of(record, "dual")["g"] = "(7*u1)/(7*u1/(a))"
+    record["warping"]["g"] = "7*u1"
+
+
+def a_law_on_one_leaf(record):
+    claim = claim_of(record, "laws")
+    rest = f"({claim['laws'][0]} - ({claim['values'][0]}))"
+    claim["definitions"], claim["brackets"] = [{"zero": rest, "main": "a_0"}], None
+    claim["laws"].append(f"u1*{rest}")
+    claim["values"].append("0")
+    record["conserved"]["laws"] = claim["laws"]
+    record["conserved"]["values_at_start"] = claim["values"]
+
+
+def undecided_and_refuted(record):
+    what = {"claim": "not certified", "outputs": [1, 2], "what": "the conserved quantities"}
+    record["certificate"] |= {"claims": [what], "verdict": "UNDECIDED"}
+    record["verdict"], record["potential"]["verdict"] = "UNDECIDED", "REFUTED"
+    record["potential"]["pieces"] = []
+    record["warping"] |= {"verdict": "UNDECIDED", "g": None}
+    record["hessian"]["verdict"] = "UNDECIDED"
+
+
+def a_negative_warp(record):
+    claim = claim_of(record, "dual")
+    claim["g"], claim["y"] = f"-({claim['g']})", [f"-({y})" for y in claim["y"]]
+    claim["R"] = claim["R"] and f"-({claim['R']})"
+    record["warping"]["g"] = claim["g"]
+
+
 @pytest.mark.parametrize(
     "forge",
     [
@@ -124,6 +159,10 @@ def words_that_leave_all_open(record):
         values_of_laws,
         verdict_of_the_potential,
         words_that_leave_all_open,
+        a_quotient_that_begins_with_another_g,
+        a_law_on_one_leaf,
+        undecided_and_refuted,
+        a_negative_warp,
     ],
     ids=lambda f: f.__name__,
 )
