@@ -21,7 +21,7 @@ from derive.explicit.record import (
 )
 from derive.language import to_text
 from derive.render.plain import piece_lines, plain
-from derive.render.text import title, wrap
+from derive.render.text import homogeneity, title, wrap
 from derive.verdict import Verdict
 
 DIGITS = 15
@@ -93,8 +93,7 @@ def _parameterization(found: ExplicitCounterpart) -> Iterator[str]:
     if found.vector:
         yield f"  {found.vector} a vector of any dimension; s = |beta| = |{to_text(p.trees[0])}|"
     start = ", ".join(f"{w} = {to_text(t)}" for w, t in found.start)
-    degree = f"homogeneous of degree {p.degree}" if p.degree is not None else "not homogeneous"
-    yield f"  {degree}; start w_0: {start}"
+    yield f"  {homogeneity(p)}; start w_0: {start}"
 
 
 def _sections(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[list[str]]:

@@ -14,6 +14,7 @@ from derive.render.algebra import algebra_lines
 from derive.render.plain import INDENT, constant_lines, piece_lines, plain, root_lines
 from derive.render.roads import road_lines
 from derive.stages.notation import to_expr
+from derive.stages.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Number, Verdict
 
 
@@ -85,8 +86,9 @@ def _parameterization(d: Derivation) -> list[str]:
     free = [f"{t.name}" for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]
     given = [f"{w} = {to_text(t)}" for w, t in p.start if to_text(t) not in free]
     start = ", ".join([*given, *([f"free {', '.join(free)}"] if free else [])])
-    degree = f"homogeneous of degree {p.degree}" if p.degree is not None else "not homogeneous"
-    lines.append(f"{INDENT}{_count(p.p, 'weight')}, {degree}, J of rank {p.d}; start: {start}")
+    lines.append(
+        f"{INDENT}{_count(p.p, 'weight')}, {homogeneity(p)}, J of rank {p.d}; start: {start}"
+    )
     if d.idle:
         stay = "starts at 0 and stays there" if len(d.idle) == 1 else "start at 0 and stay there"
         lines.append(f"{INDENT}left out: {', '.join(d.idle)}, which {stay}")
@@ -95,6 +97,12 @@ def _parameterization(d: Derivation) -> list[str]:
         groups = " | ".join(", ".join(str(d.beta[i]) for i in b.outputs) for b in d.blocks)
         lines.append(f"{INDENT}independent blocks: {groups}")
     return lines
+
+
+def homogeneity(p: Parameterization) -> str:
+    """Say of which degree D of homogeneity F is, a number or a constant of F, or that it is not."""
+    D = p.homogeneity
+    return "not homogeneous" if D is None else f"homogeneous of degree {D!r}"
 
 
 def _conserved(d: Derivation) -> list[str]:

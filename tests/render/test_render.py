@@ -97,3 +97,16 @@ def test_wrap_keeps_every_word_and_the_indent():
     assert lines[0].startswith("  Q = ")
     assert all(x.startswith("      ") for x in lines[1:])
     assert " ".join(" ".join(lines).split()) == " ".join(line.split())
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("sqrt(w)", "homogeneous of degree 1/2"),
+        ("p**D - m**D", "homogeneous of degree D"),
+        ("x/y", "homogeneous of degree 0"),
+        ("x + 1", "not homogeneous"),
+    ],
+)
+def test_degree_of_homogeneity_is_any_number_or_constant(output, said):
+    assert f", {said}, J of" in derive(Parameterization.parse([output])).to_text()
