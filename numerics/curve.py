@@ -103,12 +103,14 @@ class Curve:
                 quarter = self._at(self.curve, c, _point(c, end / 4)) - c.origin[0]
                 beyond = ((side > 0) == up) & (abs(target.v) > abs(quarter.v))
                 chart = chart.near(up, np.asarray(beyond, dtype=bool))
+        fading = self._fading(c, beta, side)
 
         def rise(x: Ball) -> Ball:
             p = chart.point(x)
             direct = self._at(self.curve, c, p) - c.origin[0]
             near = p[0] * self._at(self.slope, c, _point(c, p[0] / 2))
-            return select(direct.d * 10**7 < abs(direct.v), direct, near)
+            grown = select(direct.d * 10**7 < abs(direct.v), direct, near)
+            return select(fading, self._at(self.curve, c, p), grown) if np.any(fading) else grown
 
         def left(x: Ball) -> Ball:
             p = chart.point(x)
@@ -122,7 +124,19 @@ class Curve:
 
         near = abs(target.v) / abs(self._at(self.slope, c, zero).v)
         first = np.where(chart.outward > 0, near, beta.of(Fraction(1, 3)).v)
-        return chart.point(_zero(target, first, rise, left, slope, chart.outward))
+        outward, goal = np.where(fading, -1, chart.outward), select(fading, beta, target)
+        return chart.point(_zero(goal, first, rise, left, slope, outward))
+
+    def _fading(self, c: Constants, beta: Ball, side: Array) -> Array:
+        """Tell where beta lies between h(0) and 0, to which h falls at an infinite end."""
+        found = np.zeros_like(side, dtype=bool)
+        for end, sign in ((c.high, 1), (c.low, -1)):
+            if end is None and np.all(c.origin[0].v != 0):
+                far = self._at(self.curve, c, _point(c, beta.of(sign * 10**99))) / c.origin[0]
+                part = beta.v / c.origin[0].v
+                small = (far.v >= 0) & (far.v * 10**9 < 1) & (part > 0) & (part * 4 < 1)
+                found |= np.asarray(small & (side == sign), dtype=bool)
+        return found
 
 
 def _point(c: Constants, z: Ball) -> Point:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numerics.ball import Array, Ball, Digits, Double
+from numerics.ball import Array, Ball, Digits, Double, select
 
 
 def _open(low: Array) -> Array:
@@ -99,6 +99,19 @@ def power(x: Ball, exponent: Any) -> Ball:
     return Double(v, abs(v) * (Double.library + 2 * lost) + Double.tiny)
 
 
+def minimum(x: Ball, y: Ball) -> Ball:
+    """Return the smaller of two numbers."""
+    both = type(x)(np.minimum(x.v, y.v), np.maximum(x.d, y.d))
+    below = select(x.v + 2 * x.d <= y.v - 2 * y.d, x, both)
+    return select(y.v + 2 * y.d <= x.v - 2 * x.d, y, below)
+
+
+def maximum(x: Ball, y: Ball) -> Ball:
+    """Return the larger of two numbers."""
+    return -minimum(-x, -y)
+
+
 FUNCTIONS = {
-    f.__name__: f for f in (sqrt, exp, log, expm1, log1p, asinh, sinh, cosh, tanh, atan, power)
+    f.__name__: f
+    for f in (sqrt, exp, log, expm1, log1p, asinh, sinh, cosh, tanh, atan, power, minimum, maximum)
 }

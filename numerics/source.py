@@ -107,11 +107,20 @@ def _by_distances(expression: Expr, z: Symbol, ends: Sequence[tuple[Expr, Expr]]
         if b.has(z):
             return node
         for end, image in ends:
-            if end.is_finite is not False and _vanishes(node.subs(z, end)):
-                return b * image
+            for part in end.args if isinstance(end, sympy.Min | sympy.Max) else (end,):
+                if part.is_finite is not False and _vanishes(node.subs(z, part)):
+                    return b * (image + _beyond(part, end))
         return node
 
     return expression.replace(lambda node: node.is_Add, change)
+
+
+def _beyond(part: Expr, end: Expr) -> Expr:
+    """Return end - part, without cancellation where they are the same."""
+    others = [part - other for other in end.args if other != part]
+    if isinstance(end, sympy.Min):
+        return -sympy.Max(0, *others)
+    return -sympy.Min(0, *others) if isinstance(end, sympy.Max) else sympy.S.Zero
 
 
 def _vanishes(expression: Expr) -> bool:

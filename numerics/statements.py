@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import keyword
 import re
 from collections.abc import Mapping, Sequence
@@ -79,6 +80,11 @@ class _Printer(StrPrinter):  # type: ignore[misc]
 
     def _print_Abs(self, expr: Expr) -> str:
         return f"abs({self._print(expr.args[0])})"
+
+    def _print_LatticeOp(self, expr: Expr) -> str:
+        name = {sympy.Min: "minimum", sympy.Max: "maximum"}[expr.func]
+        first, *others = (self._ball(a) for a in sympy.ordered(expr.args))
+        return functools.reduce(lambda text, other: f"{name}({text}, {other})", others, first)
 
     def emptyPrinter(self, expr: Expr) -> str:
         raise NoSource(f"{type(expr).__name__} has no form with error bounds")
