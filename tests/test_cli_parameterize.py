@@ -1,24 +1,13 @@
 """``derive parameterize`` as a person meets it."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
+from functools import partial
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.command import run as run_command
 
-
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "derive", "parameterize", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        timeout=120,
-    )
+run = partial(run_command, "parameterize")
 
 
 @pytest.mark.parametrize(
