@@ -105,6 +105,15 @@ def rank(rows: Sequence[Sequence[int]]) -> int:
     return int(_matrix(rows).rank())
 
 
+def shows_full_rank(rows: Sequence[Sequence[RationalFunction]]) -> bool:
+    """Tell whether rows are independent at a random point, thus over the field; False: not seen."""
+    try:
+        point = random_point(rows[0][0].field, Random(2))
+        return rank([[Evaluator(x)(point) for x in row] for row in rows]) == len(rows)
+    except Pole:
+        return False
+
+
 def independent_rows(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return the positions of the first rows that span all rows (greedy, in order)."""
     if not rows or not rows[0]:

@@ -12,12 +12,10 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from random import Random
 
 from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.linear import determinant, rank
-from derive.exact.modular import Evaluator, Pole, random_point
-from derive.exact.modular import rank as modular_rank
+from derive.exact.modular import shows_full_rank
 from derive.exact.polynomial import Polynomial, factorize
 from derive.explicit.problem import Problem, Undecided
 from derive.explicit.quadrics import definite_parts, sphere_axes, stereographic
@@ -68,20 +66,10 @@ class Family:
     def dominant(self) -> bool:
         """Whether the family has points for an open set of beta and start values."""
         rows = differentials(self.data)
-        if _modular_rank(rows) == len(rows):
+        if shows_full_rank(rows):
             return True
         free = [any(not row[k].is_zero() for row in rows) for k in range(len(rows[0]))]
         return sum(free) >= len(rows) and rank(rows) == len(rows)
-
-
-def _modular_rank(rows: Sequence[Sequence[RationalFunction]]) -> int:
-    """Return the rank at a random point modulo a prime, at most the rank."""
-    field = rows[0][0].field
-    try:
-        point = random_point(field, Random(2))
-        return modular_rank([[Evaluator(x)(point) for x in row] for row in rows])
-    except Pole:
-        return 0
 
 
 def differentials(functions: Sequence[RationalFunction]) -> list[list[RationalFunction]]:

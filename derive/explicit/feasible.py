@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
+from math import prod
 from random import Random
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, fmpq
+from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from derive.exact.balls import evaluate_any
+from derive.exact.polynomial import terms
 from derive.explicit.problem import Problem, Undecided
 
 BITS = 320
@@ -75,6 +77,22 @@ def feasible_distance(
     if not all(abs(x) < radius for x in image.entries()):
         raise Undecided("no point with F(w) = beta was proved near the lowest critical point")
     return distance(around, w0)
+
+
+def reaches_all(problem: Problem, free: Collection[int]) -> bool:
+    """Tell whether F is linear in some weights, and onto when the others are at some integers."""
+    rows = []
+    for f in problem.F:
+        row = [fmpq(0)] * len(problem.weights)
+        for exponents, c in terms(f.numerator):
+            used = [k for k in free if exponents[k]]
+            if len(used) != 1 or exponents[used[0]] > 1:
+                return False
+            # Integers with no pattern that the terms could share.
+            others = ((k * k + 3 * k + 1) ** e for k, e in enumerate(exponents) if k not in free)
+            row[used[0]] += c * prod(others)
+        rows.append(row)
+    return bool(fmpq_mat(rows).rank() == len(rows))
 
 
 def lies_below(

@@ -28,6 +28,7 @@ from derive.explicit.feasible import (
     lies_below,
     value_at,
 )
+from derive.explicit.norms import ClosedCost
 from derive.explicit.problem import Problem, Undecided
 
 MAXIMAL_GRID = 40_000
@@ -73,6 +74,19 @@ def minimum_at(problem: Problem, data: Sequence[Fraction]) -> Minimum | None:
         if not value.is_finite():
             raise Undecided("the enclosure of the lowest critical point is not finite")
         return Minimum(value, w)
+
+
+def value_of(closed: ClosedCost, problem: Problem, data: Sequence[Fraction]) -> Any:
+    """Return a closed form of R_F at numbers for beta.
+
+    Raises:
+        Undecided: no w with F(w) = beta was proved to exist.
+    """
+    zero = [Fraction(0)] * len(problem.weights)
+    with ctx.workprec(BITS):
+        if any(data) and not closed.onto and not lies_below(problem, zero, data, None):
+            raise Undecided("it was not proved that some w has F(w) = beta")
+    return closed.at(data)
 
 
 def check_generic(problem: Problem, data: Sequence[Fraction]) -> None:

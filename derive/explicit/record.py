@@ -17,6 +17,8 @@ from derive.explicit.branch import Branch, greatest_root_at, root_at
 from derive.explicit.closed_form import closed_form
 from derive.explicit.contrast import Contrast
 from derive.explicit.limits import Limit
+from derive.explicit.norms import ClosedCost
+from derive.explicit.point import value_of
 from derive.explicit.problem import Problem, Undecided
 from derive.language.tree import Tree
 from derive.stages.parameterization import Parameterization
@@ -32,14 +34,15 @@ class Value:
 
     Attributes:
         ball: encloses it.
-        polynomial: the polynomial of which it is a root there, in r.
+        polynomial: the polynomial of which it is a root there, in r; None where it is the value of
+            a closed form.
         index, roots: it is this real root, the smallest is 0, of so many.
     """
 
     ball: Any
-    polynomial: Expr
-    index: int
-    roots: int
+    polynomial: Expr | None = None
+    index: int | None = None
+    roots: int = 0
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class SquaredDistance:
         branches: which root it is, interval by interval, where it depends on one number.
         finding: PROVED where the branches, or a single root, are certified.
         greatest: that the minimum is the greatest root at every beta, where that was proved.
-        form: the minimum in closed form, where it was found as such.
+        closed: the minimum in closed form, where it was found as such.
     """
 
     problem: Problem | None
@@ -62,7 +65,7 @@ class SquaredDistance:
     branches: tuple[Branch, ...]
     finding: Finding
     greatest: Finding | None = None
-    form: Expr | None = None
+    closed: ClosedCost | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -96,8 +99,8 @@ class SquaredDistance:
 
         Without branches, where each polynomial has at most one root r >= 0, the greatest.
         """
-        if self.form is not None:
-            return (self.form,)
+        if self.closed is not None:
+            return (self.closed.expression(self.variables),)
         if not self.branches and self.verdict is Verdict.PROVED:
             roots = [closed_form(e, LENGTH, self.argument, None) for e in self.equations]
             known = [root for root in roots if root is not None]
@@ -116,13 +119,15 @@ class SquaredDistance:
             InputError: a number is missing.
             NumericalError: it was not certified there; the text says which step stopped.
         """
-        if self.problem is None or not self.factors:
+        if self.problem is None or not (self.factors or self.closed):
             raise NumericalError(self.finding.reason)
         missing = [str(s) for s in self.variables if str(s) not in point]
         if missing:
             raise InputError(f"give a number for {missing[0]}")
         data = [Fraction(point[str(s)]) for s in self.variables]
         try:
+            if self.closed is not None:
+                return Value(value_of(self.closed, self.problem, data))
             if self.greatest is not None:
                 value, factor, index, roots = greatest_root_at(self.factors, data)
             else:

@@ -14,6 +14,7 @@ from derive.explicit.branch import Branch, critical_factors, find_branches
 from derive.explicit.composition import find_composition
 from derive.explicit.contrast import contrast_with
 from derive.explicit.cost import bounds_every_root, product_cost
+from derive.explicit.duality import find_dual
 from derive.explicit.evaluate import evaluate
 from derive.explicit.limits import find_limits
 from derive.explicit.problem import Problem, Undecided, pose, pose_cost
@@ -152,36 +153,33 @@ def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> Squar
     >>> representation_cost(product, (Symbol("beta"),)).equations
     (-27*beta**2 + 4*r**3,)
     """
-    found = least(lambda: pose_cost(p), betas)
-    problem = found.problem
-    if found.verdict is Verdict.PROVED or problem is None:
+    try:
+        problem = pose_cost(p)
+    except Undecided as step:
+        return SquaredDistance(None, betas, (), (), Finding(Verdict.UNDECIDED, str(step)))
+    bounded = None if problem.single else _bounded(problem, betas)
+    found = bounded or least(lambda: problem, betas)
+    if found.verdict is Verdict.PROVED:
         return found
     if found.factors and bounds_every_root(problem, found.factors):
         reason = "the greatest root, for almost all beta with some w: |w|^2 bounds every root"
         return replace(found, finding=Finding(Verdict.PROVED, reason))
-    return _product(problem, betas) or _composed(problem, betas) or found
+    return _bounded(problem, betas) or found
 
 
-def _product(problem: Problem, betas: tuple[Symbol, ...]) -> SquaredDistance | None:
+def _bounded(problem: Problem, betas: tuple[Symbol, ...]) -> SquaredDistance | None:
+    """Return R_F by a bound on |w|^2 that some w reaches, for every beta with some w."""
     polynomial = product_cost(problem)
-    if polynomial is None:
+    if polynomial is not None:
+        reason = "one root r >= 0, for every beta: inequality of the means, attained by some w"
+        finding = Finding(Verdict.PROVED, reason)
+        return SquaredDistance(problem, betas, (polynomial,), (), finding, finding)
+    closed = find_composition(problem, betas) or find_dual(problem, betas)
+    if closed is None:
         return None
-    reason = "one root r >= 0, for every beta: inequality of the means, with equality for some w"
-    finding = Finding(Verdict.PROVED, reason)
-    return SquaredDistance(problem, betas, (polynomial,), (), finding, finding)
-
-
-def _composed(problem: Problem, betas: tuple[Symbol, ...]) -> SquaredDistance | None:
-    found = find_composition(problem, betas)
-    if found is None:
-        return None
-    reason = (
-        "for every beta: F composes quadratic forms, q(F) = p s with |w|^2 = sum (p + s), and "
-        "p + s >= 2 sqrt(p s) with equality for some w"
-    )
-    finding = Finding(Verdict.PROVED, reason, found.evidence)
-    factors = (found.polynomial(problem, betas),)
-    return SquaredDistance(problem, betas, factors, (), finding, finding, found.cost())
+    of = "every beta" if closed.onto else "every beta with some w"
+    finding = Finding(Verdict.PROVED, f"for {of}: {closed.reason}", closed.evidence)
+    return SquaredDistance(problem, betas, (), (), finding, None, closed)
 
 
 def _branches(problem: Problem, factors: tuple[Polynomial, ...]) -> tuple[tuple[Branch, ...], str]:

@@ -188,6 +188,9 @@ def _evaluated(value: Evaluated) -> Iterator[str]:
         yield f"{value.of} at {point}: no w has F(w) = beta"
     else:
         v = value.value
+        if v.polynomial is None or v.index is None:
+            yield f"{value.of} = {decimal(v.ball, 30)} at {point}"
+            return
         yield f"{value.of} = {decimal(v.ball, 30)} at {point},"
         which = root_words(v.index).removesuffix(",")
         yield f"  the {which} (of {v.roots}) of {polynomial_text(v.polynomial)}"

@@ -112,7 +112,7 @@ def _evaluated(value: Evaluated) -> dict[str, Any]:
         "outputs": [i + 1 for i in value.outputs],
         "point": {name: str(number) for name, number in value.point},
         "value": None if v is None else decimal(v.ball, DIGITS),
-        "polynomial": None if v is None else plain(v.polynomial),
+        "polynomial": None if v is None or v.polynomial is None else plain(v.polynomial),
         "root_from_below": None if v is None else v.index,
         "reason": value.reason,
     }

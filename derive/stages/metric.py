@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from derive.errors import DegenerateStart
 from derive.exact.field import RationalFunction
 from derive.exact.linear import Matrix, determinant, dot, inverse, rank
+from derive.exact.modular import shows_full_rank
 from derive.stages.conserved import ConservedQuantities
 from derive.stages.parameterization import Parameterization
 from derive.stages.witness import is_zero_along_flow
@@ -63,4 +64,5 @@ def _numerator(function: RationalFunction) -> RationalFunction:
 
 def _has_full_rank(p: Parameterization) -> bool:
     """Tell whether J has rank d at w_0 itself, as a matrix over Q(start symbols)."""
-    return rank([[p.at_start(x) for x in row] for row in p.jacobian]) == p.d
+    rows = [[p.at_start(x) for x in row] for row in p.jacobian]
+    return shows_full_rank(rows) or rank(rows) == p.d

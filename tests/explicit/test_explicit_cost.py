@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from random import Random
 
+import numpy as np
 import pytest
 import sympy
 
 from derive import Parameterization, VectorModel, Verdict, explicit_counterpart
 from derive.errors import NumericalError
+from derive.explicit.branch import critical_factors
 from derive.explicit.composition import find_composition
 from derive.explicit.cost import bounds_every_root, product_cost
 from derive.explicit.problem import pose_cost
@@ -86,11 +89,23 @@ def test_other_models_are_no_products(outputs):
     assert product_cost(problem) is None
 
 
+def layers(n: int, depth: int) -> list[str]:
+    """Return the cyclic convolution of several vectors."""
+    outputs: list[list[str]] = [[] for _ in range(n)]
+    for places in itertools.product(range(n), repeat=depth):
+        product = "*".join(f"{'abc'[g]}{i}" for g, i in enumerate(places))
+        outputs[sum(places) % n].append(product)
+    return [" + ".join(terms) for terms in outputs]
+
+
 CONVOLUTIONS = {
     2: 2 * sympy.Max(b1, -b1, b2, -b2),
     3: sympy.Rational(2, 3) * sympy.Abs(b1 + b2 + b3)
     + sympy.Rational(4, 3) * sympy.sqrt((b1 + b2 + b3) ** 2 - 3 * (b1 * b2 + b1 * b3 + b2 * b3)),
     4: None,
+    5: None,
+    6: None,
+    7: None,
 }
 
 
@@ -116,37 +131,72 @@ def test_convolutions_sum_the_discrete_fourier_transform(n):
             assert float(CONVOLUTIONS[n].subs(known)) == pytest.approx(float(found))
 
 
+@pytest.mark.parametrize(("n", "depth"), [(2, 3), (3, 3)])
+def test_deep_convolutions_sum_powers_of_the_discrete_fourier_transform(n, depth):
+    outputs = layers(n, depth)
+    cost = cost_of(outputs)
+    assert cost.verdict is Verdict.PROVED
+    agrees_with_scipy(outputs, cost)
+    x = [Fraction(3), Fraction(-5), Fraction(2)][:n]
+    # |DFT beta|_(2/L) to the power 2/L, times L/n for a transform that is not normalized.
+    expected = depth * sum(abs(np.fft.fft([float(v) for v in x])) ** (2 / depth)) / n
+    value = cost.at({str(s): v for s, v in zip(cost.variables, x, strict=True)})
+    assert float(value.ball.mid()) == pytest.approx(expected)
+
+
 def test_compositions_are_checked_and_others_left_out():
     def composition(outputs: list[str]):
         p = Parameterization.parse(outputs)
-        return find_composition(pose_cost(p), Notation(p, tuple(range(p.d))).betas)
+        betas = Notation(p, tuple(range(p.d))).betas
+        found = find_composition(pose_cost(p), betas)
+        return found and found.expression(betas)
 
-    complex_product = composition(["x*z - y*w", "x*w + y*z"])
-    assert complex_product.forms == (b1**2 + b2**2,)
-    assert composition(["a*u1", "a*u2"]).forms == (b1**2 + b2**2,)
-    quaternions = composition(
-        [
-            "p0*q0 - p1*q1 - p2*q2 - p3*q3",
-            "p0*q1 + p1*q0 + p2*q3 - p3*q2",
-            "p0*q2 - p1*q3 + p2*q0 + p3*q1",
-            "p0*q3 + p1*q2 - p2*q1 + p3*q0",
-        ]
-    )
-    assert quaternions.forms == (b1**2 + b2**2 + b3**2 + b4**2,)
-    assert all(e.left == e.right for e in quaternions.evidence)
+    assert composition(["x*z - y*w", "x*w + y*z"]) == 2 * sympy.sqrt(b1**2 + b2**2)
+    assert composition(["a*u1", "a*u2"]) == 2 * sympy.sqrt(b1**2 + b2**2)
+    quaternions = [
+        "p0*q0 - p1*q1 - p2*q2 - p3*q3",
+        "p0*q1 + p1*q0 + p2*q3 - p3*q2",
+        "p0*q2 - p1*q3 + p2*q0 + p3*q1",
+        "p0*q3 + p1*q2 - p2*q1 + p3*q0",
+    ]
+    assert composition(quaternions) == 2 * sympy.sqrt(b1**2 + b2**2 + b3**2 + b4**2)
     for outputs in (
         ["x*z - 2*y*w", "x*w + y*z"],  # no composition: another norm of the first factor
         ["u11*v11 + u12*v12", "u11*v21 + u12*v22", "u21*v11 + u22*v12", "u21*v21 + u22*v22"],
         ["x*y", "y*z", "z*x"],
         ["x**2", "x*y"],
-        convolution(5),  # irrational projectors
+        ["a*b*u1", "a*c*u2"],
+        [*convolution(5)[:-1], convolution(5)[-1] + " + a0*b0"],  # one product too many
     ):
         assert composition(outputs) is None
 
 
+@pytest.mark.parametrize("n", [3, 5, 7])
+def test_the_identities_of_a_composition_hold_for_every_root(n):
+    """q(F) = p_1 p_2 at numbers for the weights, at each conjugate of x, in floating point."""
+    p = Parameterization.parse(convolution(n))
+    betas = Notation(p, tuple(range(p.d))).betas
+    rng = Random(n)
+    w = {name: rng.randrange(-9, 10) for name in p.weights}
+    F = [sympy.sympify(text).subs(w) for text in convolution(n)]
+    evidence = find_composition(pose_cost(p), betas).evidence
+    assert sum(1 for e in evidence if "every root x" in e.statement) == (n > 3)
+    for identity in evidence:
+        x = sympy.Symbol("x")
+        names = {str(b): value for b, value in zip(betas, F, strict=True)}
+        left = sympy.sympify(identity.left.removesuffix(" at beta = F(w)"))
+        right = sympy.sympify(identity.right)
+        difference = sympy.expand(left.subs(names) - right.subs(w))
+        _, _, minimal = identity.statement.partition("every root x of ")
+        if minimal:
+            minimal = sympy.Poly(sympy.sympify(minimal.replace("^", "**")), x)
+            difference = sympy.Poly(difference, x).rem(minimal).as_expr()
+        assert difference == 0
+
+
 def test_a_root_that_the_weights_may_fall_below_is_no_bound():
-    p = Parameterization.parse(convolution(2))
-    problem, factors = pose_cost(p), cost_of(convolution(2)).factors
+    problem = pose_cost(Parameterization.parse(convolution(2)))
+    factors = critical_factors(problem)
     assert bounds_every_root(problem, factors)
     # r - 3 beta1 is no lower bound of |w|^2, nor is a factor without a power of r alone.
     ring = factors[0].context()
