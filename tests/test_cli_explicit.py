@@ -24,6 +24,12 @@ TIED = ["p**2 - m**2", "--start", "p=alpha,m=alpha"]
         (["u*v", "--start", "u=alpha,v=alpha"], 0, ["r = 1 - 2*b for b < 1/4", "Q = beta*log"]),
         (["-u*v + w", "--start", "u=1,v=0,w=0"], 0, ["REFUTED", "grad R = 2 tau"]),
         (["a*u", "--vector", "u", "--start", "a=alpha,u=0"], 0, ["any dimension", "R_F = 2*"]),
+        (["a*u + b*v", "--vector", "u,v"], 3, ["u, v vectors of any dimension", "R_F = 2*s for"]),
+        (
+            ["u1*v1 + x1*y1", "u1*v2 + x1*y2", "u2*v1 + x2*y1", "u2*v2 + x2*y2"],
+            3,
+            ["2*Abs(beta1*beta4", "without a gap"],
+        ),
         (["a*u1", "a*u2"], 3, ["proved in part", "R_F = 2*sqrt(beta1**2 + beta2**2)"]),
         (["exp(w)"], 3, ["needs polynomials", "UNDECIDED"]),
         (["p1**2-m1**2", "w"], 3, [", beta1 ", ", beta2 ", "R_F = beta2**2"]),
@@ -53,7 +59,8 @@ def test_answers(arguments, code, words):
         ([*TIED, "--standalone"], "--latex"),
         ([*TIED, "-o", "."], "is a folder"),
         (["norm(u)*u", "--vector", "u"], "odd powers"),
-        (["a*u + b*v", "--vector", "u,v"], "dimension"),
+        (["a*norm(u)**2*u + b*v", "--vector", "u,v"], "give u a dimension"),
+        (["dot(u, v)", "--vector", "u,v"], "give a dimension"),
     ],
     ids=lambda value: " ".join(value)[-30:] if isinstance(value, list) else None,
 )

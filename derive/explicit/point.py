@@ -76,17 +76,23 @@ def minimum_at(problem: Problem, data: Sequence[Fraction]) -> Minimum | None:
         return Minimum(value, w)
 
 
-def value_of(closed: ClosedCost, problem: Problem, data: Sequence[Fraction]) -> Any:
-    """Return a closed form of R_F at numbers for beta.
+def value_of(closed: ClosedCost, problem: Problem, data: Sequence[Fraction]) -> Any | None:
+    """Return a closed form of R_F at numbers for beta; None where no w has F(w) = beta.
 
     Raises:
-        Undecided: no w with F(w) = beta was proved to exist.
+        Undecided: it was not settled whether some w has.
     """
+    if closed.onto or not any(data):
+        return closed.at(data)
     zero = [Fraction(0)] * len(problem.weights)
     with ctx.workprec(BITS):
-        if any(data) and not closed.onto and not lies_below(problem, zero, data, None):
-            raise Undecided("it was not proved that some w has F(w) = beta")
-    return closed.at(data)
+        if lies_below(problem, zero, data, None):
+            return closed.at(data)
+    try:
+        found = minimum_at(problem, data)
+    except Undecided:
+        raise Undecided("it was not settled whether some w has F(w) = beta") from None
+    return None if found is None else closed.at(data)
 
 
 def check_generic(problem: Problem, data: Sequence[Fraction]) -> None:

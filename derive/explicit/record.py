@@ -127,7 +127,8 @@ class SquaredDistance:
         data = [Fraction(point[str(s)]) for s in self.variables]
         try:
             if self.closed is not None:
-                return Value(value_of(self.closed, self.problem, data))
+                ball = value_of(self.closed, self.problem, data)
+                return None if ball is None else Value(ball)
             if self.greatest is not None:
                 value, factor, index, roots = greatest_root_at(self.factors, data)
             else:
@@ -201,8 +202,8 @@ class ExplicitCounterpart:
     Attributes:
         texts: the outputs as given.
         parameterization: F; for a vector model its length |beta| as a function of the scalars and
-            of the vector's length.
-        vector: the name of the vector whose dimension is open, empty without one.
+            of the vectors' lengths.
+        vector: the names of the vectors whose dimension is open, "u" or "u, v"; empty without one.
         blocks: R and R_F are the sums over these.
         evaluated: values at a point, where one was asked for.
     """

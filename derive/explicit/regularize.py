@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -20,7 +21,7 @@ from derive.explicit.limits import find_limits
 from derive.explicit.problem import Problem, Undecided, pose, pose_cost
 from derive.explicit.record import BlockCounterpart, ExplicitCounterpart, SquaredDistance
 from derive.language import to_text
-from derive.language.tree import Name, Operation, names
+from derive.language.tree import Name, Operation, Tree, names
 from derive.stages.notation import Notation
 from derive.stages.parameterization import Parameterization
 from derive.stages.radial import VectorModel
@@ -49,13 +50,14 @@ def explicit_counterpart(
     (0, 'PROVED')
 
     Args:
-        parameterization: F and the start w_0; or a vector model phi u, whose dimension is open.
+        parameterization: F and the start w_0; or a sum of multiples of vectors, whose dimension is
+            open.
         progress: called with the name of each step as it begins.
         at: numbers for beta and the start symbols, at which values are certified as well.
 
     Raises:
-        InputError: a vector model has several vectors, or odd powers of a norm; a number of *at*
-            is missing, or its name is not known.
+        InputError: a vector model has odd powers of a norm, or a norm beside several vectors; a
+            number of *at* is missing, or its name is not known.
 
     Source: Woodworth et al. 2020, appendix on R_alpha; Dai, Karzand, Srebro 2021 for R_F.
     """
@@ -85,25 +87,32 @@ def _block(p: Parameterization, group: tuple[int, ...], enter: Enter) -> BlockCo
 
 
 def _of_vector(model: VectorModel, enter: Enter) -> ExplicitCounterpart:
-    """Return R of phi(a, |u|) u in the length of beta alone.
+    """Return R of sum_k phi_k u_k in the length of beta alone.
 
-    F(w) = beta forces u = n beta/|beta| with n in R, and |w - w_0|^2 is that of (a, n) where u
-    starts at 0. Then R(beta) is R of the single output phi(a, n) n at |beta|, provided that phi
-    is even in n.
+    Where the phi_k are free of norms, projecting all u_k on the line of beta keeps F(w) = beta and
+    shortens them. Where there is one vector, F(w) = beta forces it on that line. So u_k = n_k
+    beta/|beta|, and where the u_k start at 0, |w - w_0|^2 is that of (a, n): R(beta) is R of the
+    single output sum_k phi_k n_k at |beta|, provided that phi_k is even in n_k.
     """
-    reduced, vector = _lengths(model)
-    n = reduced.w[-1]
-    opposite = reduced.F[0].compose(
-        [*reduced.w[:-1], -n, *reduced.field.gens[reduced.p :]], reduced.field
-    )
+    reduced, vectors = _lengths(model)
+    lengths = reduced.w[-len(vectors) :]
+    images = [*reduced.w[: -len(vectors)], *(-n for n in lengths)]
+    opposite = reduced.F[0].compose([*images, *reduced.field.gens[reduced.p :]], reduced.field)
     if not (opposite + reduced.F[0]).is_zero():
-        raise InputError(f"odd powers of norm({vector}) are not covered: give {vector} a dimension")
+        raise InputError(
+            f"odd powers of norm({vectors[0]}) are not covered: give {vectors[0]} a dimension"
+        )
     s = (Symbol("s", real=True),)
     enter("elimination: distance from the start")
-    if reduced.w0[-1].is_zero():
+    moved = [
+        v for v, x in zip(vectors, reduced.w0[-len(vectors) :], strict=True) if not x.is_zero()
+    ]
+    if not moved:
         distance = least(lambda: pose(reduced), s)
     else:
-        reason = f"{vector} starts away from 0: R depends on the angle between {vector}_0 and beta"
+        reason = (
+            f"{moved[0]} starts away from 0: R depends on the angle between {moved[0]}_0 and beta"
+        )
         distance = SquaredDistance(None, s, (), (), Finding(Verdict.UNDECIDED, reason))
     enter("elimination: representation cost")
     cost = representation_cost(reduced, s)
@@ -112,19 +121,29 @@ def _of_vector(model: VectorModel, enter: Enter) -> ExplicitCounterpart:
     cost = replace(cost, branches=kept)
     contrast = contrast_with(None, None, (), enter)
     block = BlockCounterpart((0,), distance, cost, contrast, ())
-    return ExplicitCounterpart((model.text,), reduced, vector, (block,))
+    return ExplicitCounterpart((model.text,), reduced, ", ".join(vectors), (block,))
 
 
-def _lengths(model: VectorModel) -> tuple[Parameterization, str]:
-    """Return |beta| as a function of the scalars and the length n of the vector; its name."""
-    if len(model.form.coefficients) != 1:
-        raise InputError("R depends on the dimension: give one, --vector u:3")
-    ((vector, phi),) = model.form.coefficients
-    norm = dict(model.form.norms)[vector]
-    scalars = tuple(name for name in names((phi,)) if name != norm)
-    start = {norm if name == vector else name: value for name, value in model.start.items()}
-    output = Operation("*", phi, Name(norm))
-    return Parameterization([output], (*scalars, norm), start, model.positive), vector
+def _lengths(model: VectorModel) -> tuple[Parameterization, list[str]]:
+    """Return |beta| as a function of the scalars and the lengths n_k of the vectors; their names.
+
+    Raises:
+        InputError: there are several vectors, and a coefficient depends on a norm.
+    """
+    coefficients = model.form.coefficients
+    norm_of = dict(model.form.norms)
+    vectors = [vector for vector, _ in coefficients]
+    lengths = [norm_of[vector] for vector in vectors]
+    used = names(phi for _, phi in coefficients)
+    if len(vectors) > 1 and set(norm_of.values()) & set(used):
+        raise InputError(
+            f"norms beside several vectors are not covered: give {vectors[0]} a dimension"
+        )
+    scalars = tuple(name for name in used if name not in lengths)
+    start = {norm_of.get(name, name): value for name, value in model.start.items()}
+    terms: list[Tree] = [Operation("*", phi, Name(norm_of[v])) for v, phi in coefficients]
+    output = functools.reduce(lambda x, y: Operation("+", x, y), terms)
+    return Parameterization([output], (*scalars, *lengths), start, model.positive), vectors
 
 
 def least(build: Callable[[], Problem], betas: tuple[Symbol, ...]) -> SquaredDistance:

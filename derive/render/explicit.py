@@ -91,7 +91,8 @@ def _parameterization(found: ExplicitCounterpart) -> Iterator[str]:
     names = ["beta"] if len(found.texts) == 1 else [f"beta{i + 1}" for i in range(p.d)]
     yield from (f"  {name} = {text}" for name, text in zip(names, found.texts, strict=True))
     if found.vector:
-        yield f"  {found.vector} a vector of any dimension; s = |beta| = |{to_text(p.trees[0])}|"
+        kind = "vectors" if "," in found.vector else "a vector"
+        yield f"  {found.vector} {kind} of any dimension; s = |beta| = |{to_text(p.trees[0])}|"
     start = ", ".join(f"{w} = {to_text(t)}" for w, t in found.start)
     yield f"  {homogeneity(p)}; start w_0: {start}"
 

@@ -36,7 +36,9 @@ def _body(found: ExplicitCounterpart) -> Iterator[str]:
         names = ["s"]
     rows = [(latex_name(n), latex(f)) for n, f in zip(names, p.outputs, strict=True)]
     if found.vector:
-        yield rf"For a vector ${latex_name(found.vector)}$ of any dimension, with $s = |\beta|$:"
+        vectors = ", ".join(f"${latex_name(name)}$" for name in found.vector.split(", "))
+        kind = "vectors" if "," in found.vector else "a vector"
+        yield rf"For {kind} {vectors} of any dimension, with $s = |\beta|$:"
     yield from display(rows)
     start = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(t))}" for w, t in found.start)
     yield f"Start: ${start}$."

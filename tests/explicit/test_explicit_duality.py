@@ -122,6 +122,9 @@ def test_a_value_needs_some_w():
     assert float(cost.at(inside).ball.mid()) == 5
     with pytest.raises(NumericalError, match="some w"):
         cost.at({**inside, "beta2": Fraction(4)})
+    cost = cost_of(["x*y", "x**2 + y**2"])
+    assert float(cost.at({"beta1": Fraction(1), "beta2": Fraction(3)}).ball.mid()) == 3
+    assert cost.at({"beta1": Fraction(2), "beta2": Fraction(3)}) is None
 
 
 def test_enough_copies_close_the_gap():

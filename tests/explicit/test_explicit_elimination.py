@@ -88,6 +88,25 @@ def test_a_vector_of_any_dimension():
     assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-7)
 
 
+def test_several_vectors_of_any_dimension():
+    """R and R_F of a u + b v depend on |beta| alone: in the plane they are those on the line."""
+    start = {"a": 1, "b": Fraction(1, 2), "u": 0, "v": 0}
+    model = VectorModel.parse("a*u + b*v", ["u", "v"], start)
+    found = explicit_counterpart(model, at={"s": Fraction(5)})
+    assert found.vector == "u, v"
+    outputs = ["a*u1 + b*v1", "a*u2 + b*v2"]
+    weights = ["a", "b", "u1", "u2", "v1", "v2"]
+    for value, w0 in zip(found.evaluated, ([1, 0.5, 0, 0, 0, 0], [0] * 6), strict=True):
+        witness = numeric_minimum(outputs, weights, w0, [3, 4])
+        assert float(value.value.ball.mid()) == pytest.approx(witness, rel=1e-6)
+
+
+@pytest.mark.parametrize("text", ["a*norm(u)**2*u + b*v", "norm(v)*u + v"])
+def test_norms_beside_several_vectors_are_refused(text):
+    with pytest.raises(InputError, match="give u a dimension"):
+        explicit_counterpart(VectorModel.parse(text, ["u", "v"]))
+
+
 def test_a_vector_away_from_zero_is_undecided():
     (block,) = explicit_counterpart(VectorModel.parse("a*u", ["u"])).blocks
     assert block.distance.verdict is Verdict.UNDECIDED
