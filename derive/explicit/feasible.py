@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
 from math import prod
 from random import Random
@@ -12,6 +12,7 @@ import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from derive.exact.balls import evaluate_any
+from derive.exact.field import RationalFunction
 from derive.exact.polynomial import terms
 from derive.explicit.problem import Problem, Undecided
 
@@ -21,6 +22,8 @@ RADIUS = Fraction(1, 2**120)
 SEEDS = 40
 STEPS = 200
 NEWTON = 6
+NEAR = 1e-6
+"""Residual of F(w) = beta from which Newton's iteration is tried."""
 
 
 def value_at(problem: Problem, function: Any, w: Sequence[Any]) -> Any:
@@ -137,32 +140,39 @@ def _descents(problem: Problem, w0: Sequence[Fraction], beta: Sequence[Fraction]
     origin = np.array([float(x) for x in w0])
     goal = np.array([float(b) for b in beta])
     reach = 1 + float(np.abs(goal).max()) ** (1 / (problem.degree or 1))
+    F = _in_floats(problem.F, len(origin))
+    jacobian = _in_floats([x for row in problem.jacobian for x in row], len(origin))
     for _ in range(SEEDS):
         w = origin + np.array([rng.gauss(0, reach) for _ in origin])
         for step in range(STEPS):
-            J = _numbers(problem, [x for row in problem.jacobian for x in row], w)
-            J = J.reshape(len(goal), -1)
-            residual = goal - _numbers(problem, problem.F, w)
+            J = jacobian(w).reshape(len(goal), -1)
             # The last steps only return to the constraint.
             pull = (origin - w) * (0.3 if step < STEPS - 30 else 0)
             try:
-                mu = np.linalg.solve(J @ J.T, residual - J @ pull)
+                mu = np.linalg.solve(J @ J.T, goal - F(w) - J @ pull)
             except np.linalg.LinAlgError:
                 break
             w = w + pull + J.T @ mu
             if not np.all(np.isfinite(w)) or float(np.abs(w).max()) > 1e6:
                 break
         else:
-            yield w
+            if float(np.abs(goal - F(w)).max()) < NEAR * (1 + float(np.abs(goal).max())):
+                yield w
 
 
-def _numbers(problem: Problem, functions: Sequence[Any], w: Any) -> Any:
-    found = []
-    for f in functions:
-        total = 0.0
-        for exponents, c in zip(f.numerator.monoms(), f.numerator.coeffs(), strict=True):
-            total += int(c) * float(
-                np.prod([x ** int(e) for x, e in zip(w, exponents, strict=False)])
-            )
-        found.append(total / int(f.denominator.leading_coefficient()))
-    return np.array(found)
+def _in_floats(functions: Sequence[RationalFunction], size: int) -> Callable[[Any], Any]:
+    """Return polynomials in the weights as one function of an array."""
+    coefficients, exponents, owner = [], [], []
+    for i, f in enumerate(functions):
+        below = int(f.denominator.leading_coefficient())
+        for e, c in terms(f.numerator):
+            coefficients.append(c / below)
+            exponents.append(e[:size])
+            owner.append(i)
+    powers, places = np.array(exponents, dtype=int).reshape(-1, size), np.array(owner, dtype=int)
+
+    def at(w: Any) -> Any:
+        values = np.array(coefficients) * np.prod(w**powers, axis=1)
+        return np.bincount(places, values, minlength=len(functions))
+
+    return at
