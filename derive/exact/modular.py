@@ -119,7 +119,7 @@ def independent_rows(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
     if not rows or not rows[0]:
         return ()
     echelon, size = _matrix([list(column) for column in zip(*rows, strict=True)]).rref()
-    return tuple(next(c for c in range(len(rows)) if int(echelon[r, c]) != 0) for r in range(size))
+    return tuple(_pivots(echelon, size))
 
 
 def nullspace(
@@ -135,7 +135,7 @@ def nullspace(
     lift = lift or reconstruct
     width = len(rows[0])
     echelon, size = _matrix(rows).rref()
-    pivots = [next(c for c in range(width) if int(echelon[r, c]) != 0) for r in range(size)]
+    pivots = _pivots(echelon, size)
     basis = []
     for free in sorted(set(range(width)) - set(pivots)):
         entries = {free: Fraction(1)}
@@ -155,7 +155,7 @@ def supports(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     """Return where the vectors of the sparse basis of {v : rows v = 0} are not zero."""
     width = len(rows[0])
     echelon, size = _matrix(rows).rref()
-    pivots = [next(c for c in range(width) if int(echelon[r, c]) != 0) for r in range(size)]
+    pivots = _pivots(echelon, size)
     found = []
     for free in sorted(set(range(width)) - set(pivots)):
         used = [pivot for r, pivot in enumerate(pivots) if int(echelon[r, free]) != 0]
@@ -190,6 +190,17 @@ def _primitive(vector: Iterable[Fraction]) -> tuple[int, ...]:
     integers = [int(x * scale) for x in entries]
     divisor = math.gcd(*integers)
     return tuple(x // divisor for x in integers)
+
+
+def _pivots(echelon: Any, size: int) -> list[int]:
+    """Return the columns of the leading entries, which ascend."""
+    found: list[int] = []
+    column = 0
+    for r in range(size):
+        while not int(echelon[r, column]):
+            column += 1
+        found.append(column)
+    return found
 
 
 def _matrix(rows: Sequence[Sequence[int]]) -> Any:

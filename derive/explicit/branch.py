@@ -50,7 +50,7 @@ class Branch:
 def critical_factors(problem: Problem) -> tuple[Polynomial, ...]:
     """Return the irreducible factors of the polynomial P(r; beta, start) of all critical points.
 
-    They are polynomials in r, the outputs that vary and the start symbols; those without r, which
+    They are polynomials in r, the outputs and the start symbols; those without r, which
     vanish for special beta only, are left out.
 
     Raises:
@@ -249,7 +249,7 @@ def _start_value(problem: Problem) -> Fraction:
     symbols = [*padding, *(Fraction(1) for _ in problem.symbols)]
     w0 = [x.at(symbols) for x in problem.w0]
     rest = [Fraction(0)] * (len(problem.field.names) - len(w0))
-    return problem.F[problem.free[0]].at([*w0, *rest])
+    return problem.F[0].at([*w0, *rest])
 
 
 def _roots(polynomials: Sequence[Any]) -> list[Any]:

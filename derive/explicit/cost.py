@@ -36,8 +36,6 @@ def product_cost(problem: Problem) -> Polynomial | None:
 
     R_F is its greatest root, at every beta.
     """
-    if any(not w.is_zero() for w in problem.w0) or len(problem.free) < len(problem.F):
-        return None
     common = _common_monomial(problem)
     monomial = prod((w**n for w, n in common.items()), start=problem.field.one)
     rest = [f / monomial for f in problem.F]
@@ -107,7 +105,7 @@ def _is_bound(problem: Problem, square: RationalFunction, factor: Polynomial) ->
     leading = {e[1:] for e, _ in terms(factor) if e[0] == degree}
     if any(any(rest) for rest in leading):
         return False
-    images = (square, *(problem.F[i] for i in problem.free))
+    images = (square, *problem.F)
     value = problem.field.zero
     for exponents, c in terms(factor):
         powers = (x**e for x, e in zip(images, exponents, strict=True) if e)

@@ -48,10 +48,10 @@ class Family:
 
     @functools.cached_property
     def data(self) -> tuple[RationalFunction, ...]:
-        """The outputs that vary, then the start symbols: what R depends on."""
+        """The outputs, then the start symbols: what R depends on."""
         problem = self.problem
         symbols = self.images[len(problem.weights) + len(problem.multipliers) :]
-        return (*(self.of(problem.F[i]) for i in problem.free), *symbols)
+        return (*(self.of(f) for f in problem.F), *symbols)
 
     @functools.cached_property
     def distance(self) -> RationalFunction:
@@ -100,8 +100,7 @@ def families(problem: Problem) -> tuple[Family, ...]:
     Raises:
         Undecided: a condition is left that is linear in no variable.
     """
-    held = [f for i, f in enumerate(problem.F) if i not in problem.free]
-    return tuple(split(problem, [*problem.conditions, *held]))
+    return tuple(split(problem, problem.conditions))
 
 
 def split(problem: Problem, equations: Sequence[RationalFunction]) -> list[Family]:

@@ -93,7 +93,7 @@ def quadratic_forms(problem: Problem) -> list[Any] | None:
     size = len(problem.weights)
     forms = []
     for f in problem.F:
-        if len(problem.free) < len(problem.F) or {sum(e) for e, _ in terms(f.numerator)} != {2}:
+        if {sum(e) for e, _ in terms(f.numerator)} != {2}:
             return None
         below = 2 * int(f.denominator.leading_coefficient())
         table = [[fmpq(0)] * size for _ in range(size)]

@@ -24,7 +24,7 @@ HIGHEST = 80
 
 def names(problem: Problem) -> tuple[str, ...]:
     """Return the names of what R depends on: beta1, ..., betad, and the start symbols."""
-    return (*(f"beta {i + 1}" for i in problem.free), *problem.symbols)
+    return (*(f"beta {i + 1}" for i in range(len(problem.F))), *problem.symbols)
 
 
 def eliminate(family: Family, target: RationalFunction, degree: int = 0) -> Relation:
@@ -50,7 +50,7 @@ def _eliminate(family: Family, target: RationalFunction, degree: int) -> Relatio
         return Relation((-field.constant(target.value()), field.one), target)
     grading = None
     if problem.scaled and problem.degree and degree:
-        grading = (degree, *(problem.degree for _ in problem.free), *(1 for _ in problem.symbols))
+        grading = (degree, *(problem.degree for _ in problem.F), *(1 for _ in problem.symbols))
     search = RelationSearch(
         target, coordinates, None, grading, MAXIMAL_MONOMIALS, (reconstruct, centred)
     )

@@ -47,7 +47,7 @@ def minimum_at(problem: Problem, data: Sequence[Fraction]) -> Minimum | None:
 
     Args:
         problem: the constrained problem.
-        data: rational numbers for the outputs that vary and the start symbols.
+        data: rational numbers for the outputs and the start symbols.
 
     Raises:
         Undecided: the critical points could not be enclosed, or beta is a value for which there
@@ -55,8 +55,8 @@ def minimum_at(problem: Problem, data: Sequence[Fraction]) -> Minimum | None:
     """
     check_generic(problem, data)
     with ctx.workprec(BITS):
-        beta = _beta(problem, data)
-        numbers = _numbers(problem, data[len(problem.free) :])
+        beta = data[: len(problem.F)]
+        numbers = _numbers(problem, data[len(problem.F) :])
         w0 = [evaluate_any(x, numbers, BITS) for x in problem.w0]
         found = []
         for family in families(problem):
@@ -104,7 +104,7 @@ def check_generic(problem: Problem, data: Sequence[Fraction]) -> None:
 
     At other beta a least w exists, meets the Lagrange conditions, and lies on a dominant family.
     """
-    beta = _beta(problem, data)
+    beta = data[: len(problem.F)]
     if len(problem.F) == 1 and problem.degree is not None:
         # Euler: D F = <w, grad F>, so F = 0 wherever grad F = 0.
         if beta[0] == 0:
@@ -169,17 +169,10 @@ def lowest_root_at(problem: Problem, data: Sequence[Fraction], roots: Sequence[A
     """
     check_generic(problem, data)
     with ctx.workprec(BITS):
-        beta = _beta(problem, data)
-        numbers = _numbers(problem, data[len(problem.free) :])
+        beta = data[: len(problem.F)]
+        numbers = _numbers(problem, data[len(problem.F) :])
         w0 = [evaluate_any(x, numbers, BITS) for x in problem.w0]
         limit = roots[1] if len(roots) > 1 else None
         if not lies_below(problem, w0, beta, limit):
             return None
         return roots[0]
-
-
-def _beta(problem: Problem, data: Sequence[Fraction]) -> list[Fraction]:
-    beta = [Fraction(0)] * len(problem.F)
-    for i, value in zip(problem.free, data, strict=False):
-        beta[i] = value
-    return beta

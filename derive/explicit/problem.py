@@ -25,7 +25,6 @@ class Problem:
         w0: the p start values.
         scaled: whether (w, symbols) -> (c w, c symbols) takes F to c^D F and w_0 to c w_0.
         degree: D, where F is homogeneous.
-        free: the outputs that vary, counted from 0; the others are held at 0.
     """
 
     field: FunctionField
@@ -36,7 +35,6 @@ class Problem:
     w0: tuple[RationalFunction, ...]
     scaled: bool
     degree: int | None
-    free: tuple[int, ...]
 
     @property
     def w(self) -> tuple[RationalFunction, ...]:
@@ -61,9 +59,7 @@ class Problem:
     @property
     def single(self) -> bool:
         """Whether R depends on one number: beta, or beta/alpha^D by homogeneity."""
-        return len(self.free) == 1 and (
-            not self.symbols or (self.scaled and len(self.symbols) == 1)
-        )
+        return len(self.F) == 1 and (not self.symbols or (self.scaled and len(self.symbols) == 1))
 
 
 def pose(p: Parameterization) -> Problem:
@@ -80,26 +76,21 @@ def pose(p: Parameterization) -> Problem:
     return _build(p, symbols, p.w0)
 
 
-def pose_cost(p: Parameterization, free: Sequence[int] | None = None) -> Problem:
+def pose_cost(p: Parameterization) -> Problem:
     """Return the problem min |w|^2 subject to F(w) = beta.
-
-    Args:
-        p: F.
-        free: the outputs that vary, all by default; the others are held at 0.
 
     Raises:
         Undecided: F is not polynomial.
     """
     if p.field.generators or any(not f.is_polynomial() for f in p.F):
         raise Undecided("the elimination needs polynomials: F is none in the weights")
-    return _build(p, (), (p.field.zero,) * p.p, free)
+    return _build(p, (), (p.field.zero,) * p.p)
 
 
 def _build(
     p: Parameterization,
     symbols: tuple[str, ...],
     w0: Sequence[RationalFunction],
-    free: Sequence[int] | None = None,
 ) -> Problem:
     # Start symbols may be called as weights are: the ring needs names of its own.
     own = tuple(f"start {s}" for s in symbols)
@@ -109,8 +100,7 @@ def _build(
     placed = dict(zip(symbols, field.gens[p.p + p.d :], strict=True))
     start = tuple(x.compose([placed.get(n, field.zero) for n in x.field.names], field) for x in w0)
     F = tuple(f.compose(w, field) for f in p.F)
-    varying = tuple(range(p.d)) if free is None else tuple(free)
     scaled = p.degree is not None and all(
         x.is_zero() or (x.is_homogeneous() and x.degree() == 1) for x in start
     )
-    return Problem(field, p.weights, multipliers, own, F, start, scaled, p.degree, varying)
+    return Problem(field, p.weights, multipliers, own, F, start, scaled, p.degree)
