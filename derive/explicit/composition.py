@@ -236,7 +236,7 @@ def _identity(
             if not P[i][j].is_zero()
         }
         sides.append(f"({Norm(norm.minimal, square, norm.weight, norm.power).text(w)})")
-    statement = "q(F) = p_1 ... p_L"
+    statement = "q(beta) = p_1 ... p_L where beta = F(w)"
     if norm.minimal.degree() > 1:
         statement += f" for every root x of {norm.minimal.str(var='x')}"
-    return Identity(statement, f"{norm.text(betas)} at beta = F(w)", "*".join(sides))
+    return Identity(statement, norm.text(betas), "*".join(sides))

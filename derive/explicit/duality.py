@@ -81,8 +81,8 @@ def find_dual(problem: Problem, betas: Sequence[Symbol]) -> ClosedCost | None:
         pairs = zip(vertex, norms, strict=True)
         sums.append(tuple(Norm(fmpq_poly([0, 1]), q, x, 2) for x, q in pairs if x))
     reason = (
-        "Lagrange duality without a gap: |w|^2 - <l, F(w)> = <w, (I - M(l)) w> >= 0, for the "
-        "greatest <l, beta>"
+        "Lagrange duality: F_i = <w, A_i w>, M(l) = sum l_i A_i, and |w|^2 >= <l, F(w)> where "
+        "I - M(l) >= 0; the greatest <l, beta> is reached without a gap"
     )
     evidence = tuple(_identities(problem, kept, subspaces))
     return ClosedCost(tuple(sums), _is_onto(problem, forms), reason, evidence)

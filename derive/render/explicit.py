@@ -26,6 +26,8 @@ from derive.verdict import Verdict
 
 DIGITS = 15
 """Decimal digits of certified values."""
+LONG = 400
+"""Characters of an identity beyond which only --json has both sides."""
 
 
 def render_text(found: ExplicitCounterpart, width: int = 80) -> str:
@@ -127,6 +129,10 @@ def _minimum(minimum: SquaredDistance, name: str) -> Iterator[str]:
     numbered = len(minimum.equations) > 1
     if not minimum.branches and minimum.forms and minimum.forms[0] is not None:
         yield f"  {left} = {plain(minimum.forms[0])}"
+    for identity in minimum.finding.evidence:
+        yield f"  checked: {identity.statement}"
+        if len(identity.left + identity.right) <= LONG:
+            yield f"    {identity.left} = {identity.right}"
     for branch, form in zip(minimum.branches, minimum.forms, strict=False):
         yield f"  {_branch(minimum, branch, form, left, numbered)}"
     if minimum.branches:
