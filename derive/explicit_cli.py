@@ -54,8 +54,9 @@ def explicit(
     gradient flow differ, and the limits as the start goes to 0 or infinity.
 
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. Where the root
-    depends on several numbers it is certified at single points: --at gives one. A vector of open
-    dimension starts at 0: give u=0 in --start.
+    depends on several numbers it is certified at single points: --at gives one. Outputs that are
+    products of vectors or matrices may have R_F in closed form. A vector of open dimension starts
+    at 0: give u=0 in --start.
 
     Exit status: 0 R and R_F are printed and proved; 2 bad input; 3 one of them is undecided
     (which step stopped is printed), or out of time.
@@ -65,6 +66,7 @@ def explicit(
       derive explicit "u*v" --start u=alpha,v=alpha
       derive explicit "p**2 - m**2" --start p=alpha,m=alpha --at beta=2,alpha=1
       derive explicit "a*b*u" --vector u --start a=alpha,b=alpha,u=0
+      derive explicit "U*T(V)" --matrix U:2x2,V:2x2
       derive explicit "a*u1" "a*u2" --start a=alpha,u1=0,u2=0 --latex
     """
     form = chosen_form(latex=latex, json=json, standalone=standalone)

@@ -1,6 +1,6 @@
 """The representation cost min |w|^2 subject to F(w) = beta by bounds that hold for all w.
 
-Two proofs beside the critical points.
+Two proofs beside the critical points; compositions and duality have modules of their own.
 
 Products: F = m(a) L b, m = a_1^n_1 ... a_k^n_k, other weights b. Then |b|^2 >= q(beta)/m^2 with
 q(beta) = <beta, (L L^T)^-1 beta>, and by the inequality of the means, with D = 1 + sum_i n_i,
