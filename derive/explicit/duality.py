@@ -23,8 +23,8 @@ sum_{a in S} sqrt(s_a(l_a)) <= 1 for these S, and with the dual norms sqrt(q_a) 
 
 The L_a are proposed from a quadratic factor of det M(l); the rest is checked.
 
-Source: Pataki 1998, *On the rank of extreme matrices in semidefinite programs*, Theorem 2.1, for
-the rank; Recht, Fazel, Parrilo 2010, Lemma 5.1, for 2 |beta|_* as the cost of U V^T.
+Source: Pataki 1998, *On the rank of extreme matrices in semidefinite programs*, for
+the rank; Recht, Fazel, Parrilo 2010 for 2 |beta|_* as the cost of U V^T.
 """
 
 from __future__ import annotations
