@@ -14,7 +14,15 @@ from sympy import Expr, Symbol
 
 from derive.audit.finding import Finding, Witness, agreement, misprint, unchecked
 from derive.audit.leaf import Leaf, Point, checked, points, texts_of
-from derive.audit.ratio import BALLS, Different, Elements, Undefined, compare, witness
+from derive.audit.ratio import (
+    BALLS,
+    NOT_ZERO,
+    Different,
+    Elements,
+    Undefined,
+    compare,
+    witness,
+)
 from derive.audit.subject import Subject
 from derive.catalogue.entry import Printed
 from derive.errors import DeriveError
@@ -57,9 +65,15 @@ def check_path(subject: Subject, printed: Printed) -> Finding:
         reason = "it stays where it is for every z"
         shown = _standing(subject, same.leaf, gradient, trees)
         return misprint(reason, same.method, _derived(subject, gradient, names), shown)
-    if not _starts(subject, same.leaf, names, trees):
-        reason = "z = 0 is not where the flow starts"
-        return misprint(reason, same.method, _derived(subject, gradient, names))
+    tower = same.leaf.tower
+    at_zero, start = _at_zero(subject, same.leaf, names, trees)
+    away = [x - y for x, y in zip(at_zero, start, strict=True)]
+    if any(not tower.ball(x).contains(0) for x in away):
+        reason = "z = 0 is not where the flow starts; values are h(0) and beta_0"
+        shown = (witness(same.leaf, at_zero, start),)
+        return misprint(reason, NOT_ZERO, _derived(subject, gradient, names), shown)
+    if not all(tower.is_zero(x) for x in away):
+        return unchecked("h(0) = beta_0 as far as 70 digits tell, which proves nothing")
     return agreement(same.method, _dual_words(same.factor))
 
 
@@ -109,14 +123,13 @@ def _solves(residual: Expr, name: str) -> bool:
         return False
 
 
-def _starts(subject: Subject, leaf: Leaf, names: Sequence[str], trees: Sequence[Tree]) -> bool:
-    """Tell whether h(0) = beta_0."""
-    origin = dict.fromkeys(names, leaf.tower.field.zero)
-    for beta, tree in zip(subject.betas, trees, strict=True):
-        at = leaf.tower.read(tree, {**leaf.images, **origin})
-        if not leaf.tower.ball(at - leaf.images[f"{beta}_0"]).contains(0):
-            return False
-    return True
+def _at_zero(
+    subject: Subject, leaf: Leaf, names: Sequence[str], trees: Sequence[Tree]
+) -> tuple[Elements, Elements]:
+    """Return h(0) and beta_0."""
+    images = {**leaf.images, **dict.fromkeys(names, leaf.tower.field.zero)}
+    at_zero = [leaf.tower.read(tree, images) for tree in trees]
+    return at_zero, [leaf.images[f"{beta}_0"] for beta in subject.betas]
 
 
 def _check_curve(subject: Subject, printed: Printed) -> Finding:

@@ -159,6 +159,9 @@ ENTROPY = "beta*asinh(beta/(2*alpha**2)) - sqrt(beta**2 + 4*alpha**4)"
 DIVERGENCE = "beta1*(log(beta1/alpha**2) - 1) + beta2*(log(beta2/alpha**2) - 1)"
 COMMUTING, TIED = "symmetric-factorization-commuting", "tied-pair"
 
+# Zero, but for a field of functions that does not know the radicals' relation.
+UNPROVED_ZERO = "sqrt(5 + 2*sqrt(6)) - sqrt(2) - sqrt(3)"
+
 CONTROLS = [
     (TIED, "Q", ENTROPY, (), UP_TO),
     (TIED, "Q", f"-({ENTROPY})", (), MISPRINT),
@@ -185,6 +188,7 @@ CONTROLS = [
     (TIED, "path", "2*alpha**2*sinh(4*z)", (), AGREES),
     (TIED, "path", "2*alpha**2*tanh(z)", (), MISPRINT),
     (TIED, "path", "2*alpha**2*sinh(z + 1)", (), MISPRINT),
+    (TIED, "path", f"2*alpha**2*sinh(4*z) + {UNPROVED_ZERO}", (), OPEN),
     (TIED, "Hessian map", "no", (), MISPRINT),
     ("symmetric-factorization", "Hessian map", "yes", (), MISPRINT),
     ("symmetric-factorization", "K", ("beta1", "beta2", "0", "beta1", "beta2", "beta3"), (),
@@ -267,6 +271,15 @@ def test_controls(subjects, model, kind, text, where, outcome):
     texts = (text,) if isinstance(text, str) else text
     finding = compare_printed(subjects(model), Printed(kind, texts, "here", "nobody", where))
     assert finding.outcome.value == outcome, finding
+
+
+def test_a_solution_that_starts_elsewhere_is_shown_with_both_starts(subjects):
+    printed = Printed("path", ("2*alpha**2*sinh(4*z + 1)",), "here", "nobody")
+    finding = compare_printed(subjects(TIED), printed)
+    assert "z = 0 is not where the flow starts" in finding.reason
+    (shown,) = finding.witnesses
+    assert shown.derived == ("0",)
+    assert float(shown.printed[0]) > 1
 
 
 def test_an_additive_constant_of_a_divergence_is_named(subjects):
