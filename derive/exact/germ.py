@@ -3,8 +3,9 @@
 Every function call and fractional power becomes a rational function of the names and of
 *generators*: roots G with G^N = f, logarithms, exponentials, and tangents of half angles. Signs
 and branches are those at the rational point, proved by ball arithmetic. An element whose reduced
-numerator is 0 is zero near the point, and so wherever it continues analytically; the converse is
-not claimed, since generators may be related in ways that were not found.
+numerator is 0, or that of a product with functions that are not 0 there, is zero near the point,
+and so wherever it continues analytically; the converse is not claimed, since generators may be
+related in ways that were not found.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from derive.language.tree import Number, Power, Tree, walk
 
 BITS = 256
 SLOTS = 20
+LONGEST_CONJUGATE = 500
+"""Terms of a function whose product with a conjugate is expanded."""
 
 
 class Unsettled(Exception):
@@ -74,9 +77,22 @@ class Tower:
         return self.tidy(result)
 
     def is_zero(self, element: RationalFunction) -> bool:
-        """Tell whether *element* is proved zero; False means "not proved"."""
-        defined = not self.ball(element, of=1).contains(0)
-        return defined and bool(self._reduce(element.numerator).is_zero())
+        """Tell whether *element* is proved zero; False means "not proved".
+
+        Where its product with a conjugate under a square root -> -root is zero, and the conjugate
+        is not zero at the point, the element is zero.
+        """
+        if self.ball(element, of=1).contains(0):
+            return False
+        one = self.field.ring.constant(1)
+        rest = self.field.quotient(self._reduce(element.numerator), one)
+        for root in reversed(self._square_roots()):
+            short = len(rest.numerator) <= LONGEST_CONJUGATE
+            if rest.is_zero() or not short or not self.ball(rest).contains(0):
+                break
+            if not self.ball(self._conjugate(rest, root)).contains(0):
+                rest = self.norm(rest, root)
+        return rest.is_zero()
 
     def ball(self, element: RationalFunction, of: int = 2) -> Any:
         """Return a ball around the value at the point; of the denominator alone for *of* = 1."""
@@ -122,8 +138,14 @@ class Tower:
 
     def norm(self, element: RationalFunction, root: RationalFunction) -> RationalFunction:
         """Return the product with the conjugate under a square root -> -root, reduced."""
-        gens = [-x if x == root else x for x in self.field.gens]
-        return self.tidy(element * element.compose(gens, self.field))
+        return self.tidy(element * self._conjugate(element, root))
+
+    def _conjugate(self, element: RationalFunction, root: RationalFunction) -> RationalFunction:
+        return element.compose([-x if x == root else x for x in self.field.gens], self.field)
+
+    def _square_roots(self) -> list[RationalFunction]:
+        pairs = zip(self.generators, self.adjoined, strict=True)
+        return [element for g, element in pairs if g.kind == "root" and g.index == 2]
 
     def generator_of(self, element: RationalFunction) -> Generator | None:
         """Return the generator that an element is, or None."""

@@ -159,8 +159,8 @@ ENTROPY = "beta*asinh(beta/(2*alpha**2)) - sqrt(beta**2 + 4*alpha**4)"
 DIVERGENCE = "beta1*(log(beta1/alpha**2) - 1) + beta2*(log(beta2/alpha**2) - 1)"
 COMMUTING, TIED = "symmetric-factorization-commuting", "tied-pair"
 
-# Zero, but for a field of functions that does not know the radicals' relation.
-UNPROVED_ZERO = "sqrt(5 + 2*sqrt(6)) - sqrt(2) - sqrt(3)"
+# Zero, but for a field of functions that does not know how the logarithms are related.
+UNPROVED_ZERO = "log(7 + 4*sqrt(3)) - 2*log(2 + sqrt(3))"
 
 CONTROLS = [
     (TIED, "Q", ENTROPY, (), UP_TO),

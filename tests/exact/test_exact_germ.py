@@ -37,6 +37,8 @@ def is_zero(text, **point):
         ("log(w**2) - 2*log(w)", 2),
         ("log(6) - log(2) - log(3)", 1),
         ("1/(1 + sqrt(w)) - (1 - sqrt(w))/(1 - w)", 3),
+        ("sqrt(5 + 2*sqrt(6)) - sqrt(2) - sqrt(3)", 1),
+        ("sqrt(sqrt(w**2 + 1) - 1)*sqrt(sqrt(w**2 + 1) + 1) - w", 2),
     ],
 )
 def test_proved_zero(text, w):
@@ -56,6 +58,9 @@ def test_proved_zero(text, w):
         ("exp(2*w) - 2*exp(w)", 1),
         ("w - w**2", 1),
         ("1/(w + 1) - 1/(w + 1)**2 - w/(w + 1)**2 + 1/(w + 1)", -1),
+        ("sqrt(sqrt(w**2 + 1) - 1)*sqrt(sqrt(w**2 + 1) + 1) - w", -2),
+        ("sqrt(5 - 2*sqrt(6)) - sqrt(2) + sqrt(3)", 1),
+        ("sqrt(w + 1) - sqrt(w) - 1", "1/10000000000000000000000000000000000000000"),
     ],
 )
 def test_not_proved(text, w):
