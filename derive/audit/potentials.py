@@ -27,6 +27,7 @@ from derive.audit.subject import Subject
 from derive.catalogue.entry import Printed
 from derive.catalogue.listing import definitions
 from derive.exact.field import RationalFunction
+from derive.exact.germ import Unsettled
 from derive.language.tree import Tree
 from derive.render.plain import plain
 
@@ -74,36 +75,37 @@ def check_bregman(subject: Subject, printed: Printed) -> Finding:
     leaf = found.same.leaf
     start = {b.name: leaf.images[f"{b}_0"] for b in subject.betas}
     value = leaf.tower.read(texts_of(printed)[0], {**leaf.images, **start})
-    return found.agreement(() if found.vanishes(value) else (CONSTANT,))
+    return found.agreement(() if _vanishes(leaf, value) else (CONSTANT,))
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Compared:
     """The second derivatives agree up to a factor.
 
     Attributes:
         same: the factor.
         linear: whether the gradients agree with it, with no constant between.
-        exact: whether all that was decided so far was proved by algebra.
     """
 
     same: Proportional
-    linear: bool = False
-    exact: bool = True
-
-    def vanishes(self, element: RationalFunction) -> bool:
-        """Tell whether an element is 0: proved, or else as far as the ball tells."""
-        tower = self.same.leaf.tower
-        if tower.is_zero(element):
-            return True
-        close = bool(tower.ball(element).contains(0))
-        self.exact = self.exact and not close
-        return close
+    linear: bool
 
     def agreement(self, more: tuple[str, ...]) -> Finding:
         """Return that they agree, up to what is named."""
-        method = self.same.method if self.exact else "exact up to a constant, that to 70 digits"
-        return agreement(method, (*scale_words(self.same), *more))
+        return agreement(self.same.method, (*scale_words(self.same), *more))
+
+
+def _vanishes(leaf: Leaf, element: RationalFunction) -> bool:
+    """Tell whether an element is 0.
+
+    Raises:
+        Unsettled: neither is proved.
+    """
+    if leaf.tower.is_zero(element):
+        return True
+    if leaf.tower.ball(element).contains(0):
+        raise Unsettled("a difference is 0 as far as 70 digits tell, which proves nothing")
+    return False
 
 
 def _compare(subject: Subject, printed: Printed, slopes: Slopes) -> _Compared | Finding:
@@ -133,9 +135,7 @@ def _compare(subject: Subject, printed: Printed, slopes: Slopes) -> _Compared | 
     if same.sign <= 0:
         reason = "the sign" if same.sign else "it is linear in beta"
         return misprint(reason, same.method, derived_form(subject))
-    found = _Compared(same)
-    found.linear = _no_linear_term(subject, printed, slopes, gradient, found)
-    return found
+    return _Compared(same, _no_linear_term(subject, printed, slopes, gradient, same.leaf))
 
 
 def _no_linear_term(
@@ -143,21 +143,20 @@ def _no_linear_term(
     printed: Printed,
     slopes: Slopes,
     gradient: Sequence[Expr],
-    found: _Compared,
+    leaf: Leaf,
 ) -> bool:
     """Tell whether printed - factor*derived is 0 in the gradient, and not another constant."""
-    trees, leaf = texts_of(printed), found.same.leaf
-    tower = leaf.tower
+    trees, tower = texts_of(printed), leaf.tower
     given = slopes(leaf, trees)
     if subject.radial:
         # z = -q'(s_0) beta_0/s_0, for every s_0: read with s in the place of s_0.
         s = subject.betas[0].name
         images = {**leaf.images, f"{s}_0": leaf.images[s]}
-        return len(trees) == 2 and found.vanishes(tower.read(trees[1], images) + given[0])
-    factor = _factor(leaf, given, [leaf.read(x) for x in gradient])
+        return len(trees) == 2 and _vanishes(leaf, tower.read(trees[1], images) + given[0])
     derived = [leaf.read(x) for x in gradient]
+    factor = _factor(leaf, given, derived)
     return all(
-        found.vanishes(tower.tidy(x - factor * y)) for x, y in zip(given, derived, strict=True)
+        _vanishes(leaf, tower.tidy(x - factor * y)) for x, y in zip(given, derived, strict=True)
     )
 
 
@@ -173,7 +172,7 @@ def _same_value(subject: Subject, printed: Printed, found: _Compared) -> bool:
         return True
     Q, derived = leaf.read(texts_of(printed)[0]), leaf.read(value)
     factor = leaf.tower.tidy(leaf.along(Q, 0) / leaf.along(derived, 0))
-    return found.vanishes(leaf.tower.tidy(Q - factor * derived))
+    return _vanishes(leaf, leaf.tower.tidy(Q - factor * derived))
 
 
 def _wrong_at_start(subject: Subject, found: _Compared) -> Finding:

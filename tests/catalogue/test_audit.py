@@ -167,6 +167,7 @@ CONTROLS = [
     (TIED, "Q", f"-({ENTROPY})", (), MISPRINT),
     (TIED, "Q", f"{ENTROPY} + beta", (), MISPRINT),
     (TIED, "mirror potential", f"{ENTROPY} + beta", (), UP_TO),
+    (TIED, "Q", f"{ENTROPY} + beta*({UNPROVED_ZERO})", (), OPEN),
     (TIED, "Q", ENTROPY.replace("2*alpha**2", "3*alpha**2"), (), MISPRINT),
     (TIED, "Q", "beta", (), MISPRINT),
     (TIED, "Q", "gamma*beta**2", (), OPEN),
