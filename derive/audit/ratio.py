@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import sympy
-from flint import fmpq
+from flint import ctx, fmpq
 from sympy import Expr, Symbol
 
 from derive.audit.finding import Witness
 from derive.audit.leaf import Leaf, Point
 from derive.errors import DeriveError
 from derive.exact.field import RationalFunction
-from derive.exact.germ import Unsettled
+from derive.exact.germ import BITS, Unsettled
 from derive.inverse.smooth import expressions
 from derive.stages.notation import rational, to_expr
 
@@ -120,8 +121,9 @@ def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
         if not seen[0][-1].overlaps(quotient):
             return Different(tuple(witness(*x[:3]) for x in (seen[0], seen[-1])))
         if len(seen) == ENOUGH and proved is None:
-            sign = 1 if quotient > 0 else -1 if quotient < 0 else 0
-            return Proportional(None, False, sign, leaf, quotient)
+            if any(known[-1].rel_accuracy_bits() < DIGITS / math.log10(2) for known in seen):
+                return Undefined(f"the values are not known to {DIGITS} digits")
+            return Proportional(None, False, 1 if quotient > 0 else -1, leaf, quotient)
     return proved or undefined
 
 
@@ -142,7 +144,8 @@ def _quotient(leaf: Leaf, printed: Elements, derived: Elements) -> Any:
             if not tower.ball(p).contains(0):
                 return None
             continue
-        here = tower.ball(p) / tower.ball(d)
+        with ctx.workprec(BITS):
+            here = tower.ball(p) / tower.ball(d)
         if common is not None and not common.overlaps(here):
             return None
         common = here

@@ -50,7 +50,8 @@ class Elementary(Tower):
             case Operation("*", left, right):
                 return self.tidy(self._read(left, known) * self._read(right, known))
             case Operation(_, left, right):
-                return self.tidy(self._read(left, known) / self._read(right, known))
+                below = self._divisor(self._read(right, known))
+                return self.tidy(self._read(left, known) / below)
             case Power(base, exponent):
                 return self.power(self._read(base, known), exponent)
             case RealPower(base, exponent):
@@ -74,8 +75,15 @@ class Elementary(Tower):
         cos, sin = self._circular(a)
         return self.tidy({"sin": sin, "cos": cos, "tan": sin / cos}[function])
 
+    def _divisor(self, element: RationalFunction) -> RationalFunction:
+        if self.ball(element).contains(0):
+            raise Unsettled("division by what may be zero")
+        return element
+
     def power(self, base: RationalFunction, exponent: Fraction) -> RationalFunction:
         """Return base**exponent, for a fractional one as a product over irreducible factors."""
+        if exponent < 0:
+            base = self._divisor(base)
         if exponent.denominator == 1:
             return self.tidy(base ** int(exponent))
         base = self.tidy(base)
