@@ -16,7 +16,14 @@ MODULES = {
 LAYERS = [
     # The checker of certificates stands on its own: python-flint and the standard library.
     {"derive.checking", "derive.check"},
-    {"derive.errors", "derive.verdict", "derive.language", "derive.sandbox", "derive.output"},
+    {
+        "derive.errors",
+        "derive.folder",
+        "derive.verdict",
+        "derive.language",
+        "derive.sandbox",
+        "derive.output",
+    },
     {"derive.exact"},
     {"derive.stages"},
     {"derive.roads"},
@@ -131,6 +138,7 @@ def test_numerics_reads_records_only():
         "derive.records",
         "derive.stages",
         "derive.errors",
+        "derive.folder",
         "derive.language",
         "derive.verdict",
         "derive.exact.balls",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
 from derive.catalogue.entry import Entry, read_entry
-from derive.errors import InputError, nearest
+from derive.errors import InputError
+from derive.folder import find_record, read_folder
 
 FOLDER = Path(__file__).parent
 
@@ -21,7 +21,7 @@ def entries() -> tuple[Entry, ...]:
     Raises:
         InputError: a record cannot be read; the message names its file.
     """
-    return tuple(_read(path) for path in sorted((FOLDER / "entries").glob("*.toml")))
+    return read_folder(FOLDER / "entries", read_entry)
 
 
 def find(name: str) -> Entry:
@@ -30,11 +30,7 @@ def find(name: str) -> Entry:
     Raises:
         InputError: there is none; the message names the nearest.
     """
-    known = {entry.id: entry for entry in entries()}
-    if name in known:
-        return known[name]
-    hint = nearest(name, known, "`derive catalogue` lists them")
-    raise InputError(f"there is no model {name!r} in the catalogue; {hint}")
+    return find_record(entries(), name, "model", "`derive catalogue` lists them")
 
 
 def bibtex(keys: Iterable[str]) -> str:
@@ -56,10 +52,3 @@ def sources() -> dict[str, str]:
     text = (FOLDER / "sources.bib").read_text(encoding="utf-8")
     items = re.split(r"\n(?=@)", text.strip())
     return {re.match(r"@\w+\{([^,]+),", item)[1]: item.strip() for item in items}  # type: ignore[index]
-
-
-def _read(path: Path) -> Entry:
-    try:
-        return read_entry(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path.name}: {error}") from None

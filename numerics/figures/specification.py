@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from derive.errors import InputError, nearest
+from derive.errors import InputError
+from derive.folder import find_record, read_folder
 
 FOLDER = Path(__file__).parent / "entries"
 KINDS = ("profile", "ball", "levels", "sweep")
@@ -108,7 +108,7 @@ def figures() -> tuple[Specification, ...]:
     Raises:
         InputError: a file cannot be read; the message names it.
     """
-    return tuple(_read(path) for path in sorted(FOLDER.glob("*.toml")))
+    return read_folder(FOLDER, read_specification)
 
 
 def find(name: str) -> Specification:
@@ -117,11 +117,7 @@ def find(name: str) -> Specification:
     Raises:
         InputError: there is none; the message names the nearest.
     """
-    known = {figure.id: figure for figure in figures()}
-    if name in known:
-        return known[name]
-    hint = nearest(name, known, "`derive figure` lists them")
-    raise InputError(f"there is no figure {name!r}; {hint}")
+    return find_record(figures(), name, "figure", "`derive figure` lists them")
 
 
 def read_specification(name: str, record: Mapping[str, Any]) -> Specification:
@@ -159,10 +155,3 @@ def _build(name: str, kind: type[_Record], record: Mapping[str, Any]) -> _Record
         return kind(**{k: tuple(x) if isinstance(x, list) else x for k, x in record.items()})
     except TypeError as missing:
         raise InputError(f"{name}: {missing}") from None
-
-
-def _read(path: Path) -> Specification:
-    try:
-        return read_specification(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path.name}: {error}") from None

@@ -11,6 +11,7 @@ from derive.catalogue import Entry, bibtex, entries, find, library
 from derive.catalogue.entry import read_entry
 from derive.catalogue.library import sources
 from derive.catalogue.listing import markdown
+from derive.folder import read_folder
 from derive.radial import RadialDerivation, in_components
 from numerics import crosscheck
 
@@ -130,3 +131,9 @@ def test_a_faulty_record_is_refused_in_one_line(change, message):
 def test_a_record_without_its_outputs_is_refused():
     with pytest.raises(InputError, match="outputs is missing"):
         read_entry("x", {"title": "t", "verdict": "PROVED"})
+
+
+def test_a_file_that_is_no_record_is_refused_by_its_name(tmp_path):
+    (tmp_path / "broken.toml").write_text("title = ", encoding="utf-8")
+    with pytest.raises(InputError, match=r"broken\.toml: Invalid value"):
+        read_folder(tmp_path, read_entry)
