@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from random import Random
 
 from derive.exact.field import RationalFunction
-from derive.exact.implicitization import extend, weight, weighted_monomials
 from derive.exact.linear import dot
 from derive.exact.modular import PRIME, Evaluator, nullspace
+from derive.exact.monomials import extend, weight, weighted_monomials
 
 
 def conserved_polynomial(
