@@ -28,11 +28,12 @@ def conserved_polynomial(
     weights = (weight(f, graded), weight(g, graded))
     evaluators = [Evaluator(x) for x in (f, g, *slopes)]
     samples: list[tuple[int, ...]] = []
+    rng = Random(6)
     for total in range(1, (24 if graded else 10) + 1):
         exponents = [e for e in weighted_monomials(weights, total, graded, None) if any(e)]
         if not any(i for i, _ in exponents):
             continue
-        extend(samples, len(exponents) + 4, evaluators, field, Random(6))
+        extend(samples, len(exponents) + 4, evaluators, field, rng)
         rows = [[_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]]
         for vector in sorted(nullspace(rows), key=lambda v: sum(1 for c in v if c)):
             found = {e: c for e, c in zip(exponents, vector, strict=True) if c}

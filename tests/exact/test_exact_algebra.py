@@ -92,6 +92,14 @@ def test_conserved_polynomial_of_the_kernel() -> None:
     assert conserved_polynomial((FIELD.one, FIELD.one, FIELD.zero), u * w, v) is None
 
 
+def test_conserved_polynomial_of_a_high_degree() -> None:
+    """A Hamiltonian with many terms: as many different samples are needed."""
+    energy = {(12, 0): 1, (11, 1): 2, (5, 7): 3, (2, 10): 1, (0, 12): 5}
+    by_u = sum((c * i * u ** (i - 1) * v**j for (i, j), c in energy.items() if i), FIELD.zero)
+    by_v = sum((c * j * u**i * v ** (j - 1) for (i, j), c in energy.items() if j), FIELD.zero)
+    assert conserved_polynomial((by_v, -by_u, FIELD.zero), u, v) == energy
+
+
 def test_monomials_are_complete_and_distinct() -> None:
     assert sorted(monomials(3, 2)) == sorted(e for e in product(range(3), repeat=3) if sum(e) == 2)
     found = list(laurent_monomials(3, -2, 4))
