@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
-import sympy
-from sympy import Expr, Symbol
+from sympy import Symbol
 
 from derive.errors import InputError
-from derive.exact.field import RationalFunction
-from derive.exact.linear import Matrix
+from derive.joint import (
+    join_conserved,
+    join_findings,
+    join_metric,
+    join_pieces,
+    join_potentials,
+    join_warps,
+)
 from derive.language.tree import Tree
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.roads import Ansatz, Road, ask_road, find_roads
@@ -20,26 +25,18 @@ from derive.stages.hessian import decide_hessian
 from derive.stages.idle import find_idle, leave_out
 from derive.stages.lie import find_lie_structure
 from derive.stages.metric import find_metric
-from derive.stages.notation import Constant, Notation, to_expr
+from derive.stages.notation import Notation
 from derive.stages.parameterization import Parameterization
-from derive.stages.piece import Piece, Root
 from derive.stages.potential import find_potential
 from derive.stages.radial import VectorModel
 from derive.stages.ties import find_ties
 from derive.stages.warping import decide_warp
-from derive.verdict import Finding, Verdict, conclude
+from derive.verdict import Verdict, conclude
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from derive.radial import RadialDerivation
-
-
-def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notation) -> Expr | None:
-    try:
-        return to_expr(p.at_start(law), notation.start_symbols)
-    except ZeroDivisionError:
-        return None
 
 
 @dataclass(frozen=True)
@@ -81,35 +78,12 @@ class Derivation:
     @functools.cached_property
     def conserved(self) -> Conserved:
         """Conserved quantities of all blocks."""
-        laws: list[Expr] = []
-        values: list[Expr | None] = []
-        for block in self.blocks:
-            notation, p = block.notation, block.lie.parameterization
-            for law in block.conserved.laws:
-                laws.append(to_expr(law, notation.weights))
-                values.append(_value_at_start(p, law, notation))
-        bound = sum(block.conserved.bound for block in self.blocks)
-        findings = tuple(block.conserved.completeness for block in self.blocks)
-        evidence = tuple(e for f in findings for e in f.evidence)
-        reason = f"independent laws found: {len(laws)}; at most {bound} exist"
-        return Conserved(
-            tuple(laws), tuple(values), bound, Finding(conclude(findings), reason, evidence)
-        )
+        return join_conserved(self.blocks)
 
     @functools.cached_property
     def metric(self) -> InducedMetric:
         """K and rho of the whole parameterization."""
-        d = self.parameterization.d
-        weights = _assemble(
-            d, [(b.outputs, _expressions(b.metric.K, b.notation)) for b in self.blocks]
-        )
-        kernels = [(b.outputs, b.kernel) for b in self.blocks]
-        kernel = rho = None
-        if all(k is not None for _, k in kernels):
-            kernel = _assemble(d, [(o, k) for o, k in kernels if k is not None])
-            rho = _assemble(d, [(o, _inverse(k)) for o, k in kernels if k is not None])
-        named = _names_used(self.blocks, kernel)
-        return InducedMetric(weights, kernel, rho, *named)
+        return join_metric(self.blocks, self.parameterization.d)
 
     def to_text(self, width: int = 80) -> str:
         """Return the derivation as plain text, at most *width* columns where words allow."""
@@ -201,15 +175,15 @@ def _derive_moving(
         _derive_block(moving, group, str(i) if len(groups) > 1 else "", progress)
         for i, group in enumerate(groups, 1)
     )
-    hessian = Finding(*_joint([b.hessian.finding for b in blocks]))
-    warping, g = _join_warps(blocks, hessian)
-    potential = _join_potentials(blocks, warping)
+    hessian = join_findings([b.hessian.finding for b in blocks])
+    warping, g = join_warps(blocks, hessian)
+    potential = join_potentials(blocks, warping)
     return Derivation(
         parameterization,
         blocks,
         Decision(hessian),
         Decision(warping, g),
-        Potential(potential, _pieces(blocks, warping, potential), moving),
+        Potential(potential, join_pieces(blocks, potential), moving),
         idle,
         None if ansatz is None else _ask(moving, blocks, ansatz),
     )
@@ -246,91 +220,3 @@ def _ask(p: Parameterization, blocks: tuple[Block, ...], ansatz: Ansatz) -> Road
         return ask_road(blocks[0].potential.warping, blocks[0].potential.dual, ansatz)
     metric = find_metric(find_conserved(find_lie_structure(p)))
     return ask_road(decide_warp(decide_hessian(metric)), None, ansatz)
-
-
-def _joint(findings: list[Finding]) -> tuple[Verdict, str, tuple[Any, ...]]:
-    verdict = conclude(tuple(findings))
-    deciding = [f for f in findings if f.verdict is verdict]
-    reason = "; ".join(dict.fromkeys(f.reason for f in deciding))
-    return verdict, reason, tuple(e for f in deciding for e in f.evidence)
-
-
-def _join_warps(blocks: tuple[Block, ...], hessian: Finding) -> tuple[Finding, Expr | None]:
-    """Return the joint verdict and warp: independent blocks must all be Hessian maps.
-
-    For k in one block and i, j in another rho_kj = 0 and T_kij = 0, so h_k rho_ij = 0 and h = 0:
-    a warp would have to be constant.
-    """
-    if len(blocks) == 1:
-        block = blocks[0]
-        finding = block.warping.finding
-        if block.hessian.verdict is Verdict.PROVED:
-            return finding, sympy.Integer(1)
-        dual = block.potential.dual
-        return finding, None if dual is None else to_expr(dual.g, block.notation.weights)
-    if hessian.verdict is Verdict.PROVED:
-        return Finding(Verdict.PROVED, "g = 1: none is needed"), sympy.Integer(1)
-    if hessian.verdict is Verdict.REFUTED:
-        reason = (
-            "the outputs fall into independent blocks, so a warp would have to be constant, "
-            "and one block is not a Hessian map without a warp"
-        )
-        return Finding(Verdict.REFUTED, reason, hessian.evidence), None
-    return Finding(Verdict.UNDECIDED, hessian.reason), None
-
-
-def _join_potentials(blocks: tuple[Block, ...], warping: Finding) -> Finding:
-    if warping.verdict is not Verdict.PROVED:
-        return warping
-    return Finding(*_joint([b.potential.finding for b in blocks]))
-
-
-def _pieces(blocks: tuple[Block, ...], warping: Finding, potential: Finding) -> tuple[Piece, ...]:
-    if Verdict.PROVED is not warping.verdict or Verdict.PROVED is not potential.verdict:
-        return ()
-    return tuple(b.potential.piece for b in blocks if b.potential.piece is not None)
-
-
-def _names_used(
-    blocks: tuple[Block, ...], kernel: sympy.ImmutableMatrix | None
-) -> tuple[tuple[Root, ...], tuple[Constant, ...]]:
-    """Return the roots and constants that K in beta uses."""
-    if kernel is None:
-        return (), ()
-    charts: list[Any] = [b.potential.chart for b in blocks if b.potential.chart]
-    pieces: list[Any] = [b.potential.piece for b in blocks if b.potential.piece]
-    used = set(kernel.free_symbols)
-    roots = tuple(dict.fromkeys(r for source in (*charts, *pieces) for r in source.roots))
-    roots = tuple(r for r in roots if r.symbol in used)
-    used = used.union(*(r.polynomial.free_symbols for r in roots))
-    constants = dict.fromkeys(c for source in (*charts, *pieces) for c in source.constants)
-    return roots, tuple(c for c in constants if c[0] in used)
-
-
-def _expressions(K: Matrix, notation: Notation) -> tuple[tuple[Expr, ...], ...]:
-    def convert(x: RationalFunction) -> Expr:
-        return to_expr(x, notation.weights)
-
-    return tuple(tuple(convert(x) for x in row) for row in K)
-
-
-def _assemble(
-    d: int, parts: list[tuple[tuple[int, ...], tuple[tuple[Expr, ...], ...]]]
-) -> sympy.ImmutableMatrix:
-    matrix = sympy.zeros(d, d)
-    for outputs, part in parts:
-        for i, row in zip(outputs, part, strict=True):
-            for j, x in zip(outputs, row, strict=True):
-                matrix[i, j] = x
-    return sympy.ImmutableMatrix(matrix)
-
-
-def _inverse(kernel: tuple[tuple[Expr, ...], ...]) -> tuple[tuple[Expr, ...], ...]:
-    """Return K^-1 by cofactors over a common denominator (division-free, exact)."""
-    matrix = sympy.Matrix(kernel)
-    determinant = sympy.factor(sympy.expand(matrix.det(method="berkowitz")))
-    adjugate = matrix.adjugate(method="berkowitz")
-    return tuple(
-        tuple(sympy.factor(adjugate[i, j] / determinant) for j in range(matrix.cols))
-        for i in range(matrix.rows)
-    )

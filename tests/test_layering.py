@@ -28,7 +28,7 @@ LAYERS = [
     {"derive.stages"},
     {"derive.roads"},
     {"derive.records"},
-    {"derive.derivation", "derive.radial"},
+    {"derive.derivation", "derive.joint", "derive.radial"},
     {"derive.inverse", "derive.explicit", "derive.asymptotics"},
     {"derive.render", "derive.certifying"},
     {"derive.options", "derive.request", "derive.running"},
