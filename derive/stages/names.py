@@ -48,7 +48,7 @@ def read_parameters(trees: tuple[Tree, ...], declared: tuple[str, ...]) -> tuple
 
 
 def positive_bases(trees: tuple[Tree, ...], weights: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the weights under roots of even index, under real powers, or in a logarithm."""
+    """Return the weights under roots, under real powers, or in a logarithm."""
     found = [b.name for b in bases(trees) if isinstance(b, Name) and b.name in weights]
     return tuple(dict.fromkeys(found))
 
@@ -89,3 +89,21 @@ def read_starts(
             symbol += "0"
         starts.append((name, given.get(name, Name(symbol))))
     return tuple(starts)
+
+
+def read_positive(
+    declared: tuple[str, ...],
+    known: tuple[str, ...],
+    trees: tuple[Tree, ...],
+    start: tuple[tuple[str, Tree], ...],
+) -> tuple[str, ...]:
+    """Return the names that are positive: declared, or where F is defined, and their starts."""
+    for name in declared:
+        if name not in known:
+            raise InputError(
+                f"positive: {name} is neither a weight nor a start symbol ({', '.join(known)})"
+            )
+    # F is defined only where bases of roots and real powers, and arguments of log, are > 0.
+    needed = (*declared, *positive_bases(trees, tuple(weight for weight, _ in start)))
+    narrowed = [x.name for weight, x in start if weight in needed and isinstance(x, Name)]
+    return tuple(dict.fromkeys((*needed, *narrowed)))

@@ -14,14 +14,22 @@ from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.linear import dot
 from derive.language import parse_name, parse_outputs
 from derive.language.arrays import parse_array_outputs
-from derive.language.tree import (
-    Name,
-    Tree,
-    names,
-)
+from derive.language.tree import Tree, names
 from derive.stages.arrays import independent_entries
-from derive.stages.names import positive_bases, read_parameters, read_starts, read_tree
-from derive.stages.validity import check_bases, check_positive, check_rank, check_start
+from derive.stages.names import (
+    positive_bases,
+    read_parameters,
+    read_positive,
+    read_starts,
+    read_tree,
+)
+from derive.stages.validity import (
+    check_bases,
+    check_dependence,
+    check_positive,
+    check_rank,
+    check_start,
+)
 
 if TYPE_CHECKING:
     import sympy
@@ -91,7 +99,9 @@ class Parameterization:
         object.__setattr__(self, "weights", ordered)
         object.__setattr__(self, "parameters", constants)
         object.__setattr__(self, "start", read_starts(ordered, constants, given))
-        object.__setattr__(self, "positive", self._positive(tuple(positive)))
+        known = (*ordered, *self.start_symbols, *constants)
+        narrowed = read_positive(tuple(positive), known, trees, self.start)
+        object.__setattr__(self, "positive", narrowed)
         object.__setattr__(self, "labels", tuple(labels or range(1, len(trees) + 1)))
         self._validate()
 
@@ -277,28 +287,8 @@ class Parameterization:
         """
         return function.compose(self._start, self.start_field)
 
-    def _positive(self, positive: tuple[str, ...]) -> tuple[str, ...]:
-        symbols = self.start_symbols
-        for name in positive:
-            if name not in self.weights and name not in (*symbols, *self.parameters):
-                known = ", ".join((*self.weights, *symbols, *self.parameters))
-                raise InputError(
-                    f"positive: {name} is neither a weight nor a start symbol ({known})"
-                )
-        # F is defined only where bases of roots and real powers, and arguments of log, are > 0.
-        needed = (*positive, *positive_bases(self.trees, self.weights))
-        narrowed = [
-            tree.name for weight, tree in self.start if weight in needed and isinstance(tree, Name)
-        ]
-        return tuple(dict.fromkeys((*needed, *narrowed)))
-
     def _validate(self) -> None:
-        for i, (f, gradient) in enumerate(zip(self.F, self.jacobian, strict=True), 1):
-            if all(g.is_zero() for g in gradient):
-                raise InputError(f"output {i} is the constant {f!r}: it cannot move")
-        for k, name in enumerate(self.weights):
-            if all(row[k].is_zero() for row in self.jacobian):
-                raise InputError(f"no output depends on the weight {name}: leave it out")
+        check_dependence(self)
         check_positive(self)
         check_start(self)
         check_bases(self)

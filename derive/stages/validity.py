@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from derive.stages.parameterization import Parameterization
 
 
+def check_dependence(p: Parameterization) -> None:
+    """Refuse an output that is constant, and a weight on which no output depends."""
+    for i, (f, gradient) in enumerate(zip(p.F, p.jacobian, strict=True), 1):
+        if all(g.is_zero() for g in gradient):
+            raise InputError(f"output {i} is the constant {f!r}: it cannot move")
+    for k, name in enumerate(p.weights):
+        if all(row[k].is_zero() for row in p.jacobian):
+            raise InputError(f"no output depends on the weight {name}: leave it out")
+
+
 def check_start(p: Parameterization) -> None:
     """Refuse a start where F or its Jacobian is undefined, or where a block cannot move."""
     try:
