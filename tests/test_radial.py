@@ -358,3 +358,21 @@ def test_the_witness_sees_a_wrong_form():
     bent = replace(piece, gradient=(piece.gradient[0] * d.s,))
     with pytest.raises(AssertionError):
         follow(replace(d, potential=replace(d.potential, piece=bent)), "a*b", start)
+
+
+@pytest.mark.parametrize(
+    ("phi", "note"),
+    [
+        ("a + norm_u**2", r"$\psi(s) = \lVert u \rVert e^{- 2 a}$ where the curve "
+         r"$(a, \lVert u \rVert)' = \nabla s$ from the start has "),
+        ("c*norm_u", r" and $\psi = \mathrm{d}q/\mathrm{d}s$."),
+        ("a**2*b + norm_u**2", r"$T = \varphi^2$ and $R = \lvert \nabla s \rvert^2$ where "),
+    ],
+)  # fmt: skip
+def test_what_an_integrand_means_is_said_in_prose(phi, note):
+    d = derive_radial(form(phi))
+    snippet = d.to_latex()
+    assert note in snippet
+    assert "texttt" not in snippet
+    assert "`" not in snippet + d.to_text() + d.to_json()
+    assert snippet.count("$") % 2 == 0

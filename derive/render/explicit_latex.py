@@ -12,8 +12,8 @@ from derive.explicit.limits import Limit
 from derive.explicit.record import LENGTH, ExplicitCounterpart, SquaredDistance
 from derive.language import parse_expression, to_sympy
 from derive.render.explicit import decimal
-from derive.render.formula import latex, latex_name, visible
-from derive.render.latex import LONG, display, document, piece_latex
+from derive.render.formula import LONG, display, document, latex, latex_name, visible
+from derive.render.piece_latex import piece_latex
 from derive.verdict import Verdict
 
 LIMITS = {

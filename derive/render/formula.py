@@ -1,11 +1,18 @@
-"""Formulas and names as LaTeX."""
+"""Formulas and names as LaTeX, on one line and on several."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
+import sympy
 from sympy import Expr, Symbol
 from sympy.printing.latex import LatexPrinter
+
+from derive.verdict import Number
+
+LONG = 70
+"""Visible characters after which a sum goes on several lines."""
 
 CAPITALS = frozenset(
     ("gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega")
@@ -70,3 +77,54 @@ def ordered_terms(expression: Expr) -> list[Expr]:
 def visible(text: str) -> int:
     """Return about how many characters wide LaTeX is when set: commands and braces are not."""
     return len(re.sub(r"\\(left|right|frac|begin|end)|\\[A-Za-z]+|[{}^_ ]", "", text))
+
+
+def fraction(value: Number) -> str:
+    """Return an exact number, or leading decimal digits, as LaTeX."""
+    if isinstance(value, str):
+        return rf"{value}\ldots"
+    return latex(sympy.Rational(value.numerator, value.denominator))
+
+
+def display(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield an align* environment of equations left = right."""
+    if not rows:
+        return
+    yield r"\begin{align*}"
+    yield " \\\\\n".join(f"  {left} &= {right}" for left, right in rows)
+    yield r"\end{align*}"
+
+
+def broken(expression: Expr) -> str:
+    """Return LaTeX with long sums broken into lines of an aligned block."""
+    whole = latex(expression)
+    if visible(whole) <= LONG or not expression.is_Add:
+        return whole
+    lines: list[str] = []
+    current = ""
+    for term in ordered_terms(expression):
+        piece = latex(term)
+        piece = piece if piece.startswith("-") or not (lines or current) else f"+ {piece}"
+        if current and visible(current + piece) > LONG:
+            lines.append(current)
+            current = piece
+        else:
+            current = f"{current} {piece}".strip()
+    lines.append(current)
+    inner = r" \\ &\quad ".join(lines)
+    return rf"\begin{{aligned}}[t] & {inner} \end{{aligned}}"
+
+
+def document(body: str) -> str:
+    """Return a document around a snippet."""
+    return "\n".join(
+        [
+            r"\documentclass{article}",
+            r"\usepackage{amsmath,amssymb}",
+            r"\usepackage[margin=2.5cm]{geometry}",
+            r"\allowdisplaybreaks",
+            r"\begin{document}",
+            body,
+            r"\end{document}",
+        ]
+    )

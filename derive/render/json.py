@@ -9,7 +9,7 @@ from derive.certifying import certify
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.records import Block, Decision
-from derive.render.plain import plain
+from derive.render.plain import plain, unmarked
 from derive.roads import Road
 from derive.stages.piece import Piece, Root
 from derive.verdict import Finding, Identity
@@ -167,10 +167,10 @@ def piece_record(piece: Piece) -> dict[str, Any]:
         "roots": [root_record(r) for r in piece.roots],
         "curve": None,
         "kernel": None if piece.kernel is None else plain(piece.kernel),
-        "note": piece.note,
+        "note": unmarked(piece.note),
         "abbreviations": {str(s): plain(v) for s, v in piece.abbreviations},
         "assumptions": list(piece.assumptions),
-        "domain": piece.domain.replace("`", ""),
+        "domain": unmarked(piece.domain),
         "evidence": [_identity(e) for e in piece.evidence],
     }
     if piece.curve is not None:

@@ -33,6 +33,11 @@ def plain(expression: Expr) -> str:
     return str(_Printer().doprint(expression))
 
 
+def unmarked(text: str) -> str:
+    """Return words without the backticks around their formulas."""
+    return text.replace("`", "")
+
+
 def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     """Yield the lines of one closed form, called *name*."""
     if piece.curve is not None:
@@ -49,9 +54,9 @@ def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     named = (*piece.abbreviations, *piece.constants)
     yield from (line.strip() for line in constant_lines(named))
     if piece.note:
-        yield f"with {piece.note}"
+        yield f"with {unmarked(piece.note)}"
     if piece.domain:
-        yield "domain: " + piece.domain.replace("`", "")
+        yield f"domain: {unmarked(piece.domain)}"
     if piece.assumptions:
         yield f"assuming {'; '.join(piece.assumptions)}"
 

@@ -9,8 +9,8 @@ from sympy import Integral, Symbol
 from derive.language import to_sympy
 from derive.language.tree import Name
 from derive.radial import RadialDerivation
-from derive.render.formula import latex, latex_name
-from derive.render.latex import assumption, broken, display, document, fraction, root_note
+from derive.render.formula import broken, display, document, fraction, latex, latex_name
+from derive.render.piece_latex import assumption, prose, root_note
 from derive.render.radial_text import law_names
 from derive.stages.notation import to_expr
 from derive.stages.radial import radial_eigenvalue
@@ -126,13 +126,9 @@ def _potential(d: RadialDerivation) -> Iterator[str]:
     rows += [(latex(symbol), broken(value)) for symbol, value in constants]
     yield from display(rows)
     notes = [root_note(r) for r in roots if r.explicit is None]
+    if piece.note:
+        notes.append(prose(piece.note))
     if notes:
         yield f"with {' and '.join(notes)}."
-    if piece.note:
-        yield rf"\texttt{{with {_escaped(piece.note)}.}}"
     if piece.assumptions:
         yield f"Assumed: {'; '.join(assumption(a) for a in piece.assumptions)}."
-
-
-def _escaped(text: str) -> str:
-    return text.replace("_", r"\_").replace("^", r"\^{}")

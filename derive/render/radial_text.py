@@ -9,7 +9,7 @@ from sympy import Integral
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.radial import RadialDerivation
-from derive.render.plain import plain, root_lines
+from derive.render.plain import plain, root_lines, unmarked
 from derive.render.text import failure_lines, title, wrap
 from derive.stages.notation import to_expr
 from derive.stages.radial import radial_eigenvalue
@@ -144,7 +144,7 @@ def _potential(d: RadialDerivation) -> list[str]:
     lines += [f"{INDENT}{line}" for root in piece.roots for line in root_lines(root)]
     lines += [f"{INDENT}{name} = {plain(value)}" for name, value in piece.constants]
     if piece.note:
-        lines.append(f"{INDENT}with {piece.note}")
+        lines.append(f"{INDENT}with {unmarked(piece.note)}")
     if piece.assumptions:
         lines.append(f"{INDENT}assuming {'; '.join(piece.assumptions)}")
     lines.append(f"{INDENT}up to a positive factor and an additive constant; grad Q(beta_0) = 0")

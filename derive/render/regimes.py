@@ -11,8 +11,7 @@ from sympy import Expr, Symbol
 
 from derive.asymptotics import Regimes
 from derive.language import to_text
-from derive.render.formula import latex, latex_name
-from derive.render.latex import display, document
+from derive.render.formula import display, document, latex, latex_name
 from derive.render.plain import plain
 from derive.render.text import title, wrap
 from derive.stages.limit import Limit

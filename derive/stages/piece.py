@@ -84,11 +84,11 @@ class Piece:
         assumptions: what was assumed of the start, in words.
         evidence: the identities that the form rests on.
         kernel: K(beta) of a single output, where it was written in beta.
-        note: what an integral's integrand means, in words.
+        note: what an integral's integrand means, in words with formulas in backticks.
         abbreviations: named functions of beta that an integral uses.
         lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
             g is 1 at the start.
-        domain: where Q is defined and why it is convex there, in words.
+        domain: where Q is defined and why it is convex there, likewise.
     """
 
     kind: Kind

@@ -35,6 +35,8 @@ from derive.verdict import Finding, Identity, Verdict
 
 Built = TypeVar("Built")
 
+KERNEL_ALONG_FLOW = "`K(b) = |grad F|^2` where `w' = grad F` from `w_0` has `F = b`"
+
 
 @dataclass(frozen=True)
 class BlockPotential:
@@ -165,7 +167,9 @@ def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart
         assumptions=assumed,
         evidence=evidence,
         kernel=kernel,
-        note="" if kernel is not None else "K(b) = |grad F|^2 where w' = grad F from w_0 has F = b",
+        note=""
+        if kernel is not None
+        else "`K(b) = |grad F|^2` where `w' = grad F` from `w_0` has `F = b`",
     )
     return piece, chart
 
@@ -204,8 +208,8 @@ def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
         tuple(sympy.Integral(r, (t, 0, 1)) for r in rows),
         abbreviations=abbreviations,
         evidence=warping.finding.evidence or warping.hessian.finding.evidence,
-        note=f"G = {g}rho at the point of the leaf above beta_0 + t b"
-        + (", g scaled to 1 at the start" if g else ""),
+        note=f"`G = {g}rho` at the point of the leaf above `beta_0 + t b`"
+        + (", `g` scaled to 1 at the start" if g else ""),
         lift=lift,
     )
 

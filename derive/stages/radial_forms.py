@@ -75,7 +75,7 @@ def hyperexponential_form(
     if chart is None or psi is None:
         written = in_weights(model, dual)
         piece = _quadrature(model, notation, sympy.Function("psi"))
-        note = f"psi(s) = {written} where {_curve(model)}"
+        note = f"`psi(s) = {written}` where {_curve(model)}"
         return replace(piece, note=note, assumptions=(*_assumed(notation), *kept)), None
     ratio = None if dual.ratio is None else chart.write(dual.ratio)
     whole = without_roots(psi, chart.roots)
@@ -87,7 +87,7 @@ def hyperexponential_form(
         piece = Piece("explicit", (s,), value, (psi if ratio is not None else whole,))
     elif whole.free_symbols & symbols:
         integral = _quadrature(model, notation, sympy.Function("psi"))
-        piece = replace(integral, gradient=(psi,), note="psi = dq/ds")
+        piece = replace(integral, gradient=(psi,), note="`psi = dq/ds`")
     else:
         piece = _quadrature(model, notation, lambda x: whole.subs(s, x))
     used = piece.gradient[0].free_symbols | piece.value.free_symbols
@@ -167,7 +167,7 @@ def from_eigenvalues(model: Equivariant, scalar: WarpVerdict, notation: Notation
     def slope(s: Expr) -> Expr:
         return n0 * sympy.exp(sympy.Integral(T(x) / (x * R(x)), (x, s0, s)))
 
-    note = f"T = phi**2 and R = |grad s|**2 where {_curve(model)}"
+    note = f"`T = phi^2` and `R = |grad s|^2` where {_curve(model)}"
     assumptions = (*_assumed(notation), *keeps_sign(scalar.hessian.metric, model.phi))
     evidence = (Identity("s q''/q' = T/R", "s q''/q'", "T/R"),)
     return replace(
@@ -191,7 +191,7 @@ def _assumed(notation: Notation) -> tuple[str, ...]:
 def _curve(model: Equivariant) -> str:
     p = model.reduced
     weights = ", ".join(p.weights)
-    return f"the curve ({weights})' = grad s from the start has {p.F[0]!r} = s"
+    return f"the curve `({weights})' = grad s` from the start has `{p.F[0]!r} = s`"
 
 
 def in_weights(model: Equivariant, dual: RadialDual) -> Expr:

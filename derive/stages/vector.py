@@ -55,7 +55,7 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     steps: tuple[Constant, ...] = ()
     if value is None:
         kind, (value, steps) = "quadrature", _along_segment(p, notation)
-        note = "y_i = dQ/dbeta_i at beta_0 + t b"
+        note = "`y_i = dQ/dbeta_i` at `beta_0 + t b`"
     else:
         value -= sympy.Add(*(s * b for s, b in zip(slopes, betas, strict=True)))
         moving = {*betas, *(r.symbol for r in chart.roots)}
