@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar
@@ -181,9 +182,11 @@ def _renderer(tables: Any, form: str) -> Callable[[Any], str]:
 
 def _narrated(run: Callable[[Callable[[str], None] | None], _Found]) -> _Found:
     """Run with a line on the terminal that says what is being done."""
-    narrator = Narrator() if sys.stderr.isatty() else None
+    narrator, begun = Narrator() if sys.stderr.isatty() else None, time.monotonic()
     try:
-        return run(None if narrator is None else lambda stage: narrator(stage, 2))
+        if narrator is None:
+            return run(None)
+        return run(lambda stage: narrator(stage, time.monotonic() - begun))
     finally:
         if narrator is not None:
             narrator.clear()

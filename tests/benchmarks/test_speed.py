@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from derive import Parameterization, VectorModel, Verdict, derive
+from derive.audit import audit_entry
+from derive.catalogue import entries
+from derive.catalogue.model import derive_entry
 from derive.check import check_text
+from numerics.rates import try_rate
 from tests.published import MODELS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -57,6 +61,19 @@ def test_further_algebra(benchmark, name):
 def test_vectors(benchmark, text):
     derivation = benchmark(lambda: derive(VectorModel.parse(text, ["v"])))
     assert derivation.verdict is Verdict.PROVED
+
+
+@pytest.mark.benchmark(group="the whole catalogue, warm, in process")
+def test_catalogue(benchmark):
+    derived = benchmark.pedantic(lambda: [derive_entry(e) for e in entries()])
+    assert [d.verdict.value for d in derived] == [e.verdict for e in entries()]
+
+
+@pytest.mark.slow
+@pytest.mark.benchmark(group="the whole catalogue, warm, in process")
+def test_audit(benchmark):
+    audits = benchmark.pedantic(lambda: [a for e in entries() for a in audit_entry(e, try_rate)])
+    assert len(audits) == sum(len(e.printed) for e in entries())
 
 
 @pytest.mark.benchmark(group="derive check, warm, in process")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from derive.audit_cli import _audit
 from derive.catalogue import entries
 from derive.cli import main
 
@@ -68,6 +69,15 @@ def test_an_audit_of_one_model_is_a_record(run):
     record = json.loads(done.stdout)
     assert record["format"] == "regderive-audit"
     assert record["counts"]["MISPRINT"] == 2
+
+
+def test_an_audit_says_how_far_it_is():
+    chosen, said = entries()[:3], []
+    record = json.loads(_audit(chosen, "json", said.append).result)
+    bars = [line for line in said if line.startswith("[")]
+    assert [bar.split()[1:] for bar in bars] == [[f"{i}/3", e.id] for i, e in enumerate(chosen)]
+    assert [bar.count("#") for bar in bars] == [0, 8, 16]
+    assert {audit["model"] for audit in record["audits"]} <= {e.id for e in chosen}
 
 
 @pytest.mark.parametrize(
