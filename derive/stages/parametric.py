@@ -91,6 +91,8 @@ def _algebraic_weights(
         value = _radical(start, element, to_expr(n, images), images, notation)
         weights.update(inverted(p, name, value))
     interval = _interval(powers, field, notation)
+    if interval is None:
+        return None
     known = {**weights, **{x: notation.start_symbols[x] for x in p.parameters}}
     mu = z / to_expr(scale, images, factored=True)
     mu = sympy.powsimp(mu) if p.parameters else mu
@@ -117,8 +119,11 @@ def _interval(
     powers: Mapping[str, tuple[RationalFunction, RationalFunction]],
     field: FunctionField,
     notation: Notation,
-) -> tuple[Expr, Expr]:
-    """Return the interval around z = 0 between the poles and zeros of the weights' powers."""
+) -> tuple[Expr, Expr] | None:
+    """Return the interval around z = 0 between the poles and zeros of the weights' powers.
+
+    None where the start does not say on which side of 0 one of them is.
+    """
     ends: list[Expr] = []
     for element, _ in powers.values():
         for polynomial in (element.denominator, element.numerator):
@@ -135,6 +140,7 @@ def _interval(
         names = {s.name for e in undecided for s in e.free_symbols if not s.is_positive}
         if names:
             raise AssumePositive(frozenset(names))
+        return None
     below = [e for e in ends if e.is_negative]
     above = [e for e in ends if e.is_positive]
     return (

@@ -357,3 +357,15 @@ def test_one_weight(output: str, expected: Any) -> None:
 
 def test_working_precision_is_left_alone() -> None:
     assert mp.dps == 15
+
+
+@pytest.mark.parametrize(
+    ("larger", "kind"), [("a + b", "parametric"), ("a - b", "quadrature"), ("b - a", "quadrature")]
+)
+def test_an_interval_whose_end_may_be_on_either_side_is_not_claimed(larger, kind):
+    """From p = a - b the curve of p**3 - m**3 has a pole at z = (b - a)/a: below 0, or above."""
+    p = Parameterization.parse(["p**3 - m**3"], start={"p": larger, "m": "a"})
+    d = derive(p)
+    (piece,) = d.potential.pieces
+    assert d.verdict is Verdict.PROVED
+    assert piece.kind == kind
