@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import sympy
 from sympy import Symbol
 
 from derive.audit.finding import Finding, agreement, misprint, unchecked
@@ -30,7 +29,7 @@ def check_degree(subject: Subject, printed: Printed) -> Finding:
     if p.homogeneity is None or p.d != 1:
         return unchecked("the representation cost is derived for separate coordinates only")
     symbols = {name: Symbol(name, positive=True) for name in p.parameters}
-    degree = sympy.simplify(2 / to_expr(p.homogeneity, symbols))
+    degree = 2 / to_expr(p.homogeneity, symbols)
     beta, trees = subject.betas[0].name, texts_of(printed)
     point = {beta: Fraction(3, 2), **{name: Fraction(5) for name in p.parameters}}
     try:

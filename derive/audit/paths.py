@@ -147,7 +147,8 @@ def _check_curve(subject: Subject, printed: Printed) -> Finding:
     except (ValueError, TypeError, ZeroDivisionError):
         return unchecked("the slope of the printed solution at z = 0 is not known")
     derived = curve.beta.subs(parameter, kappa * z)
-    unit = sympy.simplify(piece.gradient[0].subs(parameter, kappa * z) / z)
+    # The gradient is a multiple of the parameter: its derivative is the factor.
+    unit = sympy.powsimp(piece.gradient[0].diff(parameter) * kappa)
 
     def build(point: Point) -> tuple[Leaf, Elements, Elements]:
         origin = _dual_leaf(subject, printed, trees, {**point, "z": Fraction(0)})
@@ -172,7 +173,7 @@ def _in_dual_time(piece: Piece) -> str:
     if piece.curve is None:
         raise AssertionError("a parametric Q has a curve")
     z, mu = piece.curve.parameter, Symbol("mu", real=True)
-    unit = sympy.simplify(piece.gradient[0] / z)
+    unit = piece.gradient[0].diff(z)
     return f"{piece.betas[0]} = {plain(piece.curve.beta.subs(z, mu / unit))}, mu = grad Q"
 
 

@@ -113,13 +113,12 @@ def find_root(
     if degree == 1:
         explicit = -expressions[0] / expressions[1]
         return Root(symbol, polynomial, explicit, "the root", 0), ()
-    largest = is_largest_root(
-        chart.coordinates, coefficients, T, chart.metric.parameterization.nonnegative
-    )
+    nonnegative = chart.metric.parameterization.nonnegative
+    largest = is_largest_root(chart.coordinates, coefficients, T, nonnegative)
     if degree == 2:
         return _quadratic_root(chart, symbol, polynomial, expressions, coefficients, T, largest)
-    power = -expressions[0] / expressions[-1]
-    if largest and not any(expressions[1:-1]) and power.is_nonnegative:
+    if largest and not any(expressions[1:-1]) and is_nonnegative(T, nonnegative):
+        power = -expressions[0] / expressions[-1]
         explicit = sympy.powdenest(sympy.Pow(power, sympy.Rational(1, degree)))
         return Root(symbol, polynomial, explicit, "the largest real root", 0), ()
     if largest:
