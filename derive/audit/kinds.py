@@ -26,6 +26,7 @@ from derive.audit.potentials import check_bregman, check_gradient, check_mirror,
 from derive.audit.rates import check_rate
 from derive.audit.starts import check_time, check_variance
 from derive.audit.subject import Subject
+from derive.audit.widths import check_wide_limit
 from derive.catalogue.entry import Printed
 
 Check: TypeAlias = Callable[[Subject, Printed], Finding]
@@ -50,6 +51,7 @@ KINDS: Mapping[str, Check] = {
     "limit of R_alpha": check_limit_of_explicit,
     "R_alpha": check_explicit,
     "limit": check_limit,
+    "limit of wide random starts": check_wide_limit,
     "rate": check_rate,
     "time rescaling": check_time,
     "variance at the start": check_variance,
@@ -73,10 +75,13 @@ KINDS: Mapping[str, Check] = {
 | R_alpha | a polynomial in r and b |
 | limit | what Q tends to; the end of ``where`` says what tends to what: a symbol, a new name that
 scales the start, or a function of the start; weights in ``where`` are a path of starts |
+| limit of wide random starts | what Q tends to as k -> infinity and as the end of ``where``,
+a power of sigma sqrt(k), tends to 0 or infinity |
 | rate | bounds on a start symbol, in eps, d and norm = |b|_p, beyond which
 |beta|_p^p <= (1 + eps) norm^p; ``where`` gives p and what the symbol tends to |
 | time rescaling | by how much the flow is faster from a larger start |
-| variance at the start | of F, for independent normal weights of deviation sigma |
+| variance at the start | of F, for independent normal weights of deviation sigma; k, where it is
+open, is the number of copies of one function that F is the sum of |
 
 Beside beta and the weights, texts may use the start symbols, beta_0 (beta1_0, s_0, ...) and what
 ``where`` defines, in which weights are those at the start.

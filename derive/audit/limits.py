@@ -44,7 +44,7 @@ MONOTONE = "an increasing function of it, which has the same minimizer"
 
 
 @dataclass(frozen=True)
-class _Claim:
+class Claim:
     """What tends to what, and what the other names stand for."""
 
     what: Tree
@@ -80,7 +80,7 @@ def check_limit(subject: Subject, printed: Printed) -> Finding:
     if not isinstance(known, Derivation) or known.parameterization is not scaled:
         known = derive(scaled)
     found = regimes(known, variable, (claim.toward,))
-    return _compare_limit(found, printed, claim, subject.radial, more)
+    return compare_limit(found, printed, claim, subject.radial, more)
 
 
 def _in_components(subject: Subject) -> Parameterization:
@@ -90,11 +90,11 @@ def _in_components(subject: Subject) -> Parameterization:
     return d.parameterization
 
 
-def _read(p: Parameterization, printed: Printed) -> _Claim:
+def _read(p: Parameterization, printed: Printed) -> Claim:
     *rest, (what, toward) = printed.where
     start = {name: parse_expression(text) for name, text in rest if name in p.weights}
     definitions = tuple((name, text) for name, text in rest if name not in p.weights)
-    return _Claim(parse_expression(what), toward, start, definitions)
+    return Claim(parse_expression(what), toward, start, definitions)
 
 
 def _from(p: Parameterization, start: Mapping[str, Tree]) -> Parameterization:
@@ -104,7 +104,7 @@ def _from(p: Parameterization, start: Mapping[str, Tree]) -> Parameterization:
     return Parameterization(p.trees, p.weights, start, positive, p.labels, p.parameters)
 
 
-def _undecided_jointly(p: Parameterization, claim: _Claim) -> str:
+def _undecided_jointly(p: Parameterization, claim: Claim) -> str:
     """Return why the limit in a function of the start is not that of K(w_0), or nothing."""
     known = regimes(derive(p), p.start_symbols[0], ())
     if known.deciding is None or known.homogeneity is None:
@@ -124,9 +124,10 @@ def _undecided_jointly(p: Parameterization, claim: _Claim) -> str:
     return "" if above and below else "it is not proved to be in proportion to K(w_0)"
 
 
-def _compare_limit(
-    found: Regimes, printed: Printed, claim: _Claim, radial: bool, more: str
+def compare_limit(
+    found: Regimes, printed: Printed, claim: Claim, radial: bool, more: str
 ) -> Finding:
+    """Compare the printed form with the one limit that was found; *more* says how it came."""
     (limit,) = found.limits
     if limit.finding.verdict is not Verdict.PROVED or limit.form is None:
         return unchecked(f"the limit is not derived: {limit.finding.reason}")
@@ -163,7 +164,7 @@ def _length(subject: Subject) -> Expr:
     return sympy.sqrt(sympy.Add(*(b**2 for b in subject.betas)))
 
 
-def _leaf(there: Subject, limit: Limit, claim: _Claim, point: Point, tree: Tree) -> Leaf:
+def _leaf(there: Subject, limit: Limit, claim: Claim, point: Point, tree: Tree) -> Leaf:
     """Return the leaf in the arguments of the limit, which are beta or beta - beta_0."""
     for x, side in zip(limit.coordinates, limit.below, strict=False):
         if side is None and point[x.name] < 0:

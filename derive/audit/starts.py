@@ -14,6 +14,7 @@ from derive.audit.leaf import Leaf, checked, texts_of
 from derive.audit.ratio import NOT_ZERO, witness
 from derive.audit.subject import Subject
 from derive.audit.weights import define
+from derive.audit.widths import copies_of
 from derive.catalogue.entry import Printed
 from derive.exact.elementary_germ import Elementary
 from derive.exact.field import RationalFunction
@@ -47,7 +48,10 @@ def check_time(subject: Subject, printed: Printed) -> Finding:
 
 
 def check_variance(subject: Subject, printed: Printed) -> Finding:
-    """Compare the variance of F(w_0) for independent normal weights of deviation sigma."""
+    """Compare the variance of F(w_0) for independent normal weights of deviation sigma.
+
+    Where F is a sum of copies and the texts leave k open, k is their number.
+    """
     p = subject.p
     if p.d != 1 or p.field.generators or not p.F[0].is_polynomial():
         return unchecked("the variance is derived for one polynomial output")
@@ -58,6 +62,12 @@ def check_variance(subject: Subject, printed: Printed) -> Finding:
     leaf = _free_leaf({name: Fraction(3 + k, 2) for k, name in enumerate(free)}, (tree, *inner))
     define(leaf, printed)
     variance = _variance(p.F[0])
+    if "k" in free:
+        copies = copies_of(p)
+        if copies is None:
+            return unchecked("F is no sum of k copies of one function")
+        # Variances of independent copies add: that of every width k.
+        variance = variance * Symbol("k") / copies[0]
     given = leaf.read(checked(tree, leaf))
     derived = f"Var beta(0) = {plain(variance)}, sigma the deviation of a weight"
     return _equal(leaf, given, leaf.read(variance), derived, "the variance of F at the start")

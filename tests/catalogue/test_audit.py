@@ -25,7 +25,7 @@ MISPRINTS = {
         "Srebro's slides, Kernel Regime and Scale of Init: w_alpha(t/alpha^(D-1)), the loss not "
         "scaled",
     )),
-    *(("width-3-diagonal", f"Srebro's slides, Width and Initialization Scale: {what}, at k = 3")
+    *(("width-3-diagonal", f"Srebro's slides, Width and Initialization Scale: {what}")
       for what in (
         "sqrt k alpha^2 -> 0 leads to the kernel regime",
         "sigma^2 = alpha^2/sqrt k s.t. Var beta(0) = alpha^2",
@@ -154,6 +154,7 @@ MAHALANOBIS = (
 )
 PATH = (("a", "t"), ("u1", "3/t"), ("u2", "4/t"), ("t", "0"))
 SCALE = (("scale", "u*v"), ("shape", "(v - u)/(v + u)"))
+RANDOM = "limit of wide random starts"
 PLANE, UNBIASED, WIDE = "linear-neuron-plane", "untied-pair-unbiased", "width-3-diagonal"
 ENTROPY = "beta*asinh(beta/(2*alpha**2)) - sqrt(beta**2 + 4*alpha**4)"
 DIVERGENCE = "beta1*(log(beta1/alpha**2) - 1) + beta2*(log(beta2/alpha**2) - 1)"
@@ -265,6 +266,17 @@ CONTROLS = [
     ("exponential", "time rescaling", "alpha**2", (), OPEN),
     (WIDE, "variance at the start", "3*sigma**4", (), AGREES),
     (WIDE, "variance at the start", "alpha**4", (("k", "3"), ("sigma", "alpha/k**(1/4)")), AGREES),
+    (WIDE, "variance at the start", "k*sigma**4", (), AGREES),
+    (WIDE, "variance at the start", "k**2*sigma**4", (), MISPRINT),
+    (TIED, "variance at the start", "k*sigma**4", (), OPEN),
+    (WIDE, RANDOM, "sqrt(beta**2)", (("sigma*sqrt(k)", "0"),), AGREES),
+    (WIDE, RANDOM, "sqrt(beta**2)", (("1/(sigma**2*k)", "infinity"),), AGREES),
+    (WIDE, RANDOM, "sqrt(beta**2)", (("sigma*sqrt(k)", "infinity"),), MISPRINT),
+    (WIDE, RANDOM, "sqrt(beta**2)", (("sigma*k", "0"),), OPEN),
+    (WIDE, RANDOM, "sqrt(beta**2)", (("gamma", "0"),), OPEN),
+    (WIDE, RANDOM, "sqrt(beta**2)", (("sigma*sqrt(k)", "1-"),), OPEN),
+    (WIDE, RANDOM, "sqrt(beta**2)", (), OPEN),
+    (TIED, RANDOM, "sqrt(beta**2)", (("sigma*sqrt(k)", "0"),), OPEN),
     ("square", "variance at the start", "2*sigma**4", (), AGREES),
     ("square", "variance at the start", "3*sigma**4", (), MISPRINT),
     ("convolution-2", "variance at the start", "sigma**4", (), OPEN),
