@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from flint import arb, ctx, fmpq, fmpz_poly
@@ -24,12 +25,17 @@ def real_roots(coefficients: Sequence[Fraction]) -> list[Any]:
     for c in coefficients:
         scale = scale * c.denominator // _gcd(scale, c.denominator)
     polynomial = fmpz_poly([int(c * scale) for c in coefficients])
-    roots = []
-    for factor, _ in polynomial.factor()[1]:
-        # Roots of an integer polynomial come isolated, real ones with imaginary part exactly 0.
-        found: list[Any] = factor.complex_roots()
-        roots += [root.real for root, _ in found if root.imag == 0]
-    return sorted(roots, key=lambda x: x.mid())
+    factors = [factor for factor, _ in polynomial.factor()[1]]
+    bits = ctx.prec
+    while True:
+        with ctx.workprec(bits):
+            # Roots of one factor come isolated, real ones with imaginary part exactly 0.
+            found: list[Any] = [pair for factor in factors for pair in factor.complex_roots()]
+        roots = sorted((z.real for z, _ in found if z.imag == 0), key=lambda x: x.mid())
+        # Those of two factors differ, and so do their balls at some precision.
+        if not any(a.overlaps(b) for a, b in pairwise(roots)):
+            return roots
+        bits *= 2
 
 
 def branch_from_above(coefficients: Sequence[Fraction], value: Fraction) -> int | None:

@@ -222,3 +222,11 @@ def test_close_roots_are_told_apart() -> None:
     near = [1 + gap, -(2 + gap), Fraction(1)]
     assert branch_from_above(near, Fraction(1)) == 1
     assert branch_from_above(near, 1 + gap) == 0
+
+
+def test_real_roots_of_different_factors_are_told_apart() -> None:
+    """1 and 1 + 10**-40 have one ball in common at any precision below 130 bits."""
+    near = 1 + Fraction(1, 10**40)
+    roots = real_roots([near, -1 - near, Fraction(1)])
+    assert len(roots) == 2
+    assert roots[0] < roots[1]
