@@ -52,7 +52,11 @@ def rational_form(
     evidence = (
         Identity("<grad R, grad s> = g s", repr(R.along(p.jacobian[0])), repr(g * p.F[0])),
         *chart.evidence,
-        Identity("q = psi s - R", "q", "q"),
+        Identity(
+            "s <grad psi, grad s> = <grad R, grad s>, so q = psi s - R",
+            repr(p.F[0] * y.along(p.jacobian[0])),
+            repr(R.along(p.jacobian[0])),
+        ),
     )
     piece = replace(
         piece,

@@ -73,11 +73,25 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
         tuple(c for c in chart.constants if c[0] in used),
         roots,
         assumptions=_assumptions(dual, chart),
-        evidence=(*dual.evidence, *chart.evidence, Identity("Q = sum_i y_i beta_i - R", "Q", "Q")),
+        evidence=(*dual.evidence, *chart.evidence, *_legendre(dual, p)),
         note=note,
         abbreviations=steps,
     )
     return piece, chart
+
+
+def _legendre(dual: DualCoordinates, p: Parameterization) -> tuple[Identity, ...]:
+    """Return sum_i F_i X_j y_i = X_j R for all j: sum_i y_i beta_i - R has the gradient y."""
+    if dual.R is None:
+        return ()
+    pairs = list(zip(p.F, dual.y, strict=True))
+    sides = [
+        (sum((f * y.along(x) for f, y in pairs), p.field.zero), dual.R.along(x)) for x in p.jacobian
+    ]
+    if any(left != right for left, right in sides):
+        raise AssertionError("y and R were accepted before")
+    left, right = (", ".join(map(repr, side)) for side in zip(*sides, strict=True))
+    return (Identity("sum_i beta_i dy_i = dR, so Q = sum_i y_i beta_i - R", left, right),)
 
 
 def _along_segment(p: Parameterization, notation: Notation) -> tuple[Expr, tuple[Constant, ...]]:
