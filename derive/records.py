@@ -17,7 +17,7 @@ from derive.stages.lie import LieStructure
 from derive.stages.metric import Metric
 from derive.stages.notation import Constant, Notation
 from derive.stages.parameterization import Parameterization
-from derive.stages.piece import KINDS, Kind, Piece, Root
+from derive.stages.piece import KINDS, Kind, Piece, Root, written_out
 from derive.stages.potential import BlockPotential
 from derive.stages.vector import kernel_in_beta
 from derive.stages.warping import WarpVerdict
@@ -147,7 +147,7 @@ class Potential:
         """
         if not self.pieces:
             return None
-        return sympy.Add(*(_substitute(p.value, p) for p in self.pieces))
+        return sympy.Add(*(written_out(p.value, p.roots, p.constants) for p in self.pieces))
 
     @functools.cached_property
     def gradient(self) -> tuple[Expr, ...] | None:
@@ -155,7 +155,7 @@ class Potential:
         if not self.pieces:
             return None
         by_name = {
-            b: _substitute(g, piece)
+            b: written_out(g, piece.roots, piece.constants)
             for piece in self.pieces
             for b, g in zip(piece.betas, piece.gradient, strict=True)
         }
@@ -180,12 +180,3 @@ class Potential:
         from numerics.lowering import lower
 
         return lower(self, start or {})
-
-
-def _substitute(expression: Expr, piece: Piece) -> Expr:
-    for root in reversed(piece.roots):
-        if root.explicit is not None:
-            expression = expression.subs(root.symbol, root.explicit)
-    for symbol, value in reversed(piece.constants):
-        expression = expression.subs(symbol, value)
-    return expression

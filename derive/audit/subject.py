@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,9 +12,9 @@ from sympy import Expr, Matrix, Symbol
 
 from derive.derivation import Derivation
 from derive.radial import RadialDerivation
-from derive.stages.notation import Constant, to_expr
+from derive.stages.notation import to_expr
 from derive.stages.parameterization import Parameterization
-from derive.stages.piece import Piece, Root
+from derive.stages.piece import Piece, written_out
 from derive.stages.radial import radial_eigenvalue
 from derive.verdict import Verdict
 
@@ -77,7 +77,7 @@ class Subject:
         d = self.derivation
         if isinstance(d, RadialDerivation):
             piece = self.pieces[0]
-            return (expanded(piece.gradient[0], piece.roots, piece.constants),)
+            return (written_out(piece.gradient[0], piece.roots, piece.constants),)
         return d.potential.gradient
 
     @functools.cached_property
@@ -88,7 +88,7 @@ class Subject:
         d = self.derivation
         if isinstance(d, RadialDerivation):
             piece = self.pieces[0]
-            return expanded(piece.value, piece.roots, piece.constants)
+            return written_out(piece.value, piece.roots, piece.constants)
         return d.potential.Q
 
     @property
@@ -118,12 +118,12 @@ class Subject:
             if spectrum is None or any(r.explicit is None for r in spectrum.roots):
                 return None
             pair = (spectrum.tangential, spectrum.radial)
-            found = [expanded(x, spectrum.roots, spectrum.constants) for x in pair]
+            found = [written_out(x, spectrum.roots, spectrum.constants) for x in pair]
             return tuple(1 / x if inverse else x for x in found)
         matrix = d.metric.rho if inverse else d.metric.kernel
         if matrix is None or any(r.explicit is None for r in d.metric.roots):
             return None
-        return tuple(expanded(x, d.metric.roots, d.metric.constants) for x in _upper(matrix))
+        return tuple(written_out(x, d.metric.roots, d.metric.constants) for x in _upper(matrix))
 
     def kernel_in_weights(self, inverse: bool) -> tuple[Expr, ...]:
         """Return the same in the weights."""
@@ -135,15 +135,6 @@ class Subject:
             return tuple(1 / x if inverse else x for x in found)
         matrix = Matrix(d.metric.kernel_in_weights)
         return _upper(matrix.inv(method="ADJ") if inverse else matrix)
-
-
-def expanded(expression: Expr, roots: Sequence[Root], constants: Sequence[Constant]) -> Expr:
-    """Return an expression with its named roots and constants written out."""
-    for root in reversed(roots):
-        expression = expression.subs(root.symbol, root.explicit)
-    for symbol, value in reversed(constants):
-        expression = expression.subs(symbol, value)
-    return expression
 
 
 def _upper(matrix: Matrix) -> tuple[Expr, ...]:

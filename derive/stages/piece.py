@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -105,3 +106,13 @@ class Piece:
     abbreviations: tuple[tuple[Symbol, Expr], ...] = ()
     lift: Lift | None = None
     domain: str = ""
+
+
+def written_out(expression: Expr, roots: Sequence[Root], constants: Sequence[Constant]) -> Expr:
+    """Return an expression with its named roots, where they are explicit, and constants put in."""
+    for root in reversed(roots):
+        if root.explicit is not None:
+            expression = expression.subs(root.symbol, root.explicit)
+    for symbol, value in reversed(constants):
+        expression = expression.subs(symbol, value)
+    return expression
