@@ -20,9 +20,8 @@ from derive.errors import InputError
 from derive.exact.field import RationalFunction
 from derive.language import to_sympy
 from derive.stages.coefficients import Coefficients, Unexpanded
-from derive.stages.curve_regimes import curve_limit, is_positive_exponent
+from derive.stages.curve_regimes import curve_limit
 from derive.stages.limit import Limit, Point, read_point, undecided
-from derive.stages.limit_form import LimitForm
 from derive.stages.linearization import (
     Homogeneity,
     ScaledStart,
@@ -30,6 +29,7 @@ from derive.stages.linearization import (
     find_homogeneity,
     find_scaled_start,
     find_tangent_kernel,
+    kernel_limit,
 )
 from derive.stages.notation import Notation
 from derive.stages.regimes import closed_limit
@@ -126,10 +126,13 @@ def regimes(
     scaled = None
     if homogeneity is not None and derivation.warping.verdict is Verdict.PROVED:
         scaled = find_scaled_start(p, variable, _warp_slopes(derivation))
+    g = _warp_at_start(derivation)
     limits: list[Limit] = []
     for point in points:
         enter(f"limit {point.text}")
-        near = _near_start(derivation, point, kernel, homogeneity, scaled)
+        near = None
+        if homogeneity is not None and scaled is not None:
+            near = kernel_limit(point, kernel, homogeneity, scaled, notation, g)
         if near is None or kernel.unbiased:
             fixed = _at_fixed_beta(derivation, point, kernel)
             open_end = fixed.finding.verdict is not Verdict.PROVED
@@ -166,55 +169,6 @@ def _warp_slopes(derivation: Derivation) -> tuple[RationalFunction, ...]:
     if len(derivation.blocks) == 1:
         return derivation.blocks[0].warping.H or (p.field.zero,) * p.d
     return (p.field.zero,) * p.d
-
-
-def _near_start(
-    derivation: Derivation,
-    point: Point,
-    kernel: TangentKernel,
-    homogeneity: Homogeneity | None,
-    scaled: ScaledStart | None,
-) -> Limit | None:
-    """Return the kernel limit at fixed x = beta - beta_0 where c^(m D) -> infinity, else None."""
-    if homogeneity is None or scaled is None or point.side not in ("0", "oo"):
-        return None
-    D, m = homogeneity.degree, scaled.exponent
-    if not is_positive_exponent(m * D * (1 if point.side == "oo" else -1)):
-        return None
-    betas = derivation.beta
-    p = derivation.potential.parameterization
-    symbol = Notation(p, tuple(range(p.d))).start_symbols[point.variable]
-    one = sympy.Matrix(kernel.matrix.xreplace({symbol: sympy.S.One}))
-    inverse = one.adjugate(method="berkowitz") / one.det(method="berkowitz")
-    x = betas if kernel.unbiased else tuple(_fresh(derivation, b) for b in betas)
-    gradient = tuple(sympy.factor(g) for g in inverse * sympy.Matrix(x))
-    Q = sympy.factor(sympy.Add(*(xi * g for xi, g in zip(x, gradient, strict=True))) / 2)
-    finding = Finding(
-        Verdict.PROVED,
-        "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0), and the "
-        "second-order term of Q_1 at b_0 is that of the tangent kernel"
-        + "".join(f"; assuming {depth} > 2" for depth in sorted(D.free_symbols, key=str)),
-        (*homogeneity.finding.evidence, *scaled.evidence),
-    )
-    return Limit(
-        point,
-        finding,
-        "kernel",
-        x,
-        kernel.beta_0,
-        _warp_at_start(derivation) * symbol ** sympy.expand(2 * m * (1 - D)),
-        LimitForm("quadratic", Q, gradient, sympy.Integer(2)),
-        gradient,
-        symbol ** sympy.expand(-scaled.order * m * D),
-        False,
-    )
-
-
-def _fresh(derivation: Derivation, beta: Symbol) -> Symbol:
-    """Return a symbol for beta_i - beta_i0."""
-    p = derivation.potential.parameterization
-    notation = Notation(p, tuple(range(p.d)))
-    return notation.fresh("x" + beta.name.lstrip("abcdefghijklmnopqrstuvwxyz"))
 
 
 def _warp_at_start(derivation: Derivation) -> Expr:

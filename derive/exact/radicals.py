@@ -87,15 +87,21 @@ def _root(tower: Tower, radicand: RationalFunction, index: int) -> RationalFunct
         if (unit * n) % index:
             raise Refine(key, index)
         if unit > 1:
-            return tower.adjoin(_root_generator(f, unit)) ** (unit * n // index)
+            return _new_root(tower, f, unit) ** (unit * n // index)
     shared = reduce(gcd, [n for _, n in factors], index)
     if not factors:
         shared = 1
     if shared != 1:
         radicand = _exact_root(tower, radicand, shared)
         index //= shared
-    _require_new_root(tower, radicand, index)
-    return tower.adjoin(_root_generator(radicand, index))
+    return _new_root(tower, radicand, index)
+
+
+def _new_root(tower: Tower, radicand: RationalFunction, index: int) -> RationalFunction:
+    generator = _root_generator(radicand, index)
+    if generator.name not in tower.field.positions:
+        _require_new_root(tower, radicand, index)
+    return tower.adjoin(generator)
 
 
 def _exact_root(tower: Tower, radicand: RationalFunction, n: int) -> RationalFunction:
@@ -108,19 +114,24 @@ def _exact_root(tower: Tower, radicand: RationalFunction, n: int) -> RationalFun
 
 def _require_new_root(tower: Tower, radicand: RationalFunction, index: int) -> None:
     """Refuse a root that may be a product of roots that are there already."""
+    factors = oriented(tower.field.embed(radicand))[1]
+    under = _factors_under_roots(tower)
+    # A relation takes this root to a power at which every factor of its own comes out whole.
+    own = reduce(gcd, [n for f, n in factors if repr(f) not in under], index)
+    mine = {repr(f) for f, _ in factors}
     for g in tower.field.generators:
         if g.kind != "root" or gcd(g.index, index) == 1:
             continue
         known = tower.field.embed(g.argument)
-        if known == tower.field.embed(radicand) and g.index == index:
-            continue
-        mine = {repr(f) for f, _ in oriented(tower.field.embed(radicand))[1]}
         theirs = {repr(f) for f, _ in oriented(known)[1]}
+        if bool(mine) != bool(theirs):
+            # Irreducible functions stay square-free over all numbers: no root of theirs is one.
+            continue
         if not mine and not theirs and _coprime(radicand, known):
             continue
-        if mine and not mine <= theirs and not theirs & mine:
+        if mine and not theirs & mine:
             continue
-        if mine and mine - _factors_under_roots(tower):
+        if own == 1:
             continue
         raise InputError(
             f"the root of {radicand!r} may be a product of roots such as {g.name}: "

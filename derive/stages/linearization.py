@@ -20,6 +20,9 @@ from sympy import Expr
 
 from derive.exact.field import RationalFunction
 from derive.exact.linear import Matrix, determinant, dot
+from derive.stages.curve_regimes import is_positive_exponent
+from derive.stages.limit import Limit, Point
+from derive.stages.limit_form import LimitForm
 from derive.stages.notation import Notation, to_expr
 from derive.stages.parameterization import Field, Parameterization
 from derive.verdict import Finding, Identity, Verdict
@@ -143,6 +146,59 @@ def find_scaled_start(p: Parameterization, variable: str, H: Field) -> ScaledSta
     )
     order, flat = _order(p, H)
     return ScaledStart(exponent, order, (*evidence, *flat))
+
+
+def kernel_limit(
+    point: Point,
+    kernel: TangentKernel,
+    homogeneity: Homogeneity,
+    scaled: ScaledStart,
+    notation: Notation,
+    warp: Expr,
+) -> Limit | None:
+    """Return the limit x^T K(w_0)^-1 x at fixed x = beta - beta_0, or None if c^(m D) -> 0.
+
+    Args:
+        point: where the start symbol c tends to.
+        kernel: K(w_0) and beta_0.
+        homogeneity: D.
+        scaled: m.
+        notation: the symbols of the betas and of the start.
+        warp: g(w_0).
+    """
+    D, m = homogeneity.degree, scaled.exponent
+    if point.side not in ("0", "oo"):
+        return None
+    if not is_positive_exponent(m * D * (1 if point.side == "oo" else -1)):
+        return None
+    symbol = notation.start_symbols[point.variable]
+    one = sympy.Matrix(kernel.matrix.xreplace({symbol: sympy.S.One}))
+    inverse = one.adjugate(method="berkowitz") / one.det(method="berkowitz")
+    names = [b.name.lstrip("abcdefghijklmnopqrstuvwxyz") for b in notation.betas]
+    x = notation.betas
+    if not kernel.unbiased:
+        x = tuple(notation.fresh(f"x{name}") for name in names)
+    gradient = tuple(sympy.factor(g) for g in inverse * sympy.Matrix(x))
+    Q = sympy.factor(sympy.Add(*(xi * g for xi, g in zip(x, gradient, strict=True))) / 2)
+    finding = Finding(
+        Verdict.PROVED,
+        "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0), and the "
+        "second-order term of Q_1 at b_0 is that of the tangent kernel"
+        + "".join(f"; assuming {depth} > 2" for depth in sorted(D.free_symbols, key=str)),
+        (*homogeneity.finding.evidence, *scaled.evidence),
+    )
+    return Limit(
+        point,
+        finding,
+        "kernel",
+        x,
+        kernel.beta_0,
+        warp * symbol ** sympy.expand(2 * m * (1 - D)),
+        LimitForm("quadratic", Q, gradient, sympy.Integer(2)),
+        gradient,
+        symbol ** sympy.expand(-scaled.order * m * D),
+        False,
+    )
 
 
 def _kernel(p: Parameterization) -> Matrix:

@@ -142,7 +142,7 @@ def _short_roots(roots: Sequence[Root]) -> list[Root]:
         r
         for r in roots
         if r.explicit is not None
-        and not sympy.sympify(r.explicit).is_Add
+        and not r.explicit.is_Add
         and all(not x.is_Add for x in sympy.Mul.make_args(r.explicit))
     ]
 

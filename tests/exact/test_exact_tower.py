@@ -32,6 +32,7 @@ EQUAL = [
     ("x**(1/2)*x**(1/3)", "x**(5/6)"),
     ("1/(1 + sqrt(x))", "(1 - sqrt(x))/(1 - x)"),
     ("sqrt(a**2 + b**2)**3", "(a**2 + b**2)*sqrt(a**2 + b**2)"),
+    ("sqrt(2)*(u**2 + v**2)**(1/4)/2", "(u**2 + v**2)**(1/4)/sqrt(2)"),
     ("p**(2*D - 1)", "p**D*p**D/p"),
     ("(p*q)**D", "p**D*q**D"),
     ("exp(D*log(p))", "p**D"),
@@ -106,6 +107,9 @@ def test_values_and_derivatives_are_those_of_mpmath(text: str) -> None:
     [
         ("sqrt(x**2)", "absolute value"),
         ("sqrt(x) + sqrt(y) + sqrt(x*y)", "product of roots"),
+        ("sqrt(x) + (x**3*(y**2 + 1)**2)**(1/6)", "product of roots"),
+        ("sqrt(x*y) + sqrt(x) + sqrt(y)", "product of roots"),
+        ("x*sqrt(2) + sqrt(3) + sqrt(6)", "product of roots"),
         ("x*sqrt(-4)", "real"),
         ("log(x + sqrt(x**2 + 1)) + log(sqrt(x**2 + 1) - x)", "may depend"),
         ("(x + sqrt(x))**D", "with roots"),
