@@ -32,7 +32,9 @@ from derive.stages.linearization import (
     kernel_limit,
 )
 from derive.stages.notation import Notation
+from derive.stages.radial_limit import radial_limit
 from derive.stages.regimes import closed_limit
+from derive.stages.separation import find_separation, separated_limit
 from derive.stages.warped_time import WarpedTime, find_warped_time
 from derive.verdict import Finding, Identity, Verdict, conclude
 
@@ -66,6 +68,12 @@ class Regimes:
     def verdict(self) -> Verdict:
         """PROVED where every limit is."""
         return conclude(tuple(limit.finding for limit in self.limits))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What Q assumes of the start, in words."""
+        pieces = self.derivation.potential.pieces
+        return tuple(dict.fromkeys(a for piece in pieces for a in piece.assumptions))
 
     def to_text(self, width: int = 80) -> str:
         """Return the regimes as plain text."""
@@ -196,14 +204,24 @@ def _at_fixed_beta(derivation: Derivation, point: Point, kernel: TangentKernel) 
             return undecided(point, reason)
         return curve_limit(curves[0].curve, curves[0].gradient[0], derivation.beta[0], point)
     roots = _roots(derivation)
-    if potential.kind not in ("explicit", "algebraic") or roots is None:
+    symbols = {s for g in potential.gradient for s in g.free_symbols}
+    known = {*derivation.beta, *(symbol for symbol, _ in roots or ())}
+    named = {*p.start_symbols, *p.parameters}
+    if roots is None or any(s not in known and s.name not in named for s in symbols):
         reason = f"Q is given in a form whose expansion is not written: {potential.kind}"
         return undecided(point, reason)
+    positive = frozenset({s.name for s in symbols if s.is_positive} | {point.variable})
+    gradient, betas = potential.gradient, derivation.beta
     single = [len(block) == 1 for i in range(p.d) for block in p.blocks if i in block]
-    positive = frozenset({s.name for s in _symbols(derivation) if s.is_positive} | {point.variable})
-    return closed_limit(
-        potential.gradient, derivation.beta, single, point, positive, kernel.matrix, roots
-    )
+    limit = closed_limit(gradient, betas, single, point, positive, kernel.matrix, roots)
+    if limit.finding.verdict is Verdict.PROVED or not (len(p.blocks) == 1 < p.d):
+        return limit
+    if derivation.hessian.verdict is Verdict.PROVED and not roots:
+        separation, notation = find_separation(p), Notation(p, tuple(range(p.d)))
+        x = tuple(notation.fresh(f"x{i}") for i in p.labels)
+        if separation is not None:
+            return separated_limit(separation, gradient, betas, x, point, positive, kernel.matrix)
+    return radial_limit(gradient, betas, point, positive) or limit
 
 
 def _roots(derivation: Derivation) -> tuple[tuple[Symbol, Expr], ...] | None:
@@ -224,11 +242,6 @@ def _roots(derivation: Derivation) -> tuple[tuple[Symbol, Expr], ...] | None:
                 polynomial = polynomial.subs(symbol, value)
             found.append((root.symbol, polynomial))
     return tuple(found)
-
-
-def _symbols(derivation: Derivation) -> set[Expr]:
-    gradient = derivation.potential.gradient or ()
-    return {s for g in gradient for s in g.free_symbols}
 
 
 def _deciding(derivation: Derivation, kernel: TangentKernel) -> Finding | None:

@@ -11,19 +11,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import scipy.optimize
 
 from derive.asymptotics import Regimes
 from derive.errors import DeriveError, NumericalError
 from derive.stages.limit import Limit
 from derive.verdict import Verdict
 from numerics.backend import Array
-from numerics.interpolate import interpolate
+from numerics.interpolate import Status, interpolate
 from numerics.limit_minimizer import Trial, least_of_limit
+from numerics.potential import NumericPotential
 from numerics.regimes import draw_rest, point_at
 
-_SCALES = range(1, 61), 0.02, 0.02
-"""Powers of 1/2: distances from the limit; the rate at the first scale, about, and its fall."""
-_DEPTHS = range(1, 7), 0.15, 0.3
+_HALVES = Fraction(1, 2), range(1, 61), 0.02, 0.02
+"""Powers of a step: distances from the limit; the rate at the first, about, and its fall."""
+_SMALL_STEPS = Fraction(19, 20), range(1, 61), 0.02, 0.2
+"""The same where Q outgrows every power."""
+_DEPTHS = Fraction(1, 2), range(1, 7), 0.15, 0.3
 """The same for exponents."""
 _MIDDLE = 5
 _NEAR = 0.3
@@ -139,9 +143,7 @@ def _approach(regimes: Regimes, limit: Limit, rng: np.random.Generator) -> Appro
 
 def _try(regimes: Regimes, limit: Limit, rng: np.random.Generator, attempt: int) -> Approach:
     d = len(limit.coordinates) if len(limit.coordinates) > 1 else _COPIES
-    is_depth = regimes.variable in regimes.derivation.potential.parameterization.parameters
-    powers, start_rate, fall = _DEPTHS if is_depth else _SCALES
-    scales = [point_at(limit.point, Fraction(1, 2**k)) for k in powers]
+    scales, start_rate, fall = _grid(regimes, limit)
     rest = draw_rest(regimes, scales[_MIDDLE], rng, attempt)
     X = rng.uniform(0.5, 2, size=(d // 2, d))
     y = X @ rng.uniform(0.5, 1.5, size=d) * 2.0**-attempt
@@ -155,6 +157,16 @@ def _try(regimes: Regimes, limit: Limit, rng: np.random.Generator, attempt: int)
     predicted = None if exact else least.rate(pair[1]) / least.rate(pair[0])
     start = tuple(rest.items())
     return Approach(limit, X, least.beta, pair, distances, predicted, least.sharp, start)
+
+
+def _grid(regimes: Regimes, limit: Limit) -> tuple[list[Fraction], float, float]:
+    grid = _HALVES
+    if regimes.variable in regimes.derivation.potential.parameterization.parameters:
+        grid = _DEPTHS
+    elif limit.unit is not None and limit.unit.has(*limit.coordinates):
+        grid = _SMALL_STEPS
+    step, powers, start_rate, fall = grid
+    return [point_at(limit.point, step**k) for k in powers], start_rate, fall
 
 
 def _reached(
@@ -172,4 +184,22 @@ def _distance(trial: Trial, least: Array, scale: Fraction) -> float:
     q = trial.potential(scale)
     origin = trial.origin(q)
     found = interpolate(q, trial.X, trial.y + trial.X @ origin, tol=_TOLERANCE)
-    return float(np.abs(found.value - origin - least).max() / np.abs(least).max())
+    beta = found.value
+    if found.status is Status.ITERATION_LIMIT:
+        beta = _nearby(q, trial.X, origin + trial.basis @ least)
+    x = np.linalg.solve(trial.basis, beta - origin)
+    return float(np.abs(x - least).max() / np.abs(least).max())
+
+
+def _nearby(q: NumericPotential, X: Array, beta: Array) -> Array:
+    """Return the interpolant of a steep Q, which is unique, from a point with the same X beta."""
+    along = np.linalg.svd(X)[2][X.shape[0] :]
+
+    def slope(t: Array) -> Array:
+        g = np.atleast_1d(q.gradient(beta + t @ along))
+        return np.asarray(along @ g / np.linalg.norm(g))
+
+    found = scipy.optimize.root(slope, np.zeros(len(along)), tol=_TOLERANCE).x
+    if not np.abs(slope(found)).max() < _ROUNDING:
+        raise NumericalError("the interpolant was not found")
+    return np.asarray(beta + found @ along)

@@ -56,6 +56,17 @@ class Trial:
     rest: Mapping[str, Fraction]
 
     @property
+    def basis(self) -> Array:
+        """M (d, d) with beta = origin + M x."""
+        M = self.limit.basis
+        return np.eye(self.X.shape[1]) if M is None else np.array(M, dtype=np.float64)
+
+    @property
+    def rows(self) -> Array:
+        """The constraints (m, d) on the coordinates of the limit."""
+        return self.X @ self.basis
+
+    @property
     def form(self) -> LimitForm:
         """The limit."""
         if self.limit.form is None:
@@ -67,11 +78,12 @@ class Trial:
         start = {**self.rest, self.regimes.variable: scale}
         return lower(self.regimes.derivation.potential, start).plain
 
-    def number(self, expression: Expr | None, scale: Fraction) -> float:
-        """Return an expression in start symbols at a value of the one that moves; 0 for None."""
+    def number(self, expression: Expr | None, scale: Fraction, x: Array) -> float:
+        """Return an expression at a value of the symbol that moves and at x; 0 for None."""
         if expression is None:
             return 0.0
-        return float(self.values([expression], {self.regimes.variable: scale})[0])
+        at = {c.name: v for c, v in zip(self.limit.coordinates, x, strict=False)}
+        return float(self.values([expression], {**at, self.regimes.variable: scale})[0])
 
     def values(self, expressions: Sequence[Expr], more: Mapping[str, Any]) -> list[Array]:
         """Return expressions in the start symbols and others, in doubles."""
@@ -117,7 +129,7 @@ def least_of_limit(trial: Trial, scale: Fraction) -> Least:
     beta = _stationary(trial)
     error = trial.limit.error
     sharp = trial.limit.sharp and _moves(trial, beta, scale)
-    return Least(beta, lambda at: abs(trial.number(error, at)), sharp)
+    return Least(beta, lambda at: abs(trial.number(error, at, beta)), sharp)
 
 
 def _is_linear(trial: Trial) -> bool:
@@ -131,7 +143,7 @@ def _is_linear(trial: Trial) -> bool:
 
 def _by_program(trial: Trial) -> Least:
     """Minimise the sum of up_j beta_j where beta_j > 0 and of down_j beta_j where beta_j < 0."""
-    X = trial.X
+    X = trial.rows
     m, d = X.shape
     up, down = (
         np.resize([np.nan if g is None else float(trial.values([g], {})[0]) for g in side], d)
@@ -152,8 +164,10 @@ def _by_program(trial: Trial) -> Least:
 
     def rate(scale: Fraction) -> float:
         duals = np.zeros(d)
-        duals[off] = trial.number(trial.limit.unit, scale) * slopes[off]
-        return float(np.abs(trial.potential(scale).inverse_gradient(duals)[off]).max() / size)
+        duals[off] = trial.number(trial.limit.unit, scale, beta) * slopes[off]
+        M = trial.basis
+        moved = trial.potential(scale).inverse_gradient(np.linalg.solve(M.T, duals))
+        return float(np.abs(np.linalg.solve(M, moved)[off]).max() / size)
 
     return Least(beta, rate, True)
 
@@ -163,12 +177,12 @@ def _stationary(trial: Trial) -> Array:
     if trial.form.degree == 2:
         return _by_linear_algebra(trial)
     if trial.form.shape == "l2":
-        return np.asarray(np.linalg.pinv(trial.X) @ trial.y)
+        return np.asarray(np.linalg.pinv(trial.rows) @ trial.y)
     return _by_iteration(trial)
 
 
 def _by_linear_algebra(trial: Trial) -> Array:
-    X, names = trial.X, trial.limit.coordinates
+    X, names = trial.rows, trial.limit.coordinates
     m, d = X.shape
     zeros = {c.name: 0.0 for c in names}
     slopes = [float(g) for g in trial.values(trial.form.gradient, zeros)]
@@ -188,7 +202,7 @@ def _variables(trial: Trial) -> list[Expr]:
 
 def _by_iteration(trial: Trial) -> Array:
     """Solve by SciPy's hybrid method, in the parameter of the limit where it has one."""
-    X, curve = trial.X, trial.form.curve
+    X, curve = trial.rows, trial.form.curve
     d = X.shape[1]
 
     def position(t: Array) -> Array:
@@ -230,9 +244,8 @@ def _moves(trial: Trial, beta: Array, scale: Fraction) -> bool:
     if trial.form.curve is not None:
         return False
     q = trial.potential(scale)
-    found = np.atleast_1d(q.gradient(beta + trial.origin(q))) / trial.number(
-        trial.limit.unit, scale
-    )
+    slopes = np.atleast_1d(q.gradient(trial.basis @ beta + trial.origin(q)))
+    found = trial.basis.T @ slopes / trial.number(trial.limit.unit, scale, beta)
     error = found - _gradient(trial, beta)
-    along = np.linalg.svd(trial.X)[2][trial.X.shape[0] :] @ error
+    along = np.linalg.svd(trial.rows)[2][trial.rows.shape[0] :] @ error
     return bool(np.linalg.norm(along) > _CLEAR * np.linalg.norm(error))

@@ -12,6 +12,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
+import sympy
 from sympy import Expr
 
 from derive.asymptotics import Regimes
@@ -133,7 +134,8 @@ def _confirm(regimes: Regimes, limit: Limit, digits: int, rng: np.random.Generat
             continue
         predicted = None
         if limit.error is not None:
-            orders = [_number(limit.error, {**rest, name: s}, working) for s in scales]
+            at = {**rest, **_named(limit, x)}
+            orders = [_number(limit.error, {**at, name: s}, working) for s in scales]
             predicted = orders[1] / orders[0]
         return Confirmation(limit, scales, (first, second), predicted, tuple(rest.items()), x)
     raise last
@@ -187,9 +189,13 @@ def _error(
     if form is None or unit is None:
         raise NumericalError("there is no limit to confirm")
     Q = high_precision(regimes.derivation.potential, start, digits)
-    names = [c.name for c in limit.coordinates]
-    beta: list[Any] = [v + b for v, b in zip(x, Q.beta0, strict=True)] if limit.origin else list(x)
-    at: dict[str, Any] = {**start, **dict(zip(names, x, strict=True))}
+    rows = _basis(limit)
+    origin: list[Any] = list(Q.beta0) if limit.origin else [0] * len(x)
+    beta: list[Any] = [
+        b + sum(c * v for c, v in zip(row, x, strict=True))
+        for b, row in zip(origin, rows, strict=True)
+    ]
+    at: dict[str, Any] = {**start, **_named(limit, x)}
     if form.curve is not None:
         # The limit is parametric: x stands for its parameter, inside its interval.
         (z,) = form.curve.free_symbols
@@ -198,7 +204,8 @@ def _error(
     with mpmath.workdps(digits + GUARD):
         N = _number(unit, at, digits)
         expected = [_number(g, at, digits) for g in form.gradient]
-        found = [g / N for g in Q.gradient(beta)]
+        slopes = [g / N for g in Q.gradient(beta)]
+        found = [mpmath.fdot(column, slopes) for column in zip(*rows, strict=True)]
         size = max(map(abs, expected))
         gaps = [abs(f - g) for f, g in zip(found, expected, strict=True)]
         if any(gap != gap for gap in gaps):
@@ -206,6 +213,17 @@ def _error(
         error = max(gaps) / size
         # What rounding leaves counts as nothing.
         return error if error > mpmath.mpf(10) ** -(3 * digits // 4) else mpmath.mpf(0)
+
+
+def _named(limit: Limit, x: tuple[Fraction, ...]) -> dict[str, Fraction]:
+    return {c.name: v for c, v in zip(limit.coordinates, x, strict=True)}
+
+
+def _basis(limit: Limit) -> list[list[Fraction]]:
+    """Return M with beta = origin + M x."""
+    d = len(limit.coordinates)
+    M = sympy.eye(d) if limit.basis is None else limit.basis
+    return [[Fraction(int(c.p), int(c.q)) for c in row] for row in M.tolist()]
 
 
 def _number(expression: Expr, values: dict[str, Any], digits: int) -> Real:

@@ -77,6 +77,22 @@ CASES = {
         ["anti-NTK", "kernel"],
     ),
     "deep neuron, any start": (["a*b*u1", "a*b*u2"], None, ["anti-NTK", "kernel"]),
+    "two numbers convolved": (["u*x + v*y", "u*y + v*x"], None, ["rich", "kernel"]),
+    "rotated, weighted": (
+        ["p**2 - m**2 + q**2 - r**2", "2*p**2 - 2*m**2 - 3*q**2 + 3*r**2"],
+        {**TIED, "q": "2*alpha", "r": "2*alpha"},
+        ["rich", "kernel"],
+    ),
+    "weight normalization": (
+        ["c*x/sqrt(x**2 + y**2)", "c*y/sqrt(x**2 + y**2)"],
+        None,
+        ["anti-NTK", "kernel"],
+    ),
+    "balanced neurons": (
+        ["a*u + b*v", "a*x + b*y"],
+        {"a": "alpha", "b": "alpha", "u": "alpha", "x": "0", "v": "alpha", "y": "0"},
+        ["anti-NTK", "kernel"],
+    ),
     "no closed form": (
         ["a*b*c"],
         {"a": "2*alpha", "b": "alpha", "c": "3*alpha"},

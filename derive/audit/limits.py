@@ -174,8 +174,10 @@ def _leaf(there: Subject, limit: Limit, claim: Claim, point: Point, tree: Tree) 
     for name, value in there.starts.items():
         leaf.images.setdefault(name, leaf.read(value))
     origin = limit.origin or (sympy.S.Zero,) * leaf.d
-    for b, x, away in zip(there.betas, limit.coordinates, origin, strict=True):
-        leaf.images[b.name] = tower.tidy(leaf.images[x.name] + leaf.read(away))
+    basis = sympy.eye(leaf.d) if limit.basis is None else limit.basis
+    moved = basis * sympy.Matrix(limit.coordinates)
+    for b, x, away in zip(there.betas, moved, origin, strict=True):
+        leaf.images[b.name] = tower.tidy(leaf.read(x) + leaf.read(away))
     for name, text in claim.definitions:
         leaf.images[name] = leaf.read(checked(parse_expression(text), leaf))
     return leaf

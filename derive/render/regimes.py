@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sympy
@@ -32,7 +32,11 @@ def render_text(regimes: Regimes, width: int = 80) -> str:
     """Return the regimes as plain text."""
     lines = [f"Regimes of Q in {regimes.variable}", "", *_kernel(regimes)]
     for limit in regimes.limits:
-        lines += ["", title(f"Limit {limit.point.text}", limit.finding.verdict), *_limit(limit)]
+        lines += [
+            "",
+            title(f"Limit {limit.point.text}", limit.finding.verdict),
+            *_limit(limit, regimes.derivation.beta),
+        ]
     if regimes.warped is not None:
         lines += ["", "Warped time tau(t) = int_0^t g ds", f"  g = {_warp(regimes)}"]
         lines += [f"  {_settled(f)}" for f in regimes.warped.findings]
@@ -66,9 +70,11 @@ def _kernel(r: Regimes) -> Iterator[str]:
         yield f"  from c w_0 gradient flow is c^({time}) times as fast near its start"
     if r.deciding is not None:
         yield f"  {r.deciding.reason}: it decides every joint limit"
+    if r.assumptions:
+        yield f"  assuming {'; '.join(r.assumptions)}"
 
 
-def _limit(limit: Limit) -> Iterator[str]:
+def _limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
     form, unit = limit.form, limit.unit
     if form is None or unit is None:
         yield f"  {limit.finding.reason}"
@@ -82,21 +88,21 @@ def _limit(limit: Limit) -> Iterator[str]:
     if form.curve is not None:
         yield f"  {limit.coordinates[0]} -> {plain(form.curve)}"
     yield f"  N = {plain(unit)}"
-    if limit.origin is not None and any(b != 0 for b in limit.origin):
-        for x, b in zip(limit.coordinates, limit.origin, strict=True):
-            yield (
-                f"  {x} = beta - ({plain(b)})"
-                if len(limit.origin) == 1
-                else (f"  {x} = {_beta_of(limit, x)} - ({plain(b)})")
-            )
+    yield from (f"  {plain(x)} = {meaning}" for x, meaning in _coordinates(limit, betas))
     if limit.error is not None:
         order = "of order" if limit.sharp else "at most of order"
         yield f"  relative error: {order} {plain(limit.error)}"
     yield f"  by {limit.finding.reason}"
 
 
-def _beta_of(limit: Limit, x: Symbol) -> str:
-    return f"beta{limit.coordinates.index(x) + 1}"
+def _coordinates(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, str]]:
+    """Yield the coordinates that are not beta itself, and what they are."""
+    if limit.basis is not None:
+        forms = limit.basis.inv() * sympy.Matrix(betas)
+        yield from ((x, plain(f)) for x, f in zip(limit.coordinates, forms, strict=True))
+    elif limit.origin is not None and any(b != 0 for b in limit.origin):
+        for x, b, b0 in zip(limit.coordinates, betas, limit.origin, strict=True):
+            yield x, f"{b} - ({plain(b0)})" if b0 != 0 else str(b)
 
 
 def render_latex(regimes: Regimes, standalone: bool = False) -> str:
@@ -111,12 +117,12 @@ def render_latex(regimes: Regimes, standalone: bool = False) -> str:
     if r.deciding is not None:
         lines.append("$Q$ depends on the start through $K(w_0)$ alone.")
     for limit in r.limits:
-        lines += ["", *_latex_limit(limit)]
+        lines += ["", *_latex_limit(limit, r.derivation.beta)]
     body = "\n".join(lines)
     return document(body) if standalone else body
 
 
-def _latex_limit(limit: Limit) -> Iterator[str]:
+def _latex_limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
     side = {"0": "0^+", "oo": r"\infty"}
     value = latex(limit.point.value)
     sign = {"below": "^-", "above": "^+"}.get(limit.point.side, "")
@@ -137,7 +143,10 @@ def _latex_limit(limit: Limit) -> Iterator[str]:
     if limit.form.curve is not None:
         rows.append((latex(limit.coordinates[0]), rf"\to {latex(limit.form.curve)}"))
     rows.append(("N", latex(limit.unit)))
-    if limit.origin is not None and any(b != 0 for b in limit.origin):
+    if limit.basis is not None:
+        forms = limit.basis.inv() * sympy.Matrix(betas)
+        rows += [(latex(x), latex(f)) for x, f in zip(limit.coordinates, forms, strict=True)]
+    elif limit.origin is not None and any(b != 0 for b in limit.origin):
         rows += [
             (latex(x), rf"(\beta - \beta_0)_{{{i}}}, \quad (\beta_0)_{{{i}}} = {latex(b)}")
             for i, (x, b) in enumerate(zip(limit.coordinates, limit.origin, strict=True), 1)
@@ -161,6 +170,7 @@ def render_json(regimes: Regimes) -> str:
         "kernel_at_start": [[plain(x) for x in row] for row in regimes.kernel.matrix.tolist()],
         "beta_0": [plain(b) for b in regimes.kernel.beta_0],
         "unbiased": regimes.kernel.unbiased,
+        "assumptions": list(regimes.assumptions),
         "homogeneity": None
         if h is None
         else {"degree": plain(h.degree), "time_exponent": plain(h.time), **_finding(h.finding)},
@@ -195,6 +205,9 @@ def _record(limit: Limit) -> dict[str, Any]:
         "curve": None if form is None else written(form.curve),
         "coordinates": [str(x) for x in limit.coordinates],
         "origin": None if limit.origin is None else [plain(b) for b in limit.origin],
+        "basis": None
+        if limit.basis is None
+        else [[plain(c) for c in row] for row in limit.basis.tolist()],
         "unit": written(limit.unit),
         "relative_error": written(limit.error),
         "error_is_sharp": limit.sharp,

@@ -25,6 +25,10 @@ Growth: TypeAlias = tuple[Fraction, int]
 """The exponents (r, -k) of e^r log(e)^k: in their order, what comes first is larger."""
 
 
+_FLAT = Fraction(10**6)
+"""The order of what vanishes faster than every power of e."""
+
+
 @dataclass(frozen=True)
 class Expansion:
     """A sum of terms, each a coefficient by its growth, up to ``O(e^order log^m e)``, any m.
@@ -205,6 +209,8 @@ class Expander:
         if x.order is not None and x.order <= 0:
             raise Unexpanded("an exponential of what is not known")
         head = {growth: c for growth, c in x.terms.items() if growth[0] <= 0}
+        if any(r < 0 for r, _ in head) and self._decide.sign(head[min(head)]) < 0:
+            return Expansion({}, _FLAT)
         if any(r < 0 or k not in (0, -1) for r, k in head):
             raise Unexpanded("an exponential that outgrows every power")
         power = head.get((Fraction(0), -1), sympy.S.Zero)

@@ -80,13 +80,14 @@ class Limit:
         regime: kernel, where the limit is the squared norm of the tangent kernel at the start;
             rich, where it is an l1 norm; anti-NTK, where it is an increasing function of the l2
             norm and not quadratic; intermediate otherwise; unknown where nothing was decided.
-        coordinates: the arguments x of the limit: beta, or beta - origin.
+        coordinates: the arguments x of the limit: beta = origin + basis x.
         origin: None, or beta_0 = F(w_0) where it is the distance from it that is fixed.
-        unit: N in Q/N -> limit.
+        unit: N in Q/N -> limit; where it depends on |beta|, grad Q/N -> gradient of the limit.
         form: the limit, in the coordinates.
         below: its gradient for beta < 0, where signs matter.
         error: the relative error of the gradient is of this order; None where that was not found.
         sharp: whether it is no better than that.
+        basis: None for the standard one.
     """
 
     point: Point
@@ -99,6 +100,7 @@ class Limit:
     below: tuple[Expr | None, ...] = ()
     error: Expr | None = None
     sharp: bool = False
+    basis: sympy.ImmutableMatrix | None = None
 
 
 def undecided(point: Point, reason: str) -> Limit:
