@@ -13,15 +13,15 @@ from fractions import Fraction
 from typing import Any
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from derive.derivation import Derivation
 from derive.errors import InputError
 from derive.exact.field import RationalFunction
+from derive.fixed_beta import limit_at_fixed_beta
 from derive.language import to_sympy
 from derive.stages.coefficients import Coefficients, Unexpanded
-from derive.stages.curve_regimes import curve_limit
-from derive.stages.limit import Limit, Point, read_point, undecided
+from derive.stages.limit import Limit, read_point
 from derive.stages.linearization import (
     Homogeneity,
     ScaledStart,
@@ -32,9 +32,6 @@ from derive.stages.linearization import (
     kernel_limit,
 )
 from derive.stages.notation import Notation
-from derive.stages.radial_limit import radial_limit
-from derive.stages.regimes import closed_limit
-from derive.stages.separation import find_separation, separated_limit
 from derive.stages.warped_time import WarpedTime, find_warped_time
 from derive.verdict import Finding, Identity, Verdict, conclude
 
@@ -142,7 +139,7 @@ def regimes(
         if homogeneity is not None and scaled is not None:
             near = kernel_limit(point, kernel, homogeneity, scaled, notation, g)
         if near is None or kernel.unbiased:
-            fixed = _at_fixed_beta(derivation, point, kernel)
+            fixed = limit_at_fixed_beta(derivation, point, kernel)
             open_end = fixed.finding.verdict is not Verdict.PROVED
             limits.append(near if near is not None and open_end else fixed)
         else:
@@ -188,60 +185,6 @@ def _warp_at_start(derivation: Derivation) -> Expr:
     symbols = Notation(p, tuple(range(p.d))).start_symbols
     start = {w: to_sympy(tree, symbols) for w, tree in p.start}
     return g.subs({s: start[s.name] for s in g.free_symbols if s.name in start}, simultaneous=True)
-
-
-def _at_fixed_beta(derivation: Derivation, point: Point, kernel: TangentKernel) -> Limit:
-    """Return the limit of Q at fixed beta from its closed form."""
-    potential = derivation.potential
-    p = potential.parameterization
-    if not potential.pieces or potential.gradient is None:
-        reason = f"there is no Q to take the limit of: {potential.finding.reason}"
-        return undecided(point, reason)
-    curves = [piece for piece in potential.pieces if piece.curve is not None]
-    if curves:
-        if len(potential.pieces) > 1 or curves[0].curve is None:
-            reason = "several outputs, one of them parametric: take the limit of each on its own"
-            return undecided(point, reason)
-        return curve_limit(curves[0].curve, curves[0].gradient[0], derivation.beta[0], point)
-    roots = _roots(derivation)
-    symbols = {s for g in potential.gradient for s in g.free_symbols}
-    known = {*derivation.beta, *(symbol for symbol, _ in roots or ())}
-    named = {*p.start_symbols, *p.parameters}
-    if roots is None or any(s not in known and s.name not in named for s in symbols):
-        reason = f"Q is given in a form whose expansion is not written: {potential.kind}"
-        return undecided(point, reason)
-    positive = frozenset({s.name for s in symbols if s.is_positive} | {point.variable})
-    gradient, betas = potential.gradient, derivation.beta
-    single = [len(block) == 1 for i in range(p.d) for block in p.blocks if i in block]
-    limit = closed_limit(gradient, betas, single, point, positive, kernel.matrix, roots)
-    if limit.finding.verdict is Verdict.PROVED or not (len(p.blocks) == 1 < p.d):
-        return limit
-    if derivation.hessian.verdict is Verdict.PROVED and not roots:
-        separation, notation = find_separation(p), Notation(p, tuple(range(p.d)))
-        x = tuple(notation.fresh(f"x{i}") for i in p.labels)
-        if separation is not None:
-            return separated_limit(separation, gradient, betas, x, point, positive, kernel.matrix)
-    return radial_limit(gradient, betas, point, positive) or limit
-
-
-def _roots(derivation: Derivation) -> tuple[tuple[Symbol, Expr], ...] | None:
-    """Return the polynomials of the roots that have no formula, in start symbols.
-
-    None where one is not the largest real root.
-    """
-    found = []
-    for piece in derivation.potential.pieces:
-        constants = dict(piece.constants)
-        for root in piece.roots:
-            if root.explicit is not None:
-                continue
-            if root.from_above != 0:
-                return None
-            polynomial = root.polynomial.as_expr()
-            for symbol, value in reversed(constants.items()):
-                polynomial = polynomial.subs(symbol, value)
-            found.append((root.symbol, polynomial))
-    return tuple(found)
 
 
 def _deciding(derivation: Derivation, kernel: TangentKernel) -> Finding | None:

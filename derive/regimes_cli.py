@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -104,7 +105,7 @@ def _regimes(request: Request, name: str, toward: list[str], check: bool, enter:
     from derive.stages.scaled_start import with_scale
 
     enter("parameterization")
-    derivation = derive(with_scale(model_of(request), name), enter)
+    derivation = derive(with_scale(model_of(_positive(request, name)), name), enter)
     found = regimes(derivation, name, toward, enter)
     enter("rendering")
     answer = answer_with(found, request.form, request.standalone)
@@ -113,6 +114,15 @@ def _regimes(request: Request, name: str, toward: list[str], check: bool, enter:
     enter("numbers at two scales")
     lines, confirmed = _confirm(found)
     return Answer(f"{answer.result}\n\n{lines}", answer.code if confirmed else UNDECIDED)
+
+
+def _positive(request: Request, name: str) -> Request:
+    """Return the request with a scale that the start uses among what is positive."""
+    from derive.language import names
+
+    if name not in names(tuple(request.start.values())):
+        return request
+    return replace(request, positive=tuple(dict.fromkeys((*request.positive, name))))
 
 
 def _confirm(found: Any) -> tuple[str, bool]:

@@ -18,8 +18,8 @@ from derive.errors import DeriveError, NumericalError
 from derive.stages.limit import Limit
 from derive.verdict import Verdict
 from numerics.backend import Array
-from numerics.interpolate import Status, interpolate
-from numerics.limit_minimizer import Trial, least_of_limit
+from numerics.interpolate import interpolate
+from numerics.limit_minimizer import NoMinimizer, Trial, least_of_limit
 from numerics.potential import NumericPotential
 from numerics.regimes import draw_rest, point_at
 
@@ -102,7 +102,7 @@ class Approach:
 
 @dataclass(frozen=True, slots=True)
 class Untested:
-    """A limit for which no problem was found, and why."""
+    """A limit for which no problem was found, and why; passed where there is none to be found."""
 
     limit: Limit
     reason: str
@@ -133,6 +133,8 @@ def _approach(regimes: Regimes, limit: Limit, rng: np.random.Generator) -> Appro
         try:
             # Later attempts are nearer to the limit, and beta nearer to 0.
             found = _try(regimes, limit, rng, attempt)
+        except NoMinimizer as fault:
+            return Untested(limit, str(fault), passed=True)
         except DeriveError as fault:
             found = Untested(limit, str(fault)) if isinstance(found, Untested) else found
             continue
@@ -185,7 +187,7 @@ def _distance(trial: Trial, least: Array, scale: Fraction) -> float:
     origin = trial.origin(q)
     found = interpolate(q, trial.X, trial.y + trial.X @ origin, tol=_TOLERANCE)
     beta = found.value
-    if found.status is Status.ITERATION_LIMIT:
+    if max(found.residual, found.stationarity) > _ROUNDING:
         beta = _nearby(q, trial.X, origin + trial.basis @ least)
     x = np.linalg.solve(trial.basis, beta - origin)
     return float(np.abs(x - least).max() / np.abs(least).max())
@@ -199,7 +201,9 @@ def _nearby(q: NumericPotential, X: Array, beta: Array) -> Array:
         g = np.atleast_1d(q.gradient(beta + t @ along))
         return np.asarray(along @ g / np.linalg.norm(g))
 
-    found = scipy.optimize.root(slope, np.zeros(len(along)), tol=_TOLERANCE).x
-    if not np.abs(slope(found)).max() < _ROUNDING:
+    with np.errstate(all="ignore"):
+        found = scipy.optimize.root(slope, np.zeros(len(along)), tol=_TOLERANCE).x
+        left = np.abs(slope(found)).max()
+    if not left < _ROUNDING:
         raise NumericalError("the interpolant was not found")
     return np.asarray(beta + found @ along)

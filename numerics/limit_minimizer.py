@@ -38,6 +38,13 @@ _CLEAR = 0.05
 _SOLVED = 1e-9
 
 
+_UNBOUNDED = 3
+
+
+class NoMinimizer(NumericalError):
+    """A limit has no minimizer subject to X beta = y."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A limit with numbers.
@@ -153,6 +160,8 @@ def _by_program(trial: Trial) -> Least:
     cost = np.concatenate([up, -np.where(open_below, down, 0)])
     bounds = [(0, None)] * d + [(0, None if both else 0) for both in open_below]
     program = scipy.optimize.linprog(cost, A_eq=np.hstack([X, -X]), b_eq=trial.y, bounds=bounds)
+    if program.status == _UNBOUNDED:
+        raise NoMinimizer("the limit is unbounded below, and has none")
     if program.status != 0:
         raise NumericalError(f"the linear program was not solved: {program.message}")
     beta, slopes = program.x[:d] - program.x[d:], X.T @ program.eqlin.marginals

@@ -161,7 +161,8 @@ def draw_rest(
     """
     potential, name = regimes.derivation.potential, regimes.variable
     parameters = _parameters(regimes)
-    depths = {n: Fraction(2 * k + 7, 2) for k, n in enumerate(parameters)}
+    # Roots of some starts are real powers only at whole depths.
+    depths = {n: Fraction(2 * k + 7 + (attempt > 0), 2) for k, n in enumerate(parameters)}
     given = {**depths, name: scale}
     fixed = specialize(potential, {n: given[n] for n in parameters}) if parameters else potential
     symbols = fixed.parameterization.start_symbols

@@ -29,7 +29,7 @@ LAYERS = [
     {"derive.roads"},
     {"derive.records"},
     {"derive.derivation", "derive.joint", "derive.radial"},
-    {"derive.inverse", "derive.explicit", "derive.asymptotics"},
+    {"derive.inverse", "derive.explicit", "derive.asymptotics", "derive.fixed_beta"},
     {"derive.render", "derive.certifying"},
     {"derive.options", "derive.request", "derive.running"},
     {"derive.catalogue"},

@@ -77,6 +77,24 @@ CASES = {
         ["anti-NTK", "kernel"],
     ),
     "deep neuron, any start": (["a*b*u1", "a*b*u2"], None, ["anti-NTK", "kernel"]),
+    "square, any start": (["w**2"], None, ["rich", "kernel"]),
+    "cube": (["w**3"], {"w": "alpha"}, ["rich", "kernel"]),
+    "inverse": (["1/w"], {"w": "alpha"}, ["kernel", "rich"]),
+    "biased, any depth": (
+        ["p**D - m**D"],
+        {"p": "alpha", "m": "2*alpha"},
+        ["intermediate", "kernel"],
+    ),
+    "neuron, one layer fixed": (
+        ["a*u1", "a*u2"],
+        {"a": "alpha", "u1": "1", "u2": "2"},
+        ["intermediate", "intermediate"],
+    ),
+    "two numbers convolved, positive": (
+        ["u*x + v*y", "u*y + v*x"],
+        {"u": "alpha", "v": "0", "x": "alpha", "y": "0"},
+        ["rich", "kernel"],
+    ),
     "two numbers convolved": (["u*x + v*y", "u*y + v*x"], None, ["rich", "kernel"]),
     "rotated, weighted": (
         ["p**2 - m**2 + q**2 - r**2", "2*p**2 - 2*m**2 - 3*q**2 + 3*r**2"],
@@ -114,6 +132,34 @@ def test_limits_are_proved_and_confirmed_at_two_scales(case):
     for c in confirmed:
         assert c.passed, c.report()
         assert c.report().splitlines()[0].endswith(": confirmed")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["p**2 - m**2"], TIED),
+        (["u*v - x*y"], {"u": "alpha", "x": "alpha", "v": "1", "y": "1"}),
+        (["w**3"], {"w": "alpha"}),
+        (["a*u1", "a*u2"], {"a": "alpha", "u1": "alpha", "u2": "2*alpha"}),
+        (["a*u1", "a*u2"], {"a": "alpha", "u1": "1", "u2": "2"}),
+    ],
+)
+def test_the_evidence_of_an_expansion_is_its_terms_and_a_remainder(outputs, start):
+    """What is written after the second term is seen to vanish beside it, at 60 digits."""
+    (limit,) = found(outputs, start, toward=(0,)).limits
+    names = {s: sympy.Symbol(s, positive=True) for s in ("alpha", "beta", "beta1", "beta2")}
+    assert limit.finding.evidence
+    for e in limit.finding.evidence:
+        left = sympy.sympify(e.left, names)
+        known, _, remainder = e.right.rpartition(" + o(")
+        right = sympy.sympify(known + ")", names)
+        second = sympy.sympify(remainder.removesuffix("))"), names) * limit.unit
+        beside = []
+        for scale in (Rational(1, 10**4), Rational(1, 10**8)):
+            at = {"alpha": scale, "beta": Rational(7, 5), "beta1": Rational(7, 5), "beta2": 2}
+            values = {names[n]: v for n, v in at.items()}
+            beside.append(abs(sympy.N(((left - right) / second).subs(values), 60)))
+        assert beside[1] < beside[0] < Rational(1, 10) or beside == [0, 0]
 
 
 def test_the_limits_have_the_forms_that_theory_gives():
@@ -340,9 +386,19 @@ def test_points_are_read():
     ]
 
 
-def test_without_a_potential_nothing_is_claimed():
-    r = found(["a*c", "a**2 + c**3"], None)
-    assert [limit.finding.verdict for limit in r.limits] == [Verdict.UNDECIDED] * 2
+@pytest.mark.parametrize(
+    ("outputs", "start", "reason"),
+    [
+        (["a*c", "a**2 + c**3"], None, "there is no Q"),
+        (["u*exp(v)"], {"u": "1/2", "v": "alpha"}, "given by an integral"),
+        (["exp(w)"], {"w": "alpha*c"}, "the sign of"),
+        (["w**3"], {"w": "alpha - 1"}, "beta_0 > 0 is not proved"),
+    ],
+)
+def test_without_a_closed_form_or_a_sign_nothing_is_claimed(outputs, start, reason):
+    r = found(outputs, start, toward=("oo",))
+    assert all(reason in limit.finding.reason for limit in r.limits)
+    assert {limit.finding.verdict for limit in r.limits} == {Verdict.UNDECIDED}
     assert confirm_limits(r) == ()
 
 

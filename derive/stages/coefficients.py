@@ -87,16 +87,42 @@ class Coefficients:
             return int(sympy.sign(c))
         element, tower = self.element(c)
         generated = {g.name for g in tower.field.generators if g.kind in ("root", "power", "exp")}
-        for sign, side in ((1, element), (-1, -element)):
-            if is_nonnegative(side, self._positive | generated):
-                return sign
-        raise Unexpanded(f"the sign of {c} is not decided")
+        positive = self._positive | generated
+        sign = _sign(element, positive) or _sign_beside_a_root(element, tower, positive)
+        if sign == 0:
+            raise Unexpanded(f"the sign of {c} is not decided")
+        return sign
 
     def is_positive(self, c: Expr) -> bool:
         """Tell whether a coefficient is proved to be > 0; False means "not proved"."""
         element, tower = self.element(c)
         generated = {g.name for g in tower.field.generators if g.kind in ("root", "power", "exp")}
         return is_positive(element, self._positive | generated)
+
+
+def _sign(element: RationalFunction, positive: frozenset[str]) -> int:
+    """Return the sign that is proved; 0 where none is."""
+    return int(is_nonnegative(element, positive)) - int(is_nonnegative(-element, positive))
+
+
+def _sign_beside_a_root(element: RationalFunction, tower: Tower, positive: frozenset[str]) -> int:
+    """Return the sign of a + b R, R = sqrt(f), where a and b have different signs; else 0.
+
+    It is the sign of b where b^2 f - a^2 is positive, and that of a where it is negative.
+    """
+    field = tower.field
+    for g in field.generators:
+        position = field.positions[g.name]
+        if g.kind != "root" or g.index != 2 or element.denominator.degrees()[position]:
+            continue
+        b = element.partial(position)
+        a = element - b * field.named(g.name)
+        if b.depends_on(position) or b.is_zero() or a.is_zero():
+            continue
+        signs = _sign(a, positive), _sign(b, positive)
+        if signs[0] * signs[1] < 0:
+            return signs[1] * _sign(b * b * field.embed(g.argument) - a * a, positive)
+    return 0
 
 
 def _logarithm(x: Expr) -> Expr:
@@ -117,6 +143,9 @@ def _ball(c: Expr, point: Mapping[Symbol, arb]) -> arb:
         return point[c]
     if c.is_Rational:
         return arb(fmpq(int(c.p), int(c.q)))
+    functions = {sympy.log: "log", sympy.exp: "exp", sympy.asinh: "asinh"}
+    if not (c.is_Add or c.is_Mul or c.is_Pow or c.func in functions):
+        return arb("nan")
     parts = [_ball(a, point) for a in c.args]
     if c.is_Add or c.is_Mul:
         total = parts[0]
@@ -125,5 +154,5 @@ def _ball(c: Expr, point: Mapping[Symbol, arb]) -> arb:
         return total
     if c.is_Pow:
         return parts[0] ** int(c.exp) if c.exp.is_Integer else parts[0] ** parts[1]
-    functions = {sympy.log: "log", sympy.exp: "exp", sympy.asinh: "asinh"}
-    return getattr(parts[0], functions[c.func])() if c.func in functions else arb("nan")
+    value: arb = getattr(parts[0], functions[c.func])()
+    return value

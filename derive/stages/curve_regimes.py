@@ -8,6 +8,7 @@ and Q tends to the parametric Q of the limits.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import sympy
@@ -53,6 +54,7 @@ def _ends(curve: Curve, gradient: Expr, beta: Symbol, point: Point, symbol: Symb
     # |z - end|^-q c^rise ~ beta, and mu is differentiable at the end.
     above, below = (_at_end(gradient / symbol**slope, curve, end) for end in (high, low))
     errors = [sympy.cancel(-rise / _pole(curve, end, n)) for end, n in ((high, 1), (low, -1))]
+    ends = above, below
     decide = _coefficients(above + below)
     scale = above if not decide.is_zero(above) else below
     if not decide.is_zero(above + below):
@@ -69,6 +71,15 @@ def _ends(curve: Curve, gradient: Expr, beta: Symbol, point: Point, symbol: Symb
             f"({q})*({f})",
         )
         for name, f, q in (("h", curve.beta, rise), ("mu", gradient, slope))
+    )
+    free, z = str(gradient / symbol**slope), str(curve.parameter)
+    evidence += tuple(
+        Identity(
+            f"({symbol})**({-slope}) mu at z = {end}",
+            re.sub(rf"\b{z}\b", f"({end})", free),
+            str(value),
+        )
+        for end, value in zip((high, low), ends, strict=True)
     )
     reason = "h -> 0 at every z, so beta fixed forces z to an end of its interval"
     for depth in sorted(rise.free_symbols, key=str):
@@ -172,12 +183,20 @@ def _stays(curve: Curve, gradient: Expr, beta: Symbol, point: Point, symbol: Sym
         if h.leading == (Fraction(0), 0) and h.reaches(h.leading) and mu.terms:
             limits = [x.terms[x.leading].xreplace(back) for x in (h, mu)]
             unit = growth_expression(mu.leading, point.small)
+            rates = [growth_expression(_next(x)[0], point.small) for x in (h, mu)]
             finding = Finding(
                 Verdict.PROVED,
                 "h and mu converge at every z, and the inverse of an increasing function with them",
-                (
-                    Identity("h(z) -> limit", str(curve.beta), str(limits[0])),
-                    Identity("mu(z)/N -> limit", str(gradient), str(limits[1])),
+                tuple(
+                    Identity(statement, str(f), f"({N})*({limit} + O({rate}))")
+                    for statement, f, N, limit, rate in zip(
+                        ("h = limit + ...", "mu = N (limit + ...)"),
+                        (curve.beta, gradient),
+                        (sympy.S.One, unit),
+                        limits,
+                        rates,
+                        strict=True,
+                    )
                 ),
             )
             form = LimitForm("other", None, (limits[1],), None, limits[0])

@@ -191,6 +191,8 @@ class Expander:
         return self._scaled(series, c**exponent, r * q)
 
     def _log(self, x: Expansion) -> Expansion:
+        if not x.terms and x.order is None:
+            raise Undefined("a logarithm of 0")
         if self._decide.sign(x.terms[x.leading]) < 0:
             raise Undefined("a logarithm of what is negative")
         return self._log_of_positive(x)

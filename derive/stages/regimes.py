@@ -38,6 +38,7 @@ class LeadingGradient:
         error: the growth of the largest term left out, over that of the leading one; None where
             nothing is left out.
         sharp: whether that term is known, rather than a bound.
+        second: its coefficients beside G, as above; empty where it is not known.
     """
 
     growth: Growth
@@ -45,6 +46,7 @@ class LeadingGradient:
     below: tuple[Expr | None, ...]
     error: Growth | None
     sharp: bool
+    second: tuple[Expr, ...] = ()
 
 
 def closed_limit(
@@ -55,6 +57,7 @@ def closed_limit(
     positive: frozenset[str],
     kernel: sympy.ImmutableMatrix,
     roots: Sequence[tuple[Symbol, Expr]] = (),
+    ended: Sequence[bool] = (),
 ) -> Limit:
     """Return the limit of Q at fixed beta from the closed form of its gradient.
 
@@ -66,9 +69,10 @@ def closed_limit(
         positive: start symbols that are positive.
         kernel: K(w_0) in start symbols.
         roots: symbols in the gradient that stand for the largest real root of a polynomial.
+        ended: for each coordinate, whether it is always positive; none is by default.
     """
     try:
-        leading = expand_gradient(gradient, betas, single, point, positive, roots)
+        leading = expand_gradient(gradient, betas, single, point, positive, roots, ended)
         form = recognize(leading.above, leading.below, betas, single, positive)
     except Unexpanded as open_end:
         return undecided(point, str(open_end))
@@ -82,14 +86,26 @@ def closed_limit(
     small = point.small
     unit = growth_expression(leading.growth, small)
     error = None if leading.error is None else growth_expression(leading.error, small)
-    order = "no error" if error is None else f"relative error of order {error}"
-    evidence = tuple(
-        Identity(f"dQ/d{b} = N G + ..., {order}", str(g), f"({unit})*({up})")
-        for b, g, up in zip(betas, gradient, leading.above, strict=True)
+    evidence = (
+        *(Identity(f"{A} is the largest real root of this", str(P), "0") for A, P in roots),
+        *(
+            Identity(f"dQ/d{b} = N (G + ...)", str(g), f"({unit})*({series})")
+            for b, g, series in zip(betas, gradient, _series(leading, error), strict=True)
+        ),
     )
     finding = Finding(Verdict.PROVED, "exact expansion of grad Q at fixed beta", evidence)
     at = tuple(betas)
     return Limit(point, finding, regime, at, None, unit, form, leading.below, error, leading.sharp)
+
+
+def _series(leading: LeadingGradient, error: Expr | None) -> list[str]:
+    """Return G, the term after it where it is known, and Landau's symbol for the remainder."""
+    if error is None:
+        return [str(g) for g in leading.above]
+    if not leading.second:
+        return [f"{g} + O({error})" for g in leading.above]
+    pairs = zip(leading.above, leading.second, strict=True)
+    return [f"{g} + ({c})*{error} + o({error})" for g, c in pairs]
 
 
 def expand_gradient(
@@ -99,6 +115,7 @@ def expand_gradient(
     point: Point,
     positive: frozenset[str],
     roots: Sequence[tuple[Symbol, Expr]] = (),
+    ended: Sequence[bool] = (),
 ) -> LeadingGradient:
     """Expand grad Q at fixed beta to its leading order and the error after it.
 
@@ -109,6 +126,7 @@ def expand_gradient(
         point: where a start symbol tends to.
         positive: start symbols that are positive.
         roots: symbols in the gradient that stand for the largest real root of a polynomial.
+        ended: for each coordinate, whether it is always positive.
 
     Raises:
         Unexpanded: an expansion of this kind does not exist or a sign was not decided.
@@ -132,15 +150,22 @@ def expand_gradient(
                     P = _at(polynomial.subs(at, simultaneous=True), point, e)
                     P = _in_length(P, tuple(magnitudes.values()), length)
                     known[symbol] = expand_largest_root(P, symbol, e, decide, order)
-                use = Expander(e, decide, order, known)
-                return use.expand(_at(g.subs(at, simultaneous=True), point, e))
+                image = g.subs(at, simultaneous=True)
+                if image.has(sympy.zoo, sympy.nan, sympy.oo):
+                    raise Undefined("a pole")
+                return Expander(e, decide, order, known).expand(_at(image, point, e))
             except Undefined:
                 if sign > 0:
                     raise
                 return None  # F does not reach there
 
+        ends = ended or [False] * len(gradient)
         try:
-            last = _leading([[expanded(g, sign) for g in gradient] for sign in (1, -1)])
+            above = [expanded(g, 1) for g in gradient]
+            below = [
+                None if end else expanded(g, -1) for g, end in zip(gradient, ends, strict=True)
+            ]
+            last = _leading([above, below])
         except Unexpanded as open_end:
             if isinstance(last, LeadingGradient):
                 break
@@ -150,9 +175,13 @@ def expand_gradient(
             break
     if isinstance(last, Unexpanded):
         raise last
-    above = tuple(g.xreplace({length: norm}) for g in last.above)
-    below = tuple(None if g is None else g.xreplace({length: norm}) for g in last.below)
-    return replace(last, above=above, below=below)
+    back = {length: norm}
+    return replace(
+        last,
+        above=tuple(g.xreplace(back) for g in last.above),
+        below=tuple(None if g is None else g.xreplace(back) for g in last.below),
+        second=tuple(g.xreplace(back) for g in last.second),
+    )
 
 
 def _in_length(polynomial: Expr, betas: Sequence[Symbol], length: Symbol) -> Expr:
@@ -173,20 +202,24 @@ def _leading(sides: list[list[Expansion | None]]) -> LeadingGradient:
     growth = min((x.leading for x in expansions if x.terms), default=None)
     if growth is None or not all(x.reaches(growth) for x in expansions):
         raise Unexpanded("terms that cancel hide the leading one")
-    sign = -1 if growth[1] % 2 else 1
-
-    def coefficient(x: Expansion) -> Expr:
-        return sign * x.terms.get(growth, sympy.S.Zero)
-
-    above = tuple(coefficient(x) for x in sides[0] if x is not None)
-    below = tuple(None if x is None else coefficient(x) for x in sides[1])
+    above = tuple(_coefficient(x, growth) for x in sides[0] if x is not None)
+    below = tuple(None if x is None else _coefficient(x, growth) for x in sides[1])
     rest = [g for x in expansions for g in x.terms if g != growth]
     orders = [(x.order, 0) for x in expansions if x.order is not None]
     least = min([*rest, *orders], default=None)
     if least is None:
         return LeadingGradient(growth, above, below, None, True)
     error = least[0] - growth[0], least[1] - growth[1]
-    return LeadingGradient(growth, above, below, error, least in rest)
+    if least not in rest:
+        return LeadingGradient(growth, above, below, error, False)
+    second = tuple(_coefficient(x, least) for x in sides[0] if x is not None)
+    return LeadingGradient(growth, above, below, error, True, second)
+
+
+def _coefficient(x: Expansion, growth: Growth) -> Expr:
+    """Return the coefficient of e^r log(1/e)^k, which is that of e^r log(e)^k up to a sign."""
+    sign = -1 if growth[1] % 2 else 1
+    return sign * x.terms.get(growth, sympy.S.Zero)
 
 
 def is_inverse_kernel(
