@@ -36,6 +36,14 @@ To = Annotated[
     str,
     typer.Option(help="The limits: 0, oo, or a number and a side, such as 1-.", metavar="V,..."),
 ]
+Width = Annotated[
+    str,
+    typer.Option(
+        help="Sum NAME copies of F, their weights drawn from N(0, sigma^2).",
+        metavar="NAME",
+        show_default=False,
+    ),
+]
 Check = Annotated[bool, typer.Option("--check", help="Confirm each limit by numbers.")]
 
 
@@ -43,6 +51,7 @@ def regimes(
     outputs: Outputs = None,
     scale: Scale = "alpha",
     to: To = "0,oo",
+    width: Width = "",
     start: Start = "",
     positive: Positive = "",
     vector: Vector = "",
@@ -60,7 +69,8 @@ def regimes(
     Kernel regime: Q tends to the squared norm of the tangent kernel at the start. Rich regime:
     to an l1 norm. Anti-NTK regime: to an increasing function of the l2 norm. The start symbol
     is positive; a name that the start does not have scales the whole start. A depth that is a
-    symbol, D in p**D, is assumed to be above 2.
+    symbol, D in p**D, is assumed to be above 2. With --width the start is random, and the sum of
+    many copies of F is in one regime or the other with a probability that tends to 1.
 
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. Vectors need a
     dimension here: u:3.
@@ -75,6 +85,7 @@ def regimes(
       derive regimes "a*u1" "a*u2" --check
       derive regimes "p**D - m**D" --start p=alpha,m=alpha
       derive regimes "p**D - m**D" --start p=1,m=1 --scale D --to oo
+      derive regimes "u*v" --width k --check
     """
     form = chosen_form(latex=latex, json=json, standalone=standalone)
     if check and form != "text":
@@ -84,17 +95,22 @@ def regimes(
     request = read_request(outputs or [], options, form, standalone)
     if request.vectors:
         raise InputError(f"--vector: give {request.vectors[0]} a dimension, such as 2")
-    name = _name(scale)
+    name = _name(scale, "--scale")
     toward = to.split(",")
+    if width:
+        if start or (scale, to) != ("alpha", "0,oo"):
+            raise InputError("--width draws the start: leave out --start, --scale and --to")
+        copies = _name(width, "--width")
+        finish(lambda enter: _wide(request, copies, check, enter), timeout, output)
     finish(lambda enter: _regimes(request, name, toward, check, enter), timeout, output)
 
 
-def _name(text: str) -> str:
+def _name(text: str, option: str) -> str:
     from derive.language import parse_names
 
     names = parse_names(text)
     if len(names) != 1:
-        raise InputError("--scale: give one name")
+        raise InputError(f"{option}: give one name")
     return names[0]
 
 
@@ -114,6 +130,23 @@ def _regimes(request: Request, name: str, toward: list[str], check: bool, enter:
     enter("numbers at two scales")
     lines, confirmed = _confirm(found)
     return Answer(f"{answer.result}\n\n{lines}", answer.code if confirmed else UNDECIDED)
+
+
+def _wide(request: Request, name: str, check: bool, enter: Enter) -> Answer:
+    enter("importing the algebra")
+    from derive.stages.width import random_width
+
+    enter("moments")
+    found = random_width(model_of(request), name)
+    answer = answer_with(found, request.form, request.standalone)
+    if not check:
+        return answer
+    enter("random draws")
+    from numerics.width import confirm_width
+
+    confirmed = confirm_width(found)
+    code = answer.code if confirmed.passed else UNDECIDED
+    return Answer(f"{answer.result}\n\n{confirmed.report()}", code)
 
 
 def _positive(request: Request, name: str) -> Request:

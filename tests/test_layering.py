@@ -62,6 +62,7 @@ LAZY = {
     ("derive.derivation", "derive.render"),
     ("derive.radial", "derive.render"),
     ("derive.asymptotics", "derive.render"),
+    ("derive.stages.width", "derive.render"),
     ("derive.inverse.record", "derive.render"),
     ("derive.explicit.record", "derive.render"),
 }

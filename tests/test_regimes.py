@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import sympy
 from sympy import Abs, Rational, log, sqrt
@@ -28,6 +27,7 @@ from derive.asymptotics import Regimes
 from derive.stages.limit import read_point
 from numerics.flow import flow
 from numerics.regimes import confirm_limits
+from numerics.width import confirm_width
 
 ROOT = Path(__file__).parent.parent
 alpha = sympy.Symbol("alpha", positive=True)
@@ -324,22 +324,46 @@ def test_random_width():
     k, sigma = sympy.symbols("k sigma", positive=True)
     assert wide.mu.subs(sigma, alpha / k ** Rational(1, 4)) == alpha * k ** Rational(1, 4)
     assert sympy.limit(wide.kappa_variance, k, sympy.oo) == 0 == sympy.limit(wide.bias, k, sympy.oo)
-    # Draws: the spread of kappa is the one that is stated.
-    rng = np.random.default_rng(1)
-    for width in (4, 64):
-        u, v = rng.standard_normal((2, 20_000, width))
-        kappa = ((u + v) ** 2).sum(1) * ((u - v) ** 2).sum(1)
-        mean, spread = (
-            float(x.subs({k: width, sigma: 1})) for x in (wide.kappa_mean, wide.kappa_variance)
-        )
-        assert abs(kappa.mean() / mean - 1) < 0.05
-        assert abs(kappa.var() / mean**2 / spread - 1) < 0.2
     # At width 2 the pipeline finds the same kappa.
     d = derive(Parameterization.parse(["u1*v1 + u2*v2"]))
     (kernel,) = d.metric.kernel
     (constant,) = d.metric.constants
     beta = d.beta[0]
     assert sympy.expand(kernel**2 - 4 * beta**2 - constant[0]) == 0
+
+
+@pytest.mark.parametrize("unit", ["u*v", "p**2 - m**2", "3*u*v + 3*x*y/2 + 3*x*y/2"])
+def test_wide_starts_are_confirmed_by_draws(unit):
+    wide = random_width(Parameterization.parse([unit]), "n")
+    assert [limit.regime for limit in wide.limits] == ["rich", "kernel"]
+    assert sympy.diff(wide.kappa_mean, wide.width) != 0
+    c = confirm_width(wide)
+    assert c.passed, c.report()
+    doubled = replace(wide, kappa_mean=2 * wide.kappa_mean)
+    narrow = replace(wide, kappa_variance=wide.kappa_variance / 400)
+    wrong = replace(wide, limits=wide.limits[::-1], gradient=2 * wide.gradient)
+    for broken in (doubled, narrow, wrong):
+        assert not confirm_width(broken).passed
+
+
+def test_moments_of_a_width_are_those_of_all_its_weights():
+    """Summed over the weights of three copies at once, without the generating function."""
+    wide = random_width(Parameterization.parse(["p**2 - m**2"]))
+    p, m, sigma = sympy.symbols("p:3"), sympy.symbols("m:3"), sympy.Symbol("sigma", positive=True)
+    beta = sum(x**2 - y**2 for x, y in zip(p, m, strict=True))
+    K = 4 * sum(x**2 + y**2 for x, y in zip(p, m, strict=True))
+    kappa = sympy.Poly(sympy.expand(K**2 - 16 * beta**2), *p, *m)
+
+    def mean(polynomial):
+        return sum(
+            c * sympy.prod(sympy.factorial2(e - 1) * sigma**e for e in powers)
+            for powers, c in polynomial.terms()
+            if all(e % 2 == 0 for e in powers)
+        )
+
+    first, second = mean(kappa), mean(kappa**2)
+    assert sympy.expand(wide.kappa_mean.subs(wide.width, 3) - first) == 0
+    assert sympy.cancel(wide.kappa_variance.subs(wide.width, 3) - second / first**2 + 1) == 0
 
 
 def test_initialization_changes_variables_both_ways():
@@ -433,6 +457,15 @@ def test_the_command_prints_and_checks_limits():
     assert "NOT" not in done.stdout
 
 
+def test_the_command_takes_a_width():
+    done = run("u*v", "--width", "k", "--check")
+    assert done.returncode == 0, done.stderr
+    for words in ("E kappa = 4*k**2*sigma**4", "mu = alpha*k**(1/4)", "random starts: confirmed"):
+        assert words in done.stdout
+    assert json.loads(run("u*v", "--width", "k", "--json").stdout)["mu"] == "sqrt(k)*sigma"
+    assert r"\mu \to \infty$ (kernel regime)" in run("u*v", "--width", "k", "--latex").stdout
+
+
 def test_the_command_writes_json_and_latex():
     record = json.loads(run("a*u1", "a*u2", "--json").stdout)
     assert [x["regime"] for x in record["limits"]] == ["anti-NTK", "kernel"]
@@ -450,6 +483,12 @@ def test_the_command_writes_json_and_latex():
         (["w**2", "--scale", "a,b"], 2, "one name"),
         (["a*u", "--vector", "u"], 2, "give u a dimension"),
         (["w**2", "--latex", "--json"], 2, "one of"),
+        (["u*v", "--width", "k", "--start", "u=1"], 2, "--width draws the start"),
+        (["u*v", "--width", "k,n"], 2, "--width: give one name"),
+        (["u*v", "w", "--width", "k"], 2, "--width goes with one output"),
+        (["u*exp(v)", "--width", "k"], 2, "--width needs a polynomial"),
+        (["w**2", "--width", "k"], 2, "0 on average"),
+        (["u*v + 2*x*y", "--width", "k"], 2, "is no multiple of F"),
         (["w**2", "--check", "--json"], 2, "--check is for text: leave out --json or --latex"),
         (["w**2", "--check", "--latex"], 2, "--check is for text: leave out --json or --latex"),
     ],

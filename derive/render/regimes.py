@@ -35,7 +35,7 @@ def render_text(regimes: Regimes, width: int = 80) -> str:
         lines += [
             "",
             title(f"Limit {limit.point.text}", limit.finding.verdict),
-            *_limit(limit, regimes.derivation.beta),
+            *limit_lines(limit, regimes.derivation.beta),
         ]
     if regimes.warped is not None:
         lines += ["", "Warped time tau(t) = int_0^t g ds", f"  g = {_warp(regimes)}"]
@@ -74,7 +74,8 @@ def _kernel(r: Regimes) -> Iterator[str]:
         yield f"  assuming {'; '.join(r.assumptions)}"
 
 
-def _limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
+def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
+    """Yield what a limit is, line by line."""
     form, unit = limit.form, limit.unit
     if form is None or unit is None:
         yield f"  {limit.finding.reason}"
@@ -173,24 +174,30 @@ def render_json(regimes: Regimes) -> str:
         "assumptions": list(regimes.assumptions),
         "homogeneity": None
         if h is None
-        else {"degree": plain(h.degree), "time_exponent": plain(h.time), **_finding(h.finding)},
+        else {
+            "degree": plain(h.degree),
+            "time_exponent": plain(h.time),
+            **finding_record(h.finding),
+        },
         "decided_by_kernel_at_start": None
         if regimes.deciding is None
-        else _finding(regimes.deciding),
-        "limits": [_record(limit) for limit in regimes.limits],
+        else finding_record(regimes.deciding),
+        "limits": [limit_record(limit) for limit in regimes.limits],
         "warped_time": None
         if regimes.warped is None
         else {
             "g": _warp(regimes),
-            "positive": _finding(regimes.warped.positive),
-            "onto": _finding(regimes.warped.onto),
-            "bounded": _finding(regimes.warped.bounded),
+            "positive": finding_record(regimes.warped.positive),
+            "onto": finding_record(regimes.warped.onto),
+            "bounded": finding_record(regimes.warped.bounded),
         },
     }
     return json.dumps(record, indent=2, ensure_ascii=True)
 
 
-def _record(limit: Limit) -> dict[str, Any]:
+def limit_record(limit: Limit) -> dict[str, Any]:
+    """Return a limit as it is written in JSON."""
+
     def written(x: Expr | None) -> str | None:
         return None if x is None else plain(x)
 
@@ -211,11 +218,12 @@ def _record(limit: Limit) -> dict[str, Any]:
         "unit": written(limit.unit),
         "relative_error": written(limit.error),
         "error_is_sharp": limit.sharp,
-        **_finding(limit.finding),
+        **finding_record(limit.finding),
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_record(finding: Finding) -> dict[str, Any]:
+    """Return a finding as it is written in JSON."""
     return {
         "verdict": finding.verdict.value,
         "reason": finding.reason,
