@@ -50,6 +50,7 @@ class Regimes:
             limit; None where that was not proved, or there is no second symbol.
         limits: what Q tends to.
         warped: what is proved of the warped time; None where g = 1, or is not known.
+        vector: of open dimension: beta1 is along its start, beta2 the length of the rest; or "".
     """
 
     derivation: Derivation
@@ -60,6 +61,7 @@ class Regimes:
     deciding: Finding | None
     limits: tuple[Limit, ...]
     warped: WarpedTime | None = None
+    vector: str = ""
 
     @property
     def verdict(self) -> Verdict:

@@ -72,8 +72,8 @@ def regimes(
     symbol, D in p**D, is assumed to be above 2. With --width the start is random, and the sum of
     many copies of F is in one regime or the other with a probability that tends to 1.
 
-    Each OUTPUT is a component of F(w), written as for `derive regularizer`. Vectors need a
-    dimension here: u:3.
+    Each OUTPUT is a component of F(w), written as for `derive regularizer`; with a vector of open
+    dimension the limits hold in every one.
 
     Exit status: 0 all limits are proved; 2 bad input; 3 one was not decided, or --check did not
     confirm it, or out of time.
@@ -83,6 +83,7 @@ def regimes(
       derive regimes "p**2 - m**2" --start p=alpha,m=alpha
       derive regimes "u*v - x*y" --start u=c,x=c,v=d,y=d --scale c --to oo
       derive regimes "a*u1" "a*u2" --check
+      derive regimes "a*u" --vector u
       derive regimes "p**D - m**D" --start p=alpha,m=alpha
       derive regimes "p**D - m**D" --start p=1,m=1 --scale D --to oo
       derive regimes "u*v" --width k --check
@@ -93,13 +94,17 @@ def regimes(
     check_writable(output)
     options = Options(start, positive, vector, matrix, parameter)
     request = read_request(outputs or [], options, form, standalone)
-    if request.vectors:
-        raise InputError(f"--vector: give {request.vectors[0]} a dimension, such as 2")
     name = _name(scale, "--scale")
     toward = to.split(",")
     if width:
         if start or (scale, to) != ("alpha", "0,oo"):
-            raise InputError("--width draws the start: leave out --start, --scale and --to")
+            raise InputError(
+                "--width draws the start: leave out --start, --scale, --to and open dimensions"
+            )
+        if request.vectors:
+            raise InputError(
+                f"--width goes with one number as output: {request.vectors[0]} is open"
+            )
         copies = _name(width, "--width")
         finish(lambda enter: _wide(request, copies, check, enter), timeout, output)
     finish(lambda enter: _regimes(request, name, toward, check, enter), timeout, output)
@@ -118,11 +123,15 @@ def _regimes(request: Request, name: str, toward: list[str], check: bool, enter:
     enter("importing the algebra")
     from derive.asymptotics import regimes
     from derive.derivation import derive
+    from derive.radial_regimes import radial_regimes
     from derive.stages.scaled_start import with_scale
 
     enter("parameterization")
-    derivation = derive(with_scale(model_of(_positive(request, name)), name), enter)
-    found = regimes(derivation, name, toward, enter)
+    model = model_of(_positive(request, name))
+    if request.vectors:
+        found = radial_regimes(model, name, toward, enter)
+    else:
+        found = regimes(derive(with_scale(model, name), enter), name, toward, enter)
     enter("rendering")
     answer = answer_with(found, request.form, request.standalone)
     if not check:

@@ -19,7 +19,6 @@ from derive import (
     Parameterization,
     Verdict,
     derive,
-    random_width,
     regimes,
     scale_start,
 )
@@ -27,7 +26,6 @@ from derive.asymptotics import Regimes
 from derive.stages.limit import read_point
 from numerics.flow import flow
 from numerics.regimes import confirm_limits
-from numerics.width import confirm_width
 
 ROOT = Path(__file__).parent.parent
 alpha = sympy.Symbol("alpha", positive=True)
@@ -318,54 +316,6 @@ def test_the_flow_in_the_weights_tends_to_the_minimizer_of_the_limit(scales, lim
     assert abs(errors[1] / errors[0] / expected - 1) < 0.1
 
 
-def test_random_width():
-    wide = random_width()
-    assert wide.finding.verdict is Verdict.PROVED
-    k, sigma = sympy.symbols("k sigma", positive=True)
-    assert wide.mu.subs(sigma, alpha / k ** Rational(1, 4)) == alpha * k ** Rational(1, 4)
-    assert sympy.limit(wide.kappa_variance, k, sympy.oo) == 0 == sympy.limit(wide.bias, k, sympy.oo)
-    # At width 2 the pipeline finds the same kappa.
-    d = derive(Parameterization.parse(["u1*v1 + u2*v2"]))
-    (kernel,) = d.metric.kernel
-    (constant,) = d.metric.constants
-    beta = d.beta[0]
-    assert sympy.expand(kernel**2 - 4 * beta**2 - constant[0]) == 0
-
-
-@pytest.mark.parametrize("unit", ["u*v", "p**2 - m**2", "3*u*v + 3*x*y/2 + 3*x*y/2"])
-def test_wide_starts_are_confirmed_by_draws(unit):
-    wide = random_width(Parameterization.parse([unit]), "n")
-    assert [limit.regime for limit in wide.limits] == ["rich", "kernel"]
-    assert sympy.diff(wide.kappa_mean, wide.width) != 0
-    c = confirm_width(wide)
-    assert c.passed, c.report()
-    doubled = replace(wide, kappa_mean=2 * wide.kappa_mean)
-    narrow = replace(wide, kappa_variance=wide.kappa_variance / 400)
-    wrong = replace(wide, limits=wide.limits[::-1], gradient=2 * wide.gradient)
-    for broken in (doubled, narrow, wrong):
-        assert not confirm_width(broken).passed
-
-
-def test_moments_of_a_width_are_those_of_all_its_weights():
-    """Summed over the weights of three copies at once, without the generating function."""
-    wide = random_width(Parameterization.parse(["p**2 - m**2"]))
-    p, m, sigma = sympy.symbols("p:3"), sympy.symbols("m:3"), sympy.Symbol("sigma", positive=True)
-    beta = sum(x**2 - y**2 for x, y in zip(p, m, strict=True))
-    K = 4 * sum(x**2 + y**2 for x, y in zip(p, m, strict=True))
-    kappa = sympy.Poly(sympy.expand(K**2 - 16 * beta**2), *p, *m)
-
-    def mean(polynomial):
-        return sum(
-            c * sympy.prod(sympy.factorial2(e - 1) * sigma**e for e in powers)
-            for powers, c in polynomial.terms()
-            if all(e % 2 == 0 for e in powers)
-        )
-
-    first, second = mean(kappa), mean(kappa**2)
-    assert sympy.expand(wide.kappa_mean.subs(wide.width, 3) - first) == 0
-    assert sympy.cancel(wide.kappa_variance.subs(wide.width, 3) - second / first**2 + 1) == 0
-
-
 def test_initialization_changes_variables_both_ways():
     for scale, shape in (("2", "1/3"), ("1/7", "-3/5"), ("5", "0")):
         layers = Initialization.from_shape(scale, shape, u=(1, 2, 2), v=(-1,))
@@ -462,8 +412,6 @@ def test_the_command_takes_a_width():
     assert done.returncode == 0, done.stderr
     for words in ("E kappa = 4*k**2*sigma**4", "mu = alpha*k**(1/4)", "random starts: confirmed"):
         assert words in done.stdout
-    assert json.loads(run("u*v", "--width", "k", "--json").stdout)["mu"] == "sqrt(k)*sigma"
-    assert r"\mu \to \infty$ (kernel regime)" in run("u*v", "--width", "k", "--latex").stdout
 
 
 def test_the_command_writes_json_and_latex():
@@ -481,7 +429,10 @@ def test_the_command_writes_json_and_latex():
         (["w**2", "--to", "soon"], 2, "is not read"),
         (["w**2", "--scale", "w"], 2, "a name already"),
         (["w**2", "--scale", "a,b"], 2, "one name"),
-        (["a*u", "--vector", "u"], 2, "give u a dimension"),
+        (["exp(a)*u", "--vector", "u"], 2, "give u one, u:2"),
+        (["a*u", "--vector", "u", "--scale", "a"], 2, "a name already"),
+        (["a*u + b*v", "--vector", "u,v"], 2, "depends on the dimension"),
+        (["a*u", "--vector", "u", "--width", "k"], 2, "--width goes with one number"),
         (["w**2", "--latex", "--json"], 2, "one of"),
         (["u*v", "--width", "k", "--start", "u=1"], 2, "--width draws the start"),
         (["u*v", "--width", "k,n"], 2, "--width: give one name"),

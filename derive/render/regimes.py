@@ -56,6 +56,10 @@ def _settled(finding: Finding) -> str:
 
 def _kernel(r: Regimes) -> Iterator[str]:
     yield "Start"
+    if r.vector:
+        along, rest = r.derivation.beta
+        yield f"  {along} is the component of beta along {r.vector} at the start, {rest} the"
+        yield "  length of the rest, in every dimension"
     for i, row in enumerate(r.kernel.matrix.tolist(), 1):
         for j, entry in enumerate(row[i - 1 :], i):
             index = f"{i}{j}" if len(row) > 1 else ""
@@ -115,6 +119,12 @@ def render_latex(regimes: Regimes, standalone: bool = False) -> str:
         lines.append(
             f"The model is homogeneous: $F(cw) = c^D F(w)$, $D = {latex(r.homogeneity.degree)}$."
         )
+    if r.vector:
+        along, rest = (latex(b) for b in r.derivation.beta)
+        lines.append(
+            f"In every dimension ${along}$ is the component of $\\beta$ along the start of "
+            f"${latex_name(r.vector)}$ and ${rest}$ the length of the rest."
+        )
     if r.deciding is not None:
         lines.append("$Q$ depends on the start through $K(w_0)$ alone.")
     for limit in r.limits:
@@ -168,6 +178,7 @@ def render_json(regimes: Regimes) -> str:
         "outputs": [to_text(t) for t in p.trees],
         "start": {w: to_text(t) for w, t in p.start},
         "variable": regimes.variable,
+        "vector": regimes.vector or None,
         "kernel_at_start": [[plain(x) for x in row] for row in regimes.kernel.matrix.tolist()],
         "beta_0": [plain(b) for b in regimes.kernel.beta_0],
         "unbiased": regimes.kernel.unbiased,

@@ -1,9 +1,9 @@
 """Expansions of algebraic functions: the largest real root of a polynomial with small parameter.
 
-Let P(A; e) be monic in A with coefficients that have limits as e -> 0, and P(A; 0) = A^n - b with b
-positive. Its largest real root b^(1/n) is simple, so one root of P(.; e) tends to it; a real root
-near another root of P(.; 0) has a smaller real limit. So the largest real root of P(.; e) is the
-one near b^(1/n), and Newton's iteration in expansions doubles its known order.
+Let P(A; e) be monic in A, its coefficients with limits as e -> 0, and P(A; 0) = A^n - b, b > 0. Its
+largest real root b^(1/n) is simple, so one root of P(.; e) tends to it; a real root near another
+root of P(.; 0) has a smaller real limit. So the largest real root of P(.; e) is the one near
+b^(1/n), and Newton's iteration in expansions doubles its known order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def expand_largest_root(
     """Return the expansion of the largest real root, to *span* powers of the small parameter.
 
     Args:
-        polynomial: P, an expression in the root's symbol, the small parameter and others.
+        polynomial: P up to a number, an expression in the root's symbol, the small parameter and others.
         symbol: the root's.
         small: e.
         decide: decisions on coefficients.
@@ -35,8 +35,9 @@ def expand_largest_root(
         Unexpanded: P is not of the form above, or a sign was not decided.
     """
     whole = sympy.Poly(polynomial, symbol)
-    if whole.LC() != 1:
-        raise Unexpanded("the polynomial of a root is not monic")
+    if not whole.LC().is_Rational:
+        raise Unexpanded("the leading coefficient of the polynomial of a root is no number")
+    whole = sympy.Poly(whole.as_expr() / whole.LC(), symbol)
     expander = Expander(small, decide, span)
     limits = [_limit(expander.expand(c)) for c in whole.all_coeffs()[1:]]
     if any(not decide.is_zero(c) for c in limits[:-1]) or decide.sign(-limits[-1]) < 0:
