@@ -211,7 +211,8 @@ class Expander:
         if x.order is not None and x.order <= 0:
             raise Unexpanded("an exponential of what is not known")
         head = {growth: c for growth, c in x.terms.items() if growth[0] <= 0}
-        if any(r < 0 for r, _ in head) and self._decide.sign(head[min(head)]) < 0:
+        largest = min(head, default=(Fraction(0), 0))
+        if largest[0] < 0 and largest[1] == 0 and self._decide.sign(head[largest]) < 0:
             return Expansion({}, _FLAT)
         if any(r < 0 or k not in (0, -1) for r, k in head):
             raise Unexpanded("an exponential that outgrows every power")

@@ -25,7 +25,7 @@ def expand_largest_root(
     """Return the expansion of the largest real root, to *span* powers of the small parameter.
 
     Args:
-        polynomial: P up to a number, an expression in the root's symbol, the small parameter and others.
+        polynomial: a multiple of P, in the root's symbol, the small parameter and others.
         symbol: the root's.
         small: e.
         decide: decisions on coefficients.

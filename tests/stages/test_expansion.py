@@ -90,11 +90,12 @@ def test_a_sign_that_is_not_known_is_not_guessed():
         expander.expand(log(log(e) + b))
 
 
-def test_the_largest_real_root_is_expanded():
+@pytest.mark.parametrize("factor", [1, Rational(-2, 3)])
+def test_the_largest_real_root_is_expanded(factor):
     decide = Coefficients(("b", "c"))
     A = sympy.Symbol("A", real=True)
     cubic = A**3 - (e + c * e) * A**2 + c * e**2 * A - b**2
-    found = expand_largest_root(cubic, A, e, decide, SPAN)
+    found = expand_largest_root(factor * cubic, A, e, decide, SPAN)
     assert found.terms[Fraction(0), 0] == b ** Rational(2, 3)
     values = {b: Rational(3, 7), c: Rational(5, 3)}
     with mpmath.workdps(40):
@@ -111,9 +112,20 @@ def test_the_largest_real_root_is_expanded():
             assert abs(mpmath.mpf(str(sympy.N(total, 40))) - root) < mpmath.mpf(10) ** (2 - 4 * k)
 
 
+def test_what_is_flat_is_below_every_power():
+    expander = Expander(e, Coefficients(("b",)), SPAN)
+    flat = expander.expand(exp(-b / e**2 + 3 / e) / e**7)
+    assert flat.terms == {}
+    assert flat.order > 1000
+    assert expander.expand(e**2 + exp(-b / e)).terms == {(Fraction(2), 0): 1}
+    for growing in (exp(b / e**2 - 3 / e), exp(-x / e), exp(-log(e) / e), exp(log(e) / e)):
+        with pytest.raises(Unexpanded):
+            expander.expand(growing)
+
+
 @pytest.mark.parametrize(
     "polynomial",
-    ["A**3 - A + e", "A**2 + b", "A**2 - e", "2*A**2 - b", "A**2 - A/e - b"],
+    ["A**3 - A + e", "A**2 + b", "A**2 - e", "(1 + e)*A**2 - b", "A**2 - A/e - b"],
 )
 def test_roots_that_meet_or_have_no_limit_are_refused(polynomial):
     A = sympy.Symbol("A", real=True)
