@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import sympy
 
 from derive.language import to_text
-from derive.render.formula import latex
-from derive.render.latex import display, document
+from derive.render.formula import display, document, latex
 from derive.render.plain import plain
 from derive.render.regimes import finding_record, limit_lines, limit_record
 from derive.render.text import title, wrap
