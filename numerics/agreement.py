@@ -11,10 +11,10 @@ import mpmath
 import sympy
 
 from derive.records import Potential
+from numerics.builder import compile_gradient
 from numerics.jets import propagate
 from numerics.lowering import HighPrecision, high_precision
 from numerics.problem import Problem
-from numerics.tape import compile_gradient
 
 
 @dataclass(frozen=True, slots=True)

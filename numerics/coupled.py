@@ -13,9 +13,10 @@ from derive.errors import DeriveError
 from derive.language import parse_expression
 from derive.stages.parameterization import Field, Parameterization
 from derive.stages.piece import Lift
+from numerics.builder import Builder, compile_forward
 from numerics.jets import propagate
 from numerics.numbers import read_number
-from numerics.tape import Builder, Register, Tape, compile_forward
+from numerics.tape import Register, Tape
 from numerics.taylor import integrate
 
 _WARP, _Q = "warp g", "potential"  # with a space: no weight is called so

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from derive.errors import InputError, NumericalError
+from numerics.builder import compile_gradient
 from numerics.fixed import Real, bits_of
 from numerics.jets import Program
 from numerics.numbers import read_vector
 from numerics.origin import Parameterization, check_start, read_start
-from numerics.tape import compile_gradient
 from numerics.taylor import integrate
 
 

@@ -16,12 +16,13 @@ import mpmath
 from derive.errors import InputError, NumericalError
 from derive.language import parse_expression
 from derive.language.tree import Tree
+from numerics.builder import Builder, compile_gradient
 from numerics.fixed import Real, plain
 from numerics.losses import Slope, read_loss
 from numerics.numbers import read_matrix, read_number, read_vector
 from numerics.origin import Parameterization, check_start, read_start
 from numerics.progress import Report, narrated
-from numerics.tape import Builder, Register, Tape, compile_gradient
+from numerics.tape import Register, Tape
 from numerics.taylor import Engine, Stepper, Taylor, TaylorResult, integrate
 from numerics.watch import Conserved, Watch
 

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from derive.errors import InputError
-from numerics.tape import Builder, Register
+from numerics.builder import Builder
+from numerics.tape import Register
 
 Terms: TypeAlias = Iterable[tuple[Register, Fraction]]
 """A prediction ``z = sum c_i beta_i`` as its pairs (beta_i, c_i)."""

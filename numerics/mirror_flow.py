@@ -21,10 +21,11 @@ from derive.language.symbolic import from_sympy
 from derive.records import Potential
 from derive.stages.piece import Curve, Piece
 from numerics.backend import Multiprecision, exact
+from numerics.builder import Builder
 from numerics.forms import root_step
 from numerics.roots import invert_increasing
 from numerics.start import check_assumptions, constants_of, start_point
-from numerics.tape import Builder, Register, Tape
+from numerics.tape import Register, Tape
 
 _ONE = Fraction(1)
 _WIDE = Limits(depth=2000, digits=5000, exponent=4096, bits=10**6, terms=10**9, degree=4096)

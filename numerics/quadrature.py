@@ -11,10 +11,10 @@ import mpmath
 
 from derive.errors import DeriveError
 from derive.stages.parameterization import Parameterization
+from numerics.builder import Builder, compile_gradient
 from numerics.dual import dual_flow
 from numerics.jets import propagate
 from numerics.numbers import read_number
-from numerics.tape import Builder, compile_gradient
 from numerics.taylor import integrate
 
 _MU, _Q = "mirror map", "potential"  # with a space: no weight is called so

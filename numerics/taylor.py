@@ -217,7 +217,7 @@ def integrate(
 
     >>> import mpmath
     >>> from derive.language.tree import Name
-    >>> from numerics.tape import compile_forward
+    >>> from numerics.builder import compile_forward
     >>> end = integrate(compile_forward([Name("w")], ["w"]), [Fraction(1)], 30, time=Fraction(1))
     >>> mpmath.nstr(end.state[0], 30)
     '2.71828182845904523536028747135'

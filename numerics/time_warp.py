@@ -20,12 +20,13 @@ from derive.errors import InputError, NumericalError
 from derive.language.symbolic import from_sympy
 from derive.verdict import Finding, Verdict
 from numerics.agreement import digits_of
+from numerics.builder import Builder
 from numerics.fixed import Real
 from numerics.jets import propagate
 from numerics.mirror_flow import MirrorFlow, mirror_flow
 from numerics.numbers import read_matrix, read_vector
 from numerics.start import broken_signs, read_start, start_point
-from numerics.tape import Builder, Register, Tape
+from numerics.tape import Register, Tape
 from numerics.taylor import Stepper, integrate
 
 _TAU, _TIME = "warped time", "time t"  # with a space: no weight is called so

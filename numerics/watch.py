@@ -9,9 +9,10 @@ import mpmath
 
 from derive.errors import NumericalError
 from derive.language.tree import Tree
+from numerics.builder import compile_gradient
 from numerics.fixed import Real, bits_of, plain
 from numerics.jets import Program
-from numerics.tape import Tape, compile_gradient
+from numerics.tape import Tape
 from numerics.taylor import STEP_GUARD, Stepper
 
 _REST = 200  # steps without visible motion after which a flow counts as stalled

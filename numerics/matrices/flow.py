@@ -15,10 +15,11 @@ from typing import Any
 import mpmath
 
 from derive.errors import InputError
+from numerics.builder import Builder
 from numerics.fixed import Real
 from numerics.matrices.measurements import Measurements, Rows, read_rows
 from numerics.numbers import read_vector
-from numerics.tape import Builder, Register, Tape
+from numerics.tape import Register, Tape
 from numerics.taylor import integrate
 
 GUARD = 6

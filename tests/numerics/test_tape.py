@@ -9,8 +9,8 @@ import pytest
 
 from derive.errors import InputError, NumericalError
 from derive.language.tree import FUNCTIONS, Call, Name, Number, Operation, Power, Tree
+from numerics.builder import Builder, compile_forward, compile_gradient
 from numerics.jets import propagate
-from numerics.tape import Builder, compile_forward, compile_gradient
 
 W, V = Name("w"), Name("v")
 DIGITS, ORDER = 40, 12

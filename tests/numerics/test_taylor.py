@@ -14,7 +14,8 @@ import pytest
 
 from derive.errors import NumericalError
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
-from numerics.tape import Tape, compile_forward
+from numerics.builder import compile_forward
+from numerics.tape import Tape
 from numerics.taylor import Stepper, integrate
 
 ROOT = Path(__file__).parent.parent.parent
