@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import count, islice
+from itertools import count
 from operator import mul
 
 import mpmath
@@ -18,7 +18,8 @@ from mpmath import libmp
 
 from numerics.fixed import ZERO, Real, Rule, Series, bits_of, scaled, shifted, undefined
 from numerics.linear import Linear
-from numerics.tape import Instruction, Register, Tape
+from numerics.products import Group, groups, is_product, product, products, square
+from numerics.tape import Instruction, Tape
 
 _ARGUMENT = 4096  # bits of an argument beyond which exp overflows and sin has no meaning
 
@@ -48,32 +49,6 @@ def _constant(out: Series, value: Fraction) -> Rule:
     while True:
         yield
         out.cells.append(ZERO)
-
-
-def _product(out: Series, x: Series, y: Series) -> Rule:
-    """Write ``out_k = sum_i x_i y_(k-i)``."""
-    a, b, cells = x.cells, y.cells, out.cells
-    while not (raw := sum(map(mul, a, reversed(b)))):
-        cells.append(ZERO)
-        yield
-    down = out.fix(raw, x.grid + y.grid)
-    while True:
-        cells.append(raw >> down)
-        yield
-        raw = sum(map(mul, a, reversed(b)))
-
-
-def _square(out: Series, x: Series) -> Rule:
-    """Write ``out_k = 2 sum_(i < k/2) x_i x_(k-i)``, and the square in the middle for even k."""
-    a, cells, down = x.cells, out.cells, 0
-    for k in count():
-        raw = sum(map(mul, islice(a, (k + 1) // 2), reversed(a))) << 1
-        if k % 2 == 0:
-            raw += a[k // 2] ** 2
-        if raw and out.exponent is None:
-            down = out.fix(raw, 2 * x.grid)
-        cells.append(raw >> down)
-        yield
 
 
 def _quotient(out: Series, x: Series, y: Series) -> Rule:
@@ -140,7 +115,7 @@ class Program:
 
     def __init__(self, tape: Tape, bits: int) -> None:
         """Prepare the linear combinations of *tape* for grids of *bits* bits."""
-        self.tape, self.bits = tape, bits
+        self.tape, self.bits, self._groups = tape, bits, groups(tape.instructions)
         self._linear = {
             i: Linear(step.values, bits)
             for i, step in enumerate(tape.instructions)
@@ -157,9 +132,9 @@ class Program:
             if step.op == "input":
                 series[i] = inputs[int(step.values[0])]
         rules = [
-            self._rule(i, step, series)
-            for i, step in enumerate(self.tape.instructions)
-            if step.op != "input"
+            self._rule(group, series)
+            for group in self._groups
+            if self.tape.instructions[group[0]].op != "input"
         ]
         outputs = [series[register] for register in self.tape.outputs]
         return outputs, lambda: deque(map(next, rules), maxlen=0)
@@ -173,7 +148,11 @@ class Program:
         advance()
         return tuple(x.value(0) for x in outputs)
 
-    def _rule(self, register: Register, step: Instruction, series: list[Series]) -> Rule:
+    def _rule(self, group: Group, series: list[Series]) -> Rule:
+        register, *others = group
+        step = self.tape.instructions[register]
+        if others:
+            return self._products(group, series)
         out, args = series[register], [series[i] for i in step.args]
         match step.op:
             case "constant":
@@ -181,7 +160,7 @@ class Program:
             case "linear":
                 return self._linear[register].rule(out, args)
             case "multiply":
-                return _square(out, args[0]) if args[0] is args[1] else _product(out, *args)
+                return product(out, *args) if is_product(step) else square(out, args[0])
             case "divide":
                 return _quotient(out, *args)
             case "euler":
@@ -189,6 +168,13 @@ class Program:
             case "logderivative":
                 return _logderivative(out, *args)
         return self._transcendental(step, out, args)
+
+    def _products(self, group: Group, series: list[Series]) -> Rule:
+        """Return the rule of products with one factor."""
+        pairs = [self.tape.instructions[i].args for i in group]
+        (factor,) = set.intersection(*map(set, pairs))
+        others = [series[y if x == factor else x] for x, y in pairs]
+        return products([series[i] for i in group], others, series[factor])
 
     def _transcendental(self, step: Instruction, out: Series, args: list[Series]) -> Rule:
         """Return the rule of a function of args[0], whose value is taken when the rule starts."""

@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias
 from mpmath.libmp import MPZ
 
 from derive.errors import NumericalError
-from numerics.fixed import ZERO, Real, Rule, Series, bits_of, real, scaled, shifted
+from numerics.fixed import ZERO, Real, Rule, Series, bits_of, real, scaled
 from numerics.jets import Program
 from numerics.numbers import read_number
 from numerics.tape import Tape
@@ -26,7 +26,8 @@ STEP_GUARD = 4
 """Decimal digits beyond those asked for, to which a step is accurate."""
 _FINE = 15  # binary digits of a step
 _MARGIN = 0.2  # in log2, for steps that grow
-_LINEAR = 60  # an order up to which linear operations cost more than convolutions
+_LINEAR = 130  # an order up to which linear operations cost more than convolutions
+_FIXED = 2000  # what a step costs besides, in the unit of these
 _LOWEST = 8  # order
 _LOWER = (12, 8, 4, 0)  # by how much an order may change from one step to the next
 _GROWTH = 4  # by how many powers of 2 the scale of time may grow in one step
@@ -89,17 +90,20 @@ def _log_steps(jets: Sequence[Series], accuracy: float, orders: Sequence[int]) -
     |w|. A coefficient of 0 is below the grid.
     """
     moving = [jet for jet in jets if jet.exponent is not None]
-    largest = max((jet.grid + int(jet.cells[0].bit_length()) for jet in moving), default=0)
+    largest = max((jet.grid + jet.cells[0].bit_length() for jet in moving), default=0)
     steps = [math.inf] * len(orders)
     for jet in moving:
-        sizes = [int(x.bit_length()) for x in jet.cells]
-        known = list(islice((m for m in range(1, len(sizes)) if sizes[m]), 2))
-        first = [(0, max(sizes[0], largest + accuracy - jet.grid)), *((m, sizes[m]) for m in known)]
+        cells = jet.cells
+        known = list(islice((m for m in range(1, len(cells)) if cells[m]), 2))
+        large = max(cells[0].bit_length(), largest + accuracy - jet.grid) + accuracy
+        first = [(0, large), *((m, cells[m].bit_length() + accuracy) for m in known)]
+        lowest = max(known, default=0)
         for i, order in enumerate(orders):
             # A polynomial of low degree is exact at any step.
-            low = max(order // 2, *known, 0)
-            for j in islice((j for j in range(order, low, -1) if sizes[j]), 2):
-                reach = max((accuracy + large - sizes[j]) / (j - m) for m, large in first)
+            low = max(order // 2, lowest)
+            for j in islice((j for j in range(order, low, -1) if cells[j]), 2):
+                size = cells[j].bit_length()
+                reach = max((large - size) / (j - m) for m, large in first)
                 steps[i] = min(steps[i], reach)
     pairs = zip(orders, steps, strict=True)
     return [step - 0.7 / (order - 1) * math.log2(math.e) for order, step in pairs]
@@ -109,7 +113,7 @@ def _cheapest(orders: Sequence[int], log_steps: Sequence[float]) -> int:
     """Return the order that costs least for each unit of time: its convolutions and the rest."""
     return min(
         zip(orders, log_steps, strict=True),
-        key=lambda pair: math.log2(pair[0] * (pair[0] + _LINEAR)) - pair[1],
+        key=lambda pair: math.log2(pair[0] * (pair[0] + _LINEAR) + _FIXED) - pair[1],
     )[0]
 
 
@@ -181,11 +185,12 @@ class Taylor:
         """Return the sums of all series at s, by Horner's rule."""
         short = (1 << _FINE) % s.denominator == 0  # then the factor below is exact
         factor, exponent = scaled(s, _FINE if short else self.bits)
+        factor, down = factor << max(exponent, 0), max(-exponent, 0)
         state = []
         for jet in jets:
             total = ZERO
             for x in reversed(jet.cells):
-                total = shifted(total * factor, exponent) + x
+                total = (total * factor >> down) + x
             state.append(real(total, jet.exponent or 0))
         return tuple(state)
 
