@@ -11,6 +11,8 @@ from typing import Any
 
 import mpmath
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from derive.errors import NumericalError
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
@@ -179,3 +181,100 @@ def test_an_end_that_is_no_binary_fraction_is_met_exactly(end: Fraction, digits:
     with mpmath.workdps(digits + 10):
         exact = mpmath.exp(mpmath.mpf(end.numerator) / end.denominator)
         assert abs(found / exact - 1) < mpmath.mpf(10) ** (1 - digits)
+
+
+TIMES = st.fractions(Fraction(1, 10**4), 3, max_denominator=10**4)
+GIVEN = settings(max_examples=15, deadline=None)
+
+
+def number(x: Fraction) -> Any:
+    return mpmath.mpf(x.numerator) / x.denominator
+
+
+def circle(start: Fraction, t: Any) -> tuple[Any, ...]:
+    return start + mpmath.sin(t), t
+
+
+def logistic(start: Fraction, t: Any) -> tuple[Any, ...]:
+    return (1 / (1 + (1 / number(start) - 1) * mpmath.exp(-t)),)
+
+
+def decay(start: Fraction, t: Any) -> tuple[Any, ...]:
+    return (1 / mpmath.sqrt(1 / number(start) ** 2 + 2 * t),)
+
+
+def rotation(start: Fraction, t: Any) -> tuple[Any, ...]:
+    return number(start) * mpmath.cos(t), number(start) * mpmath.sin(t)
+
+
+def products(start: Fraction, t: Any) -> tuple[Any, ...]:
+    growth = mpmath.exp(mpmath.expm1(t))
+    return number(start) * growth, 1 / growth, growth / 3, mpmath.exp(t)
+
+
+MINUS = Number(-ONE)
+SOLVED: dict[str, tuple[dict[str, Tree], list[Any], Any]] = {
+    "w' = w": ({"w": W}, [], lambda start, t: (number(start) * mpmath.exp(t),)),
+    "w' = w (1 - w)": (
+        {"w": Operation("*", W, Operation("+", Number(ONE), Operation("*", MINUS, W)))},
+        [],
+        logistic,
+    ),
+    "w' = -w^3": ({"w": Operation("*", MINUS, Power(W, Fraction(3)))}, [], decay),
+    "w' = cos v, v' = 1": ({"w": Call("cos", V), "v": Number(ONE)}, [Fraction(0)], circle),
+    "w' = -v, v' = w": ({"w": Operation("*", MINUS, V), "v": W}, [Fraction(0)], rotation),
+    # Products with one factor, of which one falls and the others grow.
+    "w' = w u, v' = -v u, x' = x u, u' = u": (
+        {
+            "w": Operation("*", W, Name("u")),
+            "v": Operation("*", MINUS, Operation("*", V, Name("u"))),
+            "x": Operation("*", Name("x"), Name("u")),
+            "u": Name("u"),
+        },
+        [ONE, Fraction(1, 3), ONE],
+        products,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOLVED)
+@GIVEN
+@given(
+    time=TIMES,
+    start=st.fractions(Fraction(1, 100), 2, max_denominator=100),
+    digits=st.integers(5, 70),
+)
+def test_solved_equations(name: str, time: Fraction, start: Fraction, digits: int) -> None:
+    trees, rest, solution = SOLVED[name]
+    end = integrate(
+        compile_forward(list(trees.values()), list(trees)), [start, *rest], digits, time=time
+    )
+    with mpmath.workdps(digits + 20):
+        for found, exact in zip(end.state, solution(start, number(time)), strict=True):
+            assert abs(found - exact) <= mpmath.mpf(10) ** -digits * max(1, abs(exact))
+
+
+@GIVEN
+@given(
+    start=st.fractions(Fraction(1, 100), 2, max_denominator=100),
+    share=st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=997),
+    digits=st.integers(5, 70),
+)
+def test_towards_a_pole(start: Fraction, share: Fraction, digits: int) -> None:
+    # w' = w^2 has the solution w_0/(1 - w_0 t), whose errors grow like its slope.
+    found = solve(Power(W, Fraction(2)), start, share / start, digits)
+    with mpmath.workdps(digits + 20):
+        exact = number(start / (1 - share))
+        assert abs(found / exact - 1) <= mpmath.mpf(10) ** -digits / number(1 - share)
+
+
+@pytest.mark.parametrize("scale", [-30, 0, 30])
+def test_a_first_step_that_is_guessed_too_long(scale: int) -> None:
+    # The scale of time is then much larger than the step, and the coefficients grow.
+    rate = Number(Fraction(10) ** scale)
+    tree = Operation("*", rate, Operation("+", Number(ONE), Operation("*", W, W)))
+    for numerator in range(1, 15, 3):
+        time = Fraction(numerator, 10) / Fraction(10) ** scale
+        found = solve(tree, Fraction(0), time, 50)
+        with mpmath.workdps(70):
+            assert abs(found / mpmath.tan(mpmath.mpf(numerator) / 10) - 1) < mpmath.mpf(10) ** -50
