@@ -28,26 +28,26 @@ STARTS = {
 }
 
 
-def problem() -> tuple[list[list[Fraction]], list[Fraction]]:
+def problem(seed: int = 0) -> tuple[list[list[Fraction]], list[Fraction]]:
     """Draw X of 3 rows, and y = X beta for a beta of two entries."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     X = [[Fraction(f"{x:.2f}") for x in row] for row in rng.standard_normal((ROWS, D))]
     return X, [row[1] - row[4] / 2 for row in X]
 
 
-def run(model: str, digits: int = DIGITS, **options: Any) -> Flow:
+def run(model: str, digits: int = DIGITS, seed: int = 0, **options: Any) -> Flow:
     """Run the flow of a model from its start."""
-    p, (X, y) = Parameterization.parse(MODELS[model]), problem()
+    p, (X, y) = Parameterization.parse(MODELS[model]), problem(seed)
     start = dict.fromkeys(p.weights, STARTS[model])
     if model == "one neuron":
         start["a"] = Fraction(1)
     return flow(p, X, y, start, digits, **options)
 
 
-def diagonal_by_odefun(time: Fraction, digits: int = DIGITS) -> list[Any]:
+def diagonal_by_odefun(time: Fraction, digits: int = DIGITS, seed: int = 0) -> list[Any]:
     """Return the weights p_1, m_1, p_2, .. at a time."""
     with mpmath.workdps(digits):
-        X, y = problem()
+        X, y = problem(seed)
         rows = [[mpmath.mpf(x.numerator) / x.denominator for x in row] for row in X]
         target = [mpmath.mpf(x.numerator) / x.denominator for x in y]
         columns = list(zip(*rows, strict=True))
@@ -62,6 +62,30 @@ def diagonal_by_odefun(time: Fraction, digits: int = DIGITS) -> list[Any]:
         start = [mpmath.mpf(1) / 10] * (2 * D)
         solution = mpmath.odefun(slope, 0, start)
         return list(solution(mpmath.mpf(time.numerator) / time.denominator))
+
+
+def diagonal_limit(digits: int = DIGITS, seed: int = 0) -> list[Any]:
+    """Return the beta with ``X beta = y`` and ``asinh(beta/(2 alpha^2)) = X^T s``, by Newton in s.
+
+    Source: Woodworth et al. 2020, "Kernel and rich regimes in overparametrized models", theorem 1.
+    """
+    with mpmath.workdps(digits):
+        X, y = (mpmath.matrix(a) for a in problem(seed))
+        scale = (
+            2 * mpmath.mpf(STARTS["diagonal"].numerator) ** 2 / STARTS["diagonal"].denominator ** 2
+        )
+        dual = mpmath.zeros(ROWS, 1)
+        while True:
+            slopes = X.T * dual
+            beta = scale * slopes.apply(mpmath.sinh)
+            left = X * beta - y
+            if mpmath.norm(left) < mpmath.mpf(10) ** (5 - digits):
+                return list(beta)
+            step = mpmath.lu_solve(
+                X * mpmath.diag(list(scale * slopes.apply(mpmath.cosh))) * X.T, left
+            )
+            # Far from the solution sinh grows by e at most.
+            dual -= step / max(1, mpmath.norm(X.T * step, mpmath.inf))
 
 
 def worst(weights: Any, expected: Any) -> Any:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ from derive import Parameterization, derive
 from numerics.design import read_design
 from numerics.experiments.training import train
 from numerics.interpolate import interpolate
-from tests.benchmarks.flows import diagonal_by_odefun, run, worst
+from tests.benchmarks.flows import diagonal_by_odefun, diagonal_limit, run, worst
 
 PAIR = Parameterization.parse(
     ["p**2 - m**2"], start={"p": "alpha", "m": "alpha"}, positive=["alpha"]
@@ -189,26 +190,40 @@ def gram_products(m: int, d: int, alpha: float) -> Contest:
     return Contest(f"(m, d) = ({m}, {d}), alpha = {alpha:g}", entries, _relative(X, y))
 
 
-def precise_flow(digits: int, horizon: Fraction, rounds: int = 3) -> Contest:
+def precise_flow(digits: int, horizon: Fraction, rounds: int = 3, seed: int = 0) -> Contest:
     """Gradient flow of beta = p^2 - m^2 from alpha = 0.1, X 3 x 8, for a time."""
-    exact = run("diagonal", digits + 20, time=horizon).weights
+    exact = run("diagonal", digits + 20, seed, time=horizon).weights
 
     def ours(engine: str) -> Callable[[], Any]:
-        return lambda: run("diagonal", digits, time=horizon, engine=engine).weights
+        return lambda: run("diagonal", digits, seed, time=horizon, engine=engine).weights
 
     entries = (
         Entry("numerics.flow", ours("taylor"), rounds),
         Entry("by heyoka, with its compilation", ours("heyoka"), 1, "heyoka"),
-        Entry("mpmath.odefun", lambda: diagonal_by_odefun(horizon, digits)),
+        Entry("mpmath.odefun", lambda: diagonal_by_odefun(horizon, digits, seed)),
     )
     title = f"flow for time {float(horizon):g}, {digits} digits"
     return Contest(title, entries, lambda weights: float(worst(weights, exact)))
 
 
-def limit_time(digits: int) -> Fraction:
+def limit_time(digits: int, seed: int = 0) -> Fraction:
     """Return the time at which that flow has come to |X beta - y| < 1e-40."""
-    end = run("diagonal", digits, tolerance=Fraction(1, 10**40)).time
+    end = run("diagonal", digits, seed, tolerance=Fraction(1, 10**40)).time
     return Fraction(math.ceil(end))
+
+
+def draws(digits: int, seeds: Sequence[int], time: Callable[[int], Fraction]) -> str:
+    """Time that flow for several X and y; errors are those of its limit, by Newton on the dual."""
+    lines, ratios = [f"flows for several X and y, {digits} digits: mpmath.odefun to ours"], []
+    for seed in seeds:
+        ours, *_, odefun = measure(precise_flow(digits, time(seed), 5, seed))
+        limit = run("diagonal", digits, seed).limit
+        error = float(worst(limit, diagonal_limit(digits + 20, seed)))
+        ratios.append(odefun.seconds / ours.seconds)
+        lines.append(f"  {f'draw {seed}':42}{ours.seconds:10.4f}{ratios[-1]:9.1f}{error:10.1e}")
+    for name, ratio in (("least", min(ratios)), ("median", statistics.median(ratios))):
+        lines.append(f"  {name:52}{ratio:9.1f}")
+    return "\n".join(lines)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -229,6 +244,8 @@ def main(arguments: Sequence[str]) -> None:
     for make in contests:
         contest = make()
         print(rows(contest.title, measure(contest)), flush=True)
+    if "--quick" not in arguments:
+        print(draws(50, range(6), lambda seed: limit_time(50, seed)))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Any
 import mpmath
 import pytest
 
-from tests.benchmarks.flows import MODELS, diagonal_by_odefun, run, worst
+from tests.benchmarks.flows import MODELS, diagonal_by_odefun, diagonal_limit, run, worst
 
 HORIZONS = [Fraction(1, 4), pytest.param(Fraction(16), marks=pytest.mark.slow)]
 ENGINES = [
@@ -56,3 +56,5 @@ def test_odefun(benchmark: Any, horizon: tuple[Fraction, list[Any]]) -> None:
 def test_limits(benchmark: Any, model: str, engine: str) -> None:
     end = benchmark.pedantic(run, (model,), {"engine": engine}, rounds=1)
     assert end.converged
+    if model == "diagonal":
+        assert worst(end.limit, diagonal_limit(70)) < mpmath.mpf(10) ** -48

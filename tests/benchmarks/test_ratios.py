@@ -38,6 +38,13 @@ def test_what_is_not_installed_is_a_line():
     assert ratios.rows("title", [ours, other]).endswith("not installed")
 
 
+def test_flows_of_several_problems():
+    lines = ratios.draws(20, range(2), lambda seed: Fraction(1 + seed, 50)).splitlines()
+    assert [line.split()[0] for line in lines] == ["flows", "draw", "draw", "least", "median"]
+    assert all(float(line.split()[-1]) < 1e-18 for line in lines[1:3])
+    assert 0 < float(lines[3].split()[1]) <= float(lines[4].split()[1])
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_entries_find_the_same_minimum():
     contest = ratios.interpolants(5, 20, 0.3, rounds=1)
