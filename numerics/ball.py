@@ -1,7 +1,9 @@
 """Numbers within a known distance of what they stand for, elementwise on NumPy arrays.
 
 Doubles are fast; where their bound is too large the same formula is evaluated in decimals, of any
-length and any exponent. Bounds are first-order running errors (Higham 2002, section 3.3).
+length and any exponent. Bounds are running errors to first order (Higham 2002, section 3.3): each
+operation adds what it may round off, the bounds themselves are rounded to nearest, and NumPy's
+functions are taken to keep to 4 ulp. They are sound estimates, not enclosures.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ Array: TypeAlias = Any  # an array of floats or of Decimals, or one such number
 
 
 class Ball:
-    """The numbers within *d* of *v*. What is proved to be undefined is nan."""
+    """The numbers within *d* of *v*. What is undefined is nan."""
 
     __array_ufunc__ = None  # NumPy leaves mixed operations to this class
     __slots__ = ("d", "v")
@@ -27,15 +29,11 @@ class Ball:
     tiny: Any  # what underflow may lose
     zero: Any
     functions: dict[str, Callable[[Array], Array]]
+    of: Callable[[Any], Ball]  # of an integer, a fraction, or an array of doubles; a ball stays
 
     def __init__(self, v: Array, d: Array) -> None:
         """Hold numbers and their errors."""
         self.v, self.d = v, d
-
-    @classmethod
-    def of(cls, value: Any) -> Ball:
-        """Convert an integer, a fraction, or an array of doubles; a ball stays."""
-        raise NotImplementedError
 
     def take(self, index: Any) -> Ball:
         """Return the entries at *index*; a single number stands for all."""

@@ -207,8 +207,8 @@ def _docstring(text: str, start: str, names: Sequence[str]) -> str:
     start = start.format(", ".join(names))
     told = (
         "Units: beta has those of F, and Q is defined up to a positive factor, here so that "
-        "Q = 0 at the start. Every result is proved to a relative error below 1e-14 where it is "
-        "a normal double, or is nan: decimals step in where doubles lose too much."
+        "Q = 0 at the start. Every result has a running error bound below 1e-14, relative, where "
+        "it is a normal double, or is nan: decimals step in where doubles lose too much."
     )
     note = textwrap.fill((start if names else "") + told, 95)
     title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."

@@ -56,8 +56,8 @@ def _no_formula(*_: Any) -> Sequence[Ball]:
 def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequence[Ball]) -> Ball:
     """Return ``int_0^1 (1 - t) f(c, t, *parts) dt`` for f > 0, point by point.
 
-    Two Gauss-Legendre rules tell the error of each panel, as :func:`numerics.tiers.integrate` does
-    for one. There is no bound where f is not finite at a node.
+    The distance of two Gauss-Legendre rules estimates the error of each panel, as in
+    :func:`numerics.tiers.integrate`. There is no bound where f is not finite at a node.
     """
     kind, shape = type(parts[0]), np.broadcast_shapes(*(np.shape(x.v) for x in parts))
     parts = [_spread(x, shape) for x in parts]

@@ -1,4 +1,4 @@
-"""A form of Q whose float64 results are proved to all but the last digits."""
+"""A form of Q whose float64 results have error bounds: good to all but the last digits."""
 
 from __future__ import annotations
 

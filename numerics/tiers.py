@@ -1,4 +1,4 @@
-"""Formulas evaluated in doubles where these are proved good, else in more and more decimals."""
+"""Formulas evaluated in doubles where error bounds allow it, else in more and more decimals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Constants: TypeAlias = Any  # the start symbols, and what depends on them alone,
 Formula: TypeAlias = Callable[..., Sequence[Ball]]
 
 TOLERANCE = 9.5e-15
-"""A result is used if its relative error is proved to be below this."""
+"""A result is used if the bound of its relative error is below this."""
 _SMALLEST = 2.0**-1022  # what is smaller need not be told from 0
 _DIGITS = (50, 100, 200, 400, 800, 1600)
 _CHUNK = 16384  # fits the cache
@@ -223,7 +223,7 @@ class Closed:
     def _integrals(
         self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball], factor: Callable[[Any], Any]
     ) -> list[Ball]:
-        """Return ``sum_j (int_0^1 factor(t) H_ij dt) s_j`` by two rules, which tell the error."""
+        """Return ``sum_j (int_0^1 factor(t) H_ij dt) s_j`` as :func:`integrate` does."""
         d = len(s)
 
         def entries(t: Any) -> Sequence[Ball]:
@@ -239,10 +239,11 @@ def integrate(
     factor: Callable[[Any], Any],
     positive: Sequence[int],
 ) -> list[Ball]:
-    """Return ``int_0^1 factor(t) f_i(t) dt`` by two Gauss-Legendre rules, which tell the error.
+    """Return ``int_0^1 factor(t) f_i(t) dt`` by two Gauss-Legendre rules.
 
-    There is no bound where the f_i that are *positive* vary by more than a factor of 4: a rule
-    may step over what happens close to an end.
+    Their distance is added to the running error: an estimate of the error of the finer one, which
+    is far better, and no proof. There is no bound where the f_i that are *positive* vary by more
+    than a factor of 4: a rule may step over what happens close to an end.
     """
     totals, even = [], np.ones(1, dtype=bool)
     for nodes, weights in RULES:
