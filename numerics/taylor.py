@@ -177,7 +177,8 @@ class Taylor:
             share = left / scale
         state = self._evaluate(jets, share)
         h = share * scale
-        if h < self.time / (1 << self.bits) or (until is None and state == self.state):
+        short = h != left and h < self.time / (1 << self.bits)
+        if short or (until is None and state == self.state):
             raise NumericalError("a step no longer changes the state")
         self.state, self.time = state, self.time + h
 
@@ -206,6 +207,9 @@ def integrate(
     engine: Engine = Taylor,
 ) -> TaylorResult:
     """Integrate ``w' = f(w)``, ``w(0) = start``, until *stop* holds or the *time* is over.
+
+    Errors are estimated by the last Taylor coefficients: a weight of which the upper half of them
+    is 0 is taken for a polynomial of time.
 
     Args:
         tape: f, of n inputs and n outputs.

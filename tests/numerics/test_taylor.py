@@ -18,7 +18,7 @@ from derive.errors import NumericalError
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
 from numerics.builder import compile_forward
 from numerics.tape import Tape
-from numerics.taylor import Stepper, integrate
+from numerics.taylor import Stepper, Taylor, integrate
 
 ROOT = Path(__file__).parent.parent.parent
 W, V = Name("w"), Name("v")
@@ -181,6 +181,15 @@ def test_an_end_that_is_no_binary_fraction_is_met_exactly(end: Fraction, digits:
     with mpmath.workdps(digits + 10):
         exact = mpmath.exp(mpmath.mpf(end.numerator) / end.denominator)
         assert abs(found / exact - 1) < mpmath.mpf(10) ** (1 - digits)
+
+
+def test_an_end_just_after_a_step_is_met() -> None:
+    run = Taylor(compile_forward([W], ["w"]), [ONE], 20)
+    run.step(None)
+    before, end = run.state[0], run.time + Fraction(1, 10**80)
+    run.step(end)
+    assert run.time == end
+    assert error(run.state[0], before) < 1e-30
 
 
 TIMES = st.fractions(Fraction(1, 10**4), 3, max_denominator=10**4)
