@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import sympy
 from sympy import Expr, Symbol
 
+from derive.stages.coefficients import Coefficients, Unexpanded
 from derive.stages.piece import Piece, Root
 from numerics.mirror import invert
 from numerics.statements import NoSource, Statements, safe
@@ -124,7 +125,14 @@ def _beyond(part: Expr, end: Expr) -> Expr:
 
 
 def _vanishes(expression: Expr) -> bool:
-    return bool(sympy.simplify(sympy.powdenest(expression, force=True)) == 0)
+    """Tell whether an expression is proved to be the zero function; False where it is not."""
+    powers = [p for p in expression.atoms(sympy.Pow) if not p.exp.is_Rational]
+    exponents = {s.name for p in powers for s in p.exp.free_symbols}
+    positive = {s.name for s in expression.free_symbols if s.is_positive}
+    try:
+        return Coefficients(positive, parameters=exponents).is_zero(expression)
+    except Unexpanded:
+        return False
 
 
 def hessian(piece: Piece) -> tuple[Expr, ...]:
