@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -22,10 +22,16 @@ class Blocks:
     parts: tuple[tuple[tuple[int, ...], Form], ...]
     d: int
 
+    def _summands(self) -> Iterator[tuple[tuple[int, ...], Form]]:
+        """Yield the parts, as precise near 0 as their sum needs."""
+        for positions, form in self.parts:
+            alone = len(self.parts) == 1 or not isinstance(form, TieredForm)
+            yield positions, form if alone else form.summand
+
     def value(self, beta: Sequence[Array]) -> Array:
         """Return Q."""
         total = 0 * beta[0]
-        for positions, form in self.parts:
+        for positions, form in self._summands():
             total = total + form.value([beta[i] for i in positions])
         return total
 
@@ -59,7 +65,7 @@ class Blocks:
     def bregman(self, b: Sequence[Array], b0: Sequence[Array]) -> Array:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``."""
         total = 0 * b[0]
-        for positions, form in self.parts:
+        for positions, form in self._summands():
             left, right = ([x[i] for i in positions] for x in (b, b0))
             total = total + bregman(form, left, right)
         return total

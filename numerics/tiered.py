@@ -14,24 +14,33 @@ from numerics.curve import Curve
 from numerics.forms import Form
 from numerics.program import program
 from numerics.statements import NoSource
-from numerics.tiers import Closed, Formula, Start, evaluate
+from numerics.tiers import SMALLEST, SUMMAND, Closed, Formula, Start, evaluate
 
 
 class TieredForm:
     """Q on one block from its program; *plain* solves for beta where that has no formula."""
 
-    def __init__(self, q: Closed | Curve, start: Start, plain: Form) -> None:
-        """Bind the formulas to a start."""
-        self._q, self._start, self.plain = q, start, plain
+    def __init__(
+        self, q: Closed | Curve, start: Start, plain: Form, least: float = SMALLEST
+    ) -> None:
+        """Bind the formulas to a start; see :func:`numerics.tiers.evaluate` for *least*."""
+        self._q, self._start, self.plain, self._least = q, start, plain, least
 
-    def _evaluate(self, formulas: Sequence[Formula], columns: Sequence[Array]) -> list[Array]:
+    @property
+    def summand(self) -> TieredForm:
+        """The same where other forms are added to it."""
+        return TieredForm(self._q, self._start, self.plain, SUMMAND)
+
+    def _evaluate(
+        self, formulas: Sequence[Formula], columns: Sequence[Array], least: float = SMALLEST
+    ) -> list[Array]:
         shape = np.shape(columns[0])
         flat = [np.reshape(x, -1) for x in columns]
-        return [x.reshape(shape) for x in evaluate(formulas, self._start, flat)]
+        return [x.reshape(shape) for x in evaluate(formulas, self._start, flat, least)]
 
     def value(self, beta: Sequence[Array]) -> Array:
         """Return Q - Q(beta_0)."""
-        return self._evaluate(self._q.value_forms(), beta)[0]
+        return self._evaluate(self._q.value_forms(), beta, self._least)[0]
 
     def gradient(self, beta: Sequence[Array]) -> list[Array]:
         """Return dQ/dbeta."""
@@ -43,7 +52,7 @@ class TieredForm:
 
     def bregman(self, b: Sequence[Array], b0: Sequence[Array]) -> Array:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``."""
-        return self._evaluate(self._q.bregman_forms(), [*b, *b0])[0]
+        return self._evaluate(self._q.bregman_forms(), [*b, *b0], self._least)[0]
 
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
         """Return the beta with grad Q(beta) = y."""

@@ -17,7 +17,10 @@ Formula: TypeAlias = Callable[..., Sequence[Ball]]
 
 TOLERANCE = 9.5e-15
 """A result is used if the bound of its relative error is below this."""
-_SMALLEST = 2.0**-1022  # what is smaller need not be told from 0
+SMALLEST = 2.0**-1022
+"""What is smaller need not be told from 0."""
+SUMMAND = 2.0**-1074
+"""The same for what is added to other numbers."""
 _DIGITS = (50, 100, 200, 400, 800, 1600)
 _CHUNK = 16384  # fits the cache
 RULES = [np.polynomial.legendre.leggauss(n) for n in (16, 10)]
@@ -79,10 +82,16 @@ def _doubles(x: Any) -> Any:
     return Double(v, float(lost) * (1 + 2.0**-50) + (Double.tiny if lost else 0.0))
 
 
-def evaluate(formulas: Sequence[Formula], start: Start, columns: Sequence[Array]) -> list[Array]:
+def evaluate(
+    formulas: Sequence[Formula],
+    start: Start,
+    columns: Sequence[Array],
+    least: float = SMALLEST,
+) -> list[Array]:
     """Evaluate forms of one formula at n points; nan where it is undefined or infinite.
 
-    In doubles the forms are tried in turn, then the first one in decimals.
+    In doubles the forms are tried in turn, then the first one in decimals. What is smaller than
+    *least* is given to within that.
     """
     size = len(columns[0])
     length = max(1, _CHUNK // max(1, sum(np.size(x) for x in columns) // max(1, size)))
@@ -90,22 +99,26 @@ def evaluate(formulas: Sequence[Formula], start: Start, columns: Sequence[Array]
     with np.errstate(all="ignore"):
         for low in range(0, max(size, 1), length):
             index = np.arange(low, min(low + length, size))
-            parts.append(_chunk(formulas, start, columns, index))
+            parts.append(_chunk(formulas, start, columns, index, least))
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
 def _chunk(
-    formulas: Sequence[Formula], start: Start, columns: Sequence[Array], index: Array
+    formulas: Sequence[Formula],
+    start: Start,
+    columns: Sequence[Array],
+    index: Array,
+    least: float,
 ) -> list[Array]:
     results: list[Array] = []
     finite = np.all([_whole(np.isfinite(x[index])) for x in columns], axis=0)
     open_ = np.flatnonzero(finite)
     for formula in formulas:
-        open_ = _settle(formula, start, columns, index, open_, results, Double)
+        open_ = _settle(formula, start, columns, index, open_, results, Double, least)
     for digits in _DIGITS:
         if len(open_):
             with decimal.localcontext(_context(digits)):
-                open_ = _settle(formulas[0], start, columns, index, open_, results, Digits)
+                open_ = _settle(formulas[0], start, columns, index, open_, results, Digits, least)
     for x in results:
         x[open_] = np.nan
     return results
@@ -125,6 +138,7 @@ def _settle(
     open_: Array,
     results: list[Array],
     kind: type[Ball],
+    least: float,
 ) -> Array:
     """Write results at the open points, and return where they are not good."""
     where = index[open_]
@@ -139,7 +153,7 @@ def _settle(
         result[open_] = v
         size = np.abs(v)
         close = d < TOLERANCE * size if kind is Double else _close(x, shape)
-        good &= _whole(close | (size + d < _SMALLEST))
+        good &= _whole(close | (size + d < least))
     return open_[~good]
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from numerics.ball import Array
-from numerics.tiers import Constants, Start, evaluate
+from numerics.tiers import SMALLEST, SUMMAND, Constants, Start, evaluate
 
 Block: TypeAlias = tuple[Sequence[int], Callable[[Constants], None], Any]
 """Which outputs, counted from 0; what adds the constants; the formulas."""
@@ -69,10 +69,12 @@ class Vectorized:
             for name, x in self._start.items()
         }
         found = []
+        added = len(self._blocks) > 1 and forms in ("value_forms", "bregman_forms")
+        least = SUMMAND if added else SMALLEST
         for outputs, constants, q in self._blocks:
             flat = [np.broadcast_to(c[i], shape).ravel() for c in columns for i in outputs]
             try:
-                results = evaluate(getattr(q, forms)(), Start(start, constants), flat)
+                results = evaluate(getattr(q, forms)(), Start(start, constants), flat, least)
             except ZeroDivisionError:
                 shown = ", ".join(f"{name} = {x}" for name, x in self._start.items())
                 raise ValueError(f"Q is undefined at the start {shown[:200]}") from None
