@@ -201,19 +201,39 @@ def _careful(function: Callable[[Any], Any], *series: int) -> Callable[[Any], An
     return _each(apply)
 
 
+ROUNDED: dict[str, Callable[[Any], Any]] = {
+    "sqrt": decimal.Decimal.sqrt,
+    "ln": decimal.Decimal.ln,
+    "exp": decimal.Decimal.exp,
+}
+"""Functions of one decimal, right to its context; :mod:`numerics.tiered` puts faster ones here."""
+
+
+def _sqrt(x: Any) -> Any:
+    return ROUNDED["sqrt"](x)
+
+
+def _ln(x: Any) -> Any:
+    return ROUNDED["ln"](x)
+
+
+def _exp(x: Any) -> Any:
+    return ROUNDED["exp"](x)
+
+
 def _asinh(x: Any) -> Any:
-    return ((abs(x) + (x * x + 1).sqrt()).ln()).copy_sign(x)
+    return _ln(abs(x) + _sqrt(x * x + 1)).copy_sign(x)
 
 
 def _tanh(x: Any) -> Any:
-    power = (-2 * abs(x)).exp()
+    power = _exp(-2 * abs(x))
     return ((1 - power) / (1 + power)).copy_sign(x)
 
 
 def _atan(x: Any) -> Any:
     """Return atan x by its series, after four halvings."""
     for _ in range(4):
-        x = x / (1 + (1 + x * x).sqrt())
+        x = x / (1 + _sqrt(1 + x * x))
     square, term, total, n = x * x, x, x, 1
     while abs(term) > abs(total).scaleb(-decimal.getcontext().prec - 1):
         term, n = -term * square, n + 2
@@ -222,14 +242,14 @@ def _atan(x: Any) -> Any:
 
 
 Digits.functions = {
-    "sqrt": _each(lambda x: x.sqrt()),
-    "exp": _each(lambda x: x.exp()),
-    "log": _each(lambda x: x.ln()),
-    "expm1": _careful(lambda x: x.exp() - 1, 2, 6),
-    "log1p": _careful(lambda x: (1 + x).ln(), -2, 3),
+    "sqrt": _each(_sqrt),
+    "exp": _each(_exp),
+    "log": _each(_ln),
+    "expm1": _careful(lambda x: _exp(x) - 1, 2, 6),
+    "log1p": _careful(lambda x: _ln(1 + x), -2, 3),
     "asinh": _careful(_asinh, 0, -6),
-    "sinh": _careful(lambda x: (x.exp() - (-x).exp()) / 2, 0, 6),
-    "cosh": _each(lambda x: (x.exp() + (-x).exp()) / 2),
+    "sinh": _careful(lambda x: (_exp(x) - _exp(-x)) / 2, 0, 6),
+    "cosh": _each(lambda x: (_exp(x) + _exp(-x)) / 2),
     "tanh": _careful(_tanh, 0, -3),
     "atan": _careful(_atan, 0, -3),
 }

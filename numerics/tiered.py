@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from derive.records import Potential
+from numerics import mpfr_decimals
 from numerics.backend import Array
+from numerics.ball import ROUNDED
 from numerics.curve import Curve
 from numerics.forms import Form
 from numerics.program import program
 from numerics.statements import NoSource
 from numerics.tiers import SMALLEST, SUMMAND, Closed, Formula, Start, evaluate
+
+ROUNDED.update(sqrt=mpfr_decimals.sqrt, ln=mpfr_decimals.ln, exp=mpfr_decimals.exp)
 
 
 class TieredForm:
