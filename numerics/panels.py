@@ -16,7 +16,7 @@ from numerics.ball import Array, Ball, Digits, agreed, pairwise_sum
 from numerics.tiers import Closed, Constants, Formula
 
 _MOST = 600
-"""Panels after which no result is given."""
+"""Panels of one point after which it has no result."""
 _EVEN = 16
 """Within a panel the integrand varies by at most this factor."""
 _NEGLIGIBLE = Fraction(1, 10**20)
@@ -64,13 +64,18 @@ def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequ
     count = int(np.prod(shape))
     values = np.full(count, kind.zero)
     errors = np.full(count, kind.zero)
-    open_ = [(Fraction(0), Fraction(1), np.arange(count))]
     # More digits than the nodes have help close to the start only, where one panel does.
     beyond = kind is Digits and decimal.getcontext().prec > 2 * _NODE_DIGITS
-    for _ in range(1 if beyond else _MOST):
-        if not open_:
-            break
+    left = np.full(count, 1 if beyond else _MOST)
+    open_ = [(Fraction(0), Fraction(1), np.arange(count))]
+    while open_:
         low, width, index = open_.pop()
+        given_up = left[index] == 0
+        values[index[given_up]] = kind.zero + type(kind.zero)("nan")
+        index = index[~given_up & (errors[index] - errors[index] == 0)]
+        if not len(index):
+            continue
+        left[index] -= 1
         at = [x.take(index) for x in parts]
         panel = _panel(function, _at(c, index), low, width, at)
         small = panel.most * kind.of(width / _NEGLIGIBLE).v < values[index]
@@ -79,12 +84,10 @@ def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequ
         rounded = at[0].unit * abs(values[index] + panel.found.v)
         values[index] = np.where(done, values[index] + panel.found.v, values[index])
         errors[index] = np.where(done, errors[index] + lost + rounded, errors[index])
-        errors[index[~panel.finite]] = type(kind.zero)("inf")
+        values[index[~panel.finite]] = errors[index[~panel.finite]] = type(kind.zero)("inf")
         if len(rest := index[panel.finite & ~done]):
             halves = [(low, width / 2, rest), (low + width / 2, width / 2, rest)]
             open_ += halves if panel.rising else halves[::-1]
-    for _, _, index in open_:
-        values[index] = type(kind.zero)("nan")
     return kind(values.reshape(shape), errors.reshape(shape))
 
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from numerics.ball import Array, Ball
+from numerics.ball import Array, Ball, tighter
 from numerics.lengths import column, dot, length, total, unit
 from numerics.tiers import Closed, Constants, Formula, Start, evaluate
+
+Polar: TypeAlias = tuple[Ball, Ball]
+"""A length and a direction."""
+Ray: TypeAlias = Callable[[Constants, Ball, Ball, Ball], Ball]
+
+
+def _polar(b: Ball) -> Polar:
+    size = length(b)
+    return size, unit(b, size)
 
 
 class Radial:
@@ -30,7 +39,10 @@ class Radial:
 
     def value_forms(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``, a divergence as grad Q(beta_0) = 0."""
-        return [lambda c, b, f=f: f(c, b, self._origin(c)) for f in self.bregman_forms()]
+        return [
+            lambda c, b, a=a: self._bregman(c, b, _polar(b), *self._origin(c), a)
+            for a in self._rays()
+        ]
 
     def gradient_forms(self) -> list[Formula]:
         """Return forms of grad Q."""
@@ -54,16 +66,24 @@ class Radial:
 
     def bregman_forms(self) -> list[Formula]:
         """Return forms of ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``."""
-        differences = [
-            lambda c, b, b0, f=f: self._bregman(c, b, b0, lambda s, s0, _: f(c, s, s0)[0])
-            for f in self.q.difference_forms()
+        return [
+            lambda c, b, b0, a=a: self._bregman(c, b, _polar(b), b0, _polar(b0), a)
+            for a in self._rays()
         ]
-        return [*differences, self._segment]
 
-    def _origin(self, c: Constants) -> Ball:
+    def _rays(self) -> list[Ray]:
+        """Return forms of the divergence of q from s_0 to s, functions of c, s, s_0, s - s_0."""
+        return [
+            *(lambda c, s, s0, _, f=f: f(c, s, s0)[0] for f in self.q.difference_forms()),
+            lambda c, _, s0, step: self.q.segment(c, [s0], [step]),
+        ]
+
+    def _origin(self, c: Constants) -> tuple[Ball, Polar]:
+        """Return beta_0, its length, which is known better than from its entries, and direction."""
         vector: Ball = c.vector
-        s0: Ball = c.origin[0] * self.sign
-        return unit(vector, length(vector)) * s0
+        s0: Ball = c.origin[0]
+        e0 = unit(vector, length(vector)) * self.sign
+        return e0 * s0, (s0, e0)
 
     def _gradient(self, c: Constants, b: Ball) -> Sequence[Ball]:
         (T,) = self.tangential(c, length(b))
@@ -93,22 +113,20 @@ class Radial:
         (s,) = self.q.inverse(c, size)
         return [column(y.of(s)) * unit(dual, size)]
 
-    def _segment(self, c: Constants, b: Ball, b0: Ball) -> Sequence[Ball]:
-        return self._bregman(c, b, b0, lambda _, s0, step: self.q.segment(c, [s0], [step]))
-
-    def _bregman(self, c: Constants, b: Ball, b0: Ball, along: Any) -> Sequence[Ball]:
+    def _bregman(
+        self, c: Constants, b: Ball, at: Polar, b0: Ball, at0: Polar, along: Ray
+    ) -> Sequence[Ball]:
         """Return what q gives along the ray, and ``q'(s0) s |e - e0|^2/2`` of directions e.
 
         Neither part is negative. |e - e0|^2/2 is 1 - <e, e0>.
         """
-        s, s0 = length(b), length(b0)
-        sums = s + s0
-        step = dot(b - b0, unit(b + b0, sums))
-        turn = unit(b, s) - unit(b0, s0)
+        (s, e), (s0, e0) = at, at0
+        step = tighter(dot(b - b0, unit(b + b0, s + s0)), s - s0)
+        turn = e - e0
         (slope,) = self.q.gradient(c, s0)
         across = b.of(slope) * s * total(turn * turn) * b.of(Fraction(1, 2))
         across = across.outside((s0.v == 0) & (b.of(slope).v != 0), False)
-        found = across + along(s, s0, step)
+        found = across + along(c, s, s0, step)
         if np.any(b.d != 0) or np.any(b0.d != 0):
             return [found]
         same = np.all(np.asarray(b.v == b0.v, dtype=bool), axis=-1)

@@ -150,7 +150,7 @@ def _settle(
     for result, x in zip(results, found, strict=True):
         shape = (len(where), *result.shape[1:])
         v, d = (np.broadcast_to(np.asarray(y, dtype=np.float64), shape) for y in (x.v, x.d))
-        result[open_] = v
+        result[open_] = v if kind is Double else np.where(_finite(x, shape), v, np.nan)
         size = np.abs(v)
         close = d < TOLERANCE * size if kind is Double else _close(x, shape)
         good &= _whole(close | (size + d < least))
@@ -163,9 +163,16 @@ def _whole(good: Array) -> Array:
 
 
 def _close(x: Ball, shape: tuple[int, ...]) -> Array:
-    """Tell which decimals are known nearly to the digits of a double, or undefined."""
-    known = (x.d * 2**50 < abs(x.v)) | (x.v != x.v)
-    return np.broadcast_to(np.asarray(known, dtype=bool), shape)
+    """Tell which decimals are known nearly to the digits of a double, undefined or infinite.
+
+    What is infinite in decimals is a pole, or beyond all doubles: more digits change nothing.
+    """
+    known = np.broadcast_to(np.asarray(x.d * 2**50 < abs(x.v), dtype=bool), shape)
+    return known | ~_finite(x, shape)
+
+
+def _finite(x: Ball, shape: tuple[int, ...]) -> Array:
+    return np.broadcast_to(np.asarray(x.v - x.v == 0, dtype=bool), shape)
 
 
 class Closed:
