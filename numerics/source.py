@@ -159,7 +159,11 @@ def _inverse(piece: Piece) -> Function | None:
         image = invert(piece.gradient[0], piece.betas[0], duals[0])
         solved = None if image is None else ((image,), _NO_ROOTS)
     else:
-        solved = _solve_through_root(piece, duals) or _solve_common_factor(piece, duals)
+        solved = (
+            _solve_through_root(piece, duals)
+            or _solve_common_factor(piece, duals)
+            or _solve_terms(piece, duals)
+        )
     if solved is None:
         return None
     return Function("inverse", duals, solved[1], solved[0], "the beta with grad Q(beta) = y")
@@ -207,3 +211,61 @@ def _solve_common_factor(
     if len(moving) != 1 or not moving[0].is_polynomial(root.symbol):
         return None
     return images, (Root(root.symbol, moving[0], None, root.branch, 0),)
+
+
+def _solve_terms(
+    piece: Piece, duals: Sequence[Symbol]
+) -> tuple[tuple[Expr, ...], tuple[Root, ...]] | None:
+    """Solve ``c_i + sum_k M_ik phi_k(A_k) = y_i`` for the roots A_k, or for beta without roots.
+
+    The polynomials of the roots, linear in beta, give beta then.
+    """
+    betas = piece.betas
+    unknowns = tuple(r.symbol for r in piece.roots) or betas
+    found = _terms(piece.gradient, unknowns)
+    if len(unknowns) != len(betas) or found is None:
+        return None
+    parts, matrix, rest = found
+    if matrix.has(*betas) or rest.has(*betas) or matrix.det() == 0:
+        return None
+    images = []
+    for unknown, part, value in zip(
+        unknowns, parts, matrix.LUsolve(sympy.Matrix(duals) - rest), strict=True
+    ):
+        image = invert(part, unknown, sympy.expand(value))
+        if image is None:
+            return None
+        images.append(image)
+    if not piece.roots:
+        return tuple(images), _NO_ROOTS
+    polynomials = [r.polynomial for r in piece.roots]
+    if any(sympy.Poly(f, *betas).total_degree() > 1 for f in polynomials):
+        return None
+    rows, right = sympy.linear_eq_to_matrix(polynomials, *betas)
+    if rows.det() == 0:
+        return None
+    at = dict(zip(unknowns, images, strict=True))
+    solved = (sympy.expand(sympy.cancel(b)) for b in rows.LUsolve(right))
+    return tuple(b.subs(at) for b in solved), _NO_ROOTS
+
+
+def _terms(
+    expressions: Sequence[Expr], unknowns: Sequence[Symbol]
+) -> tuple[list[Expr], sympy.Matrix, sympy.Matrix] | None:
+    """Write expressions as M phi + c, each phi_k a function of one unknown; None where not."""
+    n = len(unknowns)
+    parts: dict[Symbol, Expr] = {}
+    matrix, rest = sympy.zeros(len(expressions), n), sympy.zeros(len(expressions), 1)
+    for i, expression in enumerate(expressions):
+        for term in sympy.Add.make_args(sympy.expand(expression)):
+            inside = [u for u in unknowns if term.has(u)]
+            if len(inside) > 1:
+                return None
+            if not inside:
+                rest[i] += term
+                continue
+            factor, part = term.as_independent(*inside, as_Add=False)
+            if parts.setdefault(inside[0], part) != part:
+                return None
+            matrix[i, unknowns.index(inside[0])] += factor
+    return ([parts[u] for u in unknowns], matrix, rest) if len(parts) == n else None
