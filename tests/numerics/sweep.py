@@ -1,188 +1,306 @@
-"""Results in doubles against mpmath, over the range of doubles and many starts."""
+"""Float64 results of Q for the models of the catalogue, against 60 digits and more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import math
+import re
+import zlib
+from dataclasses import dataclass, field
 from typing import Any
 
+import flint
 import mpmath
 import numpy as np
-import sympy
-from mpmath import mpf
 
-from derive import Parameterization, derive
-from derive.records import Potential
-from numerics.program import program, start_outputs
-from numerics.source import hessian
-from numerics.vectorized import Vectorized
+from derive import InputError
+from derive.catalogue import entries, find
+from derive.catalogue.model import derive_entry
+from derive.stages.radial_potential import RadialPotential
+from numerics.lowering import lower
+from numerics.radial_lowering import lower_radial
+from tests.numerics.engines import Balls, Multiprecision
+from tests.numerics.reference import Reference, Undecided, Unsolved
 
-TIED = {"p": "alpha", "m": "alpha"}
-NORMALIZED = ("g*v1/sqrt(v1**2+v2**2)", "g*v2/sqrt(v1**2+v2**2)")
-MODELS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
-    "linear": (("w",), {}),
-    "square": (("w**2",), {"w": "alpha"}),
-    "exponential": (("exp(w)",), {"w": "log_alpha"}),
-    "tied": (("p**2-m**2",), TIED),
-    "tied, free start": (("p**2-m**2",), {}),
-    "untied": (("u*v-x*y",), {}),
-    "deep 3": (("p**3-m**3",), TIED),
-    "deep 5": (("p**5-m**5",), TIED),
-    "deep D": (("p**D-m**D",), TIED),
-    "neuron": (("a*u1", "a*u2"), {}),
-    "deep neuron": (("a*b*u1", "a*b*u2"), {}),
+_SLOW = {
+    "deep-diagonal": 2_000,
+    "deep-diagonal-5": 2_000,
+    "deep-neuron": 4_000,
+    "weight-normalization": 2_000,
 }
-SIZES = {"value": 1, "gradient": 1, "hessian": 2, "bregman": 1}
 
 
-def potential(name: str) -> Potential:
-    outputs, start = MODELS[name]
-    return derive(Parameterization.parse(outputs, start=start)).potential
+def points_of(name: str) -> int:
+    """Return how many points are compared: fewer where one takes 10 ms and more."""
+    return _SLOW.get(name, 100_000)
+
+
+FUNCTIONS = ("value", "gradient", "hessian", "product", "inverse", "bregman")
+MODELS = tuple(e.id for e in entries() if e.verdict == "PROVED")
+POSITIVE = ("square", "exponential", "symmetric-factorization-commuting")
+"""Models whose beta is positive."""
+_LADDER = (320, 800, 2000, 5000, 12_000)
+_PROVED = 205  # 60 digits and a few bits
+_LEAST, _OVER = 2.0**-1022, flint.arb(2) ** 1024
+_POINTS = 250
+"""Points for each start."""
+_EVERY = 64
+"""Of so many points one is computed by mpmath too."""
+_DIRECTIONS = ((2, 3, 6), (-6, 2, 3), (6, -2, -3), (1, 2, -2), (-4, -4, 7), (2, 10, 11))
+"""Integer vectors of integer lengths: so u_0 has exactly the length that a start says."""
+
+
+@dataclass
+class Row:
+    """What a sweep found of one function of one model."""
+
+    compared: int = 0
+    worst: float = 0.0
+    at: str = ""
+    beyond: int = 0
+    missing: int = 0
+    checked: int = 0
+    disagreeing: int = 0
+
+    def add(self, other: Row) -> None:
+        for name in ("compared", "beyond", "missing", "checked", "disagreeing"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        if other.worst > self.worst:
+            self.worst, self.at = other.worst, other.at
+
+
+@functools.cache
+def potential_of(name: str) -> Any:
+    """Return the derived Q of a model of the catalogue."""
+    return derive_entry(find(name)).potential
 
 
 class Sweep:
-    """One model at drawn points and starts."""
+    """One model at drawn starts and points."""
 
-    def __init__(self, name: str, count: int, seed: int) -> None:
-        self.potential = potential(name)
-        self.piece = self.potential.pieces[0]
-        written = program(self.potential, 0)
-        self.names = written.names
-        rng = np.random.default_rng(seed)
-        self.start: dict[str, Any] = {n: 10 ** rng.uniform(-8, 8, count) for n in self.names}
-        if "log_alpha" in self.start:
-            self.start["log_alpha"] = np.log(self.start["log_alpha"])
-        if "D" in self.start:
-            self.start["D"] = rng.integers(3, 8, count).astype(float)
-        self.d = len(self.piece.betas)
-        self.points = [self._points(name, rng, count) for _ in range(2)]
-        self.q = Vectorized([(written.outputs, *written.load())], self.start)
-        self.origin = [
-            self._function(e)
-            for e in start_outputs(self.potential.parameterization, written.outputs)
-        ]
+    def __init__(self, name: str, seed: int, every: int = _EVERY) -> None:
+        self.name, self.potential = name, potential_of(name)
+        self.rng = np.random.default_rng([zlib.crc32(name.encode()), seed])
+        self.references = [Reference(self.potential, e) for e in (Balls(), Multiprecision())]
+        self.radial = isinstance(self.potential, RadialPotential)
+        self.rows = {f: Row() for f in FUNCTIONS if f != "product" or self.radial}
+        self._every = every
 
-    def _points(self, name: str, rng: Any, count: int) -> Any:
-        size = 10 ** rng.uniform(-300, 300, count)
-        if name in ("square", "exponential"):
-            return size
-        signs = rng.choice([-1, 1], (count, self.d))
-        shares = 10 ** rng.uniform(-3, 0, (count, self.d))
-        found = size[:, None] * signs * (shares if self.d > 1 else 1)
-        return found[:, 0] if self.d == 1 else found
+    def run(self, wanted: int, points: int = _POINTS, starts: int = 4000) -> dict[str, Row]:
+        """Draw starts, and points for each, until every function was compared so often."""
+        for _ in range(starts):
+            if open_ := [f for f, row in self.rows.items() if row.compared < wanted]:
+                self._start(open_, points)
+        return self.rows
 
-    def result(self, what: str) -> Any:
-        """Return the results in doubles, one row for each point."""
-        arguments = self.points if what == "bregman" else self.points[:1]
-        found = getattr(self.q, what)(*arguments)
-        return np.reshape(found, (len(self.points[0]), -1))
+    def _start(self, functions: list[str], count: int) -> None:
+        start, q = self._lowered()
+        b, b0, x = self._points(q, count)
+        results: dict[str, Any] = {}
+        y = q.gradient(b) if "inverse" in functions else b
+        with np.errstate(all="ignore"):
+            for f in functions:
+                results[f] = np.reshape(self._evaluate(q, f, b, b0, x, y), (count, -1))
+        rows = [np.reshape(v, (count, -1)) for v in (b, b0, x, y)]
+        envs: dict[tuple[int, int], Any] = {}
+        for i in range(count):
+            _Point(self, start, envs, [v[i] for v in rows]).compare(
+                {f: results[f][i] for f in functions}
+            )
 
-    def inverse_errors(self) -> Any:
-        """Return ``|Q'(beta) - y|/|beta Q''(beta)|`` at the beta found for y, for one output."""
-        slopes = self.q.gradient(self.points[0])
-        self.points[0] = self.q.inverse(slopes)
-        found = np.zeros(len(slopes))
-        for i, (beta, y) in enumerate(zip(self.points[0], slopes, strict=True)):
-            if 2.0**-1022 <= abs(beta) < np.inf and abs(y) >= 2.0**-1022:
-                (slope,), (rate,) = self._true("gradient", i), self._true("hessian", i)
-                found[i] = abs((slope - mpf(float(y))) / (rate * mpf(float(beta))))
-        return found
+    def _evaluate(self, q: Any, function: str, b: Any, b0: Any, x: Any, y: Any) -> Any:
+        match function:
+            case "value":
+                return q(b)
+            case "bregman":
+                return q.bregman(b, b0)
+            case "product":
+                return q.hessian_product(b, x)
+            case "inverse":
+                return q.inverse_gradient(y)
+        return getattr(q, function)(b)
 
-    def errors(self, what: str, results: Any = None, at: Any = None) -> Any:
-        """Return the relative errors where the true value is a normal double, else 0.
+    def _lowered(self) -> tuple[dict[str, Any], Any]:
+        """Draw a start that Q was derived for, and lower Q there."""
+        while True:
+            start = self._drawn()
+            try:
+                q = lower_radial(self.potential, start) if self.radial else lower(
+                    self.potential, start, check=False
+                )  # fmt: skip
+            except InputError:
+                continue
+            if np.all(np.isfinite(q.gradient(np.array(q.beta0)))):
+                return start, q
 
-        They are those of *results*, by default of all, at the points *at*, by default at all.
-        """
-        results = self.result(what) if results is None else results
-        found = np.zeros(results.shape)
-        for i in range(len(results)) if at is None else at:
-            for j, (x, true) in enumerate(zip(results[i], self._true(what, i), strict=True)):
-                if mpf(2) ** -1022 <= abs(true) < mpf(2) ** 1024:
-                    found[i, j] = abs(mpf(float(x)) / true - 1) if x == x else np.inf
-        return found
+    def _drawn(self) -> dict[str, Any]:
+        rng, radial = self.rng, self.radial
+        model = self.potential.model.reduced if radial else self.potential.parameterization
+        pieces = [self.potential.piece] if radial else self.potential.pieces
+        told = " ".join(a for piece in pieces for a in piece.assumptions)
+        start: dict[str, Any] = {}
+        for name in (*(() if radial else model.parameters), *model.start_symbols):
+            size = 10 ** rng.uniform(-8, 8)
+            if name not in model.positive and not re.search(rf"\b{name} > 0", told):
+                size *= rng.choice([-1, 1])
+            start[name] = size
+        if "D" in start:
+            start["D"] = float(rng.integers(3, 9))
+        if "rho" in start:
+            start["rho"] = 10 ** rng.uniform(-3, 0)
+        if self.name == "exponential":
+            start["w_0"] = rng.uniform(-8, 8) * math.log(10)
+        if radial:
+            self._vector(start)
+        return start
 
-    def _true(self, what: str, i: int) -> list[Any]:
-        """Return the numbers meant, right to more than 60 digits."""
-        start = {n: mpf(float(x[i])) for n, x in self.start.items()}
-        b, b0 = ([mpf(float(x)) for x in np.atleast_1d(p[i])] for p in self.points)
-        logs = [abs(mpmath.log10(abs(x))) for x in (*b, *b0)]
-        spread = sum(abs(mpmath.log10(abs(x))) if x else 0 for x in start.values())
-        with mpmath.workdps(100 + int(4 * max(logs) + 12 * spread)):
-            for symbol, value in self.piece.constants:
-                start[symbol.name] = self._function(value)(start)
-            if what == "bregman":
-                left, right = self._at(start, b), self._at(start, b0)
-                rise = self._value(left) - self._value(right)
-                slopes = [self._function(g)(right) for g in self.piece.gradient]
-                return [rise - sum(g * (x - y) for g, x, y in zip(slopes, b, b0, strict=True))]
-            at = self._at(start, b)
-            if what == "value":
-                origin = self._at(start, [f(start) for f in self.origin])
-                return [self._value(at) - self._value(origin)]
-            if what == "gradient":
-                return [self._function(g)(at) for g in self.piece.gradient]
-            if self.piece.curve is None:
-                return [self._function(h)(at) for h in hessian(self.piece)]
-            z, curve = self.piece.curve.parameter, self.piece.curve
-            rates = (e.diff(z) for e in (self.piece.gradient[0], curve.beta))
-            rate, slope = (self._function(e)(at) for e in rates)
-            return [rate / slope]
+    def _vector(self, start: dict[str, Any]) -> None:
+        """Draw u_0, of the length that the start says."""
+        model, rng = self.potential.model, self.rng
+        direction = _DIRECTIONS[rng.integers(len(_DIRECTIONS))]
+        length = math.isqrt(sum(k * k for k in direction))
+        scale = float(np.float32(10 ** rng.uniform(-8, 8) / length))
+        norm = f"{model.norm}_0"
+        if norm in start:
+            del start[norm]
+        else:
+            (name,) = model.reduced.start_symbols
+            start[name] = scale * length
+        start[model.start_vector] = np.array(direction) * scale
 
-    def _value(self, at: dict[str, Any]) -> Any:
-        return self._function(self.piece.value)(at)
+    def _points(self, q: Any, count: int) -> tuple[Any, Any, Any]:
+        """Draw points log-uniformly; some close to beta_0, and some pairs close to each other."""
+        rng, d = self.rng, q.d
+        signs = 1 if self.name in POSITIVE else rng.choice([-1, 1], (2, count, d))
+        shares = 10 ** rng.uniform(-3, 0, (2, count, d)) if d > 1 else 1
+        b, b0 = 10 ** rng.uniform(-300, 300, (2, count, 1)) * signs * shares
+        near = 1 + rng.choice([-1, 1], (2, count, d)) * 10 ** rng.uniform(-15, -0.1, (2, count, d))
+        tenth, quarter = rng.random((count, 1)) < 0.1, rng.random((count, 1)) < 0.25
+        b = np.where(tenth & (q.beta0 != np.zeros(d)), near[0] * q.beta0, b)
+        b0 = np.where(quarter, near[1] * b, b0)
+        x = rng.normal(size=(count, d))
+        if d == 1:
+            return b[:, 0], b0[:, 0], x[:, 0]
+        return b, b0, x
 
-    def _at(self, start: dict[str, Any], beta: list[Any]) -> dict[str, Any]:
-        """Add beta, and the roots or the parameter that belong to it."""
-        at = {**start, **{s.name: x for s, x in zip(self.piece.betas, beta, strict=True)}}
-        for root in self.piece.roots:
-            rows = sympy.Poly(root.polynomial, root.symbol).all_coeffs()
-            at[root.symbol.name] = _largest_root([self._function(c)(at) for c in rows])
-        if self.piece.curve is not None:
-            at[self.piece.curve.parameter.name] = self._parameter(at, beta[0])
-        return at
-
-    def _parameter(self, at: dict[str, Any], beta: Any) -> Any:
-        """Bisect for z by the logarithm of its distance from an end or from 0, then polish."""
-        curve = self.piece.curve
-        assert curve is not None
-        name = curve.parameter.name
-        h, slope = self._function(curve.beta), self._function(curve.beta.diff(curve.parameter))
-        low, high = (self._function(e)(at) for e in curve.interval)
-        origin = h({**at, name: mpf(0)})
-        end = high if beta > origin else low
-        far = abs(beta - origin) > abs(h({**at, name: end / 2}) - origin)
-        goal, inner, outer = abs(beta - origin), mpf(0), mpf(2000)
-        for _ in range(60):
-            s = (inner + outer) / 2
-            x = mpmath.exp(-s) * end
-            point = end - x if far else x
-            grown = mpmath.inf if point == end else abs(h({**at, name: point}) - origin)
-            inner, outer = (s, outer) if (grown < goal) == far else (inner, s)
-        z = end - end * mpmath.exp(-s) if far else end * mpmath.exp(-s)
-        for _ in range(8):
-            z -= (h({**at, name: z}) - beta) / slope({**at, name: z})
-        return z
-
-    def _function(self, expression: Any) -> Callable[[dict[str, Any]], Any]:
-        found = _COMPILED.get(expression)
-        if found is None:
-            symbols = sorted(expression.free_symbols, key=str)
-            plain = [sympy.Dummy() for _ in symbols]
-            images = dict(zip(symbols, plain, strict=True))
-            function = sympy.lambdify(plain, expression.xreplace(images), "mpmath")
-            names = [s.name for s in symbols]
-            found = _COMPILED[expression] = lambda at: mpf(function(*(at[n] for n in names)))
-        return found
+    def note(self, function: str, error: float, at: Any) -> None:
+        row = self.rows[function]
+        if error > row.worst:
+            row.worst, row.at = error, str(at)
 
 
-_COMPILED: dict[Any, Callable[[dict[str, Any]], Any]] = {}
+@dataclass
+class _Point:
+    """One point: beta, beta_0 of the divergence, a vector, and a dual point."""
+
+    sweep: Sweep
+    start: dict[str, Any]
+    envs: dict[tuple[int, int], Any]
+    numbers: list[Any]
+    _known: dict[Any, Any] = field(default_factory=dict)
+
+    def compare(self, results: dict[str, Any]) -> None:
+        sampled = self.sweep.rng.integers(self.sweep._every) == 0
+        for function, found in results.items():
+            row = self.sweep.rows[function]
+            true, bits = self._true(function, found)
+            if true is None:
+                row.beyond += 1
+                # Without a solution there must be no normal number either.
+                normal = np.isfinite(found) & (abs(found) >= _LEAST)
+                if function == "inverse" and bits and np.any(normal):
+                    self.sweep.note(function, math.inf, (self.start, self.numbers))
+                continue
+            normal = 0
+            for x, exact in zip(found, true, strict=True):
+                if not _is_normal(exact):
+                    continue
+                normal += 1
+                if np.isnan(x):
+                    row.missing += 1
+                    self.sweep.note(function, math.inf, (self.start, self.numbers))
+                elif np.isinf(x):
+                    self.sweep.note(function, math.inf, (self.start, self.numbers))
+                else:
+                    error = float((abs(float(x) / exact - 1)).abs_upper())
+                    self.sweep.note(function, error, (self.start, self.numbers))
+            row.compared += bool(normal)
+            row.beyond += not normal
+            if sampled and normal:
+                row.checked += 1
+                row.disagreeing += not self._agrees(function, found, true, bits)
+
+    def _true(self, function: str, found: Any) -> tuple[list[Any] | None, int]:
+        """Return balls that prove 60 digits, or that the number is no normal double."""
+        for bits in _LADDER:
+            try:
+                true = self._at(function, 0, bits, found)
+            except Undecided:
+                continue
+            except Unsolved:
+                return None, 0
+            if all(map(_decided, true)):
+                return true, bits
+        return None, _LADDER[-1]
+
+    def _at(self, function: str, engine: int, bits: int, found: Any) -> list[Any]:
+        reference = self.sweep.references[engine]
+        reference.engine.use(bits)
+        if (engine, bits) not in self.envs:
+            start = reference.start(self.start)
+            start["origin"] = reference.point(start, start["beta0"])
+            self.envs[engine, bits] = start
+        start = self.envs[engine, bits]
+        b, b0, x, y = ([reference.engine.of(float(v)) for v in row] for row in self.numbers)
+        if function == "inverse":
+            if not np.all(np.isfinite(self.numbers[3])):
+                raise Unsolved
+            good = np.all(np.isfinite(found)) and np.any(found)
+            guess = [reference.engine.of(float(v)) for v in found] if good else b
+            try:
+                return reference.inverse(start, y, guess)
+            except Unsolved:
+                if len(b) > 1 or reference.reached(start, y, self.sweep.name in POSITIVE):
+                    raise Undecided from None
+                raise
+        point = self._point(reference, engine, bits, start, 0, b)
+        if function == "value":
+            return [reference.value(start, point, b, start["origin"])]
+        if function == "gradient":
+            return reference.gradient(start, point)
+        if function == "hessian":
+            return reference.hessian(point)
+        if function == "product":
+            rows, d = reference.hessian(point), len(b)
+            return [sum(rows[i * d + j] * x[j] for j in range(d)) for i in range(d)]
+        point0 = self._point(reference, engine, bits, start, 1, b0)
+        return [reference.bregman(start, point, b, point0, b0)]
+
+    def _point(self, reference: Any, engine: int, bits: int, start: Any, k: int, b: Any) -> Any:
+        if (engine, bits, k) not in self._known:
+            self._known[engine, bits, k] = reference.point(start, b)
+        return self._known[engine, bits, k]
+
+    def _agrees(self, function: str, found: Any, true: list[Any], bits: int) -> bool:
+        """Tell whether mpmath finds the same 58 digits."""
+        other = self._at(function, 1, bits + 64, found)
+        for x, exact in zip(other, true, strict=True):
+            if not _is_normal(exact):
+                continue
+            mantissa, exponent = exact.mid().man_exp()
+            if not abs(x / mpmath.ldexp(mpmath.mpf(int(mantissa)), int(exponent)) - 1) < 1e-58:
+                return False
+        return True
 
 
-def _largest_root(rows: list[Any]) -> Any:
-    """Fall from above by Newton's method; the highest coefficient is 1."""
-    slopes = [c * (len(rows) - 1 - i) for i, c in enumerate(rows[:-1])]
-    x = 2 * max(abs(c) ** (mpf(1) / k) for k, c in enumerate(rows) if k)
-    while True:
-        new = x - mpmath.polyval(rows, x) / mpmath.polyval(slopes, x)
-        if new >= x:
-            return x
-        x = new
+def _is_normal(x: Any) -> bool:
+    return bool(x.abs_lower() >= _LEAST and x.abs_upper() < _OVER)
+
+
+def _decided(x: Any) -> bool:
+    """Tell whether a ball has 60 digits, or holds no normal double."""
+    if not x.is_finite():
+        return False
+    if x.is_exact() or x.rel_accuracy_bits() >= _PROVED:
+        return True
+    return bool(x.abs_upper() < _LEAST or x.abs_lower() > _OVER)
