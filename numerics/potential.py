@@ -25,8 +25,9 @@ class Blocks:
     def _summands(self) -> Iterator[tuple[tuple[int, ...], Form]]:
         """Yield the parts, as precise near 0 as their sum needs."""
         for positions, form in self.parts:
-            alone = len(self.parts) == 1 or not isinstance(form, TieredForm)
-            yield positions, form if alone else form.summand
+            if len(self.parts) > 1 and isinstance(form, TieredForm):
+                form = form.summand
+            yield positions, form
 
     def value(self, beta: Sequence[Array]) -> Array:
         """Return Q."""
