@@ -76,8 +76,7 @@ def _radial_module(text: str, potential: RadialPotential) -> str:
     except NoSource as reason:
         raise NumericalError(f"Q has no NumPy module: {reason}") from None
     names = [name for name, _ in written.functions if name != ALONG]
-    formulas = ", ".join(f"_Block1.{name}" for name in names)
-    q = f"{written.kind.__name__}({formulas})"
+    q = _call(written.kind.__name__, 1, names, "        ")
     sign = potential.model.sign
     parts = "".join(f"        {part},\n" for part in (q, f"_Block1.{ALONG}", sign))
     block = f"_BLOCK = (\n    _Block1.constants,\n    Radial(\n{parts}    ),\n)"
@@ -189,15 +188,22 @@ def _blocks(programs: Sequence[Program]) -> str:
     for number, written in enumerate(programs, 1):
         names = [name for name, _ in written.functions]
         kind = written.kind.__name__
-        methods = ", ".join(f"_Block{number}.{name}" for name in names)
         lines += [
             "    (",
             f"        {written.outputs},",
             f"        _Block{number}.constants,",
-            f"        {kind}({methods}),",
+            f"        {_call(kind, number, names, ' ' * 8)},",
             "    ),",
         ]
     return "\n".join(["_BLOCKS: list[Any] = [", *lines, "]"])
+
+
+def _call(kind: str, number: int, names: Sequence[str], indent: str) -> str:
+    """Return a call with the formulas of a block, by name where there are many."""
+    if "divergence" not in names:
+        return f"{kind}({', '.join(f'_Block{number}.{name}' for name in names)})"
+    lines = "".join(f"{indent}    {name}=_Block{number}.{name},\n" for name in names)
+    return f"{kind}(\n{lines}{indent})"
 
 
 def _docstring(text: str, start: str, names: Sequence[str]) -> str:

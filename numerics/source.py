@@ -74,8 +74,29 @@ def closed_functions(piece: Piece) -> list[Function]:
     if not piece.value.has(sympy.Integral):
         value = Function("value", betas, roots, (piece.value,), f"Q({names}), up to a constant")
         found.insert(0, value)
-    inverse = _inverse(piece)
-    return found if inverse is None else [*found, inverse]
+    return [*found, *(f for f in (_inverse(piece), _divergence(piece)) if f is not None)]
+
+
+def _divergence(piece: Piece) -> Function | None:
+    """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0)`` for a Q with log b, as log b - log b0 is one.
+
+    What is linear in b then cancels before there are numbers.
+    """
+    (beta, *more), value = piece.betas, piece.value
+    b, b0 = sympy.Dummy("b", positive=True), sympy.Dummy("b0", positive=True)
+    value = sympy.expand(sympy.expand_log(value.subs(beta, b)))
+    logs = value.atoms(sympy.log)
+    if more or piece.roots or {log for log in logs if log.has(b)} != {sympy.log(b)}:
+        return None
+    from_b0 = value.subs(b, b0) + value.diff(b).subs(b, b0) * (b - b0)
+    change = {sympy.log(b): sympy.log(b / b0, evaluate=False) + sympy.log(b0)}
+    found = sympy.expand((value - from_b0).subs(change), log=False)
+    taken = {s.name for s in found.free_symbols}
+    name = next(n for n in (f"{beta}_{'_' * k}0" for k in range(99)) if n not in taken)
+    arguments = (beta, Symbol(name))
+    result = found.xreplace(dict(zip((b, b0), arguments, strict=True)))
+    equation = f"Q({beta}) - Q({name}) - Q'({name}) ({beta} - {name})"
+    return Function("divergence", arguments, (), (result,), equation)
 
 
 def curve_functions(piece: Piece) -> list[Function]:

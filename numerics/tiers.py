@@ -183,13 +183,20 @@ class Closed:
         gradient: dQ/dbeta_i.
         hessian: d^2 Q/dbeta_i dbeta_j, row by row.
         inverse: the beta with grad Q = y.
+        divergence: that of Bregman, of 2 d balls, where terms cancel in its formula.
     """
 
     def __init__(
-        self, value: Formula, gradient: Formula, hessian: Formula, inverse: Formula | None = None
+        self,
+        value: Formula,
+        gradient: Formula,
+        hessian: Formula,
+        inverse: Formula | None = None,
+        divergence: Formula | None = None,
     ) -> None:
         """Keep the formulas, functions of the constants and d balls."""
-        self.value, self.gradient, self.hessian, self.inverse = value, gradient, hessian, inverse
+        self.value, self.gradient, self.hessian = value, gradient, hessian
+        self.inverse, self.divergence = inverse, divergence
 
     def bregman_forms(self) -> list[Formula]:
         """Return forms of ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``, functions of 2 d balls."""
@@ -197,7 +204,7 @@ class Closed:
 
     def difference_forms(self) -> list[Formula]:
         """Return forms of the same by subtraction."""
-        return [self._difference]
+        return [self._difference] if self.divergence is None else [self.divergence]
 
     def value_forms(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``."""

@@ -283,7 +283,7 @@ class _Point:
 
     def _agrees(self, function: str, found: Any, true: list[Any], bits: int) -> bool:
         """Tell whether mpmath finds the same 58 digits."""
-        other = self._at(function, 1, bits + 64, found)
+        other = self._at(function, 1, 3 * bits, found)
         for x, exact in zip(other, true, strict=True):
             if not _is_normal(exact):
                 continue
