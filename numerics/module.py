@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import ast
-import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
-
-from sympy import Mul, Symbol, expand, fraction, together
 
 from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.records import Potential
 from derive.stages.radial_potential import RadialPotential
 from numerics.curve import Curve
+from numerics.module_conditions import assumed_start
 from numerics.panels import Quadrature
 from numerics.program import Program, program
-from numerics.radial_program import ALONG, radial_program
-from numerics.start import sign_condition
+from numerics.radial_program import ALONG, norm_symbol, radial_program
 from numerics.statements import NoSource, parameter
 
 _IMPORTS = {
@@ -61,10 +58,13 @@ def numpy_module(derivation: Derivation | Any) -> str:
         programs = [program(potential, i) for i in range(len(potential.pieces))]
     except NoSource as reason:
         raise NumericalError(f"Q has no NumPy module: {reason}") from None
-    body = [*_public(potential, programs), _assumed(potential), *_formulas(programs)]
+    assumed, conditions = assumed_start(potential.parameterization, potential.pieces)
+    body = [*_public(potential, programs), *assumed, *_formulas(programs)]
     ends = ["vectorized", *["curve"] * any(x.kind is Curve for x in programs)]
     docstring = _docstring(derivation.to_text(), _START, programs[0].names)
-    return _written(docstring, body, _engine(programs, body, ends), _blocks(programs))
+    ends += ["conditions"] * bool(conditions)
+    engine = _engine(programs, body, ends)
+    return _written(docstring, body, engine, conditions + _blocks(programs))
 
 
 def _radial_module(text: str, potential: RadialPotential) -> str:
@@ -81,10 +81,12 @@ def _radial_module(text: str, potential: RadialPotential) -> str:
     parts = "".join(f"        {part},\n" for part in (q, f"_Block1.{ALONG}", sign))
     block = f"_BLOCK = (\n    _Block1.constants,\n    Radial(\n{parts}    ),\n)"
     vector = parameter(potential.model.start_vector)
-    body = [*_public_radial(written, vector), *_formulas([written])]
+    model, norm = potential.model.reduced, norm_symbol(potential)
+    assumed, conditions = assumed_start(model, [potential.piece], vector, norm)
+    body = [*_public_radial(written, vector), *assumed, *_formulas([written])]
     docstring = _docstring(text, _RADIAL_START, (*written.names, vector))
-    engine = _engine([written], body, ["lengths", "radial_forms"])
-    return _written(docstring, body, engine, block)
+    ends = ["lengths", "radial_forms", *["conditions"] * bool(conditions)]
+    return _written(docstring, body, _engine([written], body, ends), conditions + block)
 
 
 def _engine(programs: Sequence[Program], body: Sequence[str], ends: Sequence[str]) -> list[str]:
@@ -126,32 +128,6 @@ def _public(potential: Potential, programs: Sequence[Program]) -> list[str]:
     return parts
 
 
-def _assumed(potential: Potential) -> str:
-    """Return the text of what refuses a start that a branch of Q was not derived for."""
-    p = potential.parameterization
-    names = {name: parameter(name) for name in (*p.parameters, *p.start_symbols)}
-    tests = [f"{names[name]} > 0" for name in p.positive if name in names]
-    for piece in potential.pieces:
-        for text in piece.assumptions:
-            found = sign_condition(text, piece)
-            if found and found[0].is_rational_function() and _named(found[0], names):
-                left = found[0].subs({s: Symbol(names[s.name]) for s in found[0].free_symbols})
-                product = expand(Mul(*fraction(together(left))))
-                spaced = re.sub(r"(?<!\*)([*/])(?!\*)", r" \1 ", str(product))
-                tests.append(f"{spaced} {found[1]} 0")
-    lines = [f"def _check({', '.join(names.values())}):"]
-    lines.append('    """Raise ValueError for a start that Q was not derived for."""')
-    # A polynomial that does not fit on a line is left to the bounds of the numbers.
-    for test in (t for t in dict.fromkeys(tests) if len(t) <= 50):
-        lines.append(f"    if not np.all({test}):")
-        lines.append(f'        raise ValueError("Q was derived for {test}: derive again")')
-    return "\n".join(lines)
-
-
-def _named(expression: Any, names: Mapping[str, str]) -> bool:
-    return all(s.name in names for s in expression.free_symbols)
-
-
 def _public_radial(written: Program, vector: str) -> list[str]:
     """Return the texts of the public functions of a vector model."""
     names = (*written.names, vector)
@@ -161,7 +137,8 @@ def _public_radial(written: Program, vector: str) -> list[str]:
     for name, points, method, says in (*_PUBLIC, product):
         if method == "inverse" and not _inverts(written):
             continue
-        line = f"    q = VectorizedRadial(*_BLOCK, {{{given}}}, {vector})\n"
+        line = f"    _check({', '.join(names)})\n"
+        line += f"    q = VectorizedRadial(*_BLOCK, {{{given}}}, {vector})\n"
         line += f"    return q.{method}({points})"
         text = says.format(hessian="Return the Hessian of Q, (..., d, d).")
         parts.append(f'def {name}({points}, {", ".join(names)}):\n    """{text}"""\n{line}')

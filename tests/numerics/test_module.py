@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from derive import NumericalError, Parameterization, VectorModel, derive
-from derive.catalogue import entries
+from derive.catalogue import entries, find
 from derive.catalogue.model import derive_entry
 from numerics.lowering import lower
 from numerics.module import numpy_module
@@ -33,6 +34,19 @@ CASES = [
     ),
     (("exp_1**2", "w**3"), {"exp_1": "c"}, {"c": 0.75, "w_0": 0.5}),
 ]
+
+
+@dataclass(frozen=True)
+class _Derived:
+    """What the writer of modules needs of a derivation."""
+
+    potential: Any
+    text: str
+
+    def to_text(self) -> str:
+        return self.text
+
+
 each_case = pytest.mark.parametrize(("outputs", "start", "values"), CASES, ids=lambda x: str(x))
 
 
@@ -232,3 +246,60 @@ def test_every_proved_model_of_the_catalogue_has_a_module() -> None:
     assert len(proved) > 20
     for entry in proved:
         compile(numpy_module(derive_entry(entry)), entry.id, "exec")
+
+
+@pytest.mark.parametrize(
+    ("assumption", "values"),
+    [
+        ("sqrt(x_0) - y_0 > 0", (4.0, 3.0)),
+        ("sqrt(x_0) - y_0 > 0", (4.0, 2.0)),  # 0, which no number of digits tells from > 0
+        ("sqrt(x_0 - 5) + y_0 > 0", (4.0, 3.0)),
+        ("log(x_0) != 0", (1.0, 3.0)),
+        ("(x_0 - y_0)*(x_0 - 2*y_0)*(x_0 - 3*y_0)*(x_0 - 4*y_0)*(x_0 - 5*y_0) != 0", (6.0, 2.0)),
+    ],
+)
+def test_conditions_that_are_long_or_irrational(
+    tmp_path: Path, assumption: str, values: tuple[float, float]
+) -> None:
+    derivation = derive(Parameterization.parse(["w"], start={"w": "x_0*y_0"}))
+    piece = replace(derivation.potential.pieces[0], assumptions=(assumption,))
+    changed = replace(derivation.potential, pieces=(piece,))
+    path = tmp_path / "written.py"
+    path.write_text(numpy_module(_Derived(changed, derivation.to_text())))
+    module = load(path)
+    with pytest.raises(ValueError, match=r"^Q was derived for .*: derive again$") as error:
+        module.Q(1.0, *values)
+    assert "\n" not in str(error.value)
+    assert np.isfinite(module.Q(1.0, 9.0, 0.7))
+    with pytest.raises(ValueError, match="derive again"):
+        module.gradient(np.ones(2), np.array([9.0, values[0]]), np.array([0.7, values[1]]))
+    _is_formatted(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "vector", "start", "message"),
+    [
+        ("a*b*u", "u", (1.0, -0.5, [1.0, 2.0]), "b_0 > 0"),
+        ("a*b*u", "u", (1.0, 0.5, [0.0, 0.0]), "norm_u_0 > 0"),
+        ("c*v/norm(v)", "v", (-1.0, [1.0, 2.0]), "c_0 > 0"),
+    ],
+)
+def test_conditions_of_a_vector_model(
+    tmp_path: Path, text: str, vector: str, start: tuple[Any, ...], message: str
+) -> None:
+    path = tmp_path / "written.py"
+    path.write_text(numpy_module(derive(VectorModel.parse(text, [vector]))))
+    module = load(path)
+    for function in (module.Q, module.gradient, module.hessian):
+        with pytest.raises(ValueError, match=f"Q was derived for {message}: derive again"):
+            function([1.0, 1.0], *start)
+
+
+def test_a_vector_of_another_length_than_the_start_says(tmp_path: Path) -> None:
+    path = tmp_path / "written.py"
+    path.write_text(numpy_module(derive_entry(find("deep-neuron-balanced-3"))))
+    module = load(path)
+    assert np.isfinite(module.Q([1.0, 1.0], 5.0, [3.0, 4.0]))
+    with pytest.raises(ValueError, match="u_0 does not have the length that Q assumes"):
+        module.Q([1.0, 1.0], 5.0, [3.0, 4.1])
+    _is_formatted(tmp_path)
