@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-_HEADER = ("model", "function", "points", "worst error", "not normal", "missing", "by mpmath")
+_HEADER = (
+    "model",
+    "function",
+    "points",
+    "worst error",
+    "not normal",
+    "given up",
+    "missing",
+    "by mpmath",
+)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -41,5 +50,5 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 def _cells(key: str, row: Any) -> tuple[str, ...]:
     model, function = key.rsplit(" ", 1)
-    counts = (row.beyond, row.missing, row.checked)
+    counts = (row.beyond, row.undecided, row.missing, row.checked)
     return (model, function, f"{row.compared}", f"{row.worst:.1e}", *map(str, counts))
