@@ -128,6 +128,28 @@ class Operator(Design):
         return np.stack([self.adjoint(row) for row in np.eye(self.shape[0])])
 
 
+class Scaled(Design):
+    """diag(scales) X; exact where the scales are powers of 2. X is not copied."""
+
+    def __init__(self, X: Design, scales: Array) -> None:
+        self._X, self._scales, self.shape = X, scales, X.shape
+
+    def apply(self, beta: Array) -> Array:  # noqa: D102
+        return np.asarray(self._scales * self._X.apply(beta))
+
+    def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
+        return self._X.adjoint(self._scales * multiplier)
+
+    def gram(self, weights: Array) -> Array:  # noqa: D102
+        return np.asarray(self._X.gram(weights) * self._scales * self._scales[:, None])
+
+    def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
+        return Scaled(self._X.select(rows), self._scales[list(rows)])
+
+    def dense(self) -> Array:  # noqa: D102
+        return np.asarray(self._scales[:, None] * self._X.dense())
+
+
 def read_design(X: Any) -> Design:
     """Return X, an array, a sparse matrix or a linear operator, in double precision.
 

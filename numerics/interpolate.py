@@ -14,7 +14,7 @@ import scipy.linalg
 
 from derive.errors import InputError
 from numerics.backend import Array
-from numerics.design import Dense, Design, read_design, read_target
+from numerics.design import Dense, Design, Scaled, read_design, read_target
 from numerics.dual_newton import Point, Problem, measured, minimize, polish, refine
 from numerics.kkt_newton import minimize_coupled
 from numerics.potential import NumericPotential
@@ -27,6 +27,8 @@ _LARGEST = 1e150
 """Squares of larger numbers overflow."""
 _SMALLEST = 1e-280
 """Sums of squares below it have lost digits."""
+_APART = 2.0**10
+"""Ratio of the lengths of rows from which a sum over them says little of the shorter ones."""
 _CLOSE = 1e-2
 """Relative distance of rows from which products of them are precise enough."""
 _FINE = 1e-14
@@ -55,7 +57,8 @@ class Solution:
     Attributes:
         value: beta (d,).
         multiplier: nu (m,), with ``grad Q(beta) = X^T nu``; 0 for dropped rows.
-        residual: ``|X beta - y|`` relative to the larger of |y| and ``|X beta_0 - y|``.
+        residual: ``|X beta - y|`` relative to the larger of |y| and ``|X beta_0 - y|``; where the
+            lengths of rows differ by more than 1000, each equation is divided by that of its row.
         stationarity: the largest entry of ``grad Q(beta) - X^T nu`` relative to that of X^T nu.
         iterations: Newton steps, each with one Gram product ``X D X^T``.
         status: whether both errors are at most the tolerance, or why not.
@@ -130,23 +133,26 @@ def _interpolate(proved: AnyPotential, X: Any, y: Any, tol: float, max_iteration
     if rows.dropped:
         kept = list(rows.kept)
         design, target, gram = design.select(kept), target[kept], gram[np.ix_(kept, kept)]
-    problem = _problem(design, target, gram, beta)
+    units = _units(gram)
+    gram = gram / units / units[:, None]
+    problem = _problem(Scaled(design, 1 / units), target / units, gram, beta)
+    aim = _FINE if (units != 1).any() else tol  # nearer, for long rows as they are
     boundary = False
     close = rows.distance < _CLOSE
     if isinstance(q, NumericRadialPotential):
         radial = functools.partial(minimize_radial, q)
-        point = _orthonormal(q, problem, beta, radial) if close else radial(problem, tol)
+        point = _orthonormal(q, problem, beta, radial) if close else radial(problem, aim)
     elif not q.separable:
-        point = minimize_coupled(q, problem, beta, tol, max_iterations)
+        point = minimize_coupled(q, problem, beta, aim, max_iterations)
     else:
         dual = functools.partial(_solve, q, beta=beta, max_iterations=max_iterations)
-        point = _orthonormal(q, problem, beta, dual) if close else dual(problem, tol)
+        point = _orthonormal(q, problem, beta, dual) if close else dual(problem, aim)
         if problem.size(point.residual) > _UNREACHED:
             _refuse_unreachable(q, problem, beta, rows.kept)
         if tol < point.stationarity < _UNREACHED and isinstance(proved, NumericPotential):
             point = refine(proved, problem, point, tol)
         boundary = only_at_the_boundary(q, problem, beta, point.beta)
-    solution = _solution(problem, point, tol, max_iterations, rows)
+    solution = _solution(problem, point, tol, max_iterations, rows, units)
     return _at_the_boundary(solution) if boundary else solution
 
 
@@ -172,6 +178,13 @@ def _origin(q: AnyPotential, design: Design) -> Array:
     if q.d not in (1, d):
         raise InputError(f"X has {d} columns but Q has {q.d} coordinates")
     return np.broadcast_to(np.array(q.beta0, dtype=np.float64), (d,)).copy()
+
+
+def _units(gram: Array) -> Array:
+    """Return powers of 2 near the lengths of the rows; ones where these are alike."""
+    exponents = np.frexp(np.sqrt(np.diag(gram)))[1]
+    apart = exponents.size and 2.0 ** (exponents.max() - exponents.min()) > _APART
+    return np.ldexp(1.0, exponents if apart else 0 * exponents)
 
 
 def _problem(design: Design, y: Array, gram: Array, beta: Array) -> Problem:
@@ -224,11 +237,11 @@ def _refuse_unreachable(
 
 
 def _solution(
-    problem: Problem, point: Point, tol: float, max_iterations: int, rows: Rows
+    problem: Problem, point: Point, tol: float, max_iterations: int, rows: Rows, units: Array
 ) -> Solution:
     residual = problem.size(point.residual)
     multiplier = np.zeros(len(rows.kept) + len(rows.dropped))
-    multiplier[list(rows.kept)] = point.multiplier
+    multiplier[list(rows.kept)] = point.multiplier / units
     if residual <= tol and point.stationarity <= tol:
         status, message = Status.CONVERGED, f"converged; Newton steps: {point.iterations}"
     elif point.iterations >= max_iterations:
@@ -236,6 +249,10 @@ def _solution(
         message = f"max_iterations = {max_iterations} is reached; raise it"
     else:
         status, message = Status.STALLED, _stall(problem, point, tol)
+    apart = np.linalg.norm(units * point.residual) > tol * np.linalg.norm(units * problem.y)
+    if status is Status.CONVERGED and apart and (units != 1).any():
+        plain = np.linalg.norm(units * point.residual) / np.linalg.norm(units * problem.y)
+        message += f"; long rows cancel, so that rounding leaves |X beta - y| = {plain:.0e} |y|"
     if rows.dropped:
         message += f"; dropped as a combination of others: {named(list(rows.dropped))} of X"
     return Solution(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -457,11 +458,34 @@ def test_limits_are_told() -> None:
     s = interpolate(tied("1e-6"), X4, Y4, max_iterations=1)
     assert (s.status, s.converged, s.iterations) == (Status.ITERATION_LIMIT, False, 1)
     assert "max_iterations" in s.message
-    X = np.diag([1e-6, 1, 1e6, 1]) @ X4
-    s = interpolate(tied("1/10"), X, Y4, tol=1e-14)
+    X = np.diag([1, 1, 500, 1]) @ X4
+    s = interpolate(tied("1/10"), X, Y4, tol=1e-15)
     assert s.status is Status.STALLED
     assert "rounding" in s.message
-    assert s.residual > 1e-14
+    assert s.residual > 1e-15
+
+
+@pytest.mark.parametrize("span", [5, 9, 16, 60, 250])
+@pytest.mark.parametrize("alpha", ["10", "1e-1", "1e-8"])
+def test_rows_of_different_lengths(alpha: str, span: int) -> None:
+    """A row times a power of 2 is the same equation: the same beta, to the last bit."""
+    X, y = gaussian(20, 60)
+    powers = np.round(np.linspace(-span / 2, span / 2, 20) / np.log10(2))
+    units = 2.0**powers
+    s = interpolate(tied(alpha), units[:, None] * X, units * y, tol=1e-13)
+    check(tied(alpha), X, y, replace(s, multiplier=units * s.multiplier), 1e-12)
+    assert "cancel" not in s.message
+    again = interpolate(tied(alpha), units[::-1, None] * X, units[::-1] * y, tol=1e-13)
+    assert np.allclose(again.value, s.value, rtol=1e-9, atol=1e-12)
+
+
+def test_long_rows_that_cancel_are_told() -> None:
+    X, y = gaussian(20, 60)
+    lengths = np.logspace(-6, 6, 20)
+    s = interpolate(tied("1/10"), lengths[:, None] * X, y)
+    check(tied("1/10"), X, y / lengths, replace(s, multiplier=lengths * s.multiplier), 1e-12)
+    assert "cancel" in s.message
+    assert np.linalg.norm(lengths * (X @ s.value) - y) > 1e-10 * np.linalg.norm(y)
 
 
 def test_line_search_ends_on_slopes_that_do_not_rise() -> None:
