@@ -7,38 +7,31 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from derive.errors import InputError
 from numerics.backend import Array
-from numerics.design import Dense, Design, Scaled, read_design, read_target
+from numerics.design import Dense, Scaled, read_design, read_target
 from numerics.dual_newton import Point, Problem, measured, minimize, polish, refine
+from numerics.equations import AnyPotential, gram_of, problem_of, start_of, units_of
 from numerics.kkt_newton import minimize_coupled
 from numerics.potential import NumericPotential
 from numerics.radial import NumericRadialPotential
 from numerics.radial_interpolate import minimize_radial
 from numerics.rank import Rows, independent_rows, named
-from numerics.reach import blocking_rows, only_at_the_boundary
+from numerics.reach import at_the_edge, blocking_rows, leads_outside, only_at_the_boundary
 
-_LARGEST = 1e150
-"""Squares of larger numbers overflow."""
-_SMALLEST = 1e-280
-"""Sums of squares below it have lost digits."""
-_APART = 2.0**10
-"""Ratio of the lengths of rows from which a sum over them says little of the shorter ones."""
 _CLOSE = 1e-2
 """Relative distance of rows from which products of them are precise enough."""
 _FINE = 1e-14
+_REFINEMENTS = 8
 _UNREACHED = 1e-4
 """Relative residual from which y may be out of reach."""
 _ILL = 1e5
 """Condition of X from which the normal equations lose more digits than they keep."""
-
-
-AnyPotential: TypeAlias = NumericPotential | NumericRadialPotential
 
 
 class Status(enum.Enum):
@@ -127,74 +120,37 @@ def _interpolate(proved: AnyPotential, X: Any, y: Any, tol: float, max_iteration
     q = proved.plain
     design = read_design(X)
     target = read_target(y, design.shape[0])
-    beta = _origin(q, design)
-    gram = _gram(design)
+    beta = start_of(q, design)
+    gram = gram_of(design)
     rows = independent_rows(design, target, gram)
     if rows.dropped:
         kept = list(rows.kept)
         design, target, gram = design.select(kept), target[kept], gram[np.ix_(kept, kept)]
-    units = _units(gram)
+    units = units_of(gram)
     gram = gram / units / units[:, None]
-    problem = _problem(Scaled(design, 1 / units), target / units, gram, beta)
+    problem = problem_of(Scaled(design, 1 / units), target / units, gram, beta)
     aim = _FINE if (units != 1).any() else tol  # nearer, for long rows as they are
     boundary = False
     close = rows.distance < _CLOSE
     if isinstance(q, NumericRadialPotential):
         radial = functools.partial(minimize_radial, q)
         point = _orthonormal(q, problem, beta, radial) if close else radial(problem, aim)
-    elif not q.separable:
-        point = minimize_coupled(q, problem, beta, aim, max_iterations)
+        if not np.isfinite(point.stationarity):
+            point = measured(proved, problem, point.beta, point.multiplier, point.iterations)
+    elif not q.separable and isinstance(proved, NumericPotential):
+        point = _solve_coupled(proved, problem, aim, beta, max_iterations)
+        boundary = at_the_edge(proved, problem, point, beta)
     else:
         dual = functools.partial(_solve, q, beta=beta, max_iterations=max_iterations)
         point = _orthonormal(q, problem, beta, dual) if close else dual(problem, aim)
         if problem.size(point.residual) > _UNREACHED:
             _refuse_unreachable(q, problem, beta, rows.kept)
+            _refuse_scale(q, beta)
         if tol < point.stationarity < _UNREACHED and isinstance(proved, NumericPotential):
             point = refine(proved, problem, point, tol)
         boundary = only_at_the_boundary(q, problem, beta, point.beta)
     solution = _solution(problem, point, tol, max_iterations, rows, units)
     return _at_the_boundary(solution) if boundary else solution
-
-
-def _gram(design: Design) -> Array:
-    """Return X X^T (m, m), whose entries neither overflow nor vanish."""
-    gram = design.gram(np.ones(design.shape[1]))
-    if not np.isfinite(gram).all():
-        raise InputError("X overflows: X X^T is not finite; divide X and y by a constant")
-    for row in np.flatnonzero(np.diag(gram) < _SMALLEST):
-        unit = np.zeros(design.shape[0])
-        unit[row] = 1
-        if design.adjoint(unit).any():
-            raise InputError(
-                f"row {row} of X (counted from 0) is so small that its square underflows: "
-                "multiply it, and y there, by a constant"
-            )
-    return gram
-
-
-def _origin(q: AnyPotential, design: Design) -> Array:
-    """Return beta_0 (d,), repeated where Q is that of a single output."""
-    d = design.shape[1]
-    if q.d not in (1, d):
-        raise InputError(f"X has {d} columns but Q has {q.d} coordinates")
-    return np.broadcast_to(np.array(q.beta0, dtype=np.float64), (d,)).copy()
-
-
-def _units(gram: Array) -> Array:
-    """Return powers of 2 near the lengths of the rows; ones where these are alike."""
-    exponents = np.frexp(np.sqrt(np.diag(gram)))[1]
-    apart = exponents.size and 2.0 ** (exponents.max() - exponents.min()) > _APART
-    return np.ldexp(1.0, exponents if apart else 0 * exponents)
-
-
-def _problem(design: Design, y: Array, gram: Array, beta: Array) -> Problem:
-    sizes = [np.abs(v).max(initial=0) for v in (y, design.apply(beta) - y)]
-    scale = max(sizes)
-    if not scale < _LARGEST:
-        raise InputError(f"y is too large for double precision: its norm must be below {_LARGEST}")
-    if scale:
-        scale *= max(np.linalg.norm(v / scale) for v in (y, design.apply(beta) - y))
-    return Problem(design, y, gram, float(scale) or 1.0)
 
 
 def _solve(
@@ -216,7 +172,7 @@ def _orthonormal(
     columns, triangle = scipy.linalg.qr(problem.design.dense().T, mode="economic")
     target = scipy.linalg.solve_triangular(triangle, problem.y, trans="T")
     V = np.ascontiguousarray(columns.T)
-    point = solve(_problem(Dense(V), target, np.eye(len(V)), beta), _FINE)
+    point = solve(problem_of(Dense(V), target, np.eye(len(V)), beta), _FINE)
     dual, multiplier = point.multiplier @ V, np.zeros_like(point.multiplier)
     for _ in range(2):  # the second round refines
         gap = V @ (dual - problem.design.adjoint(multiplier))
@@ -234,6 +190,34 @@ def _refuse_unreachable(
             f"y is out of reach: no beta in the domain of Q has X beta = y, as a combination of "
             f"{named(rows)} shows (counted from 0)"
         )
+
+
+def _refuse_scale(q: NumericPotential, beta: Array) -> None:
+    """Raise where no step is possible as doubles do not hold Q'' at beta_0."""
+    curvature = np.asarray(q.curvature(beta))
+    if not (np.isfinite(1 / curvature) & (1 / curvature > 0)).all():
+        raise InputError(
+            "the start is too small or too large for double precision: the second derivative of Q "
+            "at beta_0 overflows or vanishes; scale the start towards 1"
+        )
+
+
+def _solve_coupled(
+    proved: NumericPotential, problem: Problem, tol: float, beta: Array, max_iterations: int
+) -> Point:
+    """Solve with the printed formulas; measure, and refine, without their cancellations."""
+    point = minimize_coupled(proved.plain, problem, beta, tol, max_iterations)
+    point = measured(proved, problem, point.beta, point.multiplier, point.iterations)
+    fits = problem.size(point.residual) <= tol
+    if fits and tol < point.stationarity < 1:
+        nearer = minimize_coupled(proved, problem, point.beta, tol, _REFINEMENTS)
+        point = replace(nearer, iterations=point.iterations + nearer.iterations)
+    elif not (fits and point.stationarity < 1) and leads_outside(proved, problem, point.beta, beta):
+        raise InputError(
+            "y is out of reach, as far as is seen: the steps towards X beta = y lead out of the "
+            "domain of Q"
+        )
+    return point
 
 
 def _solution(
@@ -279,6 +263,8 @@ def _stall(problem: Problem, point: Point, tol: float) -> str:
         f"stalled at a relative residual of {residual:.1e} and stationarity of "
         f"{point.stationarity:.1e}"
     )
+    if math.isnan(point.stationarity):
+        return "stalled where grad Q is undefined: y is at the edge of the domain of Q, or beyond"
     if tol < residual <= 100 * rounding:
         return f"{reached}; rounding X beta alone leaves {rounding:.1e}: raise tol"
     values = np.linalg.eigvalsh(problem.gram)

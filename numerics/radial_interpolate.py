@@ -15,6 +15,7 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
+from derive.errors import InputError
 from numerics.backend import Array
 from numerics.dual_newton import Point, Problem, measured
 from numerics.radial import NumericRadialPotential
@@ -31,6 +32,9 @@ def minimize_radial(q: NumericRadialPotential, problem: Problem, tol: float) -> 
 
     It takes products with X and one factor of ``X X^T``, so that its cost is that of the shortest
     interpolant. Where q has a kink at 0 and the minimum lies there, beta is 0.
+
+    Raises:
+        InputError: all interpolants are longer than q is defined, or than doubles hold q'.
     """
     start = measured(q, problem, q.beta0, np.zeros_like(problem.y), 0)
     if max(problem.size(start.residual), start.stationarity) <= tol:
@@ -46,6 +50,7 @@ def minimize_radial(q: NumericRadialPotential, problem: Problem, tol: float) -> 
     w = q.pull - problem.design.adjoint(pulled)
     w = w - problem.design.adjoint(solve(problem.design.apply(w)))
     size, least = float(np.linalg.norm(w)), float(np.linalg.norm(b))
+    _refuse_length(q, least)
     if size <= _SMALL * float(np.linalg.norm(q.pull)):
         t, evaluations = 0.0, 0
     else:
@@ -54,6 +59,17 @@ def minimize_radial(q: NumericRadialPotential, problem: Problem, tol: float) -> 
     beta = b + (t / size) * w if t else b
     ratio = q.radial_slope(s) / s if s else 0.0
     return measured(q, problem, beta, ratio * multiplier - pulled, evaluations)
+
+
+def _refuse_length(q: NumericRadialPotential, least: float) -> None:
+    """Raise where the shortest interpolant is too long for q', which is defined on an interval."""
+    slope = q.radial_slope(least) if least else 0.0
+    if math.isfinite(slope):
+        return
+    what = f"every beta with X beta = y has |beta| >= {least:.6g}"
+    if math.isnan(slope):
+        raise InputError(f"y is out of reach: {what}, beyond the domain of Q")
+    raise InputError(f"y is out of reach: {what}, where grad Q is infinite or overflows")
 
 
 def _least_squares(problem: Problem) -> Callable[[Array], Array]:

@@ -1,4 +1,4 @@
-"""Targets that no beta in the domain of a separable Q reaches, told by linear programming."""
+"""Targets that no beta in the domain of Q reaches: told by linear programming for separable Q."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import scipy.optimize
 
 from numerics.backend import Array
 from numerics.design import Design
-from numerics.dual_newton import Mirror, Problem
+from numerics.dual_newton import Mirror, MirrorMap, Point, Problem
 
 _FAR = 1e300
 _NEAR = 1e-6
@@ -89,6 +89,23 @@ def only_at_the_boundary(mirror: Mirror, problem: Problem, start: Array, beta: A
     left, right = multiplier * problem.y, (products @ program.x) * bounds
     size = np.abs(multiplier) @ np.abs(problem.y) + np.abs(right).sum()
     return bool(abs(left.sum() - right.sum()) <= _EXACT * size)
+
+
+def at_the_edge(mirror: MirrorMap, problem: Problem, point: Point, start: Array) -> bool:
+    """Tell whether the domain of Q ends where rounding and the residual leave the point.
+
+    For coupled Q, whose domain is known by its grad Q alone: it is undefined a little further out
+    from the start. The domain of a convex Q is convex, so that nothing further out belongs to it.
+    """
+    unknown = 8 * max(problem.size(point.residual), float(np.finfo(float).eps))
+    outside = point.beta + unknown * (point.beta - start)
+    return bool(np.isnan(mirror.gradient(outside)).any())
+
+
+def leads_outside(mirror: MirrorMap, problem: Problem, beta: Array, start: Array) -> bool:
+    """Tell whether the interpolant nearest to beta lies outside the domain, not just at its end."""
+    nearest = beta - np.linalg.lstsq(problem.design.dense(), problem.misfit(beta))[0]
+    return bool(np.isnan(mirror.gradient(nearest + _NEAR * (start - nearest))).any())
 
 
 def _sides(mirror: Mirror, start: Array) -> tuple[Array, Array]:

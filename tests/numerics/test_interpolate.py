@@ -504,3 +504,54 @@ def test_nearly_dependent_rows(alpha: str) -> None:
     s = interpolate(tied(alpha), X, y)
     check(tied(alpha), X, y, s)
     assert s.iterations < 60
+
+
+CONE = potential(
+    "u1*v1+u2*v2", "u1*v2+u2*v1", start={"u1": "s", "v1": "s", "u2": "t", "v2": "t"}
+).numeric({"s": 1, "t": "1/2"})
+"""Its domain is the cone |beta_2| < beta_1."""
+BLOCKS = potential(*COUPLED["pair and a coordinate"][0]).numeric(
+    COUPLED["pair and a coordinate"][2]
+)
+"""The domain of its last coordinate is beta_3 > 0."""
+
+
+@pytest.mark.parametrize(
+    ("q", "row", "y"),
+    [(CONE, [1, 1], 0), (CONE, [1, 0], 0), (BLOCKS, [0, 0, 1], 0)],
+    ids=["face", "apex", "block"],
+)
+def test_targets_at_the_boundary_of_a_coupled_domain(q: Any, row: Any, y: float) -> None:
+    s = interpolate(q, [row], [y])
+    assert s.status is Status.BOUNDARY
+    assert "no beta fits" in s.message
+
+
+@pytest.mark.parametrize(
+    ("q", "row", "y"),
+    [(CONE, [1, 1], -1), (CONE, [1, -1], -1), (CONE, [2, 1], -1), (BLOCKS, [0, 0, 1], -1)],
+    ids=["below", "above", "apex", "block"],
+)
+def test_targets_outside_a_coupled_domain_are_refused(q: Any, row: Any, y: float) -> None:
+    with pytest.raises(InputError, match="out of reach"):
+        interpolate(q, [row], [y])
+
+
+@pytest.mark.parametrize(
+    ("q", "row", "y"),
+    [(CONE, [1, 1], 1e-9), (CONE, [1, 0], 1e-3), (BLOCKS, [0, 0, 1], 1e-8)],
+    ids=["face", "apex", "block"],
+)
+def test_targets_near_the_boundary_of_a_coupled_domain(q: Any, row: Any, y: float) -> None:
+    """Control: they are reached, in a few steps."""
+    s = interpolate(q, [row], [y])
+    check(q, np.array([row]), np.array([y]), s)
+    assert s.iterations < 40
+
+
+@pytest.mark.parametrize("alpha", ["1e-100", "1e-300", "1e200"])
+def test_scales_beyond_double_precision_get_one_line(alpha: str) -> None:
+    with pytest.raises(InputError, match="the start is too small or too large"):
+        interpolate(tied(alpha), X4, Y4)
+    assert interpolate(tied("1e-70"), X4, Y4).converged
+    assert interpolate(tied("1e100"), X4, Y4).converged

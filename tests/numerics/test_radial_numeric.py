@@ -268,3 +268,24 @@ def test_an_integral_has_all_digits() -> None:
             pull = mpmath.exp(s0**2 / (2 * n)) * (mpmath.fdot(v, beta) / mpmath.sqrt(n) - s0)
             meant = mpmath.sqrt(mpmath.pi * n / 2) * rise - pull
             assert abs(mpf(q(b)) / meant - 1) < 1e-14
+
+
+def test_interpolants_longer_than_the_domain_are_refused() -> None:
+    """|beta| < 1 for v/sqrt(1 + |v|^2); exp(s^2/(2 c^2)) overflows for weight normalization."""
+    ball = derive(VectorModel.parse("v/sqrt(1+norm(v)**2)", ["v"])).potential
+    q = ball.numeric({"v_0": [0.1, 0.2, 0.3]})
+    assert interpolate(q, [[0, 0, 1]], [0.99]).converged
+    with pytest.raises(InputError, match=r"out of reach: .* \|beta\| >= 3, beyond the domain"):
+        interpolate(q, [[0, 0, 1]], [3])
+    with pytest.raises(InputError, match=r"\|beta\| >= 1e\+09, where grad Q .* overflows"):
+        interpolate(numeric("c*v/norm(v)", [0.1, 0.2, 0.3]), [[0, 0, 1]], [1e9])
+
+
+def test_the_only_interpolant_may_be_zero() -> None:
+    """Where beta/|beta| is 0/0, grad Q is found without it."""
+    s = interpolate(numeric("a*u", [0.1, 0.2, 0.3]), np.eye(3), np.zeros(3))
+    assert s.converged
+    assert not s.value.any()
+    edge = interpolate(numeric("c*v/norm(v)", [0.1, 0.2, 0.3]), np.eye(3), np.zeros(3))
+    assert not edge.converged
+    assert "undefined" in edge.message
