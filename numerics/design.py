@@ -39,6 +39,10 @@ class Design(ABC):
         """Return the X of some of the rows."""
 
     @abstractmethod
+    def columns(self, chosen: Array) -> Array:
+        """Return some of the columns of X as an array (m, k)."""
+
+    @abstractmethod
     def dense(self) -> Array:
         """Return X as an array (m, d)."""
 
@@ -72,6 +76,9 @@ class Dense(Design):
     def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
         return Dense(self._X[list(rows)])
 
+    def columns(self, chosen: Array) -> Array:  # noqa: D102
+        return np.asarray(self._X[:, chosen])
+
     def dense(self) -> Array:  # noqa: D102
         return self._X
 
@@ -95,6 +102,9 @@ class Sparse(Design):
 
     def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
         return Sparse(self._X[list(rows)])
+
+    def columns(self, chosen: Array) -> Array:  # noqa: D102
+        return np.asarray(self._transposed[chosen].toarray().T)
 
     def dense(self) -> Array:  # noqa: D102
         return np.asarray(self._X.toarray())
@@ -124,6 +134,15 @@ class Operator(Design):
     def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
         return Operator(self._X, [self._rows[i] for i in rows])
 
+    def columns(self, chosen: Array) -> Array:  # noqa: D102
+        unit = np.zeros(self.shape[1])
+        found = []
+        for j in chosen:
+            unit[j] = 1
+            found.append(self.apply(unit))
+            unit[j] = 0
+        return np.stack(found, axis=-1)
+
     def dense(self) -> Array:  # noqa: D102
         return np.stack([self.adjoint(row) for row in np.eye(self.shape[0])])
 
@@ -145,6 +164,9 @@ class Scaled(Design):
 
     def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
         return Scaled(self._X.select(rows), self._scales[list(rows)])
+
+    def columns(self, chosen: Array) -> Array:  # noqa: D102
+        return np.asarray(self._scales[:, None] * self._X.columns(chosen))
 
     def dense(self) -> Array:  # noqa: D102
         return np.asarray(self._scales[:, None] * self._X.dense())

@@ -143,7 +143,7 @@ def _interpolate(proved: AnyPotential, X: Any, y: Any, tol: float, max_iteration
     else:
         dual = functools.partial(_solve, q, beta=beta, max_iterations=max_iterations)
         point = _orthonormal(q, problem, beta, dual) if close else dual(problem, aim)
-        if problem.size(point.residual) > _UNREACHED:
+        if problem.size(point.residual) > _UNREACHED or np.isinf(point.stationarity):
             _refuse_unreachable(q, problem, beta, rows.kept)
             _refuse_scale(q, beta)
         if tol < point.stationarity < _UNREACHED and isinstance(proved, NumericPotential):

@@ -16,6 +16,10 @@ _EXACT = 1e-12
 """Relative error of a sum of doubles that is 0 in exact numbers."""
 _MOST = 10**7
 """Entries of a linear program; a larger one is not worth its time."""
+_COLUMNS, _ROUNDS = 500, 100
+"""Columns of X that enter a linear program at once, and how often."""
+_NOISE = 1e-10
+"""Of the largest slope: what is smaller is 0."""
 _ROOT = 1e150
 _CLEAR = 1e-7
 """Least misfit, relative to the target, from which it is more than the program's own error."""
@@ -26,30 +30,40 @@ def blocking_rows(mirror: Mirror, design: Design, y: Array, start: Array) -> lis
 
     ``min |X beta - y|_1`` over the box of all beta that are images of the mirror map. Where it is
     positive, its dual vector nu proves ``<nu, y> > <nu, X beta>`` for every beta in the box
-    (Farkas 1902).
+    (Farkas 1902). Of the columns of X only those that lower the misfit enter the program, as they
+    are found (Dantzig & Wolfe 1960), so that X is not copied as a whole.
     """
     m, d = design.shape
-    bounds = [
-        (low if np.isfinite(low) else None, high if np.isfinite(high) else None)
-        for low, high in zip(*_sides(mirror, start), strict=True)
-    ]
-    if all(bound == (None, None) for bound in bounds):
+    low, high = _sides(mirror, start)
+    rest = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, start))
+    low, high = low - rest, high - rest
+    if not (np.isfinite(low) | np.isfinite(high)).any():
         return []
-    matrix = design.dense()
-    scales = np.abs(matrix).max(axis=1)
-    scales = np.maximum(scales, np.abs(y))
-    rows, target = matrix / scales[:, None], y / scales
-    program = scipy.optimize.linprog(
-        np.repeat([0, 1], [d, 2 * m]),
-        A_eq=np.hstack([rows, np.eye(m), -np.eye(m)]),
-        b_eq=target,
-        bounds=bounds + [(0, None)] * (2 * m),
-        method="highs",
-    )
-    if program.status != 0 or not program.fun > _CLEAR * np.abs(target).sum():
-        return []
-    multiplier = np.abs(program.eqlin.marginals)
-    return [int(i) for i in np.flatnonzero(multiplier > 1e-9)]
+    scales = np.maximum(np.sqrt(np.diag(design.gram(np.ones(d)))), np.abs(y))
+    target = (y - design.apply(rest)) / scales
+    size = np.abs(y / scales).sum() + np.abs(target).sum()
+    nu, used = target, np.zeros(d, dtype=bool)
+    for _ in range(_ROUNDS):
+        slopes = design.adjoint(nu / scales)
+        gain = np.where(slopes > 0, slopes * (high > 0), -slopes * (low < 0))
+        gain[used] = 0
+        best = np.argsort(gain)[-_COLUMNS:]
+        best = best[gain[best] > _NOISE * np.abs(slopes).max()]
+        if not best.size:
+            return [int(i) for i in np.flatnonzero(np.abs(nu) > 1e-9)]
+        used[best] = True
+        columns = np.flatnonzero(used)
+        program = scipy.optimize.linprog(
+            np.repeat([0, 1], [columns.size, 2 * m]),
+            A_eq=np.hstack([design.columns(columns) / scales[:, None], np.eye(m), -np.eye(m)]),
+            b_eq=target,
+            bounds=[*zip(low[columns], high[columns], strict=True), *[(0, None)] * (2 * m)],
+            method="highs",
+        )
+        if program.status != 0 or not program.fun > _CLEAR * size:
+            return []
+        nu = program.eqlin.marginals
+    return []
 
 
 def only_at_the_boundary(mirror: Mirror, problem: Problem, start: Array, beta: Array) -> bool:

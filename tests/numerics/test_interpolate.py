@@ -555,3 +555,19 @@ def test_scales_beyond_double_precision_get_one_line(alpha: str) -> None:
         interpolate(tied(alpha), X4, Y4)
     assert interpolate(tied("1e-70"), X4, Y4).converged
     assert interpolate(tied("1e100"), X4, Y4).converged
+
+
+@pytest.mark.parametrize(
+    "form",
+    [np.asarray, scipy.sparse.csr_array, aslinearoperator],
+    ids=["array", "sparse", "operator"],
+)
+def test_targets_out_of_reach_among_many_columns(form: Any) -> None:
+    """Of 3000 columns the program takes a part; a combination of two rows is positive."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((5, 3000)), rng.standard_normal(5)
+    X[3], y[3] = np.abs(X[3]) - X[1], -1 - y[1]
+    with pytest.raises(InputError, match=r"out of reach.* rows"):
+        interpolate(SQUARE, form(X), y)
+    reached = interpolate(SQUARE, form(X), X @ rng.uniform(0.5, 2, 3000))
+    assert reached.converged
