@@ -106,9 +106,9 @@ def interpolate(
     """
     if not isinstance(q, NumericPotential | NumericRadialPotential):
         raise InputError("Q must be in numbers: give d.potential.numeric(start)")
-    if not (isinstance(tol, int | float) and 1e-15 <= tol < 1):
+    if not (isinstance(tol, int | float | np.floating) and 1e-15 <= tol < 1):
         raise InputError(f"tol = {tol!r} must be a number from 1e-15 to below 1")
-    whole = isinstance(max_iterations, int) and not isinstance(max_iterations, bool)
+    whole = isinstance(max_iterations, int | np.integer) and not isinstance(max_iterations, bool)
     if not (whole and max_iterations >= 1):
         raise InputError(f"max_iterations = {max_iterations!r} must be an integer of at least 1")
     # What overflows or is undefined shows as inf or nan, which is looked for where it matters.

@@ -360,6 +360,11 @@ def test_bad_options_get_one_line(options: dict[str, Any]) -> None:
         interpolate(tied("1/10"), X4, Y4, **options)
 
 
+def test_options_may_be_numbers_of_numpy() -> None:
+    s = interpolate(tied("1/10"), X4, Y4, tol=np.float32(1e-8), max_iterations=np.int64(50))  # type: ignore[arg-type]
+    assert s.converged
+
+
 @pytest.mark.parametrize("alpha", [0, "0", -1])
 def test_a_start_that_cannot_move_is_refused(alpha: Any) -> None:
     with pytest.raises(InputError, match="alpha > 0"):
