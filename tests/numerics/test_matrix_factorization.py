@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from numerics.experiments.matrix_factorization import (
 )
 from numerics.experiments.matrix_tables import to_csv, to_json, to_text
 from numerics.matrices import Measurements, matrix_flow
+from tests.commands import light_help, refusal_of
 
 SMALL = Setting(
     size=14,
@@ -212,25 +211,11 @@ def test_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_command_refuses_in_one_line(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as end:
-        cli.main([*COMMAND, *arguments])
-    assert end.value.code == 2
-    refusal = capsys.readouterr().err
-    assert message in refusal
-    assert refusal.count("\n") == 1
+    assert message in refusal_of([*COMMAND, *arguments], capsys)
 
 
 def test_help_is_light() -> None:
-    program = (
-        "import sys; from derive.cli import app;"
-        "app(['experiment', 'matrix-factorization', '--help'], standalone_mode=False);"
-        "print([m for m in ('numpy', 'sympy') if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert "Gunasekar" in done.stdout
-    assert done.stdout.endswith("[]\n")
+    assert "Gunasekar" in light_help("experiment", "matrix-factorization")
 
 
 @pytest.mark.slow
