@@ -1,14 +1,29 @@
-"""What every command promises, asked of one."""
+"""The program as a person runs it, and what every command promises."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from derive import cli
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run ``derive`` with these arguments; return its exit status and both streams."""
+    return subprocess.run(
+        [sys.executable, "-m", "derive", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=120,
+    )
 
 
 def refusal_of(arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from tests.command import run as run_command
+from tests.commands import run as run_command
 
 run = partial(run_command, "parameterize")
 
