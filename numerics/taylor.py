@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias
 from mpmath.libmp import MPZ
 
 from derive.errors import NumericalError
-from numerics.fixed import ZERO, Real, Rule, Series, bits_of, real, scaled
+from numerics.fixed import ZERO, Integer, Real, Rule, Series, bits_of, real, scaled, shifted
 from numerics.jets import Program
 from numerics.numbers import read_number
 from numerics.tape import Tape
@@ -30,6 +30,8 @@ _LINEAR = 130  # an order up to which linear operations cost more than convoluti
 _FIXED = 2000  # what a step costs besides, in the unit of these
 _LOWEST = 8  # order
 _LOWER = (12, 8, 4, 0)  # by how much an order may change from one step to the next
+_DEFECT = 8  # in log2, by how much w' may miss f(w) at the end of a step
+_ROUNDING = 16  # bits of that which come from the sum of a series
 _GROWTH = 4  # by how many powers of 2 the scale of time may grow in one step
 
 
@@ -47,6 +49,8 @@ class Stepper(Protocol):
 
 Engine: TypeAlias = Callable[[Tape, Sequence[Real], int], Stepper]
 """Starts an integration of a tape, at a start, to so many digits."""
+_Expansion: TypeAlias = tuple[list[Series], list[Series], Callable[[], object]]
+"""The jets of w and of w', and what appends a coefficient to the latter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,25 +133,32 @@ class Taylor:
         self._program = Program(slopes, self.bits)
         self._accuracy = -(digits + STEP_GUARD) * math.log2(10)
         self._sigma: int | None = None
-        self._order = self.order
+        self._order, self._begun = self.order, self._begin(self.state)
 
-    def _expand(self, sigma: int, order: int) -> tuple[list[Series], list[Series]]:
-        """Return the jets of w in ``t/2^sigma``, to *order*, and those of w'."""
-        jets = [Series(self.bits) for _ in self.state]
-        for jet, x in zip(jets, self.state, strict=True):
+    def _begin(self, state: Sequence[Real]) -> _Expansion:
+        """Return the jets of w at a state, and those of w', to order 0."""
+        jets = [Series(self.bits) for _ in state]
+        for jet, x in zip(jets, state, strict=True):
             jet.begin(x)
         slopes, advance = self._program.run(jets)
+        advance()
+        return jets, slopes, advance
+
+    def _expand(self, begun: _Expansion, sigma: int, order: int) -> list[Series]:
+        """Return the jets of w in ``t/2^sigma``, to *order*."""
+        jets, slopes, advance = begun
         rules = [
             _slope_rule(w, f, c, sigma) for w, f, c in zip(jets, slopes, self._factors, strict=True)
         ]
-        for _ in range(order):
+        deque(map(next, rules), maxlen=0)
+        for _ in range(order - 1):
             advance()
             deque(map(next, rules), maxlen=0)
-        return jets, slopes
+        return jets
 
-    def _guess(self) -> int:
+    def _guess(self, begun: _Expansion) -> int:
         """Return log2 of a time in which some weight, relative to its size, moves much."""
-        jets, slopes = self._expand(0, 1)
+        jets, slopes, _ = begun
         rates = [
             f.size(0) - w.size(0) + c.numerator.bit_length() - c.denominator.bit_length()
             for w, f, c in zip(jets, slopes, self._factors, strict=True)
@@ -157,17 +168,17 @@ class Taylor:
 
     def step(self, until: Fraction | None) -> None:
         """Take one step, no further than the time *until*."""
-        sigma = self._guess() if self._sigma is None else self._sigma
+        sigma = self._guess(self._begun) if self._sigma is None else self._sigma
         left = None if until is None else until - self.time
         if left is not None:
             sigma = min(sigma, scaled(left, 1)[1] + 2)
-        jets, _ = self._expand(sigma, self._order)
+        jets = self._expand(self._begun, sigma, self._order)
         if until is None and not any(x for jet in jets for x in jet.cells[1:]):
             raise NumericalError("the solution does not move: the right-hand side is 0")
         orders = [self._order - x for x in _LOWER if self._order - x >= _LOWEST]
         while (gains := _log_steps(jets, self._accuracy, orders))[-1] < -_GROWTH:
             sigma = math.ceil(sigma + gains[-1])  # the scale was too large
-            jets, _ = self._expand(sigma, self._order)
+            jets = self._expand(self._begin(self.state), sigma, self._order)
         gain, best = gains[-1], _cheapest(orders, gains)
         self._order = best if best < self._order else min(self._order + 8, self.order)
         self._sigma = math.ceil(sigma + min(gain + _MARGIN, _GROWTH))
@@ -175,25 +186,61 @@ class Taylor:
         scale = Fraction(2) ** sigma
         if left is not None and share * scale >= left:
             share = left / scale
-        state = self._evaluate(jets, share)
-        h = share * scale
+        for _ in range(self.bits):
+            state, slopes = self._evaluate(jets, share)
+            h = share * scale
+            if (begun := self._solved(jets, slopes, state, h)) is not None:
+                break
+            share, self._sigma = share / 2, self._sigma - 1
+        else:
+            raise NumericalError("no step is short enough")
         short = h != left and h < self.time / (1 << self.bits)
         if short or (until is None and state == self.state):
             raise NumericalError("a step no longer changes the state")
-        self.state, self.time = state, self.time + h
+        self.state, self.time, self._begun = state, self.time + h, begun
 
-    def _evaluate(self, jets: Sequence[Series], s: Fraction) -> tuple[Real, ...]:
-        """Return the sums of all series at s, by Horner's rule."""
+    def _evaluate(
+        self, jets: Sequence[Series], s: Fraction
+    ) -> tuple[tuple[Real, ...], list[Integer]]:
+        """Return the sums of all series at s, and s times their slopes on the grids, by Horner."""
         short = (1 << _FINE) % s.denominator == 0  # then the factor below is exact
         factor, exponent = scaled(s, _FINE if short else self.bits)
         factor, down = factor << max(exponent, 0), max(-exponent, 0)
-        state = []
+        state, slopes = [], []
         for jet in jets:
-            total = ZERO
+            total = slope = ZERO
             for x in reversed(jet.cells):
+                slope = (slope * factor >> down) + total
                 total = (total * factor >> down) + x
             state.append(real(total, jet.exponent or 0))
-        return tuple(state)
+            slopes.append(slope * factor >> down)
+        return tuple(state), slopes
+
+    def _solved(
+        self, jets: Sequence[Series], slopes: Sequence[Integer], end: Sequence[Real], h: Fraction
+    ) -> _Expansion | None:
+        """Return what begins at the *end* if h times the slopes of the series is h f there.
+
+        The last coefficients tell nothing of later ones where these come late, as in 1/(1 - t^40).
+        """
+        try:
+            begun = self._begin(end)
+        except NumericalError:  # beyond a pole
+            return None
+        moving = [jet for jet in jets if jet.exponent is not None]
+        largest = max((jet.size(k) for jet in moving for k in (0, 1) if jet.cells[k]), default=0)
+        finest = largest + 2 * math.floor(self._accuracy)
+        for jet, slope, f, c in zip(jets, slopes, begun[1], self._factors, strict=True):
+            grid = finest if jet.exponent is None else jet.exponent
+            factor, wanted = c * h, ZERO
+            if f.exponent is not None:
+                wanted = shifted(f.cells[0] * factor.numerator, f.exponent - grid)
+            wanted //= factor.denominator
+            least = largest + self._accuracy - grid  # as for the step
+            size = max(jet.cells[0].bit_length(), wanted.bit_length(), least) + self._accuracy
+            if (slope - wanted).bit_length() > max(size + _DEFECT, _ROUNDING):
+                return None
+        return begun
 
 
 def integrate(
@@ -208,8 +255,8 @@ def integrate(
 ) -> TaylorResult:
     """Integrate ``w' = f(w)``, ``w(0) = start``, until *stop* holds or the *time* is over.
 
-    Errors are estimated by the last Taylor coefficients: a weight of which the upper half of them
-    is 0 is taken for a polynomial of time.
+    Steps follow from the last Taylor coefficients; at the end of each, w' = f(w) must hold to the
+    digits asked for, which finds coefficients that come late. Else the step is halved.
 
     Args:
         tape: f, of n inputs and n outputs.

@@ -287,3 +287,16 @@ def test_a_first_step_that_is_guessed_too_long(scale: int) -> None:
         found = solve(tree, Fraction(0), time, 50)
         with mpmath.workdps(70):
             assert abs(found / mpmath.tan(mpmath.mpf(numerator) / 10) - 1) < mpmath.mpf(10) ** -50
+
+
+@pytest.mark.parametrize("digits", [15, 30, 50])
+@pytest.mark.parametrize("start", [Fraction(0), Fraction(1, 1000)])
+def test_coefficients_that_come_late_are_found(start: Fraction, digits: int) -> None:
+    """x' = 1, y' = x^60: to the orders used, y may look like a constant or a polynomial."""
+    x = Name("x")
+    tape = compile_forward([Number(Fraction(1)), Power(x, Number(Fraction(60)))], ["x", "y"])
+    end = integrate(tape, [start, Fraction(0)], digits, time=Fraction(3))
+    exact = ((start + 3) ** 61 - start**61) / 61
+    with mpmath.workdps(digits + 20):
+        error = end.state[1] / mpmath.mpf(exact.numerator) * exact.denominator - 1
+        assert abs(error) < mpmath.mpf(10) ** -digits
