@@ -35,10 +35,10 @@ from itertools import combinations, product
 from typing import Any
 
 import sympy
-from flint import fmpq, fmpq_mat, fmpq_poly
+from flint import fmpq, fmpq_poly
 from sympy import Expr, Symbol
 
-from derive.exact.polynomial import terms
+from derive.explicit.algebraic import rational
 from derive.explicit.commuting import (
     Subspace,
     dual_norm,
@@ -46,9 +46,12 @@ from derive.explicit.commuting import (
     full_supports,
     vertices,
 )
+from derive.explicit.eigenvalues import find_extreme
 from derive.explicit.feasible import reaches_all
+from derive.explicit.forms import components, copies, quadratic_forms, restricted, sides
 from derive.explicit.matrices import reduced
-from derive.explicit.norms import ClosedCost, Linear, Norm, rational
+from derive.explicit.norms import ClosedCost, Linear, Norm
+from derive.explicit.nuclear import find_nuclear
 from derive.explicit.problem import Problem
 from derive.verdict import Identity
 
@@ -61,9 +64,11 @@ def find_dual(problem: Problem, betas: Sequence[Symbol]) -> ClosedCost | None:
     forms = quadratic_forms(problem)
     if forms is None:
         return None
-    linear = _linear(problem, forms)
-    if linear is not None:
-        return linear
+    known = (
+        _linear(problem, forms) or find_nuclear(problem, forms, betas) or find_extreme(forms, betas)
+    )
+    if known is not None:
+        return known
     kinds = copies(forms)
     if not has_no_gap(kinds, len(forms)):
         return None
@@ -88,23 +93,6 @@ def find_dual(problem: Problem, betas: Sequence[Symbol]) -> ClosedCost | None:
     return ClosedCost(tuple(sums), _is_onto(problem, forms), reason, evidence)
 
 
-def quadratic_forms(problem: Problem) -> list[Any] | None:
-    """Return A_i with F_i = <w, A_i w>; None where an output is no quadratic form."""
-    size = len(problem.weights)
-    forms = []
-    for f in problem.F:
-        if {sum(e) for e, _ in terms(f.numerator)} != {2}:
-            return None
-        below = 2 * int(f.denominator.leading_coefficient())
-        table = [[fmpq(0)] * size for _ in range(size)]
-        for exponents, c in terms(f.numerator):
-            i, j = (k for k, e in enumerate(exponents) for _ in range(e))
-            table[i][j] += fmpq(c, below)
-            table[j][i] += fmpq(c, below)
-        forms.append(fmpq_mat(table))
-    return forms
-
-
 def _linear(problem: Problem, forms: Sequence[Any]) -> ClosedCost | None:
     """Return <c, beta> where sum_i c_i A_i = I: |w|^2 = <c, F(w)>."""
     size = forms[0].nrows()
@@ -123,52 +111,6 @@ def _linear(problem: Problem, forms: Sequence[Any]) -> ClosedCost | None:
     return ClosedCost(((Linear(tuple(c)),),), False, reason, evidence)
 
 
-def restricted(A: Any, kept: Sequence[int]) -> Any:
-    """Return the rows and columns that are kept."""
-    return fmpq_mat([[A[i, j] for j in kept] for i in kept])
-
-
-def copies(forms: Sequence[Any]) -> list[list[list[int]]]:
-    """Return the weights in groups that meet in no product, equal forms on them gathered.
-
-    Groups of one kind list their weights so that the forms agree.
-    """
-    size = forms[0].nrows()
-    entries = {(i, j): tuple(A[i, j] for A in forms) for i in range(size) for j in range(size)}
-    kinds: list[list[list[int]]] = []
-    for group in _components(size, {key for key, x in entries.items() if any(x)}):
-        for kind in kinds:
-            matched = next(_matchings(entries, kind[0], group, []), None)
-            if matched is not None:
-                kind.append(matched)
-                break
-        else:
-            kinds.append([group])
-    return kinds
-
-
-def _components(size: int, links: set[tuple[int, int]]) -> list[list[int]]:
-    group = list(range(size))
-    for i, j in links:
-        group = [group[j] if g == group[i] else g for g in group]
-    return [[k for k in range(size) if group[k] == name] for name in sorted(set(group))]
-
-
-def _matchings(
-    entries: dict[tuple[int, int], Any], model: list[int], left: list[int], chosen: list[int]
-) -> Iterator[list[int]]:
-    """Yield the orders of *left* in which its forms agree with those on *model*."""
-    if len(model) != len(chosen) + len(left):
-        return
-    if not left:
-        yield chosen
-    for k in left:
-        tried = [*chosen, k]
-        place = model[len(chosen)]
-        if all(entries[place, m] == entries[k, x] for m, x in zip(model, tried, strict=False)):
-            yield from _matchings(entries, model, [x for x in left if x != k], tried)
-
-
 def has_no_gap(kinds: Sequence[Sequence[Sequence[int]]], outputs: int) -> bool:
     """Tell whether there are enough copies of each kind for an extreme point to come from some w.
 
@@ -185,21 +127,13 @@ def _is_onto(problem: Problem, forms: Sequence[Any]) -> bool:
     """Tell whether F takes every value when of each product one weight is held at some number."""
     size = forms[0].nrows()
     links = {(i, j) for A in forms for i in range(size) for j in range(size) if A[i, j]}
-    groups = _components(size, links)
+    groups = components(size, links)
     if len(groups) > MAXIMAL_GROUPS:
         return False
-    sides = [_sides(group, links) for group in groups]
+    choices = [sides(group, links) for group in groups]
     return any(
-        reaches_all(problem, [k for side in chosen for k in side]) for chosen in product(*sides)
+        reaches_all(problem, [k for side in chosen for k in side]) for chosen in product(*choices)
     )
-
-
-def _sides(group: Sequence[int], links: set[tuple[int, int]]) -> tuple[set[int], set[int]]:
-    """Return the weights of a group by the parity of their distance from the first."""
-    near: tuple[set[int], set[int]] = ({group[0]}, set())
-    for step in range(len(group)):
-        near[1 - step % 2].update(j for i, j in links if i in near[step % 2])
-    return near
 
 
 def _identities(

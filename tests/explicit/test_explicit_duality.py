@@ -10,7 +10,8 @@ from flint import fmpq, fmpq_mat
 from derive import Parameterization, Verdict
 from derive.errors import NumericalError
 from derive.explicit.commuting import Subspace, find_subspaces, full_supports, vertices
-from derive.explicit.duality import copies, find_dual, has_no_gap, quadratic_forms
+from derive.explicit.duality import find_dual, has_no_gap
+from derive.explicit.forms import copies, quadratic_forms
 from derive.explicit.problem import pose_cost
 from derive.explicit.regularize import representation_cost
 from derive.stages.notation import Notation
