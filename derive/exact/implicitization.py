@@ -16,8 +16,8 @@ from math import gcd
 from random import Random
 
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.modular import Evaluator, nullspace, reconstruct
-from derive.exact.monomials import extend, monomial_rows, weight, weighted_monomials
+from derive.exact.modular import Evaluator, nullspaces, reconstruct
+from derive.exact.monomials import extend, monomial_rows, scaled, weight, weighted_monomials
 
 MAXIMAL_MONOMIALS = 160
 
@@ -119,9 +119,12 @@ class RelationSearch:
             return None
         field = self._target.field
         extend(self._samples, len(exponents) + 4, self._evaluators, field, self._rng)
-        rows = monomial_rows(exponents, self._samples[: len(exponents) + 4])
-        for lift in self._lifts:
-            vectors, sample = nullspace(rows, lift), self._samples[0]
+        samples = self._samples[: len(exponents) + 4]
+        if self._graded and self._weights[-1] == 1 and all(s[-1] for s in samples):
+            samples = [scaled(s, self._weights) for s in samples]
+        rows = monomial_rows(exponents, samples)
+        for vectors in nullspaces(rows, self._lifts):
+            sample = self._samples[0]
             found = _accept(vectors, exponents, self._target, self._coordinates, sample)
             if found is not None:
                 return found

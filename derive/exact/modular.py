@@ -9,8 +9,9 @@ the zero function.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -132,23 +133,33 @@ def nullspace(
     out. Each vector is primitive, and its last non-zero entry is positive. Another *lift* from
     residues to numbers may be given.
     """
-    lift = lift or reconstruct
+    return next(nullspaces(rows, (lift or reconstruct,)))
+
+
+def nullspaces(
+    rows: Sequence[Sequence[int]], lifts: Sequence[Callable[[int], Fraction | None]]
+) -> Iterator[list[tuple[int, ...]]]:
+    """Yield what :func:`nullspace` returns for each lift, from one echelon form."""
     width = len(rows[0])
     echelon, size = _matrix(rows).rref()
     pivots = _pivots(echelon, size)
-    basis = []
-    for free in sorted(set(range(width)) - set(pivots)):
-        entries = {free: Fraction(1)}
-        for r, pivot in enumerate(pivots):
-            residue = -int(echelon[r, free]) % PRIME
-            if residue:
-                rational = lift(residue)
-                if rational is None:
-                    break
-                entries[pivot] = rational
-        else:
-            basis.append(_primitive([entries.get(c, Fraction(0)) for c in range(width)]))
-    return basis
+    columns = [
+        (free, [-int(echelon[r, free]) % PRIME for r in range(size)])
+        for free in sorted(set(range(width)) - set(pivots))
+    ]
+    for lift in lifts:
+        basis = []
+        for free, residues in columns:
+            entries = {free: Fraction(1)}
+            for pivot, residue in zip(pivots, residues, strict=True):
+                if residue:
+                    rational = lift(residue)
+                    if rational is None:
+                        break
+                    entries[pivot] = rational
+            else:
+                basis.append(_primitive([entries.get(c, Fraction(0)) for c in range(width)]))
+        yield basis
 
 
 def supports(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
@@ -204,7 +215,7 @@ def _pivots(echelon: Any, size: int) -> list[int]:
 
 
 def _matrix(rows: Sequence[Sequence[int]]) -> Any:
-    return nmod_mat(len(rows), len(rows[0]), [x for row in rows for x in row], PRIME)
+    return nmod_mat(len(rows), len(rows[0]), list(chain.from_iterable(rows)), PRIME)
 
 
 def series_along(

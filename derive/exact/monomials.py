@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from random import Random
 
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.modular import PRIME, Evaluator, Pole, random_point
+from derive.exact.modular import PRIME, Evaluator, Pole, inverse, random_point
 
 
 def weight(function: RationalFunction, graded: bool) -> int:
@@ -57,27 +57,56 @@ def extend(
             continue
 
 
+def scaled(sample: Sequence[int], weights: Sequence[int]) -> tuple[int, ...]:
+    """Return c^(weights) times the sample whose last value is 1, its weight being 1.
+
+    Monomials of one weighted degree all change by one factor.
+    """
+    c = inverse(sample[-1])
+    return tuple(x * pow(c, n, PRIME) % PRIME for x, n in zip(sample, weights, strict=True))
+
+
 def monomial_rows(
     exponents: Sequence[tuple[int, ...]], samples: Sequence[Sequence[int]]
 ) -> list[list[int]]:
     """Return the monomials with the given exponents at each sample, modulo the prime."""
     highest = [max(column) for column in zip(*exponents, strict=True)]
-    sparse = [[(k, power) for k, power in enumerate(e) if power] for e in exponents]
-    rows = []
-    for sample in samples:
-        tables = [_powers(x, n) for x, n in zip(sample, highest, strict=True)]
-        row = []
-        for factors in sparse:
-            value = 1
-            for k, power in factors:
-                value = value * tables[k][power] % PRIME
-            row.append(value)
-        rows.append(row)
-    return rows
+    powers = [_powers(x, n) for x, n in zip(zip(*samples, strict=True), highest, strict=True)]
+    ones = {k for k, values in enumerate(zip(*samples, strict=True)) if set(values) == {1}}
+    places, steps = _prefixes(exponents, ones)
+    columns = [[1] * len(samples)]
+    for shorter, k, power in steps:
+        pairs = zip(columns[shorter], powers[k][power], strict=True)
+        columns.append([x * y % PRIME for x, y in pairs])
+    return [list(row) for row in zip(*(columns[place] for place in places), strict=True)]
 
 
-def _powers(x: int, highest: int) -> list[int]:
-    table = [1]
+def _prefixes(
+    exponents: Sequence[tuple[int, ...]], ones: Collection[int]
+) -> tuple[list[int], list[tuple[int, int, int]]]:
+    """Return where each monomial is among products, and how each product comes from a shorter one.
+
+    Product n + 1 is product *shorter* times factor k to *power*, from steps[n]; product 0 is 1.
+    The factors *ones* are left out.
+    """
+    known: dict[tuple[tuple[int, int], ...], int] = {(): 0}
+    steps: list[tuple[int, int, int]] = []
+    places = []
+    for e in exponents:
+        used = [(k, power) for k, power in enumerate(e) if power and k not in ones]
+        place = 0
+        for length, (k, power) in enumerate(used, 1):
+            prefix = tuple(used[:length])
+            if prefix not in known:
+                known[prefix] = len(known)
+                steps.append((place, k, power))
+            place = known[prefix]
+        places.append(place)
+    return places, steps
+
+
+def _powers(values: Sequence[int], highest: int) -> list[list[int]]:
+    table = [[1] * len(values)]
     for _ in range(highest):
-        table.append(table[-1] * x % PRIME)
+        table.append([x * y % PRIME for x, y in zip(table[-1], values, strict=True)])
     return table

@@ -54,7 +54,7 @@ def root_name(f: Any, index: int) -> Expr:
     """Return the name of one of the roots of f, which are real; the smallest is 0.
 
     >>> [str(root_name(fmpq_poly([-1, -2, 1, 1]), k)) for k in range(3)]
-    ['2*cos(6*pi/7)', '2*cos(4*pi/7)', '2*cos(2*pi/7)']
+    ['-2*cos(pi/7)', '-2*cos(3*pi/7)', '2*cos(2*pi/7)']
     """
     if f.degree() <= 2:
         # The first radical is the greater root where the first coefficient is positive.
@@ -66,7 +66,8 @@ def root_name(f: Any, index: int) -> Expr:
         with ctx.workprec(BITS):
             roots = real_roots([as_fraction(c) for c in f.coeffs()])
             for j in _coprime(order):
-                value = s(2 * arb.cos_pi_fmpq(fmpq(2 * j, order)))
+                c = 2 * arb.cos_pi_fmpq(fmpq(2 * j, order))
+                value = sum((a * c**k for k, a in enumerate(s.coeffs())), arb(0))
                 if [k for k, x in enumerate(roots) if x.overlaps(value)] == [index]:
                     return _as_cosines(fmpq_poly([0, 1]), j, order, minimal, s)
     return sympy.CRootOf(at_value(f, Symbol("x")), index)

@@ -16,6 +16,7 @@ import sympy
 from flint import arb, ctx, fmpq_poly
 from sympy import Expr, Symbol
 
+from derive.exact.polynomial import Polynomial
 from derive.exact.roots import real_roots
 from derive.explicit.algebraic import as_fmpq, as_fraction, at_value, conjugates
 from derive.explicit.feasible import BITS
@@ -120,12 +121,15 @@ class ClosedCost:
         onto: whether some w has F(w) = beta for every beta, as was proved.
         reason: why this is R_F.
         evidence: the identities behind it.
+        factors: polynomials in r and beta; it is the greatest of their roots. None are given where
+            it has an expression.
     """
 
     sums: tuple[tuple[Part, ...], ...]
     onto: bool
     reason: str
     evidence: tuple[Identity, ...]
+    factors: tuple[Polynomial, ...] = ()
 
     def expression(self, betas: Sequence[Symbol]) -> Expr | None:
         """Return R_F as an expression; None where a part has none.
@@ -139,7 +143,7 @@ class ClosedCost:
             if len(known) < len(named):
                 return None
             sums.append(sympy.Add(*known))
-        if len(sums) == 2 and sums[0] == -sums[1]:
+        if len(sums) == 2 and sympy.expand(sums[0] + sums[1]) == 0:
             return sympy.Abs(sums[0])
         roots = all(isinstance(part, Norm) for parts in self.sums for part in parts)
         if roots and len(sums) == 2 and not any(x.is_Add or x.has(sympy.Abs) for x in sums):

@@ -14,7 +14,8 @@ F(w) = beta there are as many.
 
 |B|_*^2 = |B|^2 + 2 sqrt(det(B B^T)) for m = 2. For m = 3, r = 2 |B|_* is the greatest root of the
 polynomial whose roots are 2 (+-s_1 +- s_2 +- s_3), the s_i the singular values: with e_k the
-elementary symmetric functions of s_i^2 it is ((r^2 - 4 e_1)^2 - 64 e_2)^2 - (64 r)^2 e_3.
+elementary symmetric functions of s_i^2 it is ((r^2 - 4 e_1)^2 - 64 e_2)^2 - (64 r)^2 e_3. For
+n = 3 it has two factors, (r^2 - 4 e_1)^2 - 64 e_2 +- 64 r det B.
 
 Source: Recht, Fazel, Parrilo 2010, *Guaranteed minimum-rank solutions of linear matrix equations
 via nuclear norm minimization*.
@@ -25,14 +26,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import sympy
 from flint import arb, fmpq, fmpq_mat, fmpq_poly
 from sympy import Expr, Symbol
 
+from derive.exact.field import FunctionField
+from derive.exact.linear import determinant
+from derive.exact.polynomial import Polynomial
 from derive.exact.roots import real_roots
-from derive.explicit.algebraic import rational
+from derive.explicit.algebraic import as_fraction, rational
+from derive.explicit.elimination import names
 from derive.explicit.forms import copies, sides
 from derive.explicit.norms import ClosedCost
 from derive.explicit.problem import Problem
@@ -70,7 +76,9 @@ class Nuclear:
             return None
         if self.columns == 2:
             return 2 * sympy.sqrt(sympy.expand(square) + 2 * sympy.Abs(sympy.factor(B.det())))
-        minors = sympy.expand((B * B.T).det())
+        # det(B B^T) by Cauchy and Binet.
+        pairs = combinations(range(self.columns), 2)
+        minors = sympy.Add(*(sympy.factor(B[:, list(pair)].det()) ** 2 for pair in pairs))
         return 2 * sympy.sqrt(sympy.expand(square) + 2 * sympy.sqrt(minors))
 
     def at(self, beta: Sequence[Fraction]) -> Any:
@@ -109,10 +117,33 @@ def find_nuclear(
     pairs = [[[group[k] for k in place] for place in places] for group in kind]
     evidence = (_identity(problem, forms, part, pairs),)
     reason = (
-        f"F(w) = beta is U V^T = B({', '.join(map(str, betas))}), and by Lagrange duality the cost "
-        "is max <L, B> over the L with singular values <= 2: twice the nuclear norm of B"
+        f"U V^T is the matrix B of beta, {part.matrix(betas).tolist()}; by Lagrange duality R_F "
+        "is max <L, B> over the L with no singular value above 2, twice the nuclear norm of B"
     )
-    return ClosedCost(((part,),), len(kind) >= len(u), reason, evidence)
+    return ClosedCost(((part,),), len(kind) >= len(u), reason, evidence, _factors(problem, part))
+
+
+def _factors(problem: Problem, part: Nuclear) -> tuple[Polynomial, ...]:
+    """Return the polynomials in r and beta for 3x3; none for other sizes."""
+    if (part.rows, part.columns) != (3, 3):
+        return ()
+    field = FunctionField(("r", *names(problem)))
+    r, *betas = field.gens
+    rows = part.entries.tolist()
+    values = [
+        sum(
+            (field.constant(as_fraction(c)) * b for c, b in zip(row, betas, strict=True)),
+            field.zero,
+        )
+        for row in rows
+    ]
+    B = tuple(tuple(values[3 * i : 3 * i + 3]) for i in range(3))
+    square = sum((x * x for x in values), field.zero)
+    pairs = tuple(combinations(range(3), 2))
+    minors = [B[i][k] * B[j][m] - B[i][m] * B[j][k] for i, j in pairs for k, m in pairs]
+    middle = (r * r - 4 * square) ** 2 - 64 * sum((x * x for x in minors), field.zero)
+    last = 64 * r * determinant(B)
+    return ((middle + last).numerator, (middle - last).numerator)
 
 
 def _identity(

@@ -28,8 +28,10 @@ from derive.explicit.feasible import (
     lies_below,
     value_at,
 )
+from derive.explicit.forms import quadratic_forms
 from derive.explicit.norms import ClosedCost
 from derive.explicit.problem import Problem, Undecided
+from derive.explicit.separation import is_out_of_reach
 
 MAXIMAL_GRID = 40_000
 
@@ -84,6 +86,9 @@ def value_of(closed: ClosedCost, problem: Problem, data: Sequence[Fraction]) -> 
     """
     if closed.onto or not any(data):
         return closed.at(data)
+    forms = quadratic_forms(problem)
+    if forms is not None and is_out_of_reach(forms, data):
+        return None
     zero = [Fraction(0)] * len(problem.weights)
     with ctx.workprec(BITS):
         if lies_below(problem, zero, data, None):

@@ -177,13 +177,15 @@ def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> Squar
     except Undecided as step:
         return SquaredDistance(None, betas, (), (), Finding(Verdict.UNDECIDED, str(step)))
     bounded = None if problem.single else _bounded(problem, betas)
-    found = bounded or least(lambda: problem, betas)
+    if bounded is not None:
+        return bounded
+    found = least(lambda: problem, betas)
     if found.verdict is Verdict.PROVED:
         return found
     if found.factors and bounds_every_root(problem, found.factors):
         reason = "the greatest root, for almost all beta with some w: |w|^2 bounds every root"
         return replace(found, finding=Finding(Verdict.PROVED, reason))
-    return _bounded(problem, betas) or found
+    return (_bounded(problem, betas) if problem.single else None) or found
 
 
 def _bounded(problem: Problem, betas: tuple[Symbol, ...]) -> SquaredDistance | None:
@@ -197,8 +199,16 @@ def _bounded(problem: Problem, betas: tuple[Symbol, ...]) -> SquaredDistance | N
     if closed is None:
         return None
     of = "every beta" if closed.onto else "every beta with some w"
-    finding = Finding(Verdict.PROVED, f"for {of}: {closed.reason}", closed.evidence)
-    return SquaredDistance(problem, betas, (), (), finding, None, closed)
+    if closed.factors:
+        reason = f"the greatest real root, for {of}: {closed.reason}"
+    else:
+        reason = f"for {of}: {closed.reason}"
+    verdict = Verdict.PROVED
+    if not closed.factors and closed.expression(betas) is None:
+        verdict = Verdict.UNDECIDED
+        reason += "; it is given at single points, not as a formula"
+    finding = Finding(verdict, reason, closed.evidence)
+    return SquaredDistance(problem, betas, closed.factors, (), finding, None, closed)
 
 
 def _branches(problem: Problem, factors: tuple[Polynomial, ...]) -> tuple[tuple[Branch, ...], str]:

@@ -70,6 +70,8 @@ def _minimum(minimum: SquaredDistance, name: str, definition: str) -> Iterator[s
         for branch, form in zip(minimum.branches, minimum.forms, strict=False)
     )
     if open_forms:
+        if minimum.verdict is Verdict.PROVED and not minimum.branches:
+            yield rf"${name}$ is {_words(minimum.finding.reason)}."
         for i, equation in enumerate(minimum.equations, 1):
             rows.append((f"P_{{{i}}}(r)" if numbered else "P(r)", polynomial_latex(equation)))
     yield from display(rows)

@@ -8,7 +8,6 @@ import sympy
 from flint import fmpq, fmpq_mat
 
 from derive import Parameterization, Verdict
-from derive.errors import NumericalError
 from derive.explicit.commuting import Subspace, find_subspaces, full_supports, vertices
 from derive.explicit.duality import find_dual, has_no_gap
 from derive.explicit.forms import copies, quadratic_forms
@@ -101,10 +100,10 @@ def test_closed_forms_by_duality(outputs, expected):
     "outputs",
     [
         product(2, 2, 2, scale="2*"),  # the copies differ
-        product(2, 3, 2),  # M^3 is no multiple of M on a subspace
-        product(3, 3, 3),
+        product(3, 3, 3),  # a root of a quartic
+        product(2, 3, 2, scale="2*"),
+        product(2, 3, 2)[:5],
         [f"{f} + u{k}0*u{k}1" for k, f in zip((0, 1, 0, 1), product(2, 2, 2), strict=True)],
-        ["2*x*y + 3*x*z + z*w"],
         ["a*b", "a*b + 2*c*d"],
         ["a*b*c"],
         ["a*b + a"],
@@ -121,8 +120,7 @@ def test_a_value_needs_some_w():
     assert cost.verdict is Verdict.PROVED
     inside = {"beta1": Fraction(2), "beta2": Fraction(1), "beta3": Fraction(3)}
     assert float(cost.at(inside).ball.mid()) == 5
-    with pytest.raises(NumericalError, match="some w"):
-        cost.at({**inside, "beta2": Fraction(4)})
+    assert cost.at({**inside, "beta2": Fraction(4)}) is None
     cost = cost_of(["x*y", "x**2 + y**2"])
     assert float(cost.at({"beta1": Fraction(1), "beta2": Fraction(3)}).ball.mid()) == 3
     assert cost.at({"beta1": Fraction(2), "beta2": Fraction(3)}) is None

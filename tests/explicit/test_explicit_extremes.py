@@ -1,0 +1,187 @@
+"""Costs by extreme eigenvalues and singular values, and beta that no w reaches."""
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+import sympy
+from flint import fmpq, fmpq_mat, fmpq_poly
+
+from derive import Parameterization, Verdict
+from derive.errors import NumericalError
+from derive.explicit.algebraic import root_name
+from derive.explicit.eigenvalues import find_extreme
+from derive.explicit.forms import quadratic_forms
+from derive.explicit.nuclear import find_nuclear
+from derive.explicit.problem import pose_cost
+from derive.explicit.separation import is_out_of_reach
+from tests.explicit.test_explicit_duality import cost_of, gram, product
+from tests.explicit.witness import numeric_minimum
+
+
+def posed(outputs):
+    problem = pose_cost(Parameterization.parse(outputs))
+    return problem, quadratic_forms(problem)
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("(u+v)*(u-2*v)", "Max(beta*(2/9 - 2*sqrt(10)/9), beta*(2/9 + 2*sqrt(10)/9))"),
+        ("u**2+2*u*v-v**2", "sqrt(2)*Abs(beta)/2"),
+        ("u**2+3*u*v+7*v**2", "beta*(16/19 - 6*sqrt(5)/19)"),
+        ("x*y+y*z+z*t", "(-1 + sqrt(5))*Abs(beta)"),
+        ("x**2+x*y+2*y*z+3*z**2", None),
+    ],
+)
+def test_one_quadratic_form_costs_its_extreme_eigenvalues(output, expected):
+    cost = cost_of([output])
+    assert cost.verdict is Verdict.PROVED
+    problem, forms = posed([output])
+    closed = find_extreme(forms, cost.variables)
+    text = str(closed.expression(cost.variables))
+    assert (text == expected) if expected else ("CRootOf" in text)
+    assert all(sympy.expand(f"{e.left} - ({e.right})") == 0 for e in closed.evidence)
+    A = np.array([[float(x) for x in row] for row in forms[0].tolist()])
+    values = np.linalg.eigvalsh(A)
+    weights = problem.weights
+    for beta in (Fraction(7, 3), Fraction(-5, 2)):
+        extreme = values[-1] if beta > 0 else values[0]
+        value = cost.at({"beta": beta})
+        found = numeric_minimum([output], weights, [0] * len(weights), [float(beta)], starts=12)
+        if extreme * beta < 0:
+            assert value is None
+            assert found is None
+        else:
+            assert float(value.ball.mid()) == pytest.approx(float(beta) / extreme, rel=1e-12)
+            assert found == pytest.approx(float(beta) / extreme, rel=1e-6)
+            assert float(closed.expression([sympy.Rational(str(beta))])) == pytest.approx(found)
+
+
+def test_the_nearest_roots_are_taken():
+    """On the diagonal the eigenvalues are 3, 2, -1, -5: others would cost more, or too little."""
+    (b,) = betas = (sympy.Symbol("b", real=True),)
+    diagonal = fmpq_mat(
+        4, 4, [x if i == j else 0 for i, x in enumerate((3, -1, 2, -5)) for j in range(4)]
+    )
+    found = find_extreme([diagonal], betas)
+    assert found.expression(betas) == sympy.Max(b / 3, -b / 5)
+    assert found.onto
+    assert not find_extreme([fmpq_mat([[2, 0], [0, 3]])], betas).onto
+    assert find_extreme([diagonal, diagonal], betas) is None
+
+
+def test_a_root_has_its_own_name():
+    cubic = fmpq_poly([-1, -2, 1, 1])
+    values = [float(root_name(cubic, k)) for k in range(3)]
+    assert values == sorted(values) == pytest.approx(sorted(np.roots([1, 1, -2, -1]).real))
+    for f in (fmpq_poly([-1, -1, 1]), fmpq_poly([1, 1, -1])):
+        assert float(root_name(f, 0)) < float(root_name(f, 1))
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        product(2, 3, 2),
+        product(3, 2, 3),
+        product(3, 3, 3),
+        product(3, 4, 3),
+        product(1, 4, 2),
+    ],
+    ids=["2x3", "3x2", "3x3", "3x4", "1x4"],
+)
+def test_twice_the_nuclear_norm_for_other_sizes(outputs):
+    cost = cost_of(outputs)
+    (part,) = cost.closed.sums[0]
+    large = len(outputs) > 9
+    assert cost.verdict is (Verdict.UNDECIDED if large else Verdict.PROVED)
+    if large:
+        assert "duality" in cost.finding.reason
+    assert (cost.forms[0] is None) == (part.rows > 2)
+    rng = Random(len(outputs))
+    for rank in (part.rows, 1):
+        U = [[Fraction(rng.randrange(-9, 10), 2) for _ in range(rank)] for _ in range(part.rows)]
+        V = [[Fraction(rng.randrange(1, 10), 3) for _ in range(rank)] for _ in range(part.columns)]
+        B = [[sum(map(Fraction.__mul__, u, v)) for v in V] for u in U]
+        if outputs == product(3, 2, 3):
+            B = [list(row) for row in zip(*B, strict=True)]
+        beta = [x for row in B for x in row]
+        point = {str(s): x for s, x in zip(cost.variables, beta, strict=True)}
+        numbers = {s: sympy.Rational(x) for s, x in zip(cost.variables, beta, strict=True)}
+        exact = 2 * np.linalg.svd(np.array(B, float), compute_uv=False).sum()
+        ball = cost.at(point).ball
+        assert float(ball.mid()) == pytest.approx(exact, rel=1e-12)
+        if cost.forms[0] is not None:
+            assert float(cost.forms[0].subs(numbers)) == pytest.approx(exact, rel=1e-9)
+        if cost.equations and rank > 1:
+            lines = [sympy.Poly(e.subs(numbers)).nroots(n=30) for e in cost.equations]
+            greatest = max(float(sympy.re(r)) for line in lines for r in line)
+            assert greatest == pytest.approx(exact, rel=1e-9)
+
+
+def test_the_outputs_may_be_mixed():
+    outputs = [
+        "u1*v1 + u2*v2",
+        "2*u1*v3 + 2*u2*v4",
+        "u1*v5 + u2*v6 + u1*v1 + u2*v2",
+        "x1*v1 + x2*v2",
+        "x1*v3 + x2*v4",
+        "x1*v5 + x2*v6",
+    ]
+    cost = cost_of(outputs)
+    p, beta = Parameterization.parse(outputs), [3, 2, -1, 1, Fraction(1, 2), 4]
+    value = cost.at({f"beta{i + 1}": Fraction(x) for i, x in enumerate(beta)}).ball
+    B = np.array([[3, 1, -4], [1, 0.5, 4]])
+    exact = 2 * np.linalg.svd(B, compute_uv=False).sum()
+    assert float(value.mid()) == pytest.approx(exact, rel=1e-12)
+    found = numeric_minimum(outputs, p.weights, [0] * p.p, [float(x) for x in beta], starts=12)
+    assert found == pytest.approx(exact, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        product(2, 3, 2, scale="2*"),  # the copies differ
+        product(2, 3, 2)[:5],  # an entry of L is missing
+        ["a*c", "a*d", "b*c", "b*d + a*a"],  # one side meets itself
+        ["a*c", "a*d + b*c", "b*d"],  # entries of L are tied
+        gram(2, 2),
+    ],
+    ids=["scaled", "missing", "square", "tied", "gram"],
+)
+def test_what_is_no_product_of_matrices(outputs):
+    problem, forms = posed(outputs)
+    assert find_nuclear(problem, forms, sympy.symbols(f"b1:{len(outputs) + 1}", real=True)) is None
+
+
+def test_indefinite_matrices_are_no_gram_matrices():
+    cost = cost_of(gram(2, 2))
+    assert cost.at({"beta1": Fraction(1), "beta2": Fraction(2), "beta3": Fraction(3)}) is None
+    assert cost.at({"beta1": Fraction(2), "beta2": Fraction(1), "beta3": Fraction(-3)}) is None
+    inside = {"beta1": Fraction(1), "beta2": Fraction(2), "beta3": Fraction(5)}
+    assert float(cost.at(inside).ball.mid()) == 6
+    with pytest.raises(NumericalError, match="some w"):
+        cost.at({**inside, "beta3": Fraction(4)})
+
+
+def test_separation_is_checked_exactly():
+    _, forms = posed(gram(3, 3))
+    rng = np.random.default_rng(8)
+    for _ in range(12):
+        W = rng.integers(-4, 5, (3, 3))
+        S = W @ W.T
+        if round(np.linalg.det(W)):
+            beta = [Fraction(int(S[i, j])) for i in range(3) for j in range(i, 3)]
+            assert not is_out_of_reach(forms, beta)
+            S = S - np.eye(3, dtype=int) * int(np.linalg.eigvalsh(S)[0] + 2)
+            beta = [Fraction(int(S[i, j])) for i in range(3) for j in range(i, 3)]
+            assert is_out_of_reach(forms, beta)
+    # Only l = (0, -1) has M(l) <= 0: nothing is strict.
+    _, forms = posed(["x*y", "x**2"])
+    assert is_out_of_reach(forms, [Fraction(1), Fraction(-1)])
+    assert not is_out_of_reach(forms, [Fraction(1), Fraction(0)])
+    assert not is_out_of_reach(forms, [Fraction(1), Fraction(1)])
+    _, forms = posed(["x*y"])
+    assert not is_out_of_reach(forms, [Fraction(-3)])
+    assert not is_out_of_reach([fmpq_mat([[fmpq(1)]])], [Fraction(0)])
