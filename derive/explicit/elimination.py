@@ -14,7 +14,7 @@ from derive.exact.implicitization import (
     find_relation,
 )
 from derive.exact.linear import rank
-from derive.exact.modular import centred, reconstruct
+from derive.exact.modular import centred, reconstruct, shows_full_rank
 from derive.explicit.critical import Family, differentials
 from derive.explicit.problem import Problem, Undecided
 
@@ -38,16 +38,22 @@ def eliminate(family: Family, target: RationalFunction, degree: int = 0) -> Rela
     Raises:
         Undecided: there is none of a size that is tried.
     """
-    return _eliminate(family, target, degree)
+    found = _eliminate(family, target, degree)
+    if found is None:
+        raise Undecided("no polynomial of moderate size vanishes at the critical points")
+    return found
 
 
 @functools.lru_cache(maxsize=256)
-def _eliminate(family: Family, target: RationalFunction, degree: int) -> Relation:
+def _eliminate(family: Family, target: RationalFunction, degree: int) -> Relation | None:
     problem = family.problem
     coordinates = Coordinates.of(list(zip(names(problem), family.data, strict=True)))
     field = coordinates.field
     if target.is_constant():
         return Relation((-field.constant(target.value()), field.one), target)
+    if shows_full_rank(differentials([target, *family.data])):
+        # Independent of beta and the start: there is none of any size.
+        return None
     grading = None
     if problem.scaled and problem.degree and degree:
         grading = (degree, *(problem.degree for _ in problem.F), *(1 for _ in problem.symbols))
@@ -60,7 +66,7 @@ def _eliminate(family: Family, target: RationalFunction, degree: int) -> Relatio
             return found
         if search.exhausted:
             break
-    raise Undecided("no polynomial of moderate size vanishes at the critical points")
+    return None
 
 
 def excluded(functions: Sequence[RationalFunction], values: Sequence[Fraction]) -> bool:
