@@ -48,7 +48,7 @@ from derive.explicit.commuting import (
 )
 from derive.explicit.eigenvalues import find_extreme
 from derive.explicit.feasible import reaches_all
-from derive.explicit.forms import components, copies, quadratic_forms, restricted, sides
+from derive.explicit.forms import aligned, components, copies, quadratic_forms, restricted, sides
 from derive.explicit.matrices import reduced
 from derive.explicit.norms import ClosedCost, Linear, Norm
 from derive.explicit.nuclear import find_nuclear
@@ -64,9 +64,12 @@ def find_dual(problem: Problem, betas: Sequence[Symbol]) -> ClosedCost | None:
     forms = quadratic_forms(problem)
     if forms is None:
         return None
-    known = (
-        _linear(problem, forms) or find_nuclear(problem, forms, betas) or find_extreme(forms, betas)
-    )
+    linear = _linear(problem, forms)
+    if linear is not None:
+        return linear
+    forms, signs = aligned(forms)
+    weights = [s * Symbol(name) for s, name in zip(signs, problem.weights, strict=True)]
+    known = find_nuclear(forms, weights, betas) or find_extreme(forms, betas)
     if known is not None:
         return known
     kinds = copies(forms)
@@ -89,7 +92,7 @@ def find_dual(problem: Problem, betas: Sequence[Symbol]) -> ClosedCost | None:
         "Lagrange duality: F_i = <w, A_i w>, M(l) = sum l_i A_i, and |w|^2 >= <l, F(w)> where "
         "I - M(l) >= 0; the greatest <l, beta> is reached without a gap"
     )
-    evidence = tuple(_identities(problem, kept, subspaces))
+    evidence = tuple(_identities([weights[k] for k in kept], subspaces))
     return ClosedCost(tuple(sums), _is_onto(problem, forms), reason, evidence)
 
 
@@ -136,11 +139,9 @@ def _is_onto(problem: Problem, forms: Sequence[Any]) -> bool:
     )
 
 
-def _identities(
-    problem: Problem, kept: Sequence[int], parts: Sequence[Subspace]
-) -> Iterator[Identity]:
+def _identities(weights: Sequence[Expr], parts: Sequence[Subspace]) -> Iterator[Identity]:
     """Yield <w, M(l)^3 w> = s(l) <w, M(l) w> on every L_a, and that these commute."""
-    w = sympy.Matrix([Symbol(problem.weights[k]) for k in kept])
+    w = sympy.Matrix(weights)
     coordinates = [
         [Symbol(f"t{a}{i}") for i in range(1, len(part.images) + 1)]
         for a, part in enumerate(parts, 1)

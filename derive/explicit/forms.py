@@ -52,6 +52,38 @@ def copies(forms: Sequence[Any]) -> list[list[list[int]]]:
     return kinds
 
 
+def aligned(forms: Sequence[Any]) -> tuple[list[Any], list[int]]:
+    """Return the forms in s_k w_k, and signs s_k that make more of their groups copies.
+
+    Signs are chosen from weight to weight, for products with a positive first coefficient. They are
+    all 1 where that does not help.
+
+    >>> forms = [fmpq_mat([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, -1], [0, 0, -1, 0]])]
+    >>> aligned(forms)[1], copies(aligned(forms)[0])
+    ([1, 1, 1, -1], [[[0, 1], [2, 3]]])
+    """
+    size = forms[0].nrows()
+    signs = [0] * size
+    for first in range(size):
+        if signs[first]:
+            continue
+        signs[first] = 1
+        reached = [first]
+        for i in reached:
+            for j in range(size):
+                known = next((A[i, j] for A in forms if A[i, j]), None)
+                if known is not None and not signs[j]:
+                    signs[j] = signs[i] if known > 0 else -signs[i]
+                    reached.append(j)
+    flipped = [
+        fmpq_mat([[A[i, j] * signs[i] * signs[j] for j in range(size)] for i in range(size)])
+        for A in forms
+    ]
+    if len(copies(flipped)) < len(copies(forms)):
+        return flipped, signs
+    return list(forms), [1] * size
+
+
 def components(size: int, links: set[tuple[int, int]]) -> list[list[int]]:
     """Return what the links hold together."""
     group = list(range(size))

@@ -38,10 +38,8 @@ from derive.exact.linear import determinant
 from derive.exact.polynomial import Polynomial
 from derive.exact.roots import real_roots
 from derive.explicit.algebraic import as_fraction, rational
-from derive.explicit.elimination import names
 from derive.explicit.forms import copies, sides
 from derive.explicit.norms import ClosedCost
-from derive.explicit.problem import Problem
 from derive.verdict import Identity
 
 
@@ -94,9 +92,15 @@ class Nuclear:
 
 
 def find_nuclear(
-    problem: Problem, forms: Sequence[Any], betas: Sequence[Symbol]
+    forms: Sequence[Any], weights: Sequence[Expr], betas: Sequence[Symbol]
 ) -> ClosedCost | None:
-    """Return 2 |B|_* where F is U V^T up to names and a change of the outputs; else None."""
+    """Return 2 |B|_* where F is U V^T up to names and a change of the outputs; else None.
+
+    Args:
+        forms: A_i with F_i = <w, A_i w>.
+        weights: w, by its names or their opposites.
+        betas: the outputs.
+    """
     kinds = copies(forms)
     if len(kinds) != 1:
         return None
@@ -115,19 +119,19 @@ def find_nuclear(
     part = Nuclear(len(u), len(v), C.transpose().inv())
     places = [[kind[0].index(k) for k in side] for side in (u, v)]
     pairs = [[[group[k] for k in place] for place in places] for group in kind]
-    evidence = (_identity(problem, forms, part, pairs),)
+    evidence = (_identity(weights, forms, part, pairs),)
     reason = (
         f"U V^T is the matrix B of beta, {part.matrix(betas).tolist()}; by Lagrange duality R_F "
         "is max <L, B> over the L with no singular value above 2, twice the nuclear norm of B"
     )
-    return ClosedCost(((part,),), len(kind) >= len(u), reason, evidence, _factors(problem, part))
+    return ClosedCost(((part,),), len(kind) >= len(u), reason, evidence, _factors(part))
 
 
-def _factors(problem: Problem, part: Nuclear) -> tuple[Polynomial, ...]:
+def _factors(part: Nuclear) -> tuple[Polynomial, ...]:
     """Return the polynomials in r and beta for 3x3; none for other sizes."""
     if (part.rows, part.columns) != (3, 3):
         return ()
-    field = FunctionField(("r", *names(problem)))
+    field = FunctionField(("r", *(f"beta {i}" for i in range(1, 10))))
     r, *betas = field.gens
     rows = part.entries.tolist()
     values = [
@@ -147,10 +151,13 @@ def _factors(problem: Problem, part: Nuclear) -> tuple[Polynomial, ...]:
 
 
 def _identity(
-    problem: Problem, forms: Sequence[Any], part: Nuclear, pairs: Sequence[Sequence[Sequence[int]]]
+    weights: Sequence[Expr],
+    forms: Sequence[Any],
+    part: Nuclear,
+    pairs: Sequence[Sequence[Sequence[int]]],
 ) -> Identity:
     """Return B(F(w)) = U V^T."""
-    w = sympy.Matrix([Symbol(name) for name in problem.weights])
+    w = sympy.Matrix(weights)
     size = len(w)
     outputs = [
         sympy.expand((w.T * sympy.Matrix(size, size, [rational(c) for c in A.entries()]) * w)[0])

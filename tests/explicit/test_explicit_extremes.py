@@ -12,7 +12,7 @@ from derive import Parameterization, Verdict
 from derive.errors import NumericalError
 from derive.explicit.algebraic import root_name
 from derive.explicit.eigenvalues import find_extreme
-from derive.explicit.forms import quadratic_forms
+from derive.explicit.forms import aligned, quadratic_forms
 from derive.explicit.nuclear import find_nuclear
 from derive.explicit.problem import pose_cost
 from derive.explicit.separation import is_out_of_reach
@@ -152,7 +152,26 @@ def test_the_outputs_may_be_mixed():
 )
 def test_what_is_no_product_of_matrices(outputs):
     problem, forms = posed(outputs)
-    assert find_nuclear(problem, forms, sympy.symbols(f"b1:{len(outputs) + 1}", real=True)) is None
+    weights, betas = (
+        sympy.symbols(f"{x}1:{n + 1}") for x, n in (("w", len(problem.weights)), ("b", len(forms)))
+    )
+    assert find_nuclear(forms, weights, betas) is None
+
+
+def test_signs_of_weights_do_not_matter():
+    outputs = ["u1*v1 - u2*v2", "u1*v3 - u2*v4", "-x1*v1 + x2*v2", "x1*v3 - x2*v4"]
+    cost = cost_of(outputs)
+    assert cost.verdict is Verdict.PROVED
+    (evidence,) = cost.finding.evidence
+    left, right = (sympy.Matrix(sympy.sympify(x)) for x in (evidence.left, evidence.right))
+    assert (left - right).expand().is_zero_matrix
+    p, beta = Parameterization.parse(outputs), [3, 2, 1, -4]
+    value = cost.at({f"beta{i + 1}": Fraction(x) for i, x in enumerate(beta)}).ball
+    found = numeric_minimum(outputs, p.weights, [0] * p.p, beta, starts=12)
+    assert float(value.mid()) == pytest.approx(found, rel=1e-6)
+    # -W W^T would be another kind: squares keep their signs.
+    forms = posed(["a*a + b*b - c*c", "a*b"])[1]
+    assert aligned(forms)[1] == [1, 1, 1]
 
 
 def test_indefinite_matrices_are_no_gram_matrices():
