@@ -21,7 +21,7 @@ from derive.exact.roots import real_roots
 from derive.explicit.critical import Family, families, split
 from derive.explicit.elimination import eliminate, names
 from derive.explicit.feasible import BITS
-from derive.explicit.point import check_generic, lowest_root_at, minimum_at
+from derive.explicit.point import bounded_root_at, check_generic, lowest_root_at, minimum_at
 from derive.explicit.problem import Problem, Undecided
 
 MAXIMAL_DEGREE = 40
@@ -108,7 +108,7 @@ def root_at(
     """
     with ctx.workprec(BITS):
         roots = _all_roots(factors, data)
-        value = _value_at(problem, data, roots)
+        value = _value_at(problem, factors, data, roots)
         if value is None:
             return None, None, 0, 0
         matching = [found for found in roots if found[0].overlaps(value)]
@@ -141,13 +141,19 @@ def _all_roots(
 
 
 def _value_at(
-    problem: Problem, data: Sequence[Fraction], roots: Sequence[tuple[Any, int, int, int]]
+    problem: Problem,
+    factors: Sequence[Polynomial],
+    data: Sequence[Fraction],
+    roots: Sequence[tuple[Any, int, int, int]],
 ) -> Any | None:
     """Return the minimum in a ball, None where no w has F(w) = beta."""
     try:
         minimum = minimum_at(problem, data)
     except Undecided:
         candidates = sorted((r for r, *_ in roots if not r < 0), key=lambda r: r.mid())
+        bounded = bounded_root_at(problem, factors, data, candidates)
+        if bounded is not None:
+            return bounded
         if any(a.overlaps(b) for a, b in pairwise(candidates)):
             raise
         if not candidates:

@@ -17,7 +17,9 @@ from flint import ctx
 
 from derive.exact.balls import evaluate_any
 from derive.exact.implicitization import Relation
+from derive.exact.polynomial import Polynomial
 from derive.exact.roots import real_roots
+from derive.explicit.cost import bounds_every_root
 from derive.explicit.critical import Family, families, singular_families
 from derive.explicit.elimination import eliminate, excluded
 from derive.explicit.feasible import (
@@ -86,8 +88,7 @@ def value_of(closed: ClosedCost, problem: Problem, data: Sequence[Fraction]) -> 
     """
     if closed.onto or not any(data):
         return closed.at(data)
-    forms = quadratic_forms(problem)
-    if forms is not None and is_out_of_reach(forms, data):
+    if has_no_weights(problem, data):
         return None
     zero = [Fraction(0)] * len(problem.weights)
     with ctx.workprec(BITS):
@@ -181,3 +182,39 @@ def lowest_root_at(problem: Problem, data: Sequence[Fraction], roots: Sequence[A
         if not lies_below(problem, w0, beta, limit):
             return None
         return roots[0]
+
+
+def bounded_root_at(
+    problem: Problem, factors: Sequence[Polynomial], data: Sequence[Fraction], roots: Sequence[Any]
+) -> Any | None:
+    """Return the greatest root where |w|^2 is proved to be at least every root, and w exists.
+
+    The minimum is one of the roots, so that it is this one.
+
+    Args:
+        problem: the constrained problem.
+        factors: the critical polynomials.
+        data, roots: as for :func:`lowest_root_at`.
+    """
+    start = [Fraction(0)] * len(problem.weights)
+    if not roots or any(not x.is_zero() for x in problem.w0):
+        return None
+    if not bounds_every_root(problem, factors):
+        return None
+    check_generic(problem, data)
+    with ctx.workprec(BITS):
+        return roots[-1] if lies_below(problem, start, data, None) else None
+
+
+def is_at_start(problem: Problem, data: Sequence[Fraction]) -> bool:
+    """Tell whether F(w_0) = beta, at rational numbers."""
+    numbers = _numbers(problem, data[len(problem.F) :])
+    start = [x.at(numbers) for x in problem.w0]
+    padding = [Fraction(0)] * (len(problem.field.names) - len(start))
+    return [f.at([*start, *padding]) for f in problem.F] == list(data[: len(problem.F)])
+
+
+def has_no_weights(problem: Problem, data: Sequence[Fraction]) -> bool:
+    """Tell whether a hyperplane proves that no w has F(w) = beta; for quadratic outputs."""
+    forms = quadratic_forms(problem)
+    return forms is not None and is_out_of_reach(forms, data[: len(problem.F)])

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import sympy
+from flint import arb
 from sympy import Expr, Symbol
 
 from derive.errors import InputError, NumericalError
@@ -18,7 +19,7 @@ from derive.explicit.closed_form import closed_form
 from derive.explicit.contrast import Contrast
 from derive.explicit.limits import Limit
 from derive.explicit.norms import ClosedCost
-from derive.explicit.point import value_of
+from derive.explicit.point import has_no_weights, is_at_start, value_of
 from derive.explicit.problem import Problem, Undecided
 from derive.language.tree import Tree
 from derive.stages.parameterization import Parameterization
@@ -35,7 +36,7 @@ class Value:
     Attributes:
         ball: encloses it.
         polynomial: the polynomial of which it is a root there, in r; None where it is the value of
-            a closed form.
+            a closed form, or 0 because F(w_0) = beta.
         index, roots: it is this real root, the smallest is 0, of so many.
     """
 
@@ -134,6 +135,10 @@ class SquaredDistance:
             else:
                 value, factor, index, roots = root_at(self.problem, self.factors, data)
         except Undecided as step:
+            if is_at_start(self.problem, data):
+                return Value(arb(0))
+            if has_no_weights(self.problem, data):
+                return None
             raise NumericalError(f"not certified at this point: {step}") from None
         if value is None or factor is None:
             return None

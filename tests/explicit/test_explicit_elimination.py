@@ -202,11 +202,15 @@ def test_beta_with_more_critical_points_is_refused():
 
 
 def test_critical_values_are_refused():
-    for start, outputs in ((TIED, ["p**2 - m**2"]), ({"w": "1/3"}, ["w**3 - 3*w"])):
+    apart = {"p": "2*alpha", "m": "alpha"}
+    for start, outputs in ((apart, ["p**2 - m**2"]), ({"w": "1/3"}, ["w**3 - 3*w"])):
         _, found = minimum(pose, outputs, start)
-        critical = {"beta": Fraction(0 if start is TIED else 2), "alpha": Fraction(1)}
+        critical = {"beta": Fraction(0 if start is apart else 2), "alpha": Fraction(1)}
         with pytest.raises(NumericalError, match="critical value"):
             found.at(critical)
+    # The start itself is at no distance, be beta critical or not.
+    _, found = minimum(pose, ["p**2 - m**2"], TIED)
+    assert found.at({"beta": Fraction(0), "alpha": Fraction(1)}).ball == 0
 
 
 @pytest.mark.parametrize(

@@ -184,6 +184,27 @@ def test_indefinite_matrices_are_no_gram_matrices():
         cost.at({**inside, "beta3": Fraction(4)})
 
 
+def test_bounded_roots_are_taken_where_critical_points_are_not_isolated():
+    outputs = ["a*e + b*f + c*g + d*h", "a*f + b*e + c*h + d*g"]
+    cost = cost_of(outputs)
+    assert cost.verdict is Verdict.PROVED
+    assert cost.closed is None
+    p = Parameterization.parse(outputs)
+    for beta in ([Fraction(-7, 2), 3], [0, 4]):
+        point = {f"beta{i + 1}": Fraction(x) for i, x in enumerate(beta)}
+        found = numeric_minimum(outputs, p.weights, [0] * p.p, [float(x) for x in beta], starts=12)
+        assert float(cost.at(point).ball.mid()) == pytest.approx(found, rel=1e-6)
+    cost = cost_of(["a**2 + b**2", "c*d"])
+    assert cost.at({"beta1": Fraction(-1), "beta2": Fraction(2)}) is None
+    assert float(cost.at({"beta1": Fraction(1), "beta2": Fraction(2)}).ball.mid()) == 5
+
+
+def test_the_start_itself_costs_nothing():
+    cost = cost_of(["a*b - c*d"])
+    assert cost.at({"beta": Fraction(0)}).ball == 0
+    assert cost.at({"beta": Fraction(1)}).ball > 1
+
+
 def test_separation_is_checked_exactly():
     _, forms = posed(gram(3, 3))
     rng = np.random.default_rng(8)
