@@ -70,6 +70,9 @@ def root_name(f: Any, index: int) -> Expr:
                 value = sum((a * c**k for k, a in enumerate(s.coeffs())), arb(0))
                 if [k for k, x in enumerate(roots) if x.overlaps(value)] == [index]:
                     return _as_cosines(fmpq_poly([0, 1]), j, order, minimal, s)
+    if 2 * index < f.degree() and not any(f.coeffs()[1::2]):
+        # Roots of f(x) = f(-x) come in pairs: the positive one names both.
+        return -root_name(f, f.degree() - 1 - index)
     return sympy.CRootOf(at_value(f, Symbol("x")), index)
 
 

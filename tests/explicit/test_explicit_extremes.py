@@ -15,6 +15,7 @@ from derive.explicit.eigenvalues import find_extreme
 from derive.explicit.forms import aligned, quadratic_forms
 from derive.explicit.nuclear import find_nuclear
 from derive.explicit.problem import pose_cost
+from derive.explicit.regularize import explicit_counterpart
 from derive.explicit.separation import is_out_of_reach
 from tests.explicit.test_explicit_duality import cost_of, gram, product
 from tests.explicit.witness import numeric_minimum
@@ -33,6 +34,7 @@ def posed(outputs):
         ("u**2+3*u*v+7*v**2", "beta*(16/19 - 6*sqrt(5)/19)"),
         ("x*y+y*z+z*t", "(-1 + sqrt(5))*Abs(beta)"),
         ("x**2+x*y+2*y*z+3*z**2", None),
+        ("2*x*y+3*x*z+z*w", "Abs(beta)*CRootOf(x**4 - 14*x**2 + 4, 2)"),
     ],
 )
 def test_one_quadratic_form_costs_its_extreme_eigenvalues(output, expected):
@@ -118,6 +120,13 @@ def test_twice_the_nuclear_norm_for_other_sizes(outputs):
             lines = [sympy.Poly(e.subs(numbers)).nroots(n=30) for e in cost.equations]
             greatest = max(float(sympy.re(r)) for line in lines for r in line)
             assert greatest == pytest.approx(exact, rel=1e-9)
+
+
+def test_which_root_is_meant_is_said_in_every_output():
+    found = explicit_counterpart(Parameterization.parse(product(3, 3, 3)))
+    for text in (found.to_text(), found.to_latex(), found.to_json()):
+        assert "the greatest real root" in " ".join(text.split())
+    assert "P_{2}(r)" in found.to_latex()
 
 
 def test_the_outputs_may_be_mixed():
