@@ -50,8 +50,8 @@ def _separates(forms: Sequence[Any], beta: Sequence[Fraction], normal: Sequence[
 def _proposals(forms: Sequence[Any], beta: Sequence[Fraction]) -> Iterator[list[Fraction]]:
     size = forms[0].nrows()
     A = np.array([[float(Fraction(int(x.p), int(x.q))) for x in B.entries()] for B in forms])
-    goal = np.array([float(b) for b in beta])
-    normal = _residual(A, goal / max(float(np.abs(goal).max()), 1e-300), size)
+    greatest = max(abs(b) for b in beta) or Fraction(1)
+    normal = _residual(A, np.array([float(b / greatest) for b in beta]), size)
     longest = float(np.abs(normal).max())
     if not longest > 0:
         return

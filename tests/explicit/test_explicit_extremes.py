@@ -234,3 +234,4 @@ def test_separation_is_checked_exactly():
     _, forms = posed(["x*y"])
     assert not is_out_of_reach(forms, [Fraction(-3)])
     assert not is_out_of_reach([fmpq_mat([[fmpq(1)]])], [Fraction(0)])
+    assert is_out_of_reach([fmpq_mat([[fmpq(1)]])], [Fraction(-(10**400))])
