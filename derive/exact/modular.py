@@ -1,4 +1,4 @@
-"""Linear algebra modulo the prime 2**61 - 1, and the way back to the rationals.
+"""Linear algebra modulo one prime of 61 bits, and the way back to the rationals.
 
 Everything here *proposes*: a vector found modulo a prime at random points is a candidate until
 an exact identity accepts it. Ranks are the exception: a rank found modulo a prime at a point is
@@ -17,10 +17,16 @@ from typing import Any
 
 from flint import nmod_mat, nmod_poly
 
+from derive.errors import InputError
 from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.polynomial import Polynomial, terms
 
-PRIME = 2**61 - 1
+PRIME = 2**61 - 636873
+"""The largest below 2^61 modulo which 2, 3, 5, ..., 59 have roots of every index 2^a b, where the
+prime factors of b are below 17: they are squares, -1 is not, and PRIME - 1 is prime to 3 to 13."""
+
+DRAWS = 5000
+"""How many points are tried; with n square roots of functions about one in 2^n is accepted."""
 
 
 class Pole(ArithmeticError):
@@ -31,30 +37,59 @@ def random_point(field: FunctionField, rng: Random, fixed: bool = True) -> tuple
     """Draw values modulo the prime, none zero, of all variables; roots satisfy their relations.
 
     Where *fixed*, a parameter has the same value in all points: coefficients may depend on it.
+
+    Raises:
+        InputError: no point was found at which all roots exist.
     """
-    constants = {
-        field.positions[name]: Random(name).randrange(1, PRIME) for name in field.parameters
-    }
-    while True:
+    constants = _constants(field) if fixed else {}
+    for _ in range(DRAWS):
         point = [rng.randrange(1, PRIME) for _ in field.names]
-        for position, value in constants.items() if fixed else ():
+        for position, value in constants.items():
             point[position] = value
-        if _satisfy(field, point):
+        if _satisfy(point, field.relations.known):
             return tuple(point)
+    raise _no_values(field)
 
 
-def _satisfy(field: FunctionField, point: list[int]) -> bool:
+def _constants(field: FunctionField) -> dict[int, int]:
+    """Return the values of the parameters: the first in a row for which their roots exist."""
+    known = {field.positions[name] for name in field.parameters}
+    used, relations = set(known), []
+    for relation in field.relations.known:
+        position, _, top, bottom = relation
+        if all(k in used for x in (top, bottom) for k, n in enumerate(x.degrees()) if int(n)):
+            used.add(position)
+            relations.append(relation)
+    for draw in range(DRAWS):
+        values = {k: Random(f"{field.names[k]}{draw or ''}").randrange(1, PRIME) for k in known}
+        if _satisfy([values.get(k, 1) for k in range(len(field.names))], relations):
+            return values
+    raise _no_values(field)
+
+
+def _no_values(field: FunctionField) -> InputError:
+    roots = ", ".join(field.names[position] for position, *_ in field.relations.known)
+    return InputError(
+        f"no numbers modulo a prime were found that satisfy {roots}: "
+        "name a root of numbers alone as a parameter"
+    )
+
+
+def _satisfy(
+    point: list[int], relations: Sequence[tuple[int, int, Polynomial, Polynomial]]
+) -> bool:
     """Put roots in the places of algebraic generators; False where there is none."""
-    for position, index, top, bottom in field.relations.known:
+    for position, index, top, bottom in relations:
         below = _evaluate(_sparse(bottom), point)
         if below == 0:
             return False
         value = _evaluate(_sparse(top), point) * inverse(below) % PRIME
         factors = nmod_poly([-value % PRIME] + [0] * (index - 1) + [1], PRIME).factor()[1]
-        root = next((-int(f[0]) % PRIME for f, _ in factors if f.degree() == 1), 0)
-        if root == 0:
+        roots = [-int(f[0]) % PRIME for f, _ in factors if f.degree() == 1]
+        if not any(roots):
             return False
-        point[position] = root
+        # The same one at every point for a root of constants.
+        point[position] = min(roots)
     return True
 
 

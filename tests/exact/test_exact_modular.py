@@ -10,7 +10,9 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from derive.errors import InputError
 from derive.exact import linear
+from derive.exact.elements import build_elements
 from derive.exact.field import FunctionField
 from derive.exact.modular import (
     PRIME,
@@ -23,6 +25,7 @@ from derive.exact.modular import (
     rank,
     reconstruct,
 )
+from derive.language import parse_expression
 
 FIELD = FunctionField(("x", "y"))
 x, y = FIELD.gens
@@ -104,3 +107,30 @@ def test_determinant_and_inverse_agree_with_sympy(n: int, data: st.DataObject) -
         for j in range(n):
             entry = linear.dot(rows[i], [found[k][j] for k in range(n)])
             assert entry == (FIELD.one if i == j else FIELD.zero)
+
+
+def root_field(*texts: str) -> FunctionField:
+    return build_elements([parse_expression(text) for text in texts], ("x",), ("c",))[0].field
+
+
+@pytest.mark.parametrize(
+    "text", ["sqrt(3)*x", "59**(1/12)*x", "sqrt(c)*x", "(c + sqrt(c))**(1/2)*x"]
+)
+def test_roots_of_constants_are_the_same_at_every_point(text: str) -> None:
+    field = root_field(text)
+    rng = Random(3)
+    points = [random_point(field, rng) for _ in range(6)]
+    for position, index, top, _ in field.relations.known:
+        values = {point[position] for point in points}
+        assert len(values) == 1
+        value = Evaluator(field.quotient(top, field.ring.constant(1)))(points[0])
+        assert pow(values.pop(), index, PRIME) == value
+    assert len({point[0] for point in points}) == len(points)
+
+
+def test_a_root_without_values_modulo_the_prime_is_refused_and_not_sought_forever() -> None:
+    nonresidue = next(n for n in range(60, 200) if pow(n, PRIME // 2, PRIME) == PRIME - 1)
+    with pytest.raises(InputError, match="name a root of numbers alone as a parameter"):
+        random_point(root_field(f"sqrt({nonresidue})*x"), Random(0))
+    with pytest.raises(InputError):
+        random_point(root_field(f"sqrt({nonresidue}*c**2)*x"), Random(0), fixed=False)
