@@ -20,6 +20,7 @@ def build_elements(
     weights: Sequence[str],
     parameters: Sequence[str] = (),
     positive: Iterable[str] = (),
+    kind: type[Tower] = Tower,
 ) -> tuple[RationalFunction, ...]:
     """Return the expressions as elements of one field Q(weights)(generators).
 
@@ -27,6 +28,7 @@ def build_elements(
         trees: the expressions.
         weights, parameters: the names in them.
         positive: names known to be positive.
+        kind: which roots the field has.
 
     Raises:
         InputError: a function is outside what the field can represent exactly.
@@ -34,7 +36,7 @@ def build_elements(
     """
     units: dict[str, int] = {}
     for _ in range(ROUNDS):
-        tower = Tower(weights, parameters, units, positive)
+        tower = kind(weights, parameters, units, positive)
         try:
             elements = [tower.element(tree) for tree in trees]
         except Refine as request:

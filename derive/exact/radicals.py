@@ -69,7 +69,9 @@ def _split_factor(
             return tower.field.embed(result) * tower.field.embed(factor), radicand
     whole = exponent.numerator // exponent.denominator
     rest = exponent - whole
-    if index % 2 == 0 and (rest.denominator % 2 or rest == 0) and not tower.is_positive(f):
+    square = rest == 0 and whole % 2 == 0  # (f^4)^(1/2) = f^2, whatever the sign of f
+    even = index % 2 == 0 and rest.denominator % 2
+    if even and not square and not tower.is_positive(f):
         raise InputError(
             f"a root of an even power of {f!r} is its absolute value: write {f!r} or "
             f"-({f!r}), or declare {f!r} positive if it is a name"
@@ -98,7 +100,7 @@ def _root(tower: Tower, radicand: RationalFunction, index: int) -> RationalFunct
 
 
 def _new_root(tower: Tower, radicand: RationalFunction, index: int) -> RationalFunction:
-    generator = _root_generator(radicand, index)
+    generator = root_generator(radicand, index)
     if generator.name not in tower.field.positions:
         _require_new_root(tower, radicand, index)
     return tower.adjoin(generator)
@@ -162,7 +164,7 @@ def _nested_root(tower: Tower, A: RationalFunction, exponent: Fraction) -> Ratio
     square = integer_root(abs(content), Fraction(1, 2))[1] == 1
     if square and all(n % 2 == 0 for _, n in factors):
         raise InputError(f"sqrt({A!r}) may be a sum of simpler roots: simplify it")
-    root = tower.adjoin(_root_generator(A, 2))
+    root = tower.adjoin(root_generator(A, 2))
     return root**exponent.numerator
 
 
@@ -217,7 +219,8 @@ def _power_factor(tower: Tower, f: RationalFunction, term: Term) -> RationalFunc
     return tower.adjoin(generator) ** int(count)
 
 
-def _root_generator(radicand: RationalFunction, index: int) -> Generator:
+def root_generator(radicand: RationalFunction, index: int) -> Generator:
+    """Return the generator radicand^(1/index)."""
     name = f"sqrt({radicand!r})" if index == 2 else f"(({radicand!r})**(1/{index}))"
     if index != 2 and len(radicand.variables()) == 1 and repr(radicand) == radicand.variables()[0]:
         name = f"({radicand!r}**(1/{index}))"

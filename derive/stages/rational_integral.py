@@ -15,9 +15,9 @@ from derive.exact.conversion import to_field
 from derive.exact.field import RationalFunction
 from derive.language import from_sympy
 from derive.language.tree import names
+from derive.stages.accepted import accept
 from derive.stages.kernel import KernelRelation
 from derive.stages.piece import Piece
-from derive.verdict import Identity
 
 
 def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Piece | None:
@@ -41,15 +41,14 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Piece |
     kappa = relation.expr(value, factored=True)
     slope = first.subs(x, relation.expr(relation.beta0))
     gradient = (first - slope) / kappa
-    evidence = (Identity(f"K = {K!r}", "K", repr(K)), Identity("Q'' K = 1", "Q'' K", "1"))
-    return Piece(
+    piece = Piece(
         "explicit",
         (x,),
         (x * first - second - slope * x) / kappa,
         (gradient,),
-        evidence=evidence,
         kernel=relation.expr(K, factored=True),
     )
+    return accept(relation, piece, f"K = {K!r}")
 
 
 def _integral(relation: KernelRelation, integrand: RationalFunction) -> Expr | None:

@@ -2,7 +2,7 @@
 
 Along the flow of one output beta' = K lambda, so Q''(beta) = 1/K on the leaf, where K is an
 algebraic function of beta. The relation between them is proved by expansion; a closed form is
-accepted only after (Q'' K)^2 = 1 was proved exactly for what is printed.
+accepted only after it was proved that what is printed has this derivative.
 """
 
 from __future__ import annotations
@@ -12,18 +12,15 @@ from math import isqrt
 import sympy
 from sympy import Expr, Symbol
 
-from derive.errors import DeriveError
-from derive.exact.conversion import to_field
 from derive.exact.field import RationalFunction
 from derive.exact.polynomial import factorize
 from derive.exact.positivity import is_nonnegative
-from derive.language import from_sympy
+from derive.stages.accepted import accept
 from derive.stages.kernel import KernelRelation
 from derive.stages.notation import Constant, rational
 from derive.stages.piece import Piece
 from derive.stages.rational_integral import integrate_rational
 from derive.stages.signs import start_sign
-from derive.verdict import Identity
 
 
 def integrate_kernel(relation: KernelRelation) -> Piece | None:
@@ -223,28 +220,14 @@ def _piece(
     constants: tuple[Constant, ...],
     kernel: Expr,
 ) -> Piece | None:
-    """Return the piece, or None unless (Q'' K)^2 = 1 is proved for the printed Q' and K."""
-    product = gradient.diff(relation.notation.betas[0]) * kernel
-    if not _is_one(product**2, relation, constants):
-        return None
-    left, _, right = identity.partition(" = ")
-    evidence = (Identity(identity, left, right), Identity("(Q'' K)**2 = 1", "(Q'' K)**2", "1"))
-    return Piece(
+    """Return the piece, or None unless it is proved that what it prints is Q."""
+    piece = Piece(
         "explicit",
         relation.notation.betas,
         value,
         (gradient,),
         constants,
         assumptions=assumptions,
-        evidence=evidence,
         kernel=kernel,
     )
-
-
-def _is_one(expression: Expr, relation: KernelRelation, constants: tuple[Constant, ...]) -> bool:
-    """Tell whether a rational expression is 1, exactly, in the field of beta and the symbols."""
-    field = relation.field.extended(tuple(symbol.name for symbol, _ in constants))
-    try:
-        return to_field(from_sympy(expression), field, "Q'' K") == 1
-    except (DeriveError, KeyError):
-        return False
+    return accept(relation, piece, identity)
