@@ -21,13 +21,14 @@ from derive.exact.implicitization import Coordinates
 from derive.exact.linear import dot
 from derive.exact.modular import Evaluator, independent_rows, random_point
 from derive.exact.polynomial import factorize
+from derive.exact.positivity import is_nonnegative, is_positive
+from derive.stages.curve import CurveProposal, accept_curve
 from derive.stages.dual import DualCoordinates
 from derive.stages.notation import AssumePositive, BranchOpen, Notation, rational, to_expr
 from derive.stages.parameterization import Parameterization
-from derive.stages.piece import Curve, Piece
+from derive.stages.piece import Piece
 from derive.stages.signs import start_sign
 from derive.stages.variables import find_variable, inverted, power_of
-from derive.verdict import Identity
 
 MU = "_mu"
 """The parameter in exact fields; no name of the user starts with an underscore."""
@@ -85,18 +86,18 @@ def _algebraic_weights(
     rescaled = (field.gens[0] / scale, *field.gens[1:])
     powers = {name: (x.compose(rescaled, field), n) for name, (x, n) in powers.items()}
     images = {MU: z, **notation.start_symbols}
-    weights = {}
+    units = Units(images, notation)
+    weights: dict[str, Expr] = {}
     for name, (element, n) in powers.items():
-        start = p.at_start(p.field.named(name))
-        value = _radical(start, element, to_expr(n, images), images, notation)
-        weights.update(inverted(p, name, value))
-    interval = _interval(powers, field, notation)
+        value = _radical(p.at_start(p.field.named(name)), element, n, notation, units)
+        weights.update(inverted(p, name, value, notation.start_symbols))
+    interval = _interval(units, notation)
     if interval is None:
         return None
     known = {**weights, **{x: notation.start_symbols[x] for x in p.parameters}}
     mu = z / to_expr(scale, images, factored=True)
     mu = sympy.powsimp(mu) if p.parameters else mu
-    return _parametric_piece(dual, p, notation, known, z, mu, interval)
+    return accept_curve(dual, notation, CurveProposal(z, mu, known, units.expressions, interval))
 
 
 def _scale(
@@ -115,72 +116,93 @@ def _scale(
     return field.one
 
 
-def _interval(
-    powers: Mapping[str, tuple[RationalFunction, RationalFunction]],
-    field: FunctionField,
-    notation: Notation,
-) -> tuple[Expr, Expr] | None:
-    """Return the interval around z = 0 between the poles and zeros of the weights' powers.
+class Units:
+    """Positive symbols for the factors of the weights' powers that depend on z, 1 at z = 0."""
 
-    None where the start does not say on which side of 0 one of them is.
+    def __init__(self, images: Mapping[str, Expr], notation: Notation) -> None:
+        self.images, self._notation = images, notation
+        self.symbols: dict[RationalFunction, Symbol] = {}
+
+    def symbol(self, unit: RationalFunction) -> Symbol:
+        """Return the symbol of a unit, the same one for equal units."""
+        if unit not in self.symbols:
+            name = f"unit{len(self.symbols) + 1}"
+            self.symbols[unit] = self._notation.fresh(name, positive=True)
+        return self.symbols[unit]
+
+    @property
+    def expressions(self) -> dict[Symbol, Expr]:
+        """What the symbols stand for, in z."""
+        return {s: sympy.expand(to_expr(u, self.images)) for u, s in self.symbols.items()}
+
+
+def _interval(units: Units, notation: Notation) -> tuple[Expr, Expr] | None:
+    """Return the interval around z = 0 on which the units are positive.
+
+    A unit that is linear in z ends it on one side; None where the start does not say on which, or
+    where another unit is not proved positive.
     """
-    ends: list[Expr] = []
-    for element, _ in powers.values():
-        for polynomial in (element.denominator, element.numerator):
-            for factor, _ in factorize(polynomial)[1]:
-                linear = field.quotient(factor, field.ring.constant(1))
-                slope = linear.partial(0)
-                if slope.is_zero() or not slope.partial(0).is_zero():
-                    continue
-                at = -(linear - slope * field.gens[0]) / slope
-                images = {MU: Symbol("mu"), **notation.start_symbols}
-                ends.append(sympy.powsimp(to_expr(at, images, factored=True)))
-    undecided = [e for e in ends if not (e.is_negative or e.is_positive)]
-    if undecided:
-        names = {s.name for e in undecided for s in e.free_symbols if not s.is_positive}
-        if names:
-            raise AssumePositive(frozenset(names))
-        return None
-    below = [e for e in ends if e.is_negative]
-    above = [e for e in ends if e.is_positive]
-    return (
-        sympy.Max(*below) if below else -sympy.oo,
-        sympy.Min(*above) if above else sympy.oo,
-    )
+    sides: dict[int, list[RationalFunction]] = {1: [], -1: []}
+    for unit in units.symbols:
+        slope = unit.partial(0)
+        if not slope.partial(0).is_zero():
+            if is_positive(unit, notation.positive):
+                continue
+            return None
+        end = -slope.field.one / slope
+        sign, assumed = start_sign(end, notation)
+        if assumed:
+            open_ones = set(end.variables()) & set(notation.start_symbols) - notation.positive
+            if open_ones:
+                raise AssumePositive(frozenset(open_ones))
+            return None
+        sides[sign].append(end)
+    positive = notation.positive
+
+    def nearest(sign: int) -> Expr:
+        ends = sides[sign]
+        kept = [
+            e
+            for k, e in enumerate(ends)
+            if not any(
+                is_nonnegative(sign * (e - other), positive) and (other != e or j < k)
+                for j, other in enumerate(ends)
+                if j != k
+            )
+        ]
+        written = [sympy.powsimp(to_expr(e, units.images, factored=True)) for e in kept]
+        if not written:
+            return sympy.oo if sign > 0 else -sympy.oo
+        return sympy.Min(*written) if sign > 0 else sympy.Max(*written)
+
+    return nearest(-1), nearest(1)
 
 
 def _radical(
     start: RationalFunction,
     element: RationalFunction,
-    n: Expr,
-    images: Mapping[str, Expr],
+    n: RationalFunction,
     notation: Notation,
+    units: Units,
 ) -> Expr:
-    """Return the real n-th root of *element* that is the weight at the start."""
-    base, units = _normalized(element, images)
+    """Return the real n-th root of *element* that is the weight at the start, in units."""
+    base = _in_units(element, units)
     sign = 1
-    if n.is_integer and abs(n) > 1:
+    if n.is_constant() and n.value().denominator == 1 and abs(n.value()) > 1:
         sign, assumed = start_sign(start, notation)
         if assumed:
             raise BranchOpen(
                 f"the sign of {assumed[0].removesuffix(' > 0')} selects the branch of Q"
             )
-    base = sympy.powsimp(base if sign == 1 else sign**n * base)
-    root = sign * sympy.expand_power_base(sympy.Pow(base, 1 / n))
-    return sympy.powdenest(root).xreplace(units)
+    index = to_expr(n, units.images)
+    base = sympy.powsimp(base if sign == 1 else sign**index * base)
+    return sympy.powdenest(sign * sympy.expand_power_base(sympy.Pow(base, 1 / index)))
 
 
-def _normalized(
-    element: RationalFunction, images: Mapping[str, Expr]
-) -> tuple[Expr, dict[Symbol, Expr]]:
-    """Return *element* with each factor that depends on z as a constant times a unit.
-
-    A unit is 1 at z = 0 and positive on the interval; it is a positive symbol until the powers
-    are taken, then replaced by what the mapping says.
-    """
+def _in_units(element: RationalFunction, units: Units) -> Expr:
+    """Return *element* with each factor that depends on z as a constant times a unit."""
     field = element.field
     result: Expr = sympy.Integer(1)
-    units: dict[Symbol, Expr] = {}
     for polynomial, power in ((element.numerator, 1), (element.denominator, -1)):
         content, factors = factorize(polynomial)
         result *= sympy.Integer(int(content)) ** power
@@ -189,12 +211,11 @@ def _normalized(
             whole = field.quotient(factor, field.ring.constant(1))
             at_zero = whole.compose((field.zero, *field.gens[1:]), field)
             if at_zero.is_zero() or whole == at_zero:
-                result *= to_expr(whole, images) ** exponent
+                result *= to_expr(whole, units.images) ** exponent
                 continue
-            unit = sympy.Dummy("unit", positive=True)
-            units[unit] = sympy.expand(to_expr(whole / at_zero, images))
-            result *= to_expr(at_zero, images) ** exponent * unit**exponent
-    return result, units
+            constant = to_expr(at_zero, units.images)
+            result *= constant**exponent * units.symbol(whole / at_zero) ** exponent
+    return result
 
 
 def _exponential_weights(
@@ -223,47 +244,5 @@ def _exponential_weights(
         ]
     )
     weights = dict(zip(p.weights, matrix.LUsolve(grown), strict=True))
-    return _parametric_piece(dual, p, notation, weights, z, z, (-sympy.oo, sympy.oo))
-
-
-def _parametric_piece(
-    dual: DualCoordinates,
-    p: Parameterization,
-    notation: Notation,
-    weights: Mapping[str, Expr],
-    z: Symbol,
-    mu: Expr,
-    interval: tuple[Expr, Expr],
-) -> Piece:
-    if dual.R is None:
-        raise AssertionError("parametric forms need the conjugate")
-    beta = _tidy(to_expr(p.F[0], weights))
-    if any(g.kind == "power" for g in p.field.generators):
-        # Bases of real powers are positive on the interval.
-        beta = sympy.powdenest(sympy.expand_power_base(beta, force=True), force=True)
-    conjugate = _tidy(to_expr(dual.R.rational, weights))
-    evidence = (
-        Identity("dQ/dbeta = y - y(w_0)", "y", "mu"),
-        Identity("each weight is the printed function of mu on the leaf", "w", "w(mu)"),
-        *dual.evidence,
-    )
-    assumptions = tuple(f"{name} > 0" for name in sorted(notation.assumed))
-    return Piece(
-        "parametric",
-        notation.betas,
-        mu * notation.betas[0] - conjugate,
-        (mu,),
-        curve=Curve(z, beta, interval, tuple(weights.items())),
-        assumptions=assumptions,
-        evidence=evidence,
-    )
-
-
-def _tidy(expression: Expr) -> Expr:
-    """Collect the exponentials in a sum; cosmetic."""
-    if not expression.has(sympy.exp):
-        return expression
-    expanded = sympy.expand(expression)
-    exponentials = sorted(expanded.atoms(sympy.exp), key=str)
-    collected = sympy.collect(expanded, exponentials, evaluate=False)
-    return sympy.Add(*(sympy.factor(c) * e for e, c in collected.items()))
+    line = (-sympy.oo, sympy.oo)
+    return accept_curve(dual, notation, CurveProposal(z, z, weights, {}, line))

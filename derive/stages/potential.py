@@ -153,7 +153,8 @@ def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart
     K = sympy.Function(notation.fresh("K").name)(b)
     value = sympy.Integral((beta - b) / K, (b, beta0, beta))
     gradient = sympy.Integral(1 / K, (b, beta0, beta))
-    evidence = (Identity("Q'' = 1/K, K = |grad F|^2 on the leaf", "Q'' K", "1"),)
+    statement = "Q'' = 1/K, K = |grad F|^2 on the leaf"
+    evidence = (Identity(statement, "1/Q''", repr(metric.K[0][0])),)
     constants = () if chart is None or kernel is None else chart.constants
     roots = () if chart is None or kernel is None else chart.roots
     assumed = tuple(f"{name} > 0" for name in sorted(notation.assumed))

@@ -18,7 +18,7 @@ from derive.stages.leaf import add_root, add_weights, cheapest_relation
 from derive.stages.logs import write_logs
 from derive.stages.notation import BranchOpen, Notation, to_expr
 from derive.stages.piece import Piece, Root
-from derive.stages.radial import Equivariant
+from derive.stages.radial import Equivariant, radial_eigenvalue
 from derive.stages.radial_dual import RadialDual
 from derive.stages.vector import write_in_beta
 from derive.stages.warping import WarpVerdict
@@ -173,7 +173,8 @@ def from_eigenvalues(model: Equivariant, scalar: WarpVerdict, notation: Notation
 
     note = f"`T = phi^2` and `R = |grad s|^2` where {_curve(model)}"
     assumptions = (*_assumed(notation), *keeps_sign(scalar.hessian.metric, model.phi))
-    evidence = (Identity("s q''/q' = T/R", "s q''/q'", "T/R"),)
+    ratio = model.phi**2 / radial_eigenvalue(p)
+    evidence = (Identity("s q''/q' = T/R", "s q''/q'", repr(ratio)),)
     return replace(
         _quadrature(model, notation, slope), note=note, assumptions=assumptions, evidence=evidence
     )

@@ -6,10 +6,10 @@ the functions that F uses: w^n, exp(w)^n, and w^i (w^D)^j = w^(i + j D) for a re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from derive.exact.constants import nullspace_over_constants
 from derive.exact.field import FunctionField, RationalFunction
@@ -67,8 +67,13 @@ def _monomials_of(
                 yield g.name, own**n, field.constant(n)
 
 
-def inverted(p: Parameterization, name: str, value: Expr) -> dict[str, Expr]:
-    """Return the value of a weight from that of a variable that is a function of it."""
+def inverted(
+    p: Parameterization, name: str, value: Expr, symbols: Mapping[str, Expr]
+) -> dict[str, Expr]:
+    """Return the value of a weight from that of a variable that is a function of it.
+
+    *symbols* stand for the parameters.
+    """
     if name in p.weights:
         return {name: value}
     g = next(g for g in p.field.generators if g.name == name)
@@ -79,7 +84,6 @@ def inverted(p: Parameterization, name: str, value: Expr) -> dict[str, Expr]:
     A = p.field.embed(g.argument)
     slope = A.partial(p.field.positions[weight])
     offset = A - slope * p.field.named(weight)
-    symbols = {x: Symbol(x, real=True) for x in p.parameters}
     if not slope.partial(p.field.positions[weight]).is_zero():
         raise BranchOpen(f"{name} is not an exponential of a multiple of {weight}")
     inverse = (sympy.log(value) - to_expr(offset, symbols)) / to_expr(slope, symbols)

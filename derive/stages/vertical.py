@@ -103,9 +103,9 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
             _require(p, left, omega, f"d eta(X{label}, V({position})) = 0")
     if spanning:
         _certify_span(metric, spanning)
-        evidence.append(
-            Identity("V K = omega(V) K for every vertical V on a leaf", "V K", "omega(V) K")
-        )
+        statement, K = "V K = omega(V) K for every vertical V on a leaf", metric.K[0][0]
+        for v in spanning:
+            evidence.append(Identity(statement, repr(along(v.components, K)), repr(v.factor * K)))
     return tuple(evidence)
 
 

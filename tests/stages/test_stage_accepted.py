@@ -12,7 +12,7 @@ from derive import Parameterization, derive
 from derive.exact.elements import build_elements
 from derive.exact.separated import SeparatedTower
 from derive.language import parse_expression
-from derive.stages import accepted, rational_integral, scalar
+from derive.stages import accepted, curve, parametric, rational_integral, scalar
 from derive.stages.kernel import KernelRelation
 from derive.stages.piece import Piece
 
@@ -102,3 +102,55 @@ def test_a_broken_part_is_not_printed(monkeypatch, output, start, fault):
 def test_numbers_under_roots_stand_apart(text, holds):
     (element,) = build_elements([parse_expression(text)], ("x", "y"), kind=SeparatedTower)
     assert element.is_zero() is holds
+
+
+CURVES = [
+    ("p**3 - m**3", {"start": {"p": "alpha", "m": "alpha"}}),
+    ("p**5 - m**5", {"start": {"p": "alpha", "m": "alpha"}}),
+    ("p**D", {"parameters": ["D"]}),
+    ("2*a*b + c*d", {}),
+    ("exp(w) + exp(2*v)", {}),
+    ("sqrt(u) - sqrt(v)", {}),
+    ("log(a*b)", {}),
+]
+FAULTS = {
+    "a weight is doubled": lambda c: replace(c, weights=_scaled(c.weights, 2)),
+    "a weight has another sign": lambda c: replace(c, weights=_scaled(c.weights, -1)),
+    "time runs twice as fast": lambda c: replace(c, mu=2 * c.mu),
+    "time runs backwards": lambda c: replace(c, mu=-c.mu),
+}
+
+
+def _scaled(weights, factor):
+    first = next(iter(weights))
+    return {**weights, first: factor * weights[first]}
+
+
+@pytest.mark.parametrize(("output", "options"), CURVES)
+def test_a_curve_is_printed_when_it_is_the_flow(output, options):
+    (piece,) = derive(Parameterization.parse([output], **options)).potential.pieces
+    assert piece.kind == "parametric"
+    assert piece.curve is not None
+    shown = {e.statement: e for e in piece.evidence}
+    assert shown["beta = F(w(mu))"].left == str(piece.curve.beta)
+    assert "d(mu beta - Q)/dmu = beta" in shown
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("output", "options"), CURVES)
+def test_a_curve_that_is_not_the_flow_is_not_printed(monkeypatch, output, options, fault):
+    def broken(dual, notation, proposal):
+        return curve.accept_curve(dual, notation, FAULTS[fault](proposal))
+
+    monkeypatch.setattr(parametric, "accept_curve", broken)
+    (piece,) = derive(Parameterization.parse([output], **options)).potential.pieces
+    assert piece.kind == "quadrature"
+
+
+@pytest.mark.parametrize("name", ["powdenest", "expand_power_base"])
+def test_a_wrong_rewriting_of_powers_is_not_printed(monkeypatch, name):
+    model = Parameterization.parse(["p**D"], parameters=["D"])
+    original = getattr(sympy, name)
+    monkeypatch.setattr(curve.sympy, name, lambda e, force=False: 2 * original(e, force=force))
+    (piece,) = derive(model).potential.pieces
+    assert piece.kind == "quadrature"
