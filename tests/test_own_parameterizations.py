@@ -256,3 +256,11 @@ def test_the_nested_root_is_integrated_with_the_right_sign() -> None:
     step = 1e-5
     slope = (q([3 + step, 1.0]) - q([3 - step, 1.0])) / (2 * step)
     assert abs(slope - q.gradient([3.0, 1.0])[0]) < 1e-8
+
+
+@pytest.mark.parametrize("output", ["log(a*b)", "log(a*b) + a"])
+def test_logarithms_of_products_of_negative_weights_are_real(output):
+    """log(a b) is log|a| + log|b|: what is printed is real where a and b are negative."""
+    d = derive(Parameterization.parse([output], start={"a": "-1", "b": "-2"}))
+    assert d.verdict is Verdict.PROVED
+    assert crosscheck(d, digits=20).passed

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import sympy
+from sympy import Expr
 
 from derive.stages.kernel import KernelRelation
 from derive.stages.piece import Piece
@@ -36,10 +37,12 @@ def accept(relation: KernelRelation, piece: Piece, statement: str) -> Piece | No
     written = dict(piece.constants)
     beta0, K0 = relation.expr(relation.beta0), relation.expr(relation.K0)
     solved = sympy.Add(*(relation.expr(c) * K**n for n, c in enumerate(relation.coefficients)))
+    at_start = K.xreplace({x: beta0, **written})
     slope, product = plain(piece.value).diff(x), plain(gradient).diff(x) * K
     shown = (
         solved.xreplace(written),
-        K.xreplace({x: beta0, **written}) - K0,
+        # Neither is negative: K0 = |grad F|^2.
+        at_start**2 - K0**2 if _is_nonnegative(K) else at_start - K0,
         slope - gradient,
         product - 1,
         gradient.xreplace({x: beta0}),
@@ -56,3 +59,12 @@ def accept(relation: KernelRelation, piece: Piece, statement: str) -> Piece | No
         Identity(f"dQ/d{x} = 0 {at}", f"dQ/d{x} {at}", "0"),
     )
     return replace(piece, evidence=evidence)
+
+
+def _is_nonnegative(expression: Expr) -> bool:
+    """Tell whether an expression is a product of positive numbers, even powers and even roots."""
+    return all(
+        (factor.is_Rational and factor > 0)
+        or (factor.is_Pow and factor.exp.is_Rational and 0 in (factor.exp.p % 2, factor.exp.q % 2))
+        for factor in sympy.Mul.make_args(expression)
+    )

@@ -14,6 +14,7 @@ from sympy import Expr, Symbol
 from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.generators import images_of
 from derive.exact.polynomial import Polynomial, factorize, terms
+from derive.language.tree import Name
 from derive.stages.parameterization import Parameterization
 
 Constant: TypeAlias = tuple[Symbol, Expr]
@@ -77,11 +78,12 @@ class Notation:
 
     @functools.cached_property
     def start_symbols(self) -> dict[str, Symbol]:
-        """The start symbols by name; positive where declared or assumed."""
+        """The start symbols by name; positive where declared, assumed, or needed by F."""
         p = self.parameterization
+        needed = {t.name for w, t in p.start if w in p.nonnegative and isinstance(t, Name)}
         return {
             name: Symbol(name, positive=True)
-            if name in p.positive or name in self.assumed
+            if name in p.positive or name in self.assumed or name in needed
             else Symbol(name, real=True)
             for name in (*p.start_symbols, *p.parameters)
         }
@@ -96,7 +98,8 @@ class Notation:
     def weights(self) -> dict[str, Symbol]:
         """The weights by name."""
         p = self.parameterization
-        weights = {name: Symbol(name, real=True) for name in p.weights}
+        kinds = {w: {"positive" if w in p.nonnegative else "real": True} for w in p.weights}
+        weights = {w: Symbol(w, **kinds[w]) for w in p.weights}
         numbers = {name: rational(value) for name, value in self.values}
         return {**weights, **{name: self.start_symbols[name] for name in p.parameters}, **numbers}
 
@@ -109,7 +112,7 @@ def positive_generators(field: FunctionField) -> frozenset[str]:
 
 FUNCTIONS: dict[str, Callable[..., Expr]] = {
     "exp": sympy.exp,
-    "log": sympy.log,
+    "log": lambda A: sympy.log(sympy.Abs(A)),  # as in a field
     "cos": sympy.cos,
     "sin": sympy.sin,
     "asinh": sympy.asinh,
