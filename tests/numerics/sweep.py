@@ -22,24 +22,6 @@ from numerics.radial_lowering import lower_radial
 from tests.numerics.engines import Balls, Multiprecision
 from tests.numerics.reference import Reference, Undecided, Unsolved
 
-_SLOW = {
-    "deep-diagonal-3": 20_000,
-    "deep-diagonal-4": 20_000,
-    "deep-diagonal-5": 8_000,
-    "deep-diagonal": 8_000,
-    "deep-neuron": 4_000,
-    "weight-normalization": 4_000,
-}
-
-
-def points_of(name: str) -> int:
-    """Return how many points are compared: fewer where one takes 5 ms and more.
-
-    There doubles lose too much at most points, so that all functions are evaluated in decimals.
-    """
-    return _SLOW.get(name, 100_000)
-
-
 FUNCTIONS = ("value", "gradient", "hessian", "product", "inverse", "bregman")
 MODELS = tuple(e.id for e in entries() if e.verdict == "PROVED")
 POSITIVE = ("square", "exponential", "symmetric-factorization-commuting")
@@ -47,6 +29,8 @@ POSITIVE = ("square", "exponential", "symmetric-factorization-commuting")
 _LADDER = (320, 800, 2000, 5000, 12_000)
 _PROVED = 205  # 60 digits and a few bits
 _LEAST, _OVER = 2.0**-1022, flint.arb(2) ** 1024
+POINTS = 100_000
+"""Compared for each function of each model."""
 _POINTS = 250
 """Points for each start."""
 _EVERY = 64
