@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,8 @@ from derive import cli
 ROOT = Path(__file__).parent.parent
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run ``derive`` with these arguments; return its exit status and both streams."""
+def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run ``derive``, with more options of ``subprocess.run``; return its status and streams."""
     return subprocess.run(
         [sys.executable, "-m", "derive", *arguments],
         capture_output=True,
@@ -23,6 +24,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         check=False,
         cwd=ROOT,
         timeout=120,
+        **options,
     )
 
 

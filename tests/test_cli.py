@@ -10,20 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run
+
 ROOT = Path(__file__).parent.parent
-
-
-def run(*arguments, **options):
-    """Run the command; no environment of the caller leaks but the hash seed if given."""
-    return subprocess.run(
-        [sys.executable, "-m", "derive", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        timeout=120,
-        **options,
-    )
 
 
 def one_line(done):
