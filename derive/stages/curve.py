@@ -104,7 +104,7 @@ def _identities(
         yield f"d{name}/dmu = dF/d{name}", proposal.rate(w), to_expr(slope, known)
         yield f"{name}(0) = {start!r}", proposal.start(w), to_expr(start, notation.start_symbols)
     alone = {name: known[name] for name in (*p.weights, *p.parameters)}
-    for name in known.keys() - alone.keys():
+    for name in sorted(known.keys() - alone.keys()):
         yield f"{name} is that of the weight", known[name], to_expr(p.field.named(name), alone)
     yield f"{b} = F(w(mu))", beta, to_expr(p.F[0], known)
     yield f"d(mu {b} - Q)/dmu = {b}", proposal.rate(conjugate), beta

@@ -41,8 +41,8 @@ def radial_limit(
     length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
     factor = psi.xreplace({s: length})
     try:
-        if not all(decide.is_zero(r * length - factor * b)
-                   for r, b in zip(rest, betas, strict=True)):  # fmt: skip
+        pairs = zip(rest, betas, strict=True)
+        if not all(decide.is_zero(r * length - factor * b) for r, b in pairs):
             return None
         # psi/s is an eigenvalue of the Hessian of Q, and so nowhere 0.
         if decide.sign(psi) < 0:

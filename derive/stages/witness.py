@@ -16,7 +16,8 @@ from typing import Any
 from derive.exact.balls import Unbounded, evaluate_any, is_nonzero, shown, values_of
 from derive.exact.field import FunctionField, RationalFunction
 from derive.exact.linear import dot
-from derive.exact.modular import Evaluator, Pole, random_point, series_along
+from derive.exact.modular import Evaluator, Pole, random_point
+from derive.exact.modular_series import series_along
 from derive.stages.independence import are_independent, small_points
 from derive.stages.parameterization import Parameterization
 from derive.verdict import Identity, Number
