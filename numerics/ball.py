@@ -201,58 +201,43 @@ def _careful(function: Callable[[Any], Any], *series: int) -> Callable[[Any], An
     return _each(apply)
 
 
-ROUNDED: dict[str, Callable[[Any], Any]] = {
-    "sqrt": decimal.Decimal.sqrt,
-    "ln": decimal.Decimal.ln,
-    "exp": decimal.Decimal.exp,
-}
-"""Functions of one decimal, right to its context; :mod:`numerics.tiered` puts faster ones here."""
+def decimal_functions(
+    sqrt: Callable[[Any], Any], ln: Callable[[Any], Any], exp: Callable[[Any], Any]
+) -> dict[str, Callable[[Array], Array]]:
+    """Return the functions of decimals, from three of one number right to the current context."""
+
+    def asinh(x: Any) -> Any:
+        return ln(abs(x) + sqrt(x * x + 1)).copy_sign(x)
+
+    def tanh(x: Any) -> Any:
+        power = exp(-2 * abs(x))
+        return ((1 - power) / (1 + power)).copy_sign(x)
+
+    def atan(x: Any) -> Any:
+        """Return atan x by its series, after four halvings."""
+        for _ in range(4):
+            x = x / (1 + sqrt(1 + x * x))
+        square, term, total, n = x * x, x, x, 1
+        while abs(term) > abs(total).scaleb(-decimal.getcontext().prec - 1):
+            term, n = -term * square, n + 2
+            total += term / n
+        return 16 * total
+
+    return {
+        "sqrt": _each(sqrt),
+        "exp": _each(exp),
+        "log": _each(ln),
+        "expm1": _careful(lambda x: exp(x) - 1, 2, 6),
+        "log1p": _careful(lambda x: ln(1 + x), -2, 3),
+        "asinh": _careful(asinh, 0, -6),
+        "sinh": _careful(lambda x: (exp(x) - exp(-x)) / 2, 0, 6),
+        "cosh": _each(lambda x: (exp(x) + exp(-x)) / 2),
+        "tanh": _careful(tanh, 0, -3),
+        "atan": _careful(atan, 0, -3),
+    }
 
 
-def _sqrt(x: Any) -> Any:
-    return ROUNDED["sqrt"](x)
-
-
-def _ln(x: Any) -> Any:
-    return ROUNDED["ln"](x)
-
-
-def _exp(x: Any) -> Any:
-    return ROUNDED["exp"](x)
-
-
-def _asinh(x: Any) -> Any:
-    return _ln(abs(x) + _sqrt(x * x + 1)).copy_sign(x)
-
-
-def _tanh(x: Any) -> Any:
-    power = _exp(-2 * abs(x))
-    return ((1 - power) / (1 + power)).copy_sign(x)
-
-
-def _atan(x: Any) -> Any:
-    """Return atan x by its series, after four halvings."""
-    for _ in range(4):
-        x = x / (1 + _sqrt(1 + x * x))
-    square, term, total, n = x * x, x, x, 1
-    while abs(term) > abs(total).scaleb(-decimal.getcontext().prec - 1):
-        term, n = -term * square, n + 2
-        total += term / n
-    return 16 * total
-
-
-Digits.functions = {
-    "sqrt": _each(_sqrt),
-    "exp": _each(_exp),
-    "log": _each(_ln),
-    "expm1": _careful(lambda x: _exp(x) - 1, 2, 6),
-    "log1p": _careful(lambda x: _ln(1 + x), -2, 3),
-    "asinh": _careful(_asinh, 0, -6),
-    "sinh": _careful(lambda x: (_exp(x) - _exp(-x)) / 2, 0, 6),
-    "cosh": _each(lambda x: (_exp(x) + _exp(-x)) / 2),
-    "tanh": _careful(_tanh, 0, -3),
-    "atan": _careful(_atan, 0, -3),
-}
+Digits.functions = decimal_functions(decimal.Decimal.sqrt, decimal.Decimal.ln, decimal.Decimal.exp)
 
 
 def select(mask: Array, x: Ball, y: Ball) -> Ball:

@@ -207,7 +207,7 @@ def _zero(
     kind = type(target)
     known = bool(np.ndim(target.d)) or bool(target.d)
     with decimal.localcontext() as context:
-        steps = 2 + (context.prec // 8).bit_length() if kind is Digits else 2
+        steps = 2 + (context.prec // 8).bit_length() if issubclass(kind, Digits) else 2
         context.prec = 30
         logarithm, exponential = kind.functions["log"], kind.functions["exp"]
         goal = logarithm(abs(target.v))

@@ -1,4 +1,4 @@
-"""Square roots, logarithms and exponentials of decimals by MPFR, which is faster at many digits.
+"""Decimals whose square roots, logarithms and exponentials are MPFR's: faster at many digits.
 
 Modules that :mod:`numerics.module` writes need NumPy only, and do without.
 """
@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import gmpy2
+
+from numerics.ball import Digits, decimal_functions
 
 _BITS = math.log2(10)
 _GUARD = 30
@@ -63,3 +65,10 @@ def exp(x: Any) -> Any:
 
 def _common(x: Any) -> bool:
     return bool(x.is_finite() and abs(x.adjusted()) < _WIDEST)
+
+
+class MpfrDigits(Digits):
+    """Decimals, to the digits of the current context."""
+
+    __slots__ = ()
+    functions = decimal_functions(sqrt, ln, exp)

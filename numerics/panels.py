@@ -65,7 +65,7 @@ def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequ
     values = np.full(count, kind.zero)
     errors = np.full(count, kind.zero)
     # More digits than the nodes have help close to the start only, where one panel does.
-    beyond = kind is Digits and decimal.getcontext().prec > 2 * _NODE_DIGITS
+    beyond = issubclass(kind, Digits) and decimal.getcontext().prec > 2 * _NODE_DIGITS
     left = np.full(count, 1 if beyond else _MOST)
     open_ = [(Fraction(0), Fraction(1), np.arange(count))]
     while open_:

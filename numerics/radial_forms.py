@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from numerics.ball import Array, Ball, tighter
+from numerics.ball import Array, Ball, Digits, tighter
 from numerics.lengths import column, dot, length, total, unit
 from numerics.tiers import Closed, Constants, Formula, Start, evaluate
 
@@ -136,10 +136,17 @@ class Radial:
 class VectorizedRadial:
     """Q on beta of shape (..., d)."""
 
-    def __init__(self, constants: Any, q: Radial, start: Mapping[str, Any], vector: Any) -> None:
+    def __init__(
+        self,
+        constants: Any,
+        q: Radial,
+        start: Mapping[str, Any],
+        vector: Any,
+        decimals: type[Ball] = Digits,
+    ) -> None:
         """Bind the formulas to numbers of the start and to u_0, (d,)."""
         shared = {"vector": np.asarray(vector, dtype=np.float64)[None, :]}
-        self._q, self._start = q, Start(start, constants, shared)
+        self._q, self._start = q, Start(start, constants, shared, decimals)
         self._d = shared["vector"].shape[1]
 
     def value(self, beta: Any) -> Any:

@@ -15,6 +15,7 @@ from derive.errors import InputError, NumericalError
 from derive.stages.radial_potential import RadialPotential
 from numerics.backend import Backend, Float64, Multiprecision, exact
 from numerics.forms import ClosedForm, is_integral
+from numerics.mpfr_decimals import MpfrDigits
 from numerics.numbers import read_number
 from numerics.radial import HighPrecisionRadial, NumericRadialPotential, PlainRadial, RadialForm
 from numerics.radial_forms import VectorizedRadial
@@ -59,7 +60,7 @@ def lower_radial(potential: RadialPotential, start: Mapping[str, Any]) -> Numeri
         norm = norm_symbol(potential)
         names = [n for n in potential.model.reduced.start_symbols if n != norm]
         known = {a: values[n] for a, n in zip(written.names, names, strict=True)}
-        form = _Proved(constants, q, known, [float(x) for x in vector])
+        form = _Proved(constants, q, known, [float(x) for x in vector], MpfrDigits)
         form.plain = plain
     except NoSource:
         pass

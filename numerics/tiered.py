@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 
 from derive.records import Potential
-from numerics import mpfr_decimals
 from numerics.backend import Array
-from numerics.ball import ROUNDED
 from numerics.curve import Curve
 from numerics.forms import Form
+from numerics.mpfr_decimals import MpfrDigits
 from numerics.program import program
 from numerics.statements import NoSource
 from numerics.tiers import SMALLEST, SUMMAND, Closed, Formula, Start, evaluate
-
-ROUNDED.update(sqrt=mpfr_decimals.sqrt, ln=mpfr_decimals.ln, exp=mpfr_decimals.exp)
 
 
 class TieredForm:
@@ -73,7 +70,7 @@ def tiered(potential: Potential, block: int, values: Mapping[str, Fraction], pla
     constants, q = written.load()
     names = potential.parameterization.start_symbols
     start: dict[str, Any] = dict(zip(written.names, (values[n] for n in names), strict=True))
-    return TieredForm(q, Start(start, constants), plain)
+    return TieredForm(q, Start(start, constants, decimals=MpfrDigits), plain)
 
 
 def bregman(form: Form, b: Sequence[Array], b0: Sequence[Array]) -> Array:

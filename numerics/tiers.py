@@ -34,9 +34,14 @@ class Start:
         values: Mapping[str, Any],
         constants: Callable[[Constants], None],
         shared: Mapping[str, Array] = MappingProxyType({}),
+        decimals: type[Ball] = Digits,
     ) -> None:
-        """Keep them; *constants* adds what depends on them and on arrays that all points share."""
+        """Keep them; *constants* adds what depends on them and on arrays that all points share.
+
+        What doubles leave open is found in *decimals*.
+        """
         self._values, self._constants, self._shared = values, constants, shared
+        self.decimals = decimals
 
     def at(self, kind: type[Ball], index: Any) -> Constants:
         """Return the constants at some of the points, as doubles to all their digits."""
@@ -47,7 +52,7 @@ class Start:
     @functools.cached_property
     def _rounded(self) -> Constants:
         with decimal.localcontext(_context(_DIGITS[1])):
-            exact = self._found(Digits, ())
+            exact = self._found(self.decimals, ())
             rounded = {name: _doubles(x) for name, x in vars(exact).items() if name != "of"}
         return SimpleNamespace(of=Double.of, **rounded)
 
@@ -75,7 +80,7 @@ def _doubles(x: Any) -> Any:
         return [_doubles(y) for y in x]
     if np.ndim(x.v):
         errors = np.broadcast_to(np.asarray(x.d, dtype=object), x.v.shape)
-        parts = [_doubles(Digits(*pair)) for pair in zip(x.v.flat, errors.flat, strict=True)]
+        parts = [_doubles(type(x)(*pair)) for pair in zip(x.v.flat, errors.flat, strict=True)]
         return Double(*(np.reshape([getattr(p, n) for p in parts], x.v.shape) for n in "vd"))
     v = float(x.v)
     lost = abs(x.v - decimal.Decimal(v)) + x.d if np.isfinite(v) else x.zero
@@ -115,10 +120,11 @@ def _chunk(
     open_ = np.flatnonzero(finite)
     for formula in formulas:
         open_ = _settle(formula, start, columns, index, open_, results, Double, least)
+    first, kind = formulas[0], start.decimals
     for digits in _DIGITS:
         if len(open_):
             with decimal.localcontext(_context(digits)):
-                open_ = _settle(formulas[0], start, columns, index, open_, results, Digits, least)
+                open_ = _settle(first, start, columns, index, open_, results, kind, least)
     for x in results:
         x[open_] = np.nan
     return results

@@ -41,7 +41,7 @@ def _polynomial(coefficients: Sequence[Ball]) -> Ball:
     monic = [c / leading for c in coefficients[:-1]] + [kind.of(1)]
     values = [c.v for c in monic]
     x = _bound(values[:-1])
-    for _ in range(100 + decimal.getcontext().prec * (kind is Digits)):
+    for _ in range(100 + decimal.getcontext().prec * (issubclass(kind, Digits))):
         slope = _derivative(values, x, 1)
         new = x - _derivative(values, x, 0) / np.where(slope == 0, 1, slope)
         moving = (slope > 0) & (new < x)

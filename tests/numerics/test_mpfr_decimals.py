@@ -9,8 +9,10 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from derive import Parameterization, derive
 from numerics import mpfr_decimals
-from numerics.ball import ROUNDED
+from numerics.ball import Digits
+from numerics.mpfr_decimals import MpfrDigits
 
 
 @pytest.fixture(autouse=True)
@@ -45,14 +47,26 @@ def test_what_has_no_digits_and_what_is_beyond_mpfr() -> None:
     assert mpfr_decimals.sqrt(Decimal(0)) == 0
     assert mpfr_decimals.exp(-infinity) == 0
     assert mpfr_decimals.exp(Decimal("1e40")) == infinity
-    assert all(f(nan).is_nan() for f in ROUNDED.values())
+    assert all(f(nan).is_nan() for f in (mpfr_decimals.sqrt, mpfr_decimals.ln, mpfr_decimals.exp))
     large = Decimal("1e2000000000")
     assert mpfr_decimals.sqrt(large) == Decimal("1e1000000000")
     assert mpfr_decimals.ln(large) == large.ln()
     assert mpfr_decimals.exp(Decimal("2e9")) == Decimal("2e9").exp()
 
 
-def test_the_package_uses_them() -> None:
-    import numerics.tiered  # noqa: F401
+@pytest.mark.parametrize("name", sorted(Digits.functions))
+def test_every_function_of_balls_is_that_of_decimals(name: str) -> None:
+    x = np.array([Decimal(1) / 3, Decimal("2e-30"), Decimal(7)], dtype=object)
+    fast, slow = (kind(x, kind.zero).function(name, 1) for kind in (MpfrDigits, Digits))
+    assert np.all(abs(fast.v - slow.v) <= fast.d)
+    assert type(fast + 1) is MpfrDigits
 
-    assert ROUNDED["exp"] is mpfr_decimals.exp
+
+def test_the_package_uses_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    q = derive(Parameterization.parse(["w**2"])).potential.numeric({"w_0": 1})
+    called, log = [], MpfrDigits.functions["log"]
+    monkeypatch.setitem(MpfrDigits.functions, "log", lambda x: called.append(x) or log(x))
+    q.bregman(1 + 1e-9, 1 - 1e-9)
+    assert called == []
+    q.bregman(1e300, 1e-300)
+    assert called
