@@ -56,6 +56,9 @@ class Ball:
     def __neg__(self) -> Ball:
         return type(self)(-self.v, self.d)
 
+    def __abs__(self) -> Ball:
+        return type(self)(abs(self.v), self.d)
+
     def __add__(self, other: Any) -> Ball:
         o = self.of(other)
         v = self.v + o.v

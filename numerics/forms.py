@@ -44,9 +44,15 @@ class ClosedForm:
         self._value = None
         if not piece.value.has(sympy.Integral):
             self._value = backend.compile([piece.value])
+        self._ends = backend.compile(piece.ends)(dict(known)) if piece.ends else []
 
     def _environment(self, beta: Sequence[Array]) -> dict[str, Any]:
         values = dict(self._known)
+        for end in self._ends:
+            beyond = (np.asarray(beta[0]) < end) != (self._beta0[0] < end)
+            beyond &= np.asarray(beta[0]) != end
+            if np.any(beyond):
+                beta = [np.where(beyond, self._backend.number(np.nan), beta[0])[()]]
         values.update((b.name, x) for b, x in zip(self._piece.betas, beta, strict=True))
         for name, step in self._steps:
             values[name] = step(values)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Function, Mul, Pow, Symbol
+from sympy import Abs, Add, Expr, Function, Mul, Pow, Symbol
 
 
 def invert(expression: Expr, symbol: Symbol, value: Expr) -> Expr | None:
     """Solve ``expression = value`` for *symbol* where it occurs once; None where that fails.
 
-    Each outer operation is undone by its own inverse, for example asinh by sinh. Of the two square
-    roots the positive one is taken, so that the result is to be tested where it is used.
+    Each outer operation is undone by its own inverse, for example asinh by sinh. Of roots the real
+    one is taken, and the positive one of two, so that the result is to be tested where it is used.
 
     >>> from sympy import asinh, log, symbols
     >>> b, k, y = symbols("b k y", positive=True)
@@ -28,10 +28,17 @@ def invert(expression: Expr, symbol: Symbol, value: Expr) -> Expr | None:
         elif isinstance(expression, Mul):
             value = value / Mul(*(a for a in expression.args if a is not inner))
         elif isinstance(expression, Pow) and inner is expression.base:
-            value = value ** (1 / expression.exp)
+            value = _root(value, expression.exp)
         elif isinstance(expression, Function) and hasattr(expression, "inverse"):
             value = expression.inverse()(value)
         else:
             return None
         expression = inner
     return value
+
+
+def _root(value: Expr, n: Expr) -> Expr:
+    """Return x with ``x^n = value``, of the sign of *value* where n is odd."""
+    if n.is_odd and n not in (1, -1):
+        return value * Abs(value) ** (1 / n - 1)
+    return value ** (1 / n)

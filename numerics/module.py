@@ -177,7 +177,7 @@ def _blocks(programs: Sequence[Program]) -> str:
 
 def _call(kind: str, number: int, names: Sequence[str], indent: str) -> str:
     """Return a call with the formulas of a block, by name where there are many."""
-    if "divergence" not in names:
+    if not {"divergence", "walls"} & set(names):
         return f"{kind}({', '.join(f'_Block{number}.{name}' for name in names)})"
     lines = "".join(f"{indent}    {name}=_Block{number}.{name},\n" for name in names)
     return f"{kind}(\n{lines}{indent})"

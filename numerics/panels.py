@@ -29,9 +29,15 @@ _NODE_DIGITS = 40
 class Quadrature(Closed):
     """Q of one block with a formula of grad Q only: ``Q = int <grad Q, d beta>``."""
 
-    def __init__(self, gradient: Formula, hessian: Formula, inverse: Formula | None = None) -> None:
+    def __init__(
+        self,
+        gradient: Formula,
+        hessian: Formula,
+        inverse: Formula | None = None,
+        walls: Formula | None = None,
+    ) -> None:
         """Keep the formulas, functions of the constants and d balls."""
-        super().__init__(_no_formula, gradient, hessian, inverse)
+        super().__init__(_no_formula, gradient, hessian, inverse, None, walls)
 
     def difference_forms(self) -> list[Formula]:
         """Return none: there is no formula of Q to take differences of."""

@@ -64,7 +64,7 @@ def _root_parts(root: Root) -> tuple[str, Sequence[Expr]]:
 
 
 def closed_functions(piece: Piece) -> list[Function]:
-    """Return value, gradient, hessian and, where it has a closed form, inverse of a piece."""
+    """Return value, gradient, hessian and, where there are closed forms, inverse and ends."""
     betas, roots = piece.betas, piece.roots
     names = ", ".join(b.name for b in betas)
     found = [
@@ -74,7 +74,16 @@ def closed_functions(piece: Piece) -> list[Function]:
     if not piece.value.has(sympy.Integral):
         value = Function("value", betas, roots, (piece.value,), f"Q({names}), up to a constant")
         found.insert(0, value)
-    return [*found, *(f for f in (_inverse(piece), _divergence(piece)) if f is not None)]
+    return [*found, *(f for f in (_inverse(piece), _divergence(piece), _walls(piece)) if f)]
+
+
+def _walls(piece: Piece) -> Function | None:
+    """Return what is 0 at the ends of the domain."""
+    if not piece.ends:
+        return None
+    (beta,) = piece.betas
+    walls = tuple(beta - end for end in piece.ends)
+    return Function("walls", (beta,), (), walls, "what has the sign that it has at the start")
 
 
 def _divergence(piece: Piece) -> Function | None:
@@ -167,7 +176,10 @@ def hessian(piece: Piece) -> tuple[Expr, ...]:
     for root in piece.roots:
         for b in piece.betas:
             slopes[root.symbol, b] = -total(root.polynomial, b) / root.polynomial.diff(root.symbol)
-    return tuple(total(g, b) for g in piece.gradient for b in piece.betas)
+    # The derivative of log|u| is that of log u, and is found without signs so.
+    u = sympy.Wild("u")
+    slopes_of = [g.replace(sympy.log(sympy.Abs(u)), sympy.log(u)) for g in piece.gradient]
+    return tuple(total(g, b) for g in slopes_of for b in piece.betas)
 
 
 def _dual_names(d: int) -> list[str]:

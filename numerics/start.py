@@ -93,6 +93,7 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
             curve=curve,
             kernel=None if piece.kernel is None else at(piece.kernel),
             abbreviations=tuple((s, at(v)) for s, v in piece.abbreviations),
+            ends=tuple(map(at, piece.ends)),
         )
         pieces.append(bound_piece)
     return replace(potential, parameterization=bound, pieces=tuple(pieces))

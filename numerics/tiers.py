@@ -190,6 +190,7 @@ class Closed:
         hessian: d^2 Q/dbeta_i dbeta_j, row by row.
         inverse: the beta with grad Q = y.
         divergence: that of Bregman, of 2 d balls, where terms cancel in its formula.
+        walls: what keeps on the domain of Q the sign that it has at the start; None: nothing.
     """
 
     def __init__(
@@ -199,14 +200,15 @@ class Closed:
         hessian: Formula,
         inverse: Formula | None = None,
         divergence: Formula | None = None,
+        walls: Formula | None = None,
     ) -> None:
         """Keep the formulas, functions of the constants and d balls."""
         self.value, self.gradient, self.hessian = value, gradient, hessian
-        self.inverse, self.divergence = inverse, divergence
+        self.inverse, self.divergence, self.walls = inverse, divergence, walls
 
     def bregman_forms(self) -> list[Formula]:
         """Return forms of ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``, functions of 2 d balls."""
-        return [*self.difference_forms(), self._segment]
+        return [self._inside(f) for f in (*self.difference_forms(), self._segment)]
 
     def difference_forms(self) -> list[Formula]:
         """Return forms of the same by subtraction."""
@@ -218,15 +220,35 @@ class Closed:
 
     def hessian_forms(self) -> list[Formula]:
         """Return forms of the Hessian, row by row."""
-        return [self.hessian]
+        return [self._inside(self.hessian)]
 
     def inverse_forms(self) -> list[Formula]:
         """Return forms of the inverse of grad Q; none where it is not known."""
-        return [] if self.inverse is None else [self.inverse]
+        inverse = self.inverse
+        return [] if inverse is None else [lambda c, *y: self._kept(c, inverse(c, *y))]
 
     def gradient_forms(self) -> list[Formula]:
         """Return forms of grad Q."""
-        return [self.gradient, self._rise]
+        return [self._inside(f) for f in (self.gradient, self._rise)]
+
+    def _inside(self, formula: Formula) -> Formula:
+        """Return a formula that is undefined outside the domain."""
+        return lambda c, *points: formula(c, *self._kept(c, points))
+
+    def _kept(self, c: Constants, points: Sequence[Ball]) -> Sequence[Ball]:
+        """Return the points, undefined where one of d numbers has certainly left the domain."""
+        if self.walls is None:
+            return points
+        d, at_start = len(c.origin), self.walls(c, *c.origin)
+        found: list[Ball] = []
+        for first in range(0, len(points), d):
+            b = points[first : first + d]
+            for wall, start in zip(self.walls(c, *b), at_start, strict=True):
+                certain = (abs(wall.v) > wall.d) & (abs(start.v) > start.d)
+                beyond = np.asarray(certain & ((wall.v < 0) != (start.v < 0)), dtype=bool)
+                b = [x.outside(beyond, False) for x in b] if np.any(beyond) else b
+            found += b
+        return found
 
     def _difference(self, c: Constants, *points: Ball) -> Sequence[Ball]:
         d = len(points) // 2

@@ -8,6 +8,7 @@ at the zeros and poles of K(beta), which are found as factors of K^2 over Q(star
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import sympy
@@ -24,6 +25,7 @@ from derive.stages.coupled_domain import find_half_spaces
 from derive.stages.dual import DualCoordinates
 from derive.stages.metric import Metric
 from derive.stages.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.stages.parameterization import Parameterization
 from derive.stages.piece import Piece
 from derive.stages.signs import start_sign
 
@@ -36,11 +38,17 @@ def describe_domain(
         return replace(piece, domain=_coupled(metric, dual, notation))
     if piece.curve is not None:
         z = piece.curve.parameter
-        where = f"the `beta` that the interval of `{z}` gives"
-    else:
-        where = _interval(piece, metric, notation) or (
-            "the interval around `beta_0` on which `K` is positive and finite"
-        )
+        return _around(piece, f"the `beta` that the interval of `{z}` gives")
+    p = metric.parameterization
+    ends, all_known = _ends(piece, p, notation)
+    images = {piece.betas[0].name: piece.betas[0], **notation.start_symbols}
+    shown = {end: to_expr(end, images, factored=True) for end in ends}
+    where = _between(shown, p, notation, piece.betas[0]) if all_known else None
+    where = where or "the interval around `beta_0` on which `K` is positive and finite"
+    return _around(replace(piece, ends=tuple(shown.values())), where)
+
+
+def _around(piece: Piece, where: str) -> Piece:
     return replace(piece, domain=f"{where}; there `Q'' = 1/K > 0`, so `Q` is strictly convex")
 
 
@@ -65,16 +73,16 @@ def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -
     return f"{where}; `Hess Q = g rho` is positive definite there, and `g > 0` along the flow {how}"
 
 
-def _interval(piece: Piece, metric: Metric, notation: Notation) -> str | None:
-    """Return the interval between the zeros and poles of K around beta_0, where all are known."""
-    p = metric.parameterization
-    beta = piece.betas[0]
-    field = p.start_field.extended((beta.name,))
+def _ends(
+    piece: Piece, p: Parameterization, notation: Notation
+) -> tuple[list[RationalFunction], bool]:
+    """Return zeros and poles of K that are rational in the start, and whether there are others."""
+    field = p.start_field.extended((piece.betas[0].name,))
     square = _square(piece, field)
     if square is None:
-        return None
-    ends: list[RationalFunction] = []
-    positive = notation.positive
+        return [], False
+    ends: dict[RationalFunction, None] = {}
+    all_known = True
     for polynomial in (square.numerator, square.denominator):
         for factor, _ in factorize(polynomial)[1]:
             f = field.quotient(factor, field.ring.constant(1))
@@ -82,12 +90,10 @@ def _interval(piece: Piece, metric: Metric, notation: Notation) -> str | None:
                 continue
             slope = f.partial(0)
             if not slope.depends_on(0):
-                ends.append(-(f - slope * field.gens[0]) / slope)
-            elif not _has_no_zero(f, positive):
-                return None
-    if not ends:
-        return "all real `beta`"
-    return _between(ends, p.at_start(p.F[0]).compose(field.gens[1:], field), notation, beta)
+                ends[-(f - slope * field.gens[0]) / slope] = None
+            else:
+                all_known = all_known and _has_no_zero(f, notation.positive)
+    return list(ends), all_known
 
 
 def _square(piece: Piece, field: FunctionField) -> RationalFunction | None:
@@ -115,19 +121,27 @@ def _has_no_zero(f: RationalFunction, positive: frozenset[str]) -> bool:
 
 
 def _between(
-    ends: list[RationalFunction], beta0: RationalFunction, notation: Notation, beta: Expr
+    ends: Mapping[RationalFunction, Expr], p: Parameterization, notation: Notation, beta: Expr
 ) -> str | None:
-    images = {str(beta): beta, **notation.start_symbols}
+    """Return the interval around beta_0 in words; None where its ends depend on the start."""
+    if not ends:
+        return "all real `beta`"
     below: list[Expr] = []
     above: list[Expr] = []
-    for end in dict.fromkeys(ends):
+    for end, shown in ends.items():
+        field = end.field
+        beta0 = p.at_start(p.F[0]).compose(field.gens[1:], field)
         try:
             sign, assumed = start_sign(beta0 - end, notation)
         except (AssumePositive, BranchOpen):
-            return None
+            sign, assumed = 0, ("open",)
         if assumed:
-            return None
-        (below if sign > 0 else above).append(to_expr(end, images, factored=True))
+            return (
+                f"the `{beta}` on the same side of `{shown}` as `beta_0`"
+                if len(ends) == 1
+                else None
+            )
+        (below if sign > 0 else above).append(shown)
     if len(below) > 1 or len(above) > 1:
         return None
     left = f"{below[0]} < " if below else ""

@@ -90,6 +90,8 @@ class Piece:
         lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
             g is 1 at the start.
         domain: where Q is defined and why it is convex there, likewise.
+        ends: of a single output, zeros and poles of K(beta) in start symbols: Q lives between
+            those that are nearest to beta_0.
     """
 
     kind: Kind
@@ -106,6 +108,7 @@ class Piece:
     abbreviations: tuple[tuple[Symbol, Expr], ...] = ()
     lift: Lift | None = None
     domain: str = ""
+    ends: tuple[Expr, ...] = ()
 
 
 def written_out(expression: Expr, roots: Sequence[Root], constants: Sequence[Constant]) -> Expr:

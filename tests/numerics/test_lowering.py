@@ -204,6 +204,41 @@ def test_outside_the_domain_is_nan() -> None:
     assert mpmath.isnan(form.value([-1]))
 
 
+@pytest.mark.parametrize(
+    ("f", "start", "inside", "outside"),
+    [
+        ("exp(w)", 0, [1e-2, 0.5, 9], [-1e-9, -2, -1e300]),
+        ("1/w", 2, [1e-2, 0.5, 9], [-1e-9, -2, -1e300]),
+        ("1/w", -2, [-1e-2, -0.5, -9], [1e-9, 2, 1e300]),
+        ("sqrt(w)", 1, [1e-2, 0.5, 9], [-1e-9, -2, -1e300]),
+        ("tanh(w)", 1, [-0.999, 0, 0.999], [-1.001, 1.001, 1e300]),
+        ("sin(w)", 1, [-0.999, 0, 0.999], [-1.001, 1.001, 1e300]),
+    ],
+)
+def test_q_ends_where_the_kernel_does(
+    f: str, start: int, inside: list[float], outside: list[float]
+) -> None:
+    """The formulas of Q'' = 1/K have values beyond zeros and poles of K, where no flow goes."""
+    q = lower(potential(f), {"w_0": start})
+    high = high_precision(potential(f), {"w_0": start}, 30)
+    for form in (q, q.plain):
+        for at in (form, form.gradient, form.hessian, lambda b, q=form: q.bregman(b, q.beta0[0])):
+            assert np.isfinite([at(b) for b in inside]).all()
+            assert np.isnan([at(b) for b in outside]).all()
+        assert form.inverse_gradient(q.gradient(inside)) == pytest.approx(inside, rel=1e-6)
+    assert all(mpmath.isfinite(high.gradient([b])[0]) for b in inside)
+    assert all(mpmath.isnan(high.gradient([b])[0]) for b in outside)
+
+
+@pytest.mark.parametrize("start", [-2, 2])
+def test_the_inverse_of_an_odd_power_has_its_sign(start: int) -> None:
+    q = lower(potential("1/w"), {"w_0": start})
+    points = np.array([0.1, 1, 3]) / start
+    for form in (q, q.plain):
+        assert form.inverse_gradient(q.gradient(points)) == pytest.approx(points, rel=1e-12)
+        assert np.isnan(form.inverse_gradient(start * 1e9))
+
+
 @pytest.mark.parametrize("value", [2, "2", 2.0, Fraction(2), mpmath.mpf(2), np.float64(2)])
 def test_start_values(value: Any) -> None:
     assert lower(potential("w**2"), {"w_0": value}).start == (("w_0", Fraction(2)),)
