@@ -13,6 +13,8 @@ from scipy.sparse.linalg import LinearOperator
 from derive.errors import InputError
 from numerics.backend import Array
 
+_ADJOINT = 1e-6
+"""Relative difference of ``<u, X v>`` and ``<X^T u, v>`` that single precision explains."""
 _BLOCK = 2**19
 """Numbers in a block of columns: its scaled copy stays in the cache, and X is never copied."""
 
@@ -180,10 +182,7 @@ def read_design(X: Any) -> Design:
     """
     if isinstance(X, LinearOperator):
         _check(X.shape, X.dtype)
-        try:
-            X.rmatvec(np.zeros(X.shape[0]))
-        except NotImplementedError:
-            raise InputError("X has no rmatvec: give the operator its adjoint") from None
+        _refuse_faulty(X)
         return Operator(X, range(X.shape[0]))
     if sparse.issparse(X):
         _check(X.shape, X.dtype)
@@ -202,6 +201,25 @@ def read_design(X: Any) -> Design:
     with np.errstate(over="ignore", invalid="ignore"):
         _refuse_undefined(array.sum(axis=1))
     return Dense(array)
+
+
+def _refuse_faulty(X: LinearOperator) -> None:
+    """Refuse products that are not those of one real matrix, as far as one of each shows."""
+    m, d = X.shape
+    u, v = np.cos(np.arange(m)), np.cos(np.arange(d))
+    try:
+        forth, back = np.asarray(X.matvec(v)), np.asarray(X.rmatvec(u))
+    except NotImplementedError:
+        raise InputError("X has no rmatvec: give the operator its adjoint") from None
+    except ValueError as reason:
+        raise InputError(f"a product with X fails: {reason}") from None
+    if not all(x.dtype.kind in "biuf" for x in (forth, back)):
+        raise InputError("products with X are not real numbers: give a real operator")
+    if not (np.isfinite(forth).all() and np.isfinite(back).all()):
+        raise InputError("a product with X is nan or inf")
+    left, right = u * forth, back * v
+    if abs(left.sum() - right.sum()) > _ADJOINT * (np.abs(left).sum() + np.abs(right).sum()):
+        raise InputError("rmatvec of X is not the adjoint of its matvec: <u, X v> != <X^T u, v>")
 
 
 def refuse_masked(values: Any, name: str) -> None:

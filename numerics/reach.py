@@ -14,8 +14,6 @@ _NEAR = 1e-6
 """Distance to the boundary, relative to that of the start, below which a coordinate is at it."""
 _EXACT = 1e-12
 """Relative error of a sum of doubles that is 0 in exact numbers."""
-_MOST = 10**7
-"""Entries of a linear program; a larger one is not worth its time."""
 _COLUMNS, _ROUNDS = 500, 100
 """Columns of X that enter a linear program at once, and how often."""
 _NOISE = 1e-10
@@ -78,31 +76,53 @@ def only_at_the_boundary(mirror: Mirror, problem: Problem, start: Array, beta: A
     lower = beta - low <= _NEAR * (start - low)
     upper = high - beta <= _NEAR * (high - start)
     lower, upper = lower & np.isfinite(low), upper & np.isfinite(high)
-    at = lower | upper
-    if not at.any():
+    at = np.flatnonzero(lower | upper)
+    if not at.size:
         return False
-    null = _left_null_space(design.gram(np.where(at, 0.0, 1.0)), problem.gram)
-    if not 0 < null.shape[1] * np.count_nonzero(at) <= _MOST:
+    inside = np.ones(start.size)
+    inside[at] = 0
+    null = _left_null_space(design.gram(inside), problem.gram)
+    sizes = np.sqrt(sum((design.adjoint(v)[at] ** 2 for v in null.T), np.zeros(at.size)))
+    signs = np.where(lower, 1.0, -1.0)[at] / np.where(sizes > 0, sizes, np.inf)
+    multiplier = _separating(design, null, at, signs)
+    if multiplier is None:
         return False
-    products = np.stack([design.adjoint(v) for v in null.T], axis=-1)[at]
-    signs, bounds = np.where(lower, 1.0, -1.0)[at], np.where(lower, low, high)[at]
-    sizes = np.sqrt((products**2).sum(axis=1))
-    rows = products * (signs / np.where(sizes > 0, sizes, 1))[:, None]
-    program = scipy.optimize.linprog(
-        -rows.sum(axis=0),
-        A_ub=np.vstack([-rows, rows]),
-        b_ub=np.repeat([0.0, 1.0], len(rows)),
-        bounds=(None, None),
-        method="highs",
-    )
-    if program.status != 0 or not -program.fun > _CLEAR:
-        return False
-    if (rows @ program.x < -_EXACT).any():
-        return False
-    multiplier = null @ program.x
-    left, right = multiplier * problem.y, (products @ program.x) * bounds
+    bounds = np.where(lower, low, high)[at]
+    left, right = multiplier * problem.y, design.adjoint(multiplier)[at] * bounds
     size = np.abs(multiplier) @ np.abs(problem.y) + np.abs(right).sum()
     return bool(abs(left.sum() - right.sum()) <= _EXACT * size)
+
+
+def _separating(design: Design, null: Array, at: Array, signs: Array) -> Array | None:
+    """Return a nu, of the span of *null*, with ``signs_j <nu, X_j> >= 0`` at all j, some > 0.
+
+    Of these inequalities those enter the linear program that its last solution breaks.
+    """
+    weights = np.zeros(design.shape[1])
+    weights[at] = signs
+    center = null.T @ design.apply(weights)
+    size = np.abs(center).sum()
+    if not size > 0:
+        return None
+    center = center / size
+    x, used = center, np.zeros(at.size, dtype=bool)
+    for _ in range(_ROUNDS):
+        left = signs * design.adjoint(null @ x)[at]
+        if not (left < -_EXACT).any():
+            return np.asarray(null @ x) if (left > _CLEAR).any() else None
+        broken = np.argsort(left)[:_COLUMNS]
+        broken = broken[left[broken] < -_EXACT]
+        if used[broken].all():
+            return None
+        used[broken] = True
+        rows = (null.T @ design.columns(at[used]) * signs[used]).T
+        program = scipy.optimize.linprog(
+            -center, A_ub=-rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1), method="highs"
+        )
+        if program.status != 0 or not np.any(program.x):
+            return None
+        x = program.x
+    return None
 
 
 def at_the_edge(mirror: MirrorMap, problem: Problem, point: Point, start: Array) -> bool:

@@ -302,7 +302,11 @@ REFUSED = {
         Y4,
         "row 1 of X .* nan or inf",
     ),
-    "nan in an operator": (aslinearoperator(replaced(X4, (1, 2), np.nan)), Y4, "not finite"),
+    "nan in an operator": (
+        aslinearoperator(replaced(X4, (1, 2), np.nan)),
+        Y4,
+        "product .* nan or inf",
+    ),
     "nan in y": (X4, replaced(Y4, 1, np.nan), "entry 1 of y .* nan or inf"),
     "inf in y": (X4, replaced(Y4, 3, -np.inf), "entry 3 of y .* nan or inf"),
     "y too long": (X4, np.ones(5), "X has 4 rows but y has shape"),
@@ -327,6 +331,21 @@ REFUSED = {
         LinearOperator((4, 12), matvec=lambda v: X4 @ v, dtype=np.float64),
         Y4,
         "rmatvec",
+    ),
+    "no products": (
+        LinearOperator((4, 12), matvec=lambda v: v, rmatvec=lambda u: X4.T @ u, dtype=np.float64),
+        Y4,
+        "a product with X fails: cannot reshape",
+    ),
+    "complex products": (
+        LinearOperator((4, 12), lambda v: 1j * X4 @ v, lambda u: X4.T @ u, dtype=np.float64),
+        Y4,
+        "not real numbers",
+    ),
+    "no true adjoint": (
+        LinearOperator((4, 12), lambda v: X4 @ v, lambda u: 2 * X4.T @ u, dtype=np.float64),
+        Y4,
+        "not the adjoint",
     ),
     "repeated row": (X4[[0, 1, 1, 2]], Y4, "row 2 .* combination of row 1; y is not"),
     "repeated row of a sparse X": (
@@ -576,3 +595,33 @@ def test_targets_out_of_reach_among_many_columns(form: Any) -> None:
         interpolate(SQUARE, form(X), y)
     reached = interpolate(SQUARE, form(X), X @ rng.uniform(0.5, 2, 3000))
     assert reached.converged
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_boundary_is_where_a_linear_program_finds_no_positive_solution(seed: int) -> None:
+    """``max t`` subject to ``X beta = y, beta_j >= t`` is 0 where only a boundary point fits."""
+    rng = np.random.default_rng(seed)
+    m, k = int(rng.integers(2, 8)), int(rng.integers(1, 4))
+    d = int(rng.integers(m + 1, 20))
+    X, beta = np.abs(rng.normal(size=(m, d))), np.zeros(d)
+    beta[:k] = rng.uniform(0.5, 2, k)
+    s = interpolate(SQUARE, X, X @ beta)
+    most = scipy.optimize.linprog(
+        np.append(np.zeros(d), -1),
+        A_ub=np.hstack([-np.eye(d), np.ones((d, 1))]),
+        b_ub=np.zeros(d),
+        A_eq=np.hstack([X, np.zeros((m, 1))]),
+        b_eq=X @ beta,
+        bounds=(None, None),
+    )
+    assert s.status is (Status.BOUNDARY if -most.fun < 1e-7 else Status.CONVERGED)
+
+
+@pytest.mark.parametrize("added", [0, 0.1])
+def test_a_boundary_of_many_coordinates(added: float) -> None:
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(20, 10_000)))
+    X[0, :3] = 0  # so that the first equation alone puts all others at 0
+    beta = np.where(np.arange(10_000) < 3, 1.0, added)
+    s = interpolate(SQUARE, X, X @ beta)
+    assert s.status is (Status.CONVERGED if added else Status.BOUNDARY)
