@@ -7,6 +7,7 @@ among the beta with its own X beta; what converges is X beta to y.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -77,11 +78,17 @@ class Point:
 
 
 def minimize(
-    mirror: Mirror, problem: Problem, beta: Array, tol: float, max_iterations: int
+    mirror: Mirror,
+    problem: Problem,
+    beta: Array,
+    tol: float,
+    max_iterations: int,
+    watch: Callable[[Point], None],
 ) -> Point:
     """Return the last iterate, its relative residual at most *tol* where that was reached.
 
     *beta* is beta_0, where grad Q = 0. No step is made past the first that rounding spoils.
+    *watch* sees every iterate, and may raise.
     """
     point = Point(beta, np.zeros_like(problem.y), problem.misfit(beta))
     dual, best = np.zeros_like(beta), point
@@ -103,6 +110,7 @@ def minimize(
         dual = problem.design.adjoint(multiplier)
         beta = mirror.inverse_gradient(dual)
         point = Point(beta, multiplier, problem.misfit(beta), 0.0, iteration + 1)
+        watch(point)
         if problem.size(point.residual) < problem.size(best.residual):
             best = point
     return best

@@ -22,7 +22,14 @@ from numerics.potential import NumericPotential
 from numerics.radial import NumericRadialPotential
 from numerics.radial_interpolate import minimize_radial
 from numerics.rank import Rows, independent_rows, named
-from numerics.reach import at_the_edge, blocking_rows, leads_outside, only_at_the_boundary
+from numerics.reach import (
+    Box,
+    at_the_edge,
+    blocking_rows,
+    box_of,
+    leads_outside,
+    only_at_the_boundary,
+)
 
 _CLOSE = 1e-2
 """Relative distance of rows from which products of them are precise enough."""
@@ -30,6 +37,8 @@ _FINE = 1e-14
 _REFINEMENTS = 8
 _UNREACHED = 1e-4
 """Relative residual from which y may be out of reach."""
+_LATE = 25
+"""The Newton step after which such a y is looked at; few that are in reach take as many."""
 _ILL = 1e5
 """Condition of X from which the normal equations lose more digits than they keep."""
 
@@ -141,22 +150,35 @@ def _interpolate(proved: AnyPotential, X: Any, y: Any, tol: float, max_iteration
         point = _solve_coupled(proved, problem, aim, beta, max_iterations)
         boundary = at_the_edge(proved, problem, point, beta)
     else:
-        dual = functools.partial(_solve, q, beta=beta, max_iterations=max_iterations)
+        box = box_of(q, beta)
+
+        def watch(at: Point) -> None:
+            late = at.iterations == _LATE and not close
+            if late and problem.size(at.residual) > _UNREACHED:
+                _refuse_unreachable(box, problem, beta, at.multiplier, rows.kept)
+
+        dual = functools.partial(_solve, q, watch, beta=beta, max_iterations=max_iterations)
         point = _orthonormal(q, problem, beta, dual) if close else dual(problem, aim)
         if problem.size(point.residual) > _UNREACHED or np.isinf(point.stationarity):
-            _refuse_unreachable(q, problem, beta, rows.kept)
+            _refuse_unreachable(box, problem, beta, point.multiplier, rows.kept)
             _refuse_scale(q, beta)
         if tol < point.stationarity < _UNREACHED and isinstance(proved, NumericPotential):
             point = refine(proved, problem, point, tol)
-        boundary = only_at_the_boundary(q, problem, beta, point.beta)
+        boundary = only_at_the_boundary(box, problem, beta, point.beta)
     solution = _solution(problem, point, tol, max_iterations, rows, units)
     return _at_the_boundary(solution) if boundary else solution
 
 
 def _solve(
-    q: NumericPotential, problem: Problem, tol: float, *, beta: Array, max_iterations: int
+    q: NumericPotential,
+    watch: Callable[[Point], None],
+    problem: Problem,
+    tol: float,
+    *,
+    beta: Array,
+    max_iterations: int,
 ) -> Point:
-    point = minimize(q, problem, beta, tol, max_iterations)
+    point = minimize(q, problem, beta, tol, max_iterations, watch)
     if problem.size(point.residual) > tol:
         point = polish(q, problem, point, tol)
     return measured(q, problem, point.beta, point.multiplier, point.iterations)
@@ -181,14 +203,15 @@ def _orthonormal(
 
 
 def _refuse_unreachable(
-    q: NumericPotential, problem: Problem, beta: Array, kept: tuple[int, ...]
+    box: Box, problem: Problem, beta: Array, multiplier: Array, kept: tuple[int, ...]
 ) -> None:
     """Raise where a combination of rows is bounded on the domain of Q, and y lies beyond."""
-    rows = [kept[i] for i in blocking_rows(q, problem.design, problem.y, beta)]
+    rows = [kept[i] for i in blocking_rows(box, problem, beta, multiplier)]
     if rows:
+        which = named(rows) if len(rows) == 1 else f"a combination of {named(rows)}"
         raise InputError(
-            f"y is out of reach: no beta in the domain of Q has X beta = y, as a combination of "
-            f"{named(rows)} shows (counted from 0)"
+            f"y is out of reach: no beta in the domain of Q has X beta = y, as {which} shows "
+            "(counted from 0)"
         )
 
 

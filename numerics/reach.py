@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.optimize
 
@@ -23,32 +25,69 @@ _CLEAR = 1e-7
 """Least misfit, relative to the target, from which it is more than the program's own error."""
 
 
-def blocking_rows(mirror: Mirror, design: Design, y: Array, start: Array) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The beta that are images of the mirror map: ``low < beta < high`` (d,), infinite or not."""
+
+    low: Array
+    high: Array
+
+    def separates(self, nu: Array, slopes: Array, y: Array) -> bool:
+        """Tell whether ``<nu, y> > <nu, X beta>`` for every beta in the box; *slopes* is X^T nu."""
+        ends = np.where(slopes > 0, self.high, self.low)
+        terms = np.where(slopes != 0, slopes * ends, 0)
+        size = np.abs(nu) @ np.abs(y) + np.abs(terms).sum()
+        return bool(np.isfinite(size) and nu @ y - terms.sum() > _CLEAR * size)
+
+
+def box_of(mirror: Mirror, start: Array) -> Box:
+    """Return the ends of the domain on both sides of the start, infinite where there are none.
+
+    Where grad Q is bounded on one side, as 1 - 1/beta is, it has no inverse beyond: then there is
+    no end.
+    """
+    low, high = (mirror.inverse_gradient(np.full(start.size, far)) for far in (-_FAR, _FAR))
+    # 1/beta = 1e300 stands for beta = 0.
+    low, high = (np.where(np.abs(x) < 1 / _ROOT, 0, x) for x in (low, high))
+    return Box(np.where(low < start, low, -np.inf), np.where(high > start, high, np.inf))
+
+
+def blocking_rows(box: Box, problem: Problem, start: Array, guess: Array) -> list[int]:
     """Return rows with a combination that is bounded on the domain of Q, and y beyond; or none.
 
-    ``min |X beta - y|_1`` over the box of all beta that are images of the mirror map. Where it is
+    One row may do. Else ``min |X beta - y|_1`` over the box tells: where it is
     positive, its dual vector nu proves ``<nu, y> > <nu, X beta>`` for every beta in the box
     (Farkas 1902). Of the columns of X only those that lower the misfit enter the program, as they
-    are found (Dantzig & Wolfe 1960), so that X is not copied as a whole.
+    are found (Dantzig & Wolfe 1960), so that X is not copied as a whole; a *guess* of nu (m,)
+    finds the first.
     """
+    design, y = problem.design, problem.y
     m, d = design.shape
-    low, high = _sides(mirror, start)
-    rest = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, start))
-    low, high = low - rest, high - rest
+    rest = np.where(np.isfinite(box.low), box.low, np.where(np.isfinite(box.high), box.high, start))
+    low, high = box.low - rest, box.high - rest
     if not (np.isfinite(low) | np.isfinite(high)).any():
         return []
-    scales = np.maximum(np.sqrt(np.diag(design.gram(np.ones(d)))), np.abs(y))
+    for i, row in enumerate(np.eye(m)):
+        slopes = design.adjoint(row)
+        if box.separates(row, slopes, y) or box.separates(-row, -slopes, y):
+            return [i]
+    scales = np.maximum(np.sqrt(np.diag(problem.gram)), np.abs(y))
     target = (y - design.apply(rest)) / scales
     size = np.abs(y / scales).sum() + np.abs(target).sum()
-    nu, used = target, np.zeros(d, dtype=bool)
-    for _ in range(_ROUNDS):
-        slopes = design.adjoint(nu / scales)
+    used = np.zeros(d, dtype=bool)
+
+    def lowering(slopes: Array) -> Array:
         gain = np.where(slopes > 0, slopes * (high > 0), -slopes * (low < 0))
         gain[used] = 0
         best = np.argsort(gain)[-_COLUMNS:]
-        best = best[gain[best] > _NOISE * np.abs(slopes).max()]
+        return np.asarray(best[gain[best] > _NOISE * np.abs(slopes).max()])
+
+    used[lowering(design.adjoint(guess))] = True
+    nu = target
+    for _ in range(_ROUNDS):
+        best = lowering(design.adjoint(nu / scales))
         if not best.size:
-            return [int(i) for i in np.flatnonzero(np.abs(nu) > 1e-9)]
+            return _used(nu)
         used[best] = True
         columns = np.flatnonzero(used)
         program = scipy.optimize.linprog(
@@ -64,7 +103,12 @@ def blocking_rows(mirror: Mirror, design: Design, y: Array, start: Array) -> lis
     return []
 
 
-def only_at_the_boundary(mirror: Mirror, problem: Problem, start: Array, beta: Array) -> bool:
+def _used(nu: Array) -> list[int]:
+    """Return the rows in a combination."""
+    return [int(i) for i in np.flatnonzero(np.abs(nu) > 1e-9 * np.abs(nu).max())]
+
+
+def only_at_the_boundary(box: Box, problem: Problem, start: Array, beta: Array) -> bool:
     """Tell whether ``X beta = y`` holds on the boundary of the box of the mirror map alone.
 
     Then a nu has ``<nu, X_j> = 0`` for the coordinates inside, ``<nu, X_j>`` of one sign (not all
@@ -72,7 +116,7 @@ def only_at_the_boundary(mirror: Mirror, problem: Problem, start: Array, beta: A
     full rank, which takes one Gram product to see, there is none.
     """
     design = problem.design
-    low, high = _sides(mirror, start)
+    low, high = box.low, box.high
     lower = beta - low <= _NEAR * (start - low)
     upper = high - beta <= _NEAR * (high - start)
     lower, upper = lower & np.isfinite(low), upper & np.isfinite(high)
@@ -140,18 +184,6 @@ def leads_outside(mirror: MirrorMap, problem: Problem, beta: Array, start: Array
     """Tell whether the interpolant nearest to beta lies outside the domain, not just at its end."""
     nearest = beta - np.linalg.lstsq(problem.design.dense(), problem.misfit(beta))[0]
     return bool(np.isnan(mirror.gradient(nearest + _NEAR * (start - nearest))).any())
-
-
-def _sides(mirror: Mirror, start: Array) -> tuple[Array, Array]:
-    """Return the ends (d,) of the domain on both sides of the start, infinite if there are none.
-
-    Where grad Q is bounded on one side, as 1 - 1/beta is, its inverse beyond is on the other side
-    of the start: nothing is known of the end there, and none is assumed.
-    """
-    low, high = (mirror.inverse_gradient(np.full(start.size, far)) for far in (-_FAR, _FAR))
-    # 1/beta = 1e300 stands for beta = 0.
-    low, high = (np.where(np.abs(x) < 1 / _ROOT, 0, x) for x in (low, high))
-    return np.where(low < start, low, -np.inf), np.where(high > start, high, np.inf)
 
 
 def _left_null_space(part: Array, gram: Array) -> Array:

@@ -403,13 +403,21 @@ POSITIVE = np.abs(X4)
 @pytest.mark.parametrize("q", [SQUARE, EXPONENTIAL], ids=["w^2", "exp w"])
 @pytest.mark.parametrize("y", [-np.abs(Y4), [1, 1, 1, -1]], ids=["all", "one"])
 def test_targets_outside_the_range_are_refused(q: NumericPotential, y: Any) -> None:
-    with pytest.raises(InputError, match=r"out of reach.* as a combination of rows"):
+    row = int(np.flatnonzero(np.asarray(y) < 0)[0])
+    with pytest.raises(InputError, match=f"out of reach.* as row {row} shows"):
         interpolate(q, POSITIVE, y)
+
+
+def test_several_rows_put_a_target_out_of_reach() -> None:
+    """Each row has beta of both signs; their sum has none, and is to be negative."""
+    X = np.vstack([X4[0], POSITIVE[1] - X4[0]])
+    with pytest.raises(InputError, match="out of reach.* as a combination of rows 0, 1 shows"):
+        interpolate(SQUARE, X, [1, -2])
 
 
 def test_rows_that_are_out_of_reach_count_the_dropped_ones() -> None:
     X = np.vstack([POSITIVE[:1], POSITIVE[:1], np.eye(12)[3]])
-    with pytest.raises(InputError, match=r"combination of row 2 shows"):
+    with pytest.raises(InputError, match="as row 2 shows"):
         interpolate(SQUARE, X, [5, 5, -1])
 
 
@@ -625,3 +633,28 @@ def test_a_boundary_of_many_coordinates(added: float) -> None:
     beta = np.where(np.arange(10_000) < 3, 1.0, added)
     s = interpolate(SQUARE, X, X @ beta)
     assert s.status is (Status.CONVERGED if added else Status.BOUNDARY)
+
+
+def test_one_row_that_is_out_of_reach_is_named() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 40))
+    X[3] = np.abs(X[3])
+    y = X @ rng.uniform(size=40)
+    y[3] = -1
+    with pytest.raises(InputError, match="as row 3 shows"):
+        interpolate(SQUARE, X, y)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_reach_is_that_of_a_linear_program(seed: int) -> None:
+    """Beta of w**2 is positive; targets are drawn near the end of what such beta reach."""
+    rng = np.random.default_rng(seed)
+    m, d = int(rng.integers(2, 12)), int(rng.integers(13, 60))
+    X = rng.normal(size=(m, d)) + 0.5
+    y = X @ rng.uniform(0, 1, d) - rng.uniform(0, 0.3) * d * rng.normal(size=m) / 2
+    feasible = scipy.optimize.linprog(np.zeros(d), A_eq=X, b_eq=y, bounds=(0, None)).status == 0
+    if feasible:
+        check(SQUARE, X, y, interpolate(SQUARE, X, y))
+    else:
+        with pytest.raises(InputError, match="out of reach"):
+            interpolate(SQUARE, X, y)
