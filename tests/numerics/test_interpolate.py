@@ -411,7 +411,7 @@ def test_targets_outside_the_range_are_refused(q: NumericPotential, y: Any) -> N
 def test_several_rows_put_a_target_out_of_reach() -> None:
     """Each row has beta of both signs; their sum has none, and is to be negative."""
     X = np.vstack([X4[0], POSITIVE[1] - X4[0]])
-    with pytest.raises(InputError, match="out of reach.* as a combination of rows 0, 1 shows"):
+    with pytest.raises(InputError, match=r"out of reach.* as a combination of rows 0, 1 shows"):
         interpolate(SQUARE, X, [1, -2])
 
 
@@ -651,7 +651,7 @@ def test_reach_is_that_of_a_linear_program(seed: int) -> None:
     rng = np.random.default_rng(seed)
     m, d = int(rng.integers(2, 12)), int(rng.integers(13, 60))
     X = rng.normal(size=(m, d)) + 0.5
-    y = X @ rng.uniform(0, 1, d) - rng.uniform(0, 0.3) * d * rng.normal(size=m) / 2
+    y = X @ rng.uniform(0, 1, d) - rng.uniform(0, 3) * d * rng.normal(size=m) / 2
     feasible = scipy.optimize.linprog(np.zeros(d), A_eq=X, b_eq=y, bounds=(0, None)).status == 0
     if feasible:
         check(SQUARE, X, y, interpolate(SQUARE, X, y))
