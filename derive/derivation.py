@@ -154,13 +154,17 @@ def derive(
     idle = find_idle(parameterization)
     moving = leave_out(parameterization, idle)
     found = _derive_moving(parameterization, moving, idle, ansatz, progress)
-    if found.verdict is not Verdict.UNDECIDED:
-        return found
-    ties = find_ties(moving)
+    open_ = found.verdict is Verdict.UNDECIDED
+    ties = find_ties(moving) if open_ or _is_integral(found.potential) else None
     if ties is None:
         return found
     again = _derive_moving(parameterization, ties.parameterization, idle, ansatz, progress)
-    return replace(again, ties=ties.relations)
+    simpler = again.verdict is Verdict.PROVED and not _is_integral(again.potential)
+    return replace(again, ties=ties.relations) if open_ or simpler else found
+
+
+def _is_integral(potential: Potential) -> bool:
+    return any(piece.kind == "quadrature" for piece in potential.pieces)
 
 
 def _derive_moving(
