@@ -52,6 +52,8 @@ class Derivation:
         idle: weights that start at 0 and stay there, left out of what follows.
         ties: weights that stay linear combinations of others, each with that combination, left
             out of what follows.
+        kernel_factor: how many times K in all weights K in the weights left is, where some are
+            tied: gradient flow in all of them takes as many times as long.
         asked: what became of the Ansatz that was asked for, if any.
     """
 
@@ -63,6 +65,7 @@ class Derivation:
     idle: tuple[str, ...] = ()
     asked: Road | None = None
     ties: tuple[tuple[str, Tree], ...] = ()
+    kernel_factor: Tree | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -160,7 +163,9 @@ def derive(
         return found
     again = _derive_moving(parameterization, ties.parameterization, idle, ansatz, progress)
     simpler = again.verdict is Verdict.PROVED and not _is_integral(again.potential)
-    return replace(again, ties=ties.relations) if open_ or simpler else found
+    if not (open_ or simpler):
+        return found
+    return replace(again, ties=ties.relations, kernel_factor=ties.factor)
 
 
 def _is_integral(potential: Potential) -> bool:

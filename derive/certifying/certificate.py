@@ -23,7 +23,6 @@ from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of
 from derive.exact.families import LogFunction
 from derive.language import to_text
-from derive.language.substitution import bind
 from derive.records import Block
 from derive.render.plain import plain
 from derive.stages.parameterization import Parameterization
@@ -144,12 +143,7 @@ class _Writer:
         g = "1" if dual is None else repr(dual.g)
         if len(d.blocks) == 1 and dual is not None and d.warping.g is not None:
             g = plain(d.warping.g)
-        if not d.ties:
-            return g
-        kept = block.lie.parameterization.weights
-        units = {w: Fraction(w == kept[0]) for w in kept}
-        squares = (f"({to_text(bind(tree, units))})**2" for _, tree in d.ties)
-        return f"({g})/(1 + {' + '.join(squares)})"
+        return g if d.kernel_factor is None else f"({g})/({to_text(d.kernel_factor)})"
 
     def _laws(self) -> Iterator[Claim]:
         laws = [plain(law) for law in self.d.conserved.laws]

@@ -41,6 +41,7 @@ def to_record(d: Derivation) -> dict[str, Any]:
             "positive": list(p.positive),
             "idle": list(d.idle),
             "ties": {w: to_text(tree) for w, tree in d.ties},
+            "kernel_factor": None if d.kernel_factor is None else to_text(d.kernel_factor),
             "homogeneity_degree": p.degree,
             "beta": [str(b) for b in d.beta],
             "blocks": [[i + 1 for i in b.outputs] for b in d.blocks],

@@ -60,6 +60,9 @@ def _parameterization(d: Derivation) -> Iterator[str]:
     if d.ties:
         tied = ", ".join(f"{latex_name(w)} = {latex(to_sympy(t))}" for w, t in d.ties)
         yield f"From the start and always ${tied}$; these weights are left out."
+    if d.kernel_factor is not None:
+        factor = latex(to_sympy(d.kernel_factor))
+        yield f"In the weights left, $K$ is ${factor}$ times what it is in all weights."
     if d.idle:
         names = ", ".join(latex_name(name) for name in d.idle)
         yield f"The weights ${names}$ start at $0$, stay there, and are left out."

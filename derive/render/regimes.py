@@ -10,7 +10,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.asymptotics import Regimes
-from derive.language import to_text
+from derive.language import to_sympy, to_text
 from derive.render.formula import display, document, latex, latex_name
 from derive.render.plain import plain
 from derive.render.text import title, wrap
@@ -65,6 +65,9 @@ def _kernel(r: Regimes) -> Iterator[str]:
             index = f"{i}{j}" if len(row) > 1 else ""
             yield f"  K{index}(w_0) = {plain(entry)}"
     yield "  K = J J^T is the tangent kernel on predictors"
+    if r.derivation.kernel_factor is not None:
+        factor = to_text(r.derivation.kernel_factor)
+        yield f"  of F in the weights left, {factor} times that in all weights"
     for b, b0 in zip(r.derivation.beta, r.kernel.beta_0, strict=True):
         yield f"  {b}_0 = {plain(b0)}"
     if r.homogeneity is not None:
@@ -115,6 +118,9 @@ def render_latex(regimes: Regimes, standalone: bool = False) -> str:
     r = regimes
     lines = [r"The tangent kernel $K = JJ^\top$ at the start is"]
     lines += list(display([("K(w_0)", latex(sympy.Matrix(r.kernel.matrix)))]))
+    if r.derivation.kernel_factor is not None:
+        factor = latex(to_sympy(r.derivation.kernel_factor))
+        lines.append(f"It is that of $F$ in the weights left, ${factor}$ times that in all.")
     if r.homogeneity is not None:
         lines.append(
             f"The model is homogeneous: $F(cw) = c^D F(w)$, $D = {latex(r.homogeneity.degree)}$."

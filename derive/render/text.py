@@ -93,6 +93,9 @@ def _parameterization(d: Derivation) -> list[str]:
         stay = "starts at 0 and stays there" if len(d.idle) == 1 else "start at 0 and stay there"
         lines.append(f"{INDENT}left out: {', '.join(d.idle)}, which {stay}")
     lines += [f"{INDENT}left out: {w} = {to_text(t)}, from the start and always" for w, t in d.ties]
+    if d.kernel_factor is not None:
+        factor = to_text(d.kernel_factor)
+        lines.append(f"{INDENT}K in the weights left is {factor} times K in all weights")
     if len(d.blocks) > 1:
         groups = " | ".join(", ".join(str(d.beta[i]) for i in b.outputs) for b in d.blocks)
         lines.append(f"{INDENT}independent blocks: {groups}")

@@ -29,10 +29,12 @@ class Ties:
     Attributes:
         relations: each weight left out, with what it is in the others.
         parameterization: F in the others; ratios of start values are parameters of it.
+        factor: how many times the tangent kernel J J^T of all weights that in the others is.
     """
 
     relations: tuple[tuple[str, Tree], ...]
     parameterization: Parameterization
+    factor: Tree
 
 
 def find_ties(p: Parameterization) -> Ties | None:
@@ -57,7 +59,10 @@ def find_ties(p: Parameterization) -> Ties | None:
     relations = {
         p.weights[k]: _combination(p, basis, pivots, k) for k in range(p.p) if k not in pivots
     }
-    return _restricted(p, relations, [p.weights[k] for k in pivots])
+    reduced = _restricted(p, relations, [p.weights[k] for k in pivots])
+    if reduced is None:
+        return None
+    return Ties(tuple(relations.items()), reduced, parse_expression(repr(squares[0])))
 
 
 def _invariant_subspace(p: Parameterization) -> list[Vector] | None:
@@ -119,7 +124,9 @@ def _combination(p: Parameterization, basis: list[Vector], pivots: list[int], k:
     return parse_expression(" + ".join(parts) or "0")
 
 
-def _restricted(p: Parameterization, relations: dict[str, Tree], kept: list[str]) -> Ties | None:
+def _restricted(
+    p: Parameterization, relations: dict[str, Tree], kept: list[str]
+) -> Parameterization | None:
     constants = {n for tree in relations.values() for n in names((tree,))} - set(p.weights)
 
     def combine(tree: Tree, parts: list[Tree]) -> Tree:
@@ -129,7 +136,7 @@ def _restricted(p: Parameterization, relations: dict[str, Tree], kept: list[str]
 
     try:
         trees = [fold(tree, children, combine) for tree in p.trees]
-        reduced = Parameterization(
+        return Parameterization(
             trees,
             kept,
             {w: tree for w, tree in p.start if w in kept},
@@ -139,4 +146,3 @@ def _restricted(p: Parameterization, relations: dict[str, Tree], kept: list[str]
         )
     except DeriveError:
         return None
-    return Ties(tuple(relations.items()), reduced)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import mpmath
 import pytest
 import sympy
 
 from derive import Parameterization, Verdict, derive
+from derive.language.tree import Number
 from derive.stages.ties import find_ties
 from numerics import crosscheck
 from tests.witness_flow import Model
@@ -73,3 +76,24 @@ def test_symbolic_ratios_become_parameters() -> None:
 
 def test_a_symbolic_start_has_no_ties() -> None:
     assert find_ties(Parameterization.parse(TWO)) is None
+
+
+EQUAL = dict.fromkeys("pqrxyz", "alpha")
+
+
+def test_equal_weights_give_a_formula_where_the_general_way_gives_an_integral() -> None:
+    """Three equal weights and three more are ``p**3 - x**3``, with K three times as large."""
+    d = derive(Parameterization.parse(["p*q*r - x*y*z"], EQUAL, ["alpha"]))
+    assert d.verdict is Verdict.PROVED
+    assert d.potential.pieces[0].kind == "parametric"
+    assert dict(d.ties).keys() == set("qryz")
+    assert d.kernel_factor == Number(Fraction(3))
+    assert "K in the weights left is 3 times K in all weights" in d.to_text()
+    (entry,) = d.metric.kernel_in_weights
+    assert entry.subs(dict.fromkeys(entry.free_symbols, 1)) == 3 * 6
+    assert crosscheck(d, digits=20).passed
+
+
+def test_equal_weights_that_gain_nothing_stay_as_they_are() -> None:
+    d = derive(Parameterization.parse(["u*v - x*y"], dict.fromkeys("uvxy", "alpha"), ["alpha"]))
+    assert (d.verdict, d.ties, d.kernel_factor) == (Verdict.PROVED, (), None)
