@@ -1,12 +1,13 @@
-"""min Q(beta) s.t. X beta = y for separable Q: Newton's method on the convex dual.
+"""min Q(beta) s.t. X beta = y by Newton's method on the convex dual.
 
-With beta(z) the inverse mirror map, the dual function ``sum_i Q*((X^T nu)_i) - <y, nu>`` has the
-gradient ``X beta(X^T nu) - y`` and the Hessian ``X D X^T``, D = 1/Q''. Every iterate minimises Q
-among the beta with its own X beta; what converges is X beta to y.
+With beta(z) the inverse mirror map, the dual function ``Q*(X^T nu) - <y, nu>`` has the gradient
+``X beta(X^T nu) - y`` and the Hessian ``X D X^T``, D = (Hess Q)^-1, diagonal for separable Q. Every
+iterate minimises Q among the beta with its own X beta; what converges is X beta to y.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -24,6 +25,8 @@ _FLOOR = 1e-3
 Far from the solution few coordinates may carry all curvature; the floor keeps the others in play
 (and the Hessian regular), and leaves the quadratic convergence.
 """
+_STEP = 1e-5
+"""Relative change of grad Q in differences of its inverse."""
 _POLISHES = 6
 _NOISE = 8
 """Units of rounding below which a residual shows nothing."""
@@ -35,10 +38,15 @@ class MirrorMap(Protocol):
     def gradient(self, beta: Array) -> Array: ...  # noqa: D102
 
 
-class Mirror(MirrorMap, Protocol):
-    """Of a separable Q: beta at a mirror map, and Q'' at beta, elementwise."""
+class InverseMap(MirrorMap, Protocol):
+    """The inverse of the mirror map too: beta at grad Q."""
 
     def inverse_gradient(self, y: Array) -> Array: ...  # noqa: D102
+
+
+class Mirror(InverseMap, Protocol):
+    """Of a separable Q: Q'' at beta too, elementwise."""
+
     def curvature(self, beta: Array) -> Array: ...  # noqa: D102
 
 
@@ -59,6 +67,11 @@ class Problem:
         """Return its Euclidean norm relative to the scale."""
         return float(np.linalg.norm(residual / self.scale))
 
+    def error(self, point: Point) -> float:
+        """Return the larger of both relative errors, inf where one is undefined."""
+        errors = (self.size(point.residual), point.stationarity)
+        return math.inf if any(map(math.isnan, errors)) else max(errors)
+
     def rounding(self, beta: Array) -> float:
         """Return the relative residual that rounding beta and X beta leaves at least."""
         rows = np.sqrt(np.diag(self.gram))
@@ -78,17 +91,20 @@ class Point:
 
 
 def minimize(
-    mirror: Mirror,
+    mirror: InverseMap,
     problem: Problem,
     beta: Array,
     tol: float,
     max_iterations: int,
-    watch: Callable[[Point], None],
+    *,
+    hessian: Callable[[Array, Array, float], Array],
+    watch: Callable[[Point], None] = lambda point: None,
 ) -> Point:
     """Return the last iterate, its relative residual at most *tol* where that was reached.
 
     *beta* is beta_0, where grad Q = 0. No step is made past the first that rounding spoils.
-    *watch* sees every iterate, and may raise.
+    *hessian* is that of the dual function at (beta, grad Q) with its relative residual. *watch*
+    sees every iterate, and may raise.
     """
     point = Point(beta, np.zeros_like(problem.y), problem.misfit(beta))
     dual, best = np.zeros_like(beta), point
@@ -96,7 +112,7 @@ def minimize(
         size = problem.size(point.residual)
         if size <= max(tol, _NOISE * problem.rounding(point.beta)):
             return point
-        slope = -_solve(_hessian(mirror, problem, point.beta, size), point.residual)
+        slope = -_solve(hessian(point.beta, dual, size), point.residual)
         along = problem.design.adjoint(slope)
         height = float(slope @ problem.y)
 
@@ -116,12 +132,32 @@ def minimize(
     return best
 
 
-def _hessian(mirror: Mirror, problem: Problem, beta: Array, size: float) -> Array:
+def separable_hessian(
+    mirror: Mirror, problem: Problem, beta: Array, dual: Array, size: float
+) -> Array:
     """Return ``X max(D, floor) X^T``, by the columns that stand out of the floor."""
     weights = 1 / mirror.curvature(beta)
     weights = np.asarray(np.where(np.isfinite(weights), weights, 0))
     floor = _FLOOR * min(size, 1) ** 2 * weights.mean()
     return np.asarray(problem.design.gram(np.maximum(weights - floor, 0)) + floor * problem.gram)
+
+
+def coupled_hessian(
+    mirror: InverseMap, problem: Problem, beta: Array, dual: Array, size: float
+) -> Array:
+    """Return ``X (D + floor) X^T``, D by differences of the inverse mirror map.
+
+    Where beta is next to the end of the domain, Hess Q at its rounding says nothing.
+    """
+    steps = _STEP * (np.abs(dual).max() or _STEP) * np.eye(beta.size)
+    up, down = mirror.inverse_gradient(np.concatenate([dual + steps, dual - steps])).reshape(
+        2, beta.size, beta.size
+    )
+    D = (up - down) / (2 * np.diag(steps))[:, None]
+    D = np.where(np.isfinite(D), (D + D.T) / 2, 0)
+    floor = _FLOOR * min(size, 1) ** 2 * np.trace(D) / beta.size
+    X = problem.design.dense()
+    return np.asarray(X @ D @ X.T + floor * problem.gram)
 
 
 def _solve(matrix: Array, vector: Array) -> Array:
@@ -162,10 +198,10 @@ def refine(mirror: Mirror, problem: Problem, point: Point, tol: float) -> Point:
     """
     best = point = measured(mirror, problem, point.beta, point.multiplier, point.iterations)
     for _ in range(_POLISHES):
-        if max(problem.size(best.residual), best.stationarity) <= tol:
+        if problem.error(best) <= tol:
             break
         point = _newton_step(mirror, problem, point)
-        errors = [max(problem.size(p.residual), p.stationarity) for p in (point, best)]
+        errors = [problem.error(p) for p in (point, best)]
         if not errors[0] < errors[1]:
             break
         best = point

@@ -15,7 +15,16 @@ import scipy.linalg
 from derive.errors import InputError
 from numerics.backend import Array
 from numerics.design import Dense, Scaled, read_design, read_target
-from numerics.dual_newton import Point, Problem, measured, minimize, polish, refine
+from numerics.dual_newton import (
+    Point,
+    Problem,
+    coupled_hessian,
+    measured,
+    minimize,
+    polish,
+    refine,
+    separable_hessian,
+)
 from numerics.equations import AnyPotential, gram_of, problem_of, start_of, units_of
 from numerics.kkt_newton import minimize_coupled
 from numerics.potential import NumericPotential
@@ -39,6 +48,11 @@ _UNREACHED = 1e-4
 """Relative residual from which y may be out of reach."""
 _LATE = 25
 """The Newton step after which such a y is looked at; few that are in reach take as many."""
+_NEARLY, _DRIFT = 1e-12, 1e-2
+"""A residual below which X^T nu has come to rest; and how far it goes, relatively, if it is on its
+way to infinity."""
+_ROUNDED = 1e-12
+"""Relative error of beta that the rounding of X^T nu leaves."""
 _ILL = 1e5
 """Condition of X from which the normal equations lose more digits than they keep."""
 
@@ -62,6 +76,8 @@ class Solution:
         residual: ``|X beta - y|`` relative to the larger of |y| and ``|X beta_0 - y|``; where the
             lengths of rows differ by more than 1000, each equation is divided by that of its row.
         stationarity: the largest entry of ``grad Q(beta) - X^T nu`` relative to that of X^T nu.
+            Where rounding beta alone spoils it, next to the end of a domain of coupled outputs:
+            that of beta minus the inverse of grad Q at X^T nu, relative to that of beta.
         iterations: Newton steps, each with one Gram product ``X D X^T``.
         status: whether both errors are at most the tolerance, or why not.
         message: one line that says what happened, and what to do where that is needed.
@@ -147,8 +163,7 @@ def _interpolate(proved: AnyPotential, X: Any, y: Any, tol: float, max_iteration
         if not np.isfinite(point.stationarity):
             point = measured(proved, problem, point.beta, point.multiplier, point.iterations)
     elif not q.separable and isinstance(proved, NumericPotential):
-        point = _solve_coupled(proved, problem, aim, beta, max_iterations)
-        boundary = at_the_edge(proved, problem, point, beta)
+        point, boundary = _solve_coupled(proved, problem, aim, beta, max_iterations)
     else:
         box = box_of(q, beta)
 
@@ -178,7 +193,8 @@ def _solve(
     beta: Array,
     max_iterations: int,
 ) -> Point:
-    point = minimize(q, problem, beta, tol, max_iterations, watch)
+    hessian = functools.partial(separable_hessian, q, problem)
+    point = minimize(q, problem, beta, tol, max_iterations, hessian=hessian, watch=watch)
     if problem.size(point.residual) > tol:
         point = polish(q, problem, point, tol)
     return measured(q, problem, point.beta, point.multiplier, point.iterations)
@@ -226,6 +242,47 @@ def _refuse_scale(q: NumericPotential, beta: Array) -> None:
 
 
 def _solve_coupled(
+    proved: NumericPotential, problem: Problem, tol: float, beta: Array, max_iterations: int
+) -> tuple[Point, bool]:
+    """Return a point, and whether y is at the boundary of the domain: by the dual, if possible."""
+    if proved.invertible:
+        point, drifting = _solve_dual(proved, problem, tol, beta, max_iterations)
+        if problem.error(point) <= tol:
+            return point, drifting and at_the_edge(proved, problem, point, beta)
+    point = _solve_both(proved, problem, tol, beta, max_iterations)
+    return point, at_the_edge(proved, problem, point, beta)
+
+
+def _solve_dual(
+    proved: NumericPotential, problem: Problem, tol: float, beta: Array, max_iterations: int
+) -> tuple[Point, bool]:
+    """Return a point, and whether X^T nu still moves when all digits of y are met.
+
+    Next to the end of the domain beta rounds to where grad Q differs much, or is undefined. Then
+    beta is compared with the inverse of grad Q at X^T nu instead.
+    """
+    late: list[Array] = []
+
+    def watch(at: Point) -> None:
+        if problem.size(at.residual) <= _NEARLY:
+            late.append(problem.design.adjoint(at.multiplier))
+
+    hessian = functools.partial(coupled_hessian, proved, problem)
+    point = minimize(proved, problem, beta, _FINE, max_iterations, hessian=hessian, watch=watch)
+    point = measured(proved, problem, point.beta, point.multiplier, point.iterations)
+    moved = np.abs(late[-1] - late[0]).max() if late else 0
+    drifting = bool(moved and moved > _DRIFT * np.abs(late[-1]).max())
+    if point.stationarity <= tol:
+        return point, drifting
+    nearer = minimize_coupled(proved, problem, point.beta, tol, _REFINEMENTS)
+    if problem.error(nearer) <= tol:
+        return replace(nearer, iterations=point.iterations + nearer.iterations), drifting
+    dual = problem.design.adjoint(point.multiplier)
+    gap = np.abs(point.beta - proved.inverse_gradient(dual)).max() / np.abs(point.beta).max()
+    return (replace(point, stationarity=float(gap)) if gap <= _ROUNDED else point), drifting
+
+
+def _solve_both(
     proved: NumericPotential, problem: Problem, tol: float, beta: Array, max_iterations: int
 ) -> Point:
     """Solve with the printed formulas; measure, and refine, without their cancellations."""

@@ -48,7 +48,7 @@ def minimize_coupled(
             np.isfinite(multiplier), multiplier, 0
         )  # of beta_0, where all cancels
         point = measured(mirror, problem, beta, multiplier, iteration)
-        if max(problem.size(point.residual), point.stationarity) <= tol:
+        if problem.error(point) <= tol:
             break
         matrix[:d, :d] = mirror.hessian(beta)
         step = _solved(matrix, -left)

@@ -137,6 +137,11 @@ class NumericPotential:
         """Whether Q is a sum of functions of one coordinate each."""
         return all(len(positions) == 1 for positions, _ in self.blocks.parts)
 
+    @property
+    def invertible(self) -> bool:
+        """Whether the inverse of grad Q is known by a formula, rather than by a search."""
+        return all(isinstance(f, TieredForm) and f.invertible for _, f in self.blocks.parts)
+
     def inverse_gradient(self, y: Any) -> Any:
         """Return the beta with ``grad Q(beta) = y``, of the shape of y; nan where none is found."""
         columns, stacked = self._split(y)

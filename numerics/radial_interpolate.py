@@ -37,7 +37,7 @@ def minimize_radial(q: NumericRadialPotential, problem: Problem, tol: float) -> 
         InputError: all interpolants are longer than q is defined, or than doubles hold q'.
     """
     start = measured(q, problem, q.beta0, np.zeros_like(problem.y), 0)
-    if max(problem.size(start.residual), start.stationarity) <= tol:
+    if problem.error(start) <= tol:
         return start
     solve = _least_squares(problem)
     multiplier = solve(problem.y)

@@ -55,6 +55,11 @@ class TieredForm:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``."""
         return self._evaluate(self._q.bregman_forms(), [*b, *b0], self._least)[0]
 
+    @property
+    def invertible(self) -> bool:
+        """Whether the inverse of grad Q has a formula."""
+        return bool(self._q.inverse_forms())
+
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
         """Return the beta with grad Q(beta) = y."""
         forms = self._q.inverse_forms()

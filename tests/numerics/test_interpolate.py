@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse
+import sympy
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from derive import InputError, Parameterization, derive
@@ -658,3 +659,32 @@ def test_reach_is_that_of_a_linear_program(seed: int) -> None:
     else:
         with pytest.raises(InputError, match="out of reach"):
             interpolate(SQUARE, X, y)
+
+
+SMALL = {
+    "sum and product": (("x**2+y**2", "x*y"), {"x_0": 3, "y_0": 1}),
+    "convolution": (("a*c+b*d", "a*d+b*c"), {"a_0": 2, "b_0": 1, "c_0": "1/2", "d_0": "1/3"}),
+    "pair and a coordinate": COUPLED["pair and a coordinate"][::2],
+    "complex": (("a*c-b*d", "a*d+b*c"), {"a_0": 2, "b_0": 1, "c_0": "1/2", "d_0": "1/3"}),
+    "neuron": (("a*u1", "a*u2"), {"a_0": 1, "u1_0": "1/4", "u2_0": "-1/2"}),
+}
+
+
+@pytest.mark.parametrize("size", [100, Fraction(1, 1000), Fraction(1, 10**5), Fraction(1, 10**8)])
+@pytest.mark.parametrize("name", SMALL)
+def test_coupled_q_from_starts_of_any_size(name: str, size: Fraction) -> None:
+    """The targets are F(w) at drawn w; from small starts beta is next to the end of the domain."""
+    outputs, start = SMALL[name]
+    derived = potential(*outputs)
+    q = derived.numeric({k: size * Fraction(v) for k, v in start.items()})
+    F = [sympy.sympify(f) for f in outputs]
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        X = rng.normal(size=(1, len(F)))
+        w = {k.removesuffix("_0"): rng.normal() for k in start}
+        y = X @ [float(f.subs(w)) for f in F]
+        s = interpolate(q, X, y)
+        assert s.converged
+        nearest = q.inverse_gradient(X.T @ s.multiplier)
+        assert np.allclose(s.value, nearest, rtol=0, atol=1e-9 * np.abs(nearest).max())
+        assert np.abs(X @ nearest - y) <= 1e-9 * np.abs(X * nearest).sum()
