@@ -60,7 +60,7 @@ def ln(x: Any) -> Any:
 
 def exp(x: Any) -> Any:
     """Return the exponential of a decimal."""
-    return _exp(x) if _common(x) and x.adjusted() < 6 else x.exp()
+    return _exp(x) if _common(x) and x.adjusted() < 8 else x.exp()
 
 
 def _common(x: Any) -> bool:

@@ -63,78 +63,101 @@ def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequ
     """Return ``int_0^1 (1 - t) f(c, t, *parts) dt`` for f > 0, point by point.
 
     The distance of two Gauss-Legendre rules estimates the error of each panel, as in
-    :func:`numerics.tiers.integrate`. There is no bound where f is not finite at a node.
+    :func:`numerics.tiers.integrate`. There is no bound where f is not finite at a node. Each point
+    has panels of its own, ``[a, a + 1]/2^k``; one of every point is looked at in each round.
     """
     kind, shape = type(parts[0]), np.broadcast_shapes(*(np.shape(x.v) for x in parts))
     parts = [_spread(x, shape) for x in parts]
-    count = int(np.prod(shape))
+    count, unit = int(np.prod(shape)), parts[0].unit
     values = np.full(count, kind.zero)
     errors = np.full(count, kind.zero)
     # More digits than the nodes have help close to the start only, where one panel does.
     beyond = issubclass(kind, Digits) and decimal.getcontext().prec > 2 * _NODE_DIGITS
     left = np.full(count, 1 if beyond else _MOST)
-    open_ = [(Fraction(0), Fraction(1), np.arange(count))]
-    while open_:
-        low, width, index = open_.pop()
+    rules = [_balls(kind, _rule(n)) for n in (16, 10)]
+    open_: list[list[tuple[int, int]]] = [[(0, 0)] for _ in range(count)]
+    index = np.arange(count)
+    while len(index):
         given_up = left[index] == 0
         values[index[given_up]] = kind.zero + type(kind.zero)("nan")
-        index = index[~given_up & (errors[index] - errors[index] == 0)]
+        index = index[~given_up]
         if not len(index):
-            continue
+            break
         left[index] -= 1
+        tops = [open_[i].pop() for i in index]
         at = [x.take(index) for x in parts]
-        panel = _panel(function, _at(c, index), low, width, at)
-        small = panel.most * kind.of(width / _NEGLIGIBLE).v < values[index]
+        panel = _panel(function, _at(c, index), rules, _places(kind, tops, unit), at)
+        small = panel.most * (panel.width * kind.of(1 / _NEGLIGIBLE).v) < values[index]
         done = panel.even | np.asarray(small, dtype=bool)
-        lost = np.where(panel.even, panel.found.d, panel.most * kind.of(_EVEN * width).v)
-        rounded = at[0].unit * abs(values[index] + panel.found.v)
+        lost = np.where(panel.even, panel.found.d, panel.most * (panel.width * _EVEN))
+        rounded = unit * abs(values[index] + panel.found.v)
         values[index] = np.where(done, values[index] + panel.found.v, values[index])
         errors[index] = np.where(done, errors[index] + lost + rounded, errors[index])
         values[index[~panel.finite]] = errors[index[~panel.finite]] = type(kind.zero)("inf")
-        if len(rest := index[panel.finite & ~done]):
-            halves = [(low, width / 2, rest), (low + width / 2, width / 2, rest)]
-            open_ += halves if panel.rising else halves[::-1]
+        for i in np.flatnonzero(panel.finite & ~done):
+            a, k = tops[i]
+            halves = [(2 * a, k + 1), (2 * a + 1, k + 1)]
+            open_[index[i]] += halves if panel.rising[i] else halves[::-1]
+        bounded = np.asarray(errors[index] - errors[index] == 0, dtype=bool)
+        index = index[bounded & [bool(open_[i]) for i in index]]
     return kind(values.reshape(shape), errors.reshape(shape))
 
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """The integral over a panel, the largest value at a node, and how the integrand behaves."""
+    """Of each point: the integral over a panel, its width, the largest value at a node, and how
+    the integrand behaves."""
 
     found: Ball
+    width: Array
     most: Array
     even: Array
     finite: Array
-    rising: bool
+    rising: Array
 
 
 def _panel(
-    function: Callable[..., Ball], c: Constants, low: Fraction, width: Fraction, at: Sequence[Ball]
+    function: Callable[..., Ball],
+    c: Constants,
+    rules: Sequence[Sequence[Ball]],
+    places: Sequence[Ball],
+    at: Sequence[Ball],
 ) -> _Panel:
-    kind = type(at[0])
-    rules, even, finite = [], np.ones(1, dtype=bool), np.ones(1, dtype=bool)
-    for n in (16, 10):
-        ts = _stacked(kind, [low + width * x for x, _ in _rule(n)])
-        factors = _stacked(kind, [width * w * (1 - low - width * x) for x, w in _rule(n)])
-        found = function(c, ts, *at)
-        sizes = np.broadcast_to(abs(found.v), np.broadcast_shapes(np.shape(found.v), ts.v.shape))
+    (low, width, above), kind = places, type(at[0])
+    found, even, finite = [], np.ones(1, dtype=bool), np.ones(1, dtype=bool)
+    for nodes, rest, weights in rules:
+        f = function(c, low + width * nodes, *at)
+        sizes = np.broadcast_to(abs(f.v), (len(nodes.v), len(width.v)))
         most, least = np.maximum.reduce(sizes), np.minimum.reduce(sizes)
         even = even & np.asarray(most <= _EVEN * least, dtype=bool)
         finite = finite & np.asarray(most - most == 0, dtype=bool)
-        products = factors * found
-        rules.append(pairwise_sum([products.take(k) for k in range(n)]))
-    total = agreed(*rules)
-    near = total.d - rules[0].d <= rules[0].d + kind.of(_NEAR).v * abs(total.v)
+        products = width * weights * (above + width * rest) * f
+        found.append(pairwise_sum([products.take(k) for k in range(len(sizes))]))
+    total = agreed(*found)
+    near = total.d - found[0].d <= found[0].d + kind.of(_NEAR).v * abs(total.v)
     even = even & np.asarray(near, dtype=bool)
-    rising = bool(np.ravel(sizes[-1] > sizes[0])[0])
-    return _Panel(total, most, even, finite, rising)
+    rising = np.asarray(sizes[-1] > sizes[0], dtype=bool)
+    return _Panel(total, width.v, most, even, finite, rising)
 
 
-def _stacked(kind: type[Ball], numbers: Sequence[Fraction]) -> Ball:
-    """Return a column of balls."""
+def _places(kind: type[Ball], panels: Sequence[tuple[int, int]], unit: Any) -> list[Ball]:
+    """Return where panels begin, how wide they are, and how much of [0, 1] is above them."""
+    widths = {k: kind.of(Fraction(1, 2**k)) for k in {k for _, k in panels}}
+    width = kind(*(np.array([getattr(widths[k], n) for _, k in panels]) for n in "vd"))
+    counts = ([a for a, _ in panels], [2**k - 1 - a for a, k in panels])
+    below, above = (np.array([kind.zero + n for n in numbers]) for numbers in counts)
+    return [kind(below, unit * below) * width, width, kind(above, unit * above) * width]
+
+
+def _balls(kind: type[Ball], rule: Sequence[tuple[Fraction, Fraction]]) -> list[Ball]:
+    """Return columns: the nodes on [0, 1], their distances from 1, and the weights."""
+    nodes, weights = zip(*rule, strict=True)
+    return [_column(kind, x) for x in (nodes, [1 - x for x in nodes], weights)]
+
+
+def _column(kind: type[Ball], numbers: Sequence[Fraction]) -> Ball:
     balls = [kind.of(x) for x in numbers]
-    v, d = (np.array([[getattr(x, name)] for x in balls]) for name in "vd")
-    return kind(v, d)
+    return kind(*(np.array([[getattr(x, name)] for x in balls]) for name in "vd"))
 
 
 @functools.lru_cache

@@ -274,9 +274,13 @@ class _Point:
 
     def _agrees(self, function: str, found: Any, true: list[Any], bits: int) -> bool:
         """Tell whether mpmath, which has no bounds, finds the same 58 digits with bits enough."""
-        return any(self._same(self._at(function, 1, k * bits, found), true) for k in (3, 6, 12))
+        return any(self._same(function, found, true, k * bits) for k in (3, 6, 12))
 
-    def _same(self, other: Any, true: list[Any]) -> bool:
+    def _same(self, function: str, found: Any, true: list[Any], bits: int) -> bool:
+        try:
+            other = self._at(function, 1, bits, found)
+        except ZeroDivisionError:  # all digits cancelled
+            return False
         for x, exact in zip(other, true, strict=True):
             if not _is_normal(exact):
                 continue
