@@ -354,11 +354,8 @@ class Reference:
     def inverse(self, start: dict[str, Any], y: Sequence[Any], guess: Sequence[Any]) -> list[Any]:
         """Return the beta with ``grad Q(beta) = y``."""
         if self.radial:
-            sqrt, zero = self.engine.functions["sqrt"], self.engine.of(0)
-            dual = [x + z for x, z in zip(y, start["pull"], strict=True)]
-            size, first = (sqrt(sum((x * x for x in v), zero)) for v in (dual, guess))
-            if all(x == 0 for x in dual):
-                raise Unsolved  # beta = 0
+            dual, size = self._dual(start, y)
+            (first,) = self._lengths(guess)
             (s,) = self.blocks[0][1].inverse(start["at"], [size], [self.engine.middle(first)])
             return [s * x / size for x in dual]
         found: dict[int, Any] = {}
@@ -367,14 +364,42 @@ class Reference:
             found.update(zip(outputs, block.inverse(at, *parts), strict=True))
         return [found[i] for i in range(len(found))]
 
-    def reached(self, start: dict[str, Any], y: Sequence[Any], positive: bool) -> bool:
-        """Tell whether the solution for one output may be a normal double, as Q' increases."""
-        ((_, block),), (at,) = self.blocks, start["at"]
+    def _dual(self, start: dict[str, Any], y: Sequence[Any]) -> tuple[list[Any], Any]:
+        """Return ``y + slope u_0`` and its length, which is q'(s)."""
+        dual = [x + z for x, z in zip(y, start["pull"], strict=True)]
+        if all(x == 0 for x in dual):
+            raise Unsolved  # beta = 0
+        (size,) = self._lengths(dual)
+        return dual, size
+
+    def _lengths(self, *vectors: Sequence[Any]) -> list[Any]:
+        sqrt, zero = self.engine.functions["sqrt"], self.engine.of(0)
+        return [sqrt(sum((x * x for x in v), zero)) for v in vectors]
+
+    def bracketed(self, start: dict[str, Any], y: Sequence[Any], positive: bool) -> list[Any]:
+        """Return a beta within a factor of 2 of the solution for one output, or for |beta|.
+
+        Q' increases. Unsolved: the solution is no normal double, or there is none.
+        """
+        if self.radial:
+            block, at, goal, signs = self.blocks[0][1], start["at"], self._dual(start, y)[1], (1,)
+        else:
+            ((_, block),), (at,), (goal,) = self.blocks, start["at"], y
+            signs = (1,) if positive else (-1, 1)
         if block.piece.curve is not None:
-            return False  # the formula says so
-        ends = [self.engine.of(2.0**k) for k in (-1022, 1023)]
-        for sign in (1,) if positive else (-1, 1):
-            low, high = (block.gradient(block.at(at, [sign * x]))[0] - y[0] for x in ends)
-            if not low * high > 0:
-                return True
-        return False
+            raise Unsolved  # the formula says so
+
+        def gap(sign: int, k: int) -> Any:
+            return block.gradient(block.at(at, [sign * self.engine.of(2.0**k)]))[0] - goal
+
+        for sign in signs:
+            low, high = -1022, 1023
+            if gap(sign, low) * gap(sign, high) > 0:
+                continue
+            rising = 1 if gap(sign, high) > 0 else -1
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if rising * gap(sign, middle) > 0 else (middle, high)
+            rest = [self.engine.of(0)] * (len(y) - 1)
+            return [sign * self.engine.of(2.0**low), *rest]
+        raise Unsolved

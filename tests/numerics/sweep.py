@@ -251,9 +251,13 @@ class _Point:
             try:
                 return reference.inverse(start, y, guess)
             except Unsolved:
-                if len(b) > 1 or reference.reached(start, y, self.sweep.name in POSITIVE):
+                if len(b) > 1 and not reference.radial:
                     raise Undecided from None
-                raise
+            near = reference.bracketed(start, y, self.sweep.name in POSITIVE)
+            try:
+                return reference.inverse(start, y, near)
+            except Unsolved:
+                raise Undecided from None
         point = self._point(reference, engine, bits, start, 0, b)
         if function == "value":
             return [reference.value(start, point, b, start["origin"])]
