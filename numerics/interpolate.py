@@ -105,9 +105,10 @@ def interpolate(
     """Return the beta that minimises Q among those with X beta = y.
 
     ``grad Q(beta) = X^T nu`` and ``X beta = y``, solved by Newton's method: on the convex dual for
-    a separable Q, on both equations for a coupled one. That of a vector model depends on |beta| and
-    one direction, which leaves one equation for one number. The result is where gradient flow from
-    the start of Q ends, if it interpolates (Gunasekar et al. 2018; Azulay et al. 2021).
+    a separable Q, and for a coupled one if grad Q has an inverse in closed form; else on both
+    equations. That of a vector model depends on |beta| and one direction, which leaves one equation
+    for one number. The result is where gradient flow from the start of Q ends, if it interpolates
+    (Gunasekar et al. 2018; Azulay et al. 2021).
 
     Args:
         q: ``d.potential.numeric(start)``. One of a single output is used for each coordinate.

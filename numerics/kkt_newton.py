@@ -1,5 +1,7 @@
 """min Q(beta) s.t. X beta = y for coupled Q: Newton's method on the optimality conditions.
 
+For a Q whose mirror map has no inverse in closed form, and next to the end of its domain.
+
 ``grad Q(beta) = X^T nu`` and ``X beta = y`` together; Hess Q = g rho is positive definite, so each
 step exists (Boyd & Vandenberghe 2004, section 10.3). It lowers the misfit and the part of grad Q
 outside the row space at once: nu is the best for its beta, as a mirror map that grows like a
