@@ -17,9 +17,10 @@ from sympy import Expr
 from derive.errors import DeriveError
 from derive.exact.conversion import to_field
 from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.polynomial import factorize
+from derive.exact.polynomial import factorize, terms
 from derive.exact.positivity import is_nonnegative
 from derive.language import from_sympy
+from derive.language.tree import Call, Operation, Power, RealPower, Tree, names, walk
 from derive.stages.branch import keeps_sign
 from derive.stages.coupled_domain import find_half_spaces
 from derive.stages.dual import DualCoordinates
@@ -45,6 +46,8 @@ def describe_domain(
     shown = {end: to_expr(end, images, factored=True) for end in ends}
     where = _between(shown, p, notation, piece.betas[0]) if all_known else None
     where = where or "the interval around `beta_0` on which `K` is positive and finite"
+    if any(_may_be_singular(node, p) for tree in p.trees for node in walk(tree)):
+        where += ", as far as `F` is smooth"
     return _around(replace(piece, ends=tuple(shown.values())), where)
 
 
@@ -71,6 +74,31 @@ def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -
     kept = keeps_sign(metric, dual.g)
     how = "is assumed (below)" if kept else "is proved"
     return f"{where}; `Hess Q = g rho` is positive definite there, and `g > 0` along the flow {how}"
+
+
+def _may_be_singular(node: Tree, p: Parameterization) -> bool:
+    """Tell whether this part of F was not seen to be smooth in all of R^p.
+
+    At a zero of what is divided by, or under a root, the flow ends though K may be finite there:
+    ``sqrt(a**2 + b**2)`` has K = 1.
+    """
+    match node:
+        case Operation("/", _, inner) | RealPower(inner, _):
+            pass
+        case Power(inner, exponent) if exponent < 0 or exponent.denominator > 1:
+            pass
+        case Call("log" | "tan", inner):
+            pass
+        case _:
+            return False
+    if not set(names((inner,))) & set(p.weights):
+        return False
+    if isinstance(node, Call) and node.function == "tan":
+        return True
+    f = to_field(inner, p.field, "F")
+    constant = f.field.constant(dict(terms(f.numerator)).get((0,) * len(f.field.names), 0))
+    above = f.is_polynomial() and is_nonnegative(constant) and not constant.is_zero()
+    return not (above and is_nonnegative(f - constant))
 
 
 def _ends(

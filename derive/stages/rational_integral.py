@@ -19,16 +19,16 @@ from derive.stages.accepted import accept
 from derive.stages.kernel import KernelRelation
 from derive.stages.piece import Piece
 
+_TRIED = 10
+
 
 def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Piece | None:
     """Return Q for K = kappa * r(beta), kappa in the start symbols and r with rational numbers."""
     field = relation.field
     # K divided by its value at one beta is r up to a number when r has numbers alone.
-    for at in range(5):
-        value = K.compose((field.constant(at), *field.gens[1:]), field)
-        if not value.is_zero():
-            break
-    else:
+    values = (_at(K, beta) for beta in range(_TRIED))
+    value = next((v for v in values if v is not None and not v.is_zero()), None)
+    if value is None:
         return None
     r = K / value
     if set(r.variables()) - {field.names[0]}:
@@ -49,6 +49,14 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Piece |
         kernel=relation.expr(K, factored=True),
     )
     return accept(relation, piece, f"K = {K!r}")
+
+
+def _at(K: RationalFunction, beta: int) -> RationalFunction | None:
+    """Return K at one beta, None at a pole."""
+    try:
+        return K.compose((K.field.constant(beta), *K.field.gens[1:]), K.field)
+    except ZeroDivisionError:
+        return None
 
 
 def _integral(relation: KernelRelation, integrand: RationalFunction) -> Expr | None:

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from derive import Derivation, Parameterization, derive
+from derive import Derivation, Parameterization, Verdict, derive
 from derive.stages.coupled_domain import HalfSpaces, find_half_spaces
 
 CONVOLUTION = ["a*c+b*d", "a*d+b*c"]
@@ -107,3 +107,32 @@ def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, s
         assert numeric.bregman(b, a) > 0
         slope = (numeric.gradient(b) - numeric.gradient(a)) @ (b - a)
         assert slope > 0
+
+
+@pytest.mark.parametrize(
+    ("output", "says"),
+    [
+        ("w**2", "`beta > 0`;"),
+        ("exp(w)", "`beta > 0`;"),
+        ("tanh(w)", "`-1 < beta < 1`;"),
+        ("1/(1+w**2)", "`0 < beta < 1`;"),
+        ("a*b", "all real `beta`;"),
+        ("sqrt(1+w)", "`beta > 0`, as far as `F` is smooth;"),
+        ("1/w", "the `beta` on the same side of `0` as `beta_0`, as far as `F` is smooth;"),
+        ("sqrt(a**2+b**2)", "all real `beta`, as far as `F` is smooth;"),
+        ("w**3 - w", "the interval around `beta_0` on which `K` is positive and finite;"),
+    ],
+)
+def test_the_domain_of_one_output_in_words(output: str, says: str) -> None:
+    """sqrt(a**2 + b**2) has K = 1 and no beta < 0: what K says of the domain is not all."""
+    d = derived([output])
+    assert d.potential.pieces[0].domain.startswith(says)
+
+
+def test_a_kernel_with_a_pole_at_0() -> None:
+    d = derived(["sqrt(1+w**2)"])
+    assert d.verdict is Verdict.PROVED
+    assert set(d.potential.pieces[0].ends) == {-1, 0, 1}
+    q = derived(["sqrt(1+w**2)"], {"w": "1"}).potential.numeric({})
+    assert np.isnan(q.gradient([-2.0, 0.5, 0.99])).all()
+    assert np.isfinite(q.gradient([1.01, 2.0])).all()
