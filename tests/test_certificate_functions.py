@@ -13,6 +13,7 @@ MODELS = {
     "exp": (["exp(w)"], {}),
     "sinh": (["sinh(w)"], {}),
     "log": (["log(w)"], {}),
+    "sine of an exponential": (["sin(exp(w) + w**2)"], {}),
     "symbolic depth": (["p**D - m**D"], {"start": {"p": "alpha", "m": "alpha"}}),
     "parameter": (["c*a*u1", "c*a*u2"], {"parameters": ["c"]}),
     "root": (["sqrt(a)*u1", "sqrt(a)*u2"], {}),

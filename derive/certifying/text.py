@@ -49,7 +49,7 @@ class Calls:
         """Define a call with its argument at w_0."""
         if self.space.is_of_constants(argument):
             return
-        text = call_of(kind, self.space.at_start(argument), exponent)
+        text = call_of(kind, self.space.at_start(argument), exponent, spelled)
         if kind == "sin":
             self._image("cos" + text.removeprefix("sin"), p.start_field, p)
         self._image(text, p.start_field, p)
@@ -184,9 +184,14 @@ def _in_names(f: Function, names: dict[str, str]) -> str:
     return side(f.top) if f.bottom.is_one() else f"({side(f.top)})/({side(f.bottom)})"
 
 
-def call_of(kind: str, argument: Function, exponent: Function) -> str:
+def call_of(
+    kind: str,
+    argument: Function,
+    exponent: Function,
+    written: Callable[[Function], str] = text_of,
+) -> str:
     """Return the text of a call."""
-    inside, n = text_of(argument), root_of(exponent)
+    inside, n = written(argument), root_of(exponent)
     if kind == "power":
         return f"({inside})**(1/{n})" if n else f"({inside})**({text_of(exponent)})"
     return f"log(Abs({inside}))" if kind == "log" else f"{kind}({inside})"
