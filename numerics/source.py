@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field import FunctionField
-from derive.exact.polynomial import factorize
 from derive.stages.coefficients import Coefficients, Unexpanded
-from derive.stages.notation import to_expr
+from derive.stages.notation import factors_of
 from derive.stages.piece import Piece, Root
 from numerics.mirror import invert
 from numerics.statements import NoSource, Statements, safe
@@ -243,30 +240,11 @@ def _solve_common_factor(
         return None
     images = tuple((y - c) / phi for y, c in zip(duals, shifts, strict=True))
     at = root.polynomial.subs(dict(zip(piece.betas, images, strict=True)))
-    parts = _factors(sympy.numer(sympy.together(sympy.expand(at))))
+    parts = factors_of(sympy.numer(sympy.together(sympy.expand(at))))
     moving = [part for part in parts if part.has(*duals)]
     if len(moving) != 1 or not moving[0].is_polynomial(root.symbol):
         return None
     return images, (Root(root.symbol, moving[0], None, root.branch, 0),)
-
-
-def _factors(expression: Expr) -> list[Expr]:
-    """Return the irreducible factors over Q, functions and roots of numbers being variables.
-
-    By FLINT: the time of SymPy's own factorization depends on random draws.
-    """
-    polynomial = sympy.Poly(expression)
-    if not (polynomial.domain.is_ZZ or polynomial.domain.is_QQ):
-        return []
-    field = FunctionField(tuple(f"x{i}" for i in range(len(polynomial.gens))))
-    f = field.zero
-    for exponents, c in polynomial.terms():
-        term = field.constant(Fraction(int(c.p), int(c.q)))
-        for x, n in zip(field.gens, exponents, strict=True):
-            term = term * x**n
-        f = f + term
-    factors = (field.quotient(g, field.ring.constant(1)) for g, _ in factorize(f.numerator)[1])
-    return [to_expr(g, polynomial.gens) for g in factors]
 
 
 def _solve_terms(

@@ -166,3 +166,22 @@ def _factored(polynomial: Polynomial, images: list[Expr]) -> Expr:
 def rational(value: Fraction) -> Expr:
     """Return a Fraction as a SymPy number."""
     return sympy.Rational(value.numerator, value.denominator)
+
+
+def factors_of(expression: Expr) -> list[Expr]:
+    """Return the irreducible factors over Q, functions and roots of numbers being variables.
+
+    By FLINT: the time of SymPy's own factorization depends on random draws.
+    """
+    polynomial = sympy.Poly(expression)
+    if not (polynomial.domain.is_ZZ or polynomial.domain.is_QQ):
+        return []
+    field = FunctionField(tuple(f"x{i}" for i in range(len(polynomial.gens))))
+    f = field.zero
+    for exponents, c in polynomial.terms():
+        term = field.constant(Fraction(int(c.p), int(c.q)))
+        for x, n in zip(field.gens, exponents, strict=True):
+            term = term * x**n
+        f = f + term
+    factors = (field.quotient(g, field.ring.constant(1)) for g, _ in factorize(f.numerator)[1])
+    return [to_expr(g, polynomial.gens) for g in factors]
