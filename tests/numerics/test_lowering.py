@@ -56,6 +56,11 @@ MODELS = [
 ]
 IDS = [f"{','.join(outputs)} {','.join(start)}" for outputs, start, _ in MODELS]
 each_model = pytest.mark.parametrize(("outputs", "start", "values"), MODELS, ids=IDS)
+each_with_the_last_slow = pytest.mark.parametrize(
+    ("outputs", "start", "values"),
+    [*MODELS[:-1], pytest.param(*MODELS[-1], marks=pytest.mark.slow)],
+    ids=IDS,
+)
 
 
 def around(q: NumericPotential, count: int = 6) -> Any:
@@ -77,7 +82,7 @@ def test_gradient_is_zero_at_the_start_and_inverts(
     assert np.allclose(back, beta, rtol=1e-9, atol=1e-11)
 
 
-@each_model
+@each_with_the_last_slow
 def test_gradient_is_that_of_the_value(
     outputs: tuple[str, ...], start: dict[str, Any], values: dict[str, Any]
 ) -> None:
@@ -94,7 +99,7 @@ def test_gradient_is_that_of_the_value(
             assert abs((above - below) / (2 * step) - slope) < 1e-19
 
 
-@each_model
+@each_with_the_last_slow
 def test_float64_is_high_precision_rounded(
     outputs: tuple[str, ...], start: dict[str, Any], values: dict[str, Any]
 ) -> None:
