@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from derive.errors import (
@@ -22,18 +24,18 @@ from derive.errors import (
 from derive.verdict import Verdict
 
 if TYPE_CHECKING:
-    from derive.asymptotics import Regimes, regimes
     from derive.derivation import Derivation, derive
     from derive.explicit.record import ExplicitCounterpart
     from derive.explicit.regularize import explicit_counterpart
     from derive.inverse.parameterize import parameterize
     from derive.inverse.record import InverseDesign
+    from derive.model.parameterization import Parameterization
+    from derive.regimes.find import Regimes, regimes
+    from derive.regimes.initialization import Initialization
+    from derive.regimes.scaled_start import scale_start
+    from derive.regimes.width import random_width
     from derive.roads.ansatz import Ansatz
-    from derive.stages.initialization import Initialization
-    from derive.stages.parameterization import Parameterization
-    from derive.stages.radial import VectorModel
-    from derive.stages.scaled_start import scale_start
-    from derive.stages.width import random_width
+    from derive.vectors.reduce import VectorModel
 
 __version__ = "0.1.0"
 
@@ -70,13 +72,13 @@ _LAZY = {
     "explicit_counterpart": "derive.explicit.regularize",
     "InverseDesign": "derive.inverse.record",
     "parameterize": "derive.inverse.parameterize",
-    "Parameterization": "derive.stages.parameterization",
-    "Initialization": "derive.stages.initialization",
-    "random_width": "derive.stages.width",
-    "Regimes": "derive.asymptotics",
-    "regimes": "derive.asymptotics",
-    "scale_start": "derive.stages.scaled_start",
-    "VectorModel": "derive.stages.radial",
+    "Parameterization": "derive.model.parameterization",
+    "Initialization": "derive.regimes.initialization",
+    "random_width": "derive.regimes.width",
+    "Regimes": "derive.regimes.find",
+    "regimes": "derive.regimes.find",
+    "scale_start": "derive.regimes.scaled_start",
+    "VectorModel": "derive.vectors.reduce",
 }
 
 
@@ -87,3 +89,14 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     return getattr(importlib.import_module(_LAZY[name]), name)
+
+
+class _Package(ModuleType):
+    """The package, in which ``regimes`` stays a function though a room has that name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (isinstance(value, ModuleType) and name in _LAZY):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

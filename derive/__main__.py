@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line; an interrupt while it is being imported is answered as later ones."""
     try:
-        from derive.cli import main as run
+        from derive.cli.main import main as run
 
         run()
     except KeyboardInterrupt:

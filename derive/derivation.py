@@ -18,25 +18,25 @@ from derive.joint import (
     join_warps,
 )
 from derive.language.tree import Tree
+from derive.model.idle import find_idle, leave_out
+from derive.model.notation import Notation
+from derive.model.parameterization import Parameterization
+from derive.model.ties import find_ties
+from derive.potential.find import find_potential
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.roads import Ansatz, Road, ask_road, find_roads
-from derive.stages.conserved import find_conserved
-from derive.stages.hessian import decide_hessian
-from derive.stages.idle import find_idle, leave_out
-from derive.stages.lie import find_lie_structure
-from derive.stages.metric import find_metric
-from derive.stages.notation import Notation
-from derive.stages.parameterization import Parameterization
-from derive.stages.potential import find_potential
-from derive.stages.radial import VectorModel
-from derive.stages.ties import find_ties
-from derive.stages.warping import decide_warp
+from derive.vectors.reduce import VectorModel
 from derive.verdict import Verdict, conclude
+from derive.weights.conserved import find_conserved
+from derive.weights.hessian import decide_hessian
+from derive.weights.lie import find_lie_structure
+from derive.weights.metric import find_metric
+from derive.weights.warping import decide_warp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from derive.radial import RadialDerivation
+    from derive.vectors.derivation import RadialDerivation
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def derive(
         ConsistencyError: two derivations disagree; a fault of this program.
     """
     if isinstance(parameterization, VectorModel):
-        from derive.radial import derive_radial
+        from derive.vectors.derivation import derive_radial
 
         if ansatz is not None:
             raise InputError("an Ansatz goes with outputs of given dimension")

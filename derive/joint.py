@@ -8,12 +8,12 @@ from typing import Any
 import sympy
 from sympy import Expr
 
-from derive.exact.field import RationalFunction
-from derive.exact.linear import Matrix
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import Matrix
+from derive.model.notation import Constant, Notation, to_expr
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Piece, Root
 from derive.records import Block, Conserved, InducedMetric
-from derive.stages.notation import Constant, Notation, to_expr
-from derive.stages.parameterization import Parameterization
-from derive.stages.piece import Piece, Root
 from derive.verdict import Finding, Verdict, conclude
 
 

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 import sympy
 from sympy import Expr
 
+from derive.model.notation import Constant, Notation
+from derive.model.parameterization import Parameterization
+from derive.potential.chart import base_chart
+from derive.potential.coupled import kernel_in_beta
+from derive.potential.find import BlockPotential
+from derive.potential.piece import KINDS, Kind, Piece, Root, written_out
 from derive.roads import Road
-from derive.stages.chart import base_chart
-from derive.stages.conserved import ConservedQuantities
-from derive.stages.hessian import HessianVerdict
-from derive.stages.lie import LieStructure
-from derive.stages.metric import Metric
-from derive.stages.notation import Constant, Notation
-from derive.stages.parameterization import Parameterization
-from derive.stages.piece import KINDS, Kind, Piece, Root, written_out
-from derive.stages.potential import BlockPotential
-from derive.stages.vector import kernel_in_beta
-from derive.stages.warping import WarpVerdict
 from derive.verdict import Finding, Verdict
+from derive.weights.conserved import ConservedQuantities
+from derive.weights.hessian import HessianVerdict
+from derive.weights.lie import LieStructure
+from derive.weights.metric import Metric
+from derive.weights.warping import WarpVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numerics.potential import NumericPotential
+    from numerics.evaluate.potential import NumericPotential
 
 
 @dataclass(frozen=True)
@@ -177,6 +177,6 @@ class Potential:
             NumericalError: there is no Q to evaluate.
         """
         # The one place where symbols ask for numbers; numerics in turn reads only records.
-        from numerics.lowering import lower
+        from numerics.evaluate.lowering import lower
 
         return lower(self, start or {})

@@ -7,13 +7,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from numerics.crosscheck import crosscheck
-    from numerics.flow import Flow, flow
-    from numerics.interpolate import Solution, interpolate
-    from numerics.lowering import lower
-    from numerics.potential import NumericPotential
-    from numerics.report import CrossCheck
-    from numerics.time_warp import TimeWarp, time_warp
+    from numerics.confirm.crosscheck import crosscheck
+    from numerics.confirm.report import CrossCheck
+    from numerics.evaluate.lowering import lower
+    from numerics.evaluate.potential import NumericPotential
+    from numerics.flow.gradient import Flow, flow
+    from numerics.flow.time_warp import TimeWarp, time_warp
+    from numerics.interpolate.least import Solution, interpolate
 
 __all__ = [
     "CrossCheck",
@@ -29,16 +29,16 @@ __all__ = [
 ]
 
 _LAZY = {
-    "CrossCheck": "numerics.report",
-    "Flow": "numerics.flow",
-    "NumericPotential": "numerics.potential",
-    "Solution": "numerics.interpolate",
-    "TimeWarp": "numerics.time_warp",
-    "crosscheck": "numerics.crosscheck",
-    "flow": "numerics.flow",
-    "interpolate": "numerics.interpolate",
-    "lower": "numerics.lowering",
-    "time_warp": "numerics.time_warp",
+    "CrossCheck": "numerics.confirm.report",
+    "Flow": "numerics.flow.gradient",
+    "NumericPotential": "numerics.evaluate.potential",
+    "Solution": "numerics.interpolate.least",
+    "TimeWarp": "numerics.flow.time_warp",
+    "crosscheck": "numerics.confirm.crosscheck",
+    "flow": "numerics.flow.gradient",
+    "interpolate": "numerics.interpolate.least",
+    "lower": "numerics.evaluate.lowering",
+    "time_warp": "numerics.flow.time_warp",
 }
 
 
@@ -51,15 +51,14 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """The package, in which functions such as ``flow`` stay functions.
+    """The package, in which ``flow`` and ``interpolate`` stay functions.
 
-    Importing the submodule of that name would put the module in the place of the function.
+    Importing the room of that name would put a module in the place of the function.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, ModuleType) and name in _LAZY:
-            value = getattr(value, name)
-        super().__setattr__(name, value)
+        if not (isinstance(value, ModuleType) and name in _LAZY):
+            super().__setattr__(name, value)
 
 
 sys.modules[__name__].__class__ = _Package

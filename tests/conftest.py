@@ -4,7 +4,7 @@ import pytest
 
 from derive.catalogue import find
 from derive.catalogue.model import derive_entry
-from tests.numerics.sweep_table import (  # noqa: F401 - hooks
+from tests.numerics.evaluate.sweep_table import (  # noqa: F401 - hooks
     pytest_terminal_summary,
     pytest_xdist_make_scheduler,
 )

@@ -364,7 +364,7 @@ def test_shifted_products_have_a_closed_form_that_was_checked(output):
 
 def test_a_wrong_slope_is_not_accepted(monkeypatch):
     # A closed form is printed only when its own derivative was checked: break the integral.
-    from derive.stages import scalar
+    from derive.potential import scalar
 
     monkeypatch.setattr(scalar.sympy, "asinh", lambda x: sympy.atan(x), raising=True)
     (piece,) = derived("p**2 - m**2", start={"p": "s", "m": "s"}).potential.pieces

@@ -11,10 +11,10 @@ from mpmath import mp, mpf
 from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict, derive
 from derive.errors import ConsistencyError
 from derive.language import parse_expression
-from derive.radial import derive_radial
-from derive.stages.dimension import check_dimension
-from derive.stages.radial import reduce_vector
-from derive.stages.radial_dual import is_dual_length
+from derive.vectors.components import check_dimension
+from derive.vectors.derivation import derive_radial
+from derive.vectors.dual import is_dual_length
+from derive.vectors.reduce import reduce_vector
 from derive.verdict import Finding
 from tests.witness_flow import Model, claimed_gradient, evaluate, random_steering, run
 

@@ -9,11 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from derive import Parameterization, derive
-from derive.cli import app
+from derive.cli.main import app
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from numerics import flow, interpolate
-from numerics.time_warp import time_warp
+from numerics.flow.time_warp import time_warp
 
 
 def potential(outputs, start, numbers=None):

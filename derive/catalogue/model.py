@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from derive.catalogue.entry import Entry
-from derive.request import Options, Request, model_of, read_request
+from derive.cli.request import Options, Request, model_of, read_request
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation
-    from derive.radial import RadialDerivation
+    from derive.vectors.derivation import RadialDerivation
 
     AnyDerivation: TypeAlias = Derivation | RadialDerivation
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from flint import arb, ctx, fmpq, fmpz
 
-from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.generators import images_of
-from derive.exact.polynomial import Polynomial, terms
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.generators import images_of
+from derive.exact.field.polynomial import Polynomial, terms
 
 PRECISION = 256
 """Bits of the balls."""

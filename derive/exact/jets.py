@@ -15,9 +15,9 @@ from typing import Any
 from flint import arb, arb_series, fmpq
 
 from derive.exact.balls import Unbounded, ball, root_of, to_the_power
-from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.generators import images_of
-from derive.exact.polynomial import Polynomial, terms
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.generators import images_of
+from derive.exact.field.polynomial import Polynomial, terms
 
 BITS = 5
 """Bits for one exponent in the key of a monomial, so that keys add as monomials multiply."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from derive.exact.field import RationalFunction
-from derive.exact.polynomial import Polynomial, factorize, terms
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import Polynomial, factorize, terms
 
 
 def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozenset()) -> bool:
@@ -15,7 +15,7 @@ def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozen
     even powers (and in any powers of the variables in *positive*), and positive semidefinite
     quadratic forms pass.
 
-    >>> from derive.exact.field import FunctionField
+    >>> from derive.exact.field.function_field import FunctionField
     >>> u, v = FunctionField(("u", "v")).gens
     >>> is_nonnegative(u**2 - u * v + v**2), is_nonnegative(u**2 - 3 * u * v + v**2)
     (True, False)
@@ -42,7 +42,7 @@ def is_positive(function: RationalFunction, positive: frozenset[str]) -> bool:
     Every factor must have coefficients of one sign, its variables in even powers or in *positive*,
     and one term in these alone.
 
-    >>> from derive.exact.field import FunctionField
+    >>> from derive.exact.field.function_field import FunctionField
     >>> u, v = FunctionField(("u", "v")).gens
     >>> is_positive(u**2 + v, frozenset("v")), is_positive(u**2 + v**2, frozenset())
     (True, False)

@@ -9,12 +9,12 @@ from typing import Any
 
 from derive.derivation import Derivation, derive
 from derive.errors import DeriveError
-from derive.exact.field import RationalFunction
-from derive.exact.polynomial import Polynomial
-from derive.explicit.branch import root_at
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import Polynomial
+from derive.explicit.critical.branch import root_at
 from derive.explicit.problem import Problem, Undecided
 from derive.explicit.series import ORDER, explicit_series, implicit_series, start_point
-from derive.stages.parameterization import Parameterization
+from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 
 STEPS = (Fraction(-5), Fraction(-1), Fraction(-1, 4), Fraction(1, 4), Fraction(1), Fraction(5))

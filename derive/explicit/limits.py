@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import permutations, product
 
 from derive.derivation import Derivation
-from derive.exact.linear import rank
-from derive.stages.parameterization import Parameterization
+from derive.exact.linear.matrix import rank
+from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Verdict
 
 MAXIMAL_WEIGHTS = 4

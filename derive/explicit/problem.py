@@ -6,8 +6,8 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from derive.exact.field import FunctionField, RationalFunction
-from derive.stages.parameterization import Parameterization
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.model.parameterization import Parameterization
 
 
 class Undecided(Exception):

@@ -13,16 +13,16 @@ from flint import arb
 from sympy import Expr, Symbol
 
 from derive.errors import InputError, NumericalError
-from derive.exact.polynomial import Polynomial, terms
-from derive.explicit.branch import Branch, greatest_root_at, root_at
-from derive.explicit.closed_form import closed_form
+from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.contrast import Contrast
+from derive.explicit.cost.norms import ClosedCost
+from derive.explicit.critical.branch import Branch, greatest_root_at, root_at
+from derive.explicit.critical.closed_form import closed_form
+from derive.explicit.critical.minimum_at import has_no_weights, is_at_start, value_of
 from derive.explicit.limits import Limit
-from derive.explicit.norms import ClosedCost
-from derive.explicit.point import has_no_weights, is_at_start, value_of
 from derive.explicit.problem import Problem, Undecided
 from derive.language.tree import Tree
-from derive.stages.parameterization import Parameterization
+from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Verdict, conclude
 
 LENGTH = Symbol("r", real=True)

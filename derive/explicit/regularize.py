@@ -10,21 +10,21 @@ from fractions import Fraction
 from sympy import Symbol
 
 from derive.errors import InputError
-from derive.exact.polynomial import Polynomial, terms
-from derive.explicit.branch import Branch, critical_factors, find_branches
-from derive.explicit.composition import find_composition
+from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.contrast import contrast_with
-from derive.explicit.cost import bounds_every_root, product_cost
-from derive.explicit.duality import find_dual
+from derive.explicit.cost.composition import find_composition
+from derive.explicit.cost.duality import find_dual
+from derive.explicit.critical.bounds import bounds_every_root, product_cost
+from derive.explicit.critical.branch import Branch, critical_factors, find_branches
 from derive.explicit.evaluate import evaluate
 from derive.explicit.limits import find_limits
 from derive.explicit.problem import Problem, Undecided, pose, pose_cost
 from derive.explicit.record import BlockCounterpart, ExplicitCounterpart, SquaredDistance
 from derive.language import to_text
 from derive.language.tree import Name, Operation, Tree, names
-from derive.stages.notation import Notation
-from derive.stages.parameterization import Parameterization
-from derive.stages.radial import VectorModel
+from derive.model.notation import Notation
+from derive.model.parameterization import Parameterization
+from derive.vectors.reduce import VectorModel
 from derive.verdict import Finding, Verdict
 
 Enter = Callable[[str], None]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from derive.exact.field import RationalFunction
-from derive.exact.polynomial import Polynomial, terms
-from derive.stages.parameterization import Parameterization
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import Polynomial, terms
+from derive.model.parameterization import Parameterization
 
 ORDER = 7
 """Highest power of tau."""

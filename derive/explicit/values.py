@@ -11,7 +11,7 @@ from flint import fmpq, fmpq_poly
 
 from derive.errors import NumericalError
 from derive.exact.roots import real_roots
-from derive.explicit.branch import Branch
+from derive.explicit.critical.branch import Branch
 from derive.explicit.record import LENGTH, SquaredDistance
 
 

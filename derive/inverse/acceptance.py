@@ -12,8 +12,8 @@ from fractions import Fraction
 from sympy import Expr
 
 from derive.errors import LanguageError
-from derive.exact.elementary_germ import Elementary
-from derive.exact.germ import Unsettled
+from derive.exact.towers.elementary_germ import Elementary
+from derive.exact.towers.germ import Unsettled
 from derive.inverse.problem import Problem
 from derive.language import from_sympy
 from derive.language.tree import Tree

@@ -11,13 +11,13 @@ from sympy import Expr
 
 from derive.derivation import Derivation, derive
 from derive.errors import ConsistencyError, DeriveError
-from derive.exact.elementary_germ import Elementary
-from derive.exact.germ import Unsettled
+from derive.exact.towers.elementary_germ import Elementary
+from derive.exact.towers.germ import Unsettled
 from derive.inverse.problem import PLACES, Problem
 from derive.language import from_sympy
 from derive.language.tree import Name, Tree, names
-from derive.stages.notation import Constant
-from derive.stages.parameterization import Parameterization
+from derive.model.notation import Constant
+from derive.model.parameterization import Parameterization
 from derive.verdict import Identity, Verdict
 
 

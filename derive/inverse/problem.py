@@ -10,13 +10,13 @@ from fractions import Fraction
 from sympy import Expr, Symbol, oo
 
 from derive.errors import InputError
-from derive.exact.elementary_germ import Elementary
-from derive.exact.field import RationalFunction
-from derive.exact.germ import Tower, Unsettled
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative
+from derive.exact.towers.elementary_germ import Elementary
+from derive.exact.towers.germ import Tower, Unsettled
 from derive.inverse.smooth import expressions, smooth_interval
 from derive.language.tree import Call, Name, Power, Tree, names, walk
-from derive.stages.notation import to_expr
+from derive.model.notation import to_expr
 
 PARAMETERS = ((1, 1), (2, 1), (1, 2), (3, 5), (5, 3))
 PLACES = tuple(

@@ -7,10 +7,10 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Symbol, oo
 
-from derive.exact.field import RationalFunction
-from derive.exact.germ import Tower
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative
-from derive.stages.notation import to_expr
+from derive.exact.towers.germ import Tower
+from derive.model.notation import to_expr
 
 
 def smooth_interval(

@@ -10,8 +10,8 @@ from typing import Any
 import sympy
 from sympy import Expr, Symbol
 
-from derive.explicit.branch import Branch
 from derive.explicit.contrast import Contrast
+from derive.explicit.critical.branch import Branch
 from derive.explicit.record import (
     LENGTH,
     BlockCounterpart,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from derive.explicit.branch import Branch
 from derive.explicit.contrast import Contrast
+from derive.explicit.critical.branch import Branch
 from derive.explicit.limits import Limit
 from derive.explicit.record import Evaluated, ExplicitCounterpart, SquaredDistance
 from derive.language import to_text

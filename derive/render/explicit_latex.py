@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sympy import Expr, Poly, Symbol
 
-from derive.explicit.branch import Branch
 from derive.explicit.contrast import Contrast
+from derive.explicit.critical.branch import Branch
 from derive.explicit.limits import Limit
 from derive.explicit.record import LENGTH, ExplicitCounterpart, SquaredDistance
 from derive.language import parse_expression, to_sympy

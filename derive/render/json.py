@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from derive.certifying import certify
+from derive.certificate.writing import certify
 from derive.derivation import Derivation
 from derive.language import to_text
+from derive.potential.piece import Piece, Root
 from derive.records import Block, Decision
 from derive.render.plain import plain, unmarked
 from derive.roads import Road
-from derive.stages.piece import Piece, Root
 from derive.verdict import Finding, Identity
 
 FORMAT = "regderive-derivation"

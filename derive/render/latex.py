@@ -14,12 +14,12 @@ from sympy import Symbol
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
+from derive.model.notation import to_expr
 from derive.render.algebra import algebra_sentences
 from derive.render.formula import LONG, display, document, fraction, latex, latex_name, visible
 from derive.render.piece_latex import piece_latex
 from derive.render.roads import road_name, road_sentences
 from derive.render.text import law_names
-from derive.stages.notation import to_expr
 from derive.verdict import Verdict
 
 

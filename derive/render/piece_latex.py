@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import sympy
 
 from derive.language import parse_expression, to_sympy
+from derive.potential.piece import Piece, Root
 from derive.render.formula import broken, display, latex, latex_name
-from derive.stages.piece import Piece, Root
 
 FIXED = {
     "Q''": "Q''",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sympy import Expr, Integral
 from sympy.printing.str import StrPrinter
 
-from derive.stages.piece import Curve, Piece, Root
+from derive.potential.piece import Curve, Piece, Root
 
 INDENT = "  "
 

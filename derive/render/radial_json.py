@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from derive.language import to_text
-from derive.radial import RadialDerivation
 from derive.render.json import finding_record, piece_record, root_record
 from derive.render.plain import plain
+from derive.vectors.derivation import RadialDerivation
 
 FORMAT = "regderive-radial-derivation"
 VERSION = 1

@@ -8,12 +8,12 @@ from sympy import Integral, Symbol
 
 from derive.language import to_sympy
 from derive.language.tree import Name
-from derive.radial import RadialDerivation
+from derive.model.notation import to_expr
 from derive.render.formula import broken, display, document, fraction, latex, latex_name
 from derive.render.piece_latex import assumption, prose, root_note
 from derive.render.radial_text import law_names
-from derive.stages.notation import to_expr
-from derive.stages.radial import radial_eigenvalue
+from derive.vectors.derivation import RadialDerivation
+from derive.vectors.reduce import radial_eigenvalue
 from derive.verdict import Verdict
 
 

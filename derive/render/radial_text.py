@@ -8,11 +8,11 @@ from sympy import Integral
 
 from derive.language import to_text
 from derive.language.tree import Name
-from derive.radial import RadialDerivation
+from derive.model.notation import to_expr
 from derive.render.plain import plain, root_lines, unmarked
 from derive.render.text import failure_lines, title, wrap
-from derive.stages.notation import to_expr
-from derive.stages.radial import radial_eigenvalue
+from derive.vectors.derivation import RadialDerivation
+from derive.vectors.reduce import radial_eigenvalue
 from derive.verdict import Verdict
 
 INDENT = "  "

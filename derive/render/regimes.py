@@ -9,12 +9,12 @@ from typing import Any
 import sympy
 from sympy import Expr, Symbol
 
-from derive.asymptotics import Regimes
 from derive.language import to_sympy, to_text
+from derive.regimes.find import Regimes
+from derive.regimes.limit import Limit
 from derive.render.formula import display, document, latex, latex_name
 from derive.render.plain import plain
 from derive.render.text import title, wrap
-from derive.stages.limit import Limit
 from derive.verdict import Finding, Verdict
 
 FORMAT = "regderive-regimes"

@@ -9,12 +9,12 @@ from sympy import Expr
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name
+from derive.model.notation import to_expr
+from derive.model.parameterization import Parameterization
 from derive.records import Block
 from derive.render.algebra import algebra_lines
 from derive.render.plain import INDENT, constant_lines, piece_lines, plain, root_lines
 from derive.render.roads import road_lines
-from derive.stages.notation import to_expr
-from derive.stages.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Number, Verdict
 
 

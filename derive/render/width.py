@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import sympy
 
 from derive.language import to_text
+from derive.regimes.width import DEVIATION, RandomWidth
 from derive.render.formula import display, document, latex
 from derive.render.plain import plain
 from derive.render.regimes import finding_record, limit_lines, limit_record
 from derive.render.text import title, wrap
-from derive.stages.width import DEVIATION, RandomWidth
 
 FORMAT = "regderive-width"
 VERSION = 1

@@ -1,6 +1,6 @@
 """Other roads to the same Q, walked to their end and compared with the main one.
 
-The main road solves for dual coordinates in weight space (:mod:`derive.stages.dual`). The
+The main road solves for dual coordinates in weight space (:mod:`derive.weights.dual`). The
 published one (Azulay et al. 2021, eq. (10)-(12)) writes down the form of Q(beta) and solves
 Hess Q = g rho for its unknown functions. The dual road (Li, Wang, Lee, Arora 2022, section 4)
 follows commuting fields. None of them needs a result of another.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from derive.errors import InputError
-from derive.exact.conversion import to_field
-from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.linear import rank
+from derive.exact.field.conversion import to_field
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.matrix import rank
 from derive.language import from_sympy, parse_expression, to_text
 from derive.language.tree import Tree, names
 

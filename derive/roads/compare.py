@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derive.errors import ConsistencyError, InputError
+from derive.model.parameterization import Field
 from derive.roads.published import PublishedRoad
 from derive.roads.settle import Equation
-from derive.stages.dual import DualCoordinates
-from derive.stages.lie import along
-from derive.stages.parameterization import Field
-from derive.stages.warping import WarpVerdict
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.dual import DualCoordinates
+from derive.weights.lie import along
+from derive.weights.warping import WarpVerdict
 
 WEIGHT_SPACE = "weight space (dual coordinates)"
 """The main road: (y, g) with <grad y_i, grad F_j> = g delta_ij."""

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derive.errors import ConsistencyError
-from derive.exact.field import RationalFunction
+from derive.exact.field.function_field import RationalFunction
 from derive.roads.joint_flow import JointFlow, find_joint_flow
 from derive.roads.settle import Equation
-from derive.stages.dual import DualCoordinates
-from derive.stages.metric import Metric
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.dual import DualCoordinates
+from derive.weights.metric import Metric
 
 JOINT_TIME = "dual time (beta = h(mu) along commuting fields)"
 """The weights are written in one dual time for each output."""

@@ -18,13 +18,13 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from derive.errors import InputError
-from derive.exact.elements import build_elements
-from derive.exact.families import LogFunction, eigenvectors, linear_part
-from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.implicitization import Coordinates, express
+from derive.exact.field.elements import build_elements
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.families import LogFunction, eigenvectors, linear_part
+from derive.exact.linear.implicitization import Coordinates, express
 from derive.language import parse_expression
-from derive.stages.dual import DualCoordinates
-from derive.stages.parameterization import Parameterization
+from derive.model.parameterization import Parameterization
+from derive.weights.dual import DualCoordinates
 
 HIGHEST = 6
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from derive.exact.field import RationalFunction
-from derive.exact.linear import dot
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import dot
+from derive.model.parameterization import Field, Parameterization
 from derive.roads.settle import Equation, Settled, settle
-from derive.stages.lie import along
-from derive.stages.metric import Metric
-from derive.stages.parameterization import Field, Parameterization
-from derive.stages.witness import is_zero_along_flow
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.lie import along
+from derive.weights.metric import Metric
+from derive.weights.witness import is_zero_along_flow
 
 LARGE = 40
 """Terms of a function above which its derivatives are compared without their denominators."""

@@ -16,17 +16,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from derive.errors import InputError
-from derive.exact.families import LogFunction
-from derive.exact.field import RationalFunction
-from derive.exact.linear import dot
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
+from derive.exact.linear.matrix import dot
+from derive.model.parameterization import Field
 from derive.roads.ansatz import Ansatz
 from derive.roads.leaf import is_defined, is_not_zero, log_warp, only_on
 from derive.roads.separated import separate
 from derive.roads.settle import Equation, Settled, settle
-from derive.stages.logarithm import exponential, find_logarithm
-from derive.stages.metric import Metric
-from derive.stages.parameterization import Field
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.logarithm import exponential, find_logarithm
+from derive.weights.metric import Metric
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derive.errors import ConsistencyError, DeriveError
-from derive.exact.conversion import to_field
-from derive.exact.field import RationalFunction
+from derive.exact.field.conversion import to_field
+from derive.exact.field.function_field import RationalFunction
 from derive.language import from_sympy
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Piece
 from derive.roads.settle import Equation
-from derive.stages.dual import DualCoordinates
-from derive.stages.lie import along
-from derive.stages.parameterization import Parameterization
-from derive.stages.piece import Piece
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.dual import DualCoordinates
+from derive.weights.lie import along
 
 METRIC = "metric in beta (Q'' = 1/K)"
 """K is written in beta and integrated twice."""

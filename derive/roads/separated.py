@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from derive.exact.field import RationalFunction
-from derive.exact.linear import dot
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import dot
+from derive.model.parameterization import Field
 from derive.roads.leaf import is_defined, is_not_zero, log_warp, only_on, tangent
 from derive.roads.settle import Equation, Settled, settle
-from derive.stages.lie import along
-from derive.stages.metric import Metric
-from derive.stages.parameterization import Field
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.lie import along
+from derive.weights.metric import Metric
 
 
 def separate(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from derive.exact.field import RationalFunction
-from derive.stages.parameterization import Parameterization
-from derive.stages.witness import find_failure
+from derive.exact.field.function_field import RationalFunction
+from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.witness import find_failure
 
 Equation = tuple[str, RationalFunction, RationalFunction]
 """A statement and its two sides, functions of the weights."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from derive.potential.find import BlockPotential
 from derive.roads.ansatz import Ansatz
 from derive.roads.compare import DECISION, WEIGHT_SPACE, compare_decisions, compare_roads
 from derive.roads.dual_time import JOINT_TIME, follow_dual_time
 from derive.roads.published import follow_published
 from derive.roads.scalar import DUAL_TIME, METRIC, agree_in_beta
-from derive.stages.dual import DualCoordinates
-from derive.stages.metric import Metric
-from derive.stages.potential import BlockPotential
-from derive.stages.warping import WarpVerdict
 from derive.verdict import Finding, Verdict
+from derive.weights.dual import DualCoordinates
+from derive.weights.metric import Metric
+from derive.weights.warping import WarpVerdict
 
 MAXIMAL_OUTPUTS = 6
 MAXIMAL_TERMS = 300

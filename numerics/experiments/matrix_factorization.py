@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from derive.errors import InputError
-from numerics.backend import Array
+from numerics.evaluate.backend import Array
 from numerics.experiments.jobs import each
 from numerics.matrices.nuclear import least_trace
 

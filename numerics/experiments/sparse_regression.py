@@ -18,12 +18,12 @@ import scipy.optimize
 
 from derive.derivation import derive
 from derive.errors import InputError, NumericalError
+from derive.model.parameterization import Parameterization
 from derive.records import Potential
-from derive.stages.parameterization import Parameterization
-from numerics.backend import Array
+from numerics.evaluate.backend import Array
 from numerics.experiments.jobs import each
 from numerics.experiments.training import train
-from numerics.interpolate import Solution, interpolate
+from numerics.interpolate.least import Solution, interpolate
 
 ALPHAS = tuple(float(a) for a in np.logspace(-5, -0.6, 20))
 SHAPES = (0.0, 0.5, 0.7, 0.9, 0.99)

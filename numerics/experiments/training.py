@@ -9,8 +9,8 @@ import numpy as np
 import scipy.integrate
 
 from derive.errors import NumericalError
-from derive.stages.parameterization import Parameterization
-from numerics.backend import Array, Float64
+from derive.model.parameterization import Parameterization
+from numerics.evaluate.backend import Array, Float64
 
 _RELATIVE, _ABSOLUTE = 1e-12, 1e-14
 """Errors per step: the noise that stability-limited steps leave must stay below the residual."""

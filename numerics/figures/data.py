@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from derive.errors import NumericalError
-from numerics.backend import Array
+from numerics.evaluate.backend import Array
 from numerics.figures.quantity import Function, centre_of, function_of, start_of
 from numerics.figures.specification import Axes, Series, Specification
 from numerics.figures.sweep import sweep

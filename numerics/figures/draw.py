@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from derive.errors import InputError
-from numerics.display import require_matplotlib
 from numerics.figures.data import Curve, Plotted
+from numerics.figures.display import require_matplotlib
 
 SUFFIXES = (".png", ".pdf", ".svg")
 _LIGHTEST = 0.88

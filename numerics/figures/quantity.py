@@ -10,18 +10,18 @@ from typing import Any, TypeAlias
 import numpy as np
 import sympy
 
-from derive.asymptotics import regimes
 from derive.derivation import Derivation, derive
 from derive.errors import InputError, NumericalError
 from derive.explicit.record import ExplicitCounterpart
 from derive.explicit.regularize import explicit_counterpart
 from derive.explicit.values import along_branches
 from derive.language import parse_assignments, parse_expression, parse_names, to_sympy
-from derive.stages.parameterization import Parameterization
+from derive.model.parameterization import Parameterization
+from derive.regimes.find import regimes
 from derive.verdict import Verdict
-from numerics.backend import Array
+from numerics.evaluate.backend import Array
+from numerics.evaluate.potential import NumericPotential
 from numerics.figures.specification import Model, Series
-from numerics.potential import NumericPotential
 
 Function: TypeAlias = Callable[[Array], Array]
 """From (n, d) to (n,)."""

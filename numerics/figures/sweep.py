@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from derive.errors import InputError, NumericalError
-from numerics.backend import Array
+from numerics.evaluate.backend import Array
+from numerics.evaluate.potential import NumericPotential
 from numerics.experiments.sparse_regression import Data, Setting, draw, least_l1
 from numerics.figures.quantity import potential_of, start_of
 from numerics.figures.specification import Series, Specification
-from numerics.interpolate import interpolate
-from numerics.potential import NumericPotential
+from numerics.interpolate.least import interpolate
 
 
 def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numerics.backend import Array
+from numerics.evaluate.backend import Array
 from numerics.figures.data import Curve, Plotted, Surface
 from numerics.figures.specification import Specification
 

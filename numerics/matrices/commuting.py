@@ -12,11 +12,11 @@ import numpy as np
 
 from derive.derivation import derive
 from derive.errors import InputError, NumericalError
+from derive.model.parameterization import Parameterization
 from derive.records import Potential
-from derive.stages.parameterization import Parameterization
-from numerics.backend import Array
-from numerics.fixed import Real
-from numerics.interpolate import interpolate
+from numerics.evaluate.backend import Array
+from numerics.flow.fixed import Real
+from numerics.interpolate.least import interpolate
 from numerics.matrices.measurements import Measurements
 
 _DIAGONAL = 1e-10

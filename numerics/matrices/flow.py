@@ -15,12 +15,12 @@ from typing import Any
 import mpmath
 
 from derive.errors import InputError
-from numerics.builder import Builder
-from numerics.fixed import Real
+from numerics.evaluate.numbers import read_vector
+from numerics.flow.builder import Builder
+from numerics.flow.fixed import Real
+from numerics.flow.tape import Register, Tape
+from numerics.flow.taylor import integrate
 from numerics.matrices.measurements import Measurements, Rows, read_rows
-from numerics.numbers import read_vector
-from numerics.tape import Register, Tape
-from numerics.taylor import integrate
 
 GUARD = 6
 """Digits that a path is run to beyond those asked for."""

@@ -12,9 +12,9 @@ import mpmath
 import numpy as np
 
 from derive.errors import InputError
-from numerics.backend import Array
-from numerics.fixed import Real
-from numerics.numbers import read_vector
+from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import read_vector
+from numerics.flow.fixed import Real
 
 Rows = tuple[tuple[Fraction, ...], ...]
 

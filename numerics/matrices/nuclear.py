@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from derive.errors import InputError, NumericalError
-from numerics.backend import Array
+from numerics.evaluate.backend import Array
 
 _BALANCE, _PERIOD = 5.0, 25
 

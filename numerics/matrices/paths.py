@@ -8,7 +8,7 @@ from typing import Any
 
 import mpmath
 
-from numerics.fixed import Real
+from numerics.flow.fixed import Real
 from numerics.matrices.commuting import commuting_solution
 from numerics.matrices.flow import GUARD, MatrixState, matrix_flow
 from numerics.matrices.magnus import size, time_ordered_exponential

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.optimize
 
 from derive.errors import InputError, NumericalError
-from numerics.backend import Array
+from numerics.evaluate.backend import Array
 from numerics.matrices.commuting import commuting_limit, shared_eigenbasis
 from numerics.matrices.measurements import Measurements
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from derive import Parameterization, VectorModel, Verdict, derive
-from derive.audit import audit_entry
 from derive.catalogue import entries
+from derive.catalogue.audit import audit_entry
 from derive.catalogue.model import derive_entry
-from derive.check import check_text
-from numerics.rates import try_rate
+from derive.certificate.checking.check import check_text
+from numerics.confirm.rates import try_rate
 from tests.published import MODELS
 
 ROOT = Path(__file__).parent.parent.parent

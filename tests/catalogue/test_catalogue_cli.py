@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from derive.audit_cli import _audit
 from derive.catalogue import entries
-from derive.cli import main
+from derive.cli.audit import _audit
+from derive.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
 

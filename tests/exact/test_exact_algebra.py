@@ -11,16 +11,16 @@ import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from derive.exact.families import (
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.families import (
     LogFunction,
     darboux_factors,
     laurent_monomials,
     monomials,
     normalized,
 )
-from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.implicitization import Coordinates, express, find_relation, holds
-from derive.exact.invariants import conserved_polynomial
+from derive.exact.linear.implicitization import Coordinates, express, find_relation, holds
+from derive.exact.linear.invariants import conserved_polynomial
 from derive.exact.positivity import is_nonnegative
 from derive.exact.roots import branch_from_above, real_roots
 

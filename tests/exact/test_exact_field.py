@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.errors import InputError
-from derive.exact.conversion import to_field
-from derive.exact.elements import build_elements
-from derive.exact.field import FunctionField, RationalFunction
-from derive.exact.tower import Tower
+from derive.exact.field.conversion import to_field
+from derive.exact.field.elements import build_elements
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
 
 FIELD = FunctionField(("x", "y"))

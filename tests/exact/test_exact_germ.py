@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from derive.exact.elementary_germ import Elementary
-from derive.exact.germ import Unsettled
+from derive.exact.towers.elementary_germ import Elementary
+from derive.exact.towers.germ import Unsettled
 from derive.language import parse_expression
 
 

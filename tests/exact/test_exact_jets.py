@@ -10,7 +10,7 @@ from flint import arb
 
 from derive.exact.balls import Unbounded, ball, evaluate_any, precise, values_of
 from derive.exact.jets import BITS, Jet, evaluate_jet, jets_at
-from derive.stages.parameterization import Parameterization
+from derive.model.parameterization import Parameterization
 
 POINT = {"x": Fraction(2, 3), "y": Fraction(3, 2), "D": Fraction(7, 3)}
 ORDER = 4

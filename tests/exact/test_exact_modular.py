@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.errors import InputError
-from derive.exact import linear
-from derive.exact.elements import build_elements
-from derive.exact.field import FunctionField
-from derive.exact.modular import (
+from derive.exact.field.elements import build_elements
+from derive.exact.field.function_field import FunctionField
+from derive.exact.linear import matrix as linear
+from derive.exact.linear.modular import (
     PRIME,
     Evaluator,
     Pole,

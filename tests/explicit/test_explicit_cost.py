@@ -12,13 +12,13 @@ import sympy
 
 from derive import Parameterization, VectorModel, Verdict, explicit_counterpart
 from derive.errors import NumericalError
-from derive.explicit.branch import critical_factors
-from derive.explicit.composition import find_composition
-from derive.explicit.cost import bounds_every_root, product_cost
+from derive.explicit.cost.composition import find_composition
+from derive.explicit.critical.bounds import bounds_every_root, product_cost
+from derive.explicit.critical.branch import critical_factors
 from derive.explicit.problem import pose_cost
 from derive.explicit.record import SquaredDistance
 from derive.explicit.regularize import representation_cost
-from derive.stages.notation import Notation
+from derive.model.notation import Notation
 from tests.explicit.witness import numeric_minimum
 
 b1, b2, b3, b4 = sympy.symbols("beta1:5", real=True)

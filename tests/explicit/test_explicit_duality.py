@@ -8,12 +8,12 @@ import sympy
 from flint import fmpq, fmpq_mat
 
 from derive import Parameterization, Verdict
-from derive.explicit.commuting import Subspace, find_subspaces, full_supports, vertices
-from derive.explicit.duality import find_dual, has_no_gap
-from derive.explicit.forms import copies, quadratic_forms
+from derive.explicit.cost.commuting import Subspace, find_subspaces, full_supports, vertices
+from derive.explicit.cost.duality import find_dual, has_no_gap
+from derive.explicit.cost.forms import copies, quadratic_forms
 from derive.explicit.problem import pose_cost
 from derive.explicit.regularize import representation_cost
-from derive.stages.notation import Notation
+from derive.model.notation import Notation
 from tests.explicit.witness import numeric_minimum
 
 NUCLEAR = "2*sqrt(beta1**2 + beta2**2 + beta3**2 + beta4**2 + 2*Abs(beta1*beta4 - beta2*beta3))"

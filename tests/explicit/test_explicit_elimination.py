@@ -10,7 +10,7 @@ from derive import Parameterization, VectorModel, Verdict, explicit_counterpart
 from derive.errors import InputError, NumericalError
 from derive.explicit.problem import pose, pose_cost
 from derive.explicit.regularize import least
-from derive.stages.notation import Notation
+from derive.model.notation import Notation
 from tests.explicit.witness import numeric_minimum
 
 TIED = {"p": "alpha", "m": "alpha"}

@@ -10,13 +10,13 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 
 from derive import Parameterization, Verdict
 from derive.errors import NumericalError
-from derive.explicit.algebraic import root_name
-from derive.explicit.eigenvalues import find_extreme
-from derive.explicit.forms import aligned, quadratic_forms
-from derive.explicit.nuclear import find_nuclear
+from derive.explicit.cost.algebraic import root_name
+from derive.explicit.cost.eigenvalues import find_extreme
+from derive.explicit.cost.forms import aligned, quadratic_forms
+from derive.explicit.cost.nuclear import find_nuclear
+from derive.explicit.critical.separation import is_out_of_reach
 from derive.explicit.problem import pose_cost
 from derive.explicit.regularize import explicit_counterpart
-from derive.explicit.separation import is_out_of_reach
 from tests.explicit.test_explicit_duality import cost_of, gram, product
 from tests.explicit.witness import numeric_minimum
 

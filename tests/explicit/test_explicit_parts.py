@@ -7,12 +7,12 @@ import pytest
 from flint import arb, ctx
 
 from derive import Parameterization
-from derive.exact.field import FunctionField
-from derive.explicit.critical import families, split
-from derive.explicit.elimination import eliminate, excluded
-from derive.explicit.feasible import BITS, feasible_distance, lies_below
+from derive.exact.field.function_field import FunctionField
+from derive.explicit.cost.feasible import BITS, feasible_distance, lies_below
+from derive.explicit.critical.elimination import eliminate, excluded
+from derive.explicit.critical.quadrics import definite_parts, sphere_axes, stereographic
+from derive.explicit.critical.real_points import families, split
 from derive.explicit.problem import Undecided, pose, pose_cost
-from derive.explicit.quadrics import definite_parts, sphere_axes, stereographic
 from derive.explicit.series import explicit_series, implicit_series
 
 FIELD = FunctionField(("x", "y", "z"))

@@ -11,15 +11,15 @@ import sympy
 
 from derive import Parameterization, Verdict, derive, regimes
 from derive.catalogue import entries
-from derive.check import check_text
-from derive.checking.text import Rejected
+from derive.certificate.checking.check import check_text
+from derive.certificate.checking.text import Rejected
 from derive.language import bind, to_sympy
-from derive.radial import RadialDerivation, in_components
-from derive.stages.dimension import components
-from derive.stages.notation import to_expr
-from derive.stages.scaled_start import with_scale
-from numerics.flow import flow
-from numerics.regimes import confirm_limits
+from derive.model.notation import to_expr
+from derive.regimes.scaled_start import with_scale
+from derive.vectors.components import components
+from derive.vectors.derivation import RadialDerivation, in_components
+from numerics.confirm.regimes import confirm_limits
+from numerics.flow.gradient import flow
 
 NAMES = [entry.id for entry in entries()]
 

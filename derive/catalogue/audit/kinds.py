@@ -1,0 +1,88 @@
+"""The kinds of printed formulas, each with what compares it: the place to plug in a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from derive.catalogue.audit.explicit import check_cost, check_explicit, check_limit_of_explicit
+from derive.catalogue.audit.finding import Finding
+from derive.catalogue.audit.identities import (
+    check_conserved,
+    check_equation,
+    check_hessian,
+    check_mirror_flow,
+)
+from derive.catalogue.audit.limits import check_limit
+from derive.catalogue.audit.metrics import (
+    check_kernel,
+    check_kernel_at_start,
+    check_rho,
+    check_rho_at_start,
+    check_warp,
+)
+from derive.catalogue.audit.paths import check_path
+from derive.catalogue.audit.potentials import check_bregman, check_gradient, check_mirror, check_Q
+from derive.catalogue.audit.rates import check_rate
+from derive.catalogue.audit.starts import check_time, check_variance
+from derive.catalogue.audit.subject import Subject
+from derive.catalogue.audit.widths import check_wide_limit
+from derive.catalogue.entry import Printed
+
+Check: TypeAlias = Callable[[Subject, Printed], Finding]
+
+
+KINDS: Mapping[str, Check] = {
+    "Q": check_Q,
+    "grad Q": check_gradient,
+    "mirror potential": check_mirror,
+    "Bregman divergence": check_bregman,
+    "path": check_path,
+    "K": check_kernel,
+    "rho": check_rho,
+    "K at the start": check_kernel_at_start,
+    "rho at the start": check_rho_at_start,
+    "g": check_warp,
+    "conserved": check_conserved,
+    "equation": check_equation,
+    "Hessian map": check_hessian,
+    "mirror flow": check_mirror_flow,
+    "representation cost": check_cost,
+    "limit of R_alpha": check_limit_of_explicit,
+    "R_alpha": check_explicit,
+    "limit": check_limit,
+    "limit of wide random starts": check_wide_limit,
+    "rate": check_rate,
+    "time rescaling": check_time,
+    "variance at the start": check_variance,
+}
+"""By kind, what compares the printed texts with the derivation.
+
+| kind | texts |
+|---|---|
+| Q | Q in beta1, beta2, ... (beta for one); q in s = |beta| and z's coefficient along beta_0 |
+| grad Q | its components |
+| mirror potential | as Q; linear terms are free |
+| Bregman divergence | D(beta, beta_0) |
+| path | beta in the dual variable z, or z1, z2, ... |
+| K, rho | the upper triangle row by row; the eigenvalues across and along beta |
+| K at the start, rho at the start | the same, of the start |
+| g | the warp |
+| conserved | functions of the weights |
+| equation | two sides or more, in the weights, the outputs and the start |
+| Hessian map, mirror flow | yes or no: is rho one; is there a warp g |
+| representation cost, limit of R_alpha | of one positive coordinate |
+| R_alpha | a polynomial in r and b |
+| limit | what Q tends to; the end of ``where`` says what tends to what: a symbol, a new name that
+scales the start, or a function of the start; weights in ``where`` are a path of starts |
+| limit of wide random starts | what Q tends to as k -> infinity and as the end of ``where``,
+a power of sigma sqrt(k), tends to 0 or infinity |
+| rate | bounds on a start symbol, in eps, d and norm = |b|_p, beyond which
+|beta|_p^p <= (1 + eps) norm^p; ``where`` gives p and what the symbol tends to |
+| time rescaling | by how much the flow is faster from a larger start |
+| variance at the start | of F, for independent normal weights of deviation sigma; k, where it is
+open, is the number of copies of one function that F is the sum of |
+
+Beside beta and the weights, texts may use the start symbols, beta_0 (beta1_0, s_0, ...) and what
+``where`` defines, in which weights are those at the start.
+"""

@@ -1,0 +1,219 @@
+"""Printed limits of Q in a start symbol, along a path of starts, or in a joint quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from sympy import Expr
+
+from derive.catalogue.audit.finding import Finding, agreement, misprint, unchecked
+from derive.catalogue.audit.leaf import Leaf, Point, checked, points, texts_of, without_modulus
+from derive.catalogue.audit.potentials import scale_words
+from derive.catalogue.audit.ratio import (
+    BALLS,
+    Build,
+    Different,
+    Elements,
+    Undefined,
+    compare,
+)
+from derive.catalogue.audit.subject import Subject
+from derive.catalogue.entry import Printed
+from derive.derivation import Derivation, derive
+from derive.errors import DeriveError
+from derive.exact.positivity import is_nonnegative
+from derive.exact.towers.elementary_germ import Elementary
+from derive.exact.towers.germ import Unsettled
+from derive.language import Name, Tree, names, parse_expression
+from derive.model.parameterization import Parameterization
+from derive.regimes.find import Regimes, regimes
+from derive.regimes.limit import Limit
+from derive.regimes.scaled_start import with_scale
+from derive.render.plain import plain
+from derive.vectors.components import components
+from derive.vectors.derivation import RadialDerivation
+from derive.verdict import Verdict
+
+PLANE = 2
+"""The dimension in which limits of a model of open dimension are taken: Q = q(s) + z.beta."""
+BOUNDS = tuple(Fraction(2) ** k for k in range(-8, 9))
+MONOTONE = "an increasing function of it, which has the same minimizer"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What tends to what, and what the other names stand for."""
+
+    what: Tree
+    toward: str
+    start: Mapping[str, Tree]
+    definitions: tuple[tuple[str, str], ...]
+
+
+def check_limit(subject: Subject, printed: Printed) -> Finding:
+    """Compare what Q tends to: free are a positive factor and an additive constant.
+
+    The last entry of ``where`` says what tends to what: a symbol of the start, a new name that
+    scales the whole start, or a function of the start. Weights in ``where`` are a path of starts.
+    """
+    if not printed.where:
+        return unchecked("the record does not say what tends to what")
+    p = _in_components(subject)
+    claim = _read(p, printed)
+    if claim.start:
+        p = _from(p, {**dict(p.start), **claim.start})
+    if isinstance(claim.what, Name) and claim.what.name not in dict(claim.definitions):
+        variable, more = claim.what.name, ""
+    else:
+        reason = _undecided_jointly(p, claim)
+        if reason:
+            return unchecked(reason)
+        variable = "scale"
+        what = printed.where[-1][0]
+        more = f"; Q depends on K(w_0) alone, and ({what})/K(w_0) is bounded both ways"
+    scaled = with_scale(p, variable)
+    # What was derived already serves where the path is that of the model.
+    known = subject.derivation
+    if not isinstance(known, Derivation) or known.parameterization is not scaled:
+        known = derive(scaled)
+    found = regimes(known, variable, (claim.toward,))
+    return compare_limit(found, printed, claim, subject.radial, more)
+
+
+def _in_components(subject: Subject) -> Parameterization:
+    d = subject.derivation
+    if isinstance(d, RadialDerivation):
+        return components(d.model, PLANE, along_axis=True)
+    return d.parameterization
+
+
+def _read(p: Parameterization, printed: Printed) -> Claim:
+    *rest, (what, toward) = printed.where
+    start = {name: parse_expression(text) for name, text in rest if name in p.weights}
+    definitions = tuple((name, text) for name, text in rest if name not in p.weights)
+    return Claim(parse_expression(what), toward, start, definitions)
+
+
+def _from(p: Parameterization, start: Mapping[str, Tree]) -> Parameterization:
+    """Return F from another start."""
+    known = {*p.weights, *names(tuple(start.values()))}
+    positive = [x for x in p.positive if x in known]
+    return Parameterization(p.trees, p.weights, start, positive, p.labels, p.parameters)
+
+
+def _undecided_jointly(p: Parameterization, claim: Claim) -> str:
+    """Return why the limit in a function of the start is not that of K(w_0), or nothing."""
+    known = regimes(derive(p), p.start_symbols[0], ())
+    if known.deciding is None or known.homogeneity is None:
+        return "Q is not proved to depend on the start through K(w_0) alone"
+    point = {name: Fraction(5 + k, 3) for k, name in enumerate(p.start_symbols)}
+    tower = Elementary(point, ())
+    leaf = Leaf(tower, dict(tower.known), point, 0)
+    for name, text in claim.definitions:
+        leaf.images[name] = leaf.read(checked(parse_expression(text), leaf))
+    quotient = tower.tidy(
+        leaf.read(checked(claim.what, leaf)) / leaf.read(known.kernel.matrix[0, 0])
+    )
+    positive = frozenset(p.positive)
+    bounds = [tower.field.constant(c) for c in BOUNDS]
+    above = any(is_nonnegative(quotient - c, positive) for c in bounds)
+    below = any(is_nonnegative(c - quotient, positive) for c in bounds)
+    return "" if above and below else "it is not proved to be in proportion to K(w_0)"
+
+
+def compare_limit(
+    found: Regimes, printed: Printed, claim: Claim, radial: bool, more: str
+) -> Finding:
+    """Compare the printed form with the one limit that was found; *more* says how it came."""
+    (limit,) = found.limits
+    if limit.finding.verdict is not Verdict.PROVED or limit.form is None:
+        return unchecked(f"the limit is not derived: {limit.finding.reason}")
+    if limit.form.Q is None:
+        return unchecked("the limit of Q is derived as a gradient only")
+    there = Subject(found.derivation)
+    (tree,) = texts_of(printed)
+    Q = limit.form.Q
+
+    def build(point: Point) -> tuple[Leaf, Elements, Elements]:
+        leaf = _leaf(there, limit, claim, point, tree)
+        if radial:
+            leaf.images["s"] = leaf.read(_length(there))
+        values = leaf.read(checked(tree, leaf)), leaf.read(without_modulus(Q, point))
+        given, derived = ([leaf.along(f, k) for k in range(leaf.d)] for f in values)
+        return leaf, given, derived
+
+    groups = list(points(there, [x.name for x in limit.coordinates]))
+    same = compare(build, groups)
+    method = _method(limit) + more
+    if isinstance(same, Undefined):
+        return unchecked(same.reason)
+    if isinstance(same, Different):
+        if _are_parallel(there, build, groups):
+            return agreement(method, (MONOTONE,))
+        reason = "no constant factor makes the gradients equal; values are gradients"
+        return misprint(reason, BALLS, _derived(limit), same.witnesses)
+    if same.sign <= 0:
+        return misprint("the sign", same.method, _derived(limit))
+    return agreement(method, scale_words(same))
+
+
+def _length(subject: Subject) -> Expr:
+    return sympy.sqrt(sympy.Add(*(b**2 for b in subject.betas)))
+
+
+def _leaf(there: Subject, limit: Limit, claim: Claim, point: Point, tree: Tree) -> Leaf:
+    """Return the leaf in the arguments of the limit, which are beta or beta - beta_0."""
+    for x, side in zip(limit.coordinates, limit.below, strict=False):
+        if side is None and point[x.name] < 0:
+            raise Unsettled("F does not reach there")
+    tower = Elementary(point, (tree,))
+    leaf = Leaf(tower, dict(tower.known), point, len(limit.coordinates))
+    for name, value in there.starts.items():
+        leaf.images.setdefault(name, leaf.read(value))
+    origin = limit.origin or (sympy.S.Zero,) * leaf.d
+    basis = sympy.eye(leaf.d) if limit.basis is None else limit.basis
+    moved = basis * sympy.Matrix(limit.coordinates)
+    for b, x, away in zip(there.betas, moved, origin, strict=True):
+        leaf.images[b.name] = tower.tidy(leaf.read(x) + leaf.read(away))
+    for name, text in claim.definitions:
+        leaf.images[name] = leaf.read(checked(parse_expression(text), leaf))
+    return leaf
+
+
+def _are_parallel(there: Subject, build: Build, groups: Sequence[Sequence[Point]]) -> bool:
+    """Tell whether coupled gradients are proved positive multiples of each other."""
+    if len(there.p.blocks) > 1 or there.p.d == 1:
+        return False
+    proved = False
+    for point in groups[0]:
+        try:
+            leaf, given, derived = build(point)
+        except (Unsettled, ZeroDivisionError, DeriveError):
+            continue
+        tower = leaf.tower
+        pairs = list(zip(given, derived, strict=True))
+        if not all(tower.is_zero(x * pairs[0][1] - y * pairs[0][0]) for x, y in pairs[1:]):
+            return False
+        if not tower.ball(pairs[0][0] / pairs[0][1]) > 0:
+            return False
+        proved = True
+    return proved
+
+
+def _method(limit: Limit) -> str:
+    order = "" if limit.error is None else f"; relative error {_order(limit)} {plain(limit.error)}"
+    unit = "" if limit.unit is None else f"; N = {plain(limit.unit)}"
+    return f"{limit.finding.reason}{unit}{order}"
+
+
+def _order(limit: Limit) -> str:
+    return "of order" if limit.sharp else "at most of order"
+
+
+def _derived(limit: Limit) -> str:
+    if limit.form is None or limit.form.Q is None or limit.unit is None:
+        raise AssertionError("a limit that is compared has a form")
+    return f"Q/N -> {plain(limit.form.Q)}, N = {plain(limit.unit)}, as {limit.point.text}"

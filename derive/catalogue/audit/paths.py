@@ -1,0 +1,224 @@
+"""Printed solutions beta = h(z) in the dual variable z against beta = grad Q*(mu).
+
+Along the flow grad Q(beta) = mu is in the row space of the data, so h is right, up to the sign and
+the scale of z, exactly when grad Q(h(z)) is a constant multiple of z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.catalogue.audit.finding import Finding, Witness, agreement, misprint, unchecked
+from derive.catalogue.audit.leaf import Leaf, Point, checked, points, texts_of
+from derive.catalogue.audit.ratio import (
+    BALLS,
+    NOT_ZERO,
+    Different,
+    Elements,
+    Undefined,
+    compare,
+    witness,
+)
+from derive.catalogue.audit.subject import Subject
+from derive.catalogue.entry import Printed
+from derive.errors import DeriveError
+from derive.exact.towers.elementary_germ import Elementary
+from derive.exact.towers.germ import Unsettled
+from derive.language import from_sympy, parse_expression, to_sympy
+from derive.language.tree import Tree
+from derive.potential.piece import Piece
+from derive.render.plain import plain
+
+PLACES = tuple(Fraction(x) for x in ("1/50", "1/30", "1/70", "1/40", "-1/60", "1/90"))
+
+
+def check_path(subject: Subject, printed: Printed) -> Finding:
+    """Compare a printed solution with the derived one."""
+    if subject.curve is not None:
+        return _check_curve(subject, printed)
+    gradient = subject.gradient
+    if gradient is None or subject.radial:
+        return unchecked("grad Q is not derived in closed form in these coordinates")
+    names = _dual_names(len(subject.betas))
+    trees = texts_of(printed)
+
+    def build(point: Point) -> tuple[Leaf, Elements, Elements]:
+        leaf = _dual_leaf(subject, printed, trees, point)
+        for beta, tree in zip(subject.betas, trees, strict=True):
+            leaf.images[beta.name] = leaf.read(checked(tree, leaf))
+        y = [leaf.read(x) for x in gradient]
+        field, d = leaf.tower.field, len(names)
+        identity = [field.one if i == j else field.zero for i in range(d) for j in range(d)]
+        return leaf, [leaf.tower.derivative(x, j) for x in y for j in range(d)], identity
+
+    same = compare(build, _groups(subject, names))
+    if isinstance(same, Undefined):
+        return unchecked(same.reason)
+    if isinstance(same, Different):
+        reason = "grad Q(h(z)) is not a constant multiple of z; values are d grad Q(h)/dz and 1"
+        return misprint(reason, BALLS, _derived(subject, gradient, names), same.witnesses)
+    if same.sign == 0:
+        reason = "it stays where it is for every z"
+        shown = _standing(subject, same.leaf, gradient, trees)
+        return misprint(reason, same.method, _derived(subject, gradient, names), shown)
+    tower = same.leaf.tower
+    at_zero, start = _at_zero(subject, same.leaf, names, trees)
+    away = [x - y for x, y in zip(at_zero, start, strict=True)]
+    if any(not tower.ball(x).contains(0) for x in away):
+        reason = "z = 0 is not where the flow starts; values are h(0) and beta_0"
+        shown = (witness(same.leaf, at_zero, start),)
+        return misprint(reason, NOT_ZERO, _derived(subject, gradient, names), shown)
+    if not all(tower.is_zero(x) for x in away):
+        return unchecked("h(0) = beta_0 as far as 70 digits tell, which proves nothing")
+    return agreement(same.method, _dual_words(same.factor))
+
+
+def _standing(
+    subject: Subject, leaf: Leaf, gradient: Sequence[Expr], trees: Sequence[Tree]
+) -> tuple[Witness, ...]:
+    """Return h(z) beside the derived solution with mu = z."""
+    solutions = _inverse(subject, gradient, list(leaf.point)[: leaf.d])
+    if solutions is None:
+        return ()
+    printed = [leaf.read(t) for t in trees]
+    return (witness(leaf, printed, [leaf.read(x) for x in solutions]),)
+
+
+def _derived(subject: Subject, gradient: Sequence[Expr], names: Sequence[str]) -> str:
+    """Return beta = h(z), or grad Q = z where that was not solved, with z = grad Q."""
+    solutions = _inverse(subject, gradient, names)
+    if solutions is None:
+        return "; ".join(f"{plain(g)} = {z}" for g, z in zip(gradient, names, strict=True))
+    pairs = zip(subject.betas, solutions, strict=True)
+    return "; ".join(f"{b} = {plain(x)}" for b, x in pairs) + f", {', '.join(names)} = grad Q"
+
+
+def _inverse(subject: Subject, gradient: Sequence[Expr], names: Sequence[str]) -> list[Expr] | None:
+    """Return beta as a function of z with grad Q(beta) = z, each proved, or None."""
+    found = []
+    for b, g, name in zip(subject.betas, gradient, names, strict=True):
+        z = Symbol(name, real=True)
+        if g.free_symbols & set(subject.betas) != {b}:
+            return None
+        accepted = [x for x in sympy.solve(g - z, b) if _solves(g.subs(b, x) - z, name)]
+        if len(accepted) != 1:
+            return None
+        found.append(accepted[0])
+    return found
+
+
+def _solves(residual: Expr, name: str) -> bool:
+    """Tell whether an expression is proved 0 near a point."""
+    try:
+        tree = from_sympy(residual)
+        others = [s.name for s in residual.free_symbols if s.name != name]
+        point = {name: PLACES[0], **{x: Fraction(2 + k) for k, x in enumerate(others)}}
+        tower = Elementary(point, [tree])
+        return tower.is_zero(tower.read(tree))
+    except (Unsettled, DeriveError):
+        return False
+
+
+def _at_zero(
+    subject: Subject, leaf: Leaf, names: Sequence[str], trees: Sequence[Tree]
+) -> tuple[Elements, Elements]:
+    """Return h(0) and beta_0."""
+    images = {**leaf.images, **dict.fromkeys(names, leaf.tower.field.zero)}
+    at_zero = [leaf.tower.read(tree, images) for tree in trees]
+    return at_zero, [leaf.images[f"{beta}_0"] for beta in subject.betas]
+
+
+def _check_curve(subject: Subject, printed: Printed) -> Finding:
+    """Compare h(z) with the derived curve at kappa z, kappa from the slopes at z = 0."""
+    piece = subject.curve
+    if piece is None or piece.curve is None:
+        raise AssertionError("a parametric Q has a curve")
+    curve, trees = piece.curve, texts_of(printed)
+    z = Symbol("z")
+    h = _expression(printed, trees[0], curve.beta, z)
+    parameter = curve.parameter
+    try:
+        slopes = h.diff(z).subs(z, 0), curve.beta.diff(parameter).subs(parameter, 0)
+        kappa = sympy.powsimp(sympy.simplify(slopes[0] / slopes[1]), force=True)
+    except (ValueError, TypeError, ZeroDivisionError):
+        return unchecked("the slope of the printed solution at z = 0 is not known")
+    derived = curve.beta.subs(parameter, kappa * z)
+    # The gradient is a multiple of the parameter: its derivative is the factor.
+    unit = sympy.powsimp(piece.gradient[0].diff(parameter) * kappa)
+
+    def build(point: Point) -> tuple[Leaf, Elements, Elements]:
+        origin = _dual_leaf(subject, printed, trees, {**point, "z": Fraction(0)})
+        slope = [origin.tower.derivative(origin.read(x), 0) for x in (h, derived)]
+        if not origin.tower.ball(slope[0] - slope[1]).contains(0):
+            raise Unsettled("kappa is not the quotient of the slopes")
+        leaf = _dual_leaf(subject, printed, trees, point)
+        return leaf, [leaf.read(trees[0])], [leaf.read(derived)]
+
+    same = compare(build, _groups(subject, ("z",)))
+    if isinstance(same, Undefined):
+        return unchecked(same.reason)
+    if isinstance(same, Different) or same.factor not in (1, None):
+        reason = "it differs for every scale of z; the derived values are for equal slopes at z = 0"
+        witnesses = same.witnesses if isinstance(same, Different) else ()
+        return misprint(reason, BALLS, _in_dual_time(piece), witnesses)
+    return agreement(same.method, _dual_words(unit))
+
+
+def _in_dual_time(piece: Piece) -> str:
+    """Return beta = h(mu) with grad Q = mu."""
+    if piece.curve is None:
+        raise AssertionError("a parametric Q has a curve")
+    z, mu = piece.curve.parameter, Symbol("mu", real=True)
+    unit = piece.gradient[0].diff(z)
+    return f"{piece.betas[0]} = {plain(piece.curve.beta.subs(z, mu / unit))}, mu = grad Q"
+
+
+def _expression(printed: Printed, tree: Tree, like: Expr, z: Symbol) -> Expr:
+    """Return the printed text in the symbols of a derived expression."""
+    symbols = {s.name: s for s in like.free_symbols if s.name != "z"}
+    symbols["z"] = z
+    for name, text in printed.where:
+        value = parse_expression(text)
+        symbols[name] = to_sympy(value, symbols)
+    return to_sympy(tree, symbols)
+
+
+def _dual_names(d: int) -> tuple[str, ...]:
+    return ("z",) if d == 1 else tuple(f"z{i + 1}" for i in range(d))
+
+
+def _groups(subject: Subject, names: Sequence[str]) -> list[list[dict[str, Fraction]]]:
+    """Return the points of :func:`points` with small values of the dual variable."""
+    groups = []
+    for group in points(subject, names):
+        for shift, point in enumerate(group[: len(PLACES)]):
+            for k, name in enumerate(names):
+                point[name] = PLACES[(shift + k) % len(PLACES)]
+        groups.append(group[: len(PLACES)])
+    return groups
+
+
+def _dual_leaf(subject: Subject, printed: Printed, trees: Sequence[Tree], point: Point) -> Leaf:
+    tower = Elementary(point, trees)
+    leaf = Leaf(tower, dict(tower.known), point, len(subject.betas))
+    for name, value in subject.starts.items():
+        leaf.images.setdefault(name, leaf.read(value))
+    for name, text in printed.where:
+        leaf.images[name] = leaf.read(checked(parse_expression(text), leaf))
+    return leaf
+
+
+def _dual_words(factor: Expr | None) -> tuple[str, ...]:
+    """Name the scale of the dual variable: grad Q(h(z)) = factor z."""
+    if factor is None:
+        return ("the scale of the dual variable",)
+    if factor == 1:
+        return ()
+    if factor == -1:
+        return ("the sign of the dual variable",)
+    kind = "sign and scale" if factor.could_extract_minus_sign() else "scale"
+    return (f"{kind} of the dual variable: grad Q = {plain(factor)} * z",)

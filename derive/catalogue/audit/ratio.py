@@ -1,0 +1,217 @@
+"""Whether two lists of functions agree up to one factor that is constant on the leaf."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import sympy
+from flint import ctx, fmpq
+from sympy import Expr, Symbol
+
+from derive.catalogue.audit.finding import Witness
+from derive.catalogue.audit.leaf import Leaf, Point
+from derive.errors import DeriveError
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.towers.germ import BITS, Unsettled
+from derive.inverse.smooth import expressions
+from derive.model.notation import rational, to_expr
+
+Elements: TypeAlias = Sequence[RationalFunction]
+Build: TypeAlias = Callable[[Point], tuple[Leaf, Elements, Elements]]
+"""From a point to what was printed and what was derived there."""
+
+BALLS = "balls that do not overlap"
+NOT_ZERO = "a ball that excludes 0"
+"""How values that differ were told apart."""
+
+ENOUGH = 4
+STARTS = 2
+TRIALS = 2
+"""Points of a leaf at which a proof is tried: what fails at two fails at all."""
+
+EXPONENTS = (1, -1, 2, -2, 3, -3, 4, -4)
+LARGEST_DENOMINATOR = 10_000
+DIGITS = 20
+
+
+@dataclass(frozen=True)
+class Proportional:
+    """Printed = factor times derived.
+
+    Attributes:
+        factor: in start symbols; None where it is known at points only.
+        exact: whether it was proved by algebra; else by balls at several points.
+        sign: of the factor.
+        leaf: where it was seen.
+    """
+
+    factor: Expr | None
+    exact: bool
+    sign: int
+    leaf: Leaf
+    value: Any
+
+    @property
+    def method(self) -> str:
+        """How it was decided, in words."""
+        return "exact identity" if self.exact else f"to {DIGITS} digits at {STARTS * ENOUGH} points"
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """They were not compared, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Different:
+    """No constant factor makes them equal, as two points of one leaf show."""
+
+    witnesses: tuple[Witness, ...]
+
+
+Comparison: TypeAlias = Proportional | Different | Undefined
+
+
+def compare(build: Build, groups: Iterable[Sequence[Point]]) -> Comparison:
+    """Decide whether printed and derived agree up to a constant factor.
+
+    Args:
+        build: what to compare, at a point.
+        groups: points; those of one group belong to one start.
+
+    Returns:
+        Proportional: proved, or seen at :data:`ENOUGH` points from each of two starts.
+        Different: refuted. Undefined: neither, as at no point both could be read.
+    """
+    undefined, agreed = Undefined("there is no point to compare at"), 0
+    for group in groups:
+        found = _along_one_leaf(build, group)
+        if isinstance(found, Undefined):
+            undefined = found
+            continue
+        agreed += 1
+        if isinstance(found, Different) or found.exact or agreed == STARTS:
+            return found
+    return undefined
+
+
+def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
+    """Compare at several points, of all signs: what is proved near one holds on its branch."""
+    seen: list[tuple[Leaf, Elements, Elements, Any]] = []
+    proved: Proportional | None = None
+    undefined = Undefined("too few points of one leaf were in the domain")
+    for point in group:
+        try:
+            leaf, printed, derived = build(point)
+            quotient = _quotient(leaf, printed, derived)
+        except (Unsettled, ZeroDivisionError, DeriveError) as error:
+            undefined = Undefined(str(error) or "a division by zero")
+            continue
+        if quotient is None:
+            return Different((witness(leaf, printed, derived),))
+        if proved is None and len(seen) < TRIALS:
+            proved = _proved(leaf, printed, derived)
+        seen.append((leaf, printed, derived, quotient))
+        if not seen[0][-1].overlaps(quotient):
+            return Different(tuple(witness(*x[:3]) for x in (seen[0], seen[-1])))
+        if len(seen) == ENOUGH and proved is None:
+            if any(known[-1].rel_accuracy_bits() < DIGITS / math.log10(2) for known in seen):
+                return Undefined(f"the values are not known to {DIGITS} digits")
+            return Proportional(None, False, 1 if quotient > 0 else -1, leaf, quotient)
+    return proved or undefined
+
+
+def compare_here(leaf: Leaf, printed: Elements, derived: Elements) -> Proportional | None:
+    """Return the factor if it is proved at one point."""
+    try:
+        return _proved(leaf, printed, derived)
+    except (Unsettled, ZeroDivisionError):
+        return None
+
+
+def _quotient(leaf: Leaf, printed: Elements, derived: Elements) -> Any:
+    """Return the ball of the common quotient at the point; None where there is no common one."""
+    tower = leaf.tower
+    common = None
+    for p, d in zip(printed, derived, strict=True):
+        if tower.ball(d).contains(0):
+            if not tower.ball(p).contains(0):
+                return None
+            continue
+        with ctx.workprec(BITS):
+            here = tower.ball(p) / tower.ball(d)
+        if common is not None and not common.overlaps(here):
+            return None
+        common = here
+    if common is None:
+        raise Unsettled("all derived values are 0 here")
+    return common
+
+
+def _proved(leaf: Leaf, printed: Elements, derived: Elements) -> Proportional | None:
+    """Return the factor if it, or a power of it, is proved constant and common."""
+    tower = leaf.tower
+    quotients = []
+    for p, d in zip(printed, derived, strict=True):
+        if tower.is_zero(d):
+            if not tower.is_zero(p):
+                return None
+            continue
+        quotients.append(tower.tidy(p / d))
+    for power in (1, 2, 4):
+        raised = [tower.tidy(q**power) for q in quotients]
+        same = all(tower.is_zero(x - raised[0]) for x in raised[1:])
+        if same and leaf.is_constant(raised[0]):
+            value = tower.ball(quotients[0])
+            sign = 0 if tower.is_zero(raised[0]) else 1 if value > 0 else -1
+            factor = sign * written(leaf, quotients[0], power, sign)
+            return Proportional(factor, True, sign, leaf, value)
+    return None
+
+
+def written(leaf: Leaf, constant: RationalFunction, power: int, sign: int) -> Expr:
+    """Return |constant| in start symbols, short where it is a number times a power of one."""
+    tower, one = leaf.tower, leaf.tower.field.one
+    symbols = {name: Symbol(name, positive=True) for name in leaf.point}
+    constants = list(leaf.point)[leaf.d :]
+    for name, k in ((None, 0), *((n, k) for n in constants for k in EXPONENTS)):
+        unit = one if name is None else tower.known[name] ** k
+        # A relation between roots may show in a higher power only.
+        for n in (power, 2 * power, 4 * power):
+            raised = tower.tidy((constant * unit) ** n)
+            number = nearest(tower.ball(raised))
+            if number is None:
+                break
+            if tower.is_zero(raised - tower.field.constant(number)):
+                value = abs(rational(number)) ** sympy.Rational(1, n)
+                return value if name is None else value / symbols[name] ** k
+    raised = tower.tidy((sign * constant) ** power)
+    expression = to_expr(raised, expressions(tower, symbols))
+    return sympy.factor(sympy.powsimp(expression)) ** sympy.Rational(1, power)
+
+
+def nearest(ball: Any) -> Fraction | None:
+    """Return the fraction of a small denominator in a ball, or None."""
+    found = Fraction(float(ball.mid())).limit_denominator(LARGEST_DENOMINATOR)
+    return found if ball.contains(fmpq(found.numerator, found.denominator)) else None
+
+
+def witness(leaf: Leaf, printed: Elements, derived: Elements) -> Witness:
+    """Return the values at the point of a leaf."""
+    return Witness(
+        tuple((name, str(x)) for name, x in leaf.point.items()),
+        tuple(digits(leaf.tower.ball(x)) for x in printed),
+        tuple(digits(leaf.tower.ball(x)) for x in derived),
+    )
+
+
+def digits(ball: Any) -> str:
+    """Return the leading digits of a ball."""
+    shown = str(ball.str(12, radius=False))
+    return "0" if ball.contains(0) else shown

@@ -1,0 +1,120 @@
+"""Check a certificate without trusting whoever wrote it: exact identities, and no search.
+
+Everything is recomputed from the text of F; only Python and python-flint are used. A function is
+a quotient of integer polynomials in weights, constants and *generators* (exp, log, powers, ...)
+with their derivatives. It is zero when its numerator leaves no remainder by the relations of roots
+and of the leaf; it is not zero when its value at a start, or that of a derivative along the fields
+X_a = grad F_a, is not, in rationals or in balls without 0. Every divisor is shown to be other
+than zero. Numbers are texts such as "-3/2"; labels count the outputs from 1. A certificate is::
+
+    {"format": "regderive-certificate", "version": 2, "outputs": ["a*u1", "a*u2"],
+     "weights": ["a", "u1", "u2"], "parameters": [], "definitions": [],
+     "start": {"a": "a_0", ...},            w_0, rational in start symbols
+     "at": {"a_0": "2", ...},               all start symbols and parameters in numbers
+     "ties": [{"zero": f, "main": w}, ...], relations that determine some of the weights
+     "verdict": "PROVED",
+     "claims": [{"claim": kind, ...}, ...]}
+
+Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a name, with its "value" at
+w_0 if f is conserved, and "root of" a polynomial of which it is a simple real root, "above" others
+being larger; {"of": "sqrt(...)", "is": f} a call that is a known function; {"zero": f, "main": x}
+what is 0 on the leaf, as it is at w_0 and its derivatives along X_a are where it is, solved for x.
+Claims, with K_ab = <X_a, X_b>:
+
+laws: <grad c, X_a> = 0, with "values" at w_0, independent at "point"; all of them, if p - n
+    "brackets" are independent there.
+hessian, warp: with H = 0, or the forced H, and V from "paths"
+(:mod:`derive.certificate.checking.flow`),
+    "structure" has c with [X_a, X_b] = H_a X_b - H_b X_a + c V, [X_a, V] = -omega X_a + c V,
+    [V, V'] = c V, and V F = 0, hence V K = omega K; eta with eta(X_a) = H_a, eta(V) = omega is
+    closed.
+no hessian, no warp: one of ``Flow.sides`` fails: the numerator of left - right, differentiated
+    "along" fields, is not 0 at the start; nor is det K, differentiated along "regular".
+dual, form: X_a g = H_a g and X_a y_b = g delta_ab; in a form y = grad Q as printed, which is 0 at
+    w_0, X_a Q = sum_b K_ab y_b, g > 0 at w_0; "equal" are texts that say the same. A form is
+    written in beta, constants, roots and the "parameter" z of a "curve" beta = h(z).
+not certified: "what" was printed that this certificate does not prove; always shown.
+
+Exact are all identities. By balls, at the start "at", are: which branch a root is, the signs of g,
+of roots and of arguments of log, and that values are other than 0.
+
+PROVED: X_a and V span all brackets, so the leaf of w_0 is tangent to them and eta = d log g on it.
+theta_b = sum_c (K^-1)_bc dF_c has theta_b(X_a) = delta_ab, theta_b(V) = 0; by the structure
+g theta_b is closed, dy_b, and y_b is a function of beta as V y_b = 0; dy_b/dbeta_c = g (K^-1)_bc is
+symmetric: y = grad Q. That is on the part of the leaf around w_0 where all calls are analytic and
+nothing divides by 0. REFUTED: the Gram minors of K leave one H for any warp, hence all of
+``Flow.sides`` on the whole leaf; one of them fails there. Otherwise UNDECIDED.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from derive.certificate.checking.claims import Checker
+from derive.certificate.checking.printed import compare
+from derive.certificate.checking.text import NotACertificate, Rejected, require
+
+FORMAT, VERSION = "regderive-certificate", 2
+_FAULTS = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
+__all__ = ["FORMAT", "VERSION", "NotACertificate", "Rejected", "Report", "check", "check_text"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was accepted: the verdict, one line for each claim, and what is not certified."""
+
+    verdict: str
+    accepted: tuple[str, ...]
+    open: tuple[str, ...]
+
+
+def check(record: Any) -> Report:
+    """Return what a certificate proves.
+
+    Raises:
+        NotACertificate: the record is none.
+        Rejected: a claim, or the verdict, does not follow; one line says which and how.
+    """
+    return _check(record)[1]
+
+
+def _check(record: Any) -> tuple[Checker, Report]:
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise NotACertificate(f"the format is not {FORMAT}")
+    if record.get("version") != VERSION:
+        raise NotACertificate(f"the version is not {VERSION}")
+    try:
+        checker, accepted, uncertified = Checker(record), [], []
+        for n, claim in enumerate(record["claims"], 1):
+            try:
+                kind = checker.accept(claim)
+            except Rejected as why:
+                raise Rejected(f"claim {n} ({claim['claim']!s:.20}): {why}") from None
+            where = ", ".join(f"beta{a}" for a in claim.get("outputs", ()))
+            if kind == "not certified":
+                uncertified.append(claim["what"])
+            else:
+                accepted.append(f"{kind} ({where})" if where else kind)
+        verdict = checker.verdict()
+    except _FAULTS as fault:
+        raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
+    require(record["verdict"] == verdict, f"verdict: the claims imply {verdict}")
+    return checker, Report(verdict, tuple(accepted), tuple(uncertified))
+
+
+def check_text(text: str) -> Report:
+    """Check a JSON text: a certificate, or a record that has one and must print what it says."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as fault:
+        raise NotACertificate(f"no JSON: {fault}") from None
+    if not isinstance(record, dict) or "certificate" not in record:
+        return check(record)
+    checker, report = _check(record["certificate"])
+    try:
+        compare(record, checker, report)
+    except _FAULTS as fault:
+        raise NotACertificate(f"the record around it is incomplete ({fault})") from None
+    return report

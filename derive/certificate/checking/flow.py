@@ -1,0 +1,119 @@
+"""Gradient flow on the outputs: the fields, the kernel, the forced warp, brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flint import arb, arb_mat, ctx
+
+from derive.certificate.checking.function import BITS, Function
+from derive.certificate.checking.space import Space
+from derive.certificate.checking.text import require
+
+
+class Flow:
+    """Gradient flow on outputs: X_a, K, the forced H, and vertical fields V of paths.
+
+    H_a (K_aa K_bb - K_ab^2) = K_aa B_abb - K_ab B_aba with B_abc = X_a K_bc - X_b K_ac. A path
+    (a, b) names V = [X_a, X_b] - H_a X_b + H_b X_a, and (path, m) the field [X_m, V] + omega X_m
+    with omega = V K_11 / K_11.
+    """
+
+    def __init__(
+        self, space: Space, outputs: Sequence[Function], fields: Sequence[Any], warped: bool
+    ) -> None:
+        self.space, self.F, self.warped = space, list(outputs), warped
+        self.X: list[list[Function]] = list(fields)
+        self.K = [[self.along(x, f) for f in outputs] for x in self.X]
+        self.d, self.zero = len(self.F), space.number(0)
+        self.H = [self.warp(a) if warped and self.d > 1 else self.zero for a in range(self.d)]
+        self.vertical: dict[tuple[int, ...], tuple[list[Function], Function]] = {}
+
+    def with_warp(self, warped: bool) -> Flow:
+        """Return this with the forced H, or with H = 0."""
+        return Flow(self.space, self.F, self.X, warped)
+
+    def along(self, x: Sequence[Function], f: Function) -> Function:
+        """Return <x, grad f>."""
+        return self.space.along(x, f)
+
+    def bracket(self, x: Sequence[Function], y: Sequence[Function]) -> list[Function]:
+        """Return [x, y] = (Dy) x - (Dx) y."""
+        return [self.along(x, yk) - self.along(y, xk) for xk, yk in zip(x, y, strict=True)]
+
+    def warp(self, a: int) -> Function:
+        """Return the only possible X_a log g."""
+        K, X, b = self.K, self.X, 1 if a == 0 else 0
+        first = self.along(X[a], K[b][b]) - self.along(X[b], K[a][b])
+        second = self.along(X[a], K[b][a]) - self.along(X[b], K[a][a])
+        return (K[a][a] * first - K[a][b] * second) / (K[a][a] * K[b][b] - K[a][b] ** 2)
+
+    def position(self, label: Any) -> int:
+        """Return the place of the output that claims call *label*."""
+        require(type(label) is int and 1 <= label <= self.d, f"there is no output {label!s:.20}")
+        return int(label) - 1
+
+    def field(self, path: Sequence[int]) -> tuple[list[Function], Function]:
+        """Return V and omega of a path."""
+        require(2 <= len(path) <= 12, "a path has two numbers of outputs or more")
+        if tuple(path) not in self.vertical:
+            *before, m = path
+            a, x, y = before[0], self.X[m], self.X[before[0]]
+            if len(before) == 1:
+                terms = zip(self.bracket(y, x), y, x, strict=True)
+                v = [z - self.H[a] * xk + self.H[m] * yk for z, yk, xk in terms]
+            else:
+                w, rate = self.field(before)
+                v = [z + rate * xk for z, xk in zip(self.bracket(x, w), x, strict=True)]
+            idle = all(vk.is_zero() for vk in v)
+            omega = self.zero if idle else self.along(v, self.K[0][0]) / self.K[0][0]
+            self.vertical[tuple(path)] = v, omega
+        return self.vertical[tuple(path)]
+
+    def sides(self, kind: str, path: Sequence[int], pair: Sequence[int]) -> tuple[Any, Any]:
+        """Return both sides of a condition that every warp (H = 0: none) needs on the leaf.
+
+        equation (a, b, c): H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac. factor (path; i, j):
+        V K_ij = omega K_ij. closed (path): eta is closed on the last two of its fields.
+        """
+        H, K, X = self.H, self.K, self.X
+        *before, m = path
+        if kind == "equation" and len(path) == 3:
+            a, b = before
+            right = self.along(X[a], K[b][m]) - self.along(X[b], K[a][m])
+            return H[a] * K[b][m] - H[b] * K[a][m], right
+        v, omega = self.field(path)
+        if kind == "factor" and len(pair) == 2:
+            entry = K[pair[0]][pair[1]]
+            return self.along(v, entry), omega * entry
+        require(kind == "closed", f"there is no condition of the kind {kind!s:.20}")
+        if len(before) == 1:
+            return self.along(X[before[0]], H[m]) - self.along(X[m], H[before[0]]), omega
+        w, rate = self.field(before)
+        return self.along(X[m], rate) - self.along(w, H[m]) + rate * H[m], omega
+
+    def nested(self, tree: Any, depth: int = 0) -> list[Function]:
+        """Return X_a for a number a, and the bracket of two for a pair."""
+        if isinstance(tree, int):
+            return self.X[self.position(tree)]
+        require(isinstance(tree, list) and len(tree) == 2 and depth < 12, "a bracket is a pair")
+        return self.bracket(self.nested(tree[0], depth + 1), self.nested(tree[1], depth + 1))
+
+
+def independent(rows: Sequence[Sequence[Any]]) -> bool:
+    """Tell whether rows of values are shown to be independent: their Gram determinant is > 0."""
+    with ctx.workprec(BITS):
+        matrix = arb_mat([[arb(x) for x in row] for row in rows] or [[arb(1)]])
+        return bool((matrix * matrix.transpose()).det() > 0)
+
+
+def determinant(matrix: Sequence[Sequence[Function]]) -> Function:
+    """Return a determinant, by expansion."""
+    require(len(matrix) <= 7, "a determinant is too large to be expanded")
+    total, rest = matrix[0][0], matrix[1:]
+    for j, x in enumerate(matrix[0]):
+        minor = [[*row[:j], *row[j + 1 :]] for row in rest]
+        term = x * determinant(minor) if minor else x
+        total = term if j == 0 else total - term if j % 2 else total + term
+    return total

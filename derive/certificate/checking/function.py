@@ -1,0 +1,186 @@
+"""Exact functions for the checker of certificates: quotients of polynomials, and their values.
+
+A function is a quotient of integer polynomials in weights, constants and *generators*: calls such
+as exp(w) and powers such as sqrt(u**2 + v**2) or p**D, with their derivatives. An identity holds
+when its numerator leaves no remainder by the relations; that needs no independence of generators,
+since a combination of true relations is true. That a function is *not* zero is only concluded from
+a value, in rationals or in balls. All divisors are kept, so that the checker can see to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from flint import acb, acb_poly, arb, ctx, fmpq, fmpz_poly
+
+from derive.certificate.checking.text import require
+
+if TYPE_CHECKING:
+    from derive.certificate.checking.space import Space
+
+BITS = 320
+TERMS, DEGREE, DIGITS, WORK = 300_000, 2_000, 20_000, 30_000_000
+
+
+def times(a: Any, b: Any) -> Any:
+    """Return the product of two polynomials, refusing what would not end."""
+    fits = len(a) * len(b) <= TERMS and a.total_degree() + b.total_degree() <= DEGREE
+    short = all(x.is_zero() or x.leading_coefficient().bit_length() < DIGITS for x in (a, b))
+    require(fits and short, "an expression is too large to be expanded")
+    return a * b
+
+
+class Function:
+    """A quotient of two integer polynomials in the names of a :class:`Space`."""
+
+    def __init__(self, space: Space, top: Any, bottom: Any) -> None:
+        space.work += len(top) * len(bottom)
+        require(space.work < WORK, "the certificate takes too much work")
+        if not bottom.is_one():
+            common = top.gcd(bottom) if bottom.leading_coefficient() > 0 else -top.gcd(bottom)
+            top, bottom = top / common, bottom / common
+        self.space, self.top, self.bottom = space, top, bottom
+
+    def _of(self, top: Any, bottom: Any) -> Function:
+        return Function(self.space, top, bottom)
+
+    def __add__(self, other: Function) -> Function:
+        common = self.bottom.gcd(other.bottom)
+        left, right = other.bottom / common, self.bottom / common
+        top = times(self.top, left) + times(other.top, right)
+        return self._of(top, times(self.bottom, left))
+
+    def __sub__(self, other: Function) -> Function:
+        return self + self._of(-other.top, other.bottom)
+
+    def __mul__(self, other: Function) -> Function:
+        return self._of(times(self.top, other.top), times(self.bottom, other.bottom))
+
+    def __truediv__(self, other: Function) -> Function:
+        require(not other.top.is_zero(), "a divisor is zero")
+        self.space.divisors[str(other.top)] = other.top
+        return self._of(times(self.top, other.bottom), times(self.bottom, other.top))
+
+    def __pow__(self, n: int) -> Function:
+        base, result = self if n >= 0 else self.space.number(1) / self, self.space.number(1)
+        for digit in bin(abs(n))[2:]:
+            result = result * result * base if digit == "1" else result * result
+        return result
+
+    def is_zero(self) -> bool:
+        """Tell whether this is zero by the relations; True is a proof."""
+        return bool(self.space.reduce(self.top).is_zero())
+
+    def uses(self, k: int) -> bool:
+        """Tell whether polynomial variable k occurs."""
+        return bool(self.top.degrees()[k] > 0 or self.bottom.degrees()[k] > 0)
+
+    def partial(self, k: int) -> Function:
+        """Return the derivative by one polynomial variable, all others held fixed."""
+        top, bottom = self.top, self.bottom
+        slope = times(top.derivative(k), bottom) - times(top, bottom.derivative(k))
+        return self._of(slope, times(bottom, bottom))
+
+    def derivative(self, k: int) -> Function:
+        """Return the derivative by weight or constant k, that of generators by their rules."""
+        total, space = self.partial(k), self.space
+        for j in range(space.size, space.size + len(space.generators)):
+            if self.uses(j):
+                total = total + self.partial(j) * space.slope_of(j, k)
+        return total
+
+    def at(self, values: Sequence[Any]) -> Any:
+        """Return the value: exact, or a ball where one of the values is a ball."""
+        with ctx.workprec(BITS):
+            top, bottom = evaluated(self.top, values), evaluated(self.bottom, values)
+            require(not_zero(bottom), "the point is a pole")
+            return top / bottom
+
+    def into(self, images: Sequence[Function]) -> Function:
+        """Substitute functions for the first polynomial variables."""
+        space, sides = self.space, []
+        for polynomial in (self.top, self.bottom):
+            total = space.number(0)
+            for exponents, coefficient in polynomial.to_dict().items():
+                term = space.number(int(coefficient))
+                for f, n in zip([*images, *space.symbols[len(images) :]], exponents, strict=True):
+                    term = term * f ** int(n) if n else term
+                total = total + term
+            sides.append(total)
+        return sides[0] / sides[1]
+
+
+def evaluated(polynomial: Any, values: Sequence[Any]) -> Any:
+    """Return the value of a polynomial at rationals and balls."""
+    total: Any = fmpq(0)
+    for exponents, coefficient in polynomial.to_dict().items():
+        term: Any = fmpq(coefficient)
+        for x, n in zip(values, exponents, strict=False):
+            term = term * x ** int(n) if n else term
+        total = total + term
+    return total
+
+
+def remainder(polynomial: Any, relation: Any, k: int) -> tuple[Any, int]:
+    """Return r, of lower degree in variable k, and n: lead^n polynomial = q relation + r."""
+    degree, steps = int(relation.degrees()[k]), 0
+    if polynomial.is_zero() or polynomial.degrees()[k] < degree:
+        return polynomial, steps
+    symbol, lead = relation.context().gens()[k], leading(relation, k)
+    while not polynomial.is_zero() and (n := polynomial.degrees()[k]) >= degree:
+        lowered = times(leading(polynomial, k) * symbol ** int(n - degree), relation)
+        polynomial, steps = times(lead, polynomial) - lowered, steps + 1
+    return polynomial, steps
+
+
+def leading(polynomial: Any, k: int) -> Any:
+    """Return the coefficient of the highest power of variable k."""
+    top, terms = polynomial.degrees()[k], polynomial.to_dict().items()
+    chosen = {(*e[:k], 0, *e[k + 1 :]): c for e, c in terms if e[k] == top}
+    return polynomial.context().from_dict(chosen)
+
+
+def constant(f: Function) -> fmpq | None:
+    """Return the rational number that a function is, or None."""
+    if not (f.top.is_constant() and f.bottom.is_constant()):
+        return None
+    value: fmpq = fmpq(1) * f.at([fmpq(0)] * len(f.space.symbols))
+    return value
+
+
+def root_of(exponent: Function) -> int | None:
+    """Return n of an exponent 1/n, or None."""
+    e = constant(exponent)
+    return int(e.q) if e is not None and e.p == 1 and e.q > 1 else None
+
+
+def ball(kind: str, u: Any, exponent: Any) -> Any:
+    """Return the value of a call: exact where it is plain, else a ball."""
+    if (kind in ("exp", "cos") and u == 0) or (kind == "power" and u == 1):
+        return fmpq(1)
+    if (kind in ("sin", "asinh", "atan") and u == 0) or (kind == "log" and u in (1, -1)):
+        return fmpq(0)
+    with ctx.workprec(BITS):
+        x = arb(u)
+        if kind == "power":
+            return x ** arb(exponent) if x > 0 else arb.nan()
+        return abs(x).log() if kind == "log" else getattr(x, kind)()
+
+
+def real_roots(coefficients: Sequence[Any]) -> list[tuple[Any, int]]:
+    """Return disjoint balls around the real roots of a polynomial, with their multiplicities."""
+    if all(isinstance(c, fmpq) for c in coefficients):
+        scale = fmpq(1)
+        for c in coefficients:
+            scale = scale * c.q
+        factors: Any = fmpz_poly([int((c * scale).p) for c in coefficients]).factor()[1]
+        return [(z.real, n) for f, n in factors for z, _ in f.complex_roots() if z.imag == 0]
+    with ctx.workprec(BITS):
+        boxes: Any = acb_poly([acb(arb(c)) for c in coefficients]).roots()  # isolated, or an error
+        return [(z.real, 1) for z in boxes if z.imag.contains(0)]  # conjugates are roots as well
+
+
+def not_zero(x: Any) -> bool:
+    """Tell whether a value is shown not to be 0."""
+    return bool(x > 0 or x < 0)

@@ -1,0 +1,169 @@
+"""Write down why Q exists, or why it does not: structure, and identities that fail on the leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations, product
+from typing import Any
+
+from flint import fmpq
+
+from derive.certificate.checking.claims import Checker
+from derive.certificate.checking.flow import Flow, determinant, independent
+from derive.certificate.checking.function import Function, not_zero
+from derive.certificate.checking.text import Rejected, rational
+from derive.certificate.writing.text import text_of
+
+Claim = dict[str, Any]
+PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
+PATH, DEPTH, ORDER, TERMS = 4, 3, 13, 3000
+
+
+def labels_of(state: Checker) -> range:
+    """Return the labels of the outputs: they count from 1."""
+    return range(1, state.flow.d + 1)
+
+
+def points(state: Checker) -> Iterator[dict[str, str]]:
+    """Yield a few points with weights in general position, where the ties hold."""
+    space = state.space
+    names = list(space.names)[: space.size]
+    ties = [(space.read(t["zero"]), t["main"]) for t in state.record["ties"]]
+    for shift in range(4):
+        found = {
+            n: fmpq(PRIMES[(k + shift) % len(PRIMES)] + 90 * (k // len(PRIMES)))
+            for k, n in enumerate(names)
+        }
+        for f, main in ties:
+            at = [f.at(list({**found, main: fmpq(x)}.values())) for x in (0, 1)]
+            found[main] = at[0] / (at[0] - at[1])
+        yield {name: str(value) for name, value in found.items()}
+
+
+def values_at(state: Checker, point: Mapping[str, str]) -> list[Any]:
+    """Return the values of all names at a point."""
+    return state.space.values([rational(v) for v in point.values()])
+
+
+def existence(state: Checker, kind: str) -> Iterator[Claim]:
+    """Yield the structure of the fields and of vertical fields that close under brackets."""
+    flow = state.flow.with_warp(kind == "warp")
+    for point in (state.space.start, *(values_at(state, at) for at in points(state))):
+        paths = _spanning(state, flow, point)
+        fields = [*flow.X, *(flow.field([a - 1 for a in path])[0] for path in paths)]
+        structure = list(_structure(flow, paths, fields, point))
+        yield {"claim": kind, "paths": paths, "structure": structure}
+
+
+def _spanning(state: Checker, flow: Flow, point: list[Any]) -> list[list[int]]:
+    """Return paths whose vertical fields, with the X_a, span what brackets reach at a point."""
+    rows = [[x.at(point) for x in field] for field in flow.X]
+    pending = [list(pair) for pair in combinations(labels_of(state), 2)]
+    paths: list[list[int]] = []
+    while pending and len(paths) < len(state.free):
+        path = pending.pop(0)
+        v, _ = flow.field([a - 1 for a in path])
+        if all(x.is_zero() for x in v):
+            continue
+        row = [x.at(point) for x in v]
+        if independent([*rows, row]):
+            rows.append(row)
+            paths.append(path)
+            pending += [[*path, m] for m in labels_of(state)]
+    return paths
+
+
+def _structure(
+    flow: Flow, paths: list[list[int]], fields: list[Any], point: list[Any]
+) -> Iterator[list[Any]]:
+    """Yield [i, j, coefficients] of brackets with a vertical part, by Cramer's rule."""
+    if not paths:
+        return
+    vertical = fields[flow.d :]
+    eta = [*flow.H, *(flow.field([a - 1 for a in path])[1] for path in paths)]
+    columns = _columns(vertical, point)
+    for i, j in combinations(range(len(fields)), 2):
+        left = flow.bracket(fields[i], fields[j])
+        parts = [(i, eta[j])] if i < flow.d else []
+        parts += [(j, flow.zero - eta[i])] if j < flow.d else []
+        for n, factor in parts:
+            left = [x + factor * y for x, y in zip(left, fields[n], strict=True)]
+        if all(x.is_zero() for x in left):
+            continue
+        whole = determinant([[v[k] for k in columns] for v in vertical])
+        coefficients = []
+        for m in range(len(vertical)):
+            rows = [left if n == m else v for n, v in enumerate(vertical)]
+            minor = determinant([[row[k] for k in columns] for row in rows])
+            coefficients.append(text_of(minor / whole))
+        yield [i + 1, j + 1, coefficients]
+
+
+def _columns(vertical: list[list[Function]], point: list[Any]) -> tuple[int, ...]:
+    """Return components in which vertical fields are independent at a point."""
+    values = [[x.at(point) for x in v] for v in vertical]
+    for columns in combinations(range(len(values[0])), len(vertical)):
+        if independent([[row[k] for k in columns] for row in values]):
+            return columns
+    raise Rejected("the vertical fields are dependent")
+
+
+def failures(state: Checker, kind: str) -> Iterator[Claim]:
+    """Yield claims that a condition fails, the simplest conditions first."""
+    flow = state.flow.with_warp(kind == "no warp")
+    values = state.space.start
+    for identity in _identities(state, flow):
+        indices = ([a - 1 for a in identity[1]], [a - 1 for a in identity[2]])
+        left, right = flow.sides(identity[0], *indices)
+        polynomial = (left - right).top
+        if state.space.reduce(polynomial).is_zero():
+            continue
+        for along in _along(state, polynomial):
+            f = state.derivative(polynomial, along)
+            if not not_zero(f.at(values)):
+                continue
+            regular = _regular(state, flow, values)
+            if regular is not None:
+                base = {"claim": kind, "identity": identity, "along": along}
+                yield {**base, "regular": regular}
+
+
+def _along(state: Checker, polynomial: Any) -> Iterator[list[int]]:
+    for n in range(DEPTH + 1):
+        for path in product(labels_of(state), repeat=n):
+            if n and len(state.derivative(polynomial, path[:-1]).top) > TERMS:
+                return
+            yield list(path)
+
+
+def _identities(state: Checker, flow: Flow) -> Iterator[list[Any]]:
+    """Yield the conditions that every warp needs, those with the shortest paths first."""
+    pairs = list(combinations(labels_of(state), 2))
+    if flow.d > 2 or not flow.warped:  # else H solves them
+        for (a, b), c in product(pairs, labels_of(state)):
+            yield ["equation", [a, b, c], []]
+    for length in range(PATH):
+        for start, rest in product(pairs, product(labels_of(state), repeat=length)):
+            path = [*start, *rest]
+            if all(x.is_zero() for x in flow.field([a - 1 for a in path])[0]):
+                if length == 0:
+                    yield ["closed", path, []]
+                continue
+            for i, j in [*((i, i) for i in labels_of(state)), *pairs]:
+                yield ["factor", path, [i, j]]
+            yield ["closed", path, []]
+
+
+def _regular(state: Checker, flow: Flow, values: list[Any]) -> list[int] | None:
+    """Return fields along which det K has a derivative other than 0 at the start, or None."""
+    if independent([[xk.at(values) for xk in x] for x in flow.X]):
+        return []
+    whole = determinant(flow.K).top
+    paths = [list(path) for n in range(PATH) for path in product(labels_of(state), repeat=n)]
+    for path in [*paths, *([a] * n for n in range(PATH, ORDER) for a in labels_of(state))]:
+        f = state.derivative(whole, path)
+        if len(f.top) > TERMS:
+            return None
+        if not_zero(f.at(values)):
+            return path
+    return None

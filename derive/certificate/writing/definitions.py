@@ -1,0 +1,193 @@
+"""Definitions of the calls that a form uses: functions of the weights where they are known ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+
+from derive.certificate.checking.claims import Checker
+from derive.certificate.checking.function import (
+    Function,
+    constant,
+    leading,
+    not_zero,
+    remainder,
+    root_of,
+)
+from derive.certificate.checking.space import Space
+from derive.certificate.checking.text import Rejected
+from derive.certificate.writing.text import (
+    Calls,
+    call_of,
+    calls_in,
+    entries_for,
+    logarithm,
+    text_of,
+)
+from derive.exact.field.polynomial import factorize
+
+Entry = dict[str, Any]
+FACTORED, LARGEST = 400, 10**12
+
+
+class Definitions:
+    """Definitions, collected in the order in which they need one another.
+
+    Roots are factors of what they are roots of, or *candidates*, entries of K, outputs, weights, or
+    functions of a *chart*; *powers* are (B, E, f) with B^E = f on the leaf.
+    """
+
+    def __init__(self, state: Checker, calls: Calls, chart: list[str]) -> None:
+        self.space: Space = state.space
+        self.calls, self.chart = calls, chart
+        K, F = state.flow.K, state.flow.F
+        self.known = [*(k for row in K for k in row), *F, *self.space.symbols[: self.space.weights]]
+        self.entries: list[Entry] = []
+        self.candidates: list[Function] = []
+        self.powers: list[tuple[Function, Function, Function]] = []
+
+    def define(self, entry: Entry) -> None:
+        """Add a definition that the checker accepts."""
+        self.space.define(entry)
+        self.entries.append(entry)
+
+    def use(self, text: str) -> None:
+        """Define the calls in a text that are not known."""
+        for call in calls_in([text]):
+            try:
+                self.space.read(call)
+            except Rejected:
+                kind, argument, exponent = self.space.call(call)
+                image = self._image(kind, argument, exponent)
+                if image is None:
+                    self.define({"name": self.calls.fresh("f"), "of": call})
+                else:
+                    for entry in entries_for(self.space, call, text_of(image), self.calls.fresh):
+                        self.define(entry)
+
+    def use_at_start(self, text: str) -> None:
+        """Define the calls in a text with their arguments at w_0."""
+        space, f = self.space, self.space.read(text)
+        for j, (kind, argument, exponent, _) in enumerate(list(space.generators), space.size):
+            if f.uses(j) and not space.is_of_constants(argument):
+                self.use(call_of(kind, space.at_start(argument), exponent))
+
+    def _image(self, kind: str, argument: Function, exponent: Function) -> Function | None:
+        """Return the function of the weights that a root is, where it is one."""
+        if kind == "exp":
+            return self._exponential(argument)
+        n = root_of(exponent) if kind == "power" else None
+        if n is None and kind == "power":
+            return self._real_power(argument, exponent)
+        if n is None:
+            return None
+        number = constant(argument)
+        if number is not None and number.q == 1 and sympy.isprime(int(number.p)):
+            return None
+        for g in self.candidates:
+            if (g**n - argument).is_zero():
+                return g
+        one = self.space.one
+        reduced = _reduced(self.space, argument.top) / _reduced(self.space, argument.bottom)
+        for f in (argument, reduced):
+            top = self._root(Function(self.space, f.top, one), n)
+            bottom = None if top is None else self._root(Function(self.space, f.bottom, one), n)
+            if top is not None and bottom is not None:
+                break
+        if top is None or bottom is None:
+            return None
+        image = top / bottom
+        return self.space.number(0) - image if image.at(self.space.start) < 0 else image
+
+    def _root(self, f: Function, n: int) -> Function | None:
+        """Return a function whose n-th power is f on the leaf: a factor, or an entry of K."""
+        found = self._power_root(f, n) or self._power_root(_reduced(self.space, f.top), n)
+        if found is not None:
+            return found
+        for g in [*self.known, *(self.space.read(text) for text in self.chart)]:
+            rest = g**n - f
+            if not not_zero(rest.at(self.space.start)) and rest.is_zero():
+                return g
+        return None
+
+    def _power_root(self, f: Function, n: int) -> Function | None:
+        """Return a function of which f is the n-th power, with roots of primes, or None."""
+        space = self.space
+        if f.top.is_zero() or len(f.top) > FACTORED:
+            return None
+        content, factors = factorize(f.top * f.bottom ** (n - 1))
+        if any(e % n for _, e in factors) or (content < 0 and n % 2 == 0):
+            return None
+        if abs(content) > LARGEST:
+            return None
+        total = space.number(-1 if content < 0 else 1)
+        for prime, e in sympy.factorint(abs(int(content))).items():
+            total = total * space.number(prime ** (e // n))
+            if e % n:
+                self.use(f"({prime})**(1/{n})")
+                total = total * space.read(f"({prime})**({e % n}/{n})")
+        for factor, e in factors:
+            total = total * Function(space, factor, space.one) ** (e // n)
+        return total / Function(space, f.bottom, space.one)
+
+    def _real_power(self, base: Function, exponent: Function) -> Function | None:
+        """Return B^e where a weight on the curve is w = c B^E: it is (w/c)^(e/E)."""
+        for known, power, quotient in self.powers:
+            if (known - base).is_zero():
+                ratio = text_of(exponent / power)
+                self._name_logarithm(base, quotient, power)
+                sides = []
+                for side in (quotient.top, quotient.bottom):
+                    text = f"({text_of(Function(self.space, side, self.space.one))})**({ratio})"
+                    self.use(text)
+                    sides.append(self.space.read(text))
+                return sides[0] / sides[1]
+        for kind, known, power, image in self.space.known:
+            if kind == "power" and constant(power) is None and (known - base).is_zero():
+                for n in (1, -1, 2, -2):
+                    rest = constant(exponent - power * self.space.number(n))
+                    if rest is not None and rest.q == 1:
+                        return base ** int(rest.p) * image**n
+        return None
+
+    def _name_logarithm(self, base: Function, quotient: Function, power: Function) -> None:
+        """Define log|B| where B^E = w/c, from B = (w/c)^(1/E)."""
+        space = self.space
+        inverse, product = text_of(space.number(1) / power), space.number(1)
+        for side, n in ((quotient.top, 1), (quotient.bottom, -1)):
+            text = f"({text_of(Function(space, side, space.one))})**({inverse})"
+            self.use(text)
+            product = product * space.read(text) ** n
+        call = f"log(Abs({text_of(base)}))"
+        for entry in logarithm(space, call, self.calls.fresh, product):
+            self.define(entry)
+
+    def _exponential(self, argument: Function) -> Function | None:
+        """Return exp of an integer combination of logarithms and known exponents, or None."""
+        space, total = self.space, self.space.number(1)
+        for j, (kind, inner, _, image) in enumerate(space.generators, space.size):
+            if kind == "log" and argument.uses(j):
+                c = constant(argument.partial(j))
+                if c is None or c.q != 1:
+                    return None
+                total = total * inner ** int(c.p)
+                argument = argument - space.number(c) * image
+        for kind, inner, _, image in space.known:
+            if kind == "exp" and not argument.top.is_zero():
+                c = constant(argument / inner)
+                if c is not None and c.q == 1:
+                    total = total * image ** int(c.p)
+                    argument = space.number(0)
+        if not argument.is_zero() or constant(total) is not None:
+            return None
+        return total if total.at(space.start) > 0 else space.number(0) - total
+
+
+def _reduced(space: Space, polynomial: Any) -> Function:
+    """Return a polynomial as its remainder by the relations over powers of their coefficients."""
+    bottom = space.number(1)
+    for relation, k in 2 * space.relations[::-1]:
+        polynomial, n = remainder(polynomial, relation, k)
+        bottom = bottom * Function(space, leading(relation, k), space.one) ** n
+    return Function(space, polynomial, space.one) / bottom

@@ -1,0 +1,82 @@
+"""The command ``derive audit``: every printed formula against the derivation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from derive.cli.options import Json, Latex, Output, Timeout
+from derive.cli.output import check_writable, chosen_form
+from derive.cli.running import Answer, Enter, finish
+
+if TYPE_CHECKING:
+    from derive.catalogue.audit.finding import Audit
+    from derive.catalogue.entry import Entry
+
+WIDTH = 24
+Models = Annotated[list[str] | None, typer.Argument(metavar="ID", hidden=True, show_default=False)]
+
+
+def audit(
+    models: Models = None,
+    latex: Latex = False,
+    json: Json = False,
+    output: Output = None,
+    timeout: Timeout = 300.0,
+) -> None:
+    """Compare every printed formula of the catalogue with what is derived from F alone.
+
+    Each ID is a model, as `derive catalogue` lists them; without one all are compared.
+
+    AGREES: equal. AGREES UP TO: equal but for what is named, such as a factor, a sign, a
+    constant or the convention of the loss. MISPRINT: not equal; the derived form and a point
+    with both values are printed. NOT CHECKED: nothing compares it yet, and why.
+
+    Identities are decided exactly, in a field of elementary functions; what differs is shown
+    by values with error bounds.
+
+    Exit status: 0 the audit is complete, whatever it found; 2 bad input; 3 out of time.
+
+    \b
+    Examples:
+      derive audit
+      derive audit tied-pair deep-diagonal
+      derive audit --json -o audit.json
+    """
+    form = chosen_form(latex=latex, json=json)
+    check_writable(output)
+    from derive.catalogue import entries, find
+
+    chosen = tuple(find(name) for name in dict.fromkeys(models)) if models else entries()
+    finish(lambda enter: _audit(chosen, form, enter), timeout, output)
+
+
+def _audit(chosen: tuple[Entry, ...], form: str, enter: Enter) -> Answer:
+    enter("importing the algebra")
+    from derive.catalogue.audit.report import render_json, render_latex, render_text
+    from derive.catalogue.audit.run import audit_entry
+
+    audits: list[Audit] = []
+    for done, entry in enumerate(chosen):
+        enter(progress(done, len(chosen), entry.id))
+        audits += audit_entry(entry, _try_rate)
+    render = {"latex": render_latex, "json": render_json, "text": render_text}[form]
+    return Answer(render(audits))
+
+
+def _try_rate(*claim: Any) -> Any:
+    """Try a printed rate on random problems."""
+    from numerics.confirm.rates import try_rate
+
+    return try_rate(*claim)
+
+
+def progress(done: int, total: int, name: str) -> str:
+    """Return a bar, what is done of the total, and what is under way.
+
+    >>> progress(1, 2, "square")
+    '[############............] 1/2 square'
+    """
+    filled = WIDTH * done // total
+    return f"[{'#' * filled}{'.' * (WIDTH - filled)}] {done}/{total} {name}"

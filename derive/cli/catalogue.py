@@ -1,0 +1,114 @@
+"""The command ``derive catalogue``: the published models, listed and derived."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from derive.cli.options import Json, Latex, Output, Standalone, Timeout
+from derive.cli.output import check_writable, chosen_form, deliver
+from derive.cli.running import Answer, Enter, answer_with, finish
+from derive.errors import InputError
+
+if TYPE_CHECKING:
+    from derive.catalogue.entry import Entry
+
+Model = Annotated[str | None, typer.Argument(metavar="ID", hidden=True, show_default=False)]
+Bibtex = Annotated[bool, typer.Option("--bibtex", help="Print the BibTeX of the sources.")]
+Markdown = Annotated[
+    bool, typer.Option("--markdown", help="Derive all models and print a table of them.")
+]
+
+
+def catalogue(
+    model: Model = None,
+    bibtex: Bibtex = False,
+    markdown: Markdown = False,
+    latex: Latex = False,
+    standalone: Standalone = False,
+    json: Json = False,
+    output: Output = None,
+    timeout: Timeout = 60.0,
+) -> None:
+    """List the published models, or derive one of them and show what was printed of it.
+
+    Without ID the models are listed. A model is a record: F and the start as one types them,
+    and formulas as they were printed. Nothing that is derived comes from the record but F and
+    the start. --latex and --json go with an ID.
+
+    Exit status: 0 listed; with ID as for `derive regularizer`.
+
+    \b
+    Examples:
+      derive catalogue
+      derive catalogue linear-neuron
+      derive catalogue tied-pair --bibtex
+      derive catalogue --markdown
+    """
+    form = chosen_form(
+        bibtex=bibtex, markdown=markdown, latex=latex, json=json, standalone=standalone
+    )
+    if model is None and form in ("latex", "json"):
+        raise InputError("--latex and --json go with an ID: `derive catalogue` lists them")
+    if model is not None and markdown:
+        raise InputError("--markdown is a table of all models: give no ID")
+    check_writable(output)
+    from derive.catalogue import bibtex as sources_of
+    from derive.catalogue import entries, find
+
+    chosen = entries() if model is None else (find(model),)
+    if bibtex:
+        keys = [k for e in chosen for k in (*e.cite, *(f.cite for f in e.printed))]
+        deliver(sources_of(sorted(set(keys))), output)
+    elif markdown:
+        finish(lambda enter: _table(chosen, enter), timeout, output)
+    elif model is None:
+        deliver(_list(chosen), output)
+    else:
+        finish(lambda enter: _derive(chosen[0], form, standalone, enter), timeout, output)
+
+
+def _list(chosen: tuple[Entry, ...]) -> str:
+    lines = []
+    for entry in chosen:
+        options = " ".join(f"--{name} {value}" for name, value in entry.options)
+        outputs = " ".join(f'"{output}"' for output in entry.outputs)
+        lines.append(entry.id)
+        for text in (entry.title, f"{outputs} {options}".rstrip()):
+            lines += textwrap.wrap(
+                text,
+                80,
+                initial_indent="  ",
+                subsequent_indent="    ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+    return "\n".join(lines)
+
+
+def _derive(entry: Entry, form: str, standalone: bool, enter: Enter) -> Answer:
+    enter("importing the algebra")
+    from derive.catalogue.listing import heading, printed_lines
+    from derive.catalogue.model import derive_entry
+
+    derivation = derive_entry(entry, enter)
+    enter("rendering")
+    answer = answer_with(derivation, form, standalone)
+    if form != "text":
+        return answer
+    parts = [heading(entry), answer.result, printed_lines(entry)]
+    return Answer("\n\n".join(part for part in parts if part), answer.code)
+
+
+def _table(chosen: tuple[Entry, ...], enter: Enter) -> Answer:
+    enter("importing the algebra")
+    from derive.catalogue.listing import markdown
+    from derive.catalogue.model import derive_entry
+
+    derived = []
+    for entry in chosen:
+        enter(entry.id)
+        derived.append((entry, derive_entry(entry)))
+    return Answer(markdown(derived))

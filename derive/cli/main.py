@@ -1,0 +1,119 @@
+"""The command line: its commands, and what becomes of an error.
+
+Nothing heavy is imported before the arguments are known to be good.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from derive.cli.audit import audit
+from derive.cli.catalogue import catalogue
+from derive.cli.check import check
+from derive.cli.experiment import experiment
+from derive.cli.explicit import explicit
+from derive.cli.figure import figure
+from derive.cli.parameterize import parameterize
+from derive.cli.regimes import regimes
+from derive.cli.regularizer import regularizer
+from derive.cli.running import BAD_INPUT, INTERRUPTED, UNDECIDED, YES, Stop
+from derive.errors import DeriveError, InputError
+
+app = typer.Typer(
+    name="derive",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Derive the implicit regularizer of gradient flow on a parameterization beta = F(w).
+
+    Try:  derive regularizer "a*u1" "a*u2"
+
+    "derive COMMAND --help" explains a command and gives examples.
+    """
+    if version:
+        from derive import __version__
+
+        print(f"regderive {__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+# In the order in which one learns them: derive, ask more of it, trust it, and see what is known.
+for _command, _summary in (
+    (regularizer, "Derive Q(beta) of gradient flow on F, or prove there is none."),
+    (regimes, "Find what Q tends to as the start is scaled."),
+    (explicit, "Compare Q with explicit l2 regularization of the weights."),
+    (parameterize, "Find F(w) whose implicit regularizer is a given Q."),
+    (check, "Check the certificate of a result, without SymPy."),
+    (catalogue, "List the published models, or derive one."),
+    (audit, "Compare printed formulas with what is derived."),
+    (figure, "List the figures of regularizers, or draw one."),
+):
+    app.command(short_help=_summary)(_command)
+app.add_typer(experiment)
+
+
+def _protect(arguments: Sequence[str]) -> list[str]:
+    """Let expressions such as -w**2 pass as arguments: one leading minus is no option here."""
+    return [
+        f" {a}"
+        if a.startswith("-") and not a.startswith("--") and a not in ("-o", "-h", "-")
+        else a
+        for a in arguments
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its status; every refusal is one line on stderr."""
+    try:
+        code = app(
+            _protect(sys.argv[1:] if arguments is None else arguments),
+            prog_name="derive",
+            standalone_mode=False,
+        )
+    except Stop as stop:
+        _refuse(str(stop))
+        sys.exit(stop.code)
+    except DeriveError as error:
+        _refuse(str(error))
+        sys.exit(BAD_INPUT if isinstance(error, InputError) else UNDECIDED)
+    except KeyboardInterrupt:
+        _refuse("interrupted")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of the pipe has left, as `derive ... | head` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(YES)
+    except Exception as fault:
+        sys.exit(_explain(fault))
+    sys.exit(code if isinstance(code, int) else YES)
+
+
+def _explain(fault: Exception) -> int:
+    """Print one line for what the argument parser refused, or for a fault of this program."""
+    usage = getattr(fault, "format_message", None)
+    if usage is not None:
+        context = getattr(fault, "ctx", None)
+        command = "derive" if context is None else context.command_path
+        _refuse(f"{usage()} ({command} --help shows what is accepted)")
+        return BAD_INPUT
+    _refuse(f"internal error ({type(fault).__name__}: {fault}); please report this command")
+    return UNDECIDED
+
+
+def _refuse(message: str) -> None:
+    print(f"derive: {' '.join(message.split())}", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Function fields: quotients of polynomials in the weights and in generators, in lowest terms."""

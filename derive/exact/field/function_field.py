@@ -1,0 +1,168 @@
+"""Function fields Q(w)(g_1, ..., g_n) with derivations, on python-flint polynomials.
+
+An element is a quotient of two integer polynomials in normal form, so that two elements are equal
+exactly when their numerators and denominators are: the zero test is exact and never guesses.
+A *generator* g is an elementary function of what comes before it, such as exp(w), sqrt(u^2 + v^2)
+or w^D. It brings a derivation rule and, if it is algebraic, a relation g^n = a; numerators are
+reduced by the relations and denominators are free of algebraic generators.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import Ordering, fmpz_mpoly_ctx
+
+from derive.exact.field.generators import Generator, derivative_of, relation_of
+from derive.exact.field.polynomial import Polynomial, reindexed
+from derive.exact.field.rational import RationalFunction
+from derive.exact.field.relations import Relations
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionField:
+    """The field Q(weights)(generators) and the derivation d/dw_k on it.
+
+    Args:
+        weights: names of the independent variables.
+        generators: elementary functions of the weights and of earlier generators; they are
+            independent apart from their own relations (see :mod:`derive.exact.towers.tower`).
+
+    >>> from derive.exact.towers.tower import Tower
+    >>> from derive.language import parse_expression
+    >>> tower = Tower(("w",))
+    >>> f = tower.element(parse_expression("w*exp(w)"))
+    >>> tower.field.derivative(tower.field.embed(f), 0)
+    w*exp(w) + exp(w)
+    """
+
+    weights: tuple[str, ...]
+    generators: tuple[Generator, ...] = ()
+
+    @functools.cached_property
+    def names(self) -> tuple[str, ...]:
+        """All variables: the weights, then the generators, each called by its own text."""
+        return self.weights + tuple(g.name for g in self.generators)
+
+    @functools.cached_property
+    def positions(self) -> dict[str, int]:
+        """The position of each name."""
+        return {name: k for k, name in enumerate(self.names)}
+
+    @functools.cached_property
+    def ring(self) -> Any:
+        """The flint context of Z[names]."""
+        return fmpz_mpoly_ctx.get(self.names, Ordering.degrevlex)
+
+    @functools.cached_property
+    def relations(self) -> Relations:
+        """The relations g^n = a of the algebraic generators."""
+        found = []
+        for g in self.generators:
+            relation = relation_of(g)
+            if relation is not None:
+                index, value = relation
+                position = self.positions[g.name]
+                images = [reindexed(x, value.field.names, self) for x in _parts(value)]
+                found.append((position, index, images[0], images[1]))
+        return Relations(self.ring, tuple(found))
+
+    @functools.cached_property
+    def parameters(self) -> frozenset[str]:
+        """Names of the generators that are constants by definition."""
+        return frozenset(g.name for g in self.generators if g.kind == "parameter")
+
+    @functools.cached_property
+    def gens(self) -> tuple[RationalFunction, ...]:
+        """The variables as elements."""
+        one = self.ring.constant(1)
+        return tuple(RationalFunction(self, x, one) for x in self.ring.gens())
+
+    @functools.cached_property
+    def zero(self) -> RationalFunction:
+        """The element 0."""
+        return self.constant(Fraction(0))
+
+    @functools.cached_property
+    def one(self) -> RationalFunction:
+        """The element 1."""
+        return self.constant(Fraction(1))
+
+    def constant(self, value: Fraction | int) -> RationalFunction:
+        """Return the rational number *value* as an element."""
+        value = Fraction(value)
+        ring = self.ring
+        return RationalFunction(
+            self, ring.constant(value.numerator), ring.constant(value.denominator)
+        )
+
+    def named(self, name: str) -> RationalFunction:
+        """Return the variable of that name."""
+        return self.gens[self.positions[name]]
+
+    def embed(self, element: RationalFunction) -> RationalFunction:
+        """Return an element of a field whose names are among those of this one."""
+        if element.field is self:
+            return element
+        names = element.field.names
+        return self.quotient(*(reindexed(x, names, self) for x in _parts(element)))
+
+    def extended(self, names: Sequence[str]) -> FunctionField:
+        """Return the field with further independent variables in front."""
+        return FunctionField((*names, *self.weights), self.generators)
+
+    def monomial(self, exponents: Sequence[int]) -> RationalFunction:
+        """Return the Laurent monomial of the first variables with the given exponents."""
+        padded = tuple(exponents) + (0,) * (len(self.names) - len(exponents))
+        up = tuple(max(e, 0) for e in padded)
+        down = tuple(max(-e, 0) for e in padded)
+        return self.quotient(self.ring.from_dict({up: 1}), self.ring.from_dict({down: 1}))
+
+    def quotient(self, numerator: Polynomial, denominator: Polynomial) -> RationalFunction:
+        """Return numerator / denominator in normal form, with a positive leading denominator."""
+        if not self.relations.is_empty:
+            numerator, denominator = self.relations.normal_form(numerator, denominator)
+        if denominator.is_zero():
+            raise ZeroDivisionError("division by zero in a function field")
+        if not denominator.is_one():
+            common = numerator.gcd(denominator)
+            if not common.is_one():
+                numerator, denominator = numerator / common, denominator / common
+            if denominator.leading_coefficient() < 0:
+                numerator, denominator = -numerator, -denominator
+        return RationalFunction(self, numerator, denominator)
+
+    def derivative(self, element: RationalFunction, weight: int) -> RationalFunction:
+        """Return d(element)/d(weights[weight]), generators differentiated by their rules."""
+        result = element.partial(weight)
+        for position, g in enumerate(self.generators, start=len(self.weights)):
+            if element.depends_on(position):
+                rule = self._rule(g, weight)
+                if not rule.is_zero():
+                    result += element.partial(position) * rule
+        return result
+
+    def gradient(self, element: RationalFunction) -> tuple[RationalFunction, ...]:
+        """Return the gradient of *element* in the weights."""
+        return tuple(self.derivative(element, k) for k in range(len(self.weights)))
+
+    @functools.cached_property
+    def _rules(self) -> dict[tuple[str, int], RationalFunction]:
+        return {}
+
+    def _rule(self, generator: Generator, weight: int) -> RationalFunction:
+        key = generator.name, weight
+        if key not in self._rules:
+            self._rules[key] = derivative_of(generator, self, weight)
+        return self._rules[key]
+
+
+def _parts(element: RationalFunction) -> tuple[Polynomial, Polynomial]:
+    return element.numerator, element.denominator
+
+
+__all__ = ["FunctionField", "RationalFunction"]

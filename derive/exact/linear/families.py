@@ -1,0 +1,245 @@
+"""Finite families of functions of the weights, for conserved quantities and potentials.
+
+A member is known by its derivative along a field, which is a rational function even where the
+member itself is a logarithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import factorize, terms
+from derive.exact.linear.matrix import dot
+
+
+@dataclass(frozen=True)
+class LogFunction:
+    """rational + sum_k coefficient_k log |argument_k|, the closed forms of this stage.
+
+    Each coefficient is conserved along the flow (checked where it matters, in :meth:`along`).
+    """
+
+    rational: RationalFunction
+    logs: tuple[tuple[RationalFunction, RationalFunction], ...] = ()
+
+    def along(self, x: Sequence[RationalFunction]) -> RationalFunction:
+        """Return the derivative along a field.
+
+        Raises:
+            ValueError: a coefficient is not conserved, so that the derivative keeps a logarithm.
+        """
+        field = self.rational.field
+        total = dot(x, field.gradient(self.rational))
+        for coefficient, argument in self.logs:
+            if not dot(x, field.gradient(coefficient)).is_zero():
+                raise ValueError("the coefficient of a logarithm is not conserved")
+            total += coefficient * dot(x, field.gradient(argument)) / argument
+        return total
+
+    def scaled(self, factor: RationalFunction) -> LogFunction:
+        """Return factor times this function, for a number *factor*."""
+        return LogFunction(self.rational * factor, tuple((c * factor, a) for c, a in self.logs))
+
+    def __add__(self, other: LogFunction) -> LogFunction:
+        """Return the sum, logarithms of equal arguments collected."""
+        logs = list(self.logs)
+        for coefficient, argument in other.logs:
+            at = next((i for i, (_, known) in enumerate(logs) if known == argument), None)
+            if at is None:
+                logs.append((coefficient, argument))
+            else:
+                logs[at] = (logs[at][0] + coefficient, argument)
+        kept = tuple((c, a) for c, a in logs if not c.is_zero())
+        return LogFunction(self.rational + other.rational, kept)
+
+    def is_zero(self) -> bool:
+        """Tell whether no term is left."""
+        return self.rational.is_zero() and not self.logs
+
+
+def monomials(size: int, degree: int) -> Iterator[tuple[int, ...]]:
+    """Yield the exponents of the monomials of one degree in *size* variables, in lex order.
+
+    >>> list(monomials(2, 2))
+    [(2, 0), (1, 1), (0, 2)]
+    """
+    for chosen in combinations_with_replacement(range(size), degree):
+        exponents = [0] * size
+        for k in chosen:
+            exponents[k] += 1
+        yield tuple(exponents)
+
+
+def laurent_monomials(size: int, degree: int, reach: int) -> Iterator[tuple[int, ...]]:
+    """Yield exponents of one- and two-variable Laurent monomials of a degree, inverse powers first.
+
+    >>> list(laurent_monomials(2, -1, 2))
+    [(-1, 0), (0, -1), (-2, 1), (1, -2)]
+    """
+    if degree < 0:
+        for k in range(size):
+            yield tuple(degree if i == k else 0 for i in range(size))
+    for j in range(size):
+        for k in range(size):
+            for low in range(-1, -reach - 1, -1):
+                high = degree - low
+                if j != k and 0 < high <= reach:
+                    yield tuple(low if i == j else high if i == k else 0 for i in range(size))
+
+
+def generator_monomials(field: FunctionField, reach: int) -> Iterator[tuple[int, ...]]:
+    """Yield exponents of monomials in at most one weight and one generator, and of both alone.
+
+    Weights have exponents up to *reach* in size; so have exponentials and real powers;
+    logarithms, cosines and roots only positive ones.
+    """
+    size, total = len(field.weights), len(field.names)
+
+    def row(*pairs: tuple[int, int]) -> tuple[int, ...]:
+        exponents = [0] * total
+        for position, e in pairs:
+            exponents[position] += e
+        return tuple(exponents)
+
+    movable = [(size + k, g) for k, g in enumerate(field.generators) if g.argument is not None]
+    signed = [e for e in range(-reach, reach + 1) if e]
+    for k in range(size):
+        yield from (row((k, e)) for e in signed)
+    for i in range(size):
+        for j in range(i):
+            yield row((i, 1), (j, 1))
+    for at, g in movable:
+        powers = signed if g.kind in ("exp", "power") else [e for e in signed if e > 0]
+        if g.kind in ("root", "sin"):
+            powers = [1]
+        for power in powers:
+            yield row((at, power))
+            for k, weight in enumerate(field.weights):
+                # Higher powers only of a weight that the generator is a function of.
+                own = weight in g.argument.variables()
+                if own or abs(power) == 1:
+                    steps = signed if own else (1, -1)
+                    yield from (row((k, e), (at, power)) for e in steps)
+    for i, (at, g) in enumerate(movable):
+        for other, h in movable[:i]:
+            for one in (1, -1) if g.kind in ("exp", "power") else (1,):
+                for two in (1, -1) if h.kind in ("exp", "power") else (1,):
+                    yield row((at, one), (other, two))
+
+
+def darboux_factors(
+    field: FunctionField,
+    fields: Sequence[Sequence[RationalFunction]],
+    seeds: Sequence[RationalFunction],
+) -> tuple[RationalFunction, ...]:
+    """Return polynomials P with X_a P divisible by P for every field X_a.
+
+    Tried are the irreducible factors of the seeds, the weights, their pairwise sums and
+    differences, and the rational eigenvectors of linear fields; each is accepted by exact
+    division. Where X_a P = c_a P the sign of P never changes along the flow.
+
+    Source: Darboux polynomials (Goriely 2001, Integrability and Nonintegrability, ch. 2).
+    """
+    weights = field.gens[: len(field.weights)]
+    candidates = [w.numerator for w in weights]
+    if len(weights) <= 12:
+        candidates += [
+            s
+            for i, u in enumerate(weights)
+            for v in weights[i + 1 :]
+            for s in ((u + v).numerator, (u - v).numerator)
+        ]
+    for seed in seeds:
+        for polynomial in (seed.numerator, seed.denominator):
+            candidates += [factor for factor, _ in factorize(polynomial)[1]]
+    candidates += [form.numerator for form in _linear_eigenforms(field, fields)]
+    accepted: list[RationalFunction] = []
+    for candidate in candidates:
+        if candidate.is_constant():
+            continue
+        element = normalized(field.quotient(candidate, field.ring.constant(1)))
+        if element in accepted:
+            continue
+        if all(is_cofactor(dot(x, field.gradient(element)), element) for x in fields):
+            accepted.append(element)
+    return tuple(accepted)
+
+
+def normalized(function: RationalFunction) -> RationalFunction:
+    """Return the multiple with coprime integer coefficients whose first term is positive.
+
+    First means: the highest power of the first variable, then of the second, and so on.
+    """
+    field = function.field
+    content, numerator = function.numerator.primitive()
+    if content == 0:
+        return function
+    if max(terms(numerator))[1] < 0:
+        numerator = -numerator
+    return field.quotient(numerator, function.denominator.primitive()[1])
+
+
+def is_cofactor(derivative: RationalFunction, factor: RationalFunction) -> bool:
+    """Tell whether *derivative* / *factor* has no pole on factor = 0."""
+    return bool((derivative / factor).denominator.gcd(factor.numerator).is_constant())
+
+
+def _linear_eigenforms(
+    field: FunctionField, fields: Sequence[Sequence[RationalFunction]]
+) -> list[RationalFunction]:
+    """Return linear forms l with X l = (number) l for linear fields with rational spectrum."""
+    matrices = [linear_part(field, x) for x in fields]
+    if any(matrix is None for matrix in matrices):
+        return []
+    return [
+        sum((w * c for w, c in zip(field.gens, vector, strict=False) if c), field.zero)
+        for vector in eigenvectors(matrices)
+    ]
+
+
+def eigenvectors(matrices: Sequence[Any]) -> list[list[int]]:
+    """Return eigenvectors for rational eigenvalues of a combination of symmetric matrices.
+
+    The coefficients are in general position, so that for commuting matrices these are their
+    common eigenvectors, and as many as there are rows where all eigenvalues are rational.
+    """
+    size = matrices[0].nrows()
+    combined = fmpq_mat(size, size)
+    for position, matrix in enumerate(matrices):
+        combined += (position * position + 1) * matrix
+    found = []
+    for factor, _ in combined.charpoly().factor()[1]:
+        if factor.degree() == 1:
+            root = -factor[0] / factor[1]
+            shifted = fmpq_mat(combined)
+            for k in range(size):
+                shifted[k, k] -= root
+            found += _kernel(shifted, size)
+    return found
+
+
+def linear_part(field: FunctionField, x: Sequence[RationalFunction]) -> Any:
+    """Return the matrix of a linear field, or None when the field is not linear."""
+    size = len(field.weights)
+    entries = []
+    for component in x:
+        if not component.is_zero() and not (
+            component.is_polynomial() and component.is_homogeneous() and component.degree() == 1
+        ):
+            return None
+        for k in range(size):
+            value = field.derivative(component, k).value()
+            entries.append(fmpq(value.numerator, value.denominator))
+    return fmpq_mat(size, size, entries)
+
+
+def _kernel(matrix: Any, size: int) -> list[list[int]]:
+    """Return an integer basis of the kernel of a rational matrix."""
+    basis, nullity = matrix.numer_denom()[0].nullspace()
+    return [[int(basis[i, j]) for i in range(size)] for j in range(nullity)]

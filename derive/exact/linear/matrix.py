@@ -1,0 +1,116 @@
+"""Exact linear algebra over a function field, for the few places that need it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from derive.exact.field.function_field import RationalFunction
+
+Matrix = tuple[tuple[RationalFunction, ...], ...]
+
+
+def rank(rows: Sequence[Sequence[RationalFunction]]) -> int:
+    """Return the rank of a matrix over its field, by elimination."""
+    remaining = [list(row) for row in rows]
+    found = 0
+    for column in range(len(rows[0])):
+        pivot = next((r for r in remaining if not r[column].is_zero()), None)
+        if pivot is None:
+            continue
+        remaining.remove(pivot)
+        remaining = [
+            [x - row[column] / pivot[column] * y for x, y in zip(row, pivot, strict=True)]
+            for row in remaining
+        ]
+        found += 1
+    return found
+
+
+def echelon(rows: Sequence[Sequence[RationalFunction]]) -> list[list[RationalFunction]]:
+    """Return the reduced echelon form without zero rows, in the order in which they came."""
+    found: list[list[RationalFunction]] = []
+    for given in rows:
+        row = list(given)
+        for other in found:
+            factor = row[pivot_of(other)]
+            if not factor.is_zero():
+                row = [x - factor * y for x, y in zip(row, other, strict=True)]
+        if all(x.is_zero() for x in row):
+            continue
+        pivot = pivot_of(row)
+        row = [x / row[pivot] for x in row]
+        found = [
+            other
+            if other[pivot].is_zero()
+            else [x - other[pivot] * y for x, y in zip(other, row, strict=True)]
+            for other in found
+        ]
+        found.append(row)
+    return found
+
+
+def pivot_of(row: Sequence[RationalFunction]) -> int:
+    """Return the place of the first entry that is not zero."""
+    return next(k for k, x in enumerate(row) if not x.is_zero())
+
+
+def determinant(matrix: Matrix) -> RationalFunction:
+    """Return the determinant of a square matrix, by elimination."""
+    rows = [list(row) for row in matrix]
+    result = rows[0][0].field.one
+    for column in range(len(rows)):
+        at = next((r for r in range(column, len(rows)) if not rows[r][column].is_zero()), None)
+        if at is None:
+            return result.field.zero
+        if at != column:
+            rows[column], rows[at] = rows[at], rows[column]
+            result = -result
+        pivot = rows[column]
+        result *= pivot[column]
+        for r in range(column + 1, len(rows)):
+            factor = rows[r][column] / pivot[column]
+            rows[r] = [x - factor * y for x, y in zip(rows[r], pivot, strict=True)]
+    return result
+
+
+def inverse(matrix: Matrix) -> Matrix:
+    """Return the inverse of a square matrix, exactly.
+
+    Raises:
+        ZeroDivisionError: the matrix is singular.
+    """
+    size = len(matrix)
+    field = matrix[0][0].field
+    if size == 2:
+        return _inverse_of_two(matrix)
+    rows = [
+        [*row, *(field.one if i == j else field.zero for j in range(size))]
+        for i, row in enumerate(matrix)
+    ]
+    for column in range(size):
+        at = next((r for r in range(column, size) if not rows[r][column].is_zero()), None)
+        if at is None:
+            raise ZeroDivisionError("the matrix is singular")
+        rows[column], rows[at] = rows[at], rows[column]
+        scale = rows[column][column]
+        rows[column] = [x / scale for x in rows[column]]
+        for r in range(size):
+            if r != column and not rows[r][column].is_zero():
+                factor = rows[r][column]
+                rows[r] = [x - factor * y for x, y in zip(rows[r], rows[column], strict=True)]
+    return tuple(tuple(row[size:]) for row in rows)
+
+
+def _inverse_of_two(matrix: Matrix) -> Matrix:
+    """Return the inverse by cofactors: one element is inverted, which is dear among roots."""
+    (a, b), (c, d) = matrix
+    inverted = 1 / (a * d - b * c)
+    return (d * inverted, -b * inverted), (-c * inverted, a * inverted)
+
+
+def dot(u: Sequence[RationalFunction], v: Sequence[RationalFunction]) -> RationalFunction:
+    """Return the inner product of two vectors."""
+    total = u[0] * v[0]
+    for x, y in zip(u[1:], v[1:], strict=True):
+        total += x * y
+    return total

@@ -1,0 +1,253 @@
+"""Linear algebra modulo one prime of 61 bits, and the way back to the rationals.
+
+Everything here *proposes*: a vector found modulo a prime at random points is a candidate until
+an exact identity accepts it. Ranks are the exception: a rank found modulo a prime at a point is
+a lower bound of the rank over the function field, because a minor that is not zero there is not
+the zero function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import chain
+from random import Random
+from typing import Any
+
+from flint import nmod_mat, nmod_poly
+
+from derive.errors import InputError
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import Polynomial, terms
+
+PRIME = 2**61 - 636873
+"""The largest below 2^61 modulo which 2, 3, 5, ..., 59 have roots of every index 2^a b, where the
+prime factors of b are below 17: they are squares, -1 is not, and PRIME - 1 is prime to 3 to 13."""
+
+DRAWS = 5000
+"""How many points are tried; with n square roots of functions about one in 2^n is accepted."""
+
+
+class Pole(ArithmeticError):
+    """A denominator vanishes at the random point: draw another."""
+
+
+def random_point(field: FunctionField, rng: Random, fixed: bool = True) -> tuple[int, ...]:
+    """Draw values modulo the prime, none zero, of all variables; roots satisfy their relations.
+
+    Where *fixed*, a parameter has the same value in all points: coefficients may depend on it.
+
+    Raises:
+        InputError: no point was found at which all roots exist.
+    """
+    constants = _constants(field) if fixed else {}
+    for _ in range(DRAWS):
+        point = [rng.randrange(1, PRIME) for _ in field.names]
+        for position, value in constants.items():
+            point[position] = value
+        if _satisfy(point, field.relations.known):
+            return tuple(point)
+    raise _no_values(field)
+
+
+def _constants(field: FunctionField) -> dict[int, int]:
+    """Return the values of the parameters: the first in a row for which their roots exist."""
+    known = {field.positions[name] for name in field.parameters}
+    used, relations = set(known), []
+    for relation in field.relations.known:
+        position, _, top, bottom = relation
+        if all(k in used for x in (top, bottom) for k, n in enumerate(x.degrees()) if int(n)):
+            used.add(position)
+            relations.append(relation)
+    for draw in range(DRAWS):
+        values = {k: Random(f"{field.names[k]}{draw or ''}").randrange(1, PRIME) for k in known}
+        if _satisfy([values.get(k, 1) for k in range(len(field.names))], relations):
+            return values
+    raise _no_values(field)
+
+
+def _no_values(field: FunctionField) -> InputError:
+    roots = ", ".join(field.names[position] for position, *_ in field.relations.known)
+    return InputError(
+        f"no numbers modulo a prime were found that satisfy {roots}: "
+        "name a root of numbers alone as a parameter"
+    )
+
+
+def _satisfy(
+    point: list[int], relations: Sequence[tuple[int, int, Polynomial, Polynomial]]
+) -> bool:
+    """Put roots in the places of algebraic generators; False where there is none."""
+    for position, index, top, bottom in relations:
+        below = _evaluate(_sparse(bottom), point)
+        if below == 0:
+            return False
+        value = _evaluate(_sparse(top), point) * inverse(below) % PRIME
+        factors = nmod_poly([-value % PRIME] + [0] * (index - 1) + [1], PRIME).factor()[1]
+        roots = [-int(f[0]) % PRIME for f, _ in factors if f.degree() == 1]
+        if not any(roots):
+            return False
+        # The same one at every point for a root of constants.
+        point[position] = min(roots)
+    return True
+
+
+def inverse(value: int) -> int:
+    """Return the inverse modulo the prime.
+
+    Raises:
+        Pole: the value is 0.
+    """
+    if value % PRIME == 0:
+        raise Pole
+    return pow(value, -1, PRIME)
+
+
+class Evaluator:
+    """A rational function prepared for many evaluations modulo the prime."""
+
+    def __init__(self, function: RationalFunction) -> None:
+        self._numerator = _sparse(function.numerator)
+        self._denominator = _sparse(function.denominator)
+
+    def __call__(self, point: Sequence[int]) -> int:
+        """Return the value at *point*; raise :class:`Pole` where it has none."""
+        bottom = _evaluate(self._denominator, point)
+        top = _evaluate(self._numerator, point)
+        return top if bottom == 1 else top * inverse(bottom) % PRIME
+
+
+def _sparse(polynomial: Polynomial) -> list[tuple[int, list[tuple[int, int]]]]:
+    return [
+        (coefficient % PRIME, [(k, e) for k, e in enumerate(exponents) if e])
+        for exponents, coefficient in terms(polynomial)
+    ]
+
+
+def _evaluate(sparse: list[tuple[int, list[tuple[int, int]]]], point: Sequence[int]) -> int:
+    total = 0
+    for coefficient, powers in sparse:
+        for k, e in powers:
+            coefficient = coefficient * (point[k] if e == 1 else pow(point[k], e, PRIME)) % PRIME
+        total += coefficient
+    return total % PRIME
+
+
+def rank(rows: Sequence[Sequence[int]]) -> int:
+    """Return the rank modulo the prime."""
+    if not rows or not rows[0]:
+        return 0
+    return int(_matrix(rows).rank())
+
+
+def shows_full_rank(rows: Sequence[Sequence[RationalFunction]]) -> bool:
+    """Tell whether rows are independent at a random point, thus over the field; False: not seen."""
+    try:
+        point = random_point(rows[0][0].field, Random(2))
+        return rank([[Evaluator(x)(point) for x in row] for row in rows]) == len(rows)
+    except Pole:
+        return False
+
+
+def independent_rows(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return the positions of the first rows that span all rows (greedy, in order)."""
+    if not rows or not rows[0]:
+        return ()
+    echelon, size = _matrix([list(column) for column in zip(*rows, strict=True)]).rref()
+    return tuple(_pivots(echelon, size))
+
+
+def nullspace(
+    rows: Sequence[Sequence[int]], lift: Callable[[int], Fraction | None] | None = None
+) -> list[tuple[int, ...]]:
+    """Return a sparse integer basis of {v : rows v = 0}, as far as it is small rationals.
+
+    The basis is the one read off the reduced echelon form, so each vector has a free column of
+    its own; a vector whose entries are not rationals below about 10**9 modulo the prime is left
+    out. Each vector is primitive, and its last non-zero entry is positive. Another *lift* from
+    residues to numbers may be given.
+    """
+    return next(nullspaces(rows, (lift or reconstruct,)))
+
+
+def nullspaces(
+    rows: Sequence[Sequence[int]], lifts: Sequence[Callable[[int], Fraction | None]]
+) -> Iterator[list[tuple[int, ...]]]:
+    """Yield what :func:`nullspace` returns for each lift, from one echelon form."""
+    width = len(rows[0])
+    echelon, size = _matrix(rows).rref()
+    pivots = _pivots(echelon, size)
+    columns = [
+        (free, [-int(echelon[r, free]) % PRIME for r in range(size)])
+        for free in sorted(set(range(width)) - set(pivots))
+    ]
+    for lift in lifts:
+        basis = []
+        for free, residues in columns:
+            entries = {free: Fraction(1)}
+            for pivot, residue in zip(pivots, residues, strict=True):
+                if residue:
+                    rational = lift(residue)
+                    if rational is None:
+                        break
+                    entries[pivot] = rational
+            else:
+                basis.append(_primitive([entries.get(c, Fraction(0)) for c in range(width)]))
+        yield basis
+
+
+def supports(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """Return where the vectors of the sparse basis of {v : rows v = 0} are not zero."""
+    width = len(rows[0])
+    echelon, size = _matrix(rows).rref()
+    pivots = _pivots(echelon, size)
+    found = []
+    for free in sorted(set(range(width)) - set(pivots)):
+        used = [pivot for r, pivot in enumerate(pivots) if int(echelon[r, free]) != 0]
+        found.append(tuple(sorted([*used, free])))
+    return found
+
+
+def reconstruct(residue: int) -> Fraction | None:
+    """Return the rational n/d with |n|, d < sqrt(p/2) that is *residue* modulo the prime.
+
+    >>> reconstruct(-2 * pow(3, -1, PRIME) % PRIME)
+    Fraction(-2, 3)
+    """
+    bound = math.isqrt(PRIME // 2)
+    r0, r1, s0, s1 = PRIME, residue % PRIME, 0, 1
+    while r1 > bound:
+        quotient = r0 // r1
+        r0, r1, s0, s1 = r1, r0 - quotient * r1, s1, s0 - quotient * s1
+    if s1 == 0 or abs(s1) > bound or math.gcd(r1, s1) != 1:
+        return None
+    return Fraction(r1, s1)
+
+
+def centred(residue: int) -> Fraction:
+    """Return the integer below p/2 in absolute value that is *residue* modulo the prime."""
+    return Fraction(residue if residue <= PRIME // 2 else residue - PRIME)
+
+
+def _primitive(vector: Iterable[Fraction]) -> tuple[int, ...]:
+    entries = list(vector)
+    scale = math.lcm(*(x.denominator for x in entries))
+    integers = [int(x * scale) for x in entries]
+    divisor = math.gcd(*integers)
+    return tuple(x // divisor for x in integers)
+
+
+def _pivots(echelon: Any, size: int) -> list[int]:
+    """Return the columns of the leading entries, which ascend."""
+    found: list[int] = []
+    column = 0
+    for r in range(size):
+        while not int(echelon[r, column]):
+            column += 1
+        found.append(column)
+    return found
+
+
+def _matrix(rows: Sequence[Sequence[int]]) -> Any:
+    return nmod_mat(len(rows), len(rows[0]), list(chain.from_iterable(rows)), PRIME)

@@ -1,0 +1,112 @@
+"""Monomials of one weighted degree in functions of the weights, and their values modulo a prime."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from random import Random
+
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.modular import PRIME, Evaluator, Pole, inverse, random_point
+
+
+def weight(function: RationalFunction, graded: bool) -> int:
+    """Return the degree that a function counts for."""
+    if graded:
+        return function.degree()
+    return max(1, int(function.numerator.total_degree()), int(function.denominator.total_degree()))
+
+
+def weighted_monomials(
+    weights: Sequence[int], total: int, graded: bool, powers: Sequence[int] | None
+) -> Iterator[tuple[int, ...]]:
+    """Yield exponents, the target's first, of weighted degree *total* (at most, if ungraded).
+
+    The order puts high powers of the target last, so that echelon forms solve for them.
+    """
+    allowed = range(total // weights[0] + 1) if powers is None else powers
+    for power in sorted(allowed):
+        rest = total - power * weights[0]
+        if rest >= 0:
+            for tail in _compositions(weights[1:], rest, graded):
+                yield (power, *tail)
+
+
+def _compositions(weights: Sequence[int], total: int, exact: bool) -> Iterator[tuple[int, ...]]:
+    if not weights:
+        if total == 0 or not exact:
+            yield ()
+        return
+    for power in range(total // weights[0], -1, -1):
+        for tail in _compositions(weights[1:], total - power * weights[0], exact):
+            yield (power, *tail)
+
+
+def extend(
+    samples: list[tuple[int, ...]],
+    size: int,
+    evaluators: Sequence[Evaluator],
+    field: FunctionField,
+    rng: Random,
+) -> None:
+    """Add values of the functions at random points modulo the prime."""
+    while len(samples) < size:
+        point = random_point(field, rng, fixed=False)
+        try:
+            samples.append(tuple(e(point) for e in evaluators))
+        except Pole:
+            continue
+
+
+def scaled(sample: Sequence[int], weights: Sequence[int]) -> tuple[int, ...]:
+    """Return c^(weights) times the sample whose last value is 1, its weight being 1.
+
+    Monomials of one weighted degree all change by one factor.
+    """
+    c = inverse(sample[-1])
+    return tuple(x * pow(c, n, PRIME) % PRIME for x, n in zip(sample, weights, strict=True))
+
+
+def monomial_rows(
+    exponents: Sequence[tuple[int, ...]], samples: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Return the monomials with the given exponents at each sample, modulo the prime."""
+    highest = [max(column) for column in zip(*exponents, strict=True)]
+    powers = [_powers(x, n) for x, n in zip(zip(*samples, strict=True), highest, strict=True)]
+    ones = {k for k, values in enumerate(zip(*samples, strict=True)) if set(values) == {1}}
+    places, steps = _prefixes(exponents, ones)
+    columns = [[1] * len(samples)]
+    for shorter, k, power in steps:
+        pairs = zip(columns[shorter], powers[k][power], strict=True)
+        columns.append([x * y % PRIME for x, y in pairs])
+    return [list(row) for row in zip(*(columns[place] for place in places), strict=True)]
+
+
+def _prefixes(
+    exponents: Sequence[tuple[int, ...]], ones: Collection[int]
+) -> tuple[list[int], list[tuple[int, int, int]]]:
+    """Return where each monomial is among products, and how each product comes from a shorter one.
+
+    Product n + 1 is product *shorter* times factor k to *power*, from steps[n]; product 0 is 1.
+    The factors *ones* are left out.
+    """
+    known: dict[tuple[tuple[int, int], ...], int] = {(): 0}
+    steps: list[tuple[int, int, int]] = []
+    places = []
+    for e in exponents:
+        used = [(k, power) for k, power in enumerate(e) if power and k not in ones]
+        place = 0
+        for length, (k, power) in enumerate(used, 1):
+            prefix = tuple(used[:length])
+            if prefix not in known:
+                known[prefix] = len(known)
+                steps.append((place, k, power))
+            place = known[prefix]
+        places.append(place)
+    return places, steps
+
+
+def _powers(values: Sequence[int], highest: int) -> list[list[int]]:
+    table = [[1] * len(values)]
+    for _ in range(highest):
+        table.append([x * y % PRIME for x, y in zip(table[-1], values, strict=True)])
+    return table

@@ -1,0 +1,230 @@
+"""Elementary functions near a rational point, as elements of a field with generators.
+
+Every function call and fractional power becomes a rational function of the names and of
+*generators*: roots G with G^N = f, logarithms, exponentials, and tangents of half angles. Signs
+and branches are those at the rational point, proved by ball arithmetic. An element whose reduced
+numerator is 0, or that of a product with functions that are not 0 there, is zero near the point,
+and so wherever it continues analytically; the converse is not claimed, since generators may be
+related in ways that were not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any, Literal
+
+from flint import arb, ctx, fmpq
+
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import Polynomial, terms
+from derive.language.tree import Number, Power, Tree, walk
+
+BITS = 256
+SLOTS = 20
+LONGEST_CONJUGATE = 500
+"""Terms of a function whose product with a conjugate is expanded."""
+
+
+class Unsettled(Exception):
+    """A sign is not decided at the point, or an expression has no place in the tower."""
+
+
+@dataclass(frozen=True)
+class Generator:
+    """G with G^index = argument, or log, exp(argument/index), or tan(argument/(2 index))."""
+
+    kind: Literal["root", "log", "exp", "tan"]
+    argument: RationalFunction
+    index: int
+
+
+class Tower:
+    """Q(names)(generators), with derivations and with values at one rational point.
+
+    ``branches`` lists the functions whose signs at the point decided a root or a logarithm: what
+    was read is valid as far as they keep these signs.
+
+    Args:
+        point: a rational value for each name.
+        trees: the expressions that will be read; they tell which roots and multiples to expect.
+    """
+
+    def __init__(self, point: Mapping[str, Fraction], trees: Sequence[Tree] = ()) -> None:
+        self.field = FunctionField((*point, *(f"_{i}" for i in range(SLOTS))))
+        self.known = dict(zip(point, self.field.gens, strict=False))
+        self.generators: list[Generator] = []
+        self.branches: list[RationalFunction] = []
+        self.roots = lcm(
+            *(n.exponent.denominator for t in trees for n in walk(t) if isinstance(n, Power))
+        )
+        self.parts = lcm(
+            *(n.value.denominator for t in trees for n in walk(t) if isinstance(n, Number))
+        )
+        with ctx.workprec(BITS):
+            self._values = [_ball(x) for x in point.values()]
+        self._rules: list[list[RationalFunction]] = []
+
+    def derivative(self, element: RationalFunction, weight: int = 0) -> RationalFunction:
+        """Return the derivative along one name."""
+        result = element.partial(weight)
+        for k in range(len(self.generators)):
+            by_generator = element.partial(len(self.known) + k)
+            if not by_generator.is_zero():
+                result += by_generator * self._rules[k][weight]
+        return self.tidy(result)
+
+    def is_zero(self, element: RationalFunction) -> bool:
+        """Tell whether *element* is proved zero; False means "not proved".
+
+        Where its product with a conjugate under a square root -> -root is zero, and the conjugate
+        is not zero at the point, the element is zero.
+        """
+        if self.ball(element, of=1).contains(0):
+            return False
+        one = self.field.ring.constant(1)
+        rest = self.field.quotient(self._reduce(element.numerator), one)
+        for root in reversed(self._square_roots()):
+            short = len(rest.numerator) <= LONGEST_CONJUGATE
+            if rest.is_zero() or not short or not self.ball(rest).contains(0):
+                break
+            if not self.ball(self._conjugate(rest, root)).contains(0):
+                rest = self.norm(rest, root)
+        return rest.is_zero()
+
+    def ball(self, element: RationalFunction, of: int = 2) -> Any:
+        """Return a ball around the value at the point; of the denominator alone for *of* = 1."""
+        with ctx.workprec(BITS):
+            below = self._evaluate(element.denominator)
+            return below if of == 1 else self._evaluate(element.numerator) / below
+
+    def sign(self, element: RationalFunction) -> int:
+        """Return the proved sign at the point: 1, -1, or 0 for an element that is zero.
+
+        Raises:
+            Unsettled: the ball contains 0.
+        """
+        value = self.ball(element)
+        if value > 0:
+            return 1
+        if value < 0:
+            return -1
+        if self.is_zero(element):
+            return 0
+        raise Unsettled("a sign is not decided")
+
+    def tidy(self, element: RationalFunction) -> RationalFunction:
+        """Return the element with roots reduced and square roots out of the denominator."""
+        top, bottom = self._reduce(element.numerator), self._reduce(element.denominator)
+        for k in reversed(range(len(self.generators))):
+            place = len(self.known) + k
+            generator = self.generators[k]
+            if generator.kind == "root" and generator.index == 2 and bottom.degrees()[place]:
+                gens = list(self.field.ring.gens())
+                gens[place] = -gens[place]
+                conjugate = bottom.compose(*gens, ctx=self.field.ring)
+                top, bottom = self._reduce(top * conjugate), self._reduce(bottom * conjugate)
+        if bottom.is_zero():
+            raise Unsettled("division by zero")
+        return self.field.quotient(top, bottom)
+
+    @property
+    def adjoined(self) -> tuple[RationalFunction, ...]:
+        """The generators as elements."""
+        first = len(self.known)
+        return self.field.gens[first : first + len(self.generators)]
+
+    def norm(self, element: RationalFunction, root: RationalFunction) -> RationalFunction:
+        """Return the product with the conjugate under a square root -> -root, reduced."""
+        return self.tidy(element * self._conjugate(element, root))
+
+    def _conjugate(self, element: RationalFunction, root: RationalFunction) -> RationalFunction:
+        return element.compose([-x if x == root else x for x in self.field.gens], self.field)
+
+    def _square_roots(self) -> list[RationalFunction]:
+        pairs = zip(self.generators, self.adjoined, strict=True)
+        return [element for g, element in pairs if g.kind == "root" and g.index == 2]
+
+    def generator_of(self, element: RationalFunction) -> Generator | None:
+        """Return the generator that an element is, or None."""
+        for k, generator in enumerate(self.generators):
+            if element == self.field.gens[len(self.known) + k]:
+                return generator
+        return None
+
+    def index_of(self, generator: RationalFunction) -> int:
+        """Return N of a root, or the divisor of the argument of an exponential or tangent."""
+        found = self.generator_of(generator)
+        return 1 if found is None else found.index
+
+    def adjoin(
+        self, kind: Literal["root", "log", "exp", "tan"], argument: RationalFunction, index: int
+    ) -> RationalFunction:
+        """Return the generator, a known one if there is one with a multiple of the index."""
+        for k, g in enumerate(self.generators):
+            if g.kind == kind and g.argument == argument and g.index % index == 0:
+                return self.field.gens[len(self.known) + k]
+        if len(self.generators) == SLOTS:
+            raise Unsettled("too many functions")
+        with ctx.workprec(BITS):
+            x = self.ball(argument)
+            value = {
+                "root": lambda: x.root(index),
+                "log": x.log,
+                "exp": lambda: (x / index).exp(),
+                "tan": lambda: (x / (2 * index)).tan(),
+            }[kind]()
+        if not value.is_finite():
+            raise Unsettled(f"{kind} is not finite at the point")
+        element = self.field.gens[len(self.known) + len(self.generators)]
+        rules = []
+        for weight in range(len(self.known)):
+            slope = self.derivative(argument, weight)
+            rules.append(
+                {
+                    "root": lambda s=slope: element * s / argument / index,
+                    "log": lambda s=slope: s / argument,
+                    "exp": lambda s=slope: element * s / index,
+                    "tan": lambda s=slope: (1 + element * element) * s / (2 * index),
+                }[kind]()
+            )
+        self.generators.append(Generator(kind, argument, index))
+        self._values.append(value)
+        self._rules.append(rules)
+        return element
+
+    def _reduce(self, polynomial: Polynomial) -> Polynomial:
+        """Replace G^N by f for every root, the latest one first."""
+        for k in reversed(range(len(self.generators))):
+            generator, place = self.generators[k], len(self.known) + k
+            if generator.kind != "root":
+                continue
+            if int(polynomial.degrees()[place]) < generator.index:
+                continue
+            parts: dict[int, dict[tuple[int, ...], int]] = {}
+            for exponents, coefficient in terms(polynomial):
+                times, rest = divmod(exponents[place], generator.index)
+                left = (*exponents[:place], rest, *exponents[place + 1 :])
+                parts.setdefault(times, {})[left] = coefficient
+            f = generator.argument.numerator
+            polynomial = sum(
+                (self.field.ring.from_dict(part) * f**times for times, part in parts.items()),
+                self.field.ring.constant(0),
+            )
+        return polynomial
+
+    def _evaluate(self, polynomial: Polynomial) -> Any:
+        total = arb(0)
+        for exponents, coefficient in terms(polynomial):
+            product = arb(coefficient)
+            for value, e in zip(self._values, exponents, strict=False):
+                if e:
+                    product *= value**e
+            total += product
+        return total
+
+
+def _ball(value: Fraction) -> Any:
+    return arb(fmpq(value.numerator, value.denominator))

@@ -1,0 +1,272 @@
+"""Towers of elementary functions: from expressions to elements of one exact function field.
+
+Each function is rewritten in independent generators: exponentials and cosines of rational
+multiples of distinct monomials, logarithms of distinct irreducible polynomials, roots of
+square-free radicands, real powers of irreducible bases. By the structure theorem of Risch such
+generators are independent over the rational functions, so that equal functions are equal
+elements. Where independence is not certain the function is refused.
+
+Source: Risch 1979 (American Journal of Mathematics 101), structure theorem; Bronstein 2005,
+Symbolic Integration I, chapter 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from derive.errors import InputError
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.generators import Generator
+from derive.exact.positivity import is_nonnegative
+from derive.exact.towers.radicals import rational_power, real_power
+from derive.exact.towers.refinement import Refine
+from derive.exact.towers.splitting import Term, linear_terms, oriented, prime_powers
+from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree
+
+
+class Tower:
+    """A function field that grows by the generators that expressions need.
+
+    Args:
+        weights: the independent variables.
+        parameters: constants with names.
+        units: for an argument, the denominator of the unit in which it is measured.
+        positive: names known to be positive, so that roots of their squares are known.
+    """
+
+    def __init__(
+        self,
+        weights: Sequence[str],
+        parameters: Sequence[str] = (),
+        units: dict[str, int] | None = None,
+        positive: Iterable[str] = (),
+    ) -> None:
+        self.field = FunctionField(
+            tuple(weights), tuple(Generator(name, "parameter") for name in parameters)
+        )
+        self.units = units or {}
+        self.positive = frozenset(positive)
+
+    @classmethod
+    def over(cls, field: FunctionField, positive: Iterable[str] = ()) -> Tower:
+        """Return a tower that starts with a field that exists."""
+        tower = cls((), units=_units_of(field), positive=positive)
+        tower.field = field
+        return tower
+
+    def element(self, tree: Tree) -> RationalFunction:
+        """Return an expression as an element; the field may have grown."""
+        match tree:
+            case Number(value):
+                return self.field.constant(value)
+            case Name(name):
+                return self.field.named(name)
+            case Power(base, exponent):
+                return self.power(self.element(base), exponent)
+            case RealPower(base, exponent):
+                return self.real_power(self.element(base), self.element(exponent))
+            case Call(function, argument):
+                return self.call(function, self.element(argument))
+            case Operation(operator, left, right):
+                x, y = self.element(left), self.element(right)
+                x, y = self.field.embed(x), self.field.embed(y)
+                return x + y if operator == "+" else x * y if operator == "*" else x / y
+        raise InputError(f"{type(tree).__name__} is not part of the language")
+
+    def generator_at(
+        self, g: Generator, images: Mapping[str, RationalFunction]
+    ) -> RationalFunction:
+        """Return a generator of another field, where earlier variables have these images."""
+        if g.argument is None:
+            return self.field.named(g.name)
+
+        def at(element: RationalFunction) -> RationalFunction:
+            names = element.field.names
+            known = [self.field.embed(images[name]) for name in names]
+            return element.compose(known, self.field)
+
+        A = at(g.argument)
+        if g.kind == "root":
+            return self.power(A, Fraction(1, g.index))
+        if g.kind == "power":
+            return self.real_power(A, at(g.exponent))
+        return self.call(g.kind, A)
+
+    def call(self, function: str, A: RationalFunction) -> RationalFunction:
+        """Return function(A)."""
+        match function:
+            case "exp":
+                return self.exp(A)
+            case "log":
+                return self.log(A)
+            case "sin" | "cos" | "tan":
+                cosine, sine = self.cosine_and_sine(A)
+                cosine, sine = self.field.embed(cosine), self.field.embed(sine)
+                return cosine if function == "cos" else sine if function == "sin" else sine / cosine
+            case "sinh" | "cosh" | "tanh":
+                E = self.exp(A)
+                up, down = E + 1 / E, E - 1 / E
+                return (
+                    up / 2 if function == "cosh" else down / 2 if function == "sinh" else down / up
+                )
+            case "asinh":
+                return self.asinh(A)
+        raise InputError(f"{function} is not supported")
+
+    def exp(self, A: RationalFunction) -> RationalFunction:
+        """Return exp(A), a product of exponentials of the terms of A."""
+        A = self.field.embed(A)
+        result = self.field.one
+        for term in linear_terms(A):
+            logarithm = self._logarithm_in(term)
+            if logarithm is not None:
+                base, exponent = logarithm
+                factor = self.real_power(base, exponent)
+            else:
+                factor = self._unit(term, "exp") ** self._count(term, "exp")
+            result = self.field.embed(result) * self.field.embed(factor)
+        return result
+
+    def _logarithm_in(self, term: Term) -> tuple[RationalFunction, RationalFunction] | None:
+        """Return (f, q) for a term q log(f), q free of weights, else None."""
+        field = term.monomial.field
+        for g in field.generators:
+            if g.kind == "log":
+                rest = term.monomial / field.named(g.name)
+                if set(rest.variables()) <= field.parameters:
+                    return field.embed(g.argument), rest * field.constant(term.coefficient)
+        return None
+
+    def _count(self, term: Term, kind: str) -> int:
+        """Return how many units a term is, or ask for a finer unit."""
+        key = f"{kind} {term.monomial!r}"
+        count = term.coefficient * self.units.get(key, 1)
+        if count.denominator != 1:
+            raise Refine(key, term.coefficient.denominator)
+        return int(count)
+
+    def _unit(self, term: Term, kind: str) -> RationalFunction:
+        """Return exp or cos of the unit of a term."""
+        unit = self.units.get(f"{kind} {term.monomial!r}", 1)
+        A = term.monomial / unit
+        if kind == "exp":
+            return self.adjoin(Generator(f"exp({A!r})", "exp", A))
+        self.adjoin(Generator(f"cos({A!r})", "cos", A, partner=f"sin({A!r})"))
+        cosine = self.field.named(f"cos({A!r})")
+        sine = f"sin({A!r})"
+        self.adjoin(Generator(sine, "sin", A, exponent=cosine, partner=f"cos({A!r})"))
+        return self.field.named(f"cos({A!r})")
+
+    def cosine_and_sine(self, A: RationalFunction) -> tuple[RationalFunction, RationalFunction]:
+        """Return (cos A, sin A) by the addition theorem on the terms of A."""
+        A = self.field.embed(A)
+        cosine, sine = self.field.one, self.field.zero
+        for term in linear_terms(A):
+            count = self._count(term, "cos")
+            self._unit(term, "cos")
+            unit = term.monomial / self.units.get(f"cos {term.monomial!r}", 1)
+            c = self.field.named(f"cos({unit!r})")
+            s = self.field.named(f"sin({unit!r})")
+            s = s if count > 0 else -s
+            cosine, sine = self.field.embed(cosine), self.field.embed(sine)
+            for _ in range(abs(count)):
+                cosine, sine = cosine * c - sine * s, sine * c + cosine * s
+        return cosine, sine
+
+    def log(self, A: RationalFunction) -> RationalFunction:
+        """Return log |A|, a sum over the irreducible factors of A."""
+        A = self.field.embed(A)
+        if A.is_zero():
+            raise ZeroDivisionError("logarithm of zero")
+        if self.is_algebraic(A):
+            return self._adjoin_log(A)
+        total = self.field.zero
+        content, factors = oriented(A)
+        for prime, n in prime_powers(abs(content)):
+            factors.append((self.field.constant(prime), n))
+        for f, n in factors:
+            logarithm = self._log_factor(f)
+            total = self.field.embed(total) + n * self.field.embed(logarithm)
+        return total
+
+    def _log_factor(self, f: RationalFunction) -> RationalFunction:
+        f = self.field.embed(f)
+        for g in self.field.generators:
+            if f == self.field.named(g.name):
+                if g.kind == "exp":
+                    return self.field.embed(g.argument)
+                if g.kind == "power":
+                    logarithm = self.log(self.field.embed(g.argument))
+                    return self.field.embed(g.exponent) * self.field.embed(logarithm)
+        return self.adjoin(Generator(f"log({f!r})", "log", f))
+
+    def _adjoin_log(self, A: RationalFunction) -> RationalFunction:
+        """Adjoin the logarithm of an element with roots, when no other logarithm is related."""
+        for g in self.field.generators:
+            if g.kind in ("log", "asinh") and self.is_algebraic(self.field.embed(g.argument)):
+                if g.argument is not None and self.field.embed(g.argument) == A:
+                    break
+                raise InputError(
+                    f"log({A!r}) may depend on {g.name}: use one logarithm with roots inside"
+                )
+        return self.adjoin(Generator(f"log({A!r})", "log", A))
+
+    def asinh(self, A: RationalFunction) -> RationalFunction:
+        """Return asinh(A); its derivative needs sqrt(1 + A^2)."""
+        A = self.field.embed(A)
+        if A.is_zero():
+            return self.field.zero
+        root = self.power(1 + A * A, Fraction(1, 2))
+        A = self.field.embed(A)
+        names = root.variables()
+        if len(names) != 1 or not names[0].startswith("sqrt("):
+            raise InputError(f"asinh({A!r}): 1 + ({A!r})**2 has a root in the field already")
+        if any(
+            g.kind == "log" and self.is_algebraic(self.field.embed(g.argument))
+            for g in self.field.generators
+        ):
+            raise InputError(f"asinh({A!r}) beside a logarithm with roots inside is not supported")
+        return self.adjoin(Generator(f"asinh({A!r})", "asinh", A, partner=names[0]))
+
+    def power(self, A: RationalFunction, exponent: Fraction) -> RationalFunction:
+        """Return A^exponent for a rational exponent, A > 0 where it is not an integer."""
+        return rational_power(self, self.field.embed(A), exponent)
+
+    def real_power(self, A: RationalFunction, exponent: RationalFunction) -> RationalFunction:
+        """Return A^exponent, A > 0, for an exponent in the parameters."""
+        return real_power(self, self.field.embed(A), self.field.embed(exponent))
+
+    def adjoin(self, generator: Generator) -> RationalFunction:
+        """Return the variable of a generator, adding it to the field where it is new."""
+        if generator.name not in self.field.positions:
+            self.field = FunctionField(self.field.weights, (*self.field.generators, generator))
+        return self.field.named(generator.name)
+
+    def is_algebraic(self, A: RationalFunction) -> bool:
+        """Tell whether an algebraic generator occurs."""
+        algebraic = {g.name for g in self.field.generators if g.kind in ("root", "sin")}
+        return bool(algebraic & set(A.variables()))
+
+    def is_positive(self, f: RationalFunction) -> bool:
+        """Tell whether a factor is known not to be negative."""
+        positive = self.positive | {
+            g.name for g in f.field.generators if g.kind in ("exp", "power")
+        }
+        return is_nonnegative(f, positive)
+
+
+def _units_of(field: FunctionField) -> dict[str, int]:
+    """Return the units in which the generators of a field measure their arguments."""
+    units: dict[str, int] = {}
+    for g in field.generators:
+        if g.kind == "root" and len(oriented(g.argument)[1]) == 1:
+            units[f"root {g.argument!r}"] = g.index
+        elif g.kind in ("exp", "cos"):
+            for term in linear_terms(g.argument):
+                units[f"{g.kind} {term.monomial!r}"] = term.coefficient.denominator
+        elif g.kind == "power":
+            for term in linear_terms(g.exponent):
+                key = f"power {g.argument!r} {term.monomial!r}"
+                units[key] = term.coefficient.denominator
+    return units

@@ -1,0 +1,1 @@
+"""Representation costs by Lagrange duality, in closed form where there is one."""

@@ -1,0 +1,210 @@
+"""Commuting linear families of symmetric matrices M with M^3 = s M, s a quadratic form.
+
+See :mod:`derive.explicit.cost.duality` for what they are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, permutations, product
+from math import prod
+from typing import Any
+
+from flint import fmpq, fmpq_mat, fmpq_poly
+
+from derive.exact.field.function_field import FunctionField
+from derive.exact.field.polynomial import Polynomial, factorize, terms
+from derive.exact.linear.matrix import determinant
+from derive.explicit.cost.matrices import identity, nullspace, trace
+from derive.explicit.cost.norms import Form
+
+MAXIMAL_SIZE = 6
+"""Of the matrices M(l) whose determinant is factored."""
+MAXIMAL_OUTPUTS = 9
+
+
+@dataclass(frozen=True)
+class Subspace:
+    """Some L_a.
+
+    Attributes:
+        basis: vectors in R^d, the rows of a matrix.
+        images: M of each.
+        square: s_a in the basis.
+    """
+
+    basis: Any
+    images: tuple[Any, ...]
+    square: Any
+
+
+def find_subspaces(matrices: Sequence[Any], sizes: Sequence[int]) -> tuple[Subspace, ...] | None:
+    """Return the L_a, by their identities; None where none of the proposals has them.
+
+    Args:
+        matrices: A_i.
+        sizes: of the blocks on the diagonal.
+    """
+    gram = fmpq_mat([[trace(A * B) for B in matrices] for A in matrices])
+    if gram.rank() < len(matrices):
+        return None
+    for form in (gram, *_quadratic_factors(matrices, sizes)):
+        bases = _eigenspaces(gram.inv() * form)
+        parts = [_subspace(matrices, basis) for basis in bases]
+        found = tuple(part for part in parts if part is not None)
+        if found and len(found) == len(parts) and _commute(found):
+            return found
+    return None
+
+
+def _quadratic_factors(matrices: Sequence[Any], sizes: Sequence[int]) -> Iterator[Any]:
+    """Yield the quadratic factors of det M(l), block by block, as matrices."""
+    if max(sizes) > MAXIMAL_SIZE or len(matrices) > MAXIMAL_OUTPUTS:
+        return
+    field = FunctionField(tuple(f"l{i + 1}" for i in range(len(matrices))))
+    start = 0
+    for size in sizes:
+        block = range(start, start + size)
+        start += size
+        rows = tuple(
+            tuple(
+                sum(
+                    (
+                        x * field.constant(Fraction(int(A[i, j].p), int(A[i, j].q)))
+                        for x, A in zip(field.gens, matrices, strict=True)
+                        if A[i, j]
+                    ),
+                    field.zero,
+                )
+                for j in block
+            )
+            for i in block
+        )
+        for factor, _ in factorize(determinant(rows).numerator)[1]:
+            if factor.total_degree() == 2:
+                yield _matrix(factor, len(matrices))
+
+
+def _matrix(form: Polynomial, size: int) -> Any:
+    table = [[fmpq(0)] * size for _ in range(size)]
+    for exponents, c in terms(form):
+        i, j = (k for k, e in enumerate(exponents) for _ in range(e))
+        table[i][j] += fmpq(c, 2)
+        table[j][i] += fmpq(c, 2)
+    return fmpq_mat(table)
+
+
+def _eigenspaces(T: Any) -> list[Any]:
+    """Return bases of the eigenspaces; none unless these fill the space over Q."""
+    size = T.nrows()
+    one = identity(size)
+    bases = []
+    for factor, _ in fmpq_poly(T.charpoly()).factor()[1]:
+        if factor.degree() > 1:
+            return []
+        root = -factor[0] / fmpq(factor[1])
+        bases.append(fmpq_mat(list(nullspace((T - one * root).tolist()))))
+    return bases if sum(basis.nrows() for basis in bases) == size else []
+
+
+def _subspace(matrices: Sequence[Any], basis: Any) -> Subspace | None:
+    """Return a subspace where M(l)^3 = s(l) M(l), by comparing the coefficients of l."""
+    images = tuple(_image(matrices, row) for row in basis.tolist())
+    square = images[0] * images[0]
+    # M^2 is s times a projector, of which this is the rank.
+    rank = trace(square) ** 2 / trace(square * square)
+    s = fmpq_mat([[trace(X * Y) / rank for Y in images] for X in images])
+    for chosen in combinations_with_replacement(range(len(images)), 3):
+        zero = fmpq_mat(square.nrows(), square.nrows())
+        cubes = sum((images[i] * images[j] * images[k] for i, j, k in permutations(chosen)), zero)
+        if cubes != sum((images[k] * s[i, j] for i, j, k in permutations(chosen)), zero):
+            return None
+    return Subspace(basis, images, s)
+
+
+def _image(matrices: Sequence[Any], row: Sequence[Any]) -> Any:
+    total = fmpq_mat(matrices[0].nrows(), matrices[0].nrows())
+    for x, A in zip(row, matrices, strict=True):
+        total += A * x
+    return total
+
+
+def _commute(parts: Sequence[Subspace]) -> bool:
+    return all(
+        X * Y == Y * X for a, b in combinations(parts, 2) for X in a.images for Y in b.images
+    )
+
+
+def full_supports(parts: Sequence[Subspace]) -> list[tuple[int, ...]] | None:
+    """Return the greatest S with joint eigenvectors; None unless all signs + occur there.
+
+    The trace of prod_{a in S} M(l_a)^2 is prod s_a(l_a) times the number of joint eigenvectors,
+    which is constant. Expanding prod (M(l_a)^2 + sqrt(s_a) M(l_a)), as many as one in 2^|S| of
+    them have all signs + where the mixed products have trace 0.
+    """
+    found: list[tuple[int, ...]] = []
+    for count in range(len(parts), 0, -1):
+        for S in combinations(range(len(parts)), count):
+            if any(set(S) <= set(other) for other in found):
+                continue
+            squares = [parts[a].images[0] * parts[a].images[0] for a in S]
+            if not trace(prod(squares[1:], start=squares[0])):
+                continue
+            if not _is_balanced([parts[a] for a in S]):
+                return None
+            found.append(S)
+    return found
+
+
+def _is_balanced(parts: Sequence[Subspace]) -> bool:
+    """Tell whether products of M(l_a) or M(l_a)^2, not all squares, have trace 0."""
+    choices = []
+    for part in parts:
+        squares = [X * Y + Y * X for X, Y in combinations_with_replacement(part.images, 2)]
+        choices.append([*((X, False) for X in part.images), *((X, True) for X in squares)])
+    for chosen in product(*choices):
+        if all(is_square for _, is_square in chosen):
+            continue
+        first, *rest = (X for X, _ in chosen)
+        if trace(prod(rest, start=first)):
+            return False
+    return True
+
+
+def vertices(supports: Sequence[Sequence[int]], size: int) -> list[tuple[Fraction, ...]]:
+    """Return the vertices of {x >= 0: sum_{a in S} x_a <= 1} that no other vertex exceeds.
+
+    >>> vertices([(0, 1)], 2) == [(0, 1), (1, 0)], vertices([(0,), (1,)], 2) == [(1, 1)]
+    (True, True)
+    """
+    planes = [(tuple(fmpq(int(a in S)) for a in range(size)), fmpq(1)) for S in supports]
+    walls = [(tuple(fmpq(int(a == b)) for a in range(size)), fmpq(0)) for b in range(size)]
+    found: set[tuple[Fraction, ...]] = set()
+    for chosen in combinations([*planes, *walls], size):
+        matrix = fmpq_mat([list(row) for row, _ in chosen])
+        if not matrix.det():
+            continue
+        x = [v for (v,) in matrix.solve(fmpq_mat([[right] for _, right in chosen])).tolist()]
+        if min(x) >= 0 and all(sum(x[a] for a in S) <= 1 for S in supports):
+            found.add(tuple(Fraction(int(v.p), int(v.q)) for v in x))
+    return sorted(
+        v
+        for v in found
+        if not any(
+            v != other and all(x <= y for x, y in zip(v, other, strict=True)) for other in found
+        )
+    )
+
+
+def dual_norm(part: Subspace) -> Form:
+    """Return q with q(beta) = max {<l, beta>^2: l in L_a, s_a(l) = 1}."""
+    Q = part.basis.transpose() * part.square.inv() * part.basis
+    size = range(Q.nrows())
+    return {
+        (i, j): fmpq_poly([Q[i, j] * (1 if i == j else 2)])
+        for i in size
+        for j in size
+        if i <= j and Q[i, j]
+    }

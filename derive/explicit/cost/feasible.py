@@ -1,0 +1,178 @@
+"""Points with F(w) = beta, proved to exist in balls; and how far they lie from w_0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from fractions import Fraction
+from math import prod
+from random import Random
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, fmpq, fmpq_mat
+
+from derive.exact.balls import evaluate_any
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import terms
+from derive.explicit.problem import Problem, Undecided
+
+BITS = 320
+RADIUS = Fraction(1, 2**120)
+"""How far from a point close to it a point with F(w) = beta is looked for."""
+SEEDS = 40
+STEPS = 200
+NEWTON = 6
+NEAR = 1e-6
+"""Residual of F(w) = beta from which Newton's iteration is tried."""
+
+
+def value_at(problem: Problem, function: Any, w: Sequence[Any]) -> Any:
+    """Return a function of the weights at numbers or balls, in a ball."""
+    padding = [Fraction(0)] * (len(problem.field.names) - len(w))
+    return ball(evaluate_any(function, [*w, *padding], BITS))
+
+
+def distance(w: Sequence[Any], w0: Sequence[Fraction]) -> Any:
+    """Return |w - w_0|^2 in a ball."""
+    total = arb(0)
+    for x, x0 in zip(w, w0, strict=True):
+        # A product: flint's powers of balls about 0 are no numbers.
+        total += (x - ball(x0)) * (x - ball(x0))
+    return total
+
+
+def ball(value: Any) -> Any:
+    """Return a number as a ball."""
+    if isinstance(value, Fraction):
+        return arb(fmpq(value.numerator, value.denominator))
+    return arb(value)
+
+
+def feasible_distance(
+    problem: Problem, w: Sequence[Any], w0: Sequence[Fraction], beta: Sequence[Fraction]
+) -> Any:
+    """Return a ball with |v - w_0|^2 for some v with F(v) = beta, by a Krawczyk step.
+
+    v = w + J^T z; G(z) = F(w + J^T z) - beta has a zero in a box Z when
+    -Y G(0) + (1 - Y DG(Z)) Z lies in the interior of Z, Y near DG(0)^-1.
+
+    Raises:
+        Undecided: the step does not contract, for instance where J has rank below d.
+    """
+    middle = [x.mid() for x in w]
+    J = arb_mat([[value_at(problem, f, middle) for f in row] for row in problem.jacobian])
+    size = len(problem.F)
+    step = J.transpose()
+    try:
+        inverse = (J * step).inv()
+    except ZeroDivisionError:
+        raise Undecided("J has rank below d at the lowest critical point") from None
+    Y = arb_mat([[inverse[i, j].mid() for j in range(size)] for i in range(size)])
+    radius = ball(RADIUS)
+    Z = arb_mat([[arb(0, radius)] for _ in range(size)])
+    around = [m + s for m, s in zip(middle, (step * Z).entries(), strict=True)]
+    derivative = arb_mat([[value_at(problem, f, around) for f in row] for row in problem.jacobian])
+    G = arb_mat(
+        [[value_at(problem, f, middle) - ball(b)] for f, b in zip(problem.F, beta, strict=True)]
+    )
+    one = arb_mat(size, size, [1 if i == j else 0 for i in range(size) for j in range(size)])
+    image = -(Y * G) + (one - Y * derivative * step) * Z
+    if not all(abs(x) < radius for x in image.entries()):
+        raise Undecided("no point with F(w) = beta was proved near the lowest critical point")
+    return distance(around, w0)
+
+
+def reaches_all(problem: Problem, free: Collection[int]) -> bool:
+    """Tell whether F is linear in some weights, and onto when the others are at some integers."""
+    rows = []
+    for f in problem.F:
+        row = [fmpq(0)] * len(problem.weights)
+        for exponents, c in terms(f.numerator):
+            used = [k for k in free if exponents[k]]
+            if len(used) != 1 or exponents[used[0]] > 1:
+                return False
+            # Integers with no pattern that the terms could share.
+            others = ((k * k + 3 * k + 1) ** e for k, e in enumerate(exponents) if k not in free)
+            row[used[0]] += c * prod(others)
+        rows.append(row)
+    return bool(fmpq_mat(rows).rank() == len(rows))
+
+
+def lies_below(
+    problem: Problem, w0: Sequence[Fraction], beta: Sequence[Fraction], limit: Any | None
+) -> bool:
+    """Tell whether a search finds v with F(v) = beta, proved, and |v - w_0|^2 < limit.
+
+    Args:
+        problem: the constrained problem.
+        w0, beta: numbers.
+        limit: a ball; None for no limit.
+    """
+    for w in _descents(problem, w0, beta):
+        try:
+            found = feasible_distance(problem, _refined(problem, w, beta), w0, beta)
+        except Undecided:
+            continue
+        if found.is_finite() and (limit is None or found < limit):
+            return True
+    return False
+
+
+def _refined(problem: Problem, w: Any, beta: Sequence[Fraction]) -> list[Any]:
+    """Return a point closer to F(w) = beta, by Newton's iteration in high precision."""
+    middle = [arb(float(x)) for x in w]
+    for _ in range(NEWTON):
+        J = arb_mat([[value_at(problem, f, middle) for f in row] for row in problem.jacobian])
+        G = arb_mat(
+            [[ball(b) - value_at(problem, f, middle)] for f, b in zip(problem.F, beta, strict=True)]
+        )
+        try:
+            step = J.transpose() * (J * J.transpose()).solve(G)
+        except ZeroDivisionError:
+            raise Undecided("J has rank below d at a point of the search") from None
+        middle = [(x + s).mid() for x, s in zip(middle, step.entries(), strict=True)]
+    return middle
+
+
+def _descents(problem: Problem, w0: Sequence[Fraction], beta: Sequence[Fraction]) -> Iterator[Any]:
+    """Yield points near F(w) = beta: minimise |w - w_0|^2 on the linearised constraint, damped."""
+    rng = Random(5)
+    origin = np.array([float(x) for x in w0])
+    goal = np.array([float(b) for b in beta])
+    reach = 1 + float(np.abs(goal).max()) ** (1 / (problem.degree or 1))
+    F = _in_floats(problem.F, len(origin))
+    jacobian = _in_floats([x for row in problem.jacobian for x in row], len(origin))
+    for _ in range(SEEDS):
+        w = origin + np.array([rng.gauss(0, reach) for _ in origin])
+        for step in range(STEPS):
+            J = jacobian(w).reshape(len(goal), -1)
+            # The last steps only return to the constraint.
+            pull = (origin - w) * (0.3 if step < STEPS - 30 else 0)
+            try:
+                mu = np.linalg.solve(J @ J.T, goal - F(w) - J @ pull)
+            except np.linalg.LinAlgError:
+                break
+            w = w + pull + J.T @ mu
+            if not np.all(np.isfinite(w)) or float(np.abs(w).max()) > 1e6:
+                break
+        else:
+            if float(np.abs(goal - F(w)).max()) < NEAR * (1 + float(np.abs(goal).max())):
+                yield w
+
+
+def _in_floats(functions: Sequence[RationalFunction], size: int) -> Callable[[Any], Any]:
+    """Return polynomials in the weights as one function of an array."""
+    coefficients, exponents, owner = [], [], []
+    for i, f in enumerate(functions):
+        below = int(f.denominator.leading_coefficient())
+        for e, c in terms(f.numerator):
+            coefficients.append(c / below)
+            exponents.append(e[:size])
+            owner.append(i)
+    powers, places = np.array(exponents, dtype=int).reshape(-1, size), np.array(owner, dtype=int)
+
+    def at(w: Any) -> Any:
+        values = np.array(coefficients) * np.prod(w**powers, axis=1)
+        return np.bincount(places, values, minlength=len(functions))
+
+    return at

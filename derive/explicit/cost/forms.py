@@ -1,0 +1,115 @@
+"""Outputs that are quadratic forms, as matrices, and the groups of weights that repeat in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from derive.exact.field.polynomial import terms
+from derive.explicit.problem import Problem
+
+
+def quadratic_forms(problem: Problem) -> list[Any] | None:
+    """Return A_i with F_i = <w, A_i w>; None where an output is no quadratic form."""
+    size = len(problem.weights)
+    forms = []
+    for f in problem.F:
+        if {sum(e) for e, _ in terms(f.numerator)} != {2}:
+            return None
+        below = 2 * int(f.denominator.leading_coefficient())
+        table = [[fmpq(0)] * size for _ in range(size)]
+        for exponents, c in terms(f.numerator):
+            i, j = (k for k, e in enumerate(exponents) for _ in range(e))
+            table[i][j] += fmpq(c, below)
+            table[j][i] += fmpq(c, below)
+        forms.append(fmpq_mat(table))
+    return forms
+
+
+def restricted(A: Any, kept: Sequence[int]) -> Any:
+    """Return the rows and columns that are kept."""
+    return fmpq_mat([[A[i, j] for j in kept] for i in kept])
+
+
+def copies(forms: Sequence[Any]) -> list[list[list[int]]]:
+    """Return the weights in groups that meet in no product, equal forms on them gathered.
+
+    Groups of one kind list their weights so that the forms agree.
+    """
+    size = forms[0].nrows()
+    entries = {(i, j): tuple(A[i, j] for A in forms) for i in range(size) for j in range(size)}
+    kinds: list[list[list[int]]] = []
+    for group in components(size, {key for key, x in entries.items() if any(x)}):
+        for kind in kinds:
+            matched = next(_matchings(entries, kind[0], group, []), None)
+            if matched is not None:
+                kind.append(matched)
+                break
+        else:
+            kinds.append([group])
+    return kinds
+
+
+def aligned(forms: Sequence[Any]) -> tuple[list[Any], list[int]]:
+    """Return the forms in s_k w_k, and signs s_k that make more of their groups copies.
+
+    Signs are chosen from weight to weight, for products with a positive first coefficient. They are
+    all 1 where that does not help.
+
+    >>> forms = [fmpq_mat([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, -1], [0, 0, -1, 0]])]
+    >>> aligned(forms)[1], copies(aligned(forms)[0])
+    ([1, 1, 1, -1], [[[0, 1], [2, 3]]])
+    """
+    size = forms[0].nrows()
+    signs = [0] * size
+    for first in range(size):
+        if signs[first]:
+            continue
+        signs[first] = 1
+        reached = [first]
+        for i in reached:
+            for j in range(size):
+                known = next((A[i, j] for A in forms if A[i, j]), None)
+                if known is not None and not signs[j]:
+                    signs[j] = signs[i] if known > 0 else -signs[i]
+                    reached.append(j)
+    flipped = [
+        fmpq_mat([[A[i, j] * signs[i] * signs[j] for j in range(size)] for i in range(size)])
+        for A in forms
+    ]
+    if len(copies(flipped)) < len(copies(forms)):
+        return flipped, signs
+    return list(forms), [1] * size
+
+
+def components(size: int, links: set[tuple[int, int]]) -> list[list[int]]:
+    """Return what the links hold together."""
+    group = list(range(size))
+    for i, j in links:
+        group = [group[j] if g == group[i] else g for g in group]
+    return [[k for k in range(size) if group[k] == name] for name in sorted(set(group))]
+
+
+def _matchings(
+    entries: dict[tuple[int, int], Any], model: list[int], left: list[int], chosen: list[int]
+) -> Iterator[list[int]]:
+    """Yield the orders of *left* in which its forms agree with those on *model*."""
+    if len(model) != len(chosen) + len(left):
+        return
+    if not left:
+        yield chosen
+    for k in left:
+        tried = [*chosen, k]
+        place = model[len(chosen)]
+        if all(entries[place, m] == entries[k, x] for m, x in zip(model, tried, strict=False)):
+            yield from _matchings(entries, model, [x for x in left if x != k], tried)
+
+
+def sides(group: Sequence[int], links: set[tuple[int, int]]) -> tuple[set[int], set[int]]:
+    """Return the weights of a group by the parity of their distance from the first."""
+    near: tuple[set[int], set[int]] = ({group[0]}, set())
+    for step in range(len(group)):
+        near[1 - step % 2].update(j for i, j in links if i in near[step % 2])
+    return near

@@ -1,0 +1,166 @@
+"""Closed forms of R_F: sums of roots of quadratic forms, whose coefficients may be algebraic.
+
+The coefficients of a form lie in Q(x), x a root of an irreducible polynomial f whose roots are all
+real; the sum runs over these roots. Whatever is shown in Q(x) holds for every one of them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import sympy
+from flint import arb, ctx, fmpq_poly
+from sympy import Expr, Symbol
+
+from derive.exact.field.polynomial import Polynomial
+from derive.exact.roots import real_roots
+from derive.explicit.cost.algebraic import as_fmpq, as_fraction, at_value, conjugates
+from derive.explicit.cost.feasible import BITS
+from derive.verdict import Identity
+
+Form = Mapping[tuple[int, int], Any]
+"""Coefficients of beta_i beta_j, i <= j: polynomials in x."""
+
+
+@dataclass(frozen=True)
+class Norm:
+    """The sum over the roots x of f of weight q(beta; x)^(1/power).
+
+    Attributes:
+        minimal: f.
+        form: q, not negative at real beta.
+        weight, power: numbers.
+    """
+
+    minimal: Any
+    form: Form
+    weight: Fraction
+    power: int
+
+    def expression(self, betas: Sequence[Symbol]) -> Expr:
+        """Return the sum as an expression."""
+        weight = sympy.Rational(self.weight.numerator, self.weight.denominator)
+        total = sympy.S.Zero
+        for name in conjugates(self.minimal):
+            number, form = self._form(betas, name)
+            total += weight * sympy.root(number, self.power) * sympy.root(form, self.power)
+        return total
+
+    def _form(self, betas: Sequence[Symbol], name: Callable[[Any], Expr]) -> tuple[Expr, Expr]:
+        """Return q as a number and a form with like coefficients collected."""
+        by_coefficient: dict[str, tuple[Any, list[Expr]]] = {}
+        for (i, j), c in self.form.items():
+            known = by_coefficient.setdefault(str(c), (c, []))
+            known[1].append(betas[i] * betas[j])
+        parts = [(name(c), sympy.Add(*products)) for c, products in by_coefficient.values()]
+        first = parts[0][0] if parts and parts[0][0].is_Rational else sympy.S.One
+        total = sympy.Add(*(sympy.expand(c / first) * products for c, products in parts))
+        if self.minimal.degree() > 1:
+            return first, total
+        number, form = sympy.factor(total).as_content_primitive()
+        return first * number, form
+
+    def at(self, beta: Sequence[Fraction]) -> Any:
+        """Return the sum in a ball at rational beta."""
+        value = fmpq_poly()
+        for (i, j), c in self.form.items():
+            value += c * as_fmpq(beta[i] * beta[j])
+        value %= self.minimal
+        if value.is_zero():
+            return arb(0)
+        # Not 0 in Q(x), so at no root of f.
+        roots = real_roots([as_fraction(c) for c in self.minimal.coeffs()])
+        line = [arb(c) for c in value.coeffs()]
+        values = (sum((c * x**k for k, c in enumerate(line)), arb(0)) for x in roots)
+        total = sum((y.root(self.power) for y in values), arb(0))
+        return total * arb(as_fmpq(self.weight))
+
+    def text(self, betas: Sequence[Symbol]) -> str:
+        """Return q in beta and x as text."""
+        x = Symbol("x")
+        return str(sympy.Mul(*self._form(betas, lambda c: at_value(c, x))))
+
+
+@dataclass(frozen=True)
+class Linear:
+    """<c, beta>."""
+
+    coefficients: tuple[Fraction, ...]
+
+    def expression(self, betas: Sequence[Symbol]) -> Expr:
+        """Return it as an expression."""
+        pairs = zip(self.coefficients, betas, strict=True)
+        return sympy.Add(*(sympy.Rational(c.numerator, c.denominator) * b for c, b in pairs))
+
+    def at(self, beta: Sequence[Fraction]) -> Any:
+        """Return its value as a ball."""
+        pairs = zip(self.coefficients, beta, strict=True)
+        return arb(as_fmpq(sum((c * b for c, b in pairs), Fraction(0))))
+
+
+class Part(Protocol):
+    """A function of beta that closed forms are made of."""
+
+    def expression(self, betas: Sequence[Symbol]) -> Expr | None:
+        """Return it as an expression; None where it has none."""
+
+    def at(self, beta: Sequence[Fraction]) -> Any:
+        """Return its value as a ball."""
+
+
+@dataclass(frozen=True)
+class ClosedCost:
+    """R_F, the greatest of some sums.
+
+    Attributes:
+        sums: what is added up in each.
+        onto: whether some w has F(w) = beta for every beta, as was proved.
+        reason: why this is R_F.
+        evidence: the identities behind it.
+        factors: polynomials in r and beta; it is the greatest of their roots. None are given where
+            it has an expression.
+    """
+
+    sums: tuple[tuple[Part, ...], ...]
+    onto: bool
+    reason: str
+    evidence: tuple[Identity, ...]
+    factors: tuple[Polynomial, ...] = ()
+
+    def expression(self, betas: Sequence[Symbol]) -> Expr | None:
+        """Return R_F as an expression; None where a part has none.
+
+        The greater of sqrt(s + t) and sqrt(s - t) is sqrt(s + |t|).
+        """
+        sums = []
+        for parts in self.sums:
+            named = [part.expression(betas) for part in parts]
+            known = [x for x in named if x is not None]
+            if len(known) < len(named):
+                return None
+            sums.append(sympy.Add(*known))
+        if len(sums) == 2 and sympy.expand(sums[0] + sums[1]) == 0:
+            return sympy.Abs(sums[0])
+        roots = all(isinstance(part, Norm) for parts in self.sums for part in parts)
+        if roots and len(sums) == 2 and not any(x.is_Add or x.has(sympy.Abs) for x in sums):
+            first, second = (sympy.expand(x**2) for x in sums)
+            s, t = (sympy.factor(sympy.expand(x) / 2) for x in (first + second, first - second))
+            if s.is_polynomial(*betas) and t.is_polynomial(*betas):
+                return _joined(s, t)
+        return sympy.Max(*sums)
+
+    def at(self, beta: Sequence[Fraction]) -> Any:
+        """Return R_F in a ball, at beta with some w."""
+        with ctx.workprec(BITS):
+            totals = [sum((part.at(beta) for part in parts), arb(0)) for parts in self.sums]
+            return functools.reduce(lambda x, y: x.max(y), totals)
+
+
+def _joined(s: Expr, t: Expr) -> Expr:
+    """Return sqrt(s + |t|) with the numbers in front of both kept apart."""
+    number, s = s.as_content_primitive()
+    return sympy.sqrt(number) * sympy.sqrt(s + sympy.Abs(t / number))

@@ -1,0 +1,114 @@
+"""The representation cost min |w|^2 subject to F(w) = beta by bounds that hold for all w.
+
+Two proofs beside the critical points; compositions and duality have modules of their own.
+
+Products: F = m(a) L b, m = a_1^n_1 ... a_k^n_k, other weights b. Then |b|^2 >= q(beta)/m^2 with
+q(beta) = <beta, (L L^T)^-1 beta>, and by the inequality of the means, with D = 1 + sum_i n_i,
+
+    |a|^2 + |b|^2 = sum_i n_i (a_i^2/n_i) + |b|^2
+                 >= D (prod_i (a_i^2/n_i)^n_i |b|^2)^(1/D) >= D (q(beta)/prod_i n_i^n_i)^(1/D),
+
+with equality where all a_i^2/n_i = |b|^2, which some w reaches for every beta. One output that is
+a monomial with an odd exponent is of this kind too, with q(beta) = beta^2/c^2, D = sum_i n_i.
+
+Greatest roots: a least w is a critical point, so that R_F is a root of one of the factors of the
+critical polynomial. If every factor is a r^n + c(beta), a > 0, and a |w|^(2n) + c(F(w)) >= 0 for
+all w, then R_F is at least each of these roots: the greatest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import lcm, prod
+
+from flint import Ordering, fmpz_mpoly_ctx
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.linear.matrix import Matrix, inverse
+from derive.exact.positivity import is_nonnegative
+from derive.explicit.critical.elimination import names
+from derive.explicit.problem import Problem
+
+
+def product_cost(problem: Problem) -> Polynomial | None:
+    """Return P(r, beta) = N r^D - D^D q(beta), N = prod_i n_i^n_i, for a product; None for others.
+
+    R_F is its greatest root, at every beta.
+    """
+    common = _common_monomial(problem)
+    monomial = prod((w**n for w, n in common.items()), start=problem.field.one)
+    rest = [f / monomial for f in problem.F]
+    if len(rest) == 1 and rest[0].is_constant() and any(n % 2 for n in common.values()):
+        quadratic: Matrix | None = ((1 / (rest[0] * rest[0]),),)
+        degree = sum(common.values())
+    else:
+        quadratic = _inverse_gram(problem, rest, common)
+        degree = 1 + sum(common.values())
+    if quadratic is None:
+        return None
+    return _power(problem, degree, prod(n**n for n in common.values()), quadratic)
+
+
+def _common_monomial(problem: Problem) -> dict[RationalFunction, int]:
+    """Return the weights that divide every output, with their exponents."""
+    exponents = [e for f in problem.F for e, _ in terms(f.numerator)]
+    least = [min(e[k] for e in exponents) for k in range(len(problem.weights))]
+    return {w: n for w, n in zip(problem.w, least, strict=True) if n}
+
+
+def _inverse_gram(
+    problem: Problem, rest: Sequence[RationalFunction], common: Mapping[RationalFunction, int]
+) -> Matrix | None:
+    """Return (L L^T)^-1 where what is left of F is L b, b without the common weights."""
+    others = [k for k, w in enumerate(problem.w) if w not in common]
+    rows = [[f.partial(k) for k in others] for f in rest]
+    for f, row in zip(rest, rows, strict=True):
+        image = sum((x * problem.w[k] for x, k in zip(row, others, strict=True)), f.field.zero)
+        if any(not x.is_constant() for x in row) or f != image:
+            return None
+    gram = tuple(
+        tuple(sum((x * y for x, y in zip(a, b, strict=True)), problem.field.zero) for b in rows)
+        for a in rows
+    )
+    try:
+        return inverse(gram)
+    except ZeroDivisionError:
+        return None
+
+
+def _power(problem: Problem, degree: int, scale: int, quadratic: Matrix) -> Polynomial:
+    """Return scale r^D - D^D <beta, M beta> with integer coefficients."""
+    ring = fmpz_mpoly_ctx.get(("r", *names(problem)), Ordering.degrevlex)
+    size = len(quadratic)
+    entries = {(i, j): quadratic[i][j].value() for i in range(size) for j in range(size)}
+    below = lcm(*(x.denominator for x in entries.values()))
+    total = {(degree, *(0 for _ in range(size))): scale * below}
+    for (i, j), x in entries.items():
+        key = (0, *((k == i) + (k == j) for k in range(size)))
+        total[key] = total.get(key, 0) - degree**degree * int(x * below)
+    _, primitive = ring.from_dict(total).primitive()
+    return primitive if int(primitive.leading_coefficient()) > 0 else -primitive
+
+
+def bounds_every_root(problem: Problem, factors: Sequence[Polynomial]) -> bool:
+    """Tell whether |w|^2 is proved to be at least every root of these factors at beta = F(w)."""
+    square = sum((w * w for w in problem.w), problem.field.zero)
+    return bool(factors) and all(_is_bound(problem, square, f) for f in factors)
+
+
+def _is_bound(problem: Problem, square: RationalFunction, factor: Polynomial) -> bool:
+    """Tell whether the factor is a r^n + c(beta), and its value at w not negative, for a > 0."""
+    degree = int(factor.degrees()[0])
+    if {e[0] for e, _ in terms(factor)} - {0, degree}:
+        return False
+    leading = {e[1:] for e, _ in terms(factor) if e[0] == degree}
+    if any(any(rest) for rest in leading):
+        return False
+    images = (square, *problem.F)
+    value = problem.field.zero
+    for exponents, c in terms(factor):
+        powers = (x**e for x, e in zip(images, exponents, strict=True) if e)
+        value += c * prod(powers, start=problem.field.one)
+    sign = next(1 if c > 0 else -1 for e, c in terms(factor) if e[0] == degree)
+    return is_nonnegative(sign * value)

@@ -1,0 +1,93 @@
+"""Polynomials that vanish at every critical point, found by linear algebra, proved by expansion."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from fractions import Fraction
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.implicitization import (
+    Coordinates,
+    Relation,
+    RelationSearch,
+    find_relation,
+)
+from derive.exact.linear.matrix import rank
+from derive.exact.linear.modular import centred, reconstruct, shows_full_rank
+from derive.explicit.critical.real_points import Family, differentials
+from derive.explicit.problem import Problem, Undecided
+
+MAXIMAL_MONOMIALS = 700
+HIGHEST = 80
+
+
+def names(problem: Problem) -> tuple[str, ...]:
+    """Return the names of what R depends on: beta1, ..., betad, and the start symbols."""
+    return (*(f"beta {i + 1}" for i in range(len(problem.F))), *problem.symbols)
+
+
+def eliminate(family: Family, target: RationalFunction, degree: int = 0) -> Relation:
+    """Return P with P(target; beta, start) = 0 on a family, accepted by exact expansion.
+
+    Args:
+        family: critical points, above an open set of beta and start values.
+        target: a function on the family.
+        degree: how the target scales with the weights, where the problem scales.
+
+    Raises:
+        Undecided: there is none of a size that is tried.
+    """
+    found = _eliminate(family, target, degree)
+    if found is None:
+        raise Undecided("no polynomial of moderate size vanishes at the critical points")
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def _eliminate(family: Family, target: RationalFunction, degree: int) -> Relation | None:
+    problem = family.problem
+    coordinates = Coordinates.of(list(zip(names(problem), family.data, strict=True)))
+    field = coordinates.field
+    if target.is_constant():
+        return Relation((-field.constant(target.value()), field.one), target)
+    if shows_full_rank(differentials([target, *family.data])):
+        # Independent of beta and the start: there is none of any size.
+        return None
+    grading = None
+    if problem.scaled and problem.degree and degree:
+        grading = (degree, *(problem.degree for _ in problem.F), *(1 for _ in problem.symbols))
+    search = RelationSearch(
+        target, coordinates, None, grading, MAXIMAL_MONOMIALS, (reconstruct, centred)
+    )
+    for total in range(1, HIGHEST + 1):
+        found = search.at(total)
+        if found is not None:
+            return found
+        if search.exhausted:
+            break
+    return None
+
+
+def excluded(functions: Sequence[RationalFunction], values: Sequence[Fraction]) -> bool:
+    """Tell whether a relation between functions proves that they never take given values together.
+
+    False means that none was found that does.
+    """
+    independent: list[int] = []
+    for i, f in enumerate(functions):
+        if rank(differentials([functions[k] for k in (*independent, i)])) > len(independent):
+            independent.append(i)
+            continue
+        if f.is_constant():
+            if f.value() != values[i]:
+                return True
+            continue
+        # The names only tell the coordinates apart.
+        coordinates = Coordinates.of([(f"x{k}", functions[k]) for k in independent])
+        relation = find_relation(f, coordinates)
+        if relation is not None:
+            known = [values[k] for k in independent]
+            if sum(c.at(known) * values[i] ** n for n, c in enumerate(relation.coefficients)):
+                return True
+    return False

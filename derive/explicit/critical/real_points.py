@@ -1,0 +1,240 @@
+"""All real critical points of |w - w_0|^2 on F(w) = beta, as rational families.
+
+The Lagrange conditions w - w_0 = J^T mu are split exactly: a product vanishes where a factor does,
+a factor a x + b is solved for x where a is not zero, and otherwise both a and b are; a sphere is
+run through by stereographic coordinates, but for its pole. No point is lost, so whatever holds on
+every family holds at every critical point.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import Polynomial, factorize
+from derive.exact.linear.matrix import determinant, rank
+from derive.exact.linear.modular import shows_full_rank
+from derive.explicit.critical.quadrics import definite_parts, sphere_axes, stereographic
+from derive.explicit.problem import Problem, Undecided
+
+MAXIMAL_BRANCHES = 400
+MAXIMAL_TERMS = 400
+"""Of an equation on the way, beyond which the points are left open."""
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Critical points as rational functions of free variables.
+
+    Attributes:
+        problem: what they are critical for.
+        images: every variable of the field (weights, multipliers, start symbols) on the family.
+    """
+
+    problem: Problem
+    images: tuple[RationalFunction, ...]
+
+    def of(self, function: RationalFunction) -> RationalFunction:
+        """Return a function of all variables on the family."""
+        return function.compose(self.images, self.problem.field)
+
+    @functools.cached_property
+    def w(self) -> tuple[RationalFunction, ...]:
+        """The weights."""
+        return self.images[: len(self.problem.weights)]
+
+    @functools.cached_property
+    def data(self) -> tuple[RationalFunction, ...]:
+        """The outputs, then the start symbols: what R depends on."""
+        problem = self.problem
+        symbols = self.images[len(problem.weights) + len(problem.multipliers) :]
+        return (*(self.of(f) for f in problem.F), *symbols)
+
+    @functools.cached_property
+    def distance(self) -> RationalFunction:
+        """|w - w_0|^2."""
+        p = self.problem
+        total = p.field.zero
+        for w, w0 in zip(p.w, p.w0, strict=True):
+            total += (w - w0) ** 2
+        return self.of(total)
+
+    @functools.cached_property
+    def dominant(self) -> bool:
+        """Whether the family has points for an open set of beta and start values."""
+        rows = differentials(self.data)
+        if shows_full_rank(rows):
+            return True
+        free = [any(not row[k].is_zero() for row in rows) for k in range(len(rows[0]))]
+        return sum(free) >= len(rows) and rank(rows) == len(rows)
+
+
+def differentials(functions: Sequence[RationalFunction]) -> list[list[RationalFunction]]:
+    """Return the partial derivatives of functions in all variables, one row each."""
+    size = len(functions[0].field.names)
+    return [[f.partial(k) for k in range(size)] for f in functions]
+
+
+@functools.lru_cache(maxsize=32)
+def singular_families(problem: Problem) -> tuple[Family, ...]:
+    """Return families that hold every w where J has rank below d.
+
+    Raises:
+        Undecided: they were not found.
+    """
+    columns = combinations(range(len(problem.weights)), len(problem.F))
+    minors = [
+        determinant(tuple(tuple(row[k] for k in chosen) for row in problem.jacobian))
+        for chosen in columns
+    ]
+    return tuple(split(problem, minors))
+
+
+@functools.lru_cache(maxsize=32)
+def families(problem: Problem) -> tuple[Family, ...]:
+    """Return families that hold every real critical point with w - w_0 = J^T mu.
+
+    Raises:
+        Undecided: a condition is left that is linear in no variable.
+    """
+    return tuple(split(problem, problem.conditions))
+
+
+def split(problem: Problem, equations: Sequence[RationalFunction]) -> list[Family]:
+    """Return rational families whose union is the real zero set of polynomials.
+
+    Raises:
+        Undecided: an equation is left that is linear in no variable.
+    """
+    splitter = _Splitter(problem.field)
+    found = splitter.split([e.numerator for e in equations], problem.field.gens, ())
+    return [Family(problem, images) for images in found]
+
+
+class _Splitter:
+    """The search, with a bound on the number of branches."""
+
+    def __init__(self, field: FunctionField) -> None:
+        self._field = field
+        self._left = MAXIMAL_BRANCHES
+
+    def split(
+        self,
+        equations: list[Polynomial],
+        images: tuple[RationalFunction, ...],
+        nonzero: tuple[Polynomial, ...],
+    ) -> Iterator[tuple[RationalFunction, ...]]:
+        """Yield the images of all variables on each family; *nonzero* does not vanish there."""
+        self._left -= 1
+        if self._left < 0:
+            raise Undecided("the critical points fall into too many families")
+        products = []
+        for equation in equations:
+            if equation.is_zero():
+                continue
+            if len(equation) > MAXIMAL_TERMS:
+                raise Undecided("the equations of the critical points grow too large")
+            factors = [f for f, _ in factorize(equation)[1] if f not in nonzero]
+            if not factors:
+                return
+            products.append(factors)
+        if not products:
+            yield images
+            return
+        choice = min(range(len(products)), key=lambda i: self._effort(products[i]))
+        rest = [_product(f) for i, f in enumerate(products) if i != choice]
+        for k, factor in enumerate(products[choice]):
+            # Points on an earlier factor have been found there.
+            yield from self._solve(factor, rest, images, (*nonzero, *products[choice][:k]))
+
+    def _effort(self, factors: list[Polynomial]) -> tuple[int, int, int]:
+        hardest = max(self._pivot(f)[0] for f in factors)
+        return hardest, len(factors), sum(len(f) for f in factors)
+
+    def _pivot(self, factor: Polynomial) -> tuple[int, int]:
+        """Return how hard it is to solve for the best variable, and its position."""
+        best = 1000, -1
+        for k, degree in enumerate(factor.degrees()):
+            if degree == 1:
+                slope = factor.derivative(k)
+                best = min(best, (0 if slope.is_constant() else len(slope), -k))
+        return best[0], -best[1]
+
+    def _solve(
+        self,
+        factor: Polynomial,
+        rest: list[Polynomial],
+        images: tuple[RationalFunction, ...],
+        nonzero: tuple[Polynomial, ...],
+    ) -> Iterator[tuple[RationalFunction, ...]]:
+        effort, k = self._pivot(factor)
+        if effort == 1000:
+            yield from self._solve_quadric(factor, rest, images, nonzero)
+            return
+        field = self._field
+        slope = factor.derivative(k)
+        remainder = factor - slope * field.gens[k].numerator
+        value = field.quotient(-remainder, slope)
+        yield from self._substitute({k: value}, rest, images, nonzero)
+        if not slope.is_constant():
+            yield from self.split([slope, remainder, *rest], images, nonzero)
+
+    def _solve_quadric(
+        self,
+        factor: Polynomial,
+        rest: list[Polynomial],
+        images: tuple[RationalFunction, ...],
+        nonzero: tuple[Polynomial, ...],
+    ) -> Iterator[tuple[RationalFunction, ...]]:
+        """Yield the families on a polynomial that is linear in no variable, where it is known."""
+        axes = sphere_axes(factor)
+        if axes is not None:
+            chart, pole = stereographic(self._field, axes)
+            yield from self._substitute(chart, rest, images, nonzero)
+            yield from self.split([*pole, *rest], images, nonzero)
+            return
+        parts = definite_parts(factor)
+        if parts is None:
+            raise Undecided("a Lagrange condition is linear in no variable, nor a sphere")
+        if parts:
+            yield from self.split([*parts, *rest], images, nonzero)
+
+    def _substitute(
+        self,
+        values: Mapping[int, RationalFunction],
+        rest: list[Polynomial],
+        images: tuple[RationalFunction, ...],
+        nonzero: tuple[Polynomial, ...],
+    ) -> Iterator[tuple[RationalFunction, ...]]:
+        field = self._field
+        gens = [values.get(k, x) for k, x in enumerate(field.gens)]
+
+        def put(polynomial: Polynomial) -> RationalFunction:
+            one = field.ring.constant(1)
+            return field.quotient(polynomial, one).compose(gens, field)
+
+        kept = []
+        slopes = [f for x in values.values() for f, _ in factorize(x.denominator)[1]]
+        for polynomial in nonzero:
+            moved = put(polynomial).numerator
+            if moved.is_zero():
+                return
+            kept += [f for f, _ in factorize(moved)[1]]
+        kept += [f for f in slopes if f not in kept]
+        try:
+            moved_images = tuple(x.compose(gens, field) for x in images)
+            equations = [put(e).numerator for e in rest]
+        except ZeroDivisionError:
+            # The family lies where something that does not vanish vanishes: it is empty.
+            return
+        yield from self.split(equations, moved_images, tuple(kept))
+
+
+def _product(factors: list[Polynomial]) -> Polynomial:
+    total = factors[0]
+    for f in factors[1:]:
+        total = total * f
+    return total

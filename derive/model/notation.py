@@ -1,0 +1,187 @@
+"""Names and SymPy symbols of a derivation, none of which collides with the user's own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.generators import images_of
+from derive.exact.field.polynomial import Polynomial, factorize, terms
+from derive.language.tree import Name
+from derive.model.parameterization import Parameterization
+
+Constant: TypeAlias = tuple[Symbol, Expr]
+"""A named constant of the start, and its value in start symbols."""
+
+
+class AssumePositive(Exception):
+    """A branch depends on the signs of start symbols: ask again with these assumed positive."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(", ".join(sorted(names)))
+        self.names = names
+
+
+class BranchOpen(Exception):
+    """The start does not determine which branch of an algebraic function Q takes."""
+
+
+@dataclass(frozen=True)
+class Notation:
+    """The symbols of one derivation.
+
+    Attributes:
+        parameterization: the whole F, all blocks.
+        block: the outputs at hand, counted from 0.
+        suffix: appended to names of constants, to tell blocks apart.
+        assumed: start symbols assumed positive beyond the declared ones.
+        values: numbers in the place of parameters.
+    """
+
+    parameterization: Parameterization
+    block: tuple[int, ...]
+    suffix: str = ""
+    assumed: frozenset[str] = frozenset()
+    values: tuple[tuple[str, Fraction], ...] = ()
+
+    @functools.cached_property
+    def taken(self) -> frozenset[str]:
+        """The user's names."""
+        p = self.parameterization
+        return frozenset((*p.weights, *p.start_symbols, *p.parameters))
+
+    @functools.cached_property
+    def betas(self) -> tuple[Symbol, ...]:
+        """The predictor coordinates of the block."""
+        base = next(
+            name
+            for name in ("beta", "b", "predictor", *(f"beta_{n}x" for n in range(100)))
+            if not any(taken.startswith(name) for taken in self.taken)
+        )
+        if self.parameterization.d == 1:
+            return (Symbol(base, real=True),)
+        return tuple(Symbol(f"{base}{i + 1}", real=True) for i in self.block)
+
+    def fresh(self, base: str, **assumptions: bool) -> Symbol:
+        """Return a symbol called *base*, altered where the user has the name."""
+        name = base + self.suffix
+        while name in self.taken or name in {s.name for s in self.betas}:
+            name += "_"
+        return Symbol(name, real=True, **assumptions)
+
+    @functools.cached_property
+    def start_symbols(self) -> dict[str, Symbol]:
+        """The start symbols by name; positive where declared, assumed, or needed by F."""
+        p = self.parameterization
+        needed = {t.name for w, t in p.start if w in p.nonnegative and isinstance(t, Name)}
+        return {
+            name: Symbol(name, positive=True)
+            if name in p.positive or name in self.assumed or name in needed
+            else Symbol(name, real=True)
+            for name in (*p.start_symbols, *p.parameters)
+        }
+
+    @property
+    def positive(self) -> frozenset[str]:
+        """Start symbols that are, or are assumed, positive."""
+        named = (name for name, s in self.start_symbols.items() if s.is_positive)
+        return frozenset(named) | positive_generators(self.parameterization.start_field)
+
+    @functools.cached_property
+    def weights(self) -> dict[str, Symbol]:
+        """The weights by name."""
+        p = self.parameterization
+        kinds = {w: {"positive" if w in p.nonnegative else "real": True} for w in p.weights}
+        weights = {w: Symbol(w, **kinds[w]) for w in p.weights}
+        numbers = {name: rational(value) for name, value in self.values}
+        return {**weights, **{name: self.start_symbols[name] for name in p.parameters}, **numbers}
+
+
+def positive_generators(field: FunctionField) -> frozenset[str]:
+    """Return the names of the generators that are positive wherever they are defined."""
+    kinds = ("exp", "power", "root")
+    return frozenset(g.name for g in field.generators if g.kind in kinds)
+
+
+FUNCTIONS: dict[str, Callable[..., Expr]] = {
+    "exp": sympy.exp,
+    "log": lambda A: sympy.log(sympy.Abs(A)),  # as in a field
+    "cos": sympy.cos,
+    "sin": sympy.sin,
+    "asinh": sympy.asinh,
+    "root": lambda A, n: sympy.Pow(A, sympy.Rational(1, n)),
+    "power": sympy.Pow,
+}
+"""SymPy's functions for the generators of a field."""
+
+
+def to_expr(
+    element: RationalFunction, symbols: Mapping[str, Expr] | Sequence[Expr], factored: bool = False
+) -> Expr:
+    """Return a field element as a SymPy expression.
+
+    Args:
+        element: the function.
+        symbols: the expression for each name of the field, as a mapping or in its order.
+        factored: write numerator and denominator as products of irreducible factors.
+    """
+    if isinstance(symbols, Mapping):
+        used = element.variables()
+        known = images_of(element.field, symbols, to_expr, FUNCTIONS, used)
+        images = [known[x] if x in used else sympy.S.Zero for x in element.field.names]
+    else:
+        images = list(symbols)
+    convert = _factored if factored else _expanded
+    top, bottom = convert(element.numerator, images), convert(element.denominator, images)
+    if element.denominator.is_constant() and not factored:
+        return sympy.Add(*(term / bottom for term in sympy.Add.make_args(top)))
+    return top / bottom
+
+
+def _expanded(polynomial: Polynomial, images: list[Expr]) -> Expr:
+    return sympy.Add(
+        *(
+            sympy.Mul(
+                sympy.Integer(c), *(x**e for x, e in zip(images, exponents, strict=False) if e)
+            )
+            for exponents, c in terms(polynomial)
+        )
+    )
+
+
+def _factored(polynomial: Polynomial, images: list[Expr]) -> Expr:
+    content, factors = factorize(polynomial)
+    return sympy.Mul(
+        sympy.Integer(int(content)), *(_expanded(f, images) ** int(n) for f, n in factors)
+    )
+
+
+def rational(value: Fraction) -> Expr:
+    """Return a Fraction as a SymPy number."""
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+def factors_of(expression: Expr) -> list[Expr]:
+    """Return the irreducible factors over Q, functions and roots of numbers being variables.
+
+    By FLINT: the time of SymPy's own factorization depends on random draws.
+    """
+    polynomial = sympy.Poly(expression)
+    if not (polynomial.domain.is_ZZ or polynomial.domain.is_QQ):
+        return []
+    field = FunctionField(tuple(f"x{i}" for i in range(len(polynomial.gens))))
+    f = field.zero
+    for exponents, c in polynomial.terms():
+        term = field.constant(Fraction(int(c.p), int(c.q)))
+        for x, n in zip(field.gens, exponents, strict=True):
+            term = term * x**n
+        f = f + term
+    factors = (field.quotient(g, field.ring.constant(1)) for g, _ in factorize(f.numerator)[1])
+    return [to_expr(g, polynomial.gens) for g in factors]

@@ -1,0 +1,295 @@
+"""Stage 1: the parameterization beta = F(w), where it starts, and what F looks like."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from derive.errors import DegenerateStart, InputError
+from derive.exact.field.elements import build_elements, start_images
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.matrix import dot
+from derive.language import parse_name, parse_outputs
+from derive.language.arrays import parse_array_outputs
+from derive.language.tree import Tree, names
+from derive.model.arrays import independent_entries
+from derive.model.names import (
+    positive_bases,
+    read_parameters,
+    read_positive,
+    read_starts,
+    read_tree,
+)
+from derive.model.validity import (
+    check_bases,
+    check_dependence,
+    check_positive,
+    check_rank,
+    check_start,
+)
+
+if TYPE_CHECKING:
+    import sympy
+
+Field = tuple[RationalFunction, ...]
+
+
+@dataclass(frozen=True, init=False)
+class Parameterization:
+    """A map beta = F(w) from R^p to R^d and the point w_0 where gradient flow starts.
+
+    Args:
+        outputs: d expressions: SymPy expressions or :data:`derive.language.tree.Tree` values.
+        weights: names of the p weights (strings or SymPy symbols); by default the names in the
+            outputs in order of appearance.
+        start: values of weights at the start, exact numbers or expressions in start symbols;
+            a weight w without one starts at the symbol ``w_0``.
+        positive: start symbols or weights whose start value is assumed positive.
+        labels: the numbers by which outputs are called in evidence; 1, ..., d by default.
+
+    >>> Parameterization.parse(["a*u1", "a*u2"]).degree
+    2
+    """
+
+    trees: tuple[Tree, ...]
+    weights: tuple[str, ...]
+    start: tuple[tuple[str, Tree], ...]
+    positive: tuple[str, ...]
+    labels: tuple[int, ...] = dataclasses.field(compare=False)
+    parameters: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        outputs: Sequence[Any],
+        weights: Sequence[Any] | None = None,
+        start: Mapping[str, Any] | None = None,
+        positive: Iterable[str] = (),
+        labels: Sequence[int] | None = None,
+        parameters: Iterable[str] = (),
+    ) -> None:
+        trees = tuple(read_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
+        if not trees:
+            raise InputError("give at least one output, for instance a*u1")
+        constants = read_parameters(trees, tuple(str(name) for name in parameters))
+        free = tuple(name for name in names(trees) if name not in constants)
+        if not free:
+            raise InputError(
+                f"no weight is left: names in exponents are parameters ({', '.join(constants)}); "
+                "for a weight in an exponent write exp(exponent*log(base))"
+            )
+        if weights is None:
+            ordered = free
+        else:
+            ordered = tuple(parse_name(str(w), "weight") for w in weights)
+            for name in free:
+                if name not in ordered:
+                    raise InputError(f"the outputs use {name}, which is not among the weights")
+        if len(set(ordered)) != len(ordered):
+            raise InputError("a weight is named twice")
+        for name in constants:
+            if name in ordered:
+                raise InputError(f"{name} is in an exponent, so it is a parameter, not a weight")
+        given = {
+            name: read_tree(value, f"the start of {name}") for name, value in (start or {}).items()
+        }
+        object.__setattr__(self, "trees", trees)
+        object.__setattr__(self, "weights", ordered)
+        object.__setattr__(self, "parameters", constants)
+        object.__setattr__(self, "start", read_starts(ordered, constants, given))
+        known = (*ordered, *self.start_symbols, *constants)
+        narrowed = read_positive(tuple(positive), known, trees, self.start)
+        object.__setattr__(self, "positive", narrowed)
+        object.__setattr__(self, "labels", tuple(labels or range(1, len(trees) + 1)))
+        self._validate()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = (
+            self.trees,
+            self.weights,
+            dict(self.start),
+            self.positive,
+            self.labels,
+            self.parameters,
+        )
+        return Parameterization, known
+
+    @classmethod
+    def parse(
+        cls,
+        outputs: Sequence[str],
+        start: Mapping[str, Any] | None = None,
+        positive: Iterable[str] = (),
+        parameters: Iterable[str] = (),
+        arrays: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> Parameterization:
+        """Read outputs, and start values that are text, through the language's whitelist.
+
+        Args:
+            outputs: one text each; with *arrays* also vectors and matrices, entry by entry.
+            start, positive, parameters: as for the constructor.
+            arrays: names that are vectors, ``{"u": (3,)}``, or matrices, ``{"W": (2, 2)}``;
+                their entries are the weights u1, u2, u3 and W11, W12, W21, W22.
+
+        Raises:
+            LanguageError: a text is not an expression.
+            InputError: names do not fit, a function is not supported, or an output is constant.
+            RankDeficient: the outputs move together.
+            DegenerateStart: F is undefined or cannot move at the start.
+        """
+        if arrays:
+            trees = independent_entries(parse_array_outputs(outputs, arrays))
+        else:
+            trees = parse_outputs(outputs)
+        return cls(trees, None, start, positive, parameters=parameters)
+
+    @functools.cached_property
+    def field(self) -> FunctionField:
+        """Q(w) with the functions and parameters that F uses."""
+        return self.F[0].field
+
+    @functools.cached_property
+    def F(self) -> Field:
+        """The outputs as exact functions."""
+        positive = [name for name in self.positive if name in self.weights]
+        try:
+            return build_elements(self.trees, self.weights, self.parameters, positive)
+        except ZeroDivisionError:
+            raise InputError("an output divides by an expression that is zero") from None
+
+    @functools.cached_property
+    def jacobian(self) -> tuple[Field, ...]:
+        """J = dF/dw, d rows of p functions; row a is the field X_a = grad F_a."""
+        return tuple(self.field.gradient(f) for f in self.F)
+
+    @functools.cached_property
+    def flow(self) -> tuple[Field, ...]:
+        """The fields X_a on all variables of the field: X_a w_k, then X_a g for generators."""
+        size = len(self.weights)
+        return tuple(
+            (*row, *(dot(row, self.field.gradient(g)) for g in self.field.gens[size:]))
+            for row in self.jacobian
+        )
+
+    @property
+    def start_symbols(self) -> tuple[str, ...]:
+        """The names in the start values, without the parameters."""
+        used = names(tuple(tree for _, tree in self.start))
+        return tuple(name for name in used if name not in self.parameters)
+
+    @functools.cached_property
+    def start_field(self) -> FunctionField:
+        """Q(s) with the functions of the start symbols s that F needs at the start."""
+        return self._start[0].field if self._start else FunctionField(())
+
+    @property
+    def w0(self) -> Field:
+        """The start w_0 as exact functions of the start symbols."""
+        return self._start[: self.p]
+
+    @functools.cached_property
+    def _start(self) -> Field:
+        """All variables of the field at the start."""
+        trees = tuple(tree for _, tree in self.start)
+        positive = (*self.positive, *self.parameters)
+        try:
+            return start_images(self.field, trees, self.start_symbols, self.parameters, positive)
+        except ZeroDivisionError as pole:
+            raise DegenerateStart(
+                f"F is undefined at the start ({pole}): choose another start"
+            ) from None
+
+    @functools.cached_property
+    def outputs(self) -> tuple[sympy.Expr, ...]:
+        """The outputs as SymPy expressions in real symbols."""
+        import sympy
+
+        from derive.language import to_sympy
+
+        symbols = {x: sympy.Symbol(x, real=True) for x in (*self.weights, *self.parameters)}
+        return tuple(to_sympy(tree, symbols) for tree in self.trees)
+
+    @property
+    def w(self) -> Field:
+        """The weights as elements of the field."""
+        return self.field.gens[: self.p]
+
+    @property
+    def d(self) -> int:
+        """The number of outputs."""
+        return len(self.trees)
+
+    @property
+    def p(self) -> int:
+        """The number of weights."""
+        return len(self.weights)
+
+    @property
+    def nonnegative(self) -> frozenset[str]:
+        """Weights that are never negative: F is defined only where they are positive."""
+        return frozenset(positive_bases(self.trees, self.weights))
+
+    @functools.cached_property
+    def degree(self) -> int | None:
+        """D if F(c w) = c^D F(w) for every output, else None (by Euler's identity, exactly)."""
+        ratio = self.homogeneity
+        if ratio is None or not ratio.is_constant() or ratio.value().denominator != 1:
+            return None
+        return int(ratio.value())
+
+    @functools.cached_property
+    def homogeneity(self) -> RationalFunction | None:
+        """D with <w, grad F_i> = D F_i for all i, made of numbers and parameters, else None."""
+        moved = [dot(self.w, row) for row in self.jacobian]
+        ratio = moved[0] / self.F[0]
+        if set(ratio.variables()) - self.field.parameters:
+            return None
+        return ratio if all(m == ratio * f for m, f in zip(moved, self.F, strict=True)) else None
+
+    @functools.cached_property
+    def blocks(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of outputs that share no weight with one another."""
+        groups: list[tuple[set[int], set[str]]] = []
+        for i, f in enumerate(self.F):
+            members, used = {i}, self._weights_of(f)
+            for group in [g for g in groups if g[1] & used]:
+                groups.remove(group)
+                members |= group[0]
+                used |= group[1]
+            groups.append((members, used))
+        return tuple(sorted(tuple(sorted(members)) for members, _ in groups))
+
+    def _weights_of(self, f: RationalFunction) -> set[str]:
+        """Return the weights that an output depends on, through generators as well."""
+        gradient = self.field.gradient(f)
+        return {w for w, g in zip(self.weights, gradient, strict=True) if not g.is_zero()}
+
+    def restrict(self, block: Sequence[int]) -> Parameterization:
+        """Return the parameterization of some outputs and the weights that they use."""
+        trees = tuple(self.trees[i] for i in block)
+        used = {name for i in block for name in self._weights_of(self.F[i])}
+        weights = tuple(w for w in self.weights if w in used)
+        start = {name: tree for name, tree in self.start if name in used}
+        symbols = set(names(tuple(start.values()))) | used
+        positive = [s for s in self.positive if s in symbols]
+        labels = [self.labels[i] for i in block]
+        inner = {name for i in block for name in names((self.trees[i],))}
+        parameters = [name for name in self.parameters if name in inner]
+        return Parameterization(trees, weights, start, positive, labels, parameters)
+
+    def at_start(self, function: RationalFunction) -> RationalFunction:
+        """Return a function of the weights at w_0.
+
+        Raises:
+            ZeroDivisionError: it has a pole there.
+        """
+        return function.compose(self._start, self.start_field)
+
+    def _validate(self) -> None:
+        check_dependence(self)
+        check_positive(self)
+        check_start(self)
+        check_bases(self)
+        check_rank(self)

@@ -1,0 +1,148 @@
+"""Weights that stay proportional: the flow restricted to the smallest linear space it stays in.
+
+From special starts, such as aligned neurons, gradient flow never leaves a linear subspace V of
+the weights. V is the closure of w_0 under the fields grad F_a, found exactly over the constants of
+the start. Where the Euclidean metric on V is a multiple of the identity in some of the weights,
+the flow is, up to the unit of time, that of F restricted to V.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from derive.errors import DeriveError
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import terms
+from derive.exact.linear.matrix import echelon
+from derive.language import parse_expression
+from derive.language.traversal import fold
+from derive.language.tree import Name, Tree, children, names, with_parts
+from derive.model.parameterization import Parameterization
+
+Vector = list[RationalFunction]
+
+
+@dataclass(frozen=True)
+class Ties:
+    """Linear relations that hold at the start and along the flow.
+
+    Attributes:
+        relations: each weight left out, with what it is in the others.
+        parameterization: F in the others; ratios of start values are parameters of it.
+        factor: how many times the tangent kernel J J^T of all weights that in the others is.
+    """
+
+    relations: tuple[tuple[str, Tree], ...]
+    parameterization: Parameterization
+    factor: Tree
+
+
+def find_ties(p: Parameterization) -> Ties | None:
+    """Return the restriction of F to the subspace that the flow stays in, or None.
+
+    None means that there is none, or none in which the metric is a multiple of the identity.
+    """
+    if any(g.argument is not None for g in p.field.generators) or len(p.start_symbols) >= p.p:
+        return None
+    basis = _invariant_subspace(p)
+    if basis is None:
+        return None
+    pivots = [next(k for k, x in enumerate(row) if not x.is_zero()) for row in basis]
+    squares = [sum((x * x for x in row), p.start_field.zero) for row in basis]
+    mixed = [
+        sum((x * y for x, y in zip(a, b, strict=True)), p.start_field.zero)
+        for i, a in enumerate(basis)
+        for b in basis[:i]
+    ]
+    if any(not x.is_zero() for x in mixed) or any(s != squares[0] for s in squares):
+        return None
+    relations = {
+        p.weights[k]: _combination(p, basis, pivots, k) for k in range(p.p) if k not in pivots
+    }
+    reduced = _restricted(p, relations, [p.weights[k] for k in pivots])
+    if reduced is None:
+        return None
+    return Ties(tuple(relations.items()), reduced, parse_expression(repr(squares[0])))
+
+
+def _invariant_subspace(p: Parameterization) -> list[Vector] | None:
+    """Return a reduced basis of the closure of w_0 under the fields, None for the whole space."""
+    basis = echelon([list(p.w0)])
+    while True:
+        grown = echelon([*basis, *_images(p, basis)])
+        if len(grown) >= p.p:
+            return None
+        if len(grown) == len(basis):
+            return basis
+        basis = grown
+
+
+def _images(p: Parameterization, basis: list[Vector]) -> list[Vector]:
+    """Return vectors that span the values of the fields on the span of the basis."""
+    constants = p.start_field
+    space = constants.extended([f"_s{i}" for i in range(len(basis))])
+    point = [
+        sum((s * space.embed(b[k]) for s, b in zip(space.gens, basis, strict=False)), space.zero)
+        for k in range(p.p)
+    ]
+    images = [*point, *(space.named(name) for name in p.parameters)]
+    found: list[Vector] = []
+    for row in p.jacobian:
+        values = [x.compose(images, space) for x in row]
+        common = space.one
+        for value in values:
+            common = common * space.quotient(value.denominator, space.ring.constant(1))
+        found += _coefficients([value * common for value in values], len(basis), constants)
+    return found
+
+
+def _coefficients(values: Vector, size: int, constants: FunctionField) -> list[Vector]:
+    """Return the coefficient vectors of the monomials in the first *size* variables."""
+    collected: dict[tuple[int, ...], Vector] = {}
+    for k, value in enumerate(values):
+        space = value.field
+        for exponents, c in terms(value.numerator):
+            rest = space.ring.from_dict({(0,) * size + exponents[size:]: c})
+            row = collected.setdefault(exponents[:size], [constants.zero] * len(values))
+            row[k] += _constant(space.quotient(rest, space.ring.constant(1)), constants)
+    return list(collected.values())
+
+
+def _constant(element: RationalFunction, constants: FunctionField) -> RationalFunction:
+    shift = len(element.field.names) - len(constants.names)
+    moved = {exponents[shift:]: c for exponents, c in terms(element.numerator)}
+    return constants.quotient(constants.ring.from_dict(moved), constants.ring.constant(1))
+
+
+def _combination(p: Parameterization, basis: list[Vector], pivots: list[int], k: int) -> Tree:
+    """Return weight k in the weights at the pivots."""
+    parts = [
+        p.weights[pivot] if row[k] == 1 else f"({row[k]!r})*{p.weights[pivot]}"
+        for row, pivot in zip(basis, pivots, strict=True)
+        if not row[k].is_zero()
+    ]
+    return parse_expression(" + ".join(parts) or "0")
+
+
+def _restricted(
+    p: Parameterization, relations: dict[str, Tree], kept: list[str]
+) -> Parameterization | None:
+    constants = {n for tree in relations.values() for n in names((tree,))} - set(p.weights)
+
+    def combine(tree: Tree, parts: list[Tree]) -> Tree:
+        if isinstance(tree, Name):
+            return relations.get(tree.name, tree)
+        return with_parts(tree, parts)
+
+    try:
+        trees = [fold(tree, children, combine) for tree in p.trees]
+        return Parameterization(
+            trees,
+            kept,
+            {w: tree for w, tree in p.start if w in kept},
+            [name for name in p.positive if name not in relations],
+            p.labels,
+            sorted(constants | set(p.parameters)),
+        )
+    except DeriveError:
+        return None

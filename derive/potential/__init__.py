@@ -1,0 +1,1 @@
+"""Q written in beta: explicit, algebraic, parametric or as an integral, each accepted by proof."""

@@ -1,0 +1,227 @@
+"""Which root of a polynomial a function of the weights is, and signs that the flow keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import comb
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import factorize
+from derive.exact.linear.implicitization import Coordinates
+from derive.exact.positivity import is_nonnegative
+from derive.exact.roots import branch_from_above
+from derive.model.notation import to_expr
+from derive.model.signs import start_sign
+from derive.potential.chart import Chart
+from derive.potential.piece import Root
+from derive.weights.metric import Metric
+
+
+def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
+    """Return the sign of a function along the flow, and the chart with what that rests on.
+
+    A multiple of the warp has the sign of the number; another function keeps its sign at the
+    start where that is proved, and is assumed to where it is not.
+    """
+    if chart.warp is not None:
+        ratio = function / chart.warp
+        if ratio.is_constant():
+            return (1 if ratio.value() > 0 else -1), chart
+    value = chart.metric.parameterization.at_start(function)
+    sign, assumed = start_sign(value, chart.notation, chart.conditions)
+    return sign, replace(
+        chart,
+        assumptions=(*chart.assumptions, *assumed, *keeps_sign(chart.metric, function)),
+        conditions=(*chart.conditions, *([sign * value] if assumed else [])),
+    )
+
+
+def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
+    """Say which factors of a function are only assumed to keep their sign along the flow.
+
+    Proved are: nonnegative factors, Darboux polynomials (the flow cannot cross their zeros), and
+    factors f with f^2 - c >= 0 for a conserved c that is positive at the start.
+    """
+    found = []
+    p = metric.parameterization
+    for factor, multiplicity in factorize(function.numerator)[1]:
+        element = p.field.quotient(factor, p.field.ring.constant(1))
+        if multiplicity % 2 == 0 or any(
+            is_nonnegative(x, p.nonnegative) for x in (element, -element)
+        ):
+            continue
+        if element in metric.conserved.darboux or -element in metric.conserved.darboux:
+            continue
+        note = ""
+        if stays_away_from_zero(metric, element):
+            continue
+        guards = _guards(metric, element)
+        if guards:
+            note = f" (automatic when {guards[0]!r} > 0 at the start)"
+        found.append(f"{element!r} keeps its sign along the flow{note}")
+    return tuple(found)
+
+
+def stays_away_from_zero(metric: Metric, factor: RationalFunction) -> bool:
+    """Tell whether a conserved quantity, positive at the start, is proved to bound factor^2."""
+    p = metric.parameterization
+    return any(_is_positive(p.at_start(guard)) for guard in _guards(metric, factor))
+
+
+def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
+    """Return conserved c with factor^2 - c a sum of squares: they keep the factor from zero."""
+    found: list[RationalFunction] = []
+    if metric.parameterization.field.generators:
+        return found
+    origin = [metric.parameterization.field.zero] * metric.parameterization.p
+    for law in metric.conserved.laws:
+        if not law.is_polynomial():
+            continue
+        for c in (law, -law):
+            rest = factor * factor - c
+            constant = rest.compose(origin, rest.field)
+            if is_nonnegative(rest - constant):
+                found.append(c + constant)
+    return found
+
+
+def _is_positive(value: RationalFunction) -> bool:
+    """Tell whether a function of the start is proved > 0: a positive number plus squares."""
+    if value.field.generators:
+        return False
+    origin = [value.field.zero] * len(value.field.names)
+    try:
+        constant = value.compose(origin, value.field)
+    except ZeroDivisionError:
+        return False
+    return constant.value() > 0 and is_nonnegative(value - constant)
+
+
+def find_root(
+    chart: Chart, symbol: Symbol, coefficients: Sequence[RationalFunction], T: RationalFunction
+) -> tuple[Root, tuple[str, ...]] | None:
+    """Return the root variable with its branch, and what the branch rests on."""
+    images = chart.images
+    expressions = [to_expr(c, images) for c in coefficients]
+    polynomial = sympy.Add(*(c * symbol**n for n, c in enumerate(expressions)))
+    degree = len(coefficients) - 1
+    if degree == 1:
+        explicit = -expressions[0] / expressions[1]
+        return Root(symbol, polynomial, explicit, "the root", 0), ()
+    nonnegative = chart.metric.parameterization.nonnegative
+    largest = is_largest_root(chart.coordinates, coefficients, T, nonnegative)
+    if degree == 2:
+        return _quadratic_root(chart, symbol, polynomial, expressions, coefficients, T, largest)
+    if largest and not any(expressions[1:-1]) and is_nonnegative(T, nonnegative):
+        power = -expressions[0] / expressions[-1]
+        explicit = sympy.powdenest(sympy.Pow(power, sympy.Rational(1, degree)))
+        return Root(symbol, polynomial, explicit, "the largest real root", 0), ()
+    if largest:
+        return Root(symbol, polynomial, None, "the largest real root", 0), ()
+    if is_only_root(chart.coordinates, coefficients):
+        return Root(symbol, polynomial, None, "the only real root", 0), ()
+    above = _branch_at_start(chart, coefficients, T)
+    if above is None:
+        return None
+    start = to_expr(chart.metric.parameterization.at_start(T), chart.notation.start_symbols)
+    branch = f"the real root that starts at {start}"
+    assumed = f"no two real roots of the polynomial of {symbol} meet along the flow"
+    return Root(symbol, polynomial, None, branch, above), (assumed,)
+
+
+def _quadratic_root(
+    chart: Chart,
+    symbol: Symbol,
+    polynomial: Expr,
+    expressions: Sequence[Expr],
+    coefficients: Sequence[RationalFunction],
+    T: RationalFunction,
+    largest: bool,
+) -> tuple[Root, tuple[str, ...]]:
+    """T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), sign that of 2 a T + b, which is at the start."""
+    c, b, a = expressions
+    sign = 1
+    assumed: tuple[str, ...] = ()
+    if not largest:
+        lifted = [chart.coordinates.pull_back(x) for x in coefficients]
+        slope = 2 * lifted[2] * T + lifted[1]
+        p = chart.metric.parameterization
+        if not is_nonnegative(slope, p.nonnegative):
+            sign, assumed = start_sign(p.at_start(slope), chart.notation, chart.conditions)
+            assumed = (*assumed, *keeps_sign(chart.metric, slope))
+    explicit = (-b + sign * _square_root(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
+    branch = "the largest real root" if largest else "the root on the branch of the start"
+    leading = coefficients[2]
+    above = None
+    if leading.is_constant():
+        above = 0 if (sign > 0) == (leading.value() > 0) else 1
+    return Root(symbol, polynomial, explicit, branch, above), assumed
+
+
+def _square_root(radicand: Expr) -> Expr:
+    """Return the square root of a polynomial, with squares of numbers taken out of it."""
+    content, primitive = radicand.as_content_primitive()
+    outside, inside = sympy.sqrt(content).as_coeff_Mul()
+    return outside * sympy.sqrt(inside**2 * primitive)
+
+
+def is_largest_root(
+    coordinates: Coordinates,
+    coefficients: Sequence[RationalFunction],
+    T: RationalFunction,
+    nonnegative: frozenset[str] = frozenset(),
+) -> bool:
+    """Tell whether T(w) is proved to be the largest real root of its polynomial, everywhere.
+
+    If P, P', P''/2!, ... are all >= 0 at T and the leading one is > 0, then
+    P(T + h) = sum_k P^(k)(T)/k! h^k > 0 for h > 0. Each is a polynomial in the weights, tested
+    for nonnegativity exactly.
+    """
+    degree = len(coefficients) - 1
+    pulled = [coordinates.pull_back(c) for c in coefficients]
+    if not pulled[-1].is_constant() or pulled[-1].value() <= 0:
+        return False
+    for k in range(1, degree):
+        derivative = T.field.zero
+        for n in range(k, degree + 1):
+            derivative += comb(n, k) * pulled[n] * T ** (n - k)
+        if not is_nonnegative(derivative, nonnegative):
+            return False
+    return True
+
+
+def is_only_root(coordinates: Coordinates, coefficients: Sequence[RationalFunction]) -> bool:
+    """Tell whether the polynomial is proved to increase in T, so that it has one real root."""
+    names = coordinates.field.names
+    field = FunctionField((*names, "_T"))
+    *lifted, T = field.gens
+    slope = field.zero
+    for n, c in enumerate(coefficients[1:], 1):
+        slope += n * c.compose(lifted, field) * T ** (n - 1)
+    return is_nonnegative(slope)
+
+
+def _branch_at_start(
+    chart: Chart, coefficients: Sequence[RationalFunction], T: RationalFunction
+) -> int | None:
+    """Return which real root T is at a start in numbers, by balls; None for a start in symbols."""
+    p = chart.metric.parameterization
+    functions = any(g.argument is not None for g in p.field.generators)
+    if functions or not all(w.is_constant() for w in p.w0):
+        return None
+    point = [w.value() for w in p.w0]
+    try:
+        values: list[Fraction] = [chart.coordinates.pull_back(c).at(point) for c in coefficients]
+        at = T.at(point)
+    except ZeroDivisionError:
+        return None
+    slope = sum(n * c * at ** (n - 1) for n, c in enumerate(values) if n)
+    # A root that passes through infinity, or is double at the start, has no lasting number.
+    if not coefficients[-1].is_constant() or slope == 0:
+        return None
+    return branch_from_above(values, at)

@@ -1,0 +1,100 @@
+"""Charts of a leaf: named functions of the weights, and each of them written in beta.
+
+The outputs themselves are entries, and the conserved quantities, which are constants on the leaf;
+root variables, and weights that are algebraic in those, are added by
+:mod:`derive.weights.coordinates`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sympy import Expr, Symbol
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.implicitization import Coordinates, express
+from derive.model.notation import Notation, to_expr
+from derive.potential.piece import Root
+from derive.verdict import Identity
+from derive.weights.metric import Metric
+
+HIGHEST = 12
+"""Weighted degree at which searches for relations stop."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Named functions on the leaf.
+
+    Attributes:
+        notation: the names.
+        metric: K of the parameterization.
+        entries: (name, function of the weights, the same in beta), in order of definition.
+        constants: the symbols of the conserved values with these in start symbols.
+        roots: the root variables.
+        evidence: the identities behind the entries.
+        assumptions: signs at the start that select branches.
+        warp: g, known to be positive along the flow; 1 for a Hessian map.
+        conditions: functions of the start that are assumed positive.
+    """
+
+    notation: Notation
+    metric: Metric
+    entries: tuple[tuple[str, RationalFunction, Expr], ...]
+    constants: tuple[tuple[Symbol, Expr], ...]
+    roots: tuple[Root, ...] = ()
+    evidence: tuple[Identity, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    warp: RationalFunction | None = None
+    conditions: tuple[RationalFunction, ...] = ()
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """All entries as coordinates."""
+        return Coordinates.of([(name, f) for name, f, _ in self.entries])
+
+    @property
+    def images(self) -> list[Expr]:
+        """How each entry is written in beta."""
+        return [image for _, _, image in self.entries]
+
+    def write(self, function: RationalFunction, without_beta: bool = False) -> Expr | None:
+        """Return a function of the weights in beta, proved by expansion, or None.
+
+        Args:
+            function: what to write.
+            without_beta: use only roots, radicals and constants.
+        """
+        function = self.metric.parameterization.field.embed(function)
+        if function.is_constant():
+            return to_expr(function, self.notation.weights)
+        betas = {s.name for s in self.notation.betas}
+        entries = [e for e in self.entries if not (without_beta and e[0] in betas)]
+        if not entries:
+            return None
+        coordinates = Coordinates.of([(name, f) for name, f, _ in entries])
+        written = express(function, coordinates, HIGHEST)
+        return None if written is None else to_expr(written, [image for _, _, image in entries])
+
+
+def base_chart(metric: Metric, notation: Notation) -> Chart | None:
+    """Return the chart of the outputs and the conserved values, or None without polynomial laws."""
+    p = metric.parameterization
+    laws = metric.conserved.laws
+    if any(not law.is_polynomial() or law.degree() < 1 for law in laws):
+        return None
+    entries = [(s.name, f, s) for s, f in zip(notation.betas, p.F, strict=True)]
+    constants = []
+    for i, law in enumerate(laws, 1):
+        symbol = notation.fresh("delta" if len(laws) == 1 else f"delta{i}")
+        value = to_expr(p.at_start(law), notation.start_symbols)
+        image: Expr = symbol
+        if value.is_number or value.is_Symbol:
+            image = value
+        else:
+            constants.append((symbol, value))
+        entries.append((symbol.name, law, image))
+    for name in p.parameters:
+        entries.append((name, p.field.named(name), notation.start_symbols[name]))
+    return Chart(notation, metric, tuple(entries), tuple(constants))

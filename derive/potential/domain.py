@@ -1,0 +1,179 @@
+"""Where Q lives, that it is convex there, and that the warp stays positive.
+
+On the leaf Hess Q = g rho with rho = (J J^T)^-1 positive definite wherever J has rank d, so Q is
+strictly convex on every convex part of its domain on which g > 0; and log g, whose derivatives
+have Gram determinants of J as denominators, is finite there. For one output the domain ends
+at the zeros and poles of K(beta), which are found as factors of K^2 over Q(start symbols).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import sympy
+from sympy import Expr
+
+from derive.errors import DeriveError
+from derive.exact.field.conversion import to_field
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import factorize, terms
+from derive.exact.positivity import is_nonnegative
+from derive.language import from_sympy
+from derive.language.tree import Call, Operation, Power, RealPower, Tree, names, walk
+from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.model.parameterization import Parameterization
+from derive.model.signs import start_sign
+from derive.potential.branch import keeps_sign
+from derive.potential.coupled_domain import find_half_spaces
+from derive.potential.piece import Piece
+from derive.weights.dual import DualCoordinates
+from derive.weights.metric import Metric
+
+
+def describe_domain(
+    piece: Piece, metric: Metric, dual: DualCoordinates | None, notation: Notation
+) -> Piece:
+    """Return the piece with its domain, and what makes Q convex there, in words."""
+    if metric.parameterization.d > 1:
+        return replace(piece, domain=_coupled(metric, dual, notation))
+    if piece.curve is not None:
+        z = piece.curve.parameter
+        return _around(piece, f"the `beta` that the interval of `{z}` gives")
+    p = metric.parameterization
+    ends, all_known = _ends(piece, p, notation)
+    images = {piece.betas[0].name: piece.betas[0], **notation.start_symbols}
+    shown = {end: to_expr(end, images, factored=True) for end in ends}
+    where = _between(shown, p, notation, piece.betas[0]) if all_known else None
+    where = where or "the interval around `beta_0` on which `K` is positive and finite"
+    if any(_may_be_singular(node, p) for tree in p.trees for node in walk(tree)):
+        where += ", as far as `F` is smooth"
+    return _around(replace(piece, ends=tuple(shown.values())), where)
+
+
+def _around(piece: Piece, where: str) -> Piece:
+    return replace(piece, domain=f"{where}; there `Q'' = 1/K > 0`, so `Q` is strictly convex")
+
+
+def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> str:
+    """Say where several coupled outputs have Q: half-spaces where proved, else in words."""
+    known = find_half_spaces(metric, notation)
+    if known is not None:
+        walls = " and ".join(f"`{wall} > 0`" for wall in known.walls) or "all real `beta`"
+        given = " or ".join(f"`{c} = 0`" for c in known.conditions)
+        unless = f" unless {given}" if given else ""
+        return (
+            f"{walls}{unless}; `J` has full rank above it and `Hess Q = g rho` is positive "
+            "definite, so `Q` is strictly convex"
+        )
+    where = "the `beta` that the leaf of `w_0` reaches while `J` has full rank"
+    if dual is None:
+        return f"{where}; `Hess Q = g rho` is positive definite there"
+    if dual.g.is_constant():
+        return f"{where}; `Hess Q = rho` is positive definite there"
+    kept = keeps_sign(metric, dual.g)
+    how = "is assumed (below)" if kept else "is proved"
+    return f"{where}; `Hess Q = g rho` is positive definite there, and `g > 0` along the flow {how}"
+
+
+def _may_be_singular(node: Tree, p: Parameterization) -> bool:
+    """Tell whether this part of F was not seen to be smooth in all of R^p.
+
+    At a zero of what is divided by, or under a root, the flow ends though K may be finite there:
+    ``sqrt(a**2 + b**2)`` has K = 1.
+    """
+    match node:
+        case Operation("/", _, inner) | RealPower(inner, _):
+            pass
+        case Power(inner, exponent) if exponent < 0 or exponent.denominator > 1:
+            pass
+        case Call("log" | "tan", inner):
+            pass
+        case _:
+            return False
+    if not set(names((inner,))) & set(p.weights):
+        return False
+    if isinstance(node, Call) and node.function == "tan":
+        return True
+    f = to_field(inner, p.field, "F")
+    constant = f.field.constant(dict(terms(f.numerator)).get((0,) * len(f.field.names), 0))
+    above = f.is_polynomial() and is_nonnegative(constant) and not constant.is_zero()
+    return not (above and is_nonnegative(f - constant))
+
+
+def _ends(
+    piece: Piece, p: Parameterization, notation: Notation
+) -> tuple[list[RationalFunction], bool]:
+    """Return zeros and poles of K that are rational in the start, and whether there are others."""
+    field = p.start_field.extended((piece.betas[0].name,))
+    square = _square(piece, field)
+    if square is None:
+        return [], False
+    ends: dict[RationalFunction, None] = {}
+    all_known = True
+    for polynomial in (square.numerator, square.denominator):
+        for factor, _ in factorize(polynomial)[1]:
+            f = field.quotient(factor, field.ring.constant(1))
+            if not f.depends_on(0):
+                continue
+            slope = f.partial(0)
+            if not slope.depends_on(0):
+                ends[-(f - slope * field.gens[0]) / slope] = None
+            else:
+                all_known = all_known and _has_no_zero(f, notation.positive)
+    return list(ends), all_known
+
+
+def _square(piece: Piece, field: FunctionField) -> RationalFunction | None:
+    """Return the printed K^2 as a rational function of beta and the start symbols, or None."""
+    if piece.kernel is None or piece.roots:
+        return None
+    kernel: Expr = piece.kernel**2
+    for symbol, value in reversed(piece.constants):
+        kernel = kernel.subs(symbol, value)
+    try:
+        return to_field(from_sympy(sympy.expand_power_base(kernel)), field, "K")
+    except (DeriveError, KeyError):
+        return None
+
+
+def _has_no_zero(f: RationalFunction, positive: frozenset[str]) -> bool:
+    """Tell whether a polynomial, or its opposite, is a positive constant plus squares."""
+    at_zero = f.compose((f.field.zero, *f.field.gens[1:]), f.field)
+    for sign in (1, -1):
+        rest, constant = sign * (f - at_zero), sign * at_zero
+        if is_nonnegative(rest, positive) and is_nonnegative(constant, positive):
+            # A constant that is a sum of squares may vanish only for special starts.
+            return not constant.is_zero()
+    return False
+
+
+def _between(
+    ends: Mapping[RationalFunction, Expr], p: Parameterization, notation: Notation, beta: Expr
+) -> str | None:
+    """Return the interval around beta_0 in words; None where its ends depend on the start."""
+    if not ends:
+        return "all real `beta`"
+    below: list[Expr] = []
+    above: list[Expr] = []
+    for end, shown in ends.items():
+        field = end.field
+        beta0 = p.at_start(p.F[0]).compose(field.gens[1:], field)
+        try:
+            sign, assumed = start_sign(beta0 - end, notation)
+        except (AssumePositive, BranchOpen):
+            sign, assumed = 0, ("open",)
+        if assumed:
+            return (
+                f"the `{beta}` on the same side of `{shown}` as `beta_0`"
+                if len(ends) == 1
+                else None
+            )
+        (below if sign > 0 else above).append(shown)
+    if len(below) > 1 or len(above) > 1:
+        return None
+    left = f"{below[0]} < " if below else ""
+    right = f" < {above[0]}" if above else ""
+    if below and not above:
+        return f"`{beta} > {below[0]}`"
+    return f"`{left}{beta}{right}`"

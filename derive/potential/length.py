@@ -1,0 +1,170 @@
+"""Q = q(|beta|) + z.beta of coupled outputs whose dual coordinates are y = m beta.
+
+Where y_i F_j = y_j F_i for all i and j, grad Q = m beta + z with m a function of s = |beta| alone,
+because m beta is a gradient. So q' = s m, and q is its integral even where no conjugate R of Q has
+a closed form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import factorize
+from derive.exact.linear.implicitization import express, find_relation
+from derive.model.notation import FUNCTIONS, Notation, rational, to_expr
+from derive.model.parameterization import Parameterization
+from derive.potential.branch import keeps_sign
+from derive.potential.chart import Chart, base_chart
+from derive.potential.piece import Kind, Piece, Root
+from derive.vectors.forms import power_rule, without_roots
+from derive.verdict import Identity
+from derive.weights.coordinates import add_root, simple_entry
+from derive.weights.dual import DualCoordinates
+from derive.weights.logs import at_start
+
+SQUARE = "|beta|**2"
+HIGHEST = 6
+
+
+def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
+    """Return Q = q(s) + z.beta, s = |beta|, with q in closed form or an integral, or None."""
+    metric = dual.warping.hessian.metric
+    p = metric.parameterization
+    m = _multiple(dual, p)
+    base = base_chart(metric, notation)
+    if m is None or base is None:
+        return None
+    s = notation.fresh("s", positive=True)
+    chart = _with_functions(_with_length(base, dual, s), m)
+    written = _write(chart, m)
+    if written is None or any(r.explicit is None for r in chart.roots):
+        return None
+    slopes = [at_start(p, y, notation) for y in dual.y]
+    kind, q = _integral(without_roots(written * s, chart.roots[1:]), s, p, notation)
+    used = written.free_symbols.union(*(r.explicit.free_symbols for r in chart.roots if r.explicit))
+    assumed = [f"{name} > 0" for name in sorted(notation.assumed)]
+    assumptions = dict.fromkeys((*assumed, *chart.assumptions, *keeps_sign(metric, dual.g)))
+    radial = Identity("y_i = m beta_i, so that Q = q(s) + z.beta with q' = s m", "m", repr(m))
+    piece = Piece(
+        kind,
+        notation.betas,
+        q - sympy.Add(*(z * b for z, b in zip(slopes, notation.betas, strict=True))),
+        tuple(written * b - z for z, b in zip(slopes, notation.betas, strict=True)),
+        tuple(c for c in chart.constants if c[0] in used),
+        chart.roots,
+        assumptions=tuple(assumptions),
+        evidence=(*dual.evidence, *chart.evidence, radial),
+    )
+    return piece, base
+
+
+def _multiple(dual: DualCoordinates, p: Parameterization) -> RationalFunction | None:
+    """Return m with y_i = m F_i for every i, proved, or None."""
+    if any(y.logs for y in dual.y) or p.d < 2:
+        return None
+    m = dual.y[0].rational / p.F[0]
+    return m if all(y.rational == m * f for y, f in zip(dual.y, p.F, strict=True)) else None
+
+
+def _with_length(base: Chart, dual: DualCoordinates, s: Symbol) -> Chart:
+    """Return the chart of s^2 = |beta|^2 and the conserved values, without beta itself."""
+    p, betas = base.metric.parameterization, base.notation.betas
+    names = {b.name for b in betas}
+    square = sympy.Add(*(b**2 for b in betas))
+    root = Root(s, s**2 - square, sympy.sqrt(square), "the length of beta", 0)
+    length = sum((f * f for f in p.F), p.field.zero)
+    return replace(
+        base,
+        entries=((SQUARE, length, s**2), *(e for e in base.entries if e[0] not in names)),
+        roots=(root,),
+        warp=dual.g,
+        conditions=(p.at_start(dual.g),),
+    )
+
+
+def _with_functions(chart: Chart, m: RationalFunction) -> Chart:
+    """Add weights and functions until m can be written, as far as that goes."""
+    pending = _names(m, chart.warp or m)
+    while _write(chart, m) is None:
+        found = next(((n, c) for n in pending if (c := _with_function(chart, n)) is not None), None)
+        if found is None:
+            break
+        name, chart = found
+        pending.remove(name)
+    return chart
+
+
+def _names(m: RationalFunction, warp: RationalFunction) -> list[str]:
+    """Return what m is made of: weights that are factors of the warp, functions, other weights."""
+    names = set(m.variables())
+    for g in m.field.generators:
+        if g.name in names and g.argument is not None:
+            names |= set(g.argument.variables())
+    factors = {
+        repr(warp.field.quotient(f, warp.field.ring.constant(1)))
+        for f, _ in factorize(warp.numerator)[1]
+    }
+    ranked = {name: (name not in factors, name in m.field.weights) for name in names}
+    return sorted((n for n in m.field.names if n in names), key=lambda n: ranked[n])
+
+
+def _with_function(chart: Chart, name: str) -> Chart | None:
+    """Return the chart with one more weight or generator, or None."""
+    field = chart.metric.parameterization.field
+    element = field.named(name)
+    image: Expr | None = None
+    for g in field.generators:
+        if g.name == name and g.kind in ("exp", "root"):
+            argument = _write(chart, field.embed(g.argument))
+            if argument is not None:
+                images = {"exp": (argument,), "root": (argument, g.index)}
+                image = FUNCTIONS[g.kind](*images[g.kind])
+        elif g.kind == "exp" and (known := _entry(chart, g.name)) is not None:
+            rate = field.embed(g.argument) / element
+            if rate.is_constant():
+                image = sympy.expand_log(sympy.log(known)) / rational(rate.value())
+    if image is not None:
+        return replace(chart, entries=(*chart.entries, (name, element, image)))
+    found = simple_entry(chart, {name: element}, (1, 2, 3, 4))
+    if found is not None:
+        return found[1]
+    relation = find_relation(element, chart.coordinates, highest=HIGHEST)
+    return None if relation is None else add_root(chart, name, element, relation)
+
+
+def _entry(chart: Chart, name: str) -> Expr | None:
+    return next((image for known, _, image in chart.entries if known == name), None)
+
+
+def _write(chart: Chart, function: RationalFunction) -> Expr | None:
+    """Return a function of the weights in s, powers of exponentials taken out first, or None."""
+    factor: Expr = sympy.Integer(1)
+    rest = function
+    for g in function.field.generators:
+        image = _entry(chart, g.name)
+        if g.kind == "exp" and g.name in rest.variables():
+            if image is None:
+                return None
+            position = function.field.positions[g.name]
+            n = int(rest.numerator.degrees()[position]) - int(rest.denominator.degrees()[position])
+            rest = rest / function.field.named(g.name) ** n
+            factor *= image**n
+    if rest.is_constant():
+        return factor * to_expr(rest, [])
+    written = express(rest, chart.coordinates, HIGHEST)
+    return None if written is None else factor * to_expr(written, chart.images)
+
+
+def _integral(psi: Expr, s: Symbol, p: Parameterization, notation: Notation) -> tuple[Kind, Expr]:
+    """Return q with q' = psi: by the power rule, else as an integral from the start."""
+    closed = power_rule(psi, s)
+    if closed is not None:
+        return "explicit", closed
+    x = notation.fresh("x")
+    square = p.at_start(sum((f * f for f in p.F), p.field.zero))
+    start = sympy.sqrt(to_expr(square, notation.start_symbols, factored=True))
+    return "quadrature", sympy.Integral(psi.subs(s, x), (x, start, s))

@@ -1,0 +1,233 @@
+"""Q of a single output from its tangent kernel: Q'' = 1/K(beta), integrated in closed form.
+
+Along the flow of one output beta' = K lambda, so Q''(beta) = 1/K on the leaf, where K is an
+algebraic function of beta. The relation between them is proved by expansion; a closed form is
+accepted only after it was proved that what is printed has this derivative.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import factorize
+from derive.exact.positivity import is_nonnegative
+from derive.model.notation import Constant, rational
+from derive.model.signs import start_sign
+from derive.potential.accepted import accept
+from derive.potential.piece import Piece
+from derive.potential.rational_integral import integrate_rational
+from derive.weights.kernel import KernelRelation
+
+
+def integrate_kernel(relation: KernelRelation) -> Piece | None:
+    """Return Q with Q'' = 1/K in closed form, or None where no pattern fits."""
+    c = relation.coefficients
+    if len(c) == 2:
+        return _rational_kernel(relation, -c[0] / c[1])
+    if any(not x.is_zero() for x in c[1:-1]):
+        return None
+    power = -c[0] / c[-1]
+    if len(c) == 3:
+        piece = _quadratic_kernel(relation, power)
+        if piece is not None:
+            return piece
+    return _power_kernel(relation, power, len(c) - 1)
+
+
+def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Piece | None:
+    """K = kappa (beta - b)^n: quadratic, entropy, Burg entropy and powers."""
+    field = relation.field
+    beta = field.gens[0]
+    slope = K.partial(0)
+    if slope.is_zero():
+        x = relation.notation.betas[0]
+        b0, kappa = relation.expr(relation.beta0), relation.expr(K)
+        value = x**2 / (2 * kappa) - b0 * x / kappa
+        return _piece(relation, value, (x - b0) / kappa, (), f"K = {K!r}", (), kappa)
+    # K = kappa (beta - b)^n exactly when K/K' = (beta - b)/n, linear in beta with slope 1/n.
+    ratio = K / slope
+    inverse_power = ratio.partial(0)
+    if not inverse_power.is_constant() or inverse_power.is_zero():
+        return integrate_rational(relation, K)
+    n = 1 / inverse_power.value()
+    shift = beta - ratio / inverse_power
+    if not shift.partial(0).is_zero() or n.denominator != 1:
+        return integrate_rational(relation, K)
+    kappa = K / (beta - shift) ** int(n)
+    if not kappa.partial(0).is_zero():
+        return integrate_rational(relation, K)
+    return _shifted_power(relation, kappa, shift, sympy.Integer(n.numerator), f"K = {K!r}")
+
+
+def _power_kernel(relation: KernelRelation, power: RationalFunction, n: int) -> Piece | None:
+    """K^n = kappa beta^m."""
+    field = relation.field
+    m = int(power.numerator.degrees()[0]) - int(power.denominator.degrees()[0])
+    kappa = power / field.gens[0] ** m
+    if m == 0 or not kappa.partial(0).is_zero() or not kappa.is_constant():
+        return None
+    sign, _ = start_sign(relation.beta0, relation.notation)
+    # K > 0 on the side of 0 where the start lies, so kappa sign^m > 0.
+    root = sympy.Pow(rational(kappa.value() * (sign if m % 2 else 1)), sympy.Rational(1, n))
+    exponent = sympy.Rational(m, n)
+    return _shifted_power(relation, root, field.zero, exponent, f"K**{n} = {power!r}")
+
+
+def _shifted_power(
+    relation: KernelRelation,
+    kappa: RationalFunction | Expr,
+    shift: RationalFunction,
+    n: Expr,
+    identity: str,
+) -> Piece | None:
+    """Q'' = 1/(kappa t^n), t = beta - b, on the side of b where the start lies."""
+    if n == 1 and isinstance(kappa, RationalFunction):
+        return _entropy(relation, kappa, shift, identity)
+    offset = relation.beta0 - shift
+    even = bool(n.is_integer and n % 2 == 0)
+    sign, assumptions = (1, ()) if even else start_sign(offset, relation.notation)
+    x = relation.notation.betas[0]
+    t = sign * (x - relation.expr(shift))
+    t0 = sign * relation.expr(offset, factored=True)
+    k = kappa
+    if isinstance(kappa, RationalFunction):
+        k = relation.expr(kappa) * (1 if even else sign)
+    if n == 2:
+        logarithm = (
+            sympy.log(t) if is_nonnegative(offset, relation.positive) else sympy.log(sympy.Abs(t))
+        )
+        value, gradient = (-logarithm + t / t0) / k, sign * (1 / t0 - 1 / t) / k
+    else:
+        first, second = 1 - n, 2 - n
+        value = (t**second / (first * second) - t0**first * t / first) / k
+        gradient = sign * (t**first - t0**first) / (first * k)
+    kernel = k * t**n
+    value = _without_constant(value, x)
+    return _piece(relation, value, gradient, assumptions, identity, (), kernel)
+
+
+def _entropy(
+    relation: KernelRelation, kappa: RationalFunction, shift: RationalFunction, identity: str
+) -> Piece | None:
+    """Q'' = 1/(kappa (beta - b)); the logarithm of K/K_0 needs no sign."""
+    x, k = relation.notation.betas[0], relation.expr(kappa)
+    offset = relation.beta0 - shift
+    ratio = relation.field.gens[0] / offset - shift / offset
+    logarithm = sympy.log(relation.expr(ratio, factored=True))
+    value = (x - relation.expr(shift)) * logarithm / k - x / k
+    kernel = k * (x - relation.expr(shift))
+    return _piece(relation, value, logarithm / k, (), identity, (), kernel)
+
+
+def _without_constant(value: Expr, x: Symbol) -> Expr:
+    """Drop the terms that do not depend on beta."""
+    expanded = sympy.Add(*(sympy.expand_mul(term) for term in sympy.Add.make_args(value)))
+    return sympy.Add(*(t for t in sympy.Add.make_args(expanded) if t.has(x)))
+
+
+def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Piece | None:
+    """K^2 = q2 beta^2 + q1 beta + q0 with 4 q2 q0 > q1^2: the hyperbolic entropy."""
+    field = relation.field
+    half = field.constant(2)
+    q2 = q.partial(0).partial(0) / half
+    if q2.is_zero() or not q2.is_constant() or q2.value() < 0:
+        return None
+    beta = field.gens[0]
+    v = q.partial(0)
+    q1 = v - 2 * q2 * beta
+    q0 = q - q2 * beta * beta - q1 * beta
+    discriminant = 4 * q2 * q0 - q1 * q1
+    if not discriminant.partial(0).is_zero() or v * v + discriminant != 4 * q2 * q:
+        return None
+    if discriminant.is_zero() or not is_nonnegative(discriminant, relation.positive):
+        return None
+    constants: list[Constant] = []
+    square = _square_content(q)
+    scale = sympy.sqrt(rational(q2.value() / square**2))
+    reduced = discriminant / field.constant(square**4)
+    x = relation.notation.betas[0]
+    if q1.is_zero():
+        root = _square_root(relation, q0 / field.constant(square**2), constants, "k")
+        argument, argument0 = scale * x / root, scale * relation.expr(relation.beta0) / root
+        K = square * sympy.sqrt(scale**2 * x**2 + root**2)
+    else:
+        root = _square_root(relation, reduced, constants, "k")
+        argument = relation.expr(v) / root / square**2
+        at_start = v.compose((relation.beta0, *field.gens[1:]), field)
+        argument0 = relation.expr(at_start) / root / square**2
+        four = 4 * rational(q2.value())
+        K = sympy.sqrt(sympy.expand((relation.expr(v) ** 2 + square**4 * root**2) / four))
+    scale = scale * square
+    linear = relation.expr(v)
+    factor = 1 / (2 * rational(q2.value()) * scale)
+    start_slope = sympy.asinh(argument0) / scale
+    gradient = sympy.asinh(argument) / scale - start_slope
+    value = factor * sympy.expand(linear * sympy.asinh(argument)) - 2 * factor * scale * K
+    assumptions = tuple(f"{symbol} > 0" for symbol, _ in constants)
+    value -= start_slope * x
+    return _piece(
+        relation, value, gradient, assumptions, f"K**2 = {sympy.expand(K**2)}", tuple(constants), K
+    )
+
+
+def _square_content(q: RationalFunction) -> int:
+    """Return the largest integer s such that s^2 divides q."""
+    content = int(q.numerator.content())
+    return int(sympy.Mul(*(b ** (e // 2) for b, e in sympy.factorint(content).items())))
+
+
+def _square_root(
+    relation: KernelRelation, radicand: RationalFunction, constants: list[Constant], name: str
+) -> Expr:
+    """Return sqrt(radicand) in start symbols, or sqrt(k) with k named where it is no square."""
+    root = _exact_square_root(radicand)
+    for candidate in () if root is None else (root, -root):
+        if is_nonnegative(candidate, relation.positive):
+            return relation.expr(candidate)
+    value = relation.expr(radicand, factored=True)
+    if value.is_number:
+        return sympy.sqrt(value)
+    symbol = relation.notation.fresh(name, positive=True)
+    constants.append((symbol, value))
+    return sympy.sqrt(symbol)
+
+
+def _exact_square_root(radicand: RationalFunction) -> RationalFunction | None:
+    root = radicand.field.one
+    for polynomial, power in ((radicand.numerator, 1), (radicand.denominator, -1)):
+        content, factors = factorize(polynomial)
+        number = isqrt(abs(int(content)))
+        if content < 0 or number**2 != int(content) or any(n % 2 for _, n in factors):
+            return None
+        for factor, n in ((number, 2), *factors):
+            base = radicand.field.quotient(
+                radicand.field.ring.constant(1) * factor, radicand.field.ring.constant(1)
+            )
+            root *= base ** (power * (n // 2))
+    return root
+
+
+def _piece(
+    relation: KernelRelation,
+    value: Expr,
+    gradient: Expr,
+    assumptions: tuple[str, ...],
+    identity: str,
+    constants: tuple[Constant, ...],
+    kernel: Expr,
+) -> Piece | None:
+    """Return the piece, or None unless it is proved that what it prints is Q."""
+    piece = Piece(
+        "explicit",
+        relation.notation.betas,
+        value,
+        (gradient,),
+        constants,
+        assumptions=assumptions,
+        kernel=kernel,
+    )
+    return accept(relation, piece, identity)

@@ -1,0 +1,158 @@
+"""Exact decisions on the coefficients of expansions: is one zero, and what is its sign?
+
+Elementary expressions in symbols. A ball that excludes 0 at one rational point proves that an
+expression is not the zero function; a normal form of 0 in a tower of independent generators proves
+that it is. What neither decides is not decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import sympy
+from flint import arb, fmpq
+from sympy import Expr, Symbol
+
+from derive.errors import InputError, LanguageError
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.positivity import is_nonnegative, is_positive
+from derive.exact.towers.refinement import Refine
+from derive.exact.towers.tower import Tower
+from derive.language.limits import Limits
+from derive.language.symbolic import from_sympy
+
+_ROUNDS = 8
+_WIDE = Limits(depth=800, digits=4000, bits=10**6, terms=10**12, degree=10**4, nodes=20_000)
+"""Bounds for coefficients, which this program wrote itself."""
+
+
+class Unexpanded(Exception):
+    """An expression has no expansion of this kind, or a sign was not decided."""
+
+
+class Undefined(Unexpanded):
+    """An expression is not real: the logarithm or the root of what is negative."""
+
+
+class Coefficients:
+    """Exact decisions on coefficients: expressions in symbols other than e."""
+
+    def __init__(
+        self,
+        positive: Iterable[str] = (),
+        meaning: Mapping[Symbol, Expr] | None = None,
+        parameters: Iterable[str] = (),
+    ) -> None:
+        """Decide where the symbols *positive* are so, and some stand for other expressions.
+
+        *parameters* may stand in exponents.
+        """
+        self._positive = frozenset(positive)
+        self._parameters = frozenset(parameters)
+        self._meaning = dict(meaning or {})
+        self._known: dict[Expr, bool] = {}
+
+    def element(self, c: Expr) -> tuple[RationalFunction, Tower]:
+        """Return a coefficient as an element of an exact function field."""
+        names = sorted(s.name for s in c.free_symbols)
+        weights = [n for n in names if n not in self._parameters]
+        parameters = [n for n in names if n in self._parameters]
+        units: dict[str, int] = {}
+        for _ in range(_ROUNDS):
+            tower = Tower(weights, parameters, units, self._positive)
+            try:
+                element = tower.element(from_sympy(c.replace(sympy.asinh, _logarithm), _WIDE))
+                return tower.field.embed(element), tower
+            except Refine as request:
+                units[request.key] = max(units.get(request.key, 1) * request.index, 2)
+            except (InputError, LanguageError, ZeroDivisionError) as error:
+                raise Unexpanded(f"a coefficient could not be decided: {error}") from None
+        raise Unexpanded("a coefficient needs roots of too many indices")
+
+    def is_zero(self, c: Expr) -> bool:
+        """Tell exactly whether a coefficient is the zero function.
+
+        A ball that excludes 0 at one point proves that it is not; a normal form of 0 that it is.
+        """
+        if c.is_Rational:
+            return bool(c == 0)
+        if c not in self._known:
+            full = c.xreplace(self._meaning)
+            self._known[c] = not _differs_from_zero(full) and self.element(full)[0].is_zero()
+        return self._known[c]
+
+    def sign(self, c: Expr) -> int:
+        """Return the sign that a coefficient is proved to have wherever it is not 0."""
+        if c.is_Rational:
+            return int(sympy.sign(c))
+        element, tower = self.element(c)
+        generated = {g.name for g in tower.field.generators if g.kind in ("root", "power", "exp")}
+        positive = self._positive | generated
+        sign = _sign(element, positive) or _sign_beside_a_root(element, tower, positive)
+        if sign == 0:
+            raise Unexpanded(f"the sign of {c} is not decided")
+        return sign
+
+    def is_positive(self, c: Expr) -> bool:
+        """Tell whether a coefficient is proved to be > 0; False means "not proved"."""
+        element, tower = self.element(c)
+        generated = {g.name for g in tower.field.generators if g.kind in ("root", "power", "exp")}
+        return is_positive(element, self._positive | generated)
+
+
+def _sign(element: RationalFunction, positive: frozenset[str]) -> int:
+    """Return the sign that is proved; 0 where none is."""
+    return int(is_nonnegative(element, positive)) - int(is_nonnegative(-element, positive))
+
+
+def _sign_beside_a_root(element: RationalFunction, tower: Tower, positive: frozenset[str]) -> int:
+    """Return the sign of a + b R, R = sqrt(f), where a and b have different signs; else 0.
+
+    It is the sign of b where b^2 f - a^2 is positive, and that of a where it is negative.
+    """
+    field = tower.field
+    for g in field.generators:
+        position = field.positions[g.name]
+        if g.kind != "root" or g.index != 2 or element.denominator.degrees()[position]:
+            continue
+        b = element.partial(position)
+        a = element - b * field.named(g.name)
+        if b.depends_on(position) or b.is_zero() or a.is_zero():
+            continue
+        signs = _sign(a, positive), _sign(b, positive)
+        if signs[0] * signs[1] < 0:
+            return signs[1] * _sign(b * b * field.embed(g.argument) - a * a, positive)
+    return 0
+
+
+def _logarithm(x: Expr) -> Expr:
+    """Return asinh x as a logarithm, which the tower takes for every x."""
+    return sympy.log(x + sympy.sqrt(x**2 + 1))
+
+
+def _differs_from_zero(c: Expr) -> bool:
+    """Tell whether c is proved not to vanish at one rational point, by ball arithmetic."""
+    symbols = sorted(c.free_symbols, key=str)
+    point = {s: arb(fmpq(11 + 6 * k * k, 7 + 4 * k)) for k, s in enumerate(symbols)}
+    value = _ball(c, point)
+    return bool(value.is_finite() and not value.contains(0))
+
+
+def _ball(c: Expr, point: Mapping[Symbol, arb]) -> arb:
+    if c.is_Symbol:
+        return point[c]
+    if c.is_Rational:
+        return arb(fmpq(int(c.p), int(c.q)))
+    functions = {sympy.log: "log", sympy.exp: "exp", sympy.asinh: "asinh"}
+    if not (c.is_Add or c.is_Mul or c.is_Pow or c.func in functions):
+        return arb("nan")
+    parts = [_ball(a, point) for a in c.args]
+    if c.is_Add or c.is_Mul:
+        total = parts[0]
+        for x in parts[1:]:
+            total = total + x if c.is_Add else total * x
+        return total
+    if c.is_Pow:
+        return parts[0] ** int(c.exp) if c.exp.is_Integer else parts[0] ** parts[1]
+    value: arb = getattr(parts[0], functions[c.func])()
+    return value

@@ -1,0 +1,242 @@
+"""Exact expansions in a small parameter: sums of c e^r log(e)^k, r rational, with a remainder.
+
+An expansion in e -> 0+ is computed term by term, as the expression is built: binomial, logarithmic
+and exponential series of what is left after the leading term is taken out. No coefficient is
+dropped or divided by before it was proved zero or not zero in an exact function field.
+
+Source: the scale of e^r log(e)^k is a Hardy field; Gruntz 1996, *On computing limits in a symbolic
+manipulation system*, for why leading coefficients must be decided exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import factorial
+from typing import TypeAlias
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.regimes.coefficients import Coefficients, Undefined, Unexpanded
+
+Growth: TypeAlias = tuple[Fraction, int]
+"""The exponents (r, -k) of e^r log(e)^k: in their order, what comes first is larger."""
+
+
+_FLAT = Fraction(10**6)
+"""The order of what vanishes faster than every power of e."""
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A sum of terms, each a coefficient by its growth, up to ``O(e^order log^m e)``, any m.
+
+    ``order`` is None where nothing is left out.
+    """
+
+    terms: Mapping[Growth, Expr]
+    order: Fraction | None
+
+    @property
+    def leading(self) -> Growth:
+        """The growth of the largest term; Unexpanded where none is known."""
+        if not self.terms:
+            raise Unexpanded("every known term cancels")
+        return min(self.terms)
+
+    def reaches(self, growth: Growth) -> bool:
+        """Tell whether all terms at least as large as *growth* are known."""
+        return self.order is None or growth[0] < self.order
+
+
+class Expander:
+    """Expands expressions in *variable* -> 0+, each to *span* powers beyond its leading term."""
+
+    def __init__(
+        self,
+        variable: Symbol,
+        coefficients: Coefficients,
+        span: Fraction,
+        known: Mapping[Symbol, Expansion] | None = None,
+    ) -> None:
+        """Prepare; *span* bounds the work, not the truth: every result says what it left out.
+
+        *known* are symbols that stand for functions of the variable, by their expansions.
+        """
+        self._e, self._decide, self._span = variable, coefficients, span
+        self._known: dict[Expr, Expansion] = dict(known or {})
+
+    def expand(self, expression: Expr) -> Expansion:
+        """Return the expansion of an expression.
+
+        Raises:
+            Unexpanded: there is none of this kind, or a sign was not decided.
+        """
+        if expression == self._e:
+            return Expansion({(Fraction(1), 0): sympy.S.One}, None)
+        found = self._known.get(expression)
+        if found is not None:
+            return found
+        if not expression.has(self._e, *self._known):
+            return self._collect([((Fraction(0), 0), expression)], None)
+        if expression.is_Add:
+            return self._sum([self.expand(a) for a in expression.args])
+        if expression.is_Mul:
+            product = self.expand(expression.args[0])
+            for factor in expression.args[1:]:
+                product = self._product(product, self.expand(factor))
+            return product
+        if expression.is_Pow and expression.exp.is_Rational:
+            q = Fraction(int(expression.exp.p), int(expression.exp.q))
+            return self._power(self.expand(expression.base), q)
+        if expression.is_Pow and not expression.base.has(self._e, *self._known):
+            return self._exp(self.expand(expression.exp * sympy.log(expression.base)))
+        apply = {
+            sympy.log: self._log,
+            sympy.exp: self._exp,
+            sympy.asinh: self._asinh,
+            sympy.Abs: self._abs,
+        }
+        if expression.func in apply:
+            return apply[expression.func](self.expand(expression.args[0]))
+        raise Unexpanded(f"{expression.func} is not expanded")
+
+    def add(self, x: Expansion, y: Expansion) -> Expansion:
+        """Return the sum."""
+        return self._sum([x, y])
+
+    def truncated(self, x: Expansion) -> Expansion:
+        """Return an expansion without what is known beyond the span, taken as exact."""
+        return Expansion({g: c for g, c in x.terms.items() if g[0] < self._span}, None)
+
+    def _collect(self, terms: Iterable[tuple[Growth, Expr]], order: Fraction | None) -> Expansion:
+        """Add up terms of one growth; drop those that are proved zero or beyond the order."""
+        found: dict[Growth, Expr] = {}
+        for growth, c in terms:
+            if order is None or growth[0] < order:
+                found[growth] = found[growth] + c if growth in found else c
+        expanded = {growth: sympy.expand(c) for growth, c in found.items()}
+        kept = {growth: c for growth, c in expanded.items() if not self._decide.is_zero(c)}
+        return Expansion(kept, order)
+
+    def _sum(self, parts: list[Expansion]) -> Expansion:
+        orders = [x.order for x in parts if x.order is not None]
+        return self._collect((t for x in parts for t in x.terms.items()), min(orders, default=None))
+
+    def _product(self, x: Expansion, y: Expansion) -> Expansion:
+        if not (x.terms or x.order is not None) or not (y.terms or y.order is not None):
+            return Expansion({}, None)
+        orders = [
+            a.order + (min(b.terms)[0] if b.terms else b.order or Fraction(0))
+            for a, b in ((x, y), (y, x))
+            if a.order is not None
+        ]
+        pairs = (
+            ((r + s, j + k), a * b)
+            for (r, j), a in x.terms.items()
+            for (s, k), b in y.terms.items()
+        )
+        return self._collect(pairs, min(orders, default=None))
+
+    def _split(self, x: Expansion) -> tuple[Fraction, Expr, Expansion]:
+        """Return r, c and u of x = c e^r (1 + u), u a sum of positive powers of e."""
+        (r, k), c = x.leading, x.terms[x.leading]
+        if k or any(s == r for s, j in x.terms if (s, j) != (r, k)):
+            raise Unexpanded("a function of log(e)")
+        rest = {(s - r, j): a / c for (s, j), a in x.terms.items() if s != r}
+        return r, c, self._cut(Expansion(rest, None if x.order is None else x.order - r))
+
+    def _cut(self, x: Expansion) -> Expansion:
+        if x.order is not None and x.order <= self._span:
+            return x
+        kept = {g: c for g, c in x.terms.items() if g[0] < self._span}
+        return x if kept == x.terms else Expansion(kept, self._span)
+
+    def _series(self, u: Expansion, coefficient: Callable[[int], Expr]) -> Expansion:
+        """Return sum_j coefficient(j) u^j, j >= 0, for u a sum of positive powers of e."""
+        total = self._collect([((Fraction(0), 0), coefficient(0))], None)
+        if not u.terms and u.order is None:
+            return total
+        power, j = Expansion({(Fraction(0), 0): sympy.S.One}, None), 0
+        parts = [total]
+        while True:
+            power, j = self._cut(self._product(power, u)), j + 1
+            c = coefficient(j)
+            if c == 0 and j > 0 and coefficient(j + 1) == 0:
+                break  # a polynomial
+            parts.append(self._scaled(power, c))
+            if not power.terms:
+                break
+        return self._cut(self._sum(parts))
+
+    def _scaled(self, x: Expansion, c: Expr, by: Fraction = Fraction(0)) -> Expansion:
+        terms = (((r + by, k), c * a) for (r, k), a in x.terms.items())
+        return self._collect(terms, None if x.order is None else x.order + by)
+
+    def _power(self, x: Expansion, q: Fraction) -> Expansion:
+        if q.denominator == 1 and q > 0 and (not x.terms or x.order is None):
+            result = x
+            for _ in range(int(q) - 1):
+                result = self._product(result, x)
+            return result
+        r, c, u = self._split(x)
+        exponent = sympy.Rational(q.numerator, q.denominator)
+        if q.denominator > 1 and self._decide.sign(c) < 0:
+            raise Undefined("a root of what is negative")
+        factored = sympy.factor(c)
+        c = factored if self._decide.is_zero(factored - c) else c
+        series = self._series(u, lambda j: sympy.binomial(exponent, j))
+        return self._scaled(series, c**exponent, r * q)
+
+    def _log(self, x: Expansion) -> Expansion:
+        if not x.terms and x.order is None:
+            raise Undefined("a logarithm of 0")
+        if self._decide.sign(x.terms[x.leading]) < 0:
+            raise Undefined("a logarithm of what is negative")
+        return self._log_of_positive(x)
+
+    def _log_of_positive(self, x: Expansion) -> Expansion:
+        r, c, u = self._split(x)
+        head: list[tuple[Growth, Expr]] = [((Fraction(0), 0), sympy.log(c))]
+        if r:
+            head.append(((Fraction(0), -1), sympy.Rational(r.numerator, r.denominator)))
+        series = self._series(
+            u, lambda j: sympy.Rational((-1) ** (j + 1), j) if j else sympy.S.Zero
+        )
+        return self._sum([self._collect(head, None), series])
+
+    def _exp(self, x: Expansion) -> Expansion:
+        if x.order is not None and x.order <= 0:
+            raise Unexpanded("an exponential of what is not known")
+        head = {growth: c for growth, c in x.terms.items() if growth[0] <= 0}
+        largest = min(head, default=(Fraction(0), 0))
+        if largest[0] < 0 and largest[1] == 0 and self._decide.sign(head[largest]) < 0:
+            return Expansion({}, _FLAT)
+        if any(r < 0 or k not in (0, -1) for r, k in head):
+            raise Unexpanded("an exponential that outgrows every power")
+        power = head.get((Fraction(0), -1), sympy.S.Zero)
+        if not power.is_Rational:
+            raise Unexpanded("a power of e whose exponent is no number")
+        rest = {growth: c for growth, c in x.terms.items() if growth[0] > 0}
+        series = self._series(
+            self._cut(Expansion(rest, x.order)), lambda j: sympy.Rational(1, factorial(j))
+        )
+        constant = sympy.exp(head.get((Fraction(0), 0), sympy.S.Zero))
+        return self._scaled(series, constant, Fraction(int(power.p), int(power.q)))
+
+    def _abs(self, x: Expansion) -> Expansion:
+        if not x.terms:
+            return x
+        return self._scaled(x, sympy.Integer(self._decide.sign(x.terms[x.leading])))
+
+    def _asinh(self, x: Expansion) -> Expansion:
+        """asinh x = log(x + sqrt(x^2 + 1)); where x is large its sign is taken out first."""
+        if not x.terms:
+            return x
+        sign = sympy.Integer(self._decide.sign(x.terms[x.leading]) if x.leading[0] < 0 else 1)
+        y = self._scaled(x, sign)
+        one = Expansion({(Fraction(0), 0): sympy.S.One}, None)
+        root = self._power(self._sum([self._product(y, y), one]), Fraction(1, 2))
+        return self._scaled(self._log_of_positive(self._sum([y, root])), sign)

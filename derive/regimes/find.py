@@ -1,0 +1,220 @@
+"""Regimes of a derived Q: its limits in the scale, or any other symbol, of the start.
+
+Two roads. For homogeneous F and a start that is scaled as a whole, the kernel regime follows from
+the covariance of Q (:mod:`derive.regimes.linearization`), closed form or not. For every symbol of
+the start the gradient of the closed form is expanded exactly (:mod:`derive.regimes.expand`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy
+from sympy import Expr
+
+from derive.derivation import Derivation
+from derive.errors import InputError
+from derive.exact.field.function_field import RationalFunction
+from derive.language import to_sympy
+from derive.model.notation import Notation
+from derive.regimes.coefficients import Coefficients, Unexpanded
+from derive.regimes.fixed_beta import limit_at_fixed_beta
+from derive.regimes.limit import Limit, read_point
+from derive.regimes.linearization import (
+    Homogeneity,
+    ScaledStart,
+    TangentKernel,
+    find_homogeneity,
+    find_scaled_start,
+    find_tangent_kernel,
+    kernel_limit,
+)
+from derive.regimes.warped_time import WarpedTime, find_warped_time
+from derive.verdict import Finding, Identity, Verdict, conclude
+
+
+@dataclass(frozen=True)
+class Regimes:
+    """Where Q tends to, in one symbol of the start.
+
+    Attributes:
+        derivation: of Q.
+        variable: the start symbol.
+        kernel: the tangent kernel at the start.
+        homogeneity: F(c w) = c^D F(w), or None.
+        scaled: whether the whole start is a power of the symbol, times what is free of it.
+        deciding: that Q depends on the start through K(w_0) alone, which then decides every joint
+            limit; None where that was not proved, or there is no second symbol.
+        limits: what Q tends to.
+        warped: what is proved of the warped time; None where g = 1, or is not known.
+        vector: of open dimension: beta1 is along its start, beta2 the length of the rest; or "".
+    """
+
+    derivation: Derivation
+    variable: str
+    kernel: TangentKernel
+    homogeneity: Homogeneity | None
+    scaled: ScaledStart | None
+    deciding: Finding | None
+    limits: tuple[Limit, ...]
+    warped: WarpedTime | None = None
+    vector: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED where every limit is."""
+        return conclude(tuple(limit.finding for limit in self.limits))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What Q assumes of the start, in words."""
+        pieces = self.derivation.potential.pieces
+        return tuple(dict.fromkeys(a for piece in pieces for a in piece.assumptions))
+
+    def to_text(self, width: int = 80) -> str:
+        """Return the regimes as plain text."""
+        from derive.render.regimes import render_text
+
+        return render_text(self, width)
+
+    def to_latex(self, standalone: bool = False) -> str:
+        """Return a LaTeX snippet, or a document."""
+        from derive.render.regimes import render_latex
+
+        return render_latex(self, standalone)
+
+    def to_json(self) -> str:
+        """Return the versioned JSON record."""
+        from derive.render.regimes import render_json
+
+        return render_json(self)
+
+
+def regimes(
+    derivation: Derivation,
+    variable: str,
+    toward: Iterable[Any] = (0, "oo"),
+    progress: Callable[[str], None] | None = None,
+) -> Regimes:
+    """Return the limits of Q as a positive start symbol tends to 0 and to infinity.
+
+    At fixed beta: Q/N -> a convex function as the symbol tends to its limit. Where the whole start
+    is scaled, also at a fixed distance from beta_0 = F(w_0): the kernel regime.
+
+    >>> from derive import Parameterization, derive
+    >>> p = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
+    >>> [limit.regime for limit in regimes(derive(p), "alpha").limits]
+    ['rich', 'kernel']
+
+    Args:
+        derivation: a Q that was proved.
+        variable: a start symbol, or a parameter such as the depth.
+        toward: the limits: 0, "oo", or a number with - or + behind it for one side, "1-".
+        progress: called with the name of each step as it begins.
+
+    Raises:
+        InputError: there is no such symbol, or a limit is not read.
+
+    Source: Chizat, Oyallon, Bach 2019; Woodworth et al. 2020; Azulay et al. 2021, section 7.
+    """
+    enter = progress or (lambda step: None)
+    p = derivation.potential.parameterization
+    if variable not in (*p.start_symbols, *p.parameters):
+        known = ", ".join((*p.start_symbols, *p.parameters)) or "none"
+        raise InputError(f"{variable} is no symbol of the start; its symbols are: {known}")
+    points = [read_point(variable, text) for text in toward]
+    enter("tangent kernel")
+    notation = Notation(p, tuple(range(p.d)))
+    kernel = find_tangent_kernel(p, notation)
+    homogeneity = find_homogeneity(p, notation)
+    scaled = None
+    if homogeneity is not None and derivation.warping.verdict is Verdict.PROVED:
+        scaled = find_scaled_start(p, variable, _warp_slopes(derivation))
+    g = _warp_at_start(derivation)
+    limits: list[Limit] = []
+    for point in points:
+        enter(f"limit {point.text}")
+        near = None
+        if homogeneity is not None and scaled is not None:
+            near = kernel_limit(point, kernel, homogeneity, scaled, notation, g)
+        if near is None or kernel.unbiased:
+            fixed = limit_at_fixed_beta(derivation, point, kernel)
+            open_end = fixed.finding.verdict is not Verdict.PROVED
+            limits.append(near if near is not None and open_end else fixed)
+        else:
+            # As beta_0 -> infinity there is nothing to see at fixed beta.
+            limits.append(near)
+    decided = _deciding(derivation, kernel)
+    enter("warped time")
+    warp = warped_time(derivation)
+    return Regimes(derivation, variable, kernel, homogeneity, scaled, decided, tuple(limits), warp)
+
+
+def warped_time(
+    derivation: Derivation, start: Mapping[str, Fraction] | None = None
+) -> WarpedTime | None:
+    """Return what is proved of tau(t) = int_0^t g ds; None where g = 1, or no g was found.
+
+    Args:
+        derivation: of a single block of outputs; several need no warp.
+        start: numbers for all start symbols, or None for what holds at every start.
+    """
+    if len(derivation.blocks) > 1:
+        return None
+    (block,) = derivation.blocks
+    dual = block.potential.dual
+    if block.hessian.verdict is Verdict.PROVED or dual is None:
+        return None
+    return find_warped_time(block.metric, dual, block.notation, start)
+
+
+def _warp_slopes(derivation: Derivation) -> tuple[RationalFunction, ...]:
+    p = derivation.potential.parameterization
+    if len(derivation.blocks) == 1:
+        return derivation.blocks[0].warping.H or (p.field.zero,) * p.d
+    return (p.field.zero,) * p.d
+
+
+def _warp_at_start(derivation: Derivation) -> Expr:
+    """Return g(w_0) in start symbols."""
+    p = derivation.potential.parameterization
+    g = derivation.warping.g
+    if g is None or len(derivation.blocks) > 1:
+        return sympy.S.One
+    symbols = Notation(p, tuple(range(p.d))).start_symbols
+    start = {w: to_sympy(tree, symbols) for w, tree in p.start}
+    return g.subs({s: start[s.name] for s in g.free_symbols if s.name in start}, simultaneous=True)
+
+
+def _deciding(derivation: Derivation, kernel: TangentKernel) -> Finding | None:
+    """Decide whether Q' of one unbiased output is a function of beta and K(w_0) alone.
+
+    That is so where dQ' and dK(w_0), by the start symbols, are parallel.
+    """
+    gradient, p = derivation.potential.gradient, derivation.potential.parameterization
+    if p.d > 1 or gradient is None or not kernel.unbiased:
+        return None
+    if derivation.potential.kind != "explicit":
+        return None
+    K = kernel.matrix[0, 0]
+    symbols = sorted(K.free_symbols | (gradient[0].free_symbols - {derivation.beta[0]}), key=str)
+    if len(symbols) < 2:
+        return None
+    decide = Coefficients({s.name for s in symbols if s.is_positive})
+    evidence = []
+    for i, s in enumerate(symbols):
+        for t in symbols[i + 1 :]:
+            left = sympy.diff(gradient[0], s) * sympy.diff(K, t)
+            right = sympy.diff(gradient[0], t) * sympy.diff(K, s)
+            statement = f"dQ'/d{s} dK/d{t} = dQ'/d{t} dK/d{s}"
+            try:
+                if not decide.is_zero(left - right):
+                    return None
+            except Unexpanded:
+                return None
+            evidence.append(Identity(statement, str(left), str(right)))
+    reason = "Q depends on the start through K(w_0) alone"
+    return Finding(Verdict.PROVED, reason, tuple(evidence))

@@ -1,0 +1,87 @@
+"""Limits of Q = q(|beta|) + <z, beta> in which q outgrows the linear term, whatever its growth.
+
+grad Q = psi(s) beta/s + z with s = |beta| and psi = q' > 0. Where z/psi(s) -> 0 at every s > 0,
+grad Q/psi -> beta/|beta|, the gradient of the l2 norm, uniformly on compact sets without 0, because
+psi is increasing. Minimizers of Q on {X beta = y}, y != 0, stay bounded, and the optimality
+conditions of their limits are those of least l2 norm. psi may outgrow every power.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.regimes.coefficients import Coefficients, Unexpanded
+from derive.regimes.expansion import Expander
+from derive.regimes.limit import Limit, Point
+from derive.regimes.limit_form import LimitForm
+from derive.verdict import Finding, Identity, Verdict
+
+
+def radial_limit(
+    gradient: Sequence[Expr], betas: Sequence[Symbol], point: Point, positive: frozenset[str]
+) -> Limit | None:
+    """Return the limit |beta| of a Q whose linear term is outgrown, or None.
+
+    Args:
+        gradient: dQ/dbeta, d >= 2 expressions in the betas and start symbols.
+        betas: the d coordinates.
+        point: where a start symbol tends to.
+        positive: start symbols that are positive.
+    """
+    slopes = [_free_of(g, betas) for g in gradient]
+    s = Symbol("length_", positive=True)
+    decide = Coefficients({*positive, s.name})
+    rest = [g - z for g, z in zip(gradient, slopes, strict=True)]
+    axis = {b: s if k == 0 else sympy.S.Zero for k, b in enumerate(betas)}
+    psi = rest[0].subs(axis, simultaneous=True)
+    length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
+    factor = psi.xreplace({s: length})
+    try:
+        pairs = zip(rest, betas, strict=True)
+        if not all(decide.is_zero(r * length - factor * b) for r, b in pairs):
+            return None
+        # psi/s is an eigenvalue of the Hessian of Q, and so nowhere 0.
+        if decide.sign(psi) < 0:
+            return None
+        for z in slopes:
+            if not _vanishes(z / psi, point, decide):
+                return None
+    except Unexpanded:
+        return None
+    size = sympy.sqrt(sympy.factor(sympy.Add(*(z**2 for z in slopes))))
+    error = None if size == 0 else size / factor
+    evidence = tuple(
+        Identity(f"dQ/d{b} = N {b}/|beta| + z", str(g), f"({factor})*{b}/{length} + ({z})")
+        for b, g, z in zip(betas, gradient, slopes, strict=True)
+    )
+    reason = "grad Q = N beta/|beta| + z with N > 0 a function of |beta| and z/N -> 0"
+    form = LimitForm("l2", None, tuple(b / length for b in betas), sympy.S.One)
+    return Limit(
+        point,
+        Finding(Verdict.PROVED, reason, evidence),
+        "anti-NTK",
+        tuple(betas),
+        None,
+        factor,
+        form,
+        form.gradient,
+        error,
+        True,
+    )
+
+
+def _free_of(g: Expr, betas: Sequence[Symbol]) -> Expr:
+    """Return the terms of a sum that do not depend on beta."""
+    return sympy.Add(*(t for t in sympy.Add.make_args(g) if not t.has(*betas)))
+
+
+def _vanishes(f: Expr, point: Point, decide: Coefficients) -> bool:
+    """Tell whether f -> 0 by its expansion; what is flat counts as any power."""
+    e = Symbol("e_", positive=True)
+    small = {x: point.image(e) for x in f.free_symbols if x.name == point.variable}
+    found = Expander(e, decide, Fraction(1)).expand(sympy.powsimp(f.xreplace(small)))
+    return all(r > 0 for r, _ in found.terms) and (found.order is None or found.order > 0)

@@ -1,0 +1,228 @@
+"""The tangent kernel at the start, and the kernel regime of homogeneous models.
+
+If F(c w) = c^D F(w), then J(c w) = c^(D-1) J(w) and K(c w) = c^(2D-2) K(w). Gradient flow from
+c w_0 runs on c times the leaf of w_0, where the induced metric at c^D b is c^(2-2D) times that at
+b. Hess Q = g rho is unique up to a constant, so up to a positive factor and an additive constant
+
+    Q_c(c^D b) = Q_1(b),    Q_c(beta_0 + x) = Q_1(b_0 + x/c^D),   beta_0 = c^D b_0.
+
+As c^D -> infinity only the second-order term of Q_1 at b_0, where its gradient is 0, remains:
+Q_c -> x^T K(w_0)^-1 x, up to a factor, with a relative error of order c^-D, or c^-2D where the
+third derivatives of Q_1 vanish at b_0. The time of the flow is rescaled by c^(2D-2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import Matrix, determinant, dot
+from derive.model.notation import Notation, to_expr
+from derive.model.parameterization import Field, Parameterization
+from derive.regimes.curve import is_positive_exponent
+from derive.regimes.limit import Limit, Point
+from derive.regimes.limit_form import LimitForm
+from derive.verdict import Finding, Identity, Verdict
+
+
+@dataclass(frozen=True)
+class TangentKernel:
+    """K = J J^T at the start, and what gradient flow would minimise if K stayed so.
+
+    Attributes:
+        matrix: K(w_0), d x d, in start symbols.
+        beta_0: F(w_0).
+        unbiased: whether F(w_0) = 0 identically.
+    """
+
+    matrix: sympy.ImmutableMatrix
+    beta_0: tuple[Expr, ...]
+    unbiased: bool
+
+
+@dataclass(frozen=True)
+class Homogeneity:
+    """F(c w) = c^D F(w), and how a start that is scaled by c changes gradient flow.
+
+    Attributes:
+        degree: D, a number or an expression in parameters.
+        finding: Euler's identity for every output.
+    """
+
+    degree: Expr
+    finding: Finding
+
+    @property
+    def time(self) -> Expr:
+        """The exponent 2D - 2: the flow from c w_0 is c^(2D-2) times as fast, near its start."""
+        return sympy.expand(2 * self.degree - 2)
+
+
+@dataclass(frozen=True)
+class ScaledStart:
+    """w_0 = c^m times a start that does not depend on c.
+
+    Attributes:
+        exponent: m.
+        order: the relative error of the kernel limit is of order (c^(m D))^-order.
+        evidence: the identities c dw_0/dc = m w_0, and those behind the order.
+    """
+
+    exponent: Expr
+    order: int
+    evidence: tuple[Identity, ...]
+
+
+def find_tangent_kernel(p: Parameterization, notation: Notation) -> TangentKernel:
+    """Return K(w_0) = J(w_0) J(w_0)^T in start symbols.
+
+    Source: Jacot, Gabriel, Hongler 2018, for the kernel; Azulay et al. 2021, appendix E and F.
+    """
+    start = notation.start_symbols
+
+    def at(f: RationalFunction) -> Expr:
+        return to_expr(p.at_start(f), start, factored=True)
+
+    beta_0 = [p.at_start(f) for f in p.F]
+    matrix = sympy.ImmutableMatrix([[at(x) for x in row] for row in _kernel(p)])
+    unbiased = all(b.is_zero() for b in beta_0)
+    return TangentKernel(matrix, tuple(to_expr(b, start) for b in beta_0), unbiased)
+
+
+def find_homogeneity(p: Parameterization, notation: Notation) -> Homogeneity | None:
+    """Return the degree of F by Euler's identity <w, grad F_i> = D F_i, or None.
+
+    Source: Chizat, Oyallon, Bach 2019, for scaled starts of homogeneous models.
+    """
+    degree = p.homogeneity
+    if degree is None:
+        return None
+    D = to_expr(degree, notation.weights)
+    evidence = tuple(
+        Identity(f"<w, grad F{i}> = D F{i}", repr(dot(p.w, row)), repr(degree * f))
+        for i, f, row in zip(p.labels, p.F, p.jacobian, strict=True)
+    )
+    return Homogeneity(D, Finding(Verdict.PROVED, "Euler's identity", evidence))
+
+
+def find_scaled_start(p: Parameterization, variable: str, H: Field) -> ScaledStart | None:
+    """Return m with w_0 = c^m w_1, w_1 free of the start symbol c; None where there is no such m.
+
+    Args:
+        p: a homogeneous parameterization of which a warped Q is known to exist.
+        variable: the start symbol c.
+        H: the derivatives <grad F_a, grad log g> of the warp.
+
+    Needs J of full rank at the start.
+    """
+    field = p.start_field
+    if variable not in field.weights:
+        return None
+    try:
+        at_start = tuple(tuple(p.at_start(x) for x in row) for row in _kernel(p))
+    except ZeroDivisionError:
+        return None
+    if determinant(at_start).is_zero():
+        return None
+    c, k = field.named(variable), field.weights.index(variable)
+    moved = {
+        name: (w, c * field.derivative(w, k))
+        for name, w in zip(p.weights, p.w0, strict=True)
+        if not w.is_zero()
+    }
+    first, slope = next(iter(moved.values()))
+    m = slope / first
+    if not m.is_constant() or m.is_zero() or any(d != m * w for w, d in moved.values()):
+        return None
+    exponent = sympy.Rational(m.value().numerator, m.value().denominator)
+    evidence = tuple(
+        Identity(
+            f"{variable} d{w}/d{variable} = {exponent} {w} at the start", repr(d), repr(m * w0)
+        )
+        for w, (w0, d) in moved.items()
+    )
+    order, flat = _order(p, H)
+    return ScaledStart(exponent, order, (*evidence, *flat))
+
+
+def kernel_limit(
+    point: Point,
+    kernel: TangentKernel,
+    homogeneity: Homogeneity,
+    scaled: ScaledStart,
+    notation: Notation,
+    warp: Expr,
+) -> Limit | None:
+    """Return the limit x^T K(w_0)^-1 x at fixed x = beta - beta_0, or None if c^(m D) -> 0.
+
+    Args:
+        point: where the start symbol c tends to.
+        kernel: K(w_0) and beta_0.
+        homogeneity: D.
+        scaled: m.
+        notation: the symbols of the betas and of the start.
+        warp: g(w_0).
+    """
+    D, m = homogeneity.degree, scaled.exponent
+    if point.side not in ("0", "oo"):
+        return None
+    if not is_positive_exponent(m * D * (1 if point.side == "oo" else -1)):
+        return None
+    symbol = notation.start_symbols[point.variable]
+    one = sympy.Matrix(kernel.matrix.xreplace({symbol: sympy.S.One}))
+    inverse = one.adjugate(method="berkowitz") / one.det(method="berkowitz")
+    names = [b.name.lstrip("abcdefghijklmnopqrstuvwxyz") for b in notation.betas]
+    x = notation.betas
+    if not kernel.unbiased:
+        x = tuple(notation.fresh(f"x{name}") for name in names)
+    gradient = tuple(sympy.factor(g) for g in inverse * sympy.Matrix(x))
+    Q = sympy.factor(sympy.Add(*(xi * g for xi, g in zip(x, gradient, strict=True))) / 2)
+    finding = Finding(
+        Verdict.PROVED,
+        "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0), and the "
+        "second-order term of Q_1 at b_0 is that of the tangent kernel"
+        + "".join(f"; assuming {depth} > 2" for depth in sorted(D.free_symbols, key=str)),
+        (*homogeneity.finding.evidence, *scaled.evidence),
+    )
+    return Limit(
+        point,
+        finding,
+        "kernel",
+        x,
+        kernel.beta_0,
+        warp * symbol ** sympy.expand(2 * m * (1 - D)),
+        LimitForm("quadratic", Q, gradient, sympy.Integer(2)),
+        gradient,
+        symbol ** sympy.expand(-scaled.order * m * D),
+        False,
+    )
+
+
+def _kernel(p: Parameterization) -> Matrix:
+    return tuple(tuple(dot(x, y) for y in p.jacobian) for x in p.jacobian)
+
+
+def _order(p: Parameterization, H: Field) -> tuple[int, tuple[Identity, ...]]:
+    """Return 2 where the first derivatives of K and of g vanish at the start, else 1."""
+    K, d = _kernel(p), p.d
+    slopes = {
+        f"<grad F{p.labels[a]}, grad K{p.labels[b]}{p.labels[c]}>": dot(
+            p.jacobian[a], p.field.gradient(K[b][c])
+        )
+        for a in range(d)
+        for b in range(d)
+        for c in range(b, d)
+    }
+    slopes.update((f"<grad F{i}, grad log g>", h) for i, h in zip(p.labels, H, strict=True))
+    try:
+        if any(not p.at_start(slope).is_zero() for slope in slopes.values()):
+            return 1, ()
+    except ZeroDivisionError:
+        return 1, ()
+    return 2, tuple(
+        Identity(f"{name} = 0 at the start", f"{slope!r} at w_0", repr(p.at_start(slope)))
+        for name, slope in slopes.items()
+    )

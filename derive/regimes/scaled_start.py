@@ -1,0 +1,40 @@
+"""A parameterization whose start has a positive scale."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from derive.errors import InputError
+from derive.language.tree import Name, Number, Operation
+from derive.model.parameterization import Parameterization
+
+
+def scale_start(p: Parameterization, variable: str) -> Parameterization:
+    """Return p started from *variable* > 0 times its start.
+
+    Raises:
+        InputError: the name is taken.
+
+    >>> p = scale_start(Parameterization.parse(["p**2 - m**2"], start={"p": 1, "m": 1}), "alpha")
+    >>> dict(p.start)["p"]
+    Name(name='alpha')
+    """
+    if variable in (*p.weights, *p.start_symbols, *p.parameters):
+        raise InputError(f"{variable} is a name already: choose another for the scale")
+    one = Number(Fraction(1))
+    start = {
+        w: Name(variable) if tree == one else Operation("*", Name(variable), tree)
+        for w, tree in p.start
+    }
+    positive = (*p.positive, variable)
+    return Parameterization(p.trees, p.weights, start, positive, p.labels, p.parameters)
+
+
+def with_scale(p: Parameterization, variable: str) -> Parameterization:
+    """Return p with a positive start symbol *variable*, which scales the start where it is new."""
+    if variable in p.parameters or variable in p.positive:
+        return p
+    if variable not in p.start_symbols:
+        return scale_start(p, variable)
+    positive = (*p.positive, variable)
+    return Parameterization(p.trees, p.weights, dict(p.start), positive, p.labels, p.parameters)

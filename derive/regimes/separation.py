@@ -1,0 +1,143 @@
+"""Coordinates of the predictor in which Q is a sum of functions of one coordinate each.
+
+Let x = V^T beta. The outputs x_k = <v_k, F(w)> have the tangent kernel V^T K V. Where that is
+diagonal, and its entry k does not change along the gradients of the other x_j, the Hessian of Q,
+which is its inverse, is diagonal in x with entry k a function of x_k: Q = q_1(x_1) + ... . Such v_k
+are eigenvectors of K(w_1)^-1 K(w_2), whatever the weights w_1 and w_2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.linear.matrix import dot
+from derive.model.notation import rational
+from derive.model.parameterization import Field, Parameterization
+from derive.regimes.expand import closed_limit
+from derive.regimes.limit import Limit, Point, undecided
+from derive.verdict import Identity
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Coordinates x = V^T beta in which Q is a sum, with the identities that prove it.
+
+    Attributes:
+        forms: V^T, d rows of whole numbers.
+        evidence: identities between functions of the weights.
+    """
+
+    forms: sympy.ImmutableMatrix
+    evidence: tuple[Identity, ...]
+
+    @property
+    def basis(self) -> sympy.ImmutableMatrix:
+        """M with beta = M x."""
+        return self.forms.inv()
+
+    def gradient(
+        self, gradient: Sequence[Expr], betas: Sequence[Symbol], x: Sequence[Symbol]
+    ) -> tuple[Expr, ...] | None:
+        """Return dQ/dx, each a function of its x_k as it is written, or None."""
+        images = dict(zip(betas, self.basis * sympy.Matrix(x), strict=True))
+        slopes = sympy.Matrix([g.xreplace(images) for g in gradient])
+        found = tuple(sympy.expand(g) for g in self.basis.T * slopes)
+        others = [[y for y in x if y != own] for own in x]
+        return None if any(g.has(*o) for g, o in zip(found, others, strict=True)) else found
+
+
+def find_separation(p: Parameterization) -> Separation | None:
+    """Return rational coordinates in which Q is a sum, or None where none were proved.
+
+    Args:
+        p: one block of d >= 2 outputs of which K^-1 is proved to be the Hessian of some Q.
+    """
+    forms = _eigenvectors(p)
+    if forms is None:
+        return None
+    fields = [
+        tuple(dot(row, column) for column in zip(*p.jacobian, strict=True))
+        for row in ([p.field.constant(int(c)) for c in v] for v in forms.tolist())
+    ]
+    evidence = []
+    for k, own in enumerate(fields, 1):
+        slope = p.field.gradient(dot(own, own))
+        for j, other in enumerate(fields, 1):
+            if j == k:
+                continue
+            mixed, change = dot(own, other), dot(other, slope)
+            if not (mixed.is_zero() and change.is_zero()):
+                return None
+            if j > k:
+                evidence.append(_vanishes(f"<grad x{k}, grad x{j}>", own, other))
+            evidence.append(_vanishes(f"<grad x{j}, grad |grad x{k}|^2>", other, slope))
+    return Separation(forms, tuple(evidence))
+
+
+def separated_limit(
+    separation: Separation,
+    gradient: Sequence[Expr],
+    betas: Sequence[Symbol],
+    x: Sequence[Symbol],
+    point: Point,
+    positive: frozenset[str],
+    kernel: sympy.ImmutableMatrix,
+) -> Limit:
+    """Return the limit of Q at fixed x = V^T beta, from its gradient in beta.
+
+    Args:
+        separation: V.
+        gradient: d expressions in the betas and start symbols.
+        betas: the d coordinates.
+        x: symbols for the new ones.
+        point: where a start symbol tends to.
+        positive: start symbols that are positive.
+        kernel: K(w_0) in start symbols.
+    """
+    slopes = separation.gradient(gradient, betas, x)
+    if slopes is None:
+        return undecided(point, "dQ/dx as it is written mixes coordinates that are separate")
+    turned = sympy.ImmutableMatrix(separation.forms * kernel * separation.forms.T)
+    limit = closed_limit(slopes, x, [True] * len(x), point, positive, turned)
+    evidence = (*separation.evidence, *limit.finding.evidence)
+    finding = replace(limit.finding, evidence=evidence)
+    return replace(limit, finding=finding, basis=separation.basis)
+
+
+def _vanishes(product: str, u: Field, v: Field) -> Identity:
+    terms = " + ".join(f"({x!r})*({y!r})" for x, y in zip(u, v, strict=True))
+    return Identity(f"{product} = 0", terms, "0")
+
+
+def _eigenvectors(p: Parameterization) -> sympy.ImmutableMatrix | None:
+    """Return d eigenvectors of whole numbers as rows, or None if they are not so many."""
+    try:
+        first, second = (_kernel_at(p, shift) for shift in (0, 1))
+    except ZeroDivisionError:
+        return None
+    if first.det() == 0:
+        return None
+    pencil = first.inv() * second
+    values = sympy.Poly(pencil.charpoly().as_expr()).ground_roots()
+    if len(values) != p.d:
+        return None
+    rows = []
+    for value in values:
+        (vector,) = (pencil - value * sympy.eye(p.d)).nullspace()
+        whole = vector * sympy.ilcm(1, *(x.q for x in vector))
+        whole /= sympy.igcd(*whole)
+        rows.append(list(whole * sympy.sign(next(x for x in whole if x != 0))))
+    return sympy.ImmutableMatrix(sorted(rows, reverse=True))
+
+
+def _kernel_at(p: Parameterization, shift: int) -> sympy.Matrix:
+    """Return K at a rational point; functions take values as if they were weights."""
+    size = len(p.field.names)
+    point = [Fraction(3 + (7 * k * k + 5 * shift * k) % 11, 2 + k % 5) for k in range(size)]
+    rows = [[dot(x, y).at(point) for y in p.jacobian] for x in p.jacobian]
+    return sympy.Matrix([[rational(x) for x in row] for row in rows])

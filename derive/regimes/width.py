@@ -1,0 +1,220 @@
+"""Random starts of a sum of k copies of one output, for every width k at once.
+
+Let beta = f(w_1) + ... + f(w_k), and k(w) = |grad f|^2, so that K = k(w_1) + ... + k(w_k). If
+<grad k, grad f> = c f, then <grad K, grad beta> = c beta for every k, and along the flow
+
+    d(K^2 - c beta^2) = (2 K c beta - 2 c beta K) lambda dt = 0:    K^2 = c beta^2 + kappa.
+
+Moments of sums of independent copies are polynomials in k, by those of a single one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.errors import InputError
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import terms
+from derive.exact.linear.matrix import dot
+from derive.language import parse_name
+from derive.model.notation import rational
+from derive.model.parameterization import Parameterization
+from derive.regimes.expand import closed_limit
+from derive.regimes.limit import Limit, read_point
+from derive.verdict import Finding, Identity, Verdict, conclude
+
+DEVIATION, MU = Symbol("sigma", positive=True), Symbol("mu", positive=True)
+_ORDER = 4
+
+
+@dataclass(frozen=True)
+class RandomWidth:
+    """What decides the regime of k copies of an output, their weights ~ N(0, sigma^2).
+
+    On the leaf K^2 = c beta^2 + kappa, so Q'' = 1/sqrt(c beta^2 + kappa); kappa is a random number.
+
+    Attributes:
+        unit: the output of which there are k copies.
+        width: the symbol k.
+        finding: the identities, for every width.
+        curvature: c.
+        kappa_mean: E kappa.
+        kappa_variance: Var kappa/(E kappa)^2, which tends to 0 as k -> infinity: by Chebyshev's
+            inequality kappa/E kappa -> 1 in probability.
+        start_variance: E beta_0^2.
+        bias: E beta_0^2/E kappa, which tends to 0 too: the start counts as unbiased.
+        mu: E kappa = c mu^4.
+        gradient: dQ/dbeta for kappa = c mu^4, beta_0 = 0, to which that of a random start tends in
+            probability where mu is kept.
+        limits: of that Q as mu -> 0 and as mu -> infinity.
+    """
+
+    unit: Parameterization
+    width: Symbol
+    finding: Finding
+    curvature: Expr
+    kappa_mean: Expr
+    kappa_variance: Expr
+    start_variance: Expr
+    bias: Expr
+    mu: Expr
+    gradient: Expr
+    limits: tuple[Limit, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED where both limits are."""
+        return conclude((self.finding, *(limit.finding for limit in self.limits)))
+
+    def to_text(self, width: int = 80) -> str:
+        """Return what was found as plain text."""
+        from derive.render.width import render_text
+
+        return render_text(self, width)
+
+    def to_latex(self, standalone: bool = False) -> str:
+        """Return a LaTeX snippet, or a document."""
+        from derive.render.width import render_latex
+
+        return render_latex(self, standalone)
+
+    def to_json(self) -> str:
+        """Return the versioned JSON record."""
+        from derive.render.width import render_json
+
+        return render_json(self)
+
+
+def random_width(unit: Parameterization | None = None, width: str = "k") -> RandomWidth:
+    """Return the exact moments that decide the regime of wide random starts.
+
+    With sigma^2 = alpha^2/sqrt(k), mu = sigma sqrt(k) = alpha k^(1/4) for copies of u*v.
+
+    >>> random_width().mu
+    sqrt(k)*sigma
+    >>> random_width(Parameterization.parse(["p**2 - m**2"])).kappa_mean
+    64*k**2*sigma**4
+
+    Args:
+        unit: one output, a polynomial; u*v by default. Its start is not used.
+        width: the name of k.
+
+    Raises:
+        InputError: K of the sum is not a function of beta and a constant by the identity above, or
+            the start does not count as unbiased.
+
+    Source: Woodworth et al. 2020, section 5, for the statement; the moments are derived here.
+    """
+    unit = Parameterization.parse(["u*v"]) if unit is None else unit
+    f, kernel = _read(unit)
+    k = Symbol(parse_name(width, "width"), positive=True)
+    c, evidence = _curvature(unit, f, kernel)
+    moment = _sums(f, kernel, k)
+    mean = sympy.factor(moment[2, 0] - c * moment[0, 2])
+    if mean == 0 or moment[0, 1] != 0:
+        raise InputError(
+            "--width needs an F that is 0 on average over random starts, and not always rich"
+        )
+    second = moment[4, 0] - 2 * c * moment[2, 2] + c**2 * moment[0, 4]
+    spread, bias = sympy.cancel(second / mean**2 - 1), sympy.cancel(moment[0, 2] / mean)
+    if not (_vanishes(spread, k) and _vanishes(bias, k)):
+        raise InputError("--width: the conserved quantity of a wide start does not concentrate")
+    return RandomWidth(
+        unit,
+        k,
+        Finding(Verdict.PROVED, "K^2 - c beta^2 is conserved, whatever the width", evidence),
+        c,
+        mean,
+        spread,
+        moment[0, 2],
+        bias,
+        sympy.root(mean / c, 4),
+        *_wide(c),
+    )
+
+
+def _read(unit: Parameterization) -> tuple[RationalFunction, RationalFunction]:
+    """Return f and |grad f|^2."""
+    if unit.d != 1:
+        raise InputError("--width goes with one output: outputs without common weights are alike")
+    (f,) = unit.F
+    if not f.is_polynomial() or unit.field.generators:
+        raise InputError("--width needs a polynomial F: moments of others are not derived")
+    return f, dot(unit.jacobian[0], unit.jacobian[0])
+
+
+def _curvature(
+    unit: Parameterization, f: RationalFunction, kernel: RationalFunction
+) -> tuple[Expr, tuple[Identity, ...]]:
+    """Return c with <grad k, grad f> = c f, and the identity."""
+    slope = dot(unit.field.gradient(kernel), unit.jacobian[0])
+    c = slope / f
+    if not c.is_constant() or c.is_zero():
+        raise InputError(
+            "--width: <grad |grad F|^2, grad F> is no multiple of F, so K is not derived for all k"
+        )
+    number = rational(c.value())
+    statement = f"<grad |grad F|^2, grad F> = {number} F"
+    return number, (Identity(statement, repr(slope), f"({number})*({f!r})"),)
+
+
+def _mean(f: RationalFunction) -> Expr:
+    """Return E f of independent N(0, sigma^2) variables: E w^(2n) = (2n - 1)!! sigma^(2n)."""
+    total = sympy.S.Zero
+    for exponents, coefficient in terms(f.numerator):
+        if all(e % 2 == 0 for e in exponents):
+            product = sympy.Mul(*(sympy.factorial2(e - 1) * DEVIATION**e for e in exponents))
+            total += int(coefficient) * product
+    return total / rational(f.field.quotient(f.denominator, f.field.ring.constant(1)).value())
+
+
+def _sums(
+    f: RationalFunction, kernel: RationalFunction, k: Symbol
+) -> Mapping[tuple[int, int], Expr]:
+    """Return E K^a beta^b, a + b <= 4, by the k-th power of the generating function."""
+    s, t = sympy.symbols("s_ t_")
+    single = sympy.Add(
+        *(
+            _mean(kernel**a * f**b) * s**a * t**b / (sympy.factorial(a) * sympy.factorial(b))
+            for a in range(_ORDER + 1)
+            for b in range(_ORDER + 1 - a)
+            if a + b > 0
+        )
+    )
+    total = sympy.Add(
+        *(sympy.ff(k, n) / sympy.factorial(n) * single**n for n in range(1, _ORDER + 1))
+    )
+    expanded = sympy.Poly(sympy.expand(total), s, t)
+    return {
+        (a, b): sympy.factor(
+            expanded.coeff_monomial(s**a * t**b) * sympy.factorial(a) * sympy.factorial(b)
+        )
+        for a in range(_ORDER + 1)
+        for b in range(_ORDER + 1 - a)
+        if a + b > 0
+    }
+
+
+def _vanishes(f: Expr, k: Symbol) -> bool:
+    """Tell whether a rational function tends to 0 as k -> infinity, by its degrees."""
+    top, bottom = sympy.fraction(sympy.together(f))
+    return f == 0 or bool(sympy.degree(top, k) < sympy.degree(bottom, k))
+
+
+def _wide(c: Expr) -> tuple[Expr, tuple[Limit, ...]]:
+    """Return dQ/dbeta for kappa = c mu^4 and the limits of Q in mu."""
+    beta = Symbol("beta", real=True)
+    gradient = sympy.asinh(beta / MU**2) / sympy.sqrt(c)
+    kernel = sympy.ImmutableMatrix([[sympy.sqrt(c) * MU**2]])
+    names = frozenset((MU.name,))
+    return gradient, tuple(
+        closed_limit((gradient,), (beta,), (True,), read_point(MU.name, to), names, kernel)
+        for to in ("0", "oo")
+    )
+
+
+__all__ = ["RandomWidth", "random_width"]

@@ -1,1 +1,0 @@
-"""The stages of a derivation, in order; each takes records and returns one frozen record."""

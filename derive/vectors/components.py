@@ -1,0 +1,212 @@
+"""The dimension-free statements on beta = phi(a, |u|) u, proved again in components for one d."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from derive.errors import ConsistencyError, InputError
+from derive.exact.field.conversion import to_field
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
+from derive.language import parse_expression
+from derive.language.traversal import fold
+from derive.language.tree import Name, Number, Operation, Power, Tree, children, names, with_parts
+from derive.model.parameterization import Parameterization
+from derive.vectors.dual import RadialDual
+from derive.vectors.reduce import Equivariant
+from derive.verdict import Finding, Identity, Verdict
+from derive.weights.conserved import ConservedQuantities, find_conserved
+from derive.weights.hessian import decide_hessian
+from derive.weights.lie import along, find_lie_structure
+from derive.weights.metric import find_metric
+from derive.weights.warping import WarpVerdict, decide_warp
+
+
+@dataclass(frozen=True)
+class DimensionCheck:
+    """What was proved in components u1, ..., ud.
+
+    Attributes:
+        d: the dimension.
+        identities: the statements, each expanded to zero.
+        skipped: why nothing was checked; empty where it was.
+    """
+
+    d: int
+    identities: tuple[Identity, ...]
+    skipped: str = ""
+
+
+def check_dimension(
+    model: Equivariant,
+    conserved: ConservedQuantities,
+    hessian: Finding,
+    dual: RadialDual | None,
+    d: int,
+) -> DimensionCheck:
+    """Prove the Hessian-map verdict, the warp, the dual coordinates and the laws for one d.
+
+    The explicit model decides for itself; then H_a = u_a |grad phi|^2/phi, the identity
+    <grad y_i, grad F_j> = g delta_ij of y = psi u/|u|, and the laws are expanded in components.
+
+    Args:
+        model: the vector model.
+        conserved: the laws of its reduced model.
+        hessian: the dimension-free verdict.
+        dual: psi, where it was found.
+        d: 2 or more.
+
+    Raises:
+        ConsistencyError: the two derivations disagree; a fault of this program.
+    """
+    try:
+        at = _Components(model, d)
+        structure = find_conserved(find_lie_structure(at.parameterization))
+        explicit = decide_warp(decide_hessian(find_metric(structure)))
+        _compare(hessian, explicit, d)
+        identities = (
+            *_warp_identities(at, explicit),
+            *_law_identities(at, conserved),
+            *(() if dual is None else _dual_identities(at, dual)),
+        )
+    except InputError as refused:
+        return DimensionCheck(d, (), f"the norm in components: {refused}")
+    return DimensionCheck(d, identities)
+
+
+def _compare(hessian: Finding, explicit: WarpVerdict, d: int) -> None:
+    ours, theirs = hessian.verdict, explicit.hessian.verdict
+    if Verdict.UNDECIDED not in (ours, theirs) and ours is not theirs:
+        raise ConsistencyError(f"Hessian map: {ours.value}, but {theirs.value} at d = {d}")
+    if explicit.verdict is Verdict.REFUTED:
+        raise ConsistencyError(f"warp: PROVED, but REFUTED at d = {d}")
+
+
+def _proved(statement: str, left: RationalFunction, right: RationalFunction) -> Identity:
+    """Return the identity, or raise because it fails."""
+    if left != right:
+        raise ConsistencyError(f"{statement} fails in components")
+    return Identity(statement, repr(left), repr(right))
+
+
+def _component_names(model: Equivariant, d: int) -> tuple[str, ...]:
+    base = model.vector
+    while any(f"{base}{i}" in model.notation.taken for i in range(1, d + 1)):
+        base += "_"
+    return tuple(f"{base}{i}" for i in range(1, d + 1))
+
+
+def components(model: Equivariant, d: int, along_axis: bool = False) -> Parameterization:
+    """Return F_i = phi u_i in R^d; with *along_axis* u starts at (|u_0|, 0, ..., 0)."""
+    vector = _component_names(model, d)
+    reduced = model.reduced
+    phi = _in_components(model, vector, model.phi)
+    outputs = [Operation("*", phi, Name(name)) for name in vector]
+    scalars = reduced.weights[:-1]
+    start: dict[str, Tree] = {w: tree for w, tree in reduced.start if w in scalars}
+    if reduced.w0[-1].is_zero() or along_axis:
+        start.update({name: Number(Fraction(0)) for name in vector})
+        start[vector[0]] = dict(reduced.start)[model.norm]
+    positive = [x for x in reduced.positive if x in (*scalars, *reduced.start_symbols)]
+    known = {n for tree in start.values() for n in names((tree,))} | set(scalars)
+    positive = [x for x in positive if x in known]
+    parameters = reduced.parameters
+    return Parameterization(outputs, (*scalars, *vector), start, positive, parameters=parameters)
+
+
+def _in_components(model: Equivariant, vector: tuple[str, ...], function: RationalFunction) -> Tree:
+    """Return a function of (a, n) with n^2 = u1^2 + ... + ud^2."""
+    square: Tree = Power(Name(vector[0]), Fraction(2))
+    for name in vector[1:]:
+        square = Operation("+", square, Power(Name(name), Fraction(2)))
+    root = Power(square, Fraction(1, 2))
+
+    def combine(tree: Tree, parts: list[Tree]) -> Tree:
+        match tree:
+            case Name(name) if name == model.norm:
+                return root
+            case Power(_, exponent) if parts == [root]:
+                return Power(square, exponent / 2)
+        return with_parts(tree, parts)
+
+    return fold(parse_expression(repr(function)), children, combine)
+
+
+class _Components:
+    """F_i = phi u_i with the vector in components; the sign of phi is that near the start."""
+
+    def __init__(self, model: Equivariant, d: int) -> None:
+        self.model = model
+        self.vector = _component_names(model, d)
+        self.parameterization = components(model, d)
+
+    def lift_tree(self, function: RationalFunction) -> Tree:
+        """Return a function of (a, n) as a tree in the components."""
+        return _in_components(self.model, self.vector, function)
+
+    def lift(self, function: RationalFunction) -> RationalFunction:
+        """Return a function of (a, n) as one of the components.
+
+        Raises:
+            InputError: it has an odd power of the norm, and the field no square root for it.
+        """
+        return to_field(
+            self.lift_tree(function), self.parameterization.field, "a function of the norm"
+        )
+
+    @property
+    def positions(self) -> range:
+        """Where the components are among the weights."""
+        p = self.parameterization
+        return range(p.p - p.d, p.p)
+
+
+def _warp_identities(at: _Components, explicit: WarpVerdict) -> tuple[Identity, ...]:
+    """Compare the decided H_a = <grad F_a, grad log g> with u_a |grad phi|^2/phi."""
+    field = at.model.reduced.field
+    steepness = sum((x * x for x in field.gradient(at.model.phi)), field.zero)
+    rate = at.lift(steepness / at.model.phi)
+    gens = at.parameterization.field.gens
+    return tuple(
+        _proved(f"H{i} = {at.vector[i - 1]} |grad phi|**2/phi", h, gens[k] * rate)
+        for i, (h, k) in enumerate(zip(explicit.H or (), at.positions, strict=True), 1)
+    )
+
+
+def _law_identities(at: _Components, conserved: ConservedQuantities) -> tuple[Identity, ...]:
+    even = [at.lift(law * law if _is_norm(at, law) else law) for law in conserved.laws]
+    return tuple(
+        _proved(
+            f"<grad c, grad F{j}> = 0, c = {law!r}", along(x, law), at.parameterization.field.zero
+        )
+        for law in even
+        for j, x in enumerate(at.parameterization.jacobian, 1)
+    )
+
+
+def _is_norm(at: _Components, function: RationalFunction) -> bool:
+    return function == at.model.n
+
+
+def _dual_identities(at: _Components, dual: RadialDual) -> tuple[Identity, ...]:
+    """Expand <grad y_i, grad F_j> = g delta_ij, divided by psi/n, for y_i = (psi/n) u_i."""
+    p, n = at.parameterization, at.model.n
+    half = n.field.constant(Fraction(1, 2))
+    logs = [(c * half, a * a) if a == n else (c, a) for c, a in dual.log_psi.logs]
+    scale = LogFunction(
+        at.lift(dual.log_psi.rational),
+        (
+            *((p.field.constant(c.value()), at.lift(a)) for c, a in logs),
+            (p.field.constant(Fraction(-1, 2)), at.lift(n * n)),
+        ),
+    )
+    phi = at.lift(at.model.phi)
+    identities = []
+    for i, k in enumerate(at.positions, 1):
+        for j, x in enumerate(p.jacobian, 1):
+            left = x[k] + p.field.gens[k] * scale.along(x)
+            right = phi if i == j else p.field.zero
+            what = f"<grad y{i}, grad F{j}> = {'g' if i == j else '0'}"
+            identities.append(_proved(what, left, right))
+    return tuple(identities)

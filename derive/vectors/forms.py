@@ -1,0 +1,215 @@
+"""q(s) with q' = psi in closed form or as an integral, for the reduced model of a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import sympy
+from sympy import Expr
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
+from derive.model.notation import BranchOpen, Notation, to_expr
+from derive.potential.branch import keeps_sign
+from derive.potential.chart import Chart, base_chart
+from derive.potential.coupled import write_in_beta
+from derive.potential.piece import Piece, Root
+from derive.vectors.dual import RadialDual
+from derive.vectors.reduce import Equivariant, radial_eigenvalue
+from derive.verdict import Identity
+from derive.weights.ansatz import conjugate_family
+from derive.weights.coordinates import add_root, add_weights, cheapest_relation
+from derive.weights.dual import DualCoordinates, find_conjugate, is_conjugate, is_dual
+from derive.weights.logs import write_logs
+from derive.weights.warping import WarpVerdict
+
+
+def rational_form(
+    model: Equivariant, scalar: WarpVerdict, psi: RationalFunction, notation: Notation
+) -> tuple[Piece, Chart | None] | None:
+    """Return q through the conjugate R, <grad R, grad s> = g s, where psi is rational."""
+    p = model.reduced
+    g = psi * model.phi / model.n
+    if not is_dual(p, (LogFunction(psi),), g):
+        raise AssertionError("psi was accepted before")
+    homogeneous = p.degree is not None and g.is_homogeneous()
+    family = conjugate_family(
+        scalar.hessian.metric.conserved, g.degree() + 2 if homogeneous else None
+    )
+    R = find_conjugate(p, g, family)
+    if R is None or not is_conjugate(p, R, g):
+        return None
+    y = LogFunction(psi)
+    try:
+        found = write_in_beta(DualCoordinates(scalar, (y,), g, R, ()), notation)
+    except BranchOpen:
+        return None
+    if found is None or found[0].kind == "quadrature":
+        return None
+    piece, chart = found
+    (s,), slope = notation.betas, to_expr(p.at_start(psi), notation.start_symbols)
+    evidence = (
+        Identity("<grad R, grad s> = g s", repr(R.along(p.jacobian[0])), repr(g * p.F[0])),
+        *chart.evidence,
+        Identity(
+            "s <grad psi, grad s> = <grad R, grad s>, so q = psi s - R",
+            repr(p.F[0] * y.along(p.jacobian[0])),
+            repr(R.along(p.jacobian[0])),
+        ),
+    )
+    piece = replace(
+        piece,
+        value=piece.value + slope * s,
+        gradient=(piece.gradient[0] + slope,),
+        evidence=evidence,
+    )
+    return piece, chart
+
+
+def hyperexponential_form(
+    model: Equivariant, scalar: WarpVerdict, dual: RadialDual, notation: Notation
+) -> tuple[Piece, Chart | None]:
+    """Return q = psi t, or the integral of psi, with psi written in s where a chart allows."""
+    (s,) = notation.betas
+    metric = scalar.hessian.metric
+    kept = keeps_sign(metric, model.phi)
+    chart = _complete_chart(base_chart(metric, notation), model, dual)
+    psi = None if chart is None else _write(chart, dual.log_psi)
+    if chart is None or psi is None:
+        written = in_weights(model, dual)
+        piece = _quadrature(model, notation, sympy.Function("psi"))
+        note = f"`psi(s) = {written}` where {_curve(model)}"
+        return replace(piece, note=note, assumptions=(*_assumed(notation), *kept)), None
+    ratio = None if dual.ratio is None else chart.write(dual.ratio)
+    whole = without_roots(psi, chart.roots)
+    symbols = {r.symbol for r in chart.roots}
+    value = None if ratio is None else psi * ratio
+    if value is None and not whole.free_symbols & symbols:
+        value = power_rule(whole, s)
+    if value is not None:
+        piece = Piece("explicit", (s,), value, (psi if ratio is not None else whole,))
+    elif whole.free_symbols & symbols:
+        integral = _quadrature(model, notation, sympy.Function("psi"))
+        piece = replace(integral, gradient=(psi,), note="`psi = dq/ds`")
+    else:
+        piece = _quadrature(model, notation, lambda x: whole.subs(s, x))
+    used = piece.gradient[0].free_symbols | piece.value.free_symbols
+    roots = tuple(r for r in chart.roots if r.symbol in used)
+    used = used.union(*(r.polynomial.free_symbols for r in roots))
+    if piece.kind == "explicit" and any(r.explicit is None for r in roots):
+        piece = replace(piece, kind="algebraic")
+    assumptions = (*_assumed(notation), *chart.assumptions, *kept)
+    constants = tuple(c for c in chart.constants if c[0] in used)
+    piece = replace(
+        piece, roots=roots, constants=constants, assumptions=assumptions, evidence=chart.evidence
+    )
+    return piece, chart
+
+
+def _complete_chart(chart: Chart | None, model: Equivariant, dual: RadialDual) -> Chart | None:
+    """Extend the chart until psi can be written in it."""
+    if chart is None or _write(chart, dual.log_psi) is not None:
+        return chart
+    functions = [dual.log_psi.rational, *(a for _, a in dual.log_psi.logs)]
+    p = model.reduced
+    needed = [w for w in p.weights if any(w in f.variables() for f in functions)]
+    gens = dict(zip(p.weights, p.w, strict=True))
+    # A norm that is conserved is known, as a constant of the leaf.
+    open_ones = {w: gens[w] for w in needed if chart.write(gens[w]) is None}
+    found = cheapest_relation(chart, open_ones)
+    if found is None:
+        return None
+    try:
+        rooted = add_root(chart, found[0], gens[found[0]], found[1])
+        return None if rooted is None else add_weights(rooted, needed)
+    except BranchOpen:
+        return None
+
+
+def _write(chart: Chart, log_psi: LogFunction) -> Expr | None:
+    """Return psi in s, or None."""
+    exponent, logs = chart.write(log_psi.rational), write_logs(chart, log_psi)
+    return None if exponent is None or logs is None else exponential(exponent + logs)
+
+
+def exponential(exponent: Expr) -> Expr:
+    """Return exp of a sum of logarithms and other terms, logarithms as powers."""
+    return sympy.powdenest(sympy.exp(sympy.expand(exponent)))
+
+
+def without_roots(expression: Expr, roots: Sequence[Root]) -> Expr:
+    """Return the expression with every root that has a formula replaced by it."""
+    for root in reversed(roots):
+        if root.explicit is not None:
+            expression = expression.xreplace({root.symbol: root.explicit})
+    return sympy.powdenest(expression)
+
+
+def power_rule(psi: Expr, s: sympy.Symbol) -> Expr | None:
+    """Return the antiderivative of c s^m, m > -1, or c exp(k s), where psi is one, or None."""
+    coefficient, power = psi.as_independent(s, as_Add=False)
+    base, exponent = power.as_base_exp()
+    if base is sympy.E:
+        rate = exponent / s
+        return None if rate.has(s) else coefficient * power / rate
+    if base != s or exponent.has(s) or not (exponent + 1).is_positive:
+        return None
+    return coefficient * s ** (exponent + 1) / (exponent + 1)
+
+
+def from_eigenvalues(model: Equivariant, scalar: WarpVerdict, notation: Notation) -> Piece:
+    """Return q' = n_0 exp(int T/(R x) dx), the solution of s q''/q' = T/R with psi_0 = n_0."""
+    p = model.reduced
+    s0 = to_expr(p.at_start(p.F[0]), notation.start_symbols)
+    n0 = to_expr(p.w0[-1], notation.start_symbols)
+    if s0 == 0:
+        raise BranchOpen("s is 0 at the start, where T/(R s) is infinite")
+    x = notation.fresh("v")
+    T, R = sympy.Function("T"), sympy.Function("R")
+
+    def slope(s: Expr) -> Expr:
+        return n0 * sympy.exp(sympy.Integral(T(x) / (x * R(x)), (x, s0, s)))
+
+    note = f"`T = phi^2` and `R = |grad s|^2` where {_curve(model)}"
+    assumptions = (*_assumed(notation), *keeps_sign(scalar.hessian.metric, model.phi))
+    ratio = model.phi**2 / radial_eigenvalue(p)
+    evidence = (Identity("s q''/q' = T/R", "s q''/q'", repr(ratio)),)
+    return replace(
+        _quadrature(model, notation, slope), note=note, assumptions=assumptions, evidence=evidence
+    )
+
+
+def _quadrature(model: Equivariant, notation: Notation, slope: Callable[[Expr], Expr]) -> Piece:
+    """Return q as the integral of psi from s_0."""
+    (s,), p = notation.betas, model.reduced
+    x = notation.fresh("x")
+    s0 = to_expr(p.at_start(p.F[0]), notation.start_symbols)
+    value = sympy.Integral(slope(x), (x, s0, s))
+    return Piece("quadrature", (s,), value, (slope(s),))
+
+
+def _assumed(notation: Notation) -> tuple[str, ...]:
+    return tuple(f"{name} > 0" for name in sorted(notation.assumed))
+
+
+def _curve(model: Equivariant) -> str:
+    p = model.reduced
+    weights = ", ".join(p.weights)
+    return f"the curve `({weights})' = grad s` from the start has `{p.F[0]!r} = s`"
+
+
+def in_weights(model: Equivariant, dual: RadialDual) -> Expr:
+    """Return psi in the scalars and the norm."""
+    symbols = weight_symbols(model)
+    logs = sympy.Add(
+        *(to_expr(c, symbols) * sympy.log(to_expr(a, symbols)) for c, a in dual.log_psi.logs)
+    )
+    return exponential(to_expr(dual.log_psi.rational, symbols) + logs)
+
+
+def weight_symbols(model: Equivariant) -> dict[str, Expr]:
+    """Return the symbols of the scalars, and of the norm, which is positive."""
+    found = dict(model.notation.weights)
+    found[model.norm] = sympy.Symbol(model.norm, positive=True)
+    return found

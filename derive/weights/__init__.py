@@ -1,0 +1,1 @@
+"""What is decided in the weights, exactly: laws, metric, Hessian map, warp, dual coordinates."""

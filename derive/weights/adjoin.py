@@ -1,0 +1,135 @@
+"""A warp that is no function of the field of F: g = exp of a rational function, adjoined.
+
+X_a log g = H_a is a linear system for log g = sum_k m_k f_k + sum_j n_j log P_j over rational
+functions f_k and polynomials P_j. Where it needs some f_k, exp(f_k) becomes one more variable of
+the field, and all that was decided is carried over to the larger field as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from derive.errors import InputError
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.families import LogFunction, monomials
+from derive.exact.towers.refinement import Refine
+from derive.exact.towers.tower import Tower
+from derive.model.parameterization import Field, Parameterization
+from derive.weights.conserved import ConservedQuantities
+from derive.weights.logarithm import candidates, exponential, find_logarithm
+from derive.weights.metric import Metric
+from derive.weights.warping import WarpVerdict
+
+MAXIMAL_EXPONENTS = 200
+ROUNDS = 8
+
+
+@dataclass(frozen=True)
+class AdjoinedWarp:
+    """The decisions in a field that has g.
+
+    Attributes:
+        before: the decisions without it.
+        warping: the same, every function now an element of the larger field.
+        g: the warp.
+        exponential: exp(sum_k m_k f_k), which divides g.
+    """
+
+    before: WarpVerdict
+    warping: WarpVerdict
+    g: RationalFunction
+    exponential: RationalFunction
+
+
+def adjoin_warp(warping: WarpVerdict) -> AdjoinedWarp | None:
+    """Return the decisions in a field with g, where g is not in that of F but its logarithm is.
+
+    None where g is a product of powers of polynomials, or log g is not of the form sought.
+    """
+    conserved = warping.hessian.metric.conserved
+    if warping.H is None or find_logarithm(conserved, warping.H) is not None:
+        return None
+    sought = (find_logarithm(conserved, warping.H, f) for f in exponents(conserved, warping.H))
+    found = next((f for f in sought if f is not None), None)
+    if found is None:
+        return None
+    p = conserved.lie.parameterization
+    product = exponential(LogFunction(p.field.zero, found.logs))
+    E = _exponential(p, found.rational)
+    if product is None or E is None:
+        return None
+    lifted = _lift(warping, E.field)
+    return AdjoinedWarp(warping, lifted, E * E.field.embed(product), E)
+
+
+def exponents(conserved: ConservedQuantities, H: Field) -> Iterator[list[RationalFunction]]:
+    """Yield families of rational functions of which log g may be a combination.
+
+    Monomials of degree up to 2 over 1 and the conserved quantities; then also over the
+    polynomials whose logarithms may occur.
+    """
+    p = conserved.lie.parameterization
+    rows = chain.from_iterable(monomials(p.p, n) for n in range(3))
+    tops = [p.field.monomial(e) for e in rows]
+    laws = [p.field.one, *(law for law in conserved.laws if law.is_polynomial())]
+    others = [P for P in candidates(conserved, H) if P not in laws]
+    for bottoms in (laws, [*laws, *others]):
+        found = (top / bottom for bottom in bottoms for top in tops)
+        yield list(dict.fromkeys(f for f in found if not f.is_constant()))[:MAXIMAL_EXPONENTS]
+
+
+def _exponential(p: Parameterization, exponent: RationalFunction) -> RationalFunction | None:
+    """Return exp(exponent) in a field that grew by it, or None where it is not independent."""
+    tower = Tower.over(p.field, p.nonnegative)
+    for _ in range(ROUNDS):
+        try:
+            found = tower.exp(exponent)
+        except Refine as request:
+            if any(g.kind == "exp" for g in p.field.generators):
+                return None  # the coarser unit may be in use
+            units = {**tower.units, request.key: request.index}
+            tower = Tower.over(p.field, p.nonnegative)
+            tower.units = units
+        except InputError:
+            return None
+        else:
+            return tower.field.embed(found)
+    return None
+
+
+def _lift(warping: WarpVerdict, field: FunctionField) -> WarpVerdict:
+    """Return a decision with every function as an element of a larger field."""
+    metric = warping.hessian.metric
+    conserved = metric.conserved
+    lie = conserved.lie
+
+    def up(functions: Sequence[RationalFunction]) -> Field:
+        return tuple(field.embed(x) for x in functions)
+
+    p = _with_field(lie.parameterization, field)
+    known = set(lie.parameterization.field.names)
+    adjoined = tuple(field.named(name) for name in field.names if name not in known)
+    lie = replace(
+        lie,
+        parameterization=p,
+        brackets={ab: up(z) for ab, z in lie.brackets.items()},
+        spanning=tuple(up(x) for x in lie.spanning),
+    )
+    # The flow does not cross the zeros of an exponential: it has none.
+    darboux = (*up(conserved.darboux), *adjoined)
+    conserved = replace(conserved, lie=lie, laws=up(conserved.laws), darboux=darboux)
+    lifted = Metric(conserved, tuple(up(row) for row in metric.K))
+    hessian = replace(warping.hessian, metric=lifted)
+    return replace(warping, hessian=hessian, H=None if warping.H is None else up(warping.H))
+
+
+def _with_field(p: Parameterization, field: FunctionField) -> Parameterization:
+    """Return the same map, its outputs elements of a larger field."""
+    lifted = object.__new__(Parameterization)
+    for attribute in dataclasses.fields(p):
+        object.__setattr__(lifted, attribute.name, getattr(p, attribute.name))
+    lifted.__dict__["F"] = tuple(field.embed(f) for f in p.F)
+    return lifted

@@ -1,0 +1,192 @@
+"""The families in which dual coordinates, warps and conjugate potentials are sought.
+
+Monomials and Laurent monomials of the weights, inverse powers of Darboux polynomials, and
+logarithms of Darboux polynomials with conserved coefficients. A family says where was looked,
+never what exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import comb
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import (
+    LogFunction,
+    generator_monomials,
+    laurent_monomials,
+    monomials,
+)
+from derive.model.parameterization import Parameterization
+from derive.verdict import Verdict
+from derive.weights.adjoin import AdjoinedWarp
+from derive.weights.conserved import ConservedQuantities
+from derive.weights.logarithm import exponential, find_logarithm
+from derive.weights.warping import WarpVerdict
+
+MAXIMAL_COLUMNS = 300
+
+
+def ansatz_families(
+    warping: WarpVerdict,
+) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
+    """Yield (y, g, R) families, by the degree e of g: y has degree e + 2 - D, R has e + 2."""
+    conserved = warping.hessian.metric.conserved
+    p = conserved.lie.parameterization
+
+    def regular(family: list[LogFunction]) -> list[LogFunction]:
+        return [f for f in family if _is_regular(p, f)]
+
+    unwarped = warping.hessian.verdict is Verdict.PROVED
+    D = p.degree
+    if any(g.argument is not None for g in p.field.generators):
+        if not unwarped:
+            yield from _known_warp(warping)
+        yield from _general(conserved, unwarped)
+        return
+    if D is not None:
+        for e in (0,) if unwarped else range(1, max(2 * abs(D), 4) + 1):
+            g_family = [p.field.one] if e == 0 else [f.rational for f in _forms(p, e)]
+            y_family, R_family = _graded(conserved, e + 2 - D), _graded(conserved, e + 2)
+            yield regular(y_family), g_family, regular(R_family)
+        return
+    for n in range(1, 4):
+        g_family = [p.field.one] if unwarped else [p.field.one, *_up_to(p, n)]
+        logs = _logs(conserved, (p.field.one,))
+        y_family = [LogFunction(f) for f in _up_to(p, n)] + _inverse_forms(p, n) + logs
+        R_family = [LogFunction(f) for f in _up_to(p, n + 2)] + _inverse_forms(p, n) + logs
+        yield regular(y_family), g_family, regular(R_family)
+
+
+def _known_warp(
+    warping: WarpVerdict,
+) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
+    """Yield the weights themselves as y with the one warp, where that is a product of powers."""
+    conserved = warping.hessian.metric.conserved
+    p = conserved.lie.parameterization
+    logarithm = None if warping.H is None else find_logarithm(conserved, warping.H)
+    g = None if logarithm is None else exponential(logarithm)
+    if g is not None:
+        powers = any(h.kind == "power" for h in p.field.generators)
+        logs = [f for f in _logs(conserved, (p.field.one,)) if _is_regular(p, f)]
+        yield [LogFunction(w) for w in p.w], [g], [*_monomials(p, 3 if powers else 2), *logs]
+
+
+def _general(
+    conserved: ConservedQuantities, unwarped: bool
+) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
+    """Yield families of monomials in weights and generators, for F with generators in it."""
+    p = conserved.lie.parameterization
+    logs = [f for f in _logs(conserved, (p.field.one,)) if _is_regular(p, f)]
+    # For w^D the dual coordinate is w^(2 - D) = w^2/w^D, of reach 2.
+    powers = any(g.kind == "power" for g in p.field.generators)
+    for reach in (2, 1, 3) if powers else (1, 2, 3):
+        family = _monomials(p, reach)
+        warps = [p.field.one] if unwarped else [p.field.one, *(f.rational for f in family)]
+        # R grows faster than y: <grad R, grad F_j> = g F_j.
+        yield [*family, *logs], warps, [*_monomials(p, reach + 1), *logs]
+
+
+def adjoined_families(
+    adjoined: AdjoinedWarp,
+) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
+    """Yield (y, g, R) families for a known warp: multiples of its exponential by monomials.
+
+    R, an integral of such functions, is in general none: its family is empty.
+    """
+    p = adjoined.warping.hessian.metric.parameterization
+    within = adjoined.before.hessian.metric.parameterization
+    kept = [p.field.one, *_conserved_generators(p)]
+    warps = [adjoined.g * k for k in kept]
+    yield [LogFunction(adjoined.exponential * w * k) for w in p.w for k in kept], warps, []
+    for reach in (1, 2):
+        family = [p.field.embed(f.rational) for f in _monomials(within, reach)]
+        yield [LogFunction(adjoined.exponential * f) for f in family], warps, []
+
+
+def _monomials(p: Parameterization, reach: int) -> list[LogFunction]:
+    rows = list(dict.fromkeys(generator_monomials(p.field, reach)))
+    family = [LogFunction(p.field.monomial(e)) for e in rows]
+    kept = _conserved_generators(p)
+    family += [LogFunction(f.rational * k) for f in family for k in kept]
+    return [f for f in family if _is_regular(p, f)][:MAXIMAL_COLUMNS]
+
+
+def _conserved_generators(p: Parameterization) -> list[RationalFunction]:
+    """Return the generators that the flow keeps: conserved factors of members of a family."""
+    return [
+        p.field.named(g.name)
+        for g in p.field.generators
+        if g.argument is not None
+        and all(row[p.field.positions[g.name]].is_zero() for row in p.flow)
+    ]
+
+
+def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list[LogFunction]:
+    """Return the family of one degree; with None, mixed degrees for F that is not homogeneous."""
+    p = conserved.lie.parameterization
+    if degree is not None:
+        family = _graded(conserved, degree)
+    else:
+        highest = max(int(f.numerator.total_degree()) for f in p.F) + 1
+        family = [LogFunction(f) for f in _up_to(p, highest)] + _inverse_forms(p, 3)
+        family += _logs(conserved, (p.field.one,))
+    return [f for f in family if _is_regular(p, f)]
+
+
+def _is_regular(p: Parameterization, f: LogFunction) -> bool:
+    """Tell whether f has a value at the start: no pole there, no logarithm of 0."""
+    try:
+        p.at_start(f.rational)
+        return all(not p.at_start(argument).is_zero() for _, argument in f.logs)
+    except ZeroDivisionError:
+        return False
+
+
+def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
+    """Return the family of one degree: forms or Laurent monomials, and c log P, c conserved."""
+    p = conserved.lie.parameterization
+    if degree > 0:
+        laws = [law for law in conserved.laws if law.is_homogeneous()]
+        coefficients = [law for law in laws if law.degree() == degree]
+        coefficients += [
+            a * b for i, a in enumerate(laws) for b in laws[i:] if a.degree() + b.degree() == degree
+        ]
+        return _forms(p, degree) + _logs(conserved, coefficients)
+    laurent = [
+        LogFunction(p.field.monomial(e))
+        for e in laurent_monomials(p.p, degree, max(2, abs(degree)))
+    ]
+    if degree == 0:
+        return laurent[:MAXIMAL_COLUMNS] + _logs(conserved, (p.field.one,))
+    powers = [
+        LogFunction(P ** (degree // P.degree()))
+        for P in conserved.darboux
+        if P.degree() > 0 and degree % P.degree() == 0 and P not in p.field.gens
+    ]
+    return laurent[:MAXIMAL_COLUMNS] + powers
+
+
+def _forms(p: Parameterization, degree: int) -> list[LogFunction]:
+    if comb(p.p + degree - 1, degree) > MAXIMAL_COLUMNS:
+        return []
+    return [LogFunction(p.field.monomial(e)) for e in monomials(p.p, degree)]
+
+
+def _up_to(p: Parameterization, degree: int) -> list[RationalFunction]:
+    return [f.rational for n in range(1, degree + 1) for f in _forms(p, n)]
+
+
+def _inverse_forms(p: Parameterization, degree: int) -> list[LogFunction]:
+    return [
+        LogFunction(p.field.monomial(e))
+        for n in range(1, degree + 1)
+        for e in laurent_monomials(p.p, -n, 0)
+    ]
+
+
+def _logs(
+    conserved: ConservedQuantities, coefficients: Sequence[RationalFunction]
+) -> list[LogFunction]:
+    field = conserved.lie.parameterization.field
+    return [LogFunction(field.zero, ((c, P),)) for c in coefficients for P in conserved.darboux]

@@ -1,0 +1,251 @@
+"""Stage 3: conserved quantities, functions c(w) with <grad c, grad F_i> = 0 for every i."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import comb
+from random import Random
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.constants import nullspace_over_constants
+from derive.exact.linear.families import (
+    darboux_factors,
+    generator_monomials,
+    laurent_monomials,
+    monomials,
+    normalized,
+)
+from derive.exact.linear.matrix import dot
+from derive.exact.linear.modular import (
+    PRIME,
+    Evaluator,
+    Pole,
+    inverse,
+    nullspace,
+    random_point,
+    rank,
+    supports,
+)
+from derive.model.parameterization import Field, Parameterization
+from derive.verdict import Finding, Identity, Verdict
+from derive.weights.lie import LieStructure
+
+MAXIMAL_DEGREE = 4
+MAXIMAL_COLUMNS = 400
+
+
+@dataclass(frozen=True)
+class ConservedQuantities:
+    """Independent conserved quantities of gradient flow, and whether they are all.
+
+    Attributes:
+        lie: the Lie structure that bounds their number.
+        laws: functionally independent functions, constant along the flow for every data set.
+        bound: at most this many independent ones exist, p - dim Lie.
+        completeness: PROVED when ``len(laws) == bound``.
+        darboux: polynomials whose zero set the flow cannot cross.
+    """
+
+    lie: LieStructure
+    laws: tuple[RationalFunction, ...]
+    bound: int
+    completeness: Finding
+    darboux: tuple[RationalFunction, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of independent laws found."""
+        return len(self.laws)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the list is complete."""
+        return self.completeness.verdict
+
+
+def find_conserved(lie: LieStructure, rng: Random | None = None) -> ConservedQuantities:
+    """Return independent conserved quantities, simplest first, with the completeness certificate.
+
+    The laws of one family solve a linear system: <grad c, grad F_i> = 0 on its coefficients.
+    Each candidate is accepted by that identity in Q(w); their independence and the bound
+    p - dim Lie are ranks modulo a prime, which err on the safe side.
+
+    Source: Marcotte, Gribonval, Peyre 2023, "Abide by the law and follow the flow".
+    """
+    rng = rng or Random(0)
+    p = lie.parameterization
+    bound = p.p - lie.dimension
+    point = random_point(p.field, rng)
+    darboux = _darboux(p)
+    laws: list[RationalFunction] = []
+    gradients: list[list[int]] = []
+    for family in _families(p, darboux):
+        if len(laws) >= bound:
+            break
+        for candidate in family:
+            law = _regular(p, normalized(candidate))
+            if law.is_constant() or not _is_conserved(p, law):
+                continue
+            try:
+                gradient = [Evaluator(x)(point) for x in p.field.gradient(law)]
+            except Pole:
+                continue
+            if rank([*gradients, gradient]) > len(laws):
+                laws.append(law)
+                gradients.append(gradient)
+            if len(laws) == bound:
+                break
+    return ConservedQuantities(lie, tuple(laws), bound, _completeness(p, laws, bound), darboux)
+
+
+def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction:
+    """Return the law, or its inverse where the law has a pole at the start."""
+    try:
+        p.at_start(law)
+    except ZeroDivisionError:
+        return 1 / law
+    return law
+
+
+def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: int) -> Finding:
+    evidence = tuple(
+        Identity(
+            f"<grad c{i}, grad F{j}> = 0, c{i} = {law!r}", repr(dot(x, p.field.gradient(law))), "0"
+        )
+        for i, law in enumerate(laws, 1)
+        for j, x in zip(p.labels, p.jacobian, strict=True)
+    )
+    if len(laws) == bound:
+        reason = f"p - dim Lie = {bound} = number of independent laws found"
+        return Finding(Verdict.PROVED, reason, evidence)
+    reason = f"independent laws found: {len(laws)}; at most {bound} exist"
+    return Finding(Verdict.UNDECIDED, reason, evidence)
+
+
+def _is_conserved(p: Parameterization, law: RationalFunction) -> bool:
+    gradient = p.field.gradient(law)
+    return all(dot(row, gradient).is_zero() for row in p.jacobian)
+
+
+def _families(
+    p: Parameterization, darboux: tuple[RationalFunction, ...]
+) -> Iterator[Iterator[RationalFunction]]:
+    """Yield families of candidate laws: forms of degree 1 and 2, Laurent, Darboux, higher forms."""
+    for degree in (1, 2):
+        yield _monomial_laws(p, tuple(monomials(p.p, degree)))
+    if any(g.argument is not None for g in p.field.generators):
+        powers = any(g.kind == "power" for g in p.field.generators)
+        for reach in (2,) if powers else (1, 2):
+            yield _monomial_laws(p, tuple(generator_monomials(p.field, reach)))
+    reach = max(6, abs(2 - (p.degree or 2)))
+    for degree in range(-1, -reach - 1, -1):
+        yield _monomial_laws(p, tuple(laurent_monomials(p.p, degree, 0)))
+    yield _darboux_laws(p, darboux)
+    yield _monomial_laws(p, tuple(laurent_monomials(p.p, 0, 2)))
+    if p.degree is None:
+        everything = tuple(m for n in (1, 2, 3) for m in monomials(p.p, n))
+        yield _monomial_laws(p, everything)
+    for degree in range(3, MAXIMAL_DEGREE + 1):
+        if comb(p.p + degree - 1, degree) <= MAXIMAL_COLUMNS:
+            yield _monomial_laws(p, tuple(monomials(p.p, degree)))
+
+
+def _monomial_laws(
+    p: Parameterization, exponents: tuple[tuple[int, ...], ...]
+) -> Iterator[RationalFunction]:
+    """Yield combinations of Laurent monomials that look conserved modulo a prime."""
+    if not exponents or len(exponents) > MAXIMAL_COLUMNS:
+        return
+    rng = Random(1)
+    flow = [[Evaluator(x) for x in row] for row in p.flow]
+    rows: list[list[int]] = []
+    while len(rows) < len(exponents) + 4:
+        point = random_point(p.field, rng)
+        try:
+            rows += _derivative_rows(exponents, flow, point)
+        except Pole:
+            continue
+    if p.parameters:
+        yield from _parametric_laws(p, exponents, rows)
+        return
+    for vector in nullspace(rows):
+        yield sum(
+            (c * p.field.monomial(e) for c, e in zip(vector, exponents, strict=True) if c),
+            p.field.zero,
+        )
+
+
+def _parametric_laws(
+    p: Parameterization, exponents: Sequence[tuple[int, ...]], rows: list[list[int]]
+) -> Iterator[RationalFunction]:
+    """Yield the laws whose coefficients are functions of the parameters."""
+    for support in supports(rows):
+        members = [p.field.monomial(exponents[k]) for k in support]
+        columns = [[dot(x, p.field.gradient(m)) for x in p.jacobian] for m in members]
+        for vector in nullspace_over_constants(columns):
+            yield sum((c * m for c, m in zip(vector, members, strict=True)), p.field.zero)
+
+
+def _derivative_rows(
+    exponents: Sequence[Sequence[int]],
+    flow: Sequence[Sequence[Evaluator]],
+    point: Sequence[int],
+) -> list[list[int]]:
+    """Return, for each output, the derivative of every monomial along grad F at *point*."""
+    logarithmic = [
+        [entry(point) * inverse(w) % PRIME for entry, w in zip(row, point, strict=True)]
+        for row in flow
+    ]
+    values = []
+    for e in exponents:
+        value = 1
+        for w, power in zip(point, e, strict=False):
+            if power:
+                value = value * pow(w, power, PRIME) % PRIME
+        values.append(value)
+    return [
+        [
+            value * sum(power * x for power, x in zip(e, row, strict=False) if power) % PRIME
+            for e, value in zip(exponents, values, strict=True)
+        ]
+        for row in logarithmic
+    ]
+
+
+def _darboux(p: Parameterization) -> tuple[RationalFunction, ...]:
+    seeds = [*p.F]
+    if p.d == 1:
+        seeds.append(dot(p.jacobian[0], p.jacobian[0]))
+    return darboux_factors(p.field, p.jacobian, seeds)
+
+
+def _darboux_laws(
+    p: Parameterization, factors: tuple[RationalFunction, ...]
+) -> Iterator[RationalFunction]:
+    """Yield products P_1^n_1 ... P_k^n_k whose logarithmic derivatives along the flow cancel."""
+    if len(factors) < 2:
+        return
+    cofactors = [[dot(row, p.field.gradient(f)) / f for f in factors] for row in p.jacobian]
+    for vector in constant_relations(p, cofactors):
+        if sum(abs(n) for n in vector) <= 12:
+            product = p.field.one
+            for n, f in zip(vector, factors, strict=True):
+                product *= f**n
+            yield product
+
+
+def constant_relations(
+    p: Parameterization, rows: Sequence[Field | list[RationalFunction]]
+) -> list[tuple[int, ...]]:
+    """Return integer vectors v with sum_k v_k row_k = 0 for every row, as found modulo a prime."""
+    rng = Random(2)
+    evaluators = [[Evaluator(x) for x in row] for row in rows]
+    values: list[list[int]] = []
+    while len(values) < len(rows[0]) + 4:
+        point = random_point(p.field, rng)
+        try:
+            values += [[e(point) for e in row] for row in evaluators]
+        except Pole:
+            continue
+    return nullspace(values)

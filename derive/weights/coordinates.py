@@ -1,0 +1,139 @@
+"""Coordinates on a leaf: the weights as algebraic functions of beta and the conserved values.
+
+A chart grows by one root variable with its polynomial, and by weights that are rational
+functions, or radicals of rational functions, of what it has. Every entry is an identity proved
+by expansion; what is left to choose is the branch of a root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import gcd
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.implicitization import Relation, RelationSearch, find_relation
+from derive.model.notation import to_expr
+from derive.potential.branch import find_root, sign_in
+from derive.potential.chart import HIGHEST, Chart
+from derive.verdict import Identity
+
+
+def cheapest_relation(
+    chart: Chart, candidates: Mapping[str, RationalFunction]
+) -> tuple[str, Relation] | None:
+    """Return the candidate whose relation to the chart has the lowest weighted degree."""
+    searches = {name: RelationSearch(f, chart.coordinates) for name, f in candidates.items()}
+    for total in range(1, HIGHEST + 1):
+        for name, search in searches.items():
+            relation = search.at(total)
+            if relation is not None:
+                return name, relation
+    return None
+
+
+def add_weights(chart: Chart, needed: Sequence[str]) -> Chart | None:
+    """Add weights that are rational in the chart, or roots of something rational; all or None."""
+    p = chart.metric.parameterization
+    known = {name for name, _, _ in chart.entries}
+    weights = {name: p.w[p.weights.index(name)] for name in needed if name not in known}
+    while weights:
+        simple = simple_entry(chart, weights)
+        if simple is None:
+            return None
+        name, chart = simple
+        del weights[name]
+        chart = add_functions(chart)
+    return chart
+
+
+def add_functions(chart: Chart) -> Chart:
+    """Add the functions that F uses of weights that the chart has."""
+    p = chart.metric.parameterization
+    known = {name: image for name, _, image in chart.entries}
+    for g in p.field.generators:
+        if g.argument is None or g.name in known or not set(g.argument.variables()) <= set(known):
+            continue
+        function = p.field.named(g.name)
+        known[g.name] = to_expr(function, known)
+        chart = replace(chart, entries=(*chart.entries, (g.name, function, known[g.name])))
+    return chart
+
+
+def simple_entry(
+    chart: Chart, weights: Mapping[str, RationalFunction], powers: Sequence[int] = (1, 2, 3)
+) -> tuple[str, Chart] | None:
+    """Return the first function w with w^n rational in the chart, and the chart with it."""
+    for power in powers:
+        for name, weight in weights.items():
+            highest = 6 if chart.roots else 3
+            relation = find_relation(weight, chart.coordinates, powers=(0, power), highest=highest)
+            if relation is None or relation.degree != power:
+                continue
+            ratio = -relation.coefficients[0] / relation.coefficients[power]
+            image = to_expr(ratio, chart.images)
+            if power > 1:
+                sign, chart = sign_in(chart, weight)
+                image = sign * sympy.Pow(sign**power * image, sympy.Rational(1, power))
+            what = name if power == 1 else f"{name}**{power}"
+            identity = Identity(f"{what} = {_named(chart, ratio)}", what, repr(ratio))
+            return name, _extended(chart, name, weight, image, identity)
+    return None
+
+
+def _named(chart: Chart, ratio: RationalFunction) -> Expr:
+    """Return an element of the chart's field with its names as symbols."""
+    names = [Symbol(name) for name, _, _ in chart.entries]
+    return to_expr(ratio, names)
+
+
+def _extended(
+    chart: Chart,
+    name: str,
+    function: RationalFunction,
+    image: Expr,
+    identity: Identity,
+) -> Chart:
+    return replace(
+        chart,
+        entries=(*chart.entries, (name, function, image)),
+        evidence=(*chart.evidence, identity),
+    )
+
+
+def add_root(
+    chart: Chart, name: str, function: RationalFunction, relation: Relation
+) -> Chart | None:
+    """Return the chart with *function* as root variable: T = function^k solves its relation."""
+    added = add_power(chart, name, function, relation)
+    if added is None:
+        return None
+    extended, power = added
+    if power == 1:
+        return extended
+    symbol = extended.roots[-1].symbol
+    sign, signed = sign_in(extended, function)
+    image = sign * sympy.Pow(sign**power * symbol, sympy.Rational(1, power))
+    return replace(signed, entries=(*chart.entries, (name, function, image)))
+
+
+def add_power(
+    chart: Chart, name: str, function: RationalFunction, relation: Relation
+) -> tuple[Chart, int] | None:
+    """Return the chart with T = function^k as an entry, T a root of its relation, and k."""
+    power = gcd(*(n for n, c in enumerate(relation.coefficients) if not c.is_zero()))
+    letter = "ABCDEGHM"[len(chart.roots)] if len(chart.roots) < 8 else f"A{len(chart.roots)}"
+    symbol = chart.notation.fresh(letter, **({"nonnegative": True} if power % 2 == 0 else {}))
+    T = function**power
+    found = find_root(chart, symbol, relation.coefficients[::power], T)
+    if found is None:
+        return None
+    root, assumed = found
+    what = f"({function!r})**{power}" if power > 1 else repr(function)
+    identity = Identity(f"{root.polynomial} = 0 for {symbol} = {what}", str(root.polynomial), "0")
+    extended = _extended(chart, name, T, symbol, identity)
+    assumptions = (*chart.assumptions, *assumed)
+    return replace(extended, roots=(*chart.roots, root), assumptions=assumptions), power

@@ -1,0 +1,95 @@
+"""Stage 5: is the induced metric a Hessian map? Decided exactly, in weight space.
+
+The condition d_k rho_ij = d_i rho_kj (all i, j, k), contracted three times with K, is the
+identity of functions of the weights
+
+    X_a K_bc = X_b K_ac,   that is   [X_a, X_b] F_c = 0,   X_a = grad F_a,
+
+with no inverse in it. It is necessary. It is sufficient when moreover K does not change along
+the directions of the leaf that leave beta where it is (*vertical* directions, which the brackets
+[X_a, X_b] then are): rho is a function of beta on each leaf and the Hessian of some Q there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+from derive.model.parameterization import Parameterization
+from derive.verdict import Finding, Identity, Verdict
+from derive.weights.metric import Metric
+from derive.weights.pointwise import fails_as_hessian
+from derive.weights.vertical import check_vertical
+from derive.weights.witness import find_failure
+
+FAILS = "d_k rho_ij = d_i rho_kj fails on the leaf of the start"
+
+
+@dataclass(frozen=True)
+class HessianVerdict:
+    """Whether rho is the Hessian of some Q(beta) on the leaf of the start.
+
+    Attributes:
+        metric: the metric decided on.
+        finding: the verdict with its identities.
+    """
+
+    metric: Metric
+    finding: Finding
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED, REFUTED or UNDECIDED."""
+        return self.finding.verdict
+
+
+def decide_hessian(metric: Metric) -> HessianVerdict:
+    """Decide whether gradient flow on F is a mirror flow beta' = (Hess Q)^-1 lambda.
+
+    Source: Gunasekar, Woodworth, Srebro 2020 (Hessian-map condition); Li, Wang, Lee, Arora 2022
+    (commuting fields).
+    """
+    p = metric.parameterization
+    if p.d == 1:
+        reason = "one output: beta is monotone along grad F, so K > 0 is a function of beta"
+        return HessianVerdict(metric, Finding(Verdict.PROVED, reason))
+    failure = fails_as_hessian(metric)
+    if failure is not None:
+        return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (failure,)))
+    failing = False
+    for a, b in combinations(range(p.d), 2):
+        for c in range(p.d):
+            left, right = metric.along(a, b, c), metric.along(b, a, c)
+            if left != right:
+                failing = True
+                identity = find_failure(p, _statement(p, a, b, c), left, right)
+                if identity is not None:
+                    return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (identity,)))
+    if failing:
+        reason = (
+            "d_k rho_ij = d_i rho_kj fails for general starts, but not visibly on the leaf of "
+            "this one, whose closure was not decided"
+        )
+        return HessianVerdict(metric, Finding(Verdict.UNDECIDED, reason))
+    return HessianVerdict(metric, _sufficiency(metric))
+
+
+def _sufficiency(metric: Metric) -> Finding:
+    p = metric.parameterization
+    equations = tuple(
+        Identity(_statement(p, a, b, c), repr(metric.along(a, b, c)), repr(metric.along(b, a, c)))
+        for a, b in combinations(range(p.d), 2)
+        for c in range(p.d)
+    )
+    if metric.conserved.lie.commuting:
+        reason = "the fields grad F_a commute, so d_k rho_ij = d_i rho_kj on every leaf"
+        return Finding(Verdict.PROVED, reason, equations)
+    closure = check_vertical(metric, (p.field.zero,) * p.d)
+    if closure.verdict is Verdict.PROVED:
+        return Finding(closure.verdict, closure.reason, (*equations, *closure.evidence))
+    return closure
+
+
+def _statement(p: Parameterization, *outputs: int) -> str:
+    a, b, c = (p.labels[i] for i in outputs)
+    return f"<grad F{a}, grad K{b}{c}> = <grad F{b}, grad K{a}{c}>"

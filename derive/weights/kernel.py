@@ -1,0 +1,172 @@
+"""The relation between the tangent kernel of one output and beta, on the leaf of the start.
+
+Along the flow of one output K = |grad F|^2 is an algebraic function of beta. The relation between
+them is found by linear algebra, proved by expansion, and made irreducible over the start symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sympy import Expr, Symbol
+
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import factorize
+from derive.exact.linear.implicitization import Coordinates, find_relation
+from derive.exact.linear.invariants import conserved_polynomial
+from derive.model.notation import Notation, to_expr
+from derive.weights.metric import Metric
+
+
+@dataclass(frozen=True)
+class KernelRelation:
+    """P(K; beta) = 0 on the leaf of the start, irreducible over Q(start symbols).
+
+    Attributes:
+        notation: the names.
+        field: Q(beta, start symbols).
+        coefficients: of K^0, K^1, ...
+        beta0, K0: the values at the start, in the field.
+    """
+
+    notation: Notation
+    field: FunctionField
+    coefficients: tuple[RationalFunction, ...]
+    beta0: RationalFunction
+    K0: RationalFunction
+
+    @property
+    def images(self) -> dict[str, Symbol]:
+        """SymPy symbols for the field's names."""
+        beta = self.notation.betas[0]
+        return {beta.name: beta, **self.notation.start_symbols}
+
+    def expr(self, element: RationalFunction, factored: bool = False) -> Expr:
+        """Return an element in SymPy."""
+        return to_expr(element, self.images, factored)
+
+    @property
+    def positive(self) -> frozenset[str]:
+        """Start symbols known to be positive."""
+        return self.notation.positive
+
+
+def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation | None:
+    """Return the irreducible relation between K and beta on the leaf of the start, or None.
+
+    First a polynomial C(K, beta) that the flow conserves is sought, then a relation whose
+    coefficients are polynomials in the conserved quantities.
+    """
+    p = metric.parameterization
+    field = p.start_field.extended((notation.betas[0].name,))
+
+    def at_start(f: RationalFunction) -> RationalFunction:
+        return p.at_start(f).compose(field.gens[1:], field)
+
+    beta0, K0 = at_start(p.F[0]), at_start(metric.K[0][0])
+    try:
+        coefficients = (
+            _pure_power(metric, field)
+            or _conserved_relation(metric, field, at_start)
+            or _leaf_relation(metric, field, at_start)
+        )
+    except ZeroDivisionError:
+        return None
+    factor = coefficients and _irreducible(coefficients, field, beta0, K0)
+    return KernelRelation(notation, field, factor, beta0, K0) if factor else None
+
+
+def _pure_power(metric: Metric, field: FunctionField) -> list[RationalFunction] | None:
+    """Return K^m - kappa beta^n, kappa a number, for a homogeneous F whose K is such a power.
+
+    K^m/beta^n is constant exactly when m beta grad K = n K grad beta; degrees ask for
+    n/m = (2 D - 2)/D.
+    """
+    p = metric.parameterization
+    if not p.degree or p.degree == 1:
+        return None
+    power = Fraction(2 * p.degree - 2, p.degree)
+    m, n = power.denominator, power.numerator
+    beta, K = p.F[0], metric.K[0][0]
+    for by_K, by_beta in zip(p.field.gradient(K), p.jacobian[0], strict=True):
+        if m * beta * by_K != n * K * by_beta:
+            return None
+    ratio = K**m / beta**n
+    if n < 0 or set(ratio.variables()) - p.field.parameters:
+        return None
+    kappa = field.embed(ratio)
+    middle = [field.zero] * (m - 1)
+    return [-kappa * field.gens[0] ** n, *middle, field.one]
+
+
+def _conserved_relation(
+    metric: Metric, field: FunctionField, at_start: Callable[[RationalFunction], RationalFunction]
+) -> list[RationalFunction] | None:
+    """Return C(K, beta) - C(K_0, beta_0) for a polynomial C with <grad C, grad F> = 0."""
+    p = metric.parameterization
+    found = conserved_polynomial(p.jacobian[0], metric.K[0][0], p.F[0])
+    if found is None:
+        return None
+    powers = max(i for i, _ in found) + 1
+    coefficients = [field.zero] * powers
+    value = p.field.zero
+    for (i, j), c in found.items():
+        coefficients[i] += c * field.gens[0] ** j
+        value += c * metric.K[0][0] ** i * p.F[0] ** j
+    coefficients[0] -= at_start(value)
+    return coefficients
+
+
+def _leaf_relation(
+    metric: Metric, field: FunctionField, at_start: Callable[[RationalFunction], RationalFunction]
+) -> list[RationalFunction] | None:
+    """Return P(K; beta, c) = 0 with the conserved quantities c at their start values."""
+    p = metric.parameterization
+    if any(g.kind == "power" for g in p.field.generators):
+        return None  # K and beta = w^D, D open, satisfy no polynomial equation
+    laws = [law if law.degree() > 0 else p.field.one / law for law in metric.conserved.laws]
+    names = [f"c{i}" for i in range(len(laws))]
+    parameters = [p.field.named(name) for name in p.parameters]
+    named = [*zip(names, laws, strict=True), *zip(p.parameters, parameters, strict=True)]
+    coordinates = Coordinates.of([("beta", p.F[0]), *named])
+    relation = find_relation(metric.K[0][0], coordinates)
+    if relation is None:
+        return None
+    images = (field.gens[0], *(at_start(x) for x in (*laws, *parameters)))
+    return [c.compose(images, field) for c in relation.coefficients]
+
+
+def _irreducible(
+    coefficients: Sequence[RationalFunction],
+    field: FunctionField,
+    beta0: RationalFunction,
+    K0: RationalFunction,
+) -> tuple[RationalFunction, ...] | None:
+    """Return the factor that vanishes at the start, when exactly one does.
+
+    A product of analytic functions that is zero on the leaf has a factor that is; the others
+    are not zero at the start, so it is this one.
+    """
+    extended = FunctionField((*field.names, "_K"))
+    *lifted, K = extended.gens
+    total = extended.zero
+    for n, c in enumerate(coefficients):
+        total += c.compose(lifted, extended) * K**n
+    if total.is_zero():
+        return None
+    vanishing = []
+    factors = [factor for factor, _ in factorize(total.numerator)[1]]
+    for factor in factors:
+        element = extended.quotient(factor, extended.ring.constant(1))
+        # The only factor vanishes because the product does.
+        if len(factors) == 1 or element.compose((beta0, *field.gens[1:], K0), field).is_zero():
+            vanishing.append(element)
+    if len(vanishing) != 1:
+        return None
+    found: list[RationalFunction] = [field.zero] * (1 + int(vanishing[0].numerator.degrees()[-1]))
+    for exponents, c in vanishing[0].numerator.to_dict().items():
+        term = field.ring.from_dict({tuple(exponents[:-1]): c})
+        found[exponents[-1]] += field.quotient(term, field.ring.constant(1))
+    return tuple(found) if len(found) > 1 else None

@@ -1,0 +1,110 @@
+"""Stage 2: the Lie algebra of the fields grad F_1, ..., grad F_d, which spans what is reachable.
+
+Gradient flow moves along combinations of X_a = grad F_a. The leaf through w is the orbit of
+their Lie algebra; its dimension is the rank of the iterated brackets. A rank found modulo a
+prime at a random point is a lower bound of the generic dimension.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from random import Random
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import dot
+from derive.exact.linear.modular import Evaluator, Pole, random_point, rank
+from derive.model.parameterization import Field, Parameterization
+from derive.weights.independence import independent_point
+
+
+@dataclass(frozen=True)
+class LieStructure:
+    """Brackets of the fields X_a = grad F_a.
+
+    Attributes:
+        parameterization: where the fields come from.
+        brackets: [X_a, X_b] for a < b, by (a, b) counted from 0.
+        spanning: fields that span the Lie algebra at a generic point: X_1, ..., X_d, then
+            iterated brackets.
+        dimension: proved lower bound of the generic dimension of the Lie algebra; equal to it
+            with probability 1.
+        commuting: whether every bracket [X_a, X_b] is identically zero (exact).
+        words: the spanning fields as iterated brackets, such as ``[X1, [X1, X2]]``.
+    """
+
+    parameterization: Parameterization
+    brackets: dict[tuple[int, int], Field]
+    spanning: tuple[Field, ...]
+    dimension: int
+    commuting: bool
+    words: tuple[str, ...]
+
+    @functools.cached_property
+    def point(self) -> tuple[tuple[str, Fraction], ...] | None:
+        """Rational weights at which the spanning fields are independent, proved exactly.
+
+        The rank there is a lower bound of the generic one, as it is at a point modulo a prime.
+        None where no small numbers show it.
+        """
+        return independent_point(self.parameterization, self.spanning)
+
+
+def bracket(x: Field, y: Field) -> Field:
+    """Return [x, y] = (Dy) x - (Dx) y, p functions of the weights."""
+    field = x[0].field
+    return tuple(
+        dot(x, field.gradient(yk)) - dot(y, field.gradient(xk)) for xk, yk in zip(x, y, strict=True)
+    )
+
+
+def find_lie_structure(p: Parameterization, rng: Random | None = None) -> LieStructure:
+    """Return the brackets of the gradient fields and the dimension of what they generate.
+
+    Source: Frobenius' theorem; Marcotte, Gribonval, Peyre 2023 (NeurIPS), for gradient flows.
+    """
+    rng = rng or Random(0)
+    fields = p.jacobian
+    brackets = {(a, b): bracket(fields[a], fields[b]) for a, b in combinations(range(p.d), 2)}
+    commuting = all(x.is_zero() for field in brackets.values() for x in field)
+    named = [(f"X{i}", x) for i, x in zip(p.labels, fields, strict=True)]
+    if not commuting:
+        named = _span(p, brackets, rng)
+    words, spanning = zip(*named, strict=True)
+    return LieStructure(p, brackets, spanning, len(spanning), commuting, words)
+
+
+def _span(
+    p: Parameterization, brackets: dict[tuple[int, int], Field], rng: Random
+) -> list[tuple[str, Field]]:
+    """Close the fields under brackets with each X_a, as far as the rank at one point grows."""
+    point = random_point(p.field, rng)
+    names = [f"X{i}" for i in p.labels]
+    spanning = list(zip(names, p.jacobian, strict=True))
+    values = [_values(x, point) for _, x in spanning]
+    pending = [(f"[{names[a]}, {names[b]}]", z) for (a, b), z in brackets.items()]
+    while pending and len(spanning) < p.p:
+        word, candidate = pending.pop(0)
+        try:
+            value = _values(candidate, point)
+        except Pole:
+            continue
+        if rank([*values, value]) > len(spanning):
+            spanning.append((word, candidate))
+            values.append(value)
+            pending.extend(
+                (f"[{name}, {word}]", bracket(x, candidate))
+                for name, x in zip(names, p.jacobian, strict=True)
+            )
+    return spanning
+
+
+def _values(field: Field, point: tuple[int, ...]) -> list[int]:
+    return [Evaluator(x)(point) for x in field]
+
+
+def along(x: Field, function: RationalFunction) -> RationalFunction:
+    """Return the derivative of *function* along the field x: <x, grad function>."""
+    return dot(x, function.field.gradient(function))

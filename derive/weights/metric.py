@@ -1,0 +1,68 @@
+"""Stage 4: the tangent kernel K = J J^T on predictor space and the induced metric rho = K^-1."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from derive.errors import DegenerateStart
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import Matrix, determinant, dot, inverse, rank
+from derive.exact.linear.modular import shows_full_rank
+from derive.model.parameterization import Parameterization
+from derive.weights.conserved import ConservedQuantities
+from derive.weights.witness import is_zero_along_flow
+
+
+@dataclass(frozen=True)
+class Metric:
+    """K and rho as exact functions of the weights.
+
+    Along gradient flow with steering lambda(t), beta' = K lambda, so rho beta' = lambda.
+
+    Attributes:
+        conserved: the conserved quantities of the flow.
+        K: the d x d matrix <grad F_a, grad F_b>.
+    """
+
+    conserved: ConservedQuantities
+    K: Matrix
+
+    @property
+    def parameterization(self) -> Parameterization:
+        """The map F."""
+        return self.conserved.lie.parameterization
+
+    @functools.cached_property
+    def rho(self) -> Matrix:
+        """K^-1 in the weights."""
+        return inverse(self.K)
+
+    def along(self, a: int, b: int, c: int) -> RationalFunction:
+        """Return X_a K_bc = <grad F_a, grad K_bc>."""
+        field = self.parameterization.field
+        return dot(self.parameterization.jacobian[a], field.gradient(self.K[b][c]))
+
+
+def find_metric(conserved: ConservedQuantities) -> Metric:
+    """Return the tangent kernel K_ab = <grad F_a, grad F_b>."""
+    p = conserved.lie.parameterization
+    rows = p.jacobian
+    K = tuple(tuple(dot(x, y) for y in rows) for x in rows)
+    if not _has_full_rank(p) and is_zero_along_flow(p, _numerator(determinant(K))):
+        raise DegenerateStart(
+            f"from this start the outputs move together: J has rank below {p.d} there, and along "
+            "the flow as far as its Taylor series was followed; choose another start"
+        )
+    return Metric(conserved, K)
+
+
+def _numerator(function: RationalFunction) -> RationalFunction:
+    field = function.field
+    return field.quotient(function.numerator, field.ring.constant(1))
+
+
+def _has_full_rank(p: Parameterization) -> bool:
+    """Tell whether J has rank d at w_0 itself, as a matrix over Q(start symbols)."""
+    rows = [[p.at_start(x) for x in row] for row in p.jacobian]
+    return shows_full_rank(rows) or rank(rows) == p.d

@@ -1,0 +1,164 @@
+"""Closure along the directions of a leaf that leave beta where it is.
+
+With X_a log g = H_a (H = 0 for a Hessian map), the fields
+
+    V_ab = [X_a, X_b] - H_a X_b + H_b X_a
+
+leave beta fixed exactly when the warped Hessian-map condition holds. A warp g then exists on the
+leaf exactly when K changes only by a factor along each vertical field V, V K = omega(V) K, and
+the one-form eta with eta(X_a) = H_a and eta(V) = omega(V) is closed; g = exp of its integral.
+Where every V_ab is zero the leaf has dimension d, nothing is vertical, and what is left is
+X_a H_b = X_b H_a. (Derived here; for H = 0 it is the closure of K along ker dF on the leaf.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import dot
+from derive.exact.linear.modular import Evaluator, Pole, random_point, rank
+from derive.model.parameterization import Field, Parameterization
+from derive.verdict import Finding, Identity, Verdict
+from derive.weights.lie import along, bracket
+from derive.weights.metric import Metric
+from derive.weights.witness import find_failure
+
+NOT_CLOSED = "rho is not, up to any factor g, a Hessian in beta on the leaf of the start"
+
+
+@dataclass(frozen=True)
+class VerticalField:
+    """A field V on the weights with V F = 0 and V K = factor * K."""
+
+    components: Field
+    factor: RationalFunction
+
+
+class _Refuted(Exception):
+    """A necessary identity fails on the leaf of the start."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.reason)
+        self.finding = finding
+
+
+class _Undecided(Exception):
+    """A necessary identity fails for general starts, but not visibly on this leaf."""
+
+
+def check_vertical(metric: Metric, H: Sequence[RationalFunction]) -> Finding:
+    """Decide whether some g with X_a log g = H_a makes g * rho a Hessian on the leaf.
+
+    Args:
+        metric: K of a parameterization with d >= 2 outputs.
+        H: functions that satisfy H_a K_bc - H_b K_ac = [X_a, X_b] F_c for all a, b, c.
+    """
+    try:
+        evidence = _close(metric, H)
+    except _Refuted as refuted:
+        return refuted.finding
+    except _Undecided as undecided:
+        return Finding(Verdict.UNDECIDED, str(undecided))
+    reason = "rho is, up to the factor g, a function of beta on every leaf, and a Hessian"
+    return Finding(Verdict.PROVED, reason, evidence)
+
+
+def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...]:
+    """Span the vertical directions and check the closedness of eta on them."""
+    p = metric.parameterization
+    fields = p.jacobian
+    evidence: list[Identity] = []
+    spanning: list[VerticalField] = []
+    point = random_point(p.field, Random(4))
+
+    def admit(components: Field, name: str) -> RationalFunction:
+        """Return omega of a vertical field, extending the span where it is new."""
+        factor = _factor(metric, components, name)
+        if not all(x.is_zero() for x in components):
+            known = [_values(v.components, point) for v in spanning]
+            if rank([*known, _values(components, point)]) > len(spanning):
+                spanning.append(VerticalField(components, factor))
+        return factor
+
+    for a, b in combinations(range(p.d), 2):
+        i, j = p.labels[a], p.labels[b]
+        name = f"V{i}{j}"
+        omega = admit(_vertical(metric, H, a, b), name)
+        curl = along(fields[a], H[b]) - along(fields[b], H[a])
+        _require(p, curl, omega, f"X{i} H{j} - X{j} H{i} = omega({name})")
+        evidence.append(Identity(f"X{i} H{j} - X{j} H{i} = omega({name})", repr(curl), repr(omega)))
+    # The list grows while it is walked: what a bracket adds is bracketed in its turn.
+    for position, v in enumerate(spanning, 1):
+        for m, x in enumerate(fields):
+            label = p.labels[m]
+            name = f"[X{label}, V({position})]"
+            raw = bracket(x, v.components)
+            lifted = tuple(r + v.factor * xk for r, xk in zip(raw, x, strict=True))
+            omega = admit(lifted, name)
+            left = along(x, v.factor) - along(v.components, H[m]) + v.factor * H[m]
+            _require(p, left, omega, f"d eta(X{label}, V({position})) = 0")
+    if spanning:
+        _certify_span(metric, spanning)
+        statement, K = "V K = omega(V) K for every vertical V on a leaf", metric.K[0][0]
+        for v in spanning:
+            evidence.append(Identity(statement, repr(along(v.components, K)), repr(v.factor * K)))
+    return tuple(evidence)
+
+
+def _vertical(metric: Metric, H: Sequence[RationalFunction], a: int, b: int) -> Field:
+    p = metric.parameterization
+    x, y = p.jacobian[a], p.jacobian[b]
+    z = metric.conserved.lie.brackets[a, b]
+    return tuple(zk - H[a] * yk + H[b] * xk for zk, xk, yk in zip(z, x, y, strict=True))
+
+
+def _factor(metric: Metric, v: Field, name: str) -> RationalFunction:
+    """Return omega with V K = omega K, or raise what its absence means."""
+    p = metric.parameterization
+    if all(x.is_zero() for x in v):
+        return p.field.zero
+    omega = dot(v, p.field.gradient(metric.K[0][0])) / metric.K[0][0]
+    for i in range(p.d):
+        for j in range(i, p.d):
+            left = dot(v, p.field.gradient(metric.K[i][j]))
+            _require(
+                p,
+                left,
+                omega * metric.K[i][j],
+                f"{name} K{p.labels[i]}{p.labels[j]} = omega({name}) K{p.labels[i]}{p.labels[j]}",
+            )
+    return omega
+
+
+def _require(
+    p: Parameterization, left: RationalFunction, right: RationalFunction, statement: str
+) -> None:
+    if left == right:
+        return
+    identity = find_failure(p, statement, left, right)
+    if identity is None:
+        raise _Undecided(
+            f"{statement} fails for general starts, but not visibly on the leaf of this one"
+        )
+    raise _Refuted(Finding(Verdict.REFUTED, NOT_CLOSED, (identity,)))
+
+
+def _certify_span(metric: Metric, spanning: Sequence[VerticalField]) -> None:
+    """Require that the vertical fields found are all: d + their number + laws = p."""
+    p = metric.parameterization
+    if p.d + len(spanning) + metric.conserved.count != p.p:
+        raise _Undecided(
+            f"{len(spanning)} vertical directions and {metric.conserved.count} conserved "
+            f"quantities leave the dimension of the leaf open (d = {p.d}, p = {p.p})"
+        )
+
+
+def _values(field: Field, point: tuple[int, ...]) -> list[int]:
+    try:
+        return [Evaluator(x)(point) for x in field]
+    except Pole:
+        raise _Undecided("a vertical field has a pole at a random point") from None

@@ -1,0 +1,160 @@
+"""Rational points at which a function is not zero on the leaf that the start reaches.
+
+A function that is not zero in Q(w) may still vanish on the leaf through w_0, the set that
+gradient flow can reach from there, and a refutation must hold on that leaf. The function is
+analytic, so it vanishes on the leaf exactly when it and all its iterated derivatives along the
+fields grad F_1, ..., grad F_d vanish at w_0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from derive.exact.balls import Unbounded, evaluate_any, is_nonzero, shown, values_of
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.matrix import dot
+from derive.exact.linear.modular import Evaluator, Pole, random_point
+from derive.exact.linear.modular_series import series_along
+from derive.model.parameterization import Parameterization
+from derive.verdict import Identity, Number
+from derive.weights.independence import are_independent, small_points
+
+DEPTH = 4
+"""Iterated derivatives tried before the answer is left open."""
+
+MAXIMAL_TERMS = 5000
+"""Size of these derivatives at which the answer is left open."""
+
+ORDER = 24
+"""Order of the Taylor series along the flow in which a function is looked for."""
+
+
+def find_failure(
+    p: Parameterization, statement: str, left: RationalFunction, right: RationalFunction
+) -> Identity | None:
+    """Return the proof that left = right fails on the leaf of the start, or None.
+
+    A start where left - right has a value other than 0, else one where an iterated derivative
+    along the flow has, after both sides were multiplied by their denominators. None means "equal
+    as far as was looked", never "equal".
+    """
+    found = _at_rational_start(p, (left, right))
+    if found is not None:
+        point, value = found
+        return Identity(statement, repr(left), repr(right), point, value)
+    left, right, factor = _cleared(left, right)
+    if factor != 1:
+        statement += f", times {factor!r}"
+    candidates: list[tuple[tuple[str, ...], RationalFunction]] = [((), left - right)]
+    for _ in range(DEPTH + 1):
+        for path, candidate in candidates:
+            found = _at_rational_start(p, (candidate, p.field.zero))
+            if found is not None:
+                point, value = found
+                return Identity(statement, repr(left), repr(right), point, value, path)
+        if sum(len(c.numerator.monoms()) for _, c in candidates) > MAXIMAL_TERMS:
+            return None
+        candidates = [
+            ((*path, f"grad F{j}"), dot(row, p.field.gradient(candidate)))
+            for path, candidate in candidates
+            for j, row in zip(p.labels, p.jacobian, strict=True)
+        ]
+    return None
+
+
+def _cleared(
+    left: RationalFunction, right: RationalFunction
+) -> tuple[RationalFunction, RationalFunction, RationalFunction]:
+    """Return both sides multiplied by their common denominator, and that."""
+    field = left.field
+    common = left.denominator * right.denominator / left.denominator.gcd(right.denominator)
+    factor = field.quotient(common, field.ring.constant(1))
+    return left * factor, right * factor, factor
+
+
+def is_zero_along_flow(p: Parameterization, function: RationalFunction) -> bool:
+    """Tell whether a polynomial vanishes to order 24 along a flow from the start.
+
+    False says that it is not zero on the leaf: a Taylor coefficient at a start of the family is
+    not zero modulo a prime.
+    """
+    rng = Random(9)
+    steering = [1 + 2 * j for j in range(p.d)]
+    components = [
+        sum((c * row[k] for c, row in zip(steering, p.flow, strict=True)), p.field.zero)
+        for k in range(len(p.field.names))
+    ]
+    images = [Evaluator(p.at_start(x)) for x in p.field.gens]
+    for _ in range(3):
+        try:
+            symbols = random_point(p.start_field, rng)
+            start = [image(symbols) for image in images]
+            if any(series_along(components, function, start, ORDER)):
+                return False
+        except Pole:
+            continue
+    return True
+
+
+def _at_rational_start(
+    p: Parameterization, sides: tuple[RationalFunction, RationalFunction]
+) -> tuple[tuple[tuple[str, Number], ...], Number] | None:
+    """Return a start where the sides differ, and by how much; with J of full rank if possible."""
+    try:
+        difference = p.at_start(sides[0]) - p.at_start(sides[1])
+        if difference.is_zero():
+            return None
+        jacobian = [[p.at_start(x) for x in row] for row in p.jacobian]
+    except ZeroDivisionError:
+        return None
+    fallback = None
+    for sample in samples(p):
+        try:
+            value = sample.of(difference)
+            if not is_nonzero(value):
+                continue
+            found = sample.point(p), shown(value)
+            if are_independent([[sample.of(x) for x in row] for row in jacobian]):
+                return found
+        except (ZeroDivisionError, Unbounded):
+            continue
+        fallback = fallback or found
+    return fallback
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A start in numbers.
+
+    Attributes:
+        field: the field of the start symbols.
+        values: numbers for all its variables: exact where they are rational, else balls.
+    """
+
+    field: FunctionField
+    values: tuple[Any, ...]
+
+    def of(self, function: RationalFunction) -> Any:
+        """Return the value of a function of the start, exact or as a ball."""
+        return evaluate_any(function, self.values)
+
+    def point(self, p: Parameterization) -> tuple[tuple[str, Number], ...]:
+        """Return the weights and the parameters at this start."""
+        weights = [(w, shown(self.of(x))) for w, x in zip(p.weights, p.w0, strict=True)]
+        constants = [(name, shown(self.of(self.field.named(name)))) for name in p.parameters]
+        return (*weights, *constants)
+
+
+def samples(p: Parameterization) -> Iterator[Sample]:
+    """Yield starts of the family in small rational symbols, positive integers first."""
+    field = p.start_field
+    names = (*p.start_symbols, *p.parameters)
+    for symbols in small_points(len(names)):
+        try:
+            values = values_of(field, dict(zip(names, symbols, strict=True)))
+        except (ZeroDivisionError, Unbounded):
+            continue
+        yield Sample(field, values)

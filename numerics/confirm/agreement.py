@@ -1,0 +1,124 @@
+"""How far two sides of an equation agree, in decimal digits, where the flow ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import sympy
+
+from derive.records import Potential
+from numerics.confirm.problem import Problem
+from numerics.evaluate.lowering import HighPrecision, high_precision
+from numerics.flow.builder import compile_gradient
+from numerics.flow.jets import propagate
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One copy of F on its way: its start symbols, its weights at both ends, and its limit."""
+
+    start: Mapping[str, Fraction]
+    begin: Mapping[str, Any]
+    end: Mapping[str, Any]
+    limit: tuple[Any, ...]
+
+
+def digits_of(error: Any, scale: Any) -> float:
+    """Return -log10 |error/scale|: inf for an exact agreement, 0 where a side is undefined."""
+    if error != error or scale != scale or mpmath.isinf(error):
+        return 0.0
+    if not error:
+        return float("inf")
+    return float(-mpmath.log10(abs(error) / (abs(scale) or 1)))
+
+
+def stationarity(X: Sequence[Sequence[Fraction]], gradient: Sequence[Any], digits: int) -> float:
+    """Return the digits to which a vector is ``X^T nu``, by its distance from the row space."""
+    with mpmath.workdps(digits):
+        g = mpmath.matrix(list(gradient))
+        if any(x != x for x in g):
+            return 0.0
+        if mpmath.norm(g) < mpmath.mpf(10) ** -digits:
+            return float(digits)  # the flow stayed at the start, where grad Q = 0
+        rows = mpmath.matrix([[mpmath.mpf(x.numerator) / x.denominator for x in r] for r in X])
+        nu = mpmath.lu_solve(rows * rows.T, rows * g)
+        return digits_of(mpmath.norm(g - rows.T * nu), mpmath.norm(g))
+
+
+def feasibility(problem: Problem, beta: Sequence[Any], scale: Any, digits: int) -> float:
+    """Return the digits to which ``X beta = y``, relative to *scale*."""
+    with mpmath.workdps(digits):
+        misfit = [
+            mpmath.fdot(
+                (mpmath.mpf(a.numerator) / a.denominator, b) for a, b in zip(row, beta, strict=True)
+            )
+            - mpmath.mpf(t.numerator) / t.denominator
+            for row, t in zip(problem.X, problem.y, strict=True)
+        ]
+        return digits_of(mpmath.norm(misfit), scale)
+
+
+def distance(left: Sequence[Any], right: Sequence[Any], digits: int) -> float:
+    """Return the digits that two vectors share, relative to the norm of the first."""
+    with mpmath.workdps(digits):
+        gaps = [a - b for a, b in zip(left, right, strict=True)]
+        return digits_of(mpmath.norm(gaps), mpmath.norm(list(left)))
+
+
+def consistency(potential: Potential, copy: Copy, digits: int) -> float | None:
+    """Return the digits to which the printed gradient is that of the printed Q.
+
+    By a central difference at twice the precision. None for quadratures, whose value is printed
+    as the integral of their gradient.
+    """
+    closed = [not piece.value.has(sympy.Integral) for piece in potential.pieces]
+    blocks = potential.parameterization.blocks
+    coordinates = [i for block, ok in zip(blocks, closed, strict=True) if ok for i in block]
+    if not coordinates:
+        return None
+    working = 2 * digits + 20
+    form = high_precision(potential, copy.start, working, check=False)
+    with mpmath.workdps(working):
+        gradient = form.gradient(copy.limit)
+        size = mpmath.norm([gradient[i] for i in coordinates])
+        slopes = [_difference(form, copy.limit, i, digits // 2 + 4) for i in coordinates]
+        errors = [s - gradient[i] for s, i in zip(slopes, coordinates, strict=True)]
+        return digits_of(mpmath.norm(errors), size)
+
+
+def _difference(form: HighPrecision, beta: Sequence[Any], i: int, fine: int) -> Any:
+    """Return the central difference of Q in coordinate i, with a step of 10^-fine."""
+    step = (abs(beta[i]) or 1) * mpmath.mpf(10) ** -fine
+    sides = [[x + sign * step * (k == i) for k, x in enumerate(beta)] for sign in (1, -1)]
+    above, below = (form.value(side) for side in sides)
+    return (above - below) / (2 * step)
+
+
+def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | None:
+    """Return the digits to which the printed K(limit) of single outputs is |grad F|^2 there."""
+    p = potential.parameterization
+    kernels = {
+        block[0]: replace(piece, kind="explicit", value=piece.kernel, gradient=(piece.kernel,))
+        for block, piece in zip(p.blocks, potential.pieces, strict=True)
+        if piece.kernel is not None and piece.curve is None and len(block) == 1
+    }
+    if not kernels:
+        return None
+    pieces = tuple(
+        kernels.get(block[0], piece)
+        for block, piece in zip(p.blocks, potential.pieces, strict=True)
+    )
+    form = high_precision(replace(potential, pieces=pieces), copy.start, digits, check=False)
+    with mpmath.workdps(digits):
+        printed = form.gradient(copy.limit)
+        found = []
+        for i in kernels:
+            tape = compile_gradient([p.trees[i]], p.weights, lambda b, _: [b.constant(Fraction(1))])
+            jets = propagate(tape, [[copy.end[w]] for w in p.weights], digits)
+            K = mpmath.fsum(x**2 for (x,) in jets[1:])
+            found.append(digits_of(printed[i] - K, K))
+        return min(found)

@@ -1,0 +1,260 @@
+"""The minimizer of a limit of Q subject to X beta = y, from the limit alone.
+
+By linear algebra where the limit is quadratic or a function of the l2 norm, by a linear program
+where it is linear on each side of 0, else by solving G(beta) = X^T nu.
+
+Where the limit is smooth at its minimizer, that of Q is at a distance of the order of the relative
+error of the gradient, or nearer where that error is orthogonal to {X v = 0}. Where it is l1, a
+coordinate at which the dual of the program leaves room, x_j^T nu strictly between the slopes,
+vanishes as the inverse mirror map says: beta_j = (grad Q)^-1(N x_j^T nu).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+import sympy
+from sympy import Expr
+
+from derive.errors import NumericalError
+from derive.regimes.find import Regimes
+from derive.regimes.limit import Limit
+from derive.regimes.limit_form import LimitForm
+from numerics.evaluate.backend import Array, Float64
+from numerics.evaluate.lowering import lower
+from numerics.evaluate.potential import NumericPotential
+
+_SUPPORT = 1e-9
+"""Of the largest coordinate: what is smaller is 0."""
+_ROOM = 0.15
+"""Of a slope: the room in the dual of a linear program with which its end is soon reached."""
+_CLEAR = 0.05
+"""Of an error: the component that moves the minimizer."""
+_SOLVED = 1e-9
+
+
+_UNBOUNDED = 3
+
+
+class NoMinimizer(NumericalError):
+    """A limit has no minimizer subject to X beta = y."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A limit with numbers.
+
+    Attributes:
+        regimes, limit: the limit, of which Q.
+        X: (m, d); a Q of a single output is used for each coordinate.
+        y: (m,), in the coordinates of the limit, which may be beta - beta_0.
+        rest: the values of all start symbols but the one that moves.
+    """
+
+    regimes: Regimes
+    limit: Limit
+    X: Array
+    y: Array
+    rest: Mapping[str, Fraction]
+
+    @property
+    def basis(self) -> Array:
+        """M (d, d) with beta = origin + M x."""
+        M = self.limit.basis
+        return np.eye(self.X.shape[1]) if M is None else np.array(M, dtype=np.float64)
+
+    @property
+    def rows(self) -> Array:
+        """The constraints (m, d) on the coordinates of the limit."""
+        return self.X @ self.basis
+
+    @property
+    def form(self) -> LimitForm:
+        """The limit."""
+        if self.limit.form is None:
+            raise NumericalError("there is no limit to minimise")
+        return self.limit.form
+
+    def potential(self, scale: Fraction) -> NumericPotential:
+        """Return Q in numbers at a value of the symbol that moves."""
+        start = {**self.rest, self.regimes.variable: scale}
+        return lower(self.regimes.derivation.potential, start).plain
+
+    def number(self, expression: Expr | None, scale: Fraction, x: Array) -> float:
+        """Return an expression at a value of the symbol that moves and at x; 0 for None."""
+        if expression is None:
+            return 0.0
+        at = {c.name: v for c, v in zip(self.limit.coordinates, x, strict=False)}
+        return float(self.values([expression], {**at, self.regimes.variable: scale})[0])
+
+    def values(self, expressions: Sequence[Expr], more: Mapping[str, Any]) -> list[Array]:
+        """Return expressions in the start symbols and others, in doubles."""
+        backend = Float64()
+        with backend.active():
+            given = {**self.rest, **more}
+            known = {n: np.asarray(v, dtype=np.float64) for n, v in given.items()}
+            return [np.asarray(x) for x in backend.compile(list(expressions))(known)]
+
+    def origin(self, q: NumericPotential) -> Array:
+        """Return the point of beta that is 0 in the coordinates of the limit."""
+        d = self.X.shape[1]
+        return np.zeros(d) if self.limit.origin is None else np.resize(q.beta0, d)
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The minimizer of a limit.
+
+    Attributes:
+        beta: (d,), in the coordinates of the limit.
+        rate: the distance of the minimizer of Q from it, up to a constant factor.
+        sharp: whether it is no nearer than that.
+    """
+
+    beta: Array
+    rate: Callable[[Fraction], float]
+    sharp: bool
+
+
+def least_of_limit(trial: Trial, scale: Fraction) -> Least:
+    """Return the minimizer of a limit, and how fast that of Q tends to it.
+
+    Args:
+        trial: the limit and the constraints.
+        scale: a value of the symbol that moves, near its limit.
+
+    Raises:
+        NumericalError: it was not found, or is not the only one.
+    """
+    if _is_linear(trial):
+        return _by_program(trial)
+    beta = _stationary(trial)
+    error = trial.limit.error
+    sharp = trial.limit.sharp and _moves(trial, beta, scale)
+    return Least(beta, lambda at: abs(trial.number(error, at, beta)), sharp)
+
+
+def _is_linear(trial: Trial) -> bool:
+    """Tell whether the limit of Q is linear on each side of 0."""
+    if trial.form.curve is not None or trial.limit.origin is not None:
+        return False
+    names = {c.name for c in trial.limit.coordinates}
+    slopes = [g for g in (*trial.form.gradient, *trial.limit.below) if g is not None]
+    return not any(s.name in names for g in slopes for s in g.free_symbols)
+
+
+def _by_program(trial: Trial) -> Least:
+    """Minimise the sum of up_j beta_j where beta_j > 0 and of down_j beta_j where beta_j < 0."""
+    X = trial.rows
+    m, d = X.shape
+    up, down = (
+        np.resize([np.nan if g is None else float(trial.values([g], {})[0]) for g in side], d)
+        for side in (trial.form.gradient, trial.limit.below)
+    )
+    open_below = np.isfinite(down)  # elsewhere Q ends at 0
+    cost = np.concatenate([up, -np.where(open_below, down, 0)])
+    bounds = [(0, None)] * d + [(0, None if both else 0) for both in open_below]
+    program = scipy.optimize.linprog(cost, A_eq=np.hstack([X, -X]), b_eq=trial.y, bounds=bounds)
+    if program.status == _UNBOUNDED:
+        raise NoMinimizer("the limit is unbounded below, and has none")
+    if program.status != 0:
+        raise NumericalError(f"the linear program was not solved: {program.message}")
+    beta, slopes = program.x[:d] - program.x[d:], X.T @ program.eqlin.marginals
+    size = np.abs(beta).max()
+    off = np.flatnonzero(np.abs(beta) <= _SUPPORT * size)
+    room = np.fmin(up - slopes, np.where(open_below, slopes - down, np.inf))[off]
+    if len(off) != d - m or room.min() < _ROOM * np.abs(up).max():
+        raise NumericalError("the linear program has several solutions, or nearly so")
+
+    def rate(scale: Fraction) -> float:
+        duals = np.zeros(d)
+        duals[off] = trial.number(trial.limit.unit, scale, beta) * slopes[off]
+        M = trial.basis
+        moved = trial.potential(scale).inverse_gradient(np.linalg.solve(M.T, duals))
+        return float(np.abs(np.linalg.solve(M, moved)[off]).max() / size)
+
+    return Least(beta, rate, True)
+
+
+def _stationary(trial: Trial) -> Array:
+    """Solve G(beta) = X^T nu, X beta = y for a limit that is smooth."""
+    if trial.form.degree == 2:
+        return _by_linear_algebra(trial)
+    if trial.form.shape == "l2":
+        return np.asarray(np.linalg.pinv(trial.rows) @ trial.y)
+    return _by_iteration(trial)
+
+
+def _by_linear_algebra(trial: Trial) -> Array:
+    X, names = trial.rows, trial.limit.coordinates
+    m, d = X.shape
+    zeros = {c.name: 0.0 for c in names}
+    slopes = [float(g) for g in trial.values(trial.form.gradient, zeros)]
+    entries = [sympy.diff(g, c) for g in trial.form.gradient for c in _variables(trial)]
+    H = np.array([float(h) for h in trial.values(entries, zeros)]).reshape(len(names), -1)
+    if len(names) < d:
+        H = H[0, 0] * np.eye(d)
+    system = np.block([[H, -X.T], [X, np.zeros((m, m))]])
+    return np.linalg.solve(system, np.concatenate([-np.resize(slopes, d), trial.y]))[:d]
+
+
+def _variables(trial: Trial) -> list[Expr]:
+    """Return the coordinates as the gradient of the limit has them."""
+    known = {s.name: s for g in trial.form.gradient for s in g.free_symbols}
+    return [known.get(c.name, c) for c in trial.limit.coordinates]
+
+
+def _by_iteration(trial: Trial) -> Array:
+    """Solve by SciPy's hybrid method, in the parameter of the limit where it has one."""
+    X, curve = trial.rows, trial.form.curve
+    d = X.shape[1]
+
+    def position(t: Array) -> Array:
+        return t if curve is None else trial.values([curve], _named(trial, t))[0]
+
+    def equations(unknown: Array) -> Array:
+        t, nu = unknown[:d], unknown[d:]
+        return np.concatenate([_gradient(trial, t) - X.T @ nu, X @ position(t) - trial.y])
+
+    near = np.linalg.pinv(X) @ trial.y
+    start = near if curve is None else np.tanh(near)
+    nu = np.linalg.lstsq(X.T, _gradient(trial, start), rcond=None)[0]
+    found = scipy.optimize.root(equations, np.concatenate([start, nu]), tol=1e-14).x
+    if not np.abs(equations(found)).max() < _SOLVED:
+        raise NumericalError("the minimizer of the limit was not found")
+    beta = position(found[:d])
+    separable = any(len(b) == 1 for b in trial.regimes.derivation.parameterization.blocks)
+    if separable and curve is None and beta.min() <= 0:
+        raise NumericalError("the minimizer of the limit has negative coordinates")
+    return beta
+
+
+def _named(trial: Trial, t: Array) -> dict[str, Any]:
+    curve, names = trial.form.curve, [c.name for c in trial.limit.coordinates]
+    if curve is not None:
+        (z,) = curve.free_symbols
+        return {z.name: t}
+    return {names[0]: t} if len(names) < len(t) else dict(zip(names, t, strict=True))
+
+
+def _gradient(trial: Trial, t: Array) -> Array:
+    """Return G (d,), at beta or at the parameter of the limit."""
+    found = trial.values(trial.form.gradient, _named(trial, t))
+    return np.array(np.broadcast_to(found[0] if len(found) < len(t) else np.array(found), t.shape))
+
+
+def _moves(trial: Trial, beta: Array, scale: Fraction) -> bool:
+    """Tell whether the error of the gradient has a component that moves the minimizer."""
+    if trial.form.curve is not None:
+        return False
+    q = trial.potential(scale)
+    slopes = np.atleast_1d(q.gradient(trial.basis @ beta + trial.origin(q)))
+    found = trial.basis.T @ slopes / trial.number(trial.limit.unit, scale, beta)
+    error = found - _gradient(trial, beta)
+    along = np.linalg.svd(trial.rows)[2][trial.rows.shape[0] :] @ error
+    return bool(np.linalg.norm(along) > _CLEAR * np.linalg.norm(error))

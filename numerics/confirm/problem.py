@@ -1,0 +1,216 @@
+"""Small exact regression problems on which a derived Q can be put to the test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from derive.errors import InputError, NumericalError
+from derive.exact.balls import Unbounded
+from derive.language.tree import Call, Name, Operation, Power, RealPower, Tree
+from derive.model.parameterization import Parameterization
+from derive.records import Potential
+from numerics.evaluate.numbers import read_matrix, read_number, read_vector
+from numerics.evaluate.start import check_assumptions, outputs_at, start_point
+
+COPIES = 3
+"""How often a single output is replicated: alone, its interpolant would be unique."""
+_DRAWS = 100
+Start: TypeAlias = tuple[tuple[str, Fraction], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """X beta = y for F, or for independent copies of a single output, each with its own start.
+
+    Attributes:
+        trees, weights: the expressions and weights of all copies, as the flow takes them.
+        X: m rows of n numbers, y: m numbers.
+        starts: for each copy, the values of its start symbols.
+        origin: the value of each weight at the start.
+    """
+
+    trees: tuple[Tree, ...]
+    weights: tuple[str, ...]
+    X: tuple[tuple[Fraction, ...], ...]
+    y: tuple[Fraction, ...]
+    starts: tuple[Start, ...]
+    origin: tuple[tuple[str, Fraction], ...]
+
+    @property
+    def copies(self) -> int:
+        """How many copies of F there are."""
+        return len(self.starts)
+
+
+def replicate(
+    p: Parameterization, X: Any, y: Any, starts: Sequence[Mapping[str, Fraction]]
+) -> Problem:
+    """Return the problem with one copy of F for each start, its weights renamed if several.
+
+    Raises:
+        InputError: the shapes do not fit, or X leaves no freedom to choose the interpolant.
+    """
+    copies = len(starts)
+    rows, target = read_matrix(X, p.d * copies), read_vector(y, "y")
+    if len(rows) != len(target):
+        raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
+    names = [name for names in _names(p.weights, copies) for name in names.values()]
+    values = [w for start in starts for w in start_point(p, start)[0]]
+    return Problem(
+        side_by_side_trees(p.trees, p.weights, copies),
+        tuple(names),
+        tuple(map(tuple, rows)),
+        tuple(target),
+        tuple(tuple(start.items()) for start in starts),
+        tuple(zip(names, values, strict=True)),
+    )
+
+
+def side_by_side_trees(
+    trees: Sequence[Tree], weights: Sequence[str], copies: int
+) -> tuple[Tree, ...]:
+    """Return functions of the weights for each copy, in the names of its own weights."""
+    return tuple(_renamed(tree, names) for names in _names(weights, copies) for tree in trees)
+
+
+def _names(weights: Sequence[str], copies: int) -> list[dict[str, str]]:
+    """Return the names of the weights of each copy."""
+    return [
+        {w: w if copies == 1 else f"copy{i}_{w}" for w in weights} for i in range(1, copies + 1)
+    ]
+
+
+def _renamed(tree: Tree, names: Mapping[str, str]) -> Tree:
+    match tree:
+        case Name(name):
+            return Name(names[name])
+        case Operation(operator, left, right):
+            return Operation(operator, _renamed(left, names), _renamed(right, names))
+        case Power(base, exponent):
+            return Power(_renamed(base, names), exponent)
+        case RealPower(base, exponent):
+            return RealPower(_renamed(base, names), exponent)
+        case Call(function, argument):
+            return Call(function, _renamed(argument, names))
+    return tree
+
+
+def fixed_starts(
+    p: Parameterization, start: Mapping[str, Any], copies: int
+) -> list[dict[str, Fraction]]:
+    """Return the given start values of each copy; a sequence of values gives each its own."""
+    known = p.start_symbols
+    if unknown := [str(name) for name in start if name not in known]:
+        names = ", ".join(known) or "none"
+        raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {names}")
+    fixed: list[dict[str, Fraction]] = [{} for _ in range(copies)]
+    for name, given in start.items():
+        values = list(given) if isinstance(given, list | tuple) else [given] * copies
+        if len(values) != copies:
+            raise InputError(f"the start of {name} has {len(values)} values, not {copies}")
+        for copy, value in zip(fixed, values, strict=True):
+            copy[name] = read_number(value, f"the start symbol {name}")
+    return fixed
+
+
+def draw_starts(
+    potential: Potential, fixed: Sequence[Mapping[str, Fraction]], rng: np.random.Generator
+) -> list[dict[str, Fraction]]:
+    """Return for each copy values for the symbols without one, in [1/2, 2] where Q allows it.
+
+    Raises:
+        InputError: the given values break an assumption of Q, or no values that fit were found.
+    """
+    return [_draw_start(potential, given, rng) for given in fixed]
+
+
+def _draw_start(
+    potential: Potential, given: Mapping[str, Fraction], rng: np.random.Generator
+) -> dict[str, Fraction]:
+    names = potential.parameterization.start_symbols
+    for attempt in range(_DRAWS):
+        # Moderate and positive at first; wider, of both signs, where assumptions ask for it.
+        wide = attempt // 20
+        start = {
+            name: Fraction(int(rng.integers(8, 33)), 16) * _stretch(wide, rng) for name in names
+        }
+        start.update(given)
+        try:
+            check_assumptions(potential, start)
+        except InputError:
+            if attempt + 1 == _DRAWS or len(given) == len(names):
+                raise
+            continue
+        break
+    return start
+
+
+def _stretch(wide: int, rng: np.random.Generator) -> Fraction:
+    """Return a factor that is 1 at first, then larger or smaller and of either sign."""
+    if not wide:
+        return Fraction(1)
+    top, bottom = rng.integers(1, 2 + wide, size=2)
+    return Fraction(int(top) * int(rng.choice([-1, 1])), int(bottom))
+
+
+def draw_matrix(columns: int, rng: np.random.Generator) -> list[list[Fraction]]:
+    """Return well conditioned rows of halves, one fewer than columns.
+
+    The one direction in which the interpolant is free has no small component, so that every
+    coordinate of the gradient is tested.
+    """
+    while True:
+        entries = rng.integers(-4, 5, size=(columns - 1, columns))
+        singular = np.linalg.svd(entries, compute_uv=False)
+        if singular[-1] < 0.2 * singular[0]:
+            continue
+        free = np.linalg.svd(entries)[2][-1]
+        if np.min(np.abs(free)) > 0.2 / np.sqrt(columns):
+            return [[Fraction(int(x), 2) for x in row] for row in entries]
+
+
+def draw_target(
+    p: Parameterization,
+    X: Sequence[Sequence[Fraction]],
+    starts: Sequence[Mapping[str, Fraction]],
+    rng: np.random.Generator,
+) -> list[Fraction]:
+    """Return y = X F(w) for weights w somewhat off the start, so that a solution is near.
+
+    Raises:
+        NumericalError: there is a pole of F, or the start solves the problem already.
+    """
+    beta: list[Fraction] = []
+    origin: list[Fraction] = []
+    for start in starts:
+        weights, beta0 = start_point(p, start)
+        origin += beta0
+        moves = [Fraction(k, 16) for k in _nonzero(len(weights), rng)]
+        moved = [w + m * (abs(w) or 1) for w, m in zip(weights, moves, strict=True)]
+        try:
+            beta += [_short(b) for b in outputs_at(p, moved)]
+        except (ZeroDivisionError, Unbounded):
+            raise NumericalError("the drawn target lies on a pole of F") from None
+    y = _times(X, beta)
+    if y == _times(X, origin):
+        raise NumericalError("the drawn target is met by the start")
+    return y
+
+
+def _short(number: Fraction) -> Fraction:
+    """Return a number itself if it is short, else a near one with a small denominator."""
+    return number if number.denominator < 10**12 else number.limit_denominator(2**12)
+
+
+def _times(X: Sequence[Sequence[Fraction]], beta: Sequence[Fraction]) -> list[Fraction]:
+    return [sum((a * b for a, b in zip(row, beta, strict=True)), Fraction(0)) for row in X]
+
+
+def _nonzero(count: int, rng: np.random.Generator) -> list[int]:
+    moves = rng.integers(1, 6, size=count) * rng.choice([-1, 1], size=count)
+    return [int(k) for k in moves]

@@ -1,0 +1,148 @@
+"""How small or large a start must be for a least norm: claimed bounds tried on random problems.
+
+A claim: where the start symbol is beyond every bound, the minimizer beta of Q among X beta = y has
+
+    |beta|_p^p <= (1 + eps) |b|_p^p,    b of least |b|_p among them.
+
+The theorems of Woodworth et al. 2020 on beta = p^2 - m^2 are of this kind, with p = 1 for small
+starts and p = 2 for large ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.optimize
+from sympy import Symbol
+
+from derive.errors import InputError, NumericalError
+from derive.language import parse_expression, to_sympy
+from derive.records import Potential
+from numerics.evaluate.backend import Array
+from numerics.interpolate.least import interpolate
+
+SLACK = 1e-9
+"""Of rounding: relative, on the norm."""
+LARGEST_DIMENSION = 12
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A random underdetermined problem, a tolerance, and its least norms.
+
+    Attributes:
+        X, y: m x d data and m targets.
+        eps: the tolerance.
+        least: the least l1 and l2 norms of the interpolating predictors, by p.
+    """
+
+    X: Array
+    y: Array
+    eps: float
+    least: dict[int, float]
+
+    @property
+    def named(self) -> dict[str, float]:
+        """The numbers that a bound may call by name, but for the norm."""
+        return {"eps": self.eps, "d": float(self.X.shape[1])}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A problem on which a claim fails.
+
+    Attributes:
+        point: eps, d, the least norm and the start symbol.
+        bound: (1 + eps) norm^p.
+        value: |beta|_p^p.
+    """
+
+    point: tuple[tuple[str, str], ...]
+    bound: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of a claim on random problems.
+
+    Attributes:
+        claim: it, in words.
+        total: how many problems were solved.
+        failures: those on which it fails.
+    """
+
+    claim: str
+    total: int
+    failures: tuple[Failure, ...]
+
+
+def draw_problem(rng: np.random.Generator) -> Problem:
+    """Return a random problem of 2 to 12 coordinates, and fewer samples.
+
+    Sizes are drawn such that exp(-d/(eps norm)), which a theorem asks for, is no denormal number.
+    """
+    d = int(rng.integers(2, LARGEST_DIMENSION + 1))
+    m = int(rng.integers(1, d))
+    X, y = rng.standard_normal((m, d)), rng.standard_normal(m)
+    program = scipy.optimize.linprog(np.ones(2 * d), A_eq=np.hstack([X, -X]), b_eq=y)
+    eps, size = float(rng.uniform(0.1, 0.6)), float(rng.uniform(0.2, 1.5) * d)
+    y = y * (size / program.fun)
+    return Problem(X, y, eps, {1: size, 2: float(np.linalg.norm(np.linalg.pinv(X) @ y))})
+
+
+def try_rate(
+    potential: Potential,
+    bounds: Sequence[str],
+    variable: str,
+    toward: str,
+    p: int,
+    problems: int = 20,
+    rng: np.random.Generator | None = None,
+) -> Trial:
+    """Try a claimed rate on random problems, at the bound itself.
+
+    Args:
+        potential: Q of one coordinate, which is taken for each of several.
+        bounds: texts in eps, d and norm = |b|_p; the symbol is below the least of them as it tends
+            to 0, and above the largest as it tends to infinity.
+        variable: the start symbol.
+        toward: "0" or "infinity".
+        p: 1 or 2.
+        problems: how many.
+        rng: what they are drawn from; the same each time by default.
+
+    Raises:
+        InputError: a bound has another name in it, or p or the limit is none of these.
+        NumericalError: a problem was not solved.
+    """
+    if p not in (1, 2) or toward not in ("0", "infinity"):
+        raise InputError("a rate bounds an l1 or l2 norm as a start tends to 0 or infinity")
+    rng = np.random.default_rng(0) if rng is None else rng
+    claim = f"|beta|_{p}^{p} <= (1 + eps) |b|_{p}^{p} once {variable} is beyond the bound"
+    failures = []
+    for _ in range(problems):
+        problem = draw_problem(rng)
+        named = {**problem.named, "norm": problem.least[p]}
+        values = [_value(text, named) for text in bounds]
+        scale = min(values) if toward == "0" else max(values)
+        solution = interpolate(potential.numeric({variable: scale}), problem.X, problem.y)
+        if not solution.converged:
+            raise NumericalError(solution.message)
+        norm = float(np.sum(np.abs(solution.value) ** p))
+        bound = (1 + problem.eps) * problem.least[p] ** p
+        if not norm <= bound * (1 + SLACK):
+            point = tuple((name, f"{x:.6g}") for name, x in {**named, variable: scale}.items())
+            failures.append(Failure(point, f"{bound:.12g}", f"{norm:.12g}"))
+    return Trial(claim, problems, tuple(failures))
+
+
+def _value(text: str, named: dict[str, float]) -> float:
+    expression = to_sympy(parse_expression(text))
+    unknown = sorted(s.name for s in expression.free_symbols if s.name not in named)
+    if unknown:
+        raise InputError(f"{unknown[0]} is not defined here: a bound is in eps, d and norm")
+    at = {s: named[s.name] for s in expression.free_symbols if isinstance(s, Symbol)}
+    return float(expression.evalf(30, subs=at))

@@ -1,0 +1,234 @@
+"""Limits of Q put to the test: grad Q at two scales against the limit that was proved.
+
+Q is evaluated as printed, and the expansion behind the limit is not used: the error must fall from
+one scale to the next as the predicted order says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import sympy
+from sympy import Expr
+
+from derive.errors import DeriveError, InputError, NumericalError
+from derive.regimes.find import Regimes
+from derive.regimes.limit import Limit, Point
+from derive.verdict import Verdict
+from numerics.confirm.problem import draw_starts
+from numerics.evaluate.backend import GUARD, Multiprecision
+from numerics.evaluate.lowering import high_precision
+from numerics.evaluate.start import specialize
+from numerics.flow.fixed import Real
+
+_SCALES = Fraction(1, 10**3), Fraction(1, 10**6)
+"""The two distances from the limit; from infinity, their inverses."""
+_DEPTHS = Fraction(1, 16), Fraction(1, 64)
+"""The same for parameters, which are exponents."""
+_ATTEMPTS = 6
+_SLACK = 0.2
+"""Of the logarithm of the ratio of errors."""
+_WORKING = 4
+"""Digits to work with, over those asked for: errors of high order are small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """Errors of a limit at two scales.
+
+    Attributes:
+        limit: what was tested.
+        scales: the two values of the start symbol.
+        errors: max_i |dQ/dbeta_i / N - G_i| / max_i |G_i| at each, as mpf.
+        predicted: the ratio of the errors by the predicted order; None where there is none.
+        start: the values of the other start symbols.
+        beta: where the gradient was taken, or its distance from beta_0.
+    """
+
+    limit: Limit
+    scales: tuple[Fraction, Fraction]
+    errors: tuple[Real, Real]
+    predicted: Real | None
+    start: tuple[tuple[str, Fraction], ...]
+    beta: tuple[Fraction, ...]
+
+    @property
+    def ratio(self) -> Real:
+        """The second error over the first."""
+        return self.errors[1] / self.errors[0] if self.errors[0] else mpmath.mpf(0)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the error falls at the predicted rate; at least so where that is a bound."""
+        first, second = self.errors
+        if not (first < 1 and second < 1):
+            return False
+        if not second:
+            return True
+        if self.predicted is None:
+            return bool(self.ratio < mpmath.mpf(1) / 10)
+        asked, found = mpmath.log(self.predicted), mpmath.log(self.ratio)
+        if not self.limit.sharp:
+            return bool(found <= asked * (1 - _SLACK))
+        return bool(abs(found - asked) <= _SLACK * abs(asked))
+
+    def report(self) -> str:
+        """Return the test as a few short lines."""
+        scales, errors = (
+            " and ".join(
+                mpmath.nstr(mpmath.mpf(x.numerator) / x.denominator, 3) for x in self.scales
+            ),
+            " and ".join(mpmath.nstr(x, 3) for x in self.errors),
+        )
+        rate = "" if self.predicted is None else f"; ratio {mpmath.nstr(self.ratio, 3)}"
+        if self.predicted is not None:
+            bound = "" if self.limit.sharp else "at most "
+            rate += f", predicted {bound}{mpmath.nstr(self.predicted, 3)}"
+        verdict = "confirmed" if self.passed else "NOT CONFIRMED"
+        point = self.limit.point
+        return f"{point.text}: {verdict}\n  errors {errors}\n  at {point.variable} = {scales}{rate}"
+
+
+def confirm_limits(
+    regimes: Regimes, digits: int = 40, rng: np.random.Generator | None = None
+) -> tuple[Confirmation, ...]:
+    """Compare grad Q with each limit that was proved, at two scales.
+
+    ``|grad Q(beta)/N - G(beta)| / |G(beta)|`` at the same beta and start, but for the symbol that
+    tends to its limit.
+
+    Args:
+        regimes: the limits of a derived Q.
+        digits: decimal digits to which errors are seen.
+        rng: what the start and beta are drawn from; the same each time by default.
+
+    Raises:
+        InputError: digits is no positive number.
+        NumericalError: Q cannot be evaluated, or no start fits its assumptions.
+    """
+    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
+        raise InputError(f"digits must be a positive whole number, not {digits!r}")
+    rng = np.random.default_rng(0) if rng is None else rng
+    proved = [x for x in regimes.limits if x.finding.verdict is Verdict.PROVED]
+    return tuple(_confirm(regimes, limit, digits, rng) for limit in proved)
+
+
+def _confirm(regimes: Regimes, limit: Limit, digits: int, rng: np.random.Generator) -> Confirmation:
+    working = _WORKING * digits
+    name = regimes.variable
+    small = _DEPTHS if name in _parameters(regimes) else _SCALES
+    scales = point_at(limit.point, small[0]), point_at(limit.point, small[1])
+    last: DeriveError = NumericalError("no start was found on which to confirm the limit")
+    for attempt in range(_ATTEMPTS):
+        try:
+            rest = draw_rest(regimes, scales[0], rng, attempt)
+            sizes = [1] + [3**attempt] * (len(limit.coordinates) - 1)
+            x = tuple(Fraction(int(rng.integers(9, 30)), 7 * size) for size in sizes)
+            first, second = (_error(regimes, limit, {**rest, name: s}, x, working) for s in scales)
+        except DeriveError as fault:
+            last = fault
+            continue
+        predicted = None
+        if limit.error is not None:
+            at = {**rest, **_named(limit, x)}
+            orders = [_number(limit.error, {**at, name: s}, working) for s in scales]
+            predicted = orders[1] / orders[0]
+        return Confirmation(limit, scales, (first, second), predicted, tuple(rest.items()), x)
+    raise last
+
+
+def _parameters(regimes: Regimes) -> tuple[str, ...]:
+    return regimes.derivation.potential.parameterization.parameters
+
+
+def draw_rest(
+    regimes: Regimes, scale: Fraction, rng: np.random.Generator, attempt: int
+) -> dict[str, Fraction]:
+    """Return values for the start symbols and parameters other than the one that moves.
+
+    Args:
+        regimes: of Q, whose assumptions are met.
+        scale: the value of the symbol that moves.
+        rng: what they are drawn from.
+        attempt: later ones are nearer to 0: symbols, and beta_i next to others, may have bounds.
+
+    Raises:
+        InputError: no values that fit were found.
+    """
+    potential, name = regimes.derivation.potential, regimes.variable
+    parameters = _parameters(regimes)
+    # Roots of some starts are real powers only at whole depths.
+    depths = {n: Fraction(2 * k + 7 + (attempt > 0), 2) for k, n in enumerate(parameters)}
+    given = {**depths, name: scale}
+    fixed = specialize(potential, {n: given[n] for n in parameters}) if parameters else potential
+    symbols = fixed.parameterization.start_symbols
+    drawn = draw_starts(fixed, [{n: v for n, v in given.items() if n in symbols}], rng)[0]
+    near = {n: v / 3**attempt for n, v in drawn.items() if n not in given}
+    return {n: v for n, v in {**given, **near}.items() if n != name}
+
+
+def point_at(point: Point, small: Fraction) -> Fraction:
+    """Return the symbol at a distance from its limit; from infinity, at its inverse."""
+    if point.side == "oo":
+        return 1 / small
+    value = Fraction(int(point.value.p), int(point.value.q))
+    return value - small if point.side == "below" else value + small
+
+
+def _error(
+    regimes: Regimes,
+    limit: Limit,
+    start: dict[str, Fraction],
+    x: tuple[Fraction, ...],
+    digits: int,
+) -> Real:
+    form, unit = limit.form, limit.unit
+    if form is None or unit is None:
+        raise NumericalError("there is no limit to confirm")
+    Q = high_precision(regimes.derivation.potential, start, digits)
+    rows = _basis(limit)
+    origin: list[Any] = list(Q.beta0) if limit.origin else [0] * len(x)
+    beta: list[Any] = [
+        b + sum(c * v for c, v in zip(row, x, strict=True))
+        for b, row in zip(origin, rows, strict=True)
+    ]
+    at: dict[str, Any] = {**start, **_named(limit, x)}
+    if form.curve is not None:
+        # The limit is parametric: x stands for its parameter, inside its interval.
+        (z,) = form.curve.free_symbols
+        at = {**start, z.name: x[0] / 7}
+        beta = [_number(form.curve, at, digits)]
+    with mpmath.workdps(digits + GUARD):
+        N = _number(unit, at, digits)
+        expected = [_number(g, at, digits) for g in form.gradient]
+        slopes = [g / N for g in Q.gradient(beta)]
+        found = [mpmath.fdot(column, slopes) for column in zip(*rows, strict=True)]
+        size = max(map(abs, expected))
+        gaps = [abs(f - g) for f, g in zip(found, expected, strict=True)]
+        if any(gap != gap for gap in gaps):
+            raise NumericalError("Q is undefined at the point where its limit was to be confirmed")
+        error = max(gaps) / size
+        # What rounding leaves counts as nothing.
+        return error if error > mpmath.mpf(10) ** -(3 * digits // 4) else mpmath.mpf(0)
+
+
+def _named(limit: Limit, x: tuple[Fraction, ...]) -> dict[str, Fraction]:
+    return {c.name: v for c, v in zip(limit.coordinates, x, strict=True)}
+
+
+def _basis(limit: Limit) -> list[list[Fraction]]:
+    """Return M with beta = origin + M x."""
+    d = len(limit.coordinates)
+    M = sympy.eye(d) if limit.basis is None else limit.basis
+    return [[Fraction(int(c.p), int(c.q)) for c in row] for row in M.tolist()]
+
+
+def _number(expression: Expr, values: dict[str, Any], digits: int) -> Real:
+    backend = Multiprecision(digits)
+    with backend.active():
+        known = {n: backend.array([v]) for n, v in values.items()}
+        return backend.compile([expression])(known)[0][0]

@@ -1,0 +1,1 @@
+"""Q, its gradient, inverse mirror map and Bregman divergence as accurate functions."""

@@ -1,0 +1,1 @@
+"""Arithmetic with error bounds, and the tiers of precision that it drives."""

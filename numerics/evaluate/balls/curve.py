@@ -1,0 +1,250 @@
+"""Q along a curve beta = h(z): z by its distances from 0 and from the ends of its range."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, select, signed, tighter
+from numerics.evaluate.balls.tiers import Constants, Formula, integrate
+
+Point: TypeAlias = Sequence[Any]  # the balls z, high - z and z - low; None for an infinite end
+_STEPS = 40
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Q of one output with ``beta = h(z)``, ``Q' = rate z`` and ``Q = rate z beta - H(z)``.
+
+    The formulas are functions of the constants c and of z, ``high - z`` and ``z - low``, None
+    for an infinite end. ``h(0) = c.origin[0]``.
+
+    Attributes:
+        curve: h.
+        slope: dh/dz.
+        conjugate: H, with ``dH/dz = rate h``.
+    """
+
+    curve: Formula
+    slope: Formula
+    conjugate: Formula
+
+    def bregman_forms(self) -> list[Formula]:
+        """Return forms of ``Q(b) - Q(b0) - Q'(b0) (b - b0)``."""
+        return [
+            lambda c, b, b0, f=f: f(c, b, self._invert(c, b), self._invert(c, b0))
+            for f in (self._difference, self._segment)
+        ]
+
+    def value_forms(self) -> list[Formula]:
+        """Return forms of ``Q(beta) - Q(beta_0)``."""
+        return [
+            lambda c, b, f=f: f(c, b, self._invert(c, b), _point(c, b.of(0)))
+            for f in (self._difference, self._segment)
+        ]
+
+    def gradient_forms(self) -> list[Formula]:
+        """Return forms of Q'."""
+        return [lambda c, b: [c.rate * self._invert(c, b)[0]]]
+
+    def hessian_forms(self) -> list[Formula]:
+        """Return forms of Q''."""
+        return [lambda c, b: [c.rate / self._at(self.slope, c, self._invert(c, b))]]
+
+    def inverse_forms(self) -> list[Formula]:
+        """Return forms of h(y/rate)."""
+        return [self._image]
+
+    def _image(self, c: Constants, y: Ball) -> Sequence[Ball]:
+        p = _point(c, y / c.rate)
+        found = self._at(self.curve, c, p)
+        for end in (x for x in p[1:] if x is not None):
+            found = found.outside(end.v + end.d < 0, (end.v <= end.d) & (end.v + end.d >= 0))
+        return [found]
+
+    def _difference(self, c: Constants, b: Ball, p: Point, p0: Point) -> Sequence[Ball]:
+        grown = self._at(self.conjugate, c, p) - self._at(self.conjugate, c, p0)
+        return [c.rate * b * _step(p0, p) - grown]
+
+    def _segment(self, c: Constants, b: Ball, p: Point, p0: Point) -> Sequence[Ball]:
+        """Integrate Q*'' between the dual points: no terms cancel."""
+        step = _step(p0, p)
+        return [c.rate * step * (step * self._integral(c, p, p0, lambda t: 1 - t))]
+
+    def _integral(
+        self, c: Constants, p: Point, p0: Point, factor: Callable[[float], float]
+    ) -> Ball:
+        """Return ``int_0^1 factor(t) h'(z + t (z0 - z)) dt``."""
+
+        def slope(t: Any) -> Sequence[Ball]:
+            at = [x and x + x.of(t) * (x0 - x) for x, x0 in zip(p, p0, strict=True)]
+            return [self._at(self.slope, c, at)]
+
+        return integrate(slope, factor, [0])[0]
+
+    def _at(self, formula: Formula, c: Constants, p: Point) -> Ball:
+        found: Ball = p[0].of(formula(c, *p)[0])
+        return found
+
+    def _invert(self, c: Constants, beta: Ball) -> Point:
+        """Return z with h(z) = beta, in the chart where h is near a power of x."""
+        zero = _point(c, beta.of(0))
+        target = beta - c.origin[0]
+        rising = np.where(self._at(self.slope, c, zero).v > 0, 1, -1)
+        side = np.where(target.v < 0, -1, 1) * rising
+        chart = _Chart(c, side)
+        for end, up in ((c.high, True), (c.low, False)):
+            if end is not None:
+                quarter = self._at(self.curve, c, _point(c, end / 4)) - c.origin[0]
+                beyond = ((side > 0) == up) & (abs(target.v) > abs(quarter.v))
+                chart = chart.near(up, np.asarray(beyond, dtype=bool))
+        fading = self._fading(c, beta, side)
+
+        def rise(x: Ball) -> Ball:
+            p = chart.point(x)
+            direct = self._at(self.curve, c, p) - c.origin[0]
+            near = p[0] * self._at(self.slope, c, _point(c, p[0] / 2))
+            grown = select(direct.d * 10**7 < abs(direct.v), direct, near)
+            return select(fading, self._at(self.curve, c, p), grown) if np.any(fading) else grown
+
+        def left(x: Ball) -> Ball:
+            p = chart.point(x)
+            direct = self._at(self.curve, c, p) - beta
+            if isinstance(x, Digits):
+                return direct
+            return tighter(direct, p[0] * self._integral(c, zero, p, lambda t: 1.0) - target)
+
+        def slope(x: Ball) -> Ball:
+            return signed(self._at(self.slope, c, chart.point(x)), chart.direction)
+
+        near = abs(target.v) / abs(self._at(self.slope, c, zero).v)
+        first = np.where(chart.outward > 0, near, beta.of(Fraction(1, 3)).v)
+        outward, goal = np.where(fading, -1, chart.outward), select(fading, beta, target)
+        return chart.point(_zero(goal, first, rise, left, slope, outward))
+
+    def _fading(self, c: Constants, beta: Ball, side: Array) -> Array:
+        """Tell where beta lies between h(0) and 0, to which h falls at an infinite end."""
+        found = np.zeros_like(side, dtype=bool)
+        for end, sign in ((c.high, 1), (c.low, -1)):
+            if end is None and np.all(c.origin[0].v != 0):
+                far = self._at(self.curve, c, _point(c, beta.of(sign * 10**99))) / c.origin[0]
+                part = beta.v / c.origin[0].v
+                small = (far.v >= 0) & (far.v * 10**9 < 1) & (part > 0) & (part * 4 < 1)
+                found |= np.asarray(small & (side == sign), dtype=bool)
+        return found
+
+
+def _point(c: Constants, z: Ball) -> Point:
+    """Return z by its three distances."""
+    return z, None if c.high is None else c.high - z, None if c.low is None else z - c.low
+
+
+def _step(p: Point, p0: Point) -> Ball:
+    """Return z0 - z, from the distances that tell it best."""
+    step: Ball = p0[0] - p[0]
+    for sign, x, x0 in zip((-1, 1), p[1:], p0[1:], strict=True):
+        step = step if x is None else tighter(step, signed(x0 - x, sign))
+    return step
+
+
+class _Chart:
+    """z as a function of x > 0: ``z = +-x``, ``high - x`` or ``low + x``, point by point."""
+
+    def __init__(self, c: Constants, side: Array, upper: Any = False, lower: Any = False) -> None:
+        self._c, self._side, self._upper, self._lower = c, side, upper, lower
+
+    def near(self, up: bool, mask: Array) -> _Chart:
+        """Return the chart that counts from an end where *mask*."""
+        upper, lower = (mask, self._lower) if up else (self._upper, mask)
+        return _Chart(self._c, self._side, upper, lower)
+
+    @property
+    def direction(self) -> Array:
+        """dz/dx."""
+        return np.where(self._upper, -1, np.where(self._lower, 1, self._side))
+
+    @property
+    def outward(self) -> Array:
+        """Whether |h - h(0)| grows (1) or falls (-1) with x."""
+        return np.where(np.logical_or(self._upper, self._lower), -1, 1)
+
+    def point(self, x: Ball) -> Point:
+        """Return z, high - z and z - low."""
+        c = self._c
+        p = _point(c, signed(x, self._side))
+        span = None if c.high is None or c.low is None else c.high - c.low
+        if np.any(self._upper):
+            other = None if span is None else span - x
+            p = _chosen(self._upper, (c.high - x, x, other), p)
+        if np.any(self._lower):
+            other = None if span is None else span - x
+            p = _chosen(self._lower, (c.low + x, other, x), p)
+        return p
+
+
+def _chosen(mask: Array, p: Point, other: Point) -> Point:
+    pairs = zip(p, other, strict=True)
+    return tuple(None if x is None else select(mask, x, y) for x, y in pairs)
+
+
+def _zero(
+    target: Ball,
+    first: Array,
+    rise: Callable[[Ball], Ball],
+    left: Callable[[Ball], Ball],
+    slope: Callable[[Ball], Ball],
+    outward: Array,
+) -> Ball:
+    """Solve ``rise(x) = target`` for x > 0 by Newton's method on log|rise| against log x.
+
+    As rise is near a power of x both near 0 and near a pole, that function is near a line.
+    """
+    kind = type(target)
+    known = bool(np.ndim(target.d)) or bool(target.d)
+    with decimal.localcontext() as context:
+        steps = 2 + (context.prec // 8).bit_length() if issubclass(kind, Digits) else 2
+        context.prec = 30
+        logarithm, exponential = kind.functions["log"], kind.functions["exp"]
+        goal = logarithm(abs(target.v))
+
+        def gap(s: Array) -> tuple[Array, Array]:
+            x = kind(exponential(s), kind.zero)
+            grown = rise(x).v
+            return logarithm(abs(grown)) - goal + (goal - goal), x.v * slope(x).v / grown
+
+        x = kind(exponential(_shrink(gap, logarithm(first), outward, kind)), kind.zero)
+    for _ in range(steps):
+        x = kind(x.v - left(x).v / slope(x).v, kind.zero)
+    residual, steep = left(x), slope(x)
+    room = np.maximum(abs(steep.v) - steep.d, kind.zero)
+    d = kind.of(Fraction(65, 64)).v * (abs(residual.v) + residual.d) / room + kind.tiny
+    zero = target.v == 0
+    v = np.where(zero, kind.zero, x.v)
+    return kind(v, np.where(zero, (target.d / room if known else kind.zero), d))
+
+
+def _shrink(
+    gap: Callable[[Array], tuple[Array, Array]], s: Array, outward: Array, kind: type[Ball]
+) -> Array:
+    """Return the zero of an increasing (or falling) function by Newton steps in a bracket."""
+    infinite, small = type(kind.zero)("inf"), kind.of(Fraction(1, 10**10)).v
+    low, high = s - infinite, s + infinite
+    for _ in range(_STEPS):
+        error, rate = gap(s)
+        above = error * outward > 0
+        high, low = np.where(above, s, high), np.where(above, low, s)
+        new = s - error / rate
+        reach = 1 + abs(s)
+        middle = np.where(abs(high) == infinite, low + reach, (low + high) / 2)
+        middle = np.where(abs(low) == infinite, high - reach, middle)
+        new = np.where((new >= low) & (new <= high), new, middle)
+        done = ~((abs(new - s) > small * reach) & (error == error))
+        s = np.where(error != error, s, new)
+        if np.all(done):
+            break
+    return s

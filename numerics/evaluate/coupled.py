@@ -1,0 +1,147 @@
+"""Q of coupled outputs without a closed form: the mirror map as an ODE along a segment of beta."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import mpmath
+
+from derive.errors import DeriveError
+from derive.language import parse_expression
+from derive.model.parameterization import Field, Parameterization
+from derive.potential.piece import Lift
+from numerics.evaluate.numbers import read_number
+from numerics.flow.builder import Builder, compile_forward
+from numerics.flow.jets import propagate
+from numerics.flow.tape import Register, Tape
+from numerics.flow.taylor import integrate
+
+_WARP, _Q = "warp g", "potential"  # with a space: no weight is called so
+_MAX_STEPS = 300  # steps towards the edge of a leaf shrink geometrically: 2^-60 is the edge
+_Terms: TypeAlias = tuple[tuple[tuple[int, ...], int], ...]
+"""A polynomial: the exponents and the coefficient of each term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Q on the point w(t) of the leaf above ``beta_0 + t b``, b = beta - beta_0, 0 <= t <= 1.
+
+    ``dw/dt = sum_i b_i dw/dbeta_i`` and ``dlog g/dt = sum_i b_i dlog g/dbeta_i`` from w_0 and 1;
+    ``dy/dt = g rho b`` and ``dQ/dt = <y, b>`` from 0.
+
+    Attributes:
+        parameterization: F, the d outputs of the block.
+        lift: dw/dbeta, dlog g/dbeta and rho, functions of the p weights.
+        weights: the start w_0.
+        beta0: F(w_0), d numbers.
+    """
+
+    parameterization: Parameterization
+    lift: Lift
+    weights: tuple[Fraction, ...]
+    beta0: tuple[Fraction, ...]
+
+    def mirror_map(self, beta: Sequence[Any], digits: int) -> tuple[tuple[Any, ...], Any]:
+        """Return (grad Q(beta), Q(beta) - Q(beta_0)); nan where the segment leaves the leaf."""
+        end = self._end(beta, digits)
+        return end[-1 - len(beta) : -1], end[-1]
+
+    def hessian(self, beta: Sequence[Any], digits: int) -> tuple[Any, ...]:
+        """Return the d^2 entries of ``g rho`` above beta, row by row; nan off the leaf."""
+        end = self._end(beta, digits)[: len(self.weights) + 1]
+        if any(x != x for x in end):
+            return (mpmath.nan,) * len(beta) ** 2
+        builder, one = Builder((*self.parameterization.weights, _WARP)), Fraction(1)
+        warp = builder.input(_WARP)
+        entries = [self._combine(builder, [(f, one)]) for row in self.lift.rho for f in row]
+        tape = builder.tape([builder.multiply(warp, entry) for entry in entries])
+        return tuple(x for (x,) in propagate(tape, [[x] for x in end], digits))
+
+    def inverse(self, mu: Sequence[Any], digits: int) -> tuple[Any, ...]:
+        """Return the beta with grad Q(beta) = mu, F at the end of the dual flow; nan if it ends.
+
+        ``dw/ds = J^T mu/g`` moves y by mu, as ``dbeta/ds = K mu/g`` and ``dy/dbeta = g rho``.
+        """
+        p = self.parameterization
+        try:
+            tape = self._dual_tape([read_number(x, "the mirror map") for x in mu])
+            origin = [*self.weights, Fraction(1)]
+            end = integrate(tape, origin, digits, None, _MAX_STEPS, time=Fraction(1)).state[:-1]
+            beta = propagate(compile_forward(p.trees, p.weights), [[x] for x in end], digits)
+        except DeriveError:
+            return (mpmath.nan,) * p.d
+        return tuple(x for (x,) in beta)
+
+    def _end(self, beta: Sequence[Any], digits: int) -> tuple[Any, ...]:
+        """Return w (p), g, y (d) and Q above beta; all nan where the segment leaves the leaf."""
+        zeros = [Fraction(0)] * (len(self.beta0) + 1)
+        try:
+            steps = [read_number(x, "beta") - x0 for x, x0 in zip(beta, self.beta0, strict=True)]
+            origin = [*self.weights, Fraction(1), *zeros]
+            tape = self._tape(steps)
+            return integrate(tape, origin, digits, None, _MAX_STEPS, time=Fraction(1)).state
+        except DeriveError:
+            return (mpmath.nan,) * (len(self.weights) + 1 + len(zeros))
+
+    def _tape(self, b: Sequence[Fraction]) -> Tape:
+        """Compile the ODE in t of the weights, g, y and Q."""
+        slopes = [f"slope {i + 1}" for i in range(len(b))]
+        builder = Builder((*self.parameterization.weights, _WARP, *slopes, _Q))
+        warp = builder.input(_WARP)
+
+        def along(functions: Field) -> Register:
+            return self._combine(builder, zip(functions, b, strict=True))
+
+        moves = [along(column) for column in zip(*self.lift.weights, strict=True)]
+        growth = builder.multiply(warp, along(self.lift.log_warp))
+        rates = [builder.multiply(warp, along(row)) for row in self.lift.rho]
+        height = builder.linear((builder.input(y), x) for y, x in zip(slopes, b, strict=True))
+        return builder.tape([*moves, growth, *rates, height])
+
+    def _dual_tape(self, mu: Sequence[Fraction]) -> Tape:
+        """Compile the dual flow of the weights and g."""
+        p, one = self.parameterization, Fraction(1)
+        builder = Builder((*p.weights, _WARP))
+        warp = builder.input(_WARP)
+        outputs = [builder.tree(tree) for tree in p.trees]
+        rows = [builder.reverse([f], [builder.constant(one)])[: p.p] for f in outputs]
+        pulled = [
+            builder.linear(zip(column, mu, strict=True)) for column in zip(*rows, strict=True)
+        ]
+        moves = [builder.divide(x, warp) for x in pulled]
+        growth = []
+        for slope, row in zip(self.lift.log_warp, rows, strict=True):
+            products = [builder.multiply(x, v) for x, v in zip(row, moves, strict=True)]
+            rate = builder.linear((x, one) for x in products)
+            growth.append((builder.multiply(self._combine(builder, [(slope, one)]), rate), one))
+        return builder.tape([*moves, builder.multiply(warp, builder.linear(growth))])
+
+    def _combine(self, builder: Builder, pairs: Iterable[tuple[Any, Fraction]]) -> Register:
+        """Write ``sum c f`` for rational functions f of the weights; equal denominators once."""
+        parts: dict[_Terms, list[tuple[Register, Fraction]]] = {}
+        for function, factor in pairs:
+            top = [(self._monomial(builder, e), factor * c) for e, c in _terms(function.numerator)]
+            parts.setdefault(_terms(function.denominator), []).extend(top)
+        quotients = []
+        for below, numerator in parts.items():
+            bottom = [(self._monomial(builder, e), Fraction(c)) for e, c in below]
+            quotient = builder.divide(builder.linear(numerator), builder.linear(bottom))
+            quotients.append((quotient, Fraction(1)))
+        return builder.linear(quotients)
+
+    def _monomial(self, builder: Builder, exponents: Sequence[int]) -> Register:
+        product = builder.constant(Fraction(1))
+        for name, e in zip(self.parameterization.field.names, exponents, strict=True):
+            if e:
+                power = builder.power(builder.tree(parse_expression(name)), Fraction(e))
+                product = builder.multiply(product, power)
+        return product
+
+
+def _terms(polynomial: Any) -> _Terms:
+    """Return the terms of an integer polynomial of python-flint."""
+    pairs = zip(polynomial.monoms(), polynomial.coeffs(), strict=True)
+    return tuple((tuple(map(int, exponents)), int(c)) for exponents, c in pairs)

@@ -1,0 +1,201 @@
+"""Numbers from a derived Q: float64 arrays in NumPy, or any precision in mpmath.
+
+Both evaluate the printed form as it stands, names in the order of their definition.
+
+In float64 every result has a bound of its error: it is given where it is proved right to 1e-14,
+else decimals step in, and where these fail too it is nan. ``pytest -m sweep`` compares all
+functions of every proved model of the catalogue with 60 digits. Exceptions to 1e-14, where the
+true value is a normal double:
+
+* The inverse mirror map of a model for which no formula of it is found, of which the catalogue
+  has none: Newton's method in doubles, to 1e-9.
+* Q whose gradient is an integral (``a*b*c`` of three scalars), of which the catalogue has none
+  either: the results are those of an ODE or of a rule for integrals, without a bound.
+* Weight normalization with c_0 > 37 |v_0|: the slope exp(c_0^2/(2 |v_0|^2)) at the start is no
+  double, nor is any slope of Q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from derive.errors import InputError, NumericalError
+from derive.potential.piece import Piece
+from derive.records import Potential
+from numerics.evaluate.backend import Array, Backend, Float64, Multiprecision, exact
+from numerics.evaluate.balls.tiered import tiered
+from numerics.evaluate.coupled import Segment
+from numerics.evaluate.forms import (
+    ClosedForm,
+    Form,
+    ParametricForm,
+    has_form,
+    is_integral,
+    refuse,
+)
+from numerics.evaluate.lifted import LiftedForm
+from numerics.evaluate.numbers import read_number
+from numerics.evaluate.potential import Blocks, NumericPotential
+from numerics.evaluate.quadrature import Lift
+from numerics.evaluate.start import (
+    check_assumptions,
+    constants_of,
+    read_start,
+    specialize,
+    start_point,
+)
+
+_CHECK_DIGITS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class HighPrecision:
+    """Q at a start, in mpf of the given decimal digits and guard digits."""
+
+    digits: int
+    beta0: tuple[Fraction, ...]
+    blocks: Blocks = field(repr=False)
+
+    def value(self, beta: Sequence[Any]) -> Any:
+        """Return Q at d numbers, up to an additive constant; nan outside the domain."""
+        backend = Multiprecision(self.digits)
+        with backend.active():
+            return self.blocks.value(_points(beta, backend))[0]
+
+    def gradient(self, beta: Sequence[Any]) -> list[Any]:
+        """Return the d numbers grad Q; nan outside the domain."""
+        backend = Multiprecision(self.digits)
+        with backend.active():
+            return [g[0] for g in self.blocks.gradient(_points(beta, backend))]
+
+
+def _points(beta: Sequence[Any], backend: Multiprecision) -> list[Array]:
+    # Arrays of one number, as NumPy unpacks those of shape ().
+    return [backend.array([read_number(x, "beta")]) for x in beta]
+
+
+def lower(
+    potential: Potential, start: Mapping[str, Any], *, check: bool = True
+) -> NumericPotential:
+    """Return Q with numbers for its start symbols, in float64.
+
+    Args:
+        potential: a derived Q.
+        start: an integer, fraction, text such as "1/3", float or mpf for each start symbol.
+        check: whether grad Q = 0 at the start is tested, which tells wrong branches of roots.
+
+    Raises:
+        InputError: a symbol has no value, a name is unknown, or Q assumes another start.
+        NumericalError: there is no Q, it has no numeric form, or grad Q is not 0 at the start.
+    """
+    checked = high_precision(potential, start, _CHECK_DIGITS, check=check)
+    potential, start = _with_parameters(potential, start)
+    values = read_start(potential.parameterization, start)
+    blocks = _lowered(potential, values, Float64())
+    beta0 = tuple(float(b) for b in checked.beta0)
+    return NumericPotential(len(beta0), tuple(values.items()), beta0, blocks)
+
+
+def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
+    """Return the sum of Qs, each of coordinates of its own, in their order."""
+    parts: list[tuple[tuple[int, ...], Form]] = []
+    shift = 0
+    for q in potentials:
+        parts += [(tuple(shift + i for i in positions), f) for positions, f in q.blocks.parts]
+        shift += q.d
+    start = tuple(pair for q in potentials for pair in q.start)
+    beta0 = tuple(b for q in potentials for b in q.beta0)
+    return NumericPotential(shift, start, beta0, Blocks(tuple(parts), shift))
+
+
+def high_precision(
+    potential: Potential, start: Mapping[str, Any], digits: int, *, check: bool = True
+) -> HighPrecision:
+    """Return Q with numbers for its start symbols, in mpf.
+
+    Args:
+        potential: a derived Q.
+        start: as for :func:`lower`.
+        digits: decimal digits to work to.
+        check: whether grad Q = 0 at the start is tested, which tells wrong branches of roots.
+
+    Raises:
+        InputError, NumericalError: as :func:`lower` does.
+    """
+    if not potential.pieces:
+        raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
+    potential, start = _with_parameters(potential, start)
+    values = read_start(potential.parameterization, start)
+    check_assumptions(potential, values)
+    _, beta0 = start_point(potential.parameterization, values)
+    lowered = HighPrecision(digits, beta0, _lowered(potential, values, Multiprecision(digits)))
+    if check:
+        _check_start(lowered)
+    return lowered
+
+
+def _with_parameters(
+    potential: Potential, start: Mapping[str, Any]
+) -> tuple[Potential, Mapping[str, Any]]:
+    """Give the parameters of F their numbers."""
+    names = potential.parameterization.parameters
+    if not names:
+        return potential, start
+    if missing := [name for name in names if name not in start]:
+        raise InputError(f"the start gives no value for {', '.join(missing)}")
+    values = {name: read_number(start[name], f"the parameter {name}") for name in names}
+    rest = {name: value for name, value in start.items() if name not in names}
+    return specialize(potential, values), rest
+
+
+def _check_start(lowered: HighPrecision) -> None:
+    """Raise unless grad Q(beta_0) = 0, to the digits that a multiple root leaves."""
+    size = max(map(abs, lowered.gradient(lowered.beta0)))
+    if not size <= mpmath.mpf(10) ** (-lowered.digits // 5):
+        shown = mpmath.nstr(size, 3)
+        raise NumericalError(
+            f"the chosen branch of Q gives |grad Q| = {shown} at the start, where it must be 0"
+        )
+
+
+def _lowered(potential: Potential, values: Mapping[str, Fraction], backend: Backend) -> Blocks:
+    p = potential.parameterization
+    parts = []
+    with backend.active():
+        for outputs, piece in zip(p.blocks, potential.pieces, strict=True):
+            parts.append((outputs, _form(potential, outputs, piece, values, backend)))
+    if isinstance(backend, Float64):
+        forms = [tiered(potential, i, values, form) for i, (_, form) in enumerate(parts)]
+        parts = [(outputs, form) for (outputs, _), form in zip(parts, forms, strict=True)]
+    return Blocks(tuple(parts), p.d)
+
+
+def _form(
+    potential: Potential,
+    outputs: tuple[int, ...],
+    piece: Piece,
+    values: Mapping[str, Fraction],
+    backend: Backend,
+) -> Form:
+    if not has_form(piece):
+        raise refuse(piece)
+    p = potential.parameterization
+    block = p if len(p.blocks) == 1 else p.restrict(outputs)
+    weights, beta0 = start_point(block, values)
+    known = {name: backend.number(value) for name, value in values.items()}
+    constants = constants_of(piece, values)
+    known.update((name, backend.number(value)) for name, value in constants.items())
+    if piece.curve is not None:
+        ends = piece.curve.interval
+        low, high = (backend.number(exact(end, values).subs(constants)) for end in ends)
+        return ParametricForm(piece, known, (low, high), backend)
+    if piece.kind == "quadrature" and len(piece.betas) == 1:
+        return LiftedForm(Lift(block, weights, beta0[0]), backend)
+    if piece.lift is not None and is_integral(piece):
+        return LiftedForm(Segment(block, piece.lift, weights, beta0), backend)
+    return ClosedForm(piece, known, [backend.number(b) for b in beta0], backend)

@@ -1,0 +1,1 @@
+"""Q as the text of Python functions."""

@@ -1,0 +1,305 @@
+"""Q of one block as Python functions of balls: the text of formulas, one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.model.notation import factors_of
+from derive.potential.piece import Piece, Root
+from derive.regimes.coefficients import Coefficients, Unexpanded
+from numerics.evaluate.mirror import invert
+from numerics.evaluate.source.statements import NoSource, Statements, safe
+
+_NO_ROOTS: tuple[Root, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """The text of one function of the constants c and some balls."""
+
+    name: str
+    arguments: tuple[Symbol, ...]
+    roots: tuple[Root, ...]
+    results: tuple[Expr, ...]
+    equation: str
+
+    def text(self, constants: Mapping[str, str]) -> str:
+        """Return Python source."""
+        names = dict(constants)
+        names.update((s.name, safe(s.name)) for s in self.arguments)
+        arguments = ", ".join(names[s.name] for s in self.arguments)
+        lines = [f"def {self.name}(c, {arguments}):", f'    """Return {self.equation}."""']
+        writer = Statements(names)
+        for root in _needed(self.roots, self.results):
+            writer.define(root.symbol.name, safe(root.symbol.name), _root_parts(root))
+        shown = writer.shortened(self.results)
+        lines += [f"    {line}" for line in writer.lines]
+        return "\n".join([*lines, f"    return [{shown}]"])
+
+
+def _needed(roots: Sequence[Root], results: Sequence[Expr]) -> list[Root]:
+    """Return the roots that the results use, in order."""
+    wanted = {s for r in results for s in r.free_symbols}
+    found: list[Root] = []
+    for root in reversed(roots):
+        if root.symbol in wanted:
+            found.insert(0, root)
+            wanted |= root.polynomial.free_symbols | (root.explicit or root.symbol).free_symbols
+    return found
+
+
+def _root_parts(root: Root) -> tuple[str, Sequence[Expr]]:
+    """Return a function and its arguments."""
+    coefficients = sympy.Poly(root.polynomial, root.symbol).all_coeffs()[::-1]
+    if len(coefficients) == 2:
+        return "", [-coefficients[0] / coefficients[1]]
+    if root.from_above == 0:
+        return "largest_root", coefficients
+    if root.explicit is not None:
+        return "", [root.explicit]
+    raise NoSource(f"{root.symbol.name} is not the largest root of its polynomial")
+
+
+def closed_functions(piece: Piece) -> list[Function]:
+    """Return value, gradient, hessian and, where there are closed forms, inverse and ends."""
+    betas, roots = piece.betas, piece.roots
+    names = ", ".join(b.name for b in betas)
+    found = [
+        Function("gradient", betas, roots, piece.gradient, "dQ/dbeta"),
+        Function("hessian", betas, roots, hessian(piece), "d^2Q/dbeta^2, row by row"),
+    ]
+    if not piece.value.has(sympy.Integral):
+        value = Function("value", betas, roots, (piece.value,), f"Q({names}), up to a constant")
+        found.insert(0, value)
+    return [*found, *(f for f in (_inverse(piece), _divergence(piece), _walls(piece)) if f)]
+
+
+def _walls(piece: Piece) -> Function | None:
+    """Return what is 0 at the ends of the domain."""
+    if not piece.ends:
+        return None
+    (beta,) = piece.betas
+    walls = tuple(beta - end for end in piece.ends)
+    return Function("walls", (beta,), (), walls, "what has the sign that it has at the start")
+
+
+def _divergence(piece: Piece) -> Function | None:
+    """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0)`` for a Q with log b, as log b - log b0 is one.
+
+    What is linear in b then cancels before there are numbers.
+    """
+    (beta, *more), value = piece.betas, piece.value
+    b, b0 = sympy.Dummy("b", positive=True), sympy.Dummy("b0", positive=True)
+    value = sympy.expand(sympy.expand_log(value.subs(beta, b)))
+    logs = value.atoms(sympy.log)
+    if more or piece.roots or {log for log in logs if log.has(b)} != {sympy.log(b)}:
+        return None
+    from_b0 = value.subs(b, b0) + value.diff(b).subs(b, b0) * (b - b0)
+    change = {sympy.log(b): sympy.log(b / b0, evaluate=False) + sympy.log(b0)}
+    found = sympy.expand((value - from_b0).subs(change), log=False)
+    taken = {s.name for s in found.free_symbols}
+    name = next(n for n in (f"{beta}_{'_' * k}0" for k in range(99)) if n not in taken)
+    arguments = (beta, Symbol(name))
+    result = found.xreplace(dict(zip((b, b0), arguments, strict=True)))
+    equation = f"Q({beta}) - Q({name}) - Q'({name}) ({beta} - {name})"
+    return Function("divergence", arguments, (), (result,), equation)
+
+
+def curve_functions(piece: Piece) -> list[Function]:
+    """Return h, its slope and H of a parametric piece, in the distances of z from its ends."""
+    curve = piece.curve
+    assert curve is not None
+    z, (low, high) = curve.parameter, curve.interval
+    u, v = (Symbol(name) for name in ("from_high", "from_low"))
+    conjugate = -piece.value.subs(piece.betas[0], 0)
+
+    def written(expression: Expr) -> Expr:
+        return _by_distances(expression, z, ((high, -u), (low, v)))
+
+    arguments = (z, u, v)
+    slope = curve.beta.diff(z)
+    return [
+        Function("curve", arguments, (), (written(curve.beta),), "beta = h(z)"),
+        Function("slope", arguments, (), (written(slope),), "dh/dz"),
+        Function("conjugate", arguments, (), (written(conjugate),), "H(z)"),
+    ]
+
+
+def _by_distances(expression: Expr, z: Symbol, ends: Sequence[tuple[Expr, Expr]]) -> Expr:
+    """Write sums a + b z that vanish at an end of z as b times the distance from there."""
+
+    def change(node: Expr) -> Expr:
+        if not node.is_Add or not node.has(z):
+            return node
+        b = node.diff(z)
+        if b.has(z):
+            return node
+        for end, image in ends:
+            for part in end.args if isinstance(end, sympy.Min | sympy.Max) else (end,):
+                if part.is_finite is not False and _vanishes(node.subs(z, part)):
+                    return b * (image + _beyond(part, end))
+        return node
+
+    return expression.replace(lambda node: node.is_Add, change)
+
+
+def _beyond(part: Expr, end: Expr) -> Expr:
+    """Return end - part, without cancellation where they are the same."""
+    others = [part - other for other in end.args if other != part]
+    if isinstance(end, sympy.Min):
+        return -sympy.Max(0, *others)
+    return -sympy.Min(0, *others) if isinstance(end, sympy.Max) else sympy.S.Zero
+
+
+def _vanishes(expression: Expr) -> bool:
+    """Tell whether an expression is proved to be the zero function; False where it is not."""
+    powers = [p for p in expression.atoms(sympy.Pow) if not p.exp.is_Rational]
+    exponents = {s.name for p in powers for s in p.exp.free_symbols}
+    positive = {s.name for s in expression.free_symbols if s.is_positive}
+    try:
+        return Coefficients(positive, parameters=exponents).is_zero(expression)
+    except Unexpanded:
+        return False
+
+
+def hessian(piece: Piece) -> tuple[Expr, ...]:
+    """Return the entries of the Hessian, roots being differentiated by their equations."""
+    slopes: dict[tuple[Symbol, Symbol], Expr] = {}
+
+    def total(expression: Expr, b: Symbol) -> Expr:
+        parts = [expression.diff(s) * slope for (s, at), slope in slopes.items() if at == b]
+        return sympy.Add(expression.diff(b), *parts)
+
+    for root in piece.roots:
+        for b in piece.betas:
+            slopes[root.symbol, b] = -total(root.polynomial, b) / root.polynomial.diff(root.symbol)
+    # The derivative of log|u| is that of log u, and is found without signs so.
+    u = sympy.Wild("u")
+    slopes_of = [g.replace(sympy.log(sympy.Abs(u)), sympy.log(u)) for g in piece.gradient]
+    return tuple(total(g, b) for g in slopes_of for b in piece.betas)
+
+
+def _dual_names(d: int) -> list[str]:
+    return ["y"] if d == 1 else [f"y{i}" for i in range(1, d + 1)]
+
+
+def _inverse(piece: Piece) -> Function | None:
+    duals = tuple(map(Symbol, _dual_names(len(piece.betas))))
+    if not piece.roots and len(piece.betas) == 1:
+        image = invert(piece.gradient[0], piece.betas[0], duals[0])
+        solved = None if image is None else ((image,), _NO_ROOTS)
+    else:
+        solved = (
+            _solve_through_root(piece, duals)
+            or _solve_common_factor(piece, duals)
+            or _solve_terms(piece, duals)
+        )
+    if solved is None:
+        return None
+    return Function("inverse", duals, solved[1], solved[0], "the beta with grad Q(beta) = y")
+
+
+def _solve_through_root(
+    piece: Piece, duals: Sequence[Symbol]
+) -> tuple[tuple[Expr, ...], tuple[Root, ...]] | None:
+    """Solve ``phi(A) = y`` for the only root A, and its polynomial for the only beta."""
+    if len(piece.roots) != 1 or len(piece.betas) != 1 or piece.gradient[0].has(piece.betas[0]):
+        return None
+    (root,), (beta,) = piece.roots, piece.betas
+    value = invert(piece.gradient[0], root.symbol, duals[0])
+    rows = sympy.Poly(root.polynomial, beta).all_coeffs()
+    even = len(rows) == 3 and rows[1] == 0 and beta.is_nonnegative
+    if value is None or not (len(rows) == 2 or even):
+        return None
+    power = -rows[-1] / rows[0]
+    image = sympy.sqrt(power) if even else power
+    return (image.subs(root.symbol, value),), _NO_ROOTS
+
+
+def _solve_common_factor(
+    piece: Piece, duals: Sequence[Symbol]
+) -> tuple[tuple[Expr, ...], tuple[Root, ...]] | None:
+    """Solve ``c_i + beta_i phi(A) = y_i``, where A is the only root.
+
+    beta_i = (y_i - c_i)/phi in the polynomial of A leaves one for A alone.
+    """
+    if len(piece.roots) != 1:
+        return None
+    (root,), zeros = piece.roots, dict.fromkeys(piece.betas, 0)
+    shifts = [g.subs(zeros) for g in piece.gradient]
+    factors = {
+        sympy.cancel((g - c) / b)
+        for g, c, b in zip(piece.gradient, shifts, piece.betas, strict=True)
+    }
+    (phi, *rest) = factors
+    if rest or phi == 0 or phi.has(*piece.betas):
+        return None
+    images = tuple((y - c) / phi for y, c in zip(duals, shifts, strict=True))
+    at = root.polynomial.subs(dict(zip(piece.betas, images, strict=True)))
+    parts = factors_of(sympy.numer(sympy.together(sympy.expand(at))))
+    moving = [part for part in parts if part.has(*duals)]
+    if len(moving) != 1 or not moving[0].is_polynomial(root.symbol):
+        return None
+    return images, (Root(root.symbol, moving[0], None, root.branch, 0),)
+
+
+def _solve_terms(
+    piece: Piece, duals: Sequence[Symbol]
+) -> tuple[tuple[Expr, ...], tuple[Root, ...]] | None:
+    """Solve ``c_i + sum_k M_ik phi_k(A_k) = y_i`` for the roots A_k, or for beta without roots.
+
+    The polynomials of the roots, linear in beta, give beta then.
+    """
+    betas = piece.betas
+    unknowns = tuple(r.symbol for r in piece.roots) or betas
+    found = _terms(piece.gradient, unknowns)
+    if len(unknowns) != len(betas) or found is None:
+        return None
+    parts, matrix, rest = found
+    if matrix.has(*betas) or rest.has(*betas) or matrix.det() == 0:
+        return None
+    images = []
+    for unknown, part, value in zip(
+        unknowns, parts, matrix.LUsolve(sympy.Matrix(duals) - rest), strict=True
+    ):
+        image = invert(part, unknown, sympy.expand(value))
+        if image is None:
+            return None
+        images.append(image)
+    if not piece.roots:
+        return tuple(images), _NO_ROOTS
+    polynomials = [r.polynomial for r in piece.roots]
+    if any(sympy.Poly(f, *betas).total_degree() > 1 for f in polynomials):
+        return None
+    rows, right = sympy.linear_eq_to_matrix(polynomials, *betas)
+    if rows.det() == 0:
+        return None
+    at = dict(zip(unknowns, images, strict=True))
+    solved = (sympy.expand(sympy.cancel(b)) for b in rows.LUsolve(right))
+    return tuple(b.subs(at) for b in solved), _NO_ROOTS
+
+
+def _terms(
+    expressions: Sequence[Expr], unknowns: Sequence[Symbol]
+) -> tuple[list[Expr], sympy.Matrix, sympy.Matrix] | None:
+    """Write expressions as M phi + c, each phi_k a function of one unknown; None where not."""
+    n = len(unknowns)
+    parts: dict[Symbol, Expr] = {}
+    matrix, rest = sympy.zeros(len(expressions), n), sympy.zeros(len(expressions), 1)
+    for i, expression in enumerate(expressions):
+        for term in sympy.Add.make_args(sympy.expand(expression)):
+            inside = [u for u in unknowns if term.has(u)]
+            if len(inside) > 1:
+                return None
+            if not inside:
+                rest[i] += term
+                continue
+            factor, part = term.as_independent(*inside, as_Add=False)
+            if parts.setdefault(inside[0], part) != part:
+                return None
+            matrix[i, unknowns.index(inside[0])] += factor
+    return ([parts[u] for u in unknowns], matrix, rest) if len(parts) == n else None

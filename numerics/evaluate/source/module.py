@@ -1,0 +1,247 @@
+"""Python source of Q: one module that needs NumPy only."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+from derive.derivation import Derivation
+from derive.errors import NumericalError
+from derive.records import Potential
+from derive.vectors.potential import RadialPotential
+from numerics.evaluate.balls.curve import Curve
+from numerics.evaluate.balls.panels import Quadrature
+from numerics.evaluate.source.module_conditions import assumed_start
+from numerics.evaluate.source.program import Program, program
+from numerics.evaluate.source.statements import NoSource, parameter
+from numerics.evaluate.vectors.radial_program import ALONG, norm_symbol, radial_program
+
+_IMPORTS = {
+    "decimal": "import decimal",
+    "functools": "import functools",
+    "Callable": "collections.abc",
+    "Mapping": "collections.abc",
+    "Sequence": "collections.abc",
+    "dataclass": "dataclasses",
+    "Fraction": "fractions",
+    "comb": "math",
+    "MappingProxyType": "types",
+    "SimpleNamespace": "types",
+    "Any": "typing",
+    "TypeAlias": "typing",
+    "np": "import numpy as np",
+}
+_PUBLIC = (
+    ("Q", "beta", "value", "Return Q(beta), which is 0 at the start."),
+    ("gradient", "beta", "gradient", "Return grad Q(beta), the mirror map."),
+    ("hessian", "beta", "hessian", "{hessian}"),
+    ("inverse_mirror_map", "y", "inverse", "Return the beta with grad Q(beta) = y."),
+    ("bregman", "b, b0", "bregman", "Return Q(b) - Q(b0) - <grad Q(b0), b - b0>."),
+)
+
+
+def numpy_module(derivation: Derivation | Any) -> str:
+    """Return a module with Q, gradient, hessian, inverse_mirror_map and bregman.
+
+    Raises:
+        NumericalError: there is no Q, or its form needs more than elementary functions.
+    """
+    potential = derivation.potential
+    if isinstance(potential, RadialPotential):
+        return _radial_module(derivation.to_text(), potential)
+    if not potential.pieces:
+        raise NumericalError(f"there is no Q, {potential.finding.reason}")
+    try:
+        programs = [program(potential, i) for i in range(len(potential.pieces))]
+    except NoSource as reason:
+        raise NumericalError(f"Q has no NumPy module: {reason}") from None
+    assumed, conditions = assumed_start(potential.parameterization, potential.pieces)
+    body = [*_public(potential, programs), *assumed, *_formulas(programs)]
+    ends = ["balls/vectorized", *["balls/curve"] * any(x.kind is Curve for x in programs)]
+    docstring = _docstring(derivation.to_text(), _START, programs[0].names)
+    ends += ["conditions"] * bool(conditions)
+    engine = _engine(programs, body, ends)
+    return _written(docstring, body, engine, conditions + _blocks(programs))
+
+
+def _radial_module(text: str, potential: RadialPotential) -> str:
+    """Return a module for vectors of any dimension."""
+    if potential.piece is None:
+        raise NumericalError(f"there is no Q, {potential.finding.reason}")
+    try:
+        written = radial_program(potential)
+    except NoSource as reason:
+        raise NumericalError(f"Q has no NumPy module: {reason}") from None
+    names = [name for name, _ in written.functions if name != ALONG]
+    q = _call(written.kind.__name__, 1, names, "        ")
+    sign = potential.model.sign
+    parts = "".join(f"        {part},\n" for part in (q, f"_Block1.{ALONG}", sign))
+    block = f"_BLOCK = (\n    _Block1.constants,\n    Radial(\n{parts}    ),\n)"
+    vector = parameter(potential.model.start_vector)
+    model, norm = potential.model.reduced, norm_symbol(potential)
+    assumed, conditions = assumed_start(model, [potential.piece], vector, norm)
+    body = [*_public_radial(written, vector), *assumed, *_formulas([written])]
+    docstring = _docstring(text, _RADIAL_START, (*written.names, vector))
+    ends = ["balls/lengths", "vectors/radial_forms", *["conditions"] * bool(conditions)]
+    return _written(docstring, body, _engine([written], body, ends), conditions + block)
+
+
+def _engine(programs: Sequence[Program], body: Sequence[str], ends: Sequence[str]) -> list[str]:
+    """Return the statements that are the same in every module of its kind."""
+    rooted = any("largest_root" in part for part in body)
+    integral = any(x.kind is Quadrature for x in programs)
+    chosen = [
+        "balls/arithmetic",
+        "balls/elementary",
+        "balls/tiers",
+        *["balls/zeros"] * rooted,
+        *["balls/panels"] * integral,
+        *ends,
+    ]
+    return [part for name in chosen for part in _definitions(name)]
+
+
+def _written(docstring: str, body: Sequence[str], engine: Sequence[str], blocks: str) -> str:
+    code = "\n\n\n".join([*body, _HEADING, *engine, blocks])
+    return f'"""{docstring}"""\n\n{_imports(code)}\n\n\n{code}\n'
+
+
+_START = "The start, {}, is numbers, or arrays that fit one coordinate. "
+_RADIAL_START = (
+    "beta has shape (..., d), for any d of 2 or more. The start, {}, is numbers and, last, a "
+    "vector (d,). "
+)
+_HEADING = "# What follows is the same in every module: numbers with bounds of their errors."
+
+
+def _public(potential: Potential, programs: Sequence[Program]) -> list[str]:
+    """Return the texts of the public functions."""
+    names = programs[0].names
+    numbers = "".join(f", {name}" for name in names)
+    given = ", ".join(f'"{name}": {name}' for name in names)
+    check = f"    _check({', '.join(names)})\n"
+    single = potential.parameterization.d == 1
+    hessian = "Return d^2Q/dbeta^2." if single else "Return the Hessian of Q, (..., d, d)."
+    parts = []
+    for name, points, method, says in _PUBLIC:
+        if method == "inverse" and not all(_inverts(x) for x in programs):
+            continue
+        line = check + f"    return Vectorized(_BLOCKS, {{{given}}}).{method}({points})"
+        text = says.format(hessian=hessian)
+        parts.append(f'def {name}({points}{numbers}):\n    """{text}"""\n{line}')
+    return parts
+
+
+def _public_radial(written: Program, vector: str) -> list[str]:
+    """Return the texts of the public functions of a vector model."""
+    names = (*written.names, vector)
+    given = ", ".join(f'"{name}": {name}' for name in written.names)
+    product = ("hessian_product", "beta, vector", "hessian_product", "Return Hess Q(beta) vector.")
+    parts = []
+    for name, points, method, says in (*_PUBLIC, product):
+        if method == "inverse" and not _inverts(written):
+            continue
+        line = f"    _check({', '.join(names)})\n"
+        line += f"    q = VectorizedRadial(*_BLOCK, {{{given}}}, {vector})\n"
+        line += f"    return q.{method}({points})"
+        text = says.format(hessian="Return the Hessian of Q, (..., d, d).")
+        parts.append(f'def {name}({points}, {", ".join(names)}):\n    """{text}"""\n{line}')
+    return parts
+
+
+def _inverts(written: Program) -> bool:
+    return bool({"inverse", "curve"} & {name for name, _ in written.functions})
+
+
+def _formulas(programs: Sequence[Program]) -> list[str]:
+    """Return the texts of the formulas, in a class for each block of outputs."""
+    parts = []
+    for number, written in enumerate(programs, 1):
+        texts = [written.constants, *(text for _, text in written.functions)]
+        methods = "\n\n".join("@staticmethod\n" + text for text in texts)
+        body = textwrap.indent(methods, "    ")
+        parts.append(f'class _Block{number}:\n    """Formulas; c holds the start."""\n\n{body}')
+    return parts
+
+
+def _blocks(programs: Sequence[Program]) -> str:
+    lines = []
+    for number, written in enumerate(programs, 1):
+        names = [name for name, _ in written.functions]
+        kind = written.kind.__name__
+        lines += [
+            "    (",
+            f"        {written.outputs},",
+            f"        _Block{number}.constants,",
+            f"        {_call(kind, number, names, ' ' * 8)},",
+            "    ),",
+        ]
+    return "\n".join(["_BLOCKS: list[Any] = [", *lines, "]"])
+
+
+def _call(kind: str, number: int, names: Sequence[str], indent: str) -> str:
+    """Return a call with the formulas of a block, by name where there are many."""
+    if not {"divergence", "walls"} & set(names):
+        return f"{kind}({', '.join(f'_Block{number}.{name}' for name in names)})"
+    lines = "".join(f"{indent}    {name}=_Block{number}.{name},\n" for name in names)
+    return f"{kind}(\n{lines}{indent})"
+
+
+def _docstring(text: str, start: str, names: Sequence[str]) -> str:
+    """Return what a derivation says of F, its laws and Q, and how to read the functions."""
+    kept = ("Parameterization", "Conserved", "Implicit")
+    sections = [part for part in text.split("\n\n") if part.startswith(kept)]
+    start = start.format(", ".join(names))
+    told = (
+        "Units: beta has those of F, and Q is defined up to a positive factor, here so that "
+        "Q = 0 at the start. Every result has a running error bound below 1e-14, relative, where "
+        "it is a normal double, or is nan: decimals step in where doubles lose too much."
+    )
+    note = textwrap.fill((start if names else "") + told, 95)
+    title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
+    return "\n\n".join([title, *sections, note]).replace("\\", "/") + "\n"
+
+
+def _definitions(name: str) -> list[str]:
+    """Return the statements of a module of numerics, without its imports and docstring."""
+    source = resources.files("numerics.evaluate").joinpath(f"{name}.py").read_text(encoding="utf-8")
+    lines = source.splitlines()
+    parts: list[str] = []
+    previous = 0
+    for node in ast.parse(source).body:
+        end = node.end_lineno or node.lineno
+        docstring = isinstance(node, ast.Expr) and not parts
+        if not isinstance(node, ast.Import | ast.ImportFrom) and not docstring:
+            parts.append("\n".join(lines[previous:end]).strip("\n"))
+        previous = end
+    return _grouped(parts)
+
+
+def _grouped(parts: Sequence[str]) -> list[str]:
+    """Join assignments that follow each other."""
+    found: list[str] = []
+    for part in parts:
+        plain = not part.startswith(("def ", "class ", "@"))
+        if found and plain and not found[-1].startswith(("def ", "class ", "@")):
+            found[-1] += "\n" + part
+        else:
+            found.append(part)
+    return found
+
+
+def _imports(code: str) -> str:
+    """Return the imports that the code uses, in their usual order."""
+    used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    plain = [line for name, line in _IMPORTS.items() if name in used and " " in line]
+    origins: dict[str, list[str]] = {}
+    for name, origin in _IMPORTS.items():
+        if name in used and " " not in origin:
+            origins.setdefault(origin, []).append(name)
+    froms = [f"from {origin} import {', '.join(names)}" for origin, names in origins.items()]
+    standard = [line for line in plain if "numpy" not in line]
+    return "\n".join(
+        ["from __future__ import annotations", "", *standard, *froms, "", "import numpy as np"]
+    )

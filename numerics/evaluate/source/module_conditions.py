@@ -1,0 +1,96 @@
+"""Python source of what refuses a start that Q was not derived for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from sympy import Expr, Mul, Symbol, expand, fraction, together
+
+from derive.language import to_sympy
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Piece
+from numerics.evaluate.source.statements import Statements, parameter
+from numerics.evaluate.start import sign_condition
+
+_LONGEST = 50
+
+
+def assumed_start(
+    p: Parameterization, pieces: Sequence[Piece], vector: str = "", norm: str | None = None
+) -> tuple[list[str], str]:
+    """Return the texts of what refuses a start that a branch of Q was not derived for.
+
+    Signs of short polynomials are tested as they read, others by balls, in a list of their own.
+    A vector is tested by its length, which is the start symbol *norm* or what the start says.
+    """
+    names = {name: parameter(name) for name in (*p.parameters, *p.start_symbols)}
+    given = [given for name, given in names.items() if name != norm]
+    tests = [f"{names[name]} > 0" for name in p.positive if name in names]
+    formulas: dict[str, str] = {}
+    conditions = []
+    for condition in dict.fromkeys(_conditions(pieces, names)):
+        test = _polynomial_test(*condition, names)
+        if test is not None and len(test) <= _LONGEST:
+            tests.append(test)
+            continue
+        name = f"_condition{len(formulas) + 1}"
+        formulas[name] = _condition_text(name, condition[0], names)
+        shown = f"{condition[0]} {condition[1]} 0"
+        shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
+        holds = "positive" if condition[1] == ">" else "not_zero"
+        conditions.append(f'    (\n        "{shown}",\n        {holds},\n        {name},\n    ),')
+    lines = [f"def _check({', '.join([*given, *[vector] * bool(vector)])}):"]
+    lines.append('    """Raise ValueError for a start that Q was not derived for."""')
+    if norm is not None:
+        lines.append(f"    {names[norm]} = np.linalg.norm({vector})")
+    elif vector:
+        length = _renamed(to_sympy(dict(p.start)[p.weights[-1]]), names)
+        lines.append(
+            f"    if not abs(np.linalg.norm({vector}) - abs({length})) <= 1e-12 * abs({length}):"
+        )
+        lines.append(
+            f'        raise ValueError("{vector} does not have the length that Q assumes")'
+        )
+    for test in dict.fromkeys(tests):
+        lines.append(f"    if not np.all({test}):")
+        lines.append(f'        raise ValueError("Q was derived for {test}: derive again")')
+    if conditions:
+        start = ", ".join(f'"{name}": {name}' for name in names.values())
+        lines.append(f"    require(_CONDITIONS, {{{start}}})")
+        listed = "\n".join(["_CONDITIONS: list[Any] = [", *conditions, "]"])
+        return ["\n".join(lines), *formulas.values()], f"{listed}\n"
+    return ["\n".join(lines)], ""
+
+
+def _conditions(pieces: Sequence[Piece], names: Mapping[str, str]) -> Iterator[tuple[Expr, str]]:
+    """Yield what must be > 0, or != 0, in start symbols."""
+    for piece in pieces:
+        for text in piece.assumptions:
+            found = sign_condition(text, piece)
+            if found and _named(found[0], names):
+                yield found
+
+
+def _polynomial_test(left: Expr, sign: str, names: Mapping[str, str]) -> str | None:
+    """Return the text of a test; None for what is not rational."""
+    if not left.is_rational_function():
+        return None
+    product = expand(Mul(*fraction(together(_renamed(left, names)))))
+    spaced = re.sub(r"(?<!\*)([*/])(?!\*)", r" \1 ", str(product))
+    return f"{spaced} {sign} 0"
+
+
+def _renamed(expression: Expr, names: Mapping[str, str]) -> Expr:
+    return expression.subs({s: Symbol(names[s.name]) for s in expression.free_symbols})
+
+
+def _condition_text(name: str, expression: Expr, names: Mapping[str, str]) -> str:
+    writer = Statements({symbol: f"c.{given}" for symbol, given in names.items()})
+    shown = writer.shortened([expression])
+    lines = [f"def {name}(c):", *(f"    {line}" for line in writer.lines)]
+    return "\n".join([*lines, f"    return [{shown}]"])
+
+
+def _named(expression: Expr, names: Mapping[str, str]) -> bool:
+    return all(s.name in names for s in expression.free_symbols)

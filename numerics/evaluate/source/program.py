@@ -1,0 +1,120 @@
+"""Q as Python functions with error bounds: their text, and the functions that it defines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from derive.language import to_sympy
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Piece
+from derive.records import Potential
+from numerics.evaluate.balls.curve import Curve
+from numerics.evaluate.balls.elementary import FUNCTIONS
+from numerics.evaluate.balls.panels import Quadrature
+from numerics.evaluate.balls.tiers import Closed
+from numerics.evaluate.balls.zeros import largest_root
+from numerics.evaluate.source.functions import closed_functions, curve_functions
+from numerics.evaluate.source.statements import NoSource, Statements, parameter, safe
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Q on one block.
+
+    Attributes:
+        outputs: which outputs, counted from 0.
+        names: the start symbols, as parameters of Python functions, in order.
+        constants: the text of the function that adds the constants of the start.
+        functions: the texts of the formulas, by name.
+    """
+
+    outputs: tuple[int, ...]
+    names: tuple[str, ...]
+    constants: str
+    functions: tuple[tuple[str, str], ...]
+
+    def load(self) -> tuple[Callable[[Any], None], Closed | Curve]:
+        """Return the function for the constants, and Q."""
+        space = self.space()
+        return space["constants"], self.form([name for name, _ in self.functions], space)
+
+    def space(self, **more: Any) -> dict[str, Any]:
+        """Return the functions by name, in the company of those that they use."""
+        space = {**FUNCTIONS, "largest_root": largest_root, "Fraction": Fraction, **more}
+        for text in (self.constants, *(text for _, text in self.functions)):
+            exec(compile(text, "<formula of Q>", "exec"), space)
+        return space
+
+    @property
+    def kind(self) -> type[Any]:
+        """The class that the functions belong to."""
+        names = dict(self.functions)
+        return Curve if "curve" in names else Closed if "value" in names else Quadrature
+
+    def form(self, names: Sequence[str], space: Mapping[str, Any]) -> Any:
+        """Return Q with the functions of these names."""
+        return self.kind(**{name: space[name] for name in names})
+
+
+def program(potential: Potential, block: int) -> Program:
+    """Write the functions of one block.
+
+    Raises:
+        NoSource: the form of Q needs something that has no bounds here.
+    """
+    p, piece = potential.parameterization, potential.pieces[block]
+    check_formula(piece)
+    names = (*p.parameters, *p.start_symbols)
+    known = {name: f"c.{parameter(name)}" for name in names}
+    outputs = p.blocks[block]
+    origin = start_outputs(p, outputs)
+    text = _constants(piece, origin, known)
+    known.update((s.name, f"c.{safe(s.name)}") for s, _ in piece.constants)
+    written = closed_functions(piece) if piece.curve is None else curve_functions(piece)
+    functions = [(f.name, f.text(known)) for f in written]
+    return Program(outputs, tuple(map(parameter, names)), text, tuple(functions))
+
+
+def check_formula(piece: Piece) -> None:
+    """Raise NoSource where grad Q has no formula in beta."""
+    for slope in piece.gradient:
+        if slope.has(sympy.Integral):
+            raise NoSource("its gradient is an integral, of which no closed form was found")
+        if unknown := sorted(str(f.func) for f in slope.atoms(AppliedUndef)):
+            raise NoSource(f"its gradient is {unknown[0]}, known along a curve in the weights only")
+
+
+def start_outputs(p: Parameterization, outputs: Sequence[int]) -> list[Expr]:
+    """Return F(w_0) in start symbols."""
+    images = {name: to_sympy(tree) for name, tree in p.start}
+    found = []
+    for i in outputs:
+        tree = to_sympy(p.trees[i])
+        values = {s: images[s.name] for s in tree.free_symbols if s.name in images}
+        found.append(tree.subs(values, simultaneous=True))
+    return found
+
+
+def _constants(piece: Piece, origin: Sequence[Expr], names: dict[str, str]) -> str:
+    writer = Statements(names)
+    for symbol, value in piece.constants:
+        if all(s.name in writer.names for s in value.free_symbols):
+            writer.define(symbol.name, f"c.{safe(symbol.name)}", ("", [value]))
+    if piece.curve is not None:
+        rate = piece.gradient[0] / piece.curve.parameter
+        given = zip(("rate", "low", "high"), (rate, *piece.curve.interval), strict=True)
+        for name, value in given:
+            if value.is_finite is False:
+                writer.lines.append(f"c.{name} = None")
+            else:
+                writer.define(f"{name} of z", f"c.{name}", ("", [value]))
+    writer.lines.append(f"c.origin = [{writer.shortened(origin)}]")
+    lines = ["def constants(c):", '    """Add what depends on the start alone."""']
+    return "\n".join([*lines, *(f"    {line}" for line in writer.lines)])

@@ -1,0 +1,163 @@
+"""The text of expressions as Python source: assignments to balls, none too long for a line."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import keyword
+import re
+from collections.abc import Mapping, Sequence
+
+import sympy
+from sympy import Expr, Rational, Symbol
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.str import StrPrinter
+
+from numerics.evaluate.balls.elementary import FUNCTIONS
+
+_LINE = 76
+_SIMPLE_POWER = re.compile(r"(?<![\w.)\]])([\w.]+) \*\* (\w+)(?![\w.(])")  # as formatters write it
+_ARGUMENTS = {
+    *("beta", "y", "b", "b0", "Vectorized", "origin", "rate", "low", "high"),
+    *("slope", "vector", "VectorizedRadial"),
+}
+_TAKEN = {*FUNCTIONS, *keyword.kwlist, "c", "np", "abs", "largest_root", "Fraction"}
+
+
+class NoSource(ValueError):
+    """The form cannot be written with the functions at hand."""
+
+
+def safe(name: str) -> str:
+    """Return a name that Python and the formulas leave free."""
+    if not name.isidentifier():
+        raise NoSource(f"{name} is no name of Python")
+    return name + "_" if name in _TAKEN else name
+
+
+def parameter(name: str) -> str:
+    """Return a name for a number of the start, which is an argument of the public functions."""
+    return safe(name) + "_" if name in _ARGUMENTS else safe(name)
+
+
+class _Printer(StrPrinter):  # type: ignore[misc]
+    """Prints exact numbers as such, and powers by the functions for balls."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def _print_Symbol(self, expr: Symbol) -> str:
+        return self._names[expr.name]
+
+    _print_Dummy = _print_Symbol
+
+    def _print_Rational(self, expr: Rational) -> str:
+        return f"Fraction({expr.p}, {expr.q})"
+
+    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
+        base, exponent = expr.as_base_exp()
+        if exponent.is_negative and exponent.is_Rational:
+            below = self.parenthesize(base**-exponent, PRECEDENCE["Pow"])
+            return f"1/{below}"
+        if exponent.is_Integer:
+            return f"{self.parenthesize(base, PRECEDENCE['Pow'])}**{exponent}"
+        if exponent.is_Rational and exponent.q == 2:
+            root = f"sqrt({self._ball(base)})"
+            return root if exponent.p == 1 else f"{root}**{exponent.p}"
+        return f"power({self._ball(base)}, {self._print(exponent)})"
+
+    def _print_Function(self, expr: Expr) -> str:
+        name = type(expr).__name__
+        if name not in FUNCTIONS:
+            raise NoSource(f"{name} has no form with error bounds")
+        return f"{name}({self._ball(expr.args[0])})"
+
+    def _ball(self, expr: Expr) -> str:
+        """Print what a function takes: a number as a ball."""
+        text: str = self._print(expr)
+        return f"c.of({text})" if expr.is_Rational else text
+
+    def _print_Abs(self, expr: Expr) -> str:
+        return f"abs({self._print(expr.args[0])})"
+
+    def _print_LatticeOp(self, expr: Expr) -> str:
+        name = {sympy.Min: "minimum", sympy.Max: "maximum"}[expr.func]
+        first, *others = (self._ball(a) for a in sympy.ordered(expr.args))
+        return functools.reduce(lambda text, other: f"{name}({text}, {other})", others, first)
+
+    def emptyPrinter(self, expr: Expr) -> str:
+        raise NoSource(f"{type(expr).__name__} has no form with error bounds")
+
+    _print_Integral = _print_Exp1 = _print_Pi = _print_ImaginaryUnit = emptyPrinter
+
+
+def print_expression(expression: Expr, names: Mapping[str, str]) -> str:
+    """Return Python source; *names* are those of the symbols there."""
+    tree = _Negations().visit(ast.parse(_Printer(names).doprint(expression), mode="eval"))
+    return _SIMPLE_POWER.sub(r"\1**\2", ast.unparse(tree).replace("_minus(", "-("))
+
+
+class _Negations(ast.NodeTransformer):
+    """Marks ``-(x**n)``, so that it keeps its brackets, as formatters want them."""
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        power = isinstance(node.operand, ast.BinOp) and isinstance(node.operand.op, ast.Pow)
+        return ast.Call(ast.Name("_minus"), [node.operand], []) if power else node
+
+
+class Statements:
+    """Assignments in order, none too long for a line."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        """Begin with the names of the symbols at hand."""
+        self.names, self.lines = dict(names), list[str]()
+        self._symbols = (Symbol(f"x{i}") for i in range(10**6))
+
+    def define(self, name: str, target: str, call: tuple[str, Sequence[Expr]]) -> None:
+        """Assign a function of expressions, or one expression."""
+        function, arguments = call
+        shown = self.shortened(arguments)
+        self.lines.append(f"{target} = {function}({shown})" if function else f"{target} = {shown}")
+        self.names[name] = target
+
+    def shortened(self, expressions: Sequence[Expr]) -> str:
+        """Return the expressions, after assignments of what they share and of long parts."""
+        shared: list[tuple[Symbol, Expr]] = []
+        if len(expressions) > 1:
+            shared, expressions = sympy.cse(expressions, symbols=self._symbols, order="none")
+        for symbol, value in shared:
+            self._assign(symbol, value)
+        room = _LINE
+        while len(shown := ", ".join(map(self._printed, expressions))) > _LINE and room > 10:
+            room = room * 2 // 3
+            expressions = [self._shorter(e, room) for e in expressions]
+        return shown
+
+    def _assign(self, symbol: Symbol, value: Expr) -> None:
+        shown = self._printed(self._shorter(value, _LINE))
+        self.names[symbol.name] = symbol.name
+        self.lines.append(f"{symbol.name} = {shown}")
+
+    def _shorter(self, expression: Expr, room: int) -> Expr:
+        """Return the expression with names for its parts, at most *room* characters long."""
+        while len(self._printed(expression)) > room:
+            parts = [a for a in expression.args if not a.is_Atom]
+            if not parts:
+                break
+            longest = max(parts, key=lambda a: len(self._printed(a)))
+            if len(parts) == 1 and len(self._printed(longest)) > room:
+                expression = expression.func(
+                    *(self._shorter(a, room) if a is longest else a for a in expression.args)
+                )
+                if expression.args and len(self._printed(expression)) <= room:
+                    break
+                longest = max(expression.args, key=lambda a: len(self._printed(a)))
+            symbol = next(self._symbols)
+            self._assign(symbol, longest)
+            expression = expression.xreplace({longest: symbol})
+        return expression
+
+    def _printed(self, expression: Expr) -> str:
+        return print_expression(expression, self.names)

@@ -1,0 +1,212 @@
+"""Numbers for the start symbols, and whether they fit what a form of Q assumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from sympy import Rational
+
+from derive.errors import DegenerateStart, InputError, LanguageError, NumericalError
+from derive.exact.balls import Unbounded, evaluate_any, fraction, values_of
+from derive.language import bind, parse_expression, to_sympy
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Piece
+from derive.records import Potential
+from numerics.evaluate.backend import exact
+from numerics.evaluate.numbers import read_number
+
+_BITS = 4096
+"""Working precision of start values that are not rational."""
+
+
+def read_start(p: Parameterization, start: Mapping[str, Any]) -> dict[str, Fraction]:
+    """Return the exact value of every start symbol.
+
+    Raises:
+        InputError: a symbol has no value, a name is unknown, or a value is no number.
+    """
+    names = p.start_symbols
+    if unknown := [str(name) for name in start if name not in names]:
+        known = ", ".join(names) or "none"
+        raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {known}")
+    if missing := [name for name in names if name not in start]:
+        raise InputError(f"the start gives no value for {', '.join(missing)}")
+    return {name: read_number(start[name], f"the start symbol {name}") for name in names}
+
+
+def start_point(
+    p: Parameterization, values: Mapping[str, Fraction]
+) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """Return the weights w_0 and the outputs F(w_0); DegenerateStart at a pole.
+
+    They are exact where they are rational, else right to more than a thousand digits.
+    """
+    try:
+        known = values_of(p.start_field, {name: values[name] for name in p.start_symbols}, _BITS)
+        weights = tuple(fraction(evaluate_any(w, known, _BITS)) for w in p.w0)
+        return weights, outputs_at(p, weights)
+    except (ZeroDivisionError, Unbounded):
+        raise DegenerateStart(
+            "F is undefined at that start: choose a start off its poles"
+        ) from None
+
+
+def outputs_at(p: Parameterization, weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """Return F(w), exact where it is rational; ZeroDivisionError or Unbounded at a pole."""
+    at = values_of(p.field, dict(zip(p.weights, weights, strict=True)), _BITS)
+    return tuple(fraction(evaluate_any(f, at, _BITS)) for f in p.F)
+
+
+def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potential:
+    """Return Q with numbers for the parameters of F."""
+    p = potential.parameterization
+    trees = [bind(tree, values) for tree in p.trees]
+    start = {w: bind(tree, values) for w, tree in p.start}
+    positive = [name for name in p.positive if name not in values]
+    bound = Parameterization(trees, p.weights, start, positive, p.labels)
+
+    def at(expression: Any) -> Any:
+        named = {s: values[s.name] for s in expression.free_symbols if s.name in values}
+        return expression.subs({s: Rational(v.numerator, v.denominator) for s, v in named.items()})
+
+    pieces = []
+    for piece in potential.pieces:
+        if piece.lift is not None:
+            raise NumericalError("Q is an integral here: give the parameters numbers in F itself")
+        curve = piece.curve
+        if curve is not None:
+            low, high = curve.interval
+            curve = replace(curve, beta=at(curve.beta), interval=(at(low), at(high)))
+        roots = [
+            replace(r, polynomial=at(r.polynomial), explicit=r.explicit and at(r.explicit))
+            for r in piece.roots
+        ]
+        bound_piece = replace(
+            piece,
+            value=at(piece.value),
+            gradient=tuple(at(g) for g in piece.gradient),
+            constants=tuple((s, at(v)) for s, v in piece.constants),
+            roots=tuple(roots),
+            curve=curve,
+            kernel=None if piece.kernel is None else at(piece.kernel),
+            abbreviations=tuple((s, at(v)) for s, v in piece.abbreviations),
+            ends=tuple(map(at, piece.ends)),
+        )
+        pieces.append(bound_piece)
+    return replace(potential, parameterization=bound, pieces=tuple(pieces))
+
+
+def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Any]:
+    """Return SymPy numbers for the named constants of a piece, in order.
+
+    Names that depend on beta abbreviate the integrand of a quadrature, and are left out.
+    """
+    found: dict[str, Any] = {}
+    for symbol, value in piece.constants:
+        number = exact(value, values)
+        known = {s: found[s.name] for s in number.free_symbols if s.name in found}
+        number = number.subs(known)
+        if not number.free_symbols:
+            found[symbol.name] = number
+    return found
+
+
+def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> None:
+    """Raise InputError for a start that a branch of Q was not derived for.
+
+    Assumptions of the form ``expression > 0`` and ``expression != 0`` are tested, and the start
+    symbols and weights declared positive.
+    """
+    failed = [f"{name} > 0" for name, x in _declared(potential.parameterization, values) if x <= 0]
+    for piece in potential.pieces:
+        constants = constants_of(piece, values)
+        failed += [a for a in piece.assumptions if _holds(a, values, constants) is False]
+    if failed:
+        shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+        text = f"Q was derived for {failed[0]}, which fails at {shown}"
+        raise InputError(f"{text}: derive again with that start")
+
+
+def _declared(
+    p: Parameterization, values: Mapping[str, Fraction]
+) -> Iterator[tuple[str, Fraction]]:
+    """Yield what was declared positive, with its value: start symbols, and starts of weights."""
+    for name in p.positive:
+        if name in values:
+            yield name, values[name]
+        elif name in p.weights:
+            yield name, start_point(p, values)[0][p.weights.index(name)]
+
+
+def _holds(
+    assumption: str, values: Mapping[str, Fraction], constants: Mapping[str, Any]
+) -> bool | None:
+    """Tell whether ``expression > 0``, or ``!= 0``, holds; None for what has another form."""
+    condition = _condition(assumption)
+    if condition is None:
+        return None
+    number = exact(condition[0], values)
+    number = number.subs({s: constants[s.name] for s in number.free_symbols if s.name in constants})
+    if number.free_symbols:
+        return None
+    # At a pole, or below an even root, there is no sign.
+    known = number.is_extended_real is not False and number.is_finite is not False
+    return known and bool(number > 0 if condition[1] == ">" else abs(number) > 0)
+
+
+def _condition(assumption: str) -> tuple[Any, str] | None:
+    """Return the expression, and ``>`` or ``!=``, of one that is compared with 0."""
+    sign = "!=" if assumption.endswith(" != 0") else ">"
+    left, separator, right = assumption.rpartition(f" {sign} ")
+    if not separator or right != "0":
+        return None
+    try:
+        return to_sympy(parse_expression(left.replace("^", "**"))), sign
+    except LanguageError:
+        return None
+
+
+def sign_condition(assumption: str, piece: Piece) -> tuple[Any, str] | None:
+    """Return the expression in start symbols, and ``>`` or ``!=``; None for another form."""
+    found = _condition(assumption)
+    if found is None:
+        return None
+    expression, sign = found
+    for symbol, value in reversed(piece.constants):
+        named = {s: value for s in expression.free_symbols if s.name == symbol.name}
+        expression = expression.subs(named)
+    return expression, sign
+
+
+def kept_signs(piece: Piece) -> tuple[str, ...]:
+    """Return the functions of the weights that are assumed to keep their sign along the flow."""
+    marker = " keeps its sign along the flow"
+    return tuple(
+        text.partition(marker)[0].replace("^", "**") for text in piece.assumptions if marker in text
+    )
+
+
+def broken_signs(
+    potential: Potential, begin: Mapping[str, Any], end: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return those of :func:`kept_signs` that differ in sign between two points."""
+    broken = []
+    for text in dict.fromkeys(t for piece in potential.pieces for t in kept_signs(piece)):
+        try:
+            expression = to_sympy(parse_expression(text))
+        except LanguageError:
+            continue  # in words
+        first, last = (
+            _signed(expression.subs({s: point[s.name] for s in expression.free_symbols}))
+            for point in (begin, end)
+        )
+        if first * last <= 0:
+            broken.append(text)
+    return tuple(broken)
+
+
+def _signed(number: Any) -> int:
+    return int(bool(number > 0)) - int(bool(number < 0))

@@ -1,0 +1,1 @@
+"""Q of vectors of open dimension in numbers."""

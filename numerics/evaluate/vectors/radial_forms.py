@@ -1,0 +1,193 @@
+"""``Q(beta) = q(|beta|) - slope <u_0, beta>`` in R^d from formulas of q: balls of shape (n, d)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, tighter
+from numerics.evaluate.balls.lengths import column, dot, length, total, unit
+from numerics.evaluate.balls.tiers import Closed, Constants, Formula, Start, evaluate
+
+Polar: TypeAlias = tuple[Ball, Ball]
+"""A length and a direction."""
+Ray: TypeAlias = Callable[[Constants, Ball, Ball, Ball], Ball]
+
+
+def _polar(b: Ball) -> Polar:
+    size = length(b)
+    return size, unit(b, size)
+
+
+class Radial:
+    """Q from q, where ``Hess Q = T I + (R - T) beta beta^T/s^2``, T = q'(s)/s, R = q''(s).
+
+    The constants c hold u_0 as ``vector`` (1, d), s_0 as ``origin[0]``, and ``slope``.
+
+    Attributes:
+        q: the formulas of q, functions of s = |beta|.
+        tangential: T.
+        sign: that of <beta_0, u_0>.
+    """
+
+    def __init__(self, q: Closed, tangential: Formula, sign: int) -> None:
+        """Keep the formulas."""
+        self.q, self.tangential, self.sign = q, tangential, sign
+
+    def value_forms(self) -> list[Formula]:
+        """Return forms of ``Q(beta) - Q(beta_0)``, a divergence as grad Q(beta_0) = 0."""
+        return [
+            lambda c, b, a=a: self._bregman(c, b, _polar(b), *self._origin(c), a)
+            for a in self._rays()
+        ]
+
+    def gradient_forms(self) -> list[Formula]:
+        """Return forms of grad Q."""
+        return [self._gradient]
+
+    def spectrum_forms(self) -> list[Formula]:
+        """Return forms of T and R, the eigenvalues of the Hessian across and along beta."""
+        return [lambda c, b: self._spectrum(c, length(b))]
+
+    def product_forms(self) -> list[Formula]:
+        """Return forms of ``Hess Q(beta) x``."""
+        return [self._product]
+
+    def hessian_forms(self) -> list[Formula]:
+        """Return forms of the Hessian, (n, d, d)."""
+        return [self._hessian]
+
+    def inverse_forms(self) -> list[Formula]:
+        """Return forms of the inverse of grad Q; none where that of q' is not known."""
+        return [] if self.q.inverse is None else [self._inverse]
+
+    def bregman_forms(self) -> list[Formula]:
+        """Return forms of ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``."""
+        return [
+            lambda c, b, b0, a=a: self._bregman(c, b, _polar(b), b0, _polar(b0), a)
+            for a in self._rays()
+        ]
+
+    def _rays(self) -> list[Ray]:
+        """Return forms of the divergence of q from s_0 to s, functions of c, s, s_0, s - s_0."""
+        return [
+            *(lambda c, s, s0, _, f=f: f(c, s, s0)[0] for f in self.q.difference_forms()),
+            lambda c, _, s0, step: self.q.segment(c, [s0], [step]),
+        ]
+
+    def _origin(self, c: Constants) -> tuple[Ball, Polar]:
+        """Return beta_0, its length, which is known better than from its entries, and direction."""
+        vector: Ball = c.vector
+        s0: Ball = c.origin[0]
+        e0 = unit(vector, length(vector)) * self.sign
+        return e0 * s0, (s0, e0)
+
+    def _gradient(self, c: Constants, b: Ball) -> Sequence[Ball]:
+        (T,) = self.tangential(c, length(b))
+        return [column(b.of(T)) * b - c.slope * c.vector]
+
+    def _spectrum(self, c: Constants, s: Ball) -> list[Ball]:
+        return [s.of(x) for x in (*self.tangential(c, s), *self.q.hessian(c, s))]
+
+    def _product(self, c: Constants, b: Ball, x: Ball) -> Sequence[Ball]:
+        s = length(b)
+        T, R = self._spectrum(c, s)
+        e = unit(b, s)
+        return [column(T) * x + column((R - T) * dot(e, x)) * e]
+
+    def _hessian(self, c: Constants, b: Ball) -> Sequence[Ball]:
+        s = length(b)
+        T, R = (column(column(x)) for x in self._spectrum(c, s))
+        e, identity = unit(b, s), np.eye(b.v.shape[-1])
+        rows = type(b)(np.swapaxes(column(e).v, -1, -2), np.swapaxes(column(e).d, -1, -2))
+        outer = column(e) * rows
+        return [T * (b.of(identity) - outer) + R * outer]
+
+    def _inverse(self, c: Constants, y: Ball) -> Sequence[Ball]:
+        assert self.q.inverse is not None
+        dual = y + c.slope * c.vector
+        size = length(dual)
+        (s,) = self.q.inverse(c, size)
+        return [column(y.of(s)) * unit(dual, size)]
+
+    def _bregman(
+        self, c: Constants, b: Ball, at: Polar, b0: Ball, at0: Polar, along: Ray
+    ) -> Sequence[Ball]:
+        """Return what q gives along the ray, and ``q'(s0) s |e - e0|^2/2`` of directions e.
+
+        Neither part is negative. |e - e0|^2/2 is 1 - <e, e0>.
+        """
+        (s, e), (s0, e0) = at, at0
+        step = tighter(dot(b - b0, unit(b + b0, s + s0)), s - s0)
+        turn = e - e0
+        (slope,) = self.q.gradient(c, s0)
+        across = b.of(slope) * s * total(turn * turn) * b.of(Fraction(1, 2))
+        across = across.outside((s0.v == 0) & (b.of(slope).v != 0), False)
+        found = across + along(c, s, s0, step)
+        if np.any(b.d != 0) or np.any(b0.d != 0):
+            return [found]
+        same = np.all(np.asarray(b.v == b0.v, dtype=bool), axis=-1)
+        return [type(b)(*(np.where(same, b.zero, x) for x in (found.v, found.d)))]
+
+
+class VectorizedRadial:
+    """Q on beta of shape (..., d)."""
+
+    def __init__(
+        self,
+        constants: Any,
+        q: Radial,
+        start: Mapping[str, Any],
+        vector: Any,
+        decimals: type[Ball] = Digits,
+    ) -> None:
+        """Bind the formulas to numbers of the start and to u_0, (d,)."""
+        shared = {"vector": np.asarray(vector, dtype=np.float64)[None, :]}
+        self._q, self._start = q, Start(start, constants, shared, decimals)
+        self._d = shared["vector"].shape[1]
+
+    def value(self, beta: Any) -> Any:
+        """Return Q, which is 0 at the start."""
+        return _number(self._run("value_forms", beta)[0])
+
+    def gradient(self, beta: Any) -> Any:
+        """Return grad Q, of the shape of beta."""
+        return self._run("gradient_forms", beta)[0]
+
+    def spectrum(self, beta: Any) -> tuple[Any, Any]:
+        """Return the eigenvalues of the Hessian across beta, d - 1 of them, and along it."""
+        across, along = self._run("spectrum_forms", beta)
+        return _number(across), _number(along)
+
+    def hessian(self, beta: Any) -> Any:
+        """Return the Hessian, (..., d, d)."""
+        return self._run("hessian_forms", beta)[0]
+
+    def hessian_product(self, beta: Any, x: Any) -> Any:
+        """Return ``Hess Q(beta) x``; the shapes broadcast."""
+        return self._run("product_forms", beta, x)[0]
+
+    def inverse(self, y: Any) -> Any:
+        """Return the beta with ``grad Q(beta) = y``, nan where there is none."""
+        return self._run("inverse_forms", y)[0]
+
+    def bregman(self, b: Any, b0: Any) -> Any:
+        """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
+        return _number(self._run("bregman_forms", b, b0)[0])
+
+    def _run(self, forms: str, *points: Any) -> list[Array]:
+        arrays = [np.asarray(p, dtype=np.float64) for p in points]
+        for array in arrays:
+            if array.ndim == 0 or array.shape[-1] != self._d:
+                raise ValueError(f"the last axis must be {self._d}, not of shape {array.shape}")
+        shape = np.broadcast_shapes(*(x.shape for x in arrays))
+        flat = [np.broadcast_to(x, shape).reshape(-1, self._d) for x in arrays]
+        found = evaluate(getattr(self._q, forms)(), self._start, flat)
+        return [x.reshape((*shape[:-1], *x.shape[1:])) for x in found]
+
+
+def _number(array: Array) -> Any:
+    return float(array) if np.ndim(array) == 0 else np.asarray(array)

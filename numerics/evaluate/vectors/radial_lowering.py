@@ -1,0 +1,175 @@
+"""From the Q of a vector model and numbers for its start to functions of beta in R^d."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sympy.core.function import AppliedUndef
+
+from derive.errors import InputError, NumericalError
+from derive.vectors.potential import RadialPotential
+from numerics.evaluate.backend import Backend, Float64, Multiprecision, exact
+from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
+from numerics.evaluate.forms import ClosedForm, is_integral
+from numerics.evaluate.numbers import read_number
+from numerics.evaluate.source.statements import NoSource
+from numerics.evaluate.start import check_assumptions, constants_of, read_start, start_point
+from numerics.evaluate.vectors.radial import (
+    HighPrecisionRadial,
+    NumericRadialPotential,
+    PlainRadial,
+    RadialForm,
+)
+from numerics.evaluate.vectors.radial_forms import VectorizedRadial
+from numerics.evaluate.vectors.radial_program import (
+    load_radial,
+    norm_symbol,
+    of_length,
+    radial_program,
+)
+
+_BITS = 4096
+"""Working precision of |u_0|."""
+_CLOSE = Fraction(1, 10**12)
+
+
+class _Proved(VectorizedRadial):
+    """Q with error bounds, *plain* where the inverse of q' has no formula."""
+
+    plain: PlainRadial
+
+    def inverse(self, y: Any) -> Any:
+        return super().inverse(y) if self._q.inverse_forms() else self.plain.inverse(y)
+
+
+def lower_radial(potential: RadialPotential, start: Mapping[str, Any]) -> NumericRadialPotential:
+    """Return Q with numbers for its start symbols and for u_0, in float64.
+
+    Args:
+        potential: the dimension-free Q.
+        start: a number for each start symbol of a scalar, and the vector u_0 (d,), d >= 2, under
+            its printed name. Where the derivation was given |u_0|, u_0 must have that length.
+
+    Raises:
+        InputError: a symbol has no value, a name is unknown, or Q assumes another start.
+        NumericalError: there is no Q, or q'(s) is known along a curve in the weights only.
+    """
+    values, vector = _read(potential, start)
+    at = _at_start(potential, values, vector, Float64())
+    beta0, pull = (np.array([float(x) for x in xs]) for xs in (at.beta0, at.pull))
+    plain = PlainRadial(at.q, beta0, pull)
+    form: RadialForm = plain
+    try:
+        written = radial_program(potential)
+        constants, q = load_radial(written, potential.model.sign)
+        norm = norm_symbol(potential)
+        names = [n for n in potential.model.reduced.start_symbols if n != norm]
+        known = {a: values[n] for a, n in zip(written.names, names, strict=True)}
+        form = _Proved(constants, q, known, [float(x) for x in vector], MpfrDigits)
+        form.plain = plain
+    except NoSource:
+        pass
+    return NumericRadialPotential(len(vector), tuple(values.items()), beta0, pull, form, plain)
+
+
+def high_precision_radial(
+    potential: RadialPotential, start: Mapping[str, Any], digits: int
+) -> HighPrecisionRadial:
+    """Return Q with numbers for its start symbols and for u_0, in mpf.
+
+    Args:
+        potential: the dimension-free Q.
+        start: as for :func:`lower_radial`.
+        digits: decimal digits to work to.
+
+    Raises:
+        InputError, NumericalError: as :func:`lower_radial` does.
+    """
+    values, vector = _read(potential, start)
+    backend = Multiprecision(digits)
+    at = _at_start(potential, values, vector, backend)
+    return HighPrecisionRadial(digits, at.beta0, at.pull, at.q)
+
+
+@dataclass(frozen=True, slots=True)
+class _AtStart:
+    """beta_0 and the pull (d,), and q, in one number type."""
+
+    beta0: tuple[Any, ...]
+    pull: tuple[Any, ...]
+    q: ClosedForm
+
+
+def _read(
+    potential: RadialPotential, start: Mapping[str, Any]
+) -> tuple[dict[str, Fraction], tuple[Fraction, ...]]:
+    """Return the exact start symbols, |u_0| among them, and u_0."""
+    piece, model = potential.piece, potential.model
+    if piece is None:
+        raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
+    if is_integral(piece) or any(g.atoms(AppliedUndef) for g in piece.gradient):
+        raise NumericalError(
+            "no numeric form of Q for every dimension: its gradient is known along a curve in the "
+            f"weights only; give a dimension, --vector {model.vector}:3"
+        )
+    name = model.start_vector
+    if name not in start:
+        raise InputError(f"the start gives no value for the vector {name}")
+    vector = _read_vector(start[name], name)
+    norm = norm_symbol(potential)
+    rest = {n: x for n, x in start.items() if n != name}
+    if norm is not None:
+        if norm in rest:
+            raise InputError(f"the start gives {norm}, which is the length of {name}")
+        rest[norm] = _length(vector)
+    values = read_start(model.reduced, rest)
+    if norm is not None and not values[norm]:
+        text = f"Q was derived for {name} != 0"
+        raise InputError(f"{text}: derive again with the start {model.vector}=0")
+    check_assumptions(of_length(potential), values)
+    given, length = start_point(model.reduced, values)[0][-1], _length(vector)
+    if abs(given - length) > _CLOSE * abs(given):
+        has, says = float(length), float(given)
+        raise InputError(f"{name} has length {has:g}, but the start says {says:g}")
+    return values, vector
+
+
+def _read_vector(values: Any, name: str) -> tuple[Fraction, ...]:
+    shape = np.shape(values)
+    if len(shape) != 1 or shape[0] < 2:
+        raise InputError(f"{name} has shape {shape}, but it must be a vector of 2 or more numbers")
+    return tuple(read_number(x, f"an entry of {name}") for x in values)
+
+
+def _length(vector: Sequence[Fraction]) -> Fraction:
+    """Return |u|, right to more than a thousand digits."""
+    square = sum(x * x for x in vector)
+    shift = max(0, _BITS + square.denominator.bit_length() - square.numerator.bit_length()) // 2
+    root = math.isqrt((square.numerator << 2 * shift) // square.denominator)
+    return Fraction(root, 1 << shift)
+
+
+def _at_start(
+    potential: RadialPotential,
+    values: Mapping[str, Fraction],
+    vector: Sequence[Fraction],
+    backend: Backend,
+) -> _AtStart:
+    piece = potential.piece
+    assert piece is not None
+    weights, (s0,) = start_point(potential.model.reduced, values)
+    wide = Multiprecision(max(40, backend.digits))
+    with wide.active():
+        slope = wide.number(exact(potential.slope, values))
+        pull = tuple(slope * wide.number(x) for x in vector)
+        ratio = s0 / weights[-1] * potential.model.sign if weights[-1] else Fraction(0)
+        beta0 = tuple(wide.number(x * ratio) for x in vector)
+    numbers = {**values, **constants_of(piece, values)}
+    with backend.active():
+        known = {name: backend.number(value) for name, value in numbers.items()}
+        return _AtStart(beta0, pull, ClosedForm(piece, known, [backend.number(s0)], backend))

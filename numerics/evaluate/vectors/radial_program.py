@@ -1,0 +1,61 @@
+"""Q of a vector model in any dimension as Python functions with error bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from derive.records import Potential
+from derive.vectors.potential import RadialPotential
+from numerics.evaluate.balls.lengths import length
+from numerics.evaluate.source.functions import Function
+from numerics.evaluate.source.program import Program, program
+from numerics.evaluate.source.statements import Statements, parameter, safe
+from numerics.evaluate.vectors.radial_forms import Radial
+
+ALONG = "tangential"
+"""The name of the formula of q'(s)/s."""
+
+
+def of_length(potential: RadialPotential) -> Potential:
+    """Return q(s) as the potential of the reduced model, whose output is s = |beta|."""
+    pieces = () if potential.piece is None else (potential.piece,)
+    return Potential(potential.finding, pieces, potential.model.reduced)
+
+
+def norm_symbol(potential: RadialPotential) -> str | None:
+    """Return the start symbol of |u_0|; None where the start says what it is."""
+    name = f"{potential.model.norm}_0"
+    return name if repr(potential.model.reduced.w0[-1]) == name else None
+
+
+def radial_program(potential: RadialPotential) -> Program:
+    """Write the functions of q, the slope of the linear term, and |u_0| from u_0.
+
+    Raises:
+        NoSource: the form of q needs something that has no bounds here.
+    """
+    written = program(of_length(potential), 0)
+    piece, norm = potential.piece, norm_symbol(potential)
+    assert piece is not None
+    (s,) = piece.betas
+    known = {name: f"c.{parameter(name)}" for name in potential.model.reduced.start_symbols}
+    writer = Statements(known)
+    writer.define("slope of Q", "c.slope", ("", [potential.slope]))
+    constants = written.constants
+    if norm is not None:
+        head, _, rest = constants.partition('"""\n')
+        constants = f'{head}"""\n    c.{parameter(norm)} = length(c.vector).take(0)\n{rest}'
+    constants += "".join(f"\n    {line}" for line in writer.lines)
+    known.update((x.name, f"c.{safe(x.name)}") for x, _ in piece.constants)
+    across = Function(ALONG, (s,), piece.roots, (piece.gradient[0] / s,), f"q'({s})/{s}")
+    names = tuple(n for n in written.names if norm is None or n != parameter(norm))
+    functions = (*written.functions, (ALONG, across.text(known)))
+    return Program((), names, constants, functions)
+
+
+def load_radial(written: Program, sign: int) -> tuple[Callable[[Any], None], Radial]:
+    """Return the function for the constants, and Q."""
+    space = written.space(length=length)
+    q = written.form([name for name, _ in written.functions if name != ALONG], space)
+    return space["constants"], Radial(q, space[ALONG], sign)

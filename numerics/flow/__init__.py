@@ -1,0 +1,1 @@
+"""Gradient flow in the weights, to any number of digits."""

@@ -1,0 +1,258 @@
+"""Builds straight-line programs from expression trees.
+
+Reverse mode is written out as further instructions, so that one program gives ``J(w)^T lambda`` as
+well as F. Griewank & Walther, *Evaluating Derivatives* (SIAM, 2008), chapter 3.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from derive.errors import InputError
+from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree, children
+from numerics.flow.tape import Instruction, Op, Register, Tape, pruned
+
+_Pull: TypeAlias = Callable[[Register], list[tuple[Register, Register, Fraction]]]
+"""Adjoint of a register -> (argument, contribution, factor) for each of its arguments."""
+_ONE = Fraction(1)
+
+
+class Builder:
+    """Builds a tape: every method returns the register of its result, equal ones shared."""
+
+    def __init__(self, inputs: Sequence[str]) -> None:
+        """Start an empty program with the named *inputs*, all different."""
+        self.inputs = tuple(inputs)
+        self._instructions: list[Instruction] = []
+        self._known: dict[Instruction, Register] = {}
+        self._pulls: dict[Register, _Pull] = {}
+        self._pairs: dict[tuple[Op, Register], Register] = {}
+
+    def _emit(self, op: Op, args: tuple[Register, ...], *values: Fraction) -> Register:
+        instruction = Instruction(op, args, values)
+        if instruction not in self._known:
+            self._known[instruction] = len(self._instructions)
+            self._instructions.append(instruction)
+        return self._known[instruction]
+
+    def _traced(self, register: Register, pull: _Pull) -> Register:
+        """Remember how an adjoint of *register* flows back; a shared register keeps its first."""
+        self._pulls.setdefault(register, pull)
+        return register
+
+    def _value(self, register: Register) -> Fraction | None:
+        found = self._instructions[register]
+        return found.values[0] if found.op == "constant" else None
+
+    def constant(self, value: Fraction) -> Register:
+        """Return the register of an exact constant."""
+        return self._emit("constant", (), value)
+
+    def input(self, name: str) -> Register:
+        """Return the register of an input; InputError if *name* is not one."""
+        if name not in self.inputs:
+            raise InputError(f"{name} is not a weight; the weights are {', '.join(self.inputs)}")
+        return self._emit("input", (), Fraction(self.inputs.index(name)))
+
+    def linear(
+        self, terms: Iterable[tuple[Register, Fraction]], constant: Fraction = Fraction(0)
+    ) -> Register:
+        """Combine linearly: ``sum_i c_i x_i + constant`` for the pairs ``(x_i, c_i)``."""
+        total: dict[Register, Fraction] = {}
+        for register, factor in terms:
+            instruction = self._instructions[register]
+            if instruction.op == "constant":
+                constant += factor * instruction.values[0]
+                continue
+            if instruction.op == "linear" and len(instruction.args) == 1:  # look through -1*x
+                constant += factor * instruction.values[1]
+                register, factor = instruction.args[0], factor * instruction.values[0]
+            total[register] = total.get(register, Fraction(0)) + factor
+        pairs = [(register, factor) for register, factor in total.items() if factor]
+        if not pairs:
+            return self.constant(constant)
+        if not constant and len(pairs) == 1 and pairs[0][1] == 1:
+            return pairs[0][0]
+        args = tuple(x for x, _ in pairs)
+        register = self._emit("linear", args, *(c for _, c in pairs), constant)
+        return self._traced(register, lambda adjoint: [(x, adjoint, c) for x, c in pairs])
+
+    def multiply(self, left: Register, right: Register) -> Register:
+        """Multiply two registers; constant factors are taken out of the product."""
+        for factor, other in ((left, right), (right, left)):
+            if (value := self._value(factor)) is not None:
+                return self.linear([(other, value)])
+            instruction = self._instructions[factor]
+            if instruction.op == "linear" and len(instruction.args) == 1:
+                scale, constant = instruction.values
+                if not constant:
+                    return self.linear([(self.multiply(instruction.args[0], other), scale)])
+        a, b = sorted((left, right))
+        register = self._emit("multiply", (a, b))
+        if a == b:
+            return self._traced(register, lambda adj: [(a, self.multiply(adj, a), Fraction(2))])
+        return self._traced(
+            register,
+            lambda adj: [(a, self.multiply(adj, b), _ONE), (b, self.multiply(adj, a), _ONE)],
+        )
+
+    def divide(self, left: Register, right: Register) -> Register:
+        """Divide two registers; InputError if the divisor is the constant 0."""
+        if (value := self._value(right)) is not None:
+            if not value:
+                raise InputError("an expression divides by zero")
+            return self.linear([(left, 1 / value)])
+        register = self._emit("divide", (left, right))
+
+        def pull(adjoint: Register) -> list[tuple[Register, Register, Fraction]]:
+            quotient = self.divide(adjoint, right)
+            return [(left, quotient, _ONE), (right, self.multiply(quotient, register), -_ONE)]
+
+        return self._traced(register, pull)
+
+    def power(self, base: Register, exponent: Fraction) -> Register:
+        """Raise to a rational exponent; an integer one by repeated squaring, defined at 0 too."""
+        if exponent < 0 and exponent.denominator == 1:
+            return self.divide(self.constant(_ONE), self.power(base, -exponent))
+        if exponent.denominator == 1:
+            result, square, rest = self.constant(_ONE), base, exponent.numerator
+            while rest:
+                if rest & 1:
+                    result = self.multiply(result, square)
+                rest >>= 1
+                square = self.multiply(square, square) if rest else square
+            return result
+        register = self._emit("power", (base, self._emit("logderivative", (base,))), exponent)
+        return self._traced(
+            register,
+            lambda adj: [(base, self.multiply(adj, self.power(base, exponent - 1)), exponent)],
+        )
+
+    def call(self, function: str, x: Register) -> Register:
+        """Apply a function of the language; InputError if it has none of that name.
+
+        tan and tanh are quotients but keep the slope ``1/c^2``, as that of the quotient, ``1 -
+        (s/c)^2`` for tanh, cancels where tanh is nearly 1; asinh integrates ``1/sqrt(1 + x^2)``.
+        """
+        match function:
+            case "sqrt":
+                return self.power(x, Fraction(1, 2))
+            case "exp":
+                y = self._emit("exp", (x, self._emit("euler", (x,))))
+                return self._traced(y, lambda adj: [(x, self.multiply(adj, y), _ONE)])
+            case "log":
+                y = self._emit("log", (x, self._emit("logderivative", (x,))))
+                return self._traced(y, lambda adj: [(x, self.divide(adj, x), _ONE)])
+            case "asinh":
+                inside = self.linear([(self.multiply(x, x), _ONE)], _ONE)
+                slope = self.power(inside, Fraction(-1, 2))
+                y = self._emit("asinh", (x, self.multiply(self._emit("euler", (x,)), slope)))
+                return self._traced(y, lambda adj: [(x, self.multiply(adj, slope), _ONE)])
+            case "sin" | "cos" | "tan":
+                s, c = self._pair("sin", "cos", x, -_ONE)
+            case "sinh" | "cosh" | "tanh":
+                s, c = self._pair("sinh", "cosh", x, _ONE)
+            case _:
+                raise InputError(f"{function} is not a function of the language")
+        if not function.startswith("tan"):
+            return s if function.startswith("sin") else c
+        y = self._emit("divide", (s, c))
+        return self._traced(y, lambda adj: [(x, self.divide(adj, self.multiply(c, c)), _ONE)])
+
+    def _pair(self, odd: Op, even: Op, x: Register, sign: Fraction) -> tuple[Register, Register]:
+        """Emit sin and cos, or sinh and cosh, each of which needs the jet of the other."""
+        slope = self._emit("euler", (x,))
+        s = self._pairs.setdefault((odd, x), len(self._instructions))
+        c = s + 1  # the register that the partner is about to get, or has
+        self._emit(odd, (x, slope, c))
+        self._emit(even, (x, slope, s))
+        self._traced(s, lambda adj: [(x, self.multiply(adj, c), _ONE)])
+        self._traced(c, lambda adj: [(x, self.multiply(adj, s), sign)])
+        return s, c
+
+    def tree(self, root: Tree) -> Register:
+        """Compile an expression; InputError for a name that is not an input."""
+        memo: dict[int, Register] = {}  # by id, as trees may be too deep for their hash
+        pending = [root]
+        while pending:
+            node = pending[-1]
+            waiting = [child for child in children(node) if id(child) not in memo]
+            if waiting:
+                pending.extend(waiting)
+                continue
+            memo[id(pending.pop())] = self._node(node, [memo[id(c)] for c in children(node)])
+        return memo[id(root)]
+
+    def _node(self, node: Tree, args: list[Register]) -> Register:
+        match node:
+            case Number(value):
+                return self.constant(value)
+            case Name(name):
+                return self.input(name)
+            case Operation("+"):
+                return self.linear([(args[0], _ONE), (args[1], _ONE)])
+            case Operation("*"):
+                return self.multiply(*args)
+            case Operation():
+                return self.divide(*args)
+            case Power(_, exponent):
+                return self.power(args[0], exponent)
+            case RealPower():
+                raise InputError("an exponent needs a number: give the parameters values")
+            case Call(function):
+                return self.call(function, args[0])
+
+    def reverse(self, outputs: Sequence[Register], seeds: Sequence[Register]) -> list[Register]:
+        """Write out reverse mode: the register of ``(J^T lambda)_j`` for every input j."""
+        adjoints: defaultdict[Register, list[tuple[Register, Fraction]]] = defaultdict(list)
+        for output, seed in zip(outputs, seeds, strict=True):
+            adjoints[output].append((seed, _ONE))
+        for register in range(max(outputs, default=-1), -1, -1):
+            if register in adjoints and register in self._pulls:
+                total = self.linear(adjoints[register])
+                for argument, contribution, factor in self._pulls[register](total):
+                    adjoints[argument].append((contribution, factor))
+        return [self.linear(adjoints.get(self.input(name), [])) for name in self.inputs]
+
+    def tape(self, outputs: Sequence[Register]) -> Tape:
+        """Return the finished program for *outputs*."""
+        return pruned(self._instructions, self.inputs, outputs)
+
+
+Seed: TypeAlias = Callable[[Builder, tuple[Register, ...]], Sequence[Register]]
+"""Writes the adjoint seeds lambda as instructions on the registers of F."""
+
+
+def compile_forward(outputs: Sequence[Tree], weights: Sequence[str]) -> Tape:
+    """Compile d expressions in p weights to a tape with the outputs ``F_1 .. F_d``.
+
+    Raises InputError for an unknown name or function and for a division by zero.
+
+    >>> w = Name("w")
+    >>> len(compile_forward([Operation("+", Operation("*", w, w), w)], ["w"]).instructions)
+    3
+    """
+    builder = Builder(weights)
+    return builder.tape([builder.tree(output) for output in outputs])
+
+
+def compile_gradient(
+    outputs: Sequence[Tree], weights: Sequence[str], seed: Seed | None = None
+) -> Tape:
+    """Compile d expressions in p weights to ``F_1 .. F_d`` and then ``(J^T lambda)_1 .. _p``.
+
+    Reverse mode (Griewank & Walther 2008, chapter 3) to a tape with d + p outputs. *seed* writes
+    the d registers of lambda; without it lambda is d further inputs after the p weights, named
+    ``"lambda 1" .. "lambda d"``.
+
+    Raises InputError as :func:`compile_forward` does.
+    """
+    extra = () if seed is not None else tuple(f"lambda {i + 1}" for i in range(len(outputs)))
+    builder = Builder((*weights, *extra))
+    values = tuple(builder.tree(output) for output in outputs)
+    seeds = [builder.input(name) for name in extra] if seed is None else seed(builder, values)
+    gradient = builder.reverse(values, seeds)
+    return builder.tape([*values, *gradient[: len(weights)]])

@@ -1,0 +1,109 @@
+"""Taylor steps of heyoka, which compiles a program to machine code: the extra ``heyoka``.
+
+Biscani & Izzo, *Revisiting high-order Taylor methods for astrodynamics and celestial mechanics*,
+Monthly Notices of the Royal Astronomical Society 504:2 (2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+from mpmath import libmp
+
+from derive.errors import InputError, NumericalError
+from numerics.flow.fixed import Real, bits_of, real, scaled, undefined
+from numerics.flow.tape import Tape
+from numerics.flow.taylor import STEP_GUARD
+
+
+class Heyoka:
+    """The state of an integration by heyoka in MPFR arithmetic, between two steps.
+
+    Its steps are accurate relative to the largest weight, not to each.
+    """
+
+    def __init__(self, tape: Tape, start: Sequence[Fraction | Real], digits: int) -> None:
+        """Compile *tape*, and start at time 0; InputError if heyoka is not installed."""
+        self._library, self._bits = _library(), bits_of(digits)
+        variables = self._library.make_vars(*(f"w{i}" for i in range(len(start))))
+        slopes = self._expressions(tape, [variables] if len(start) == 1 else variables)
+        self._integrator = self._library.taylor_adaptive(
+            list(zip([variables] if len(start) == 1 else variables, slopes, strict=True)),
+            [self._number(x) for x in start],
+            fp_type=self._library.real,
+            prec=self._bits,
+            tol=self._number(Fraction(1, 10 ** (digits + STEP_GUARD))),
+            compact_mode=True,
+        )
+        self.order, self.time = int(self._integrator.order), Fraction(0)
+
+    @property
+    def state(self) -> tuple[Real, ...]:
+        """The weights."""
+        return tuple(
+            mpmath.mp.make_mpf(libmp.from_str(str(x), self._bits, "n"))
+            for x in self._integrator.state
+        )
+
+    def step(self, until: Fraction | None) -> None:
+        """Take one step, no further than the time *until*."""
+        before, outcomes = self.state, self._library.taylor_outcome
+        if until is None:
+            outcome, _ = self._integrator.step()
+        else:
+            outcome, _ = self._integrator.step(max_delta_t=self._number(until - self.time))
+        if outcome not in (outcomes.success, outcomes.time_limit):
+            raise undefined()
+        if until is None and self.state == before:
+            raise NumericalError("a step no longer changes the state")
+        ended = until is not None and outcome == outcomes.time_limit
+        self.time = until if ended and until is not None else Fraction(str(self._integrator.time))
+
+    def _number(self, value: Fraction | Real) -> Any:
+        digits = libmp.prec_to_dps(self._bits) + 5
+        text = libmp.to_str(real(*scaled(value, self._bits))._mpf_, digits)
+        return self._library.real(text, self._bits)
+
+    def _expressions(self, tape: Tape, variables: Sequence[Any]) -> list[Any]:
+        """Return the outputs of *tape* as expressions of heyoka."""
+        found: list[Any] = []
+        for step in tape.instructions:
+            args = [found[i] for i in step.args if i < len(found)]
+            found.append(self._expression(step.op, args, step.values, variables))
+        return [found[i] for i in tape.outputs]
+
+    def _expression(
+        self, op: str, args: list[Any], values: Sequence[Fraction], variables: Sequence[Any]
+    ) -> Any:
+        library = self._library
+        match op:
+            case "constant":
+                return library.expression(self._number(values[0]))
+            case "input":
+                return variables[int(values[0])]
+            case "linear":
+                factors = zip(values[:-1], args, strict=True)
+                terms = [x if c == 1 else self._number(c) * x for c, x in factors]
+                return library.sum([*terms, library.expression(self._number(values[-1]))])
+            case "multiply":
+                return args[0] * args[1]
+            case "divide":
+                return args[0] / args[1]
+            case "euler" | "logderivative":
+                return args[0]  # of no use: only the recurrences of our own jets need the slope
+            case "power":
+                return args[0] ** self._number(values[0])
+        return getattr(library, op)(args[0])
+
+
+def _library() -> Any:
+    try:
+        import heyoka
+    except ImportError:
+        raise InputError("heyoka is not installed; pip install 'regderive[heyoka]'") from None
+    if not hasattr(heyoka, "real"):
+        raise InputError("this heyoka is built without multiprecision numbers")
+    return heyoka

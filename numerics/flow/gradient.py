@@ -1,0 +1,237 @@
+"""Gradient flow in the weights, run at high precision: the witness of what is derived by algebra.
+
+It knows the expressions of F and nothing of any regularizer. Time stepping:
+:mod:`numerics.flow.taylor`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias, get_args
+
+import mpmath
+
+from derive.errors import InputError, NumericalError
+from derive.language import parse_expression
+from derive.language.tree import Tree
+from numerics.evaluate.numbers import read_matrix, read_number, read_vector
+from numerics.flow.builder import Builder, compile_gradient
+from numerics.flow.fixed import Real, plain
+from numerics.flow.losses import Slope, read_loss
+from numerics.flow.origin import Parameterization, check_start, read_start
+from numerics.flow.progress import Report, narrated
+from numerics.flow.tape import Register, Tape
+from numerics.flow.taylor import Engine, Stepper, Taylor, TaylorResult, integrate
+from numerics.flow.watch import Conserved, Watch
+
+_RESIDUAL = {"squared": "|X beta - y|", "logistic": "|dL/dz|", "exponential": "|dL/dz|"}
+_SEPARABLE = "there may be no beta that separates the labels; give a time at which to end"
+_ADVICE = {
+    "squared": "try another start or better conditioned X",
+    "logistic": _SEPARABLE,
+    "exponential": _SEPARABLE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The end of a gradient flow, in mpf with guard digits.
+
+    Attributes:
+        limit: beta = F(w) at the end (d).
+        weights, start: w at the end and at the start (p).
+        residual: the norm of the slopes dL/dz at the end; of X beta - y for the squared loss.
+        scale: what it is relative to.
+        tolerance: the residual at which the flow has converged.
+        time: the time it took.
+        steps, smallest, largest, order: the number, least and largest size, and greatest order of
+            its steps.
+        digits: the digits asked for.
+        drift: the largest change on the way of each conserved quantity that was given, relative to
+            what a change of the weights may make of it.
+    """
+
+    limit: tuple[Real, ...]
+    weights: tuple[Real, ...]
+    start: tuple[Real, ...]
+    residual: Real
+    scale: Real
+    tolerance: Real
+    time: Real
+    steps: int
+    smallest: Real
+    largest: Real
+    order: int
+    digits: int
+    drift: tuple[Real, ...]
+
+    @property
+    def converged(self) -> bool:
+        """Whether the residual is within the tolerance; else the time was over first."""
+        return bool(self.residual <= self.tolerance)
+
+
+def flow(
+    p: Parameterization,
+    X: Iterable[Any],
+    y: Iterable[Any],
+    start: Mapping[str, Any],
+    digits: int = 50,
+    *,
+    loss: str = "squared",
+    tolerance: Any = None,
+    time: Any = None,
+    conserved: Iterable[Any] = (),
+    engine: str = "taylor",
+    max_steps: int = 10_000,
+    progress: Report | None = None,
+) -> Flow:
+    """Run gradient flow until it fits the data.
+
+    ``w' = -J(w)^T X^T s``, ``w(0) = start``, with the slopes ``s_i = dL/dz_i`` at z = X F(w), until
+    ``|s| <= tolerance scale`` in the Euclidean norm; scale is the larger of |y| and |s| at the
+    start, or 1 if both are 0. The losses are squared, ``(z - y)^2/2`` with ``s = z - y``; logistic,
+    ``log(1 + exp(-y z))``, and exponential, ``exp(-y z)``, for labels y = 1 or -1. Those two have
+    no limit on separable data: beta grows like a power of log(time), and its direction converges.
+
+    Args:
+        p: the parameterization.
+        X: m rows of d numbers. Integers, fractions, strings such as "1/3" or "0.1", floats and
+            mpf all count at their exact value.
+        y: m numbers.
+        start: a number for every weight.
+        digits: the digits of the weights, which carry guard digits besides.
+        loss: squared, logistic or exponential.
+        tolerance: of the residual, relative to its scale; 10^-digits by default.
+        time: the time at which to end at the latest, converged or not.
+        conserved: functions of the weights, as text, trees or SymPy expressions, to be monitored.
+        engine: taylor, or heyoka if that is installed.
+        max_steps: the Taylor steps after which to give up.
+        progress: called with the step and the residual, at the start and after each step; without
+            it, flows that take long show a bar on stderr, if that is a terminal.
+
+    Raises:
+        InputError: a number, a shape or a name is wrong.
+        DegenerateStart: F or J is undefined at the start.
+        NumericalError: the flow stalls at a critical point, leaves the domain of F, or is too slow.
+
+    Source: Soudry et al. 2018, "The implicit bias of gradient descent on separable data", for the
+    limit of the direction.
+
+    >>> from derive.language.tree import Name
+    >>> @dataclass
+    ... class Linear:
+    ...     trees: tuple[Tree, ...] = (Name("a"), Name("b"))
+    ...     weights: tuple[str, ...] = ("a", "b")
+    >>> end = flow(Linear(), X=[[1, 2]], y=[1], start={"a": 0, "b": 0}, digits=20)
+    >>> [mpmath.nstr(x, 15) for x in end.limit]
+    ['0.2', '0.4']
+    """
+    if not isinstance(max_steps, int) or max_steps < 1:
+        raise InputError(f"max_steps must be a whole number from 1 on, not {max_steps!r:.40}")
+    rows, target = read_matrix(X, len(p.trees)), read_vector(y, "y")
+    if len(rows) != len(target):
+        raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
+    slope, origin = read_loss(loss, target), read_start(start, p.weights, digits)
+    share, until = _tolerance(tolerance, digits), None if time is None else _positive(time, "time")
+    stepper, laws = _engine(engine), Conserved(_trees(conserved), p.weights, digits)
+    field, observed = _programs(p, _slopes(slope, rows, target), rows)
+    check_start(field, origin, digits)
+    watch = Watch(observed, target, digits, share)
+    with narrated(progress, -math.log10(share)) as report:
+
+        def stop(run: Stepper) -> bool:
+            done = watch(run)
+            laws.observe(run.state)
+            report(watch.steps, plain(watch.residual))
+            return done
+
+        try:
+            end = integrate(field, origin, digits, stop, max_steps, time=until, engine=stepper)
+        except NumericalError as error:
+            raise NumericalError(
+                f"gradient flow did not reach {_RESIDUAL[loss]} <= "
+                f"{mpmath.nstr(watch.tolerance, 3)} but {mpmath.nstr(watch.residual, 3)}: {error}; "
+                f"{_ADVICE[loss]}"
+            ) from error
+    return _record(end, watch, laws, digits)
+
+
+def _record(end: TaylorResult, watch: Watch, laws: Conserved, digits: int) -> Flow:
+    return Flow(
+        limit=watch.beta,
+        weights=end.state,
+        start=watch.start,
+        residual=plain(watch.residual),
+        scale=plain(watch.scale),
+        tolerance=plain(watch.tolerance),
+        time=end.time,
+        steps=end.steps,
+        smallest=end.smallest,
+        largest=end.largest,
+        order=end.order,
+        digits=digits,
+        drift=laws.drift,
+    )
+
+
+_Slopes: TypeAlias = Callable[[Builder, tuple[Register, ...]], list[Register]]
+
+
+def _slopes(slope: Slope, rows: list[list[Fraction]], target: list[Fraction]) -> _Slopes:
+    """Return what writes dL/dz at z = X beta, with exact X and y, on the registers of beta."""
+    return lambda builder, beta: [
+        slope(builder, zip(beta, row, strict=True), value)
+        for row, value in zip(rows, target, strict=True)
+    ]
+
+
+def _programs(
+    p: Parameterization, slopes: _Slopes, rows: list[list[Fraction]]
+) -> tuple[Tape, Tape]:
+    """Return the tape of w' (p outputs), and that of F and the slopes of the loss (d + m)."""
+
+    def seed(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
+        left = slopes(builder, beta)
+        return [
+            builder.linear(zip(left, (-x for x in column), strict=True))
+            for column in zip(*rows, strict=True)
+        ]
+
+    d, builder = len(p.trees), Builder(p.weights)
+    beta = tuple(builder.tree(tree) for tree in p.trees)
+    field = compile_gradient(p.trees, p.weights, seed).take(range(d, d + len(p.weights)))
+    return field, builder.tape([*beta, *slopes(builder, beta)])
+
+
+def _engine(name: str) -> Engine:
+    match name:
+        case "taylor":
+            return Taylor
+        case "heyoka":
+            from numerics.flow.compiled import Heyoka
+
+            return Heyoka
+    raise InputError(f"there is no engine {name!r}; the engines are taylor, heyoka")
+
+
+def _trees(functions: Iterable[Any]) -> list[Tree]:
+    return [f if isinstance(f, get_args(Tree)) else parse_expression(str(f)) for f in functions]
+
+
+def _positive(value: Any, what: str) -> Fraction:
+    number = read_number(value, what)
+    if number <= 0:
+        raise InputError(f"{what} must be positive")
+    return number
+
+
+def _tolerance(tolerance: Any, digits: int) -> Fraction:
+    least = Fraction(1, 10**digits)
+    share = least if tolerance is None else _positive(tolerance, "the tolerance")
+    if not least <= share < 1:
+        raise InputError(f"the tolerance must be at least 10^-digits = 1e-{digits}, and below 1")
+    return share

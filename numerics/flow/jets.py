@@ -1,0 +1,211 @@
+"""Jets run through a straight-line program: Taylor coefficients by convolutions of integers.
+
+A series ``sum_k X_k 2^e s^k`` is in ``s = t/2^sigma``. With 2^sigma near the step, X_k falls with k
+as fast as its precision is needed less, and a convolution is a sum of products and one shift.
+Recurrences: Griewank & Walther, *Evaluating Derivatives* (SIAM, 2008), chapter 13.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import count
+from operator import mul
+
+import mpmath
+from mpmath import libmp
+
+from numerics.flow.fixed import ZERO, Real, Rule, Series, bits_of, scaled, shifted, undefined
+from numerics.flow.linear import Linear
+from numerics.flow.products import Group, groups, is_product, product, products, square
+from numerics.flow.tape import Instruction, Tape
+
+_ARGUMENT = 4096  # bits of an argument beyond which exp overflows and sin has no meaning
+
+
+def _value(name: str, series: Series, bits: int) -> Real:
+    """Apply exp, log, asinh, sin, cos, sinh or cosh to the first coefficient."""
+    x = series.value(0)
+    if x._mpf_[2] + x._mpf_[3] > _ARGUMENT and name not in ("log", "asinh"):
+        raise undefined()
+    try:
+        return mpmath.mp.make_mpf(getattr(libmp, f"mpf_{name}")(x._mpf_, bits, "n"))
+    except (libmp.ComplexResult, OverflowError):
+        raise undefined() from None
+
+
+def _root(series: Series, q: Fraction, bits: int) -> Real:
+    """Return the first coefficient to the power q, not an integer; undefined below 0."""
+    x = series.value(0)
+    if x < 0 or (not x and q < 0):
+        raise undefined()
+    root = libmp.mpf_nthroot(x._mpf_, q.denominator, bits + 10)
+    return mpmath.mp.make_mpf(libmp.mpf_pow_int(root, q.numerator, bits, "n"))
+
+
+def _constant(out: Series, value: Fraction) -> Rule:
+    out.begin(value)
+    while True:
+        yield
+        out.cells.append(ZERO)
+
+
+def _quotient(out: Series, x: Series, y: Series) -> Rule:
+    """Write ``out_k = (x_k - sum_(i<k) out_i y_(k-i)) / y_0``."""
+    a, b, cells = x.cells, y.cells, out.cells
+    head = b[0]
+    if not head:
+        raise undefined()
+    while not a[-1]:
+        cells.append(ZERO)
+        yield
+    # Bits that tell something of the quotient, and no finer than the grid of x divided by y_0.
+    up = int(head.bit_length()) - max(int(a[-1].bit_length()) - out.bits, 0)
+    out.choose(x.grid - y.grid - up)
+    while True:
+        cells.append((shifted(a[-1], up) - sum(map(mul, cells, reversed(b)))) // head)
+        yield
+
+
+def _euler(out: Series, x: Series) -> Rule:
+    """Write ``out_k = k x_k``, the coefficients of ``t dx/dt``."""
+    for k in count():
+        out.place(k * x.cells[k], x.exponent)
+        yield
+
+
+def _logderivative(out: Series, x: Series) -> Rule:
+    """Write the coefficients of ``t dx/dt / x``; that of t^0 is 0 even where x is 0."""
+    euler = Series(out.bits)
+    slope = _euler(euler, x)
+    next(slope)
+    out.cells.append(ZERO)
+    yield
+    next(slope)
+    for _ in _quotient(out, euler, x):
+        yield
+        next(slope)
+
+
+def _integral(out: Series, slope: Series, first: Real) -> Rule:
+    """Write ``out_k = slope_k/k``, the slope being ``t dout/dt``."""
+    out.begin(first)
+    for k in count(1):
+        yield
+        out.place(slope.cells[k] // k, slope.exponent)
+
+
+def _solution(out: Series, partner: Series, slope: Series, factor: Fraction, first: Real) -> Rule:
+    """Write ``out_k = factor/k sum_i partner_i slope_(k-i)``, of ``D out = factor partner slope``.
+
+    With ``D = t d/dt``: ``D exp x = (Dx) exp x``, ``D x^a = a (Dx/x) x^a``, ``D sin x = (Dx) cos
+    x``. As D has no constant term, the partner may lag by one order.
+    """
+    out.begin(first)
+    for k in count(1):
+        yield
+        raw = factor.numerator * sum(map(mul, partner.cells, reversed(slope.cells)))
+        exponent = partner.grid + slope.grid if raw else None
+        out.place(raw // (k * factor.denominator), exponent)
+
+
+class Program:
+    """A tape made ready to run in fixed point, again and again."""
+
+    def __init__(self, tape: Tape, bits: int) -> None:
+        """Prepare the linear combinations of *tape* for grids of *bits* bits."""
+        self.tape, self.bits, self._groups = tape, bits, groups(tape.instructions)
+        self._linear = {
+            i: Linear(step.values, bits)
+            for i, step in enumerate(tape.instructions)
+            if step.op == "linear"
+        }
+
+    def run(self, inputs: Sequence[Series]) -> tuple[list[Series], Callable[[], object]]:
+        """Return the series of the outputs, and what appends the next coefficient to each.
+
+        The inputs must have that coefficient before it is called.
+        """
+        series = [Series(self.bits) for _ in self.tape.instructions]
+        for i, step in enumerate(self.tape.instructions):
+            if step.op == "input":
+                series[i] = inputs[int(step.values[0])]
+        rules = [
+            self._rule(group, series)
+            for group in self._groups
+            if self.tape.instructions[group[0]].op != "input"
+        ]
+        outputs = [series[register] for register in self.tape.outputs]
+        return outputs, lambda: deque(map(next, rules), maxlen=0)
+
+    def at(self, point: Sequence[Real]) -> tuple[Real, ...]:
+        """Return the outputs at a point of fractions or mpf."""
+        inputs = [Series(self.bits) for _ in self.tape.inputs]
+        for series, x in zip(inputs, point, strict=True):
+            series.begin(x)
+        outputs, advance = self.run(inputs)
+        advance()
+        return tuple(x.value(0) for x in outputs)
+
+    def _rule(self, group: Group, series: list[Series]) -> Rule:
+        register, *others = group
+        step = self.tape.instructions[register]
+        if others:
+            return self._products(group, series)
+        out, args = series[register], [series[i] for i in step.args]
+        match step.op:
+            case "constant":
+                return _constant(out, step.values[0])
+            case "linear":
+                return self._linear[register].rule(out, args)
+            case "multiply":
+                return product(out, *args) if is_product(step) else square(out, args[0])
+            case "divide":
+                return _quotient(out, *args)
+            case "euler":
+                return _euler(out, *args)
+            case "logderivative":
+                return _logderivative(out, *args)
+        return self._transcendental(step, out, args)
+
+    def _products(self, group: Group, series: list[Series]) -> Rule:
+        """Return the rule of products with one factor."""
+        pairs = [self.tape.instructions[i].args for i in group]
+        (factor,) = set.intersection(*map(set, pairs))
+        others = [series[y if x == factor else x] for x, y in pairs]
+        return products([series[i] for i in group], others, series[factor])
+
+    def _transcendental(self, step: Instruction, out: Series, args: list[Series]) -> Rule:
+        """Return the rule of a function of args[0], whose value is taken when the rule starts."""
+        x, slope = args[:2]
+        match step.op:
+            case "power":
+                q = step.values[0]
+                yield from _solution(out, out, slope, q, _root(x, q, self.bits))
+            case "log" | "asinh":
+                yield from _integral(out, slope, _value(step.op, x, self.bits))
+            case name:
+                partner = out if name == "exp" else args[2]
+                sign = Fraction(-1 if name == "cos" else 1)
+                yield from _solution(out, partner, slope, sign, _value(name, x, self.bits))
+
+
+def propagate(
+    tape: Tape, inputs: Sequence[Sequence[Real]], digits: int
+) -> tuple[tuple[Real, ...], ...]:
+    """Run jets through a tape: coefficients of w_1(t) .. w_n(t) to those of each output.
+
+    *inputs* are n sequences of K coefficients, fractions or mpf, that of t^k at place k; K = 1
+    evaluates the program at a point. Each output gets K mpf, to *digits* of its first coefficient
+    that is not 0. NumericalError if one is undefined.
+    """
+    bits = bits_of(digits)
+    jets = [Series(bits) for _ in tape.inputs]
+    outputs, advance = Program(tape, bits).run(jets)
+    orders = len(inputs[0]) if inputs else 1
+    for k in range(orders):
+        for jet, given in zip(jets, inputs, strict=True):
+            jet.place(*scaled(given[k], bits))
+        advance()
+    return tuple(tuple(x.value(k) for k in range(orders)) for x in outputs)

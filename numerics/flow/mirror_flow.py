@@ -1,0 +1,251 @@
+"""Mirror flow of a derived Q as a straight-line program: it knows Q, and nothing of the weights.
+
+``d/dtau grad Q(beta) = lambda``, written in coordinates x in which Q is given by formulas: beta
+itself and the roots that Q names, or the parameter z of a parametric form. With G = d grad Q/dx,
+``x' = G^-1 lambda``; roots move by implicit differentiation of their polynomials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.errors import LanguageError, NumericalError
+from derive.language.limits import Limits
+from derive.language.symbolic import from_sympy
+from derive.potential.piece import Curve, Piece
+from derive.records import Potential
+from numerics.evaluate.backend import Multiprecision, exact
+from numerics.evaluate.forms import root_step
+from numerics.evaluate.roots import invert_increasing
+from numerics.evaluate.start import check_assumptions, constants_of, start_point
+from numerics.flow.builder import Builder
+from numerics.flow.tape import Register, Tape
+
+_ONE = Fraction(1)
+_WIDE = Limits(depth=2000, digits=5000, exponent=4096, bits=10**6, terms=10**9, degree=4096)
+"""Bounds for formulas that this program wrote itself."""
+Steering: TypeAlias = Callable[[Builder, tuple[Register, ...]], Sequence[Register]]
+"""Writes lambda, d registers, on the registers of beta."""
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorFlow:
+    """Mirror flow of Q: ``x' = field(x)`` from *start*; ``beta = output(x)``.
+
+    Attributes:
+        field: n inputs and n outputs.
+        output: n inputs and d outputs.
+        start: the n coordinates of beta_0, fractions or mpf.
+    """
+
+    field: Tape
+    output: Tape
+    start: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chart:
+    """Coordinates of one piece: free ones, roots that follow them, and Q's formulas in both."""
+
+    free: tuple[str, ...]
+    roots: tuple[tuple[str, Expr], ...]
+    beta: tuple[Expr, ...]
+    gradient: tuple[Expr, ...]
+    start: tuple[Any, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.free, *(name for name, _ in self.roots))
+
+
+def mirror_flow(
+    potential: Potential, values: Mapping[str, Fraction], steering: Steering, digits: int
+) -> MirrorFlow:
+    """Return mirror flow of Q in its own time, ``d/dtau grad Q(beta) = lambda(beta)``.
+
+    Args:
+        potential: a derived Q, in closed form.
+        values: a number for every start symbol.
+        steering: lambda as a function of beta.
+        digits: decimal digits of the start.
+
+    Raises:
+        InputError: Q assumes another start.
+        NumericalError: there is no Q, or its gradient is an integral.
+    """
+    if not potential.pieces:
+        raise NumericalError(f"there is no Q to flow along: {potential.finding.reason}")
+    check_assumptions(potential, values)
+    p = potential.parameterization
+    _, beta0 = start_point(p, values)
+    charts: list[_Chart] = []
+    for block, piece in zip(p.blocks, potential.pieces, strict=True):
+        first = sum(len(chart.names) for chart in charts)
+        charts.append(_chart(piece, values, [beta0[i] for i in block], digits, first))
+    builder = Builder(tuple(name for chart in charts for name in chart.names))
+    beta: dict[int, Register] = {}
+    for block, chart in zip(p.blocks, charts, strict=True):
+        beta.update(zip(block, (_compile(builder, b) for b in chart.beta), strict=True))
+    outputs = tuple(beta[i] for i in range(p.d))
+    steer = steering(builder, outputs)
+    rates: list[Register] = []
+    for block, chart in zip(p.blocks, charts, strict=True):
+        rates += _rates(builder, chart, [steer[i] for i in block])
+    start = tuple(x for chart in charts for x in chart.start)
+    return MirrorFlow(builder.tape(rates), builder.tape(outputs), start)
+
+
+def _chart(
+    piece: Piece,
+    values: Mapping[str, Fraction],
+    beta0: Sequence[Fraction],
+    digits: int,
+    first: int,
+) -> _Chart:
+    """Return coordinates x<first>, x<first + 1>, ... of a piece, with numbers for constants."""
+    if piece.lift is not None or any(g.has(sympy.Integral) for g in piece.gradient):
+        raise NumericalError("the mirror flow needs grad Q in closed form; here it is an integral")
+    constants = constants_of(piece, values)
+
+    def known(e: Expr) -> Expr:
+        e = exact(e, values)
+        return e.xreplace({s: constants[s.name] for s in e.free_symbols if s.name in constants})
+
+    if piece.curve is not None:
+        z = Symbol(f"x{first}")
+        renamed: dict[Symbol, Symbol] = {piece.curve.parameter: z}
+        beta: tuple[Expr, ...] = (known(piece.curve.beta).xreplace(renamed),)
+        start: tuple[Any, ...] = (_parameter(piece.curve, beta[0], z, known, beta0[0], digits),)
+        roots: tuple[tuple[str, Expr], ...] = ()
+    else:
+        symbols = (*piece.betas, *(root.symbol for root in piece.roots))
+        renamed = {s: Symbol(f"x{k}") for k, s in enumerate(symbols, first)}
+        beta = tuple(renamed[b] for b in piece.betas)
+        roots = tuple(
+            (renamed[r.symbol].name, known(r.polynomial).xreplace(renamed)) for r in piece.roots
+        )
+        start = (*beta0, *_roots(piece, {**values, **constants}, beta0, digits))
+    free = tuple(str(x) for x in renamed.values())[: len(piece.betas)]
+    gradient = tuple(known(g).xreplace(renamed) for g in piece.gradient)
+    return _Chart(free, roots, beta, gradient, start)
+
+
+def _roots(
+    piece: Piece, constants: Mapping[str, Any], beta0: Sequence[Fraction], digits: int
+) -> list[Any]:
+    """Return the values of the named roots at the start."""
+    backend = Multiprecision(digits)
+    with backend.active():
+        known = {name: backend.array([value]) for name, value in constants.items()}
+        known.update((b.name, backend.array([x])) for b, x in zip(piece.betas, beta0, strict=True))
+        for root in piece.roots:
+            known[root.symbol.name] = root_step(root, backend)(known)
+        return [known[root.symbol.name][0] for root in piece.roots]
+
+
+def _parameter(
+    curve: Curve,
+    beta: Expr,
+    z: Symbol,
+    known: Callable[[Expr], Expr],
+    target: Fraction,
+    digits: int,
+) -> Any:
+    """Return the z with beta(z) = beta_0."""
+    backend = Multiprecision(digits)
+    with backend.active():
+        height, slope = backend.compile([beta]), backend.compile([sympy.diff(beta, z)])
+        low, high = (backend.number(known(end)) for end in curve.interval)
+        found = invert_increasing(
+            lambda x: height({z.name: x})[0],
+            lambda x: slope({z.name: x})[0],
+            (low, high),
+            backend.array([target]),
+            backend,
+        )
+    return found[0]
+
+
+def _compile(builder: Builder, expression: Expr) -> Register:
+    try:
+        return builder.tree(from_sympy(expression, _WIDE))
+    except LanguageError as error:
+        raise NumericalError(f"the mirror flow cannot use this form of Q: {error}") from None
+
+
+def _slopes(builder: Builder, expression: Register, names: Sequence[str]) -> list[Register]:
+    found = builder.reverse([expression], [builder.constant(_ONE)])
+    return [found[builder.inputs.index(name)] for name in names]
+
+
+def _rates(builder: Builder, chart: _Chart, steer: Sequence[Register]) -> list[Register]:
+    """Return x' of one piece: free coordinates from G x' = lambda, then the roots."""
+    n = len(chart.free)
+    moves: list[list[Register]] = []
+    for k, (_, polynomial) in enumerate(chart.roots):
+        slopes = _slopes(builder, _compile(builder, polynomial), chart.names)
+        total = _total(builder, slopes[: n + k], moves, n)
+        moves.append([_negated(builder, builder.divide(t, slopes[n + k])) for t in total])
+    hessian = [
+        _total(builder, _slopes(builder, _compile(builder, g), chart.names), moves, n)
+        for g in chart.gradient
+    ]
+    rates = _solved(builder, hessian, list(steer))
+    return [*rates, *(_dot(builder, row, rates) for row in moves)]
+
+
+def _total(
+    builder: Builder, slopes: Sequence[Register], moves: Sequence[Sequence[Register]], n: int
+) -> list[Register]:
+    """Return derivatives by the n free coordinates, through the roots by the chain rule."""
+    return [
+        builder.linear(
+            [
+                (slopes[j], _ONE),
+                *(
+                    (builder.multiply(s, move[j]), _ONE)
+                    for s, move in zip(slopes[n:], moves, strict=True)
+                ),
+            ]
+        )
+        for j in range(n)
+    ]
+
+
+def _solved(
+    builder: Builder, matrix: list[list[Register]], right: list[Register]
+) -> list[Register]:
+    """Solve by elimination without pivots, as Hess Q is positive definite."""
+    n = len(right)
+    for k in range(n):
+        for i in range(k + 1, n):
+            factor = builder.divide(matrix[i][k], matrix[k][k])
+            matrix[i] = [
+                _less(builder, a, factor, b) for a, b in zip(matrix[i], matrix[k], strict=True)
+            ]
+            right[i] = _less(builder, right[i], factor, right[k])
+    for k in reversed(range(n)):
+        for j in range(k + 1, n):
+            right[k] = _less(builder, right[k], matrix[k][j], right[j])
+        right[k] = builder.divide(right[k], matrix[k][k])
+    return right
+
+
+def _less(builder: Builder, a: Register, factor: Register, b: Register) -> Register:
+    return builder.linear([(a, _ONE), (builder.multiply(factor, b), -_ONE)])
+
+
+def _negated(builder: Builder, a: Register) -> Register:
+    return builder.linear([(a, -_ONE)])
+
+
+def _dot(builder: Builder, left: Sequence[Register], right: Sequence[Register]) -> Register:
+    return builder.linear(
+        [(builder.multiply(a, b), _ONE) for a, b in zip(left, right, strict=True)]
+    )

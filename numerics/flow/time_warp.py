@@ -1,0 +1,239 @@
+"""Time warping made visible: gradient flow and the mirror flow of Q run the same path.
+
+Where g rho is a Hessian, ``d/dt grad Q(beta) = g lambda``: with ``tau(t) = int_0^t g(w(s)) ds`` the
+predictor follows ``d/dtau grad Q(beta) = lambda``, the same path at another pace (Azulay et al.
+2021, section 5 and appendix B.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from derive.derivation import Derivation
+from derive.errors import InputError, NumericalError
+from derive.language.symbolic import from_sympy
+from derive.regimes.find import warped_time
+from derive.verdict import Finding, Verdict
+from numerics.confirm.agreement import digits_of
+from numerics.evaluate.numbers import read_matrix, read_vector
+from numerics.evaluate.start import broken_signs, read_start, start_point
+from numerics.flow.builder import Builder
+from numerics.flow.fixed import Real
+from numerics.flow.jets import propagate
+from numerics.flow.mirror_flow import MirrorFlow, mirror_flow
+from numerics.flow.tape import Register, Tape
+from numerics.flow.taylor import Stepper, integrate
+
+_TAU, _TIME = "warped time", "time t"  # with a space: no weight is called so
+_GUARD = 6
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWarp:
+    """One path at two paces, in mpf, at the n steps of the flow, to where it interpolates.
+
+    Attributes:
+        time: t of gradient flow in the weights, from 0.
+        warped: tau(t).
+        warp: g at these times.
+        path: beta(t) of the flow in the weights, n rows of d.
+        mirror: beta of the mirror flow of Q at the time tau(t), n rows of d.
+        digits: decimal digits that both flows were run to.
+        claims: that g is positive, tau onto [0, infinity) and g bounded: proved for this start, or
+            assumed; empty where g = 1.
+        floor: m with g >= m > 0, proved for all times; None where it was not.
+    """
+
+    time: tuple[Real, ...]
+    warped: tuple[Real, ...]
+    warp: tuple[Real, ...]
+    path: tuple[tuple[Real, ...], ...]
+    mirror: tuple[tuple[Real, ...], ...]
+    digits: int
+    claims: tuple[Finding, ...] = ()
+    floor: Real | None = None
+
+    @property
+    def agreement(self) -> float:
+        """The decimal digits to which the two paths agree, relative to the size of the path."""
+        size = max(abs(x) for beta in self.path for x in beta)
+        with mpmath.workdps(self.digits + _GUARD):
+            gaps = (
+                abs(a - b)
+                for beta, other in zip(self.path, self.mirror, strict=True)
+                for a, b in zip(beta, other, strict=True)
+            )
+            return min(digits_of(max(gaps), size), float(self.digits + _GUARD))
+
+    @property
+    def increasing(self) -> bool:
+        """Whether g > 0 at every step, and tau increases from each to the next."""
+        pairs = zip(self.warped, self.warped[1:], strict=False)
+        return min(self.warp) > 0 and all(a < b for a, b in pairs)
+
+    def report(self) -> str:
+        """Return a table of t, tau, g and beta as lines of text."""
+        lines = [f"{'t':>12} {'tau':>12} {'g':>12}  beta"]
+        for t, tau, g, beta in zip(self.time, self.warped, self.warp, self.path, strict=True):
+            row = " ".join(f"{mpmath.nstr(x, 6):>12}" for x in (t, tau, g))
+            lines.append(f"{row}  {' '.join(mpmath.nstr(x, 10) for x in beta)}")
+        bounds = f"{mpmath.nstr(min(self.warp), 6)} <= g <= {mpmath.nstr(max(self.warp), 6)}"
+        lines.append(f"{bounds}; the mirror flow of Q agrees to {self.agreement:.0f} digits")
+        if self.floor is not None:
+            lines.append(f"m = {mpmath.nstr(self.floor, 6)}")
+        for claim in self.claims:
+            proved = "proved: " if claim.verdict is Verdict.PROVED else ""
+            lines.append(f"{proved}{claim.reason}")
+        return "\n".join(lines)
+
+
+def time_warp(
+    derivation: Derivation,
+    X: Iterable[Any],
+    y: Iterable[Any],
+    start: Mapping[str, Any],
+    digits: int = 30,
+) -> TimeWarp:
+    """Run gradient flow in the weights, and the mirror flow of Q for the warped time.
+
+    ``w' = -J^T X^T (X F(w) - y)`` with ``tau' = g(w)``; then ``d/dtau grad Q(beta) = -X^T (X beta -
+    y)`` from ``beta_0`` for the times tau. The two share the start and X, y, and nothing else.
+
+    Args:
+        derivation: a Q that was proved, with its warp g.
+        X: m rows of d numbers.
+        y: m numbers.
+        start: a number for every start symbol.
+        digits: decimal digits of both flows.
+
+    Raises:
+        InputError: a number, a shape or a name is wrong, or Q assumes another start.
+        NumericalError: there is no Q in closed form, or a flow does not converge.
+
+    Source: Azulay et al. 2021, section 5 and appendix B.1.
+    """
+    potential, g = derivation.potential, derivation.warping.g
+    p = potential.parameterization
+    rows, target = read_matrix(X, p.d), read_vector(y, "y")
+    if len(rows) != len(target):
+        raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
+    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
+        raise InputError(f"digits must be a positive whole number, not {digits!r}")
+    if g is None or not potential.pieces:
+        raise NumericalError(f"there is no Q to flow along: {potential.finding.reason}")
+    if p.parameters:
+        raise InputError(f"give the parameters numbers in F itself: {', '.join(p.parameters)}")
+    values = read_start(p, start)
+    weights, _ = start_point(p, values)
+
+    def steering(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
+        left = [
+            builder.linear(zip(beta, row, strict=True), -b)
+            for row, b in zip(rows, target, strict=True)
+        ]
+        columns = zip(*rows, strict=True)
+        return [builder.linear(zip(left, (-x for x in c), strict=True)) for c in columns]
+
+    working = digits + _GUARD
+    builder = Builder((*p.weights, _TAU, _TIME))
+    outputs = tuple(builder.tree(tree) for tree in p.trees)
+    moves = builder.reverse(outputs, steering(builder, outputs))[: p.p]
+    pace = builder.tree(from_sympy(g))
+    watch = _Watch(builder.tape([*outputs, pace]), rows, target, working)
+    field = builder.tape([*moves, pace, builder.constant(Fraction(1))])
+    integrate(field, (*weights, Fraction(0), Fraction(0)), working, watch)
+    warped = tuple(state[-2] for state in watch.states)
+    mirror = mirror_flow(potential, values, steering, working)
+    _refuse_broken(derivation, watch, values)
+    return TimeWarp(
+        tuple(state[-1] for state in watch.states),
+        warped,
+        tuple(point[-1] for point in watch.points),
+        tuple(tuple(point[:-1]) for point in watch.points),
+        _mirror_path(mirror, warped, working),
+        digits,
+        *_claims(derivation, values, working),
+    )
+
+
+def _claims(
+    derivation: Derivation, values: Mapping[str, Fraction], digits: int
+) -> tuple[tuple[Finding, ...], Real | None]:
+    """Return what is proved of tau from this start, and the lower bound of g."""
+    found = warped_time(derivation, values)
+    if found is None:
+        return (), None
+    if found.floor is None:
+        return found.findings, None
+    with mpmath.workdps(digits + _GUARD):
+        return found.findings, mpmath.sqrt(_real(Fraction(int(found.floor.p), int(found.floor.q))))
+
+
+def _refuse_broken(derivation: Derivation, watch: _Watch, values: Mapping[str, Fraction]) -> None:
+    """Raise where the flow leaves what Q was derived for: g > 0, and signs that are kept."""
+    potential = derivation.potential
+    names = potential.parameterization.weights
+    first, *rest = (dict(zip(names, state, strict=False)) for state in watch.states)
+    broken = next(filter(None, (broken_signs(potential, first, w) for w in rest)), ())
+    if broken or min(point[-1] for point in watch.points) <= 0:
+        failed = f"{broken[0]} keeps its sign" if broken else "g > 0"
+        shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+        raise NumericalError(
+            f"Q was derived for a flow on which {failed}, which fails on that from {shown}"
+        )
+
+
+class _Watch:
+    """Keeps every state of the flow, and stops it where it interpolates."""
+
+    def __init__(
+        self,
+        tape: Tape,
+        rows: Sequence[Sequence[Fraction]],
+        target: Sequence[Fraction],
+        digits: int,
+    ) -> None:
+        self._tape, self._digits = tape, digits
+        self.states: list[tuple[Real, ...]] = []
+        self.points: list[list[Real]] = []
+        with mpmath.workdps(digits + _GUARD):
+            self._rows = [[_real(x) for x in row] for row in rows]
+            self._target = [_real(b) for b in target]
+            size = max(1, *map(abs, self._target))
+            self._tolerance = mpmath.mpf(10) ** -digits * size
+
+    def __call__(self, run: Stepper) -> bool:
+        state = run.state
+        self.states.append(state)
+        self.points.append(
+            [x for (x,) in propagate(self._tape, [[w] for w in state], self._digits)]
+        )
+        beta = self.points[-1][:-1]
+        with mpmath.workdps(self._digits + _GUARD):
+            gaps = (
+                mpmath.fdot(row, beta) - b for row, b in zip(self._rows, self._target, strict=True)
+            )
+            return all(abs(gap) <= self._tolerance for gap in gaps)
+
+
+def _real(x: Fraction) -> Real:
+    return mpmath.mpf(x.numerator) / x.denominator
+
+
+def _mirror_path(
+    mirror: MirrorFlow, times: Sequence[Real], digits: int
+) -> tuple[tuple[Real, ...], ...]:
+    state: Sequence[Any] = mirror.start
+    path, before = [], mpmath.mpf(0)
+    for tau in times:
+        with mpmath.workdps(digits + _GUARD):
+            span = tau - before
+        state = integrate(mirror.field, state, digits, time=span).state
+        path.append(tuple(x for (x,) in propagate(mirror.output, [[x] for x in state], digits)))
+        before = tau
+    return tuple(path)

@@ -1,0 +1,1 @@
+"""Minimise Q(beta) subject to X beta = y."""

@@ -1,0 +1,264 @@
+"""The data X behind the products that a solver needs, for arrays, sparse matrices and operators."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sparse
+from scipy.sparse.linalg import LinearOperator
+
+from derive.errors import InputError
+from numerics.evaluate.backend import Array
+
+_ADJOINT = 1e-6
+"""Relative difference of ``<u, X v>`` and ``<X^T u, v>`` that single precision explains."""
+_BLOCK = 2**19
+"""Numbers in a block of columns: its scaled copy stays in the cache, and X is never copied."""
+
+
+class Design(ABC):
+    """X of m rows and d columns."""
+
+    shape: tuple[int, int]
+
+    @abstractmethod
+    def apply(self, beta: Array) -> Array:
+        """Return X beta (m,)."""
+
+    @abstractmethod
+    def adjoint(self, multiplier: Array) -> Array:
+        """Return X^T nu (d,)."""
+
+    @abstractmethod
+    def gram(self, weights: Array) -> Array:
+        """Return X diag(weights) X^T (m, m), for weights >= 0 (d,)."""
+
+    @abstractmethod
+    def select(self, rows: Sequence[int]) -> Design:
+        """Return the X of some of the rows."""
+
+    @abstractmethod
+    def columns(self, chosen: Array) -> Array:
+        """Return some of the columns of X as an array (m, k)."""
+
+    @abstractmethod
+    def dense(self) -> Array:
+        """Return X as an array (m, d)."""
+
+
+class Dense(Design):
+    """X in memory."""
+
+    def __init__(self, X: Array) -> None:
+        self._X, self.shape = X, X.shape
+
+    def apply(self, beta: Array) -> Array:  # noqa: D102
+        return np.asarray(self._X @ beta)
+
+    def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
+        return np.asarray(multiplier @ self._X)
+
+    def gram(self, weights: Array) -> Array:  # noqa: D102
+        used = np.flatnonzero(weights)
+        m, d = self.shape
+        roots, width = np.sqrt(weights), max(1, _BLOCK // m)
+        if 2 * used.size < d:
+            chosen: Iterator[Any] = (used[i : i + width] for i in range(0, used.size, width))
+        else:
+            chosen = (slice(i, i + width) for i in range(0, d, width))
+        total = np.zeros((m, m))
+        for columns in chosen:
+            block = self._X[:, columns] * roots[columns]
+            total += block @ block.T
+        return total
+
+    def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
+        return Dense(self._X[list(rows)])
+
+    def columns(self, chosen: Array) -> Array:  # noqa: D102
+        return np.asarray(self._X[:, chosen])
+
+    def dense(self) -> Array:  # noqa: D102
+        return self._X
+
+
+class Sparse(Design):
+    """X as a sparse matrix by rows."""
+
+    def __init__(self, X: Any) -> None:
+        self._X, self._transposed, self.shape = X, X.T.tocsr(), X.shape
+
+    def apply(self, beta: Array) -> Array:  # noqa: D102
+        return np.asarray(self._X @ beta)
+
+    def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
+        return np.asarray(self._transposed @ multiplier)
+
+    def gram(self, weights: Array) -> Array:  # noqa: D102
+        scaled = self._X.copy()
+        scaled.data = scaled.data * weights[scaled.indices]
+        return np.asarray((scaled @ self._transposed).toarray())
+
+    def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
+        return Sparse(self._X[list(rows)])
+
+    def columns(self, chosen: Array) -> Array:  # noqa: D102
+        return np.asarray(self._transposed[chosen].toarray().T)
+
+    def dense(self) -> Array:  # noqa: D102
+        return np.asarray(self._X.toarray())
+
+
+class Operator(Design):
+    """X known by its products only: a Gram matrix costs m products with X^T and m with X."""
+
+    def __init__(self, X: LinearOperator, rows: Sequence[int]) -> None:
+        self._X, self._rows = X, list(rows)
+        self.shape = (len(self._rows), X.shape[1])
+
+    def apply(self, beta: Array) -> Array:  # noqa: D102
+        return np.asarray(self._X.matvec(beta), dtype=np.float64).reshape(-1)[self._rows]
+
+    def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
+        spread = np.zeros(self._X.shape[0])
+        spread[self._rows] = multiplier
+        return np.asarray(self._X.rmatvec(spread), dtype=np.float64).reshape(-1)
+
+    def gram(self, weights: Array) -> Array:  # noqa: D102
+        unit = np.eye(self.shape[0])
+        columns = [self.apply(weights * self.adjoint(row)) for row in unit]
+        total = np.stack(columns, axis=-1)
+        return np.asarray((total + total.T) / 2)
+
+    def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
+        return Operator(self._X, [self._rows[i] for i in rows])
+
+    def columns(self, chosen: Array) -> Array:  # noqa: D102
+        unit = np.zeros(self.shape[1])
+        found = []
+        for j in chosen:
+            unit[j] = 1
+            found.append(self.apply(unit))
+            unit[j] = 0
+        return np.stack(found, axis=-1)
+
+    def dense(self) -> Array:  # noqa: D102
+        return np.stack([self.adjoint(row) for row in np.eye(self.shape[0])])
+
+
+class Scaled(Design):
+    """diag(scales) X; exact where the scales are powers of 2. X is not copied."""
+
+    def __init__(self, X: Design, scales: Array) -> None:
+        self._X, self._scales, self.shape = X, scales, X.shape
+
+    def apply(self, beta: Array) -> Array:  # noqa: D102
+        return np.asarray(self._scales * self._X.apply(beta))
+
+    def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
+        return self._X.adjoint(self._scales * multiplier)
+
+    def gram(self, weights: Array) -> Array:  # noqa: D102
+        return np.asarray(self._X.gram(weights) * self._scales * self._scales[:, None])
+
+    def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
+        return Scaled(self._X.select(rows), self._scales[list(rows)])
+
+    def columns(self, chosen: Array) -> Array:  # noqa: D102
+        return np.asarray(self._scales[:, None] * self._X.columns(chosen))
+
+    def dense(self) -> Array:  # noqa: D102
+        return np.asarray(self._scales[:, None] * self._X.dense())
+
+
+def read_design(X: Any) -> Design:
+    """Return X, an array, a sparse matrix or a linear operator, in double precision.
+
+    Raises:
+        InputError: X is empty, not a matrix, or has entries that are not finite real numbers.
+    """
+    if isinstance(X, LinearOperator):
+        _check(X.shape, X.dtype)
+        _refuse_faulty(X)
+        return Operator(X, range(X.shape[0]))
+    if sparse.issparse(X):
+        _check(X.shape, X.dtype)
+        matrix = sparse.csr_array(X, dtype=np.float64)
+        _refuse_undefined(np.asarray(matrix.sum(axis=1)).reshape(-1))
+        return Sparse(matrix)
+    refuse_masked(X, "X")
+    try:
+        array = np.asarray(X)
+        _check(array.shape, array.dtype)
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        array = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("X must be a matrix of real numbers, its rows of one length") from None
+    with np.errstate(over="ignore", invalid="ignore"):
+        _refuse_undefined(array.sum(axis=1))
+    return Dense(array)
+
+
+def _refuse_faulty(X: LinearOperator) -> None:
+    """Refuse products that are not those of one real matrix, as far as one of each shows."""
+    m, d = X.shape
+    u, v = np.cos(np.arange(m)), np.cos(np.arange(d))
+    try:
+        forth, back = np.asarray(X.matvec(v)), np.asarray(X.rmatvec(u))
+    except NotImplementedError:
+        raise InputError("X has no rmatvec: give the operator its adjoint") from None
+    except ValueError as reason:
+        raise InputError(f"a product with X fails: {reason}") from None
+    if not all(x.dtype.kind in "biuf" for x in (forth, back)):
+        raise InputError("products with X are not real numbers: give a real operator")
+    if not (np.isfinite(forth).all() and np.isfinite(back).all()):
+        raise InputError("a product with X is nan or inf")
+    left, right = u * forth, back * v
+    if abs(left.sum() - right.sum()) > _ADJOINT * (np.abs(left).sum() + np.abs(right).sum()):
+        raise InputError("rmatvec of X is not the adjoint of its matvec: <u, X v> != <X^T u, v>")
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse a masked array: what it hides would count as data."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{name} is a masked array: drop what is masked, and give a plain array")
+
+
+def _check(shape: tuple[int, ...], dtype: Any) -> None:
+    if len(shape) != 2:
+        raise InputError(f"X must be a matrix (m, d), not of shape {tuple(shape)}")
+    if 0 in shape:
+        raise InputError(f"X is empty: its shape is {tuple(shape)}")
+    if dtype is not None and np.issubdtype(dtype, np.complexfloating):
+        raise InputError("X has complex entries: give real ones")
+
+
+def _refuse_undefined(sums: Array) -> None:
+    """Refuse rows with nan or inf, which their sums show."""
+    if not np.isfinite(sums).all():
+        row = int(np.flatnonzero(~np.isfinite(sums))[0])
+        raise InputError(f"row {row} of X (counted from 0) has an entry that is nan or inf")
+
+
+def read_target(y: Any, m: int) -> Array:
+    """Return the m numbers of y; InputError for anything else."""
+    refuse_masked(y, "y")
+    try:
+        source = np.asarray(y)
+        if np.issubdtype(source.dtype, np.complexfloating):
+            raise InputError("y has complex entries: give real ones")
+        if source.dtype.kind not in "biufO":
+            raise TypeError
+        array = np.asarray(source, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("y must be a vector of real numbers") from None
+    if array.shape != (m,):
+        raise InputError(f"X has {m} rows but y has shape {array.shape}: give ({m},)")
+    if not np.isfinite(array).all():
+        entry = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise InputError(f"entry {entry} of y (counted from 0) is nan or inf")
+    return array

@@ -1,0 +1,231 @@
+"""min Q(beta) s.t. X beta = y by Newton's method on the convex dual.
+
+With beta(z) the inverse mirror map, the dual function ``Q*(X^T nu) - <y, nu>`` has the gradient
+``X beta(X^T nu) - y`` and the Hessian ``X D X^T``, D = (Hess Q)^-1, diagonal for separable Q. Every
+iterate minimises Q among the beta with its own X beta; what converges is X beta to y.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg.lapack import dposv
+
+from numerics.evaluate.backend import Array
+from numerics.interpolate.design import Design
+from numerics.interpolate.line_search import search
+
+_FLOOR = 1e-3
+"""Weights are raised to this part of their mean, times the squared relative residual.
+
+Far from the solution few coordinates may carry all curvature; the floor keeps the others in play
+(and the Hessian regular), and leaves the quadratic convergence.
+"""
+_STEP = 1e-5
+"""Relative change of grad Q in differences of its inverse."""
+_POLISHES = 6
+_NOISE = 8
+"""Units of rounding below which a residual shows nothing."""
+
+
+class MirrorMap(Protocol):
+    """Of any Q: the mirror map grad Q at beta."""
+
+    def gradient(self, beta: Array) -> Array: ...  # noqa: D102
+
+
+class InverseMap(MirrorMap, Protocol):
+    """The inverse of the mirror map too: beta at grad Q."""
+
+    def inverse_gradient(self, y: Array) -> Array: ...  # noqa: D102
+
+
+class Mirror(InverseMap, Protocol):
+    """Of a separable Q: Q'' at beta too, elementwise."""
+
+    def curvature(self, beta: Array) -> Array: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """min Q(beta) subject to X beta = y, rows independent, with ``X X^T`` and the scale of y."""
+
+    design: Design
+    y: Array
+    gram: Array
+    scale: float
+
+    def misfit(self, beta: Array) -> Array:
+        """Return X beta - y (m,)."""
+        return self.design.apply(beta) - self.y
+
+    def size(self, residual: Array) -> float:
+        """Return its Euclidean norm relative to the scale."""
+        return float(np.linalg.norm(residual / self.scale))
+
+    def error(self, point: Point) -> float:
+        """Return the larger of both relative errors, inf where one is undefined."""
+        errors = (self.size(point.residual), point.stationarity)
+        return math.inf if any(map(math.isnan, errors)) else max(errors)
+
+    def rounding(self, beta: Array) -> float:
+        """Return the relative residual that rounding beta and X beta leaves at least."""
+        rows = np.sqrt(np.diag(self.gram))
+        unit = np.finfo(float).eps * np.linalg.norm(beta)
+        return float(np.linalg.norm(rows * (unit / self.scale)))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A pair (beta, nu) with ``X beta - y`` and the largest error of ``grad Q = X^T nu``."""
+
+    beta: Array
+    multiplier: Array
+    residual: Array
+    stationarity: float = 0.0
+    iterations: int = 0
+
+
+def minimize(
+    mirror: InverseMap,
+    problem: Problem,
+    beta: Array,
+    tol: float,
+    max_iterations: int,
+    *,
+    hessian: Callable[[Array, Array, float], Array],
+    watch: Callable[[Point], None] = lambda point: None,
+) -> Point:
+    """Return the last iterate, its relative residual at most *tol* where that was reached.
+
+    *beta* is beta_0, where grad Q = 0. No step is made past the first that rounding spoils.
+    *hessian* is that of the dual function at (beta, grad Q) with its relative residual. *watch*
+    sees every iterate, and may raise.
+    """
+    point = Point(beta, np.zeros_like(problem.y), problem.misfit(beta))
+    dual, best = np.zeros_like(beta), point
+    for iteration in range(max_iterations):
+        size = problem.size(point.residual)
+        if size <= max(tol, _NOISE * problem.rounding(point.beta)):
+            return point
+        slope = -_solve(hessian(point.beta, dual, size), point.residual)
+        along = problem.design.adjoint(slope)
+        height = float(slope @ problem.y)
+
+        def rate(t: float, dual: Array = dual, along: Array = along, end: float = height) -> float:
+            return float(along @ mirror.inverse_gradient(dual + t * along)) - end
+
+        t, found = search(rate, float(slope @ point.residual))
+        if not found:
+            return best
+        multiplier = point.multiplier + t * slope
+        dual = problem.design.adjoint(multiplier)
+        beta = mirror.inverse_gradient(dual)
+        point = Point(beta, multiplier, problem.misfit(beta), 0.0, iteration + 1)
+        watch(point)
+        if problem.size(point.residual) < problem.size(best.residual):
+            best = point
+    return best
+
+
+def separable_hessian(
+    mirror: Mirror, problem: Problem, beta: Array, dual: Array, size: float
+) -> Array:
+    """Return ``X max(D, floor) X^T``, by the columns that stand out of the floor."""
+    weights = 1 / mirror.curvature(beta)
+    weights = np.asarray(np.where(np.isfinite(weights), weights, 0))
+    floor = _FLOOR * min(size, 1) ** 2 * weights.mean()
+    return np.asarray(problem.design.gram(np.maximum(weights - floor, 0)) + floor * problem.gram)
+
+
+def coupled_hessian(
+    mirror: InverseMap, problem: Problem, beta: Array, dual: Array, size: float
+) -> Array:
+    """Return ``X (D + floor) X^T``, D by differences of the inverse mirror map.
+
+    Where beta is next to the end of the domain, Hess Q at its rounding says nothing.
+    """
+    steps = _STEP * (np.abs(dual).max() or _STEP) * np.eye(beta.size)
+    up, down = mirror.inverse_gradient(np.concatenate([dual + steps, dual - steps])).reshape(
+        2, beta.size, beta.size
+    )
+    D = (up - down) / (2 * np.diag(steps))[:, None]
+    D = np.where(np.isfinite(D), (D + D.T) / 2, 0)
+    floor = _FLOOR * min(size, 1) ** 2 * np.trace(D) / beta.size
+    X = problem.design.dense()
+    return np.asarray(X @ D @ X.T + floor * problem.gram)
+
+
+def _solve(matrix: Array, vector: Array) -> Array:
+    """Solve a positive semidefinite system; directions lost to rounding are cut off."""
+    diagonal = np.sqrt(np.diag(matrix))
+    scale = 1 / np.where(diagonal > 0, diagonal, 1)
+    normal = matrix * scale * scale[:, None]
+    _, solution, failed = dposv(normal, scale * vector, lower=1)
+    if failed:
+        values, vectors = np.linalg.eigh(normal)
+        values = np.maximum(values, len(values) * np.finfo(float).eps * values[-1])
+        solution = vectors @ ((scale * vector @ vectors) / values)
+    return np.asarray(scale * solution)
+
+
+def polish(mirror: Mirror, problem: Problem, point: Point, tol: float) -> Point:
+    """Return a point whose beta moves on its own, where rounding of X^T nu blocks the way.
+
+    Newton's method on ``grad Q(beta) = X^T nu, X beta = y`` in both unknowns, so that beta is not
+    read off the rounded nu. Both equations are measured.
+    """
+    best = point
+    for _ in range(_POLISHES):
+        point = _newton_step(mirror, problem, point)
+        if not point.stationarity <= max(tol, best.stationarity):
+            break
+        if problem.size(point.residual) < problem.size(best.residual):
+            best = point
+        if problem.size(best.residual) <= tol:
+            break
+    return best
+
+
+def refine(mirror: Mirror, problem: Problem, point: Point, tol: float) -> Point:
+    """Return the better of a point, its errors measured anew, and of Newton steps from there.
+
+    For a mirror map without cancellation near beta_0, where the one of the point had lost digits.
+    """
+    best = point = measured(mirror, problem, point.beta, point.multiplier, point.iterations)
+    for _ in range(_POLISHES):
+        if problem.error(best) <= tol:
+            break
+        point = _newton_step(mirror, problem, point)
+        errors = [problem.error(p) for p in (point, best)]
+        if not errors[0] < errors[1]:
+            break
+        best = point
+    return best
+
+
+def _newton_step(mirror: Mirror, problem: Problem, point: Point) -> Point:
+    """Return the point after one step on both equations, measured."""
+    weights = 1 / mirror.curvature(point.beta)
+    gap = problem.design.adjoint(point.multiplier) - mirror.gradient(point.beta)
+    usable = np.isfinite(weights) & np.isfinite(gap)
+    weights, gap = np.where(usable, weights, 0), np.where(usable, gap, 0)
+    shift = problem.design.apply(weights * gap)
+    step = -_solve(problem.design.gram(weights), point.residual + shift)
+    beta = point.beta + weights * (gap + problem.design.adjoint(step))
+    return measured(mirror, problem, beta, point.multiplier + step, point.iterations + 1)
+
+
+def measured(
+    mirror: MirrorMap, problem: Problem, beta: Array, multiplier: Array, iterations: int
+) -> Point:
+    """Return the point with both equations measured."""
+    dual = problem.design.adjoint(multiplier)
+    gap = np.abs(mirror.gradient(beta) - dual).max()
+    size = np.abs(dual).max()
+    stationarity = float(gap / size) if size > 0 else float(gap)
+    return Point(beta, multiplier, problem.misfit(beta), stationarity, iterations)

@@ -1,0 +1,304 @@
+"""The checker alone, on certificates written by hand: functions beyond rational ones."""
+
+import pytest
+from flint import fmpq
+
+from derive.certificate.checking.check import NotACertificate, Rejected, check
+from derive.certificate.checking.function import Function
+from derive.certificate.checking.space import Space
+from tests.certificate.certificates import certificate, replaced
+
+OPEN = {"claim": "not certified", "outputs": [1], "what": "Q"}
+DUAL = {"claim": "dual", "outputs": [1], "definitions": [], "g": "1", "equal": []}
+HESSIAN = {"claim": "hessian", "paths": [], "structure": []}
+
+EXPONENTIAL = certificate(
+    ["exp(w)"],
+    [HESSIAN, {**DUAL, "y": ["-exp(-w)"], "R": "w"}, OPEN],
+    "PROVED",
+    weights=["w"],
+    definitions=[
+        {"name": "e", "of": "exp(w)"},
+        {"name": "e0", "of": "exp(w_0)"},
+        {"of": "exp(-w)", "is": "1/e", "from": [["exp(w)", "-1"]]},
+    ],
+)
+RADIUS = "sqrt(v1**2 + v2**2)"
+POINT = {"c": "2", "v1": "3", "v2": "5", "c_0": "1", "v1_0": "1", "v2_0": "1"}
+NORMALIZATION = certificate(
+    [f"c*v1/{RADIUS}", f"c*v2/{RADIUS}"],
+    [
+        {
+            "claim": "laws",
+            "laws": ["v1**2 + v2**2"],
+            "values": ["v1_0**2 + v2_0**2"],
+            "definitions": [],
+            "brackets": [1, 2],
+            "point": POINT,
+        },
+        {
+            "claim": "no hessian",
+            "identity": ["equation", [1, 2, 1], []],
+            "along": [],
+            "regular": [],
+            "at": {"c_0": "1", "v1_0": "1", "v2_0": "1"},
+        },
+        {"claim": "warp", "paths": [], "structure": []},
+        {**OPEN, "outputs": [1, 2]},
+    ],
+    "PROVED",
+    weights=["c", "v1", "v2"],
+    definitions=[{"name": "r", "of": RADIUS}],
+)
+DEPTH = certificate(
+    ["p**D - m**D"],
+    [
+        {
+            "claim": "laws",
+            "laws": ["p**(2 - D) + m**(2 - D)"],
+            "values": [None],
+            "definitions": [],
+            "brackets": [1],
+            "point": {"p": "2", "m": "3", "D": "7/2", "p_0": "1", "m_0": "1"},
+        },
+        HESSIAN,
+        {**DUAL, "y": ["p**(2 - D)/(D*(2 - D))"], "R": "(p**2 + m**2)/(2*D)"},
+        OPEN,
+    ],
+    "PROVED",
+    weights=["p", "m"],
+    parameters=["D"],
+    at={"p_0": "2", "m_0": "3", "D": "7/2"},
+    definitions=[
+        *({"name": f"d{w}", "of": f"{w}**D"} for w in ("p", "m", "p_0", "m_0")),
+        *({"name": f"l{w}", "of": f"log({w})"} for w in ("p", "m", "p_0", "m_0")),
+        *(
+            {
+                "of": f"{w}**(2 - D)",
+                "is": f"{w}**2/d{w}",
+                "from": [[f"log({w})", "2"], [f"{w}**D", "-1"]],
+            }
+            for w in ("p", "m")
+        ),
+    ],
+)
+BY_HAND = {"exp": EXPONENTIAL, "weight normalization": NORMALIZATION, "symbolic depth": DEPTH}
+
+
+@pytest.mark.parametrize("record", BY_HAND.values(), ids=BY_HAND)
+def test_true_certificates_are_accepted(record):
+    assert check(record).verdict == "PROVED"
+    assert check(record).open == ("Q",)
+
+
+@pytest.mark.parametrize(
+    ("record", "path", "value", "words"),
+    [
+        (EXPONENTIAL, ("outputs", 0), "2*exp(w)", "y1 is no mirror map"),
+        (EXPONENTIAL, ("outputs", 0), "exp(w/2)", "not among the definitions"),
+        (EXPONENTIAL, ("claims", 1, "y", 0), "exp(-w)", "y1 is no mirror map"),
+        (EXPONENTIAL, ("claims", 1, "R"), "exp(w)", "R has another"),
+        (EXPONENTIAL, ("claims", 1, "g"), "exp(w)", "not the warp"),
+        (EXPONENTIAL, ("definitions", 0, "of"), "exp(w**2)", "not among the definitions"),
+        (EXPONENTIAL, ("definitions", 0, "of"), "log(w)", "not among the definitions"),
+        (EXPONENTIAL, ("definitions", 2, "is"), "2/e", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "is"), "1/e + 1", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "of"), "log(w)", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "is"), "w_0/(2*e)", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "from", 0, 1), "1", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "from", 0, 1), "-1/2", "is not shown to be"),
+        (EXPONENTIAL, ("definitions", 2, "from"), [], "is not shown to be"),
+        (EXPONENTIAL, ("at",), {}, "no rational"),
+        (EXPONENTIAL, ("verdict",), "REFUTED", "the claims imply PROVED"),
+        (NORMALIZATION, ("outputs", 0), f"c*v1**2/{RADIUS}", "claim"),
+        (NORMALIZATION, ("outputs", 1), f"-c*v1/{RADIUS}", "claim"),
+        (NORMALIZATION, ("claims", 0, "laws", 0), "v1**2 - v2**2", "another value"),
+        (NORMALIZATION, ("claims", 0, "brackets", 1), 1, "brackets"),
+        (NORMALIZATION, ("claims", 0, "values", 0), "v1_0**2", "another value at the start"),
+        (NORMALIZATION, ("claims", 1, "identity", 1), [1, 1, 2], "the value is 0"),
+        (NORMALIZATION, ("claims", 2, "claim"), "hessian", "does not hold identically"),
+        (NORMALIZATION, ("claims", 2, "claim"), "no warp", ""),
+        (NORMALIZATION, ("definitions", 0, "of"), "sqrt(v1**2 + 2*v2**2)", "not among"),
+        (NORMALIZATION, ("claims", 3, "outputs"), [1], "imply UNDECIDED"),
+        (DEPTH, ("outputs", 0), "p**D + m**D", "is not 0"),
+        (DEPTH, ("outputs", 0), "p*p**D - m**D", "is not 0"),
+        (DEPTH, ("claims", 2, "y", 0), "p**(2 - D)/(D*(1 - D))", "y1 is no mirror map"),
+        (DEPTH, ("claims", 2, "R"), "(p**2 - m**2)/(2*D)", "R has another"),
+        (DEPTH, ("claims", 0, "laws", 0), "p**(2 - D) - m**(2 - D)", "is not 0"),
+        (DEPTH, ("at", "p_0"), "-2", ""),
+        (DEPTH, ("definitions", 8, "is"), "p**3/dp", "is not shown to be"),
+        (DEPTH, ("definitions", 8, "is"), "p**2/dp*dm/dm_0", "is not shown to be"),
+        (DEPTH, ("definitions", 8, "is"), "p**2/dp*p_0/2", "is not shown to be"),
+    ],
+    ids=lambda value: str(value)[:30] if isinstance(value, str) else "",
+)
+def test_false_certificates_are_rejected(record, path, value, words):
+    with pytest.raises((Rejected, NotACertificate)) as failure:
+        check(replaced(record, path, value))
+    assert words in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [(["w**2"], {"w": "0"}), (["w**2 - 2*w"], {"w": "1"}), (["w*v"], {"w": "0", "v": "0"})],
+)
+def test_a_start_that_never_moves_proves_nothing(outputs, start):
+    weights, free = list(start), {w: f"{w}_0" for w in start}
+    record = certificate(outputs, [HESSIAN, OPEN], "PROVED", weights=weights, start=start, at={})
+    with pytest.raises(Rejected, match="not shown to move"):
+        check(record)
+    at = dict.fromkeys(free.values(), "3")
+    assert check({**record, "start": free, "at": at}).verdict == "PROVED"
+
+
+def space_of(weight, *calls):
+    space = Space(["w"], [], len(calls) + 1)
+    space.start = space.values([weight])
+    for n, call in enumerate(calls):
+        space.define({"name": f"f{n}", "of": call})
+    return space
+
+
+def test_a_derivative_follows_from_the_text():
+    names = ["exp(w)", "cos(w)", "sin(w)", "log(w)", "sqrt(1 + w**2)", "asinh(w)", "w**(1/3)"]
+    space = space_of(fmpq(2, 3), *names, "atan(w)")
+    for text, slope in {
+        "exp(w)**3": "3*exp(w)**3",
+        "sin(w)*cos(w)": "1 - 2*sin(w)**2",
+        "w*log(w)": "1 + log(w)",
+        "asinh(w)": "1/sqrt(1 + w**2)",
+        "atan(w)": "1/(1 + w**2)",
+        "w**(4/3)": "4*w**(1/3)/3",
+        "1/sqrt(1 + w**2)": "-w/sqrt(1 + w**2)**3",
+        "sin(w)**2 + cos(w)**2": "0",
+        "tanh(w)": "4/(exp(w) + 1/exp(w))**2",
+    }.items():
+        change = space.read(text).derivative(0) - space.read(slope)
+        assert change.is_zero()
+        assert not (change + space.read("w")).is_zero()
+
+
+def test_a_zero_in_disguise_divides_nothing():
+    # sqrt(2) sqrt(3) = sqrt(6), which no relation of the three roots says.
+    roots = ["sqrt(2)", "sqrt(3)", "sqrt(6)"]
+    definitions = [{"name": f"r{n}", "of": root} for n, root in enumerate(roots)]
+    for sign, accepted in (("+", True), ("-", False)):
+        output = f"w/(sqrt(2)*sqrt(3) {sign} sqrt(6))"
+        claims = [HESSIAN, OPEN]
+        record = certificate([output], claims, "PROVED", weights=["w"], definitions=definitions)
+        if accepted:
+            assert check(record).verdict == "PROVED"
+        else:
+            with pytest.raises(Rejected, match=r"divisor|pole"):
+                check(record)
+    assert isinstance(space_of(fmpq(1), *roots).read("sqrt(2)*sqrt(3) - sqrt(6)"), Function)
+
+
+def shifted(*definitions, y="w - w_0", equal=()):
+    """A form of F = w, Q = w^2/2, with further definitions."""
+    form = {"claim": "form", "outputs": [1], "beta": ["b"], "parameter": None, "curve": None}
+    form |= {"definitions": list(definitions), "g": "1", "y": [y], "Q": None, "R": None}
+    claims = [HESSIAN, {**form, "equal": list(equal)}]
+    return certificate(["w"], claims, "PROVED", weights=["w"])
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        # What vanishes where its own coefficient does: 0 at the start, and not after.
+        (shifted({"zero": "(w - w_0)*w_0", "main": "w_0"}, y="b - w_0"), "at the start|stay 0"),
+        # A value that is right at one start only, and a constant that is none.
+        (shifted({"name": "k", "is": "0*w", "value": "w_0 - 2"}, y="b - w_0"), "not 0 at"),
+        (shifted({"name": "k", "is": "w", "value": "w_0"}, y="b - k"), "not conserved"),
+        (shifted(y="b - 2"), "the slope along b"),
+        (shifted(y="w - w_0"), "not fixed by beta"),
+        (shifted({"name": "b", "is": "w"}, y="b - w_0"), "given twice"),
+        (shifted({"name": "w", "is": "w + 1"}, y="b - w_0"), "given twice"),
+        (shifted(y="b - w_0", equal=[["b", "w_0"]]), "is not w_0"),
+        # Another root of the polynomial; the root is 3 + w_0, or the largest at the start.
+        (
+            shifted(
+                {"name": "r", "is": "w", "root of": "(r - b)*(r - 9)", "above": 0}, y="r - w_0"
+            ),
+            "another root",
+        ),
+        (
+            shifted({"name": "r", "is": "w", "root of": "(r - b)**2", "above": 0}, y="r - w_0"),
+            "another root",
+        ),
+        (
+            shifted({"name": "r", "is": "w", "root of": "r - w", "above": 0}, y="r - w_0"),
+            "not fixed by beta",
+        ),
+    ],
+)
+def test_a_form_is_fixed_by_what_it_prints(record, words):
+    assert check(shifted(y="b - w_0")).verdict == "PROVED"
+    with pytest.raises((Rejected, NotACertificate), match=words):
+        check(record)
+
+
+def test_a_relation_needs_a_coefficient_that_is_not_zero_at_the_start():
+    # w c is 0 at the start, and its derivative c is w c/w: "0 where w c is".
+    form = shifted({"zero": "w*c", "main": "c"}, y="b")["claims"][1]
+    options = {"weights": ["w", "v"], "start": {"w": "0", "v": "c"}, "at": {"c": "3"}}
+    with pytest.raises(Rejected, match="does not give c at the start"):
+        check(certificate(["w"], [HESSIAN, form], "PROVED", **options))
+    assert check(certificate(["w"], [HESSIAN, {**form, "definitions": []}], "PROVED", **options))
+
+
+def test_a_root_is_told_apart_at_the_start():
+    root = {"name": "r", "is": "w", "root of": "(r - b)*(r - 9)", "above": 1}
+    assert check(shifted(root, y="r - w_0")).verdict == "PROVED"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os')",
+        "w.real",
+        "[w for w in w]",
+        "lambda: w",
+        "w if w else w",
+        "exp(w, w)",
+        "exp(*w)",
+        "1.5*w",
+        "w**w**w",
+        "w**9999",
+        "9**400**9",
+        "(" * 500 + "w" + ")" * 500,
+        "-" * 3000 + "w",
+        "(w + 1)**400*(w + 2)**400*(w + 3)**400*(w + 1)**400*" * 4 + "w",
+        "w" * 30_000,
+        "True",
+        "v",
+        "1/(w - w)",
+        "",
+    ],
+)
+def test_what_is_no_expression_is_rejected(text):
+    with pytest.raises((Rejected, NotACertificate)):
+        check(replaced(EXPONENTIAL, ("outputs", 0), text))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        None,
+        [],
+        {},
+        {"format": "regderive-certificate"},
+        replaced(EXPONENTIAL, ("version",), 1),
+        replaced(EXPONENTIAL, ("claims", 1, "outputs"), [2]),
+        replaced(EXPONENTIAL, ("claims", 0, "claim"), "believe me"),
+        replaced(EXPONENTIAL, ("weights",), ["w", "w"]),
+        replaced(EXPONENTIAL, ("weights",), "w"),
+        replaced(EXPONENTIAL, ("start",), {"w": 3}),
+        replaced(EXPONENTIAL, ("start",), {}),
+        replaced(EXPONENTIAL, ("claims", 2, "what"), ""),
+        replaced(EXPONENTIAL, ("claims", 0), 7),
+    ],
+)
+def test_what_is_no_certificate_is_refused(record):
+    with pytest.raises((Rejected, NotACertificate)):
+        check(record)

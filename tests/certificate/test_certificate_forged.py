@@ -1,0 +1,194 @@
+"""Certificates and records that say something false: each has to be refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from derive.certificate.checking.check import NotACertificate, Rejected, check
+from tests.certificate.certificates import certificate
+
+REFUSED = (Rejected, NotACertificate)
+HESSIAN = {"claim": "hessian", "paths": [], "structure": []}
+EXP = [{"name": "e", "of": "exp(w)"}, {"name": "e0", "of": "exp(w_0)"}]
+LOGS = [{"name": "lp", "of": "log(Abs(p))"}, {"name": "lp0", "of": "log(Abs(p_0))"}]
+LAW = {"zero": "p*m - p_0*m_0", "main": "p_0"}
+A = {"name": "A", "is": "p**2", "root of": "A**2 - A*b - d**2", "above": 0}
+PAIR = [
+    LAW,
+    {"name": "d", "is": "p*m", "value": "p_0*m_0"},
+    A,
+    {"of": "log(Abs(A))", "is": "2*lp", "from": [["log(Abs(p))", "2"]]},
+]
+
+
+def form(y, **entries):
+    return {
+        **{"claim": "form", "outputs": [1], "beta": ["b"], "parameter": None, "curve": None},
+        **{"definitions": [], "g": "1", "y": y, "Q": None, "R": None, "equal": []},
+        **entries,
+    }
+
+
+def left_open(*outputs):
+    return {"claim": "not certified", "outputs": list(outputs), "what": "Q"}
+
+
+def exponential(*definitions, y, **entries):
+    claims = [HESSIAN, form([y], definitions=list(definitions), **entries)]
+    return certificate(["exp(w)"], claims, "PROVED", weights=["w"], definitions=EXP)
+
+
+def pair(*definitions, y, **entries):
+    claims = [HESSIAN, form([y], definitions=list(definitions))]
+    return certificate(
+        ["p**2 - m**2"], claims, "PROVED", weights=["p", "m"], definitions=LOGS, **entries
+    )
+
+
+def linear(*claims):
+    return certificate(["w"], [HESSIAN, *claims], "PROVED", weights=["w"])
+
+
+def test_the_true_ones_are_accepted():
+    assert check(exponential({"name": "C", "is": "exp(w_0)"}, y="1/C - 1/b"))
+    assert check(pair(*PAIR, y="log(Abs(A))/4 - log(Abs(p_0))/2"))
+    assert check(linear(form(["b - w_0"])))
+
+
+FORGED = {
+    # b = exp(w) is a generator, so "no weight in it": C = exp(w_0) is printed as C = b.
+    "a value that is beta": exponential(
+        {"name": "C", "is": "exp(w_0)", "value": "b"}, y="1/C - 1/b"
+    ),
+    # The gradient of 2**exp(x - z) is taken to be 0. This F has no Q, as y + exp(exp(x - z)).
+    "an exponent that is a generator": certificate(
+        ["x", "y + 2**exp(x - z)"],
+        [HESSIAN, left_open(1, 2)],
+        "PROVED",
+        weights=["x", "y", "z"],
+        definitions=[{"name": "e", "of": "exp(x - z)"}, {"name": "p", "of": "2**exp(x - z)"}],
+    ),
+    # beta = beta: the parameter is a weight, which beta does not give.
+    "a curve beta = beta": linear(form(["w - w_0"], parameter="w", curve="b")),
+    # g = 1 for one output and g = 7 for the other, both called G.
+    "two warps of one name": certificate(
+        ["x", "y"],
+        [
+            HESSIAN,
+            form(["b - x_0"], definitions=[{"name": "G", "is": "1"}], g="G"),
+            form(["7*b - 7*y_0"], outputs=[2], definitions=[{"name": "G", "is": "7"}], g="G"),
+        ],
+        "PROVED",
+        weights=["x", "y"],
+    ),
+    # C is called 7 where a relation is given, and is the weight p after.
+    "a name that a relation carries": pair(
+        {**LAW, "name": "C", "is": "0", "value": "7"},
+        {"name": "C", "is": "p"},
+        y="log(Abs(C))/2 - log(Abs(p_0))/2",
+    ),
+    # C is p_0, and then said to be 7.
+    "a constant that is renamed by a relation": pair(
+        {"name": "C", "is": "p_0"},
+        {**PAIR[0], "name": "C", "value": "7"},
+        *PAIR[1:],
+        y="log(Abs(A))/4 - log(Abs(C))/2",
+    ),
+    # log(sqrt(d)) = 0 holds at p_0 m_0 = 1 only: sqrt at w_0 was read as a function of weights.
+    "a call that is right at one start": pair(
+        LAW,
+        {"name": "r", "of": "sqrt(p*m)"},
+        {"of": "log(r)", "is": "0"},
+        *PAIR[1:],
+        y="log(Abs(A))/4 - log(Abs(p_0))/2 + 5*log(sqrt(d))",
+        at={"p_0": "2", "m_0": "1/2"},
+    ),
+    # beta1 is the second output.
+    "betas in another order": certificate(
+        ["x", "7*y"],
+        [
+            HESSIAN,
+            form(["beta2 - x_0", "beta1/49 - y_0/7"], outputs=[1, 2], beta=["beta2", "beta1"]),
+        ],
+        "PROVED",
+        weights=["x", "y"],
+    ),
+    "one output as two betas": linear(
+        form(["b - w_0", "c - w_0"], outputs=[1, 1], beta=["b", "c"])
+    ),
+    # What the text of F uses is neither a weight nor a parameter: c is a.
+    "F in names that are defined": certificate(
+        ["a*c"],
+        [HESSIAN, left_open(1)],
+        "PROVED",
+        weights=["a"],
+        definitions=[{"name": "c", "is": "a"}],
+    ),
+    "power(w), which is no call": certificate(
+        ["power(w)*w"], [HESSIAN, left_open(1)], "PROVED", weights=["w"]
+    ),
+    "tanh of two arguments": certificate(
+        ["tanh(w, 5)"], [HESSIAN, left_open(1)], "PROVED", weights=["w"], definitions=EXP
+    ),
+    "a dual with g = 0": linear(
+        {
+            "claim": "dual",
+            "outputs": [1],
+            "definitions": [],
+            "g": "0",
+            "y": ["0"],
+            "R": "0",
+            "equal": [],
+        },
+        left_open(1),
+    ),
+    "a start that is no number": certificate(
+        ["w"], [HESSIAN, left_open(1)], "PROVED", weights=["w"], at={"w_0": "1/0"}
+    ),
+}
+
+
+@pytest.mark.parametrize("record", FORGED.values(), ids=FORGED)
+def test_forged_certificates_are_refused(record):
+    with pytest.raises(REFUSED):
+        check(record)
+
+
+def log_2_to_400_bits():
+    total, term, k = 0, 0, 1
+    while (term := 2 ** (500 - k) // k) > 0:
+        total, k = total + term, k + 1
+    return total >> 100
+
+
+def test_a_number_to_many_digits_is_not_log_2():
+    # F = (x, y + c (x - z)**2) has no Q for any c other than 0.
+    n = log_2_to_400_bits()
+    record = certificate(
+        ["x", f"y + (2**400*log(2) - {n})*(x - z)**2"],
+        [HESSIAN, left_open(1, 2)],
+        "PROVED",
+        weights=["x", "y", "z"],
+        definitions=[{"of": "log(2)", "is": f"{n}/2**400"}],
+    )
+    with pytest.raises(REFUSED):
+        check(record)
+
+
+def test_numbers_that_are_nearly_logarithms_refute_nothing():
+    # F = (x, y), as log(4) = 2 log(2): it has a Q.
+    n = log_2_to_400_bits()
+    at = {"x_0": "2", "y_0": "3", "z_0": "5"}
+    condition = {"claim": "no warp", "along": [], "regular": [], "at": at}
+    record = certificate(
+        ["x", "y + 2**400*(log(4) - 2*log(2))*(x - z)**2"],
+        [{**condition, "identity": ["factor", [1, 2], [2, 2]]}],
+        "REFUTED",
+        weights=["x", "y", "z"],
+        definitions=[
+            {"of": "log(2)", "is": f"{n}/2**400"},
+            {"of": "log(4)", "is": f"{2 * n + 1}/2**400"},
+        ],
+    )
+    with pytest.raises(REFUSED):
+        check(record)

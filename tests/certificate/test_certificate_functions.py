@@ -1,0 +1,98 @@
+"""Certificates of F with elementary functions: accepted as derived, rejected when changed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from derive import Parameterization, derive
+from derive.certificate.checking.check import NotACertificate, Rejected, check_text
+
+MODELS = {
+    "exp": (["exp(w)"], {}),
+    "sinh": (["sinh(w)"], {}),
+    "log": (["log(w)"], {}),
+    "sine of an exponential": (["sin(exp(w) + w**2)"], {}),
+    "symbolic depth": (["p**D - m**D"], {"start": {"p": "alpha", "m": "alpha"}}),
+    "parameter": (["c*a*u1", "c*a*u2"], {"parameters": ["c"]}),
+    "root": (["sqrt(a)*u1", "sqrt(a)*u2"], {}),
+    "polar": (["exp(u)*cos(v)", "exp(u)*sin(v)"], {}),
+    "weight normalization": (
+        ["c*v1/sqrt(v1**2 + v2**2)", "c*v2/sqrt(v1**2 + v2**2)"],
+        {},
+    ),
+    "no warp": (["exp(a)*u", "a*v"], {}),
+}
+
+
+def record_of(name: str):
+    outputs, options = MODELS[name]
+    return json.loads(derive(Parameterization.parse(outputs, **options)).to_json())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_was_derived_is_accepted(name: str) -> None:
+    record = record_of(name)
+    assert check_text(json.dumps(record)).verdict == record["verdict"]
+
+
+def refused(record) -> bool:
+    try:
+        check_text(json.dumps(record))
+    except (Rejected, NotACertificate):
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_another_function_is_rejected(name: str) -> None:
+    record = record_of(name)
+    changed = json.dumps(record["certificate"]["outputs"])
+    other = changed.replace("exp", "cos").replace("sqrt", "exp").replace("**D", "**2")
+    if other == changed:
+        other = changed.replace("a*", "a**2*").replace("log(w)", "w**2").replace("sinh", "tanh")
+    record["certificate"]["outputs"] = json.loads(other)
+    assert refused(record)
+
+
+@pytest.mark.parametrize("name", ["root", "polar", "weight normalization"])
+def test_a_changed_warp_is_rejected(name: str) -> None:
+    record = record_of(name)
+    for claim in record["certificate"]["claims"]:
+        if claim["claim"] in ("dual", "form"):
+            claim["g"] = f"2*({claim['g']})"
+            assert refused(record)
+
+
+@pytest.mark.parametrize("name", ["root", "weight normalization", "no warp"])
+def test_a_condition_that_holds_refutes_nothing(name: str) -> None:
+    record = record_of(name)
+    claims = record["certificate"]["claims"]
+    for claim in claims:
+        if claim["claim"] in ("no hessian", "no warp"):
+            for labels in ([1, 1, 1], [1, 1, 2], [2, 2, 1]):
+                claim["identity"] = ["equation", labels, []]
+                assert refused(record)
+
+
+def test_a_claimed_yes_is_rejected_for_a_no() -> None:
+    record = record_of("no warp")
+    record["verdict"] = record["certificate"]["verdict"] = "PROVED"
+    assert refused(record)
+    record["certificate"]["claims"] = [{"claim": "warp", "paths": [], "structure": []}]
+    assert refused(record)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["a*u1", "a*u2"], {"a": "0", "u1": "1", "u2": "1"}),
+        (["asinh(x)*u", "asinh(x)*v"], {"x": "0"}),
+        (["a*u1 + b*v1", "a*u2 + b*v2"], {"a": "0", "b": "0", "u1": "1", "u2": "2"}),
+    ],
+)
+def test_a_record_without_an_answer_is_accepted_as_such(outputs, start) -> None:
+    start |= {w: "0" for w in ("v1", "v2") if "b" in start}
+    d = derive(Parameterization.parse(outputs, start=start))
+    assert check_text(d.to_json()).verdict == d.verdict.value == "UNDECIDED"

@@ -1,0 +1,260 @@
+"""The command line as a person meets it: answers, refusals, limits, interruption."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import run
+
+ROOT = Path(__file__).parents[2]
+
+
+def one_line(done):
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("derive: ")
+    assert lines[0].isprintable()
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["w"], 0, ["Q = beta**2/2 - beta*w_0"]),
+        (["w**2"], 0, ["Q = beta*log(beta/w_0**2)/4 - beta/4"]),
+        (
+            ["p**2 - m**2", "--start", "p=alpha,m=alpha"],
+            0,
+            ["Q = beta*asinh(beta/(2*alpha**2))/4 - sqrt(4*alpha**4 + beta**2)/4"],
+        ),
+        (["u*v - x*y"], 0, ["asinh(2*beta/sqrt(k))/2"]),
+        (["u1*v1 + u2*v2"], 0, ["asinh(2*beta/sqrt(k))/2"]),
+        (
+            ["p**3 - m**3", "--start", "p=alpha,m=alpha", "--positive", "alpha"],
+            0,
+            ["beta = alpha**3/(1 - z)**3 - alpha**3/(z + 1)**3", "with -1 < z < 1"],
+        ),
+        (
+            ["p**5 - m**5", "--start", "p=alpha,m=alpha", "--positive", "alpha"],
+            0,
+            ["beta = alpha**5/(1 - z)**(5/3) - alpha**5/(z + 1)**(5/3)"],
+        ),
+        (
+            ["a*u1", "a*u2"],
+            0,
+            ["REFUTED", "g = a", "Q = 2*A**(3/2)/3 - sqrt(A)*delta - beta1*u1_0 - beta2*u2_0"],
+        ),
+        (["a*u1", "a*u2", "a*u3", "a*u4"], 0, ["Q = 2*A**(3/2)/3 - sqrt(A)*delta"]),
+        (["a*b*u1", "a*b*u2"], 0, ["g = a*b", "A = the largest real root of"]),
+        (["a**2+b**2", "a*c+b*d", "c**2+d**2"], 1, ["left - right = ", "REFUTED"]),
+        (
+            ["u1*v1+u2*v2", "u1*v3+u2*v4", "u3*v1+u4*v2", "u3*v3+u4*v4"],
+            1,
+            ["left - right = ", "REFUTED"],
+        ),
+        (["-w**2", "--start", "w=1"], 0, ["PROVED"]),
+        (["a*u1", "a*u2", "--start", "a=0,u1=1,u2=1"], 3, ["UNDECIDED"]),
+    ],
+    ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else None,
+)
+def test_answers(arguments, code, words):
+    done = run("regularizer", *arguments)
+    assert done.returncode == code, done.stderr
+    for word in words:
+        assert word in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["w1", "2*w1"], "rank 1 of 2"),
+        (["__import__('os').system('x')"], "column"),
+        (["x.__class__"], "column 2"),
+        (["9**9**9"], "exponent"),
+        (["(" * 100_000], "4000"),
+        ([""], "empty"),
+        ([], "no outputs"),
+        (["x +"], "column 4"),
+        (["relu(x)"], "relu"),
+        (["2**w"], "no weight is left"),
+        (["w", "--start", "v=1"], "no weight v"),
+        (["w", "--start", "w="], "--start: column 3"),
+        (["w", "--start", "w=u,w=v"], "--start"),
+        (["a*b", "--start", "a=b"], "uses the weight b"),
+        (["w", "--positive", "q"], "neither a weight nor a start symbol"),
+        (["w", "--chekc"], "No such option"),
+        (["w", "--digits", "ten"], "--digits"),
+        (["w", "--timeout", "-1"], "--timeout"),
+        (["w", "--latex", "--json"], "one of"),
+        (["w", "--digits", "40"], "goes with --check"),
+        (["a*u1", "--positive", "a", "--start", "a=-1"], "not positive"),
+        (["a*u1", "--positive", "s,a", "--start", "a=-s"], "not positive"),
+        (["w", "--standalone"], "--latex"),
+        (["w", "-o", "/no/such/folder/file"], "no folder"),
+        (["w", "-o", "."], "is a folder"),
+        (["w**2", "--start", "w=0"], "critical point"),
+        (["1/w", "--start", "w=0"], "undefined at the start"),
+        (["3"], "constant"),
+        (["w - w + 1"], "constant"),
+    ],
+    ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else None,
+)
+def test_refusals_are_one_line(arguments, words):
+    done = run("regularizer", *arguments)
+    assert done.returncode == 2
+    assert words in one_line(done)
+
+
+def test_timeout_names_the_stage():
+    weights = [f"w{i}" for i in range(1, 13)]
+    hard = [f"({' + '.join(weights[i : i + 9])})**7 + {weights[i]}**3" for i in range(4)]
+    begun = time.monotonic()
+    done = run("regularizer", *hard, "--timeout", "1")
+    assert time.monotonic() - begun < 10
+    assert done.returncode == 3
+    assert "out of time after 1 s in stage: " in one_line(done)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_interrupt_stops_at_once():
+    weights = [f"w{i}" for i in range(1, 13)]
+    hard = [f"({' + '.join(weights[i : i + 9])})**7 + {weights[i]}**3" for i in range(4)]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "derive", "regularizer", *hard],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    time.sleep(2)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=5)
+    assert child.returncode == 130
+    assert out == ""
+    assert err.startswith("derive: interrupted in stage: ")
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_output_file_is_whole_and_stdout_empty(tmp_path):
+    target = tmp_path / "neuron.json"
+    done = run("regularizer", "a*u1", "a*u2", "--json", "-o", str(target))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    record = json.loads(target.read_text(encoding="utf-8"))
+    assert record["verdict"] == "PROVED"
+    assert [path.name for path in tmp_path.iterdir()] == ["neuron.json"]
+
+
+@pytest.mark.parametrize("form", [[], ["--latex"], ["--json"]], ids=["text", "latex", "json"])
+@pytest.mark.parametrize(
+    "outputs", [["a*b*u1", "a*b*u2"], ["u1*v1+u2*v2", "u1*v2+u2*v1"]], ids=["deep", "convolution"]
+)
+def test_output_does_not_depend_on_the_hash_seed(form, outputs):
+    texts = {
+        run("regularizer", *outputs, *form, env={**os.environ, "PYTHONHASHSEED": seed}).stdout
+        for seed in ("0", "1", "4242")
+    }
+    assert len(texts) == 1
+    assert texts.pop()
+
+
+def test_check_confirms_and_reports():
+    done = run("regularizer", "a*u1", "a*u2", "--check")
+    assert done.returncode == 0
+    assert "Flow, interpolant and Q agree to" in done.stdout
+
+
+def test_the_record_keeps_the_check():
+    done = run("regularizer", "p**2 - m**2", "--check", "--digits", "40", "--json")
+    assert done.returncode == 0
+    check = json.loads(done.stdout)["check"]
+    assert check["passed"] is True
+    assert min(check["agreement"].values()) >= check["asked"] - 5 == 35
+    pairs = zip(check["limit"], check["interpolant"], strict=True)
+    assert all(a[:30] == b[:30] for a, b in pairs)
+
+
+def test_help_teaches_without_algebra():
+    program = (
+        "import sys, derive.cli.main\n"
+        "try: derive.cli.main.main(['regularizer', '--help'])\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        "assert not {'sympy', 'numpy'} & set(sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    assert 'derive regularizer "a*u1" "a*u2" --check' in done.stdout
+    assert "Exit status" in done.stdout
+
+
+def test_a_closed_pipe_is_no_error():
+    done = subprocess.run(
+        f"{sys.executable} -m derive regularizer 'a*u1' 'a*u2' | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.stdout.startswith("Yes")
+    assert done.stderr == ""
+
+
+HARD = ["(x1+x2+x3+x4+x5+x6)**12 + x1"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_its_limit(end):
+    with subprocess.Popen(
+        [sys.executable, "-m", "derive", "regularizer", *HARD, "--timeout", "3"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+    ) as parent:
+        time.sleep(1.5)
+        parent.send_signal(end)
+        begun = time.monotonic()
+        # The pipe closes when the last process that holds it has ended.
+        parent.communicate(timeout=10)
+    assert time.monotonic() - begun < 8
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes in the file system are POSIX")
+def test_output_goes_through_pipes_and_links(tmp_path):
+    target, link, pipe = tmp_path / "target.txt", tmp_path / "link.txt", tmp_path / "pipe"
+    target.write_text("old", encoding="utf-8")
+    link.symlink_to(target)
+    assert run("regularizer", "w", "-o", str(link)).returncode == 0
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8").startswith("Yes")
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        assert run("regularizer", "w", "-o", str(pipe)).returncode == 0
+        assert reader.communicate(timeout=10)[0].startswith("Yes")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_lost_output_is_said():
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "derive", "regularizer", "w"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            cwd=ROOT,
+        )
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "cannot be written" in done.stderr

@@ -1,0 +1,109 @@
+"""The help pages as a stranger reads them, and the options that commands share."""
+
+import subprocess
+import sys
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from derive.cli.main import app
+from derive.cli.output import chosen_form
+from derive.errors import InputError
+
+GROUP = get_command(app)
+COMMANDS = {(name,): command for name, command in GROUP.commands.items() if name != "experiment"}
+COMMANDS |= {
+    ("experiment", name): command for name, command in GROUP.commands["experiment"].commands.items()
+}
+# A potential starts at a beta and has parameters; what is confirmed and sized is the command's.
+OWN = {
+    ("parameterize", "--start"),
+    ("parameterize", "--positive"),
+    ("regimes", "--check"),
+    ("matrix-factorization", "--sizes"),
+}
+
+
+def page(*names: str) -> str:
+    done = CliRunner().invoke(app, [*names, "--help"], terminal_width=80)
+    assert done.exit_code == 0
+    return done.stdout
+
+
+@pytest.mark.parametrize("names", COMMANDS, ids=" ".join)
+def test_a_page_fits_the_terminal_and_teaches(names):
+    text = page(*names)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "Exit status" in text
+    assert f"  derive {' '.join(names)}" in text.partition("Examples")[2]
+
+
+@pytest.mark.parametrize("names", [(), ("experiment",)], ids=["derive", "experiment"])
+def test_lists_of_commands_are_whole_sentences(names):
+    listed = page(*names).partition("Commands:\n")[2].splitlines()
+    assert listed
+    assert all(line.endswith(".") and not line.endswith("...") for line in listed)
+
+
+def test_the_first_command_is_the_first_to_learn():
+    assert next(iter(GROUP.commands)) == "regularizer"
+
+
+def test_an_option_means_the_same_everywhere():
+    texts: dict[str, dict[str, str]] = {}
+    for names, command in COMMANDS.items():
+        for option in command.params:
+            if option.param_type_name == "option" and (names[-1], option.opts[-1]) not in OWN:
+                texts.setdefault(option.opts[-1], {})[names[-1]] = option.help
+    differing = {name: found for name, found in texts.items() if len(set(found.values())) > 1}
+    assert differing == {}
+    assert len(texts["--json"]) == len(COMMANDS) - 1  # all but check
+
+
+def test_no_page_imports_what_computes():
+    program = (
+        "import sys; from typer.testing import CliRunner; from derive.cli.main import app;"
+        f"[CliRunner().invoke(app, [*names, '--help']) for names in {list(COMMANDS)}];"
+        "print([m for m in ('sympy', 'numpy', 'flint') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_a_mistyped_option_names_the_page_that_helps():
+    done = subprocess.run(
+        [sys.executable, "-m", "derive", "regimes", "w", "--chekc"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.endswith("(derive regimes --help shows what is accepted)\n")
+
+
+def test_one_form_at_a_time():
+    assert chosen_form(latex=False, json=False) == "text"
+    assert chosen_form(latex=True, json=False, standalone=True) == "latex"
+    with pytest.raises(InputError, match="one of --bibtex, --latex and --json"):
+        chosen_form(bibtex=True, latex=False, json=True)
+    for json in (False, True):
+        with pytest.raises(InputError, match="--standalone goes with --latex"):
+            chosen_form(latex=False, json=json, standalone=True)
+
+
+def test_the_catalogue_goes_to_a_file(tmp_path):
+    target = tmp_path / "square.tex"
+    for wanted in (["--bibtex"], ["--latex", "--standalone"], []):
+        done = subprocess.run(
+            [sys.executable, "-m", "derive", "catalogue", "square", *wanted, "-o", str(target)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        text = target.read_text(encoding="utf-8")
+        assert text.startswith("@") == (wanted == ["--bibtex"])
+        assert text.startswith(r"\documentclass") == ("--standalone" in wanted)

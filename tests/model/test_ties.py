@@ -1,0 +1,99 @@
+"""Special starts from which the flow stays in a linear subspace."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import pytest
+import sympy
+
+from derive import Parameterization, Verdict, derive
+from derive.language.tree import Number
+from derive.model.ties import find_ties
+from numerics import crosscheck
+from tests.witness_flow import Model
+
+TWO = ["a*u1 + b*v1", "a*u2 + b*v2"]
+BALANCED = {"a": "3", "b": "4", "u1": "9/5", "u2": "12/5", "v1": "12/5", "v2": "16/5"}
+
+
+def test_strictly_balanced_neurons_have_the_three_halves_power() -> None:
+    d = derive(Parameterization.parse(TWO, start=BALANCED))
+    assert d.verdict is Verdict.PROVED
+    assert dict(d.ties).keys() == {"b", "v1", "v2"}
+    # grad Q = c beta/sqrt|beta| + z: differences of the gradient are those of c beta/sqrt|beta|.
+    points = [(1, 2), (5, 7), (2, -3)]
+    ours = [
+        [g.subs(dict(zip(d.beta, x, strict=True))) for g in d.potential.gradient] for x in points
+    ]
+    theirs = [
+        [sympy.Integer(b) / sympy.sqrt(sympy.sqrt(x * x + y * y)) for b in (x, y)]
+        for x, y in points
+    ]
+    factors = [
+        ((ours[i][k] - ours[0][k]) / (theirs[i][k] - theirs[0][k])).evalf(30)
+        for i in (1, 2)
+        for k in (0, 1)
+    ]
+    assert max(abs(f - factors[0]) for f in factors) < 1e-25
+    assert crosscheck(d, digits=20).passed
+
+
+def test_the_ties_hold_along_the_whole_flow() -> None:
+    model = Model.of(TWO, ["a", "b", "u1", "u2", "v1", "v2"])
+    with mpmath.workdps(30):
+        w = [mpmath.mpf(x) for x in (3, 4)] + [mpmath.mpf(x) / 5 for x in (9, 12, 12, 16)]
+        for step in range(200):
+            slope = model.velocity(w, [mpmath.sin(step), mpmath.cos(step / 3)])
+            w = [x + s / 100 for x, s in zip(w, slope, strict=True)]
+        a, b, u1, u2, v1, v2 = w
+        assert max(abs(3 * b - 4 * a), abs(3 * v1 - 4 * u1), abs(3 * v2 - 4 * u2)) < 1e-25
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        {"a": "3", "b": "4", "u1": "1", "u2": "2", "v1": "2", "v2": "1"},
+        {"a": "1", "b": "1", "u1": "1", "u2": "2", "v1": "1", "v2": "3"},
+    ],
+)
+def test_starts_that_are_not_aligned_have_no_ties(start: dict[str, str]) -> None:
+    p = Parameterization.parse(TWO, start=start)
+    assert find_ties(p) is None
+    assert derive(p).verdict is Verdict.REFUTED
+
+
+def test_symbolic_ratios_become_parameters() -> None:
+    start = {"a": "s", "b": "k*s", "u1": "t", "u2": "0", "v1": "k*t", "v2": "0"}
+    d = derive(Parameterization.parse(TWO, start=start))
+    assert d.verdict is Verdict.PROVED
+    assert "k" in d.potential.parameterization.parameters
+    assert crosscheck(d, digits=20).passed
+    assert "left out: b = k*a" in d.to_text()
+    assert "b = a k" in d.to_latex()
+
+
+def test_a_symbolic_start_has_no_ties() -> None:
+    assert find_ties(Parameterization.parse(TWO)) is None
+
+
+EQUAL = dict.fromkeys("pqrxyz", "alpha")
+
+
+def test_equal_weights_give_a_formula_where_the_general_way_gives_an_integral() -> None:
+    """Three equal weights and three more are ``p**3 - x**3``, with K three times as large."""
+    d = derive(Parameterization.parse(["p*q*r - x*y*z"], EQUAL, ["alpha"]))
+    assert d.verdict is Verdict.PROVED
+    assert d.potential.pieces[0].kind == "parametric"
+    assert dict(d.ties).keys() == set("qryz")
+    assert d.kernel_factor == Number(Fraction(3))
+    assert "K in the weights left is 3 times K in all weights" in d.to_text()
+    (entry,) = d.metric.kernel_in_weights
+    assert entry.subs(dict.fromkeys(entry.free_symbols, 1)) == 3 * 6
+    assert crosscheck(d, digits=20).passed
+
+
+def test_equal_weights_that_gain_nothing_stay_as_they_are() -> None:
+    d = derive(Parameterization.parse(["u*v - x*y"], dict.fromkeys("uvxy", "alpha"), ["alpha"]))
+    assert (d.verdict, d.ties, d.kernel_factor) == (Verdict.PROVED, (), None)

@@ -1,0 +1,232 @@
+"""The cross-check: every kind of Q passes, and one that is wrong does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from sympy import Expr
+
+from derive import InputError, NumericalError, Parameterization, derive
+from derive.derivation import Derivation
+from derive.potential.piece import Piece
+from numerics.confirm.crosscheck import CrossCheck, crosscheck
+from numerics.confirm.problem import draw_matrix
+
+
+def derived(*outputs: str, **start: Any) -> Derivation:
+    return derive(Parameterization.parse(outputs, start=start))
+
+
+TIED = {"p": "alpha", "m": "alpha"}
+MODELS = [
+    (("w",), {}),
+    (("w**2",), {}),
+    (("p**2-m**2",), TIED),
+    (("u*v-x*y",), {}),
+    (("u1*v1+u2*v2",), {}),
+    (("p**3-m**3",), TIED),
+    (("p**5-m**5",), TIED),
+    (("3*p**2-2*m**2",), {}),
+    (("a*b*c",), {}),
+    (("a*b*c",), {"a": "s", "b": "s", "c": "s"}),
+    (("w+w**3",), {}),
+    (("a*u1", "a*u2"), {}),
+    (("a*u1", "a*u2", "a*u3"), {}),
+    (("a*u1", "a*u2", "a*u3", "a*u4"), {}),
+    (("a*b*u1", "a*b*u2"), {}),
+    (("u*x-v*y", "u*y+v*x"), {}),
+    (("u1*v1+u2*v2", "u1*v2+u2*v1"), {}),
+    (("w1**2", "w2**3"), {}),
+    (("a*b*c*u1", "a*b*c*u2"), {}),
+    (("u1/a", "u2/a"), {}),
+    (("a+b**2", "b"), {}),
+    (("a*u1/(1+a**2)", "a*u2/(1+a**2)"), {}),
+    (("p**2+m**2", "p-m"), {}),
+    (("x+x**3+y+y**3", "x+x**3-y-y**3"), {}),
+    (("x**2+y**3", "w**2", "x**2-y**3"), {}),
+    (("a*(u1**2-v1**2)", "a*(u2**2-v2**2)"), {}),
+]
+IDS = [f"{','.join(outputs)} {','.join(start)}" for outputs, start in MODELS]
+
+
+@pytest.mark.parametrize(("outputs", "start"), MODELS, ids=IDS)
+def test_the_limit_minimizes_q(outputs: tuple[str, ...], start: dict[str, Any]) -> None:
+    check = crosscheck(derived(*outputs, **start), digits=30)
+    assert check.passed
+    assert check.digits >= 25
+    assert check.drift is None or check.drift >= 25
+    assert not check.broken
+    report = check.report()
+    assert report.startswith("Flow, interpolant and Q agree to ")
+    assert max(map(len, report.splitlines())) <= 80
+
+
+def tampered(d: Derivation, change: Callable[[Piece], Piece]) -> CrossCheck:
+    pieces = tuple(change(piece) for piece in d.potential.pieces)
+    return crosscheck(replace(d, potential=replace(d.potential, pieces=pieces)), digits=20)
+
+
+def first_term_doubled(expressions: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    first, *rest = expressions
+    return (first + first.as_ordered_terms()[-1], *rest)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (("u*v-x*y",), {}),
+        (("a*u1", "a*u2"), {}),
+        (("a*b*u1", "a*b*u2"), {}),
+        (("u1*v1+u2*v2", "u1*v2+u2*v1"), {}),
+        (("a*b*c*u1", "a*b*c*u2"), {}),
+    ],
+)
+def test_a_wrong_gradient_is_found(outputs: tuple[str, ...], start: dict[str, Any]) -> None:
+    wrong = tampered(
+        derived(*outputs, **start),
+        lambda piece: replace(piece, gradient=first_term_doubled(piece.gradient)),
+    )
+    assert wrong.stationarity < 5
+    assert wrong.digits < 5
+    assert not wrong.passed
+    assert "DISAGREE" in wrong.report()
+
+
+def test_a_wrong_curve_is_found() -> None:
+    def change(piece: Piece) -> Piece:
+        assert piece.curve is not None
+        beta, *_ = first_term_doubled((piece.curve.beta,))
+        return replace(piece, curve=replace(piece.curve, beta=beta))
+
+    assert tampered(derived("p**3-m**3", **TIED), change).stationarity < 5
+
+
+def test_a_wrong_value_is_found() -> None:
+    wrong = tampered(derived("w**2"), lambda piece: replace(piece, value=2 * piece.value))
+    assert wrong.stationarity > 15
+    assert wrong.consistency is not None
+    assert wrong.consistency < 5
+    assert not wrong.passed
+
+
+def test_a_wrong_kernel_is_found() -> None:
+    wrong = tampered(derived("a*b*c"), lambda piece: replace(piece, kernel=2 * piece.kernel))
+    assert wrong.digits < 5
+
+
+@pytest.mark.parametrize("part", ["weights", "log_warp", "rho"])
+def test_a_wrong_lift_is_found(part: str) -> None:
+    def doubled(functions: Any) -> Any:
+        return (
+            tuple(doubled(f) if isinstance(f, tuple) else 2 * f for f in functions[:1])
+            + (functions[1:])
+        )
+
+    def change(piece: Piece) -> Piece:
+        assert piece.lift is not None
+        lift = replace(piece.lift, **{part: doubled(getattr(piece.lift, part))})
+        return replace(piece, lift=lift)
+
+    wrong = tampered(derived("u1/a", "u2/a"), change)
+    assert wrong.stationarity < 8  # of 20
+    assert not wrong.passed
+
+
+def test_a_foreign_potential_is_found() -> None:
+    """Q of another parameterization, for coordinates and start symbols of the same names."""
+    square, cube = derived("w**2"), derived("w**3")
+    pieces = tuple(replace(piece, kernel=None) for piece in cube.potential.pieces)
+    foreign = replace(square.potential, pieces=pieces)
+    wrong = crosscheck(replace(square, potential=foreign), digits=15)
+    assert wrong.stationarity < 5
+    assert wrong.consistency is not None
+    assert wrong.consistency > 10
+
+
+def test_a_given_problem() -> None:
+    X, y = [["1", "1/2", "-1/2"], [1, 2, 1]], [1, 2]
+    check = crosscheck(derived("p**2-m**2", **TIED), X, y, {"alpha": ["1/2", 1, 2]}, digits=20)
+    assert check.passed
+    assert check.problem.copies == 3
+    assert [dict(s)["alpha"] * 2 for s in check.problem.starts] == [1, 2, 4]
+    again = crosscheck(derived("p**2-m**2", **TIED), X, y, {"alpha": 1}, digits=20)
+    assert [dict(s)["alpha"] for s in again.problem.starts] == [1, 1, 1]
+    drawn = crosscheck(derived("a*u1", "a*u2"), [[1, 2]], [1], {"a_0": 2}, digits=20)
+    assert drawn.passed
+    assert dict(drawn.problem.starts[0])["a_0"] == 2
+
+
+def test_a_weight_that_changes_its_sign_is_reported() -> None:
+    start = {"a_0": "1/10", "u1_0": 1, "u2_0": "1/2"}
+    check = crosscheck(derived("a*u1", "a*u2"), [[1, "1/2"]], [-4], start, digits=15)
+    assert check.broken == ("a",)
+    assert "a was assumed to keep its sign and did not" in check.report()
+
+
+@pytest.mark.parametrize("size", ["1/1000", "1/1000000", "1e-20"])
+def test_a_small_problem_is_as_exact(size: str) -> None:
+    check = crosscheck(derived("a*b", a=size, b=size), digits=30)
+    assert check.digits >= 30
+    assert abs(check.limit[0]) < 10 * float(Fraction(size)) ** 2
+
+
+def test_cancellation_is_no_error() -> None:
+    """Terms of size 1 leave a gradient of 1e-18 of a conserved quantity that starts from 1e-18."""
+    start = {"a": "1/1000000007", "u1": "22/7", "u2": "-355/113"}
+    check = crosscheck(derived("a*u1", "a*u2", **start), digits=30)
+    assert check.passed
+    assert check.drift is not None
+    assert check.drift > 30
+
+
+def test_problems_repeat_and_differ() -> None:
+    d = derived("w**2")
+    first, second = crosscheck(d, digits=10), crosscheck(d, digits=10)
+    assert first == second
+    assert crosscheck(d, digits=10, rng=np.random.default_rng(1)).problem != first.problem
+
+
+def test_refusals() -> None:
+    d = derived("p**2-m**2", **TIED)
+    with pytest.raises(InputError, match="X and y together"):
+        crosscheck(d, X=[[1, 2]])
+    with pytest.raises(InputError, match="names beta"):
+        crosscheck(d, start={"beta": 1})
+    with pytest.raises(InputError, match="2 values, not 3"):
+        crosscheck(d, start={"alpha": [1, 2]})
+    with pytest.raises(InputError, match="2 rows but y has 1"):
+        crosscheck(d, [[1, 2, 3], [1, 0, 0]], [1])
+    with pytest.raises(InputError, match="sequence of rows"):
+        crosscheck(d, 3, [1])
+    with pytest.raises(InputError, match="derive again"):
+        crosscheck(derived("a*u1", "a*u2"), start={"a_0": -1})
+    with pytest.raises(NumericalError, match="there is no Q"):
+        crosscheck(derived("a*u1", "a*u2", "w**2"))
+    with pytest.raises(NumericalError, match="no numeric form"):
+        tampered(derived("u1/a", "u2/a"), lambda piece: replace(piece, lift=None))
+    with pytest.raises(NumericalError, match="gradient flow"):
+        crosscheck(derived("w**2"), [[1, 1]], [-1], {"w_0": 1}, digits=10)
+
+
+@pytest.mark.parametrize("columns", [2, 3, 4])
+def test_drawn_matrices_are_well_conditioned(columns: int) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        X = np.array(draw_matrix(columns, rng), dtype=float)
+        assert X.shape == (columns - 1, columns)
+        assert np.linalg.cond(X) <= 5
+
+
+def test_a_start_that_interpolates_has_nothing_to_satisfy() -> None:
+    d = derive(Parameterization.parse(["u1/a", "-u2/a"], start={"u1": "2"}))
+    check = crosscheck(d, X=[[-1, -2]], y=["14/29"], start={"a_0": "29/16", "u2_0": "23/16"})
+    assert check.passed
+    assert check.steps == 0
+    drawn = crosscheck(d, digits=20)
+    assert drawn.passed
+    assert drawn.steps > 0

@@ -1,0 +1,195 @@
+"""Negative controls: each witness of Q, on its own, refuses what is wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import pytest
+import sympy
+
+from derive import InputError, NumericalError, Parameterization, derive
+from derive.cli import regularizer as regularizer_cli
+from derive.cli.request import Options, read_request
+from derive.derivation import Derivation
+from derive.potential.piece import Piece
+from numerics.confirm.crosscheck import crosscheck
+from numerics.confirm.report import CrossCheck
+from numerics.evaluate.lowering import high_precision, lower, side_by_side
+from numerics.interpolate.polish import polished_interpolant
+
+DIGITS = 20
+TIED = {"p": "alpha", "m": "alpha"}
+NEURON = ("a*u1", "a*u2")
+WEIGHT = sympy.Symbol("a", real=True)
+
+
+def derived(*outputs: str, **start: Any) -> Derivation:
+    return derive(Parameterization.parse(outputs, start=start))
+
+
+def checked_with(d: Derivation, change: Callable[[Piece], Piece]) -> CrossCheck:
+    pieces = tuple(change(piece) for piece in d.potential.pieces)
+    return crosscheck(replace(d, potential=replace(d.potential, pieces=pieces)), digits=DIGITS)
+
+
+def squared(piece: Piece) -> Piece:
+    """Return Q + (q_1 + q_2 + ..)^2, with its gradient: Q scaled by what changes with beta."""
+    size = sympy.Add(*(b**2 for b in piece.betas))
+    gradient = tuple(g + 2 * b for g, b in zip(piece.gradient, piece.betas, strict=True))
+    return replace(piece, value=piece.value + size, gradient=gradient, kernel=None)
+
+
+def of_another_start(piece: Piece) -> Piece:
+    """Return Q as it is from a start of twice the size."""
+    own = {*piece.betas, *(r.symbol for r in piece.roots), *(s for s, _ in piece.constants)}
+
+    def moved(e: Any) -> Any:
+        return e if e is None else e.subs({s: 2 * s for s in e.free_symbols - own})
+
+    return replace(
+        piece,
+        value=moved(piece.value),
+        gradient=tuple(map(moved, piece.gradient)),
+        constants=tuple((s, moved(v)) for s, v in piece.constants),
+        roots=tuple(
+            replace(r, polynomial=moved(r.polynomial), explicit=moved(r.explicit))
+            for r in piece.roots
+        ),
+        kernel=None,
+    )
+
+
+def of_another_warp(piece: Piece) -> Piece:
+    """Return Q of a deeper neuron, whose warp is another, for coordinates of the same names."""
+    deep = derived("a*b*u1", "a*b*u2", b="1").potential.pieces[0]
+    return replace(deep, kernel=None, assumptions=piece.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "change"),
+    [
+        (("w**2",), {}, squared),
+        (("p**2-m**2",), TIED, squared),
+        (NEURON, {}, squared),
+        (("a*b*u1", "a*b*u2"), {}, of_another_start),
+        (("p**2-m**2",), TIED, of_another_start),
+        (NEURON, {}, of_another_start),
+        (NEURON, {}, of_another_warp),
+    ],
+)
+def test_a_wrong_potential_is_refused_by_each_witness(
+    outputs: tuple[str, ...], start: dict[str, str], change: Callable[[Piece], Piece]
+) -> None:
+    wrong = checked_with(derived(*outputs, **start), change)
+    assert wrong.interpolation is not None
+    assert wrong.interpolation < 5  # the interpolant alone
+    assert wrong.stationarity < 5  # the optimality of the limit alone
+    # Nothing else is wrong: it is a Q, of something else, that was solved.
+    assert wrong.optimality is not None
+    assert wrong.optimality > DIGITS - 5
+    assert wrong.consistency is None or wrong.consistency > DIGITS - 5
+    assert wrong.feasibility > DIGITS - 5
+    assert not wrong.passed
+    assert wrong.report().startswith("Flow, interpolant and Q DISAGREE")
+    assert wrong.to_record()["passed"] is False
+
+
+def test_a_flow_of_another_model_is_refused_by_both() -> None:
+    """The weights of w**3 from starts whose beta_0 is another: Q and its interpolant agree."""
+    square, cube = derived("w**2"), derived("w**3")
+    wrong = crosscheck(replace(square, parameterization=cube.parameterization), digits=DIGITS)
+    assert wrong.interpolation is not None
+    assert wrong.optimality is not None
+    assert max(wrong.interpolation, wrong.stationarity) < 5
+    assert wrong.optimality > DIGITS - 5
+
+
+def test_a_quantity_that_is_not_conserved_is_found() -> None:
+    d = derived(*NEURON)
+    for law, kept in ((d.conserved.laws[0] ** 2, True), (d.conserved.laws[0] + WEIGHT, False)):
+        changed = replace(d)
+        vars(changed)["conserved"] = replace(d.conserved, laws=(law,))
+        check = crosscheck(changed, digits=DIGITS)
+        assert check.passed is kept
+        assert check.drift is not None
+        assert (check.drift > DIGITS - 5) is kept
+
+
+def test_without_an_interpolant_nothing_is_confirmed() -> None:
+    def concave(piece: Piece) -> Piece:
+        gradient = tuple(-g for g in piece.gradient)
+        return replace(piece, value=-piece.value, gradient=gradient, kernel=None)
+
+    wrong = checked_with(derived(*NEURON), concave)
+    assert wrong.stationarity > DIGITS - 5  # -grad Q is in the row space too
+    assert wrong.interpolant is None
+    assert "not convex" in wrong.missing
+    assert not wrong.passed
+    assert wrong.report().startswith("NOT CONFIRMED: the minimizer of Q was not found")
+    assert wrong.to_record()["interpolant"] is None
+
+
+def test_the_command_fails_where_the_witnesses_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = checked_with(derived("w**2"), squared)
+    module = sys.modules[
+        "numerics.confirm.crosscheck"
+    ]  # the package shows the function of that name
+    monkeypatch.setattr(module, "crosscheck", lambda *args, **kwargs: wrong)
+    for form in ("text", "json", "latex"):
+        request = read_request(["w**2"], Options("", "", "", "", ""), form, False)
+        answer = regularizer_cli._derive(request, DIGITS, False, lambda stage: None)
+        assert answer.code == regularizer_cli.UNDECIDED
+        alarm = answer.narration.splitlines()[-1]
+        assert alarm.startswith("derive: --check: Flow, interpolant and Q DISAGREE")
+        assert ("DISAGREE" in answer.result) is (form == "text")
+        if form == "json":
+            check = json.loads(answer.result)["check"]
+            assert check["passed"] is False
+            assert check["agreement"]["interpolation"] < 5
+
+
+PAIR = derived("p**2-m**2", **TIED).potential
+
+
+@pytest.mark.parametrize("digits", [15, 200])
+def test_interpolants_have_the_digits_asked(digits: int) -> None:
+    """beta = 2 alpha^2 sinh(4 X^T nu) for one row, whose nu a root finder gives."""
+    alpha, row, y = Fraction(1, 10), [Fraction(1), Fraction(-2), Fraction(1, 3)], Fraction(5, 7)
+    q = side_by_side([lower(PAIR, {"alpha": alpha})] * 3)
+    precise = high_precision(PAIR, {"alpha": alpha}, digits + 10)
+    with mpmath.workdps(digits + 10):
+        found = polished_interpolant(
+            q, lambda beta: [precise.gradient([b])[0] for b in beta], [row], [y], digits
+        )
+
+        def beta(nu: Any) -> list[Any]:
+            return [2 * mpmath.mpf(alpha.numerator) ** 2 / 100 * mpmath.sinh(4 * x * nu)
+                    for x in rows]  # fmt: skip
+
+        rows = [mpmath.mpf(x.numerator) / x.denominator for x in row]
+        goal = mpmath.mpf(5) / 7
+        nu = mpmath.findroot(lambda t: mpmath.fdot(rows, beta(t)) - goal, found.multiplier[0])
+        gap = max(abs(a - b) for a, b in zip(found.value, beta(nu), strict=True))
+        assert gap < mpmath.mpf(10) ** -digits
+
+
+def test_rows_may_depend_on_each_other() -> None:
+    X = [[1, 2, 0], [2, 4, 0], [0, 1, 1]]
+    check = crosscheck(derived("w**2"), X, [3, 6, 2], {"w_0": 1}, digits=DIGITS)
+    assert check.interpolation is not None
+    assert check.interpolation > DIGITS
+
+
+def test_what_cannot_be_reached_is_refused() -> None:
+    q = side_by_side([derived("w**2").potential.numeric({"w_0": 1})] * 2)
+    one = Fraction(1)
+    with pytest.raises(InputError, match="out of reach"):
+        polished_interpolant(q, lambda beta: beta, [[one, one]], [-one], 20)
+    with pytest.raises(NumericalError, match="did not improve"):
+        polished_interpolant(q, lambda beta: [mpmath.nan] * 2, [[one, one]], [one], 20)

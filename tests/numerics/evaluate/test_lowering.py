@@ -1,0 +1,404 @@
+"""Numbers from a derived Q, against formulas written down independently."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+
+import numerics
+from derive import DegenerateStart, InputError, NumericalError, Parameterization, derive
+from derive.records import Potential
+from numerics.evaluate.backend import Float64, Multiprecision
+from numerics.evaluate.lowering import high_precision, lower
+from numerics.evaluate.potential import NumericPotential
+from numerics.evaluate.roots import invert_increasing, select_root
+from numerics.evaluate.start import broken_signs, kept_signs
+
+
+def potential(*outputs: str, **start: Any) -> Potential:
+    return derive(Parameterization.parse(outputs, start=start)).potential
+
+
+TIED = {"p": "alpha", "m": "alpha"}
+MODELS = [
+    (("w",), {}, {"w_0": 1}),
+    (("w**2",), {}, {"w_0": "-3/2"}),
+    (("p**2-m**2",), TIED, {"alpha": Fraction(1, 2)}),
+    (("u*v-x*y",), {}, {"u_0": 1, "v_0": "1/2", "x_0": "-1/4", "y_0": 2}),
+    (("p**3-m**3",), TIED, {"alpha": "1/2"}),
+    (("p**3-m**3",), TIED, {"alpha": "-1/2"}),
+    (("p**5-m**5",), TIED, {"alpha": 1}),
+    (("3*p**2-2*m**2",), {}, {"p_0": 1, "m_0": "1/2"}),
+    (("a*b*c",), {}, {"a_0": 1, "b_0": "1/2", "c_0": "3/4"}),
+    (("a*b*c",), {"a": "s", "b": "s", "c": "t"}, {"s": 1, "t": 2}),
+    (("w+w**3",), {}, {"w_0": "-1/2"}),
+    (("w**3+w**2",), {}, {"w_0": "-2"}),
+    (("a*u1", "a*u2"), {}, {"a_0": 1, "u1_0": "1/4", "u2_0": "-1/2"}),
+    (("a*b*u1", "a*b*u2"), {}, {"a_0": 1, "b_0": "3/4", "u1_0": "1/4", "u2_0": "1/2"}),
+    (("a*b*u1", "a*b*u2"), {"a": "s", "b": "s"}, {"s": 1, "u1_0": 0, "u2_0": 0}),
+    (
+        ("u1*v1+u2*v2", "u1*v2+u2*v1"),
+        {},
+        {"u1_0": 2, "u2_0": "1/2", "v1_0": "1/4", "v2_0": 1},
+    ),
+    (("w1**2", "w2**3"), {}, {"w1_0": 1, "w2_0": "1/2"}),
+    (
+        ("a*b*c*u1", "a*b*c*u2"),
+        {},
+        {"a_0": 1, "b_0": "3/4", "c_0": "5/4", "u1_0": "1/4", "u2_0": "1/2"},
+    ),
+]
+IDS = [f"{','.join(outputs)} {','.join(start)}" for outputs, start, _ in MODELS]
+each_model = pytest.mark.parametrize(("outputs", "start", "values"), MODELS, ids=IDS)
+each_with_the_last_slow = pytest.mark.parametrize(
+    ("outputs", "start", "values"),
+    [*MODELS[:-1], pytest.param(*MODELS[-1], marks=pytest.mark.slow)],
+    ids=IDS,
+)
+
+
+def around(q: NumericPotential, count: int = 6) -> Any:
+    """Points near beta_0, (count, d)."""
+    noise = np.random.default_rng(3).uniform(-0.3, 0.3, size=(count, q.d))
+    origin = np.array(q.beta0)
+    return origin + noise * np.where(origin == 0, 1, np.abs(origin))
+
+
+@each_model
+def test_gradient_is_zero_at_the_start_and_inverts(
+    outputs: tuple[str, ...], start: dict[str, Any], values: dict[str, Any]
+) -> None:
+    q = lower(potential(*outputs, **start), values)
+    assert np.allclose(q.gradient(np.array([q.beta0])), 0, atol=1e-12)
+    beta = around(q)
+    back = q.inverse_gradient(q.gradient(beta))
+    assert back.shape == beta.shape
+    assert np.allclose(back, beta, rtol=1e-9, atol=1e-11)
+
+
+@each_with_the_last_slow
+def test_gradient_is_that_of_the_value(
+    outputs: tuple[str, ...], start: dict[str, Any], values: dict[str, Any]
+) -> None:
+    derived = potential(*outputs, **start)
+    q, form = lower(derived, values), high_precision(derived, values, 40)
+    beta = [mpmath.mpf(x) for x in around(q, 1)[0]]
+    with mpmath.workdps(50):
+        step = mpmath.mpf(10) ** -12
+        for i, slope in enumerate(form.gradient(beta)):
+            above, below = (
+                form.value([x + sign * step * (k == i) for k, x in enumerate(beta)])
+                for sign in (1, -1)
+            )
+            assert abs((above - below) / (2 * step) - slope) < 1e-19
+
+
+@each_with_the_last_slow
+def test_float64_is_high_precision_rounded(
+    outputs: tuple[str, ...], start: dict[str, Any], values: dict[str, Any]
+) -> None:
+    derived = potential(*outputs, **start)
+    q, form = lower(derived, values), high_precision(derived, values, 25)
+    beta = around(q, 2)
+    exact = [[float(g) for g in form.gradient(row)] for row in beta]
+    assert np.allclose(q.gradient(beta), exact, rtol=1e-12, atol=1e-13)
+    base = form.value(form.beta0)
+    rises = [float(form.value(row) - base) for row in beta]
+    assert np.allclose(q(beta) - q(np.array(q.beta0)), rises, rtol=1e-12, atol=1e-12)
+
+
+@each_model
+def test_bregman_is_positive(
+    outputs: tuple[str, ...], start: dict[str, Any], values: dict[str, Any]
+) -> None:
+    q = lower(potential(*outputs, **start), values)
+    beta = around(q)
+    divergence = q.bregman(beta, np.array([q.beta0]))
+    assert divergence.shape == (6,)
+    assert np.all(divergence > 0)
+    assert np.allclose(q.bregman(beta, beta), 0, atol=1e-14)
+
+
+def test_tied_squares_are_the_hyperbolic_entropy() -> None:
+    q = lower(potential("p**2-m**2", **TIED), {"alpha": 0.5})
+    beta = np.array([-3.0, -0.1, 0.0, 0.2, 40.0])
+    z = beta / (2 * 0.5**2)
+    expected = 0.5**2 / 2 * (1 - np.sqrt(1 + z**2) + z * np.arcsinh(z))
+    assert np.allclose(q(beta) - q(0.0), expected, rtol=1e-13)
+    assert np.allclose(q.gradient(beta), np.arcsinh(z) / 4, rtol=1e-14)
+    assert np.allclose(q.inverse_gradient(np.arcsinh(z) / 4), beta, rtol=1e-12)
+
+
+def test_square_is_the_entropy() -> None:
+    q = lower(potential("w**2"), {"w_0": 3})
+    beta = np.array([0.5, 9.0, 1e8])
+    assert np.allclose(q.gradient(beta), np.log(beta / 9) / 4)
+    assert np.allclose(q.inverse_gradient([-50.0, 0.0, 80.0]), 9 * np.exp([-200.0, 0.0, 320.0]))
+
+
+def test_neuron() -> None:
+    start = {"a_0": 2, "u1_0": "1/2", "u2_0": 1}
+    q = lower(potential("a*u1", "a*u2"), start)
+    delta, u0 = 4 - 0.25 - 1, np.array([0.5, 1.0])
+    beta = np.array([[1.0, -2.0], [0.0, 0.0], [30.0, 4.0]])
+    square = (delta + np.sqrt(delta**2 + 4 * (beta**2).sum(axis=1))) / 2
+    assert np.allclose(q.gradient(beta), beta / np.sqrt(square)[:, None] - u0)
+    printed = 2 / 3 * square**1.5 - np.sqrt(square) * delta - beta @ u0
+    assert np.allclose(q(beta), printed - (2 / 3 * 8 - 2 * 2.75 - 2.5))  # A_0 = 4, beta_0.u_0 = 5/2
+
+
+def test_deep_neuron_solves_its_cubic() -> None:
+    start = {"a_0": 1, "b_0": "1/2", "u1_0": "1/4", "u2_0": "1/4"}
+    q = lower(potential("a*b*u1", "a*b*u2"), start)
+    w = np.array([1.5, np.sqrt(1.5**2 - 0.75)])  # a^2 - b^2 = 3/4
+    norm = np.sqrt(1.5**2 - (1 - 0.125))  # a^2 - |u|^2 = 7/8
+    u = norm * np.array([0.6, -0.8])
+    assert np.allclose(q.gradient(w.prod() * u), u - 0.25, rtol=1e-13)
+
+
+def test_cubes_are_parametric() -> None:
+    q = lower(potential("p**3-m**3", **TIED), {"alpha": "1/2"})
+    z = np.array([-0.99, -0.3, 0.0, 0.4, 0.999])
+    h = 0.5**3 * ((1 - z) ** -3.0 - (1 + z) ** -3.0)
+    assert np.allclose(q.gradient(h), z / (3 * 0.5), rtol=1e-12)
+    assert np.isnan(q.inverse_gradient(1.0))  # beyond the pole z = 1
+
+
+def test_product_of_three_follows_its_weights() -> None:
+    q = lower(potential("a*b*c"), {"a_0": 1, "b_0": "1/2", "c_0": "3/4"})
+    mu = 0.3
+    beta = q.inverse_gradient(mu)
+    step = 1e-4
+    slope = (q.inverse_gradient(mu + step) - q.inverse_gradient(mu - step)) / (2 * step)
+    roots = np.roots([1, -(0.75 + 7 / 16), 0.75 * 7 / 16, -(beta**2)])
+    a2 = roots.real[np.abs(roots.imag) < 1e-9].max()
+    b2, c2 = a2 - 0.75, a2 - 7 / 16
+    assert np.isclose(slope, b2 * c2 + a2 * c2 + a2 * b2, rtol=1e-6)
+
+
+def test_shapes() -> None:
+    one, two = potential("w**2"), potential("a*u1", "a*u2")
+    q = lower(one, {"w_0": 1})
+    assert isinstance(q(2.0), float)
+    assert isinstance(q.gradient(2.0), float)
+    assert q([1.0, 2.0]).shape == q.gradient([1.0, 2.0]).shape == (2,)
+    assert q([[1.0], [2.0]]).shape == (2,)
+    assert q.gradient([[1.0], [2.0]]).shape == (2, 1)
+    r = lower(two, {"a_0": 1, "u1_0": 0, "u2_0": 0})
+    assert isinstance(r([1.0, 2.0]), float)
+    assert r.gradient([1.0, 2.0]).shape == (2,)
+    assert r(np.ones((4, 2))).shape == (4,)
+    with pytest.raises(InputError, match="last axis must be 2"):
+        r([1.0, 2.0, 3.0])
+    with pytest.raises(InputError, match="real numbers"):
+        q("x")
+
+
+def test_outside_the_domain_is_nan() -> None:
+    q = lower(potential("w**2"), {"w_0": 1})
+    assert np.isnan([q(-1.0), q.gradient(-1.0), q(np.nan)]).all()
+    lifted = lower(potential("a*b*c"), {"a_0": 1, "b_0": 2, "c_0": 3})
+    assert np.isnan([lifted(np.inf), lifted.inverse_gradient(1e6)]).all()
+    form = high_precision(potential("w**2"), {"w_0": 1}, 30)
+    assert mpmath.isnan(form.value([-1]))
+
+
+@pytest.mark.parametrize(
+    ("f", "start", "inside", "outside"),
+    [
+        ("exp(w)", 0, [1e-2, 0.5, 9], [-1e-9, -2, -1e300]),
+        ("1/w", 2, [1e-2, 0.5, 9], [-1e-9, -2, -1e300]),
+        ("1/w", -2, [-1e-2, -0.5, -9], [1e-9, 2, 1e300]),
+        ("sqrt(w)", 1, [1e-2, 0.5, 9], [-1e-9, -2, -1e300]),
+        ("tanh(w)", 1, [-0.999, 0, 0.999], [-1.001, 1.001, 1e300]),
+        ("sin(w)", 1, [-0.999, 0, 0.999], [-1.001, 1.001, 1e300]),
+    ],
+)
+def test_q_ends_where_the_kernel_does(
+    f: str, start: int, inside: list[float], outside: list[float]
+) -> None:
+    """The formulas of Q'' = 1/K have values beyond zeros and poles of K, where no flow goes."""
+    q = lower(potential(f), {"w_0": start})
+    high = high_precision(potential(f), {"w_0": start}, 30)
+    for form in (q, q.plain):
+        for at in (form, form.gradient, form.hessian, lambda b, q=form: q.bregman(b, q.beta0[0])):
+            assert np.isfinite([at(b) for b in inside]).all()
+            assert np.isnan([at(b) for b in outside]).all()
+        assert form.inverse_gradient(q.gradient(inside)) == pytest.approx(inside, rel=1e-6)
+    assert all(mpmath.isfinite(high.gradient([b])[0]) for b in inside)
+    assert all(mpmath.isnan(high.gradient([b])[0]) for b in outside)
+
+
+@pytest.mark.parametrize("start", [-2, 2])
+def test_the_inverse_of_an_odd_power_has_its_sign(start: int) -> None:
+    q = lower(potential("1/w"), {"w_0": start})
+    points = np.array([0.1, 1, 3]) / start
+    for form in (q, q.plain):
+        assert form.inverse_gradient(q.gradient(points)) == pytest.approx(points, rel=1e-12)
+        assert np.isnan(form.inverse_gradient(start * 1e9))
+
+
+@pytest.mark.parametrize("value", [2, "2", 2.0, Fraction(2), mpmath.mpf(2), np.float64(2)])
+def test_start_values(value: Any) -> None:
+    assert lower(potential("w**2"), {"w_0": value}).start == (("w_0", Fraction(2)),)
+
+
+def test_starts_refused() -> None:
+    derived = potential("a*u1", "a*u2")
+    with pytest.raises(InputError, match="no value for u1_0, u2_0"):
+        lower(derived, {"a_0": 1})
+    with pytest.raises(InputError, match="names b"):
+        lower(derived, {"a_0": 1, "u1_0": 0, "u2_0": 0, "b": 1})
+    with pytest.raises(InputError, match=r"a_0 > 0.*derive again with that start"):
+        lower(derived, {"a_0": -1, "u1_0": 0, "u2_0": 0})
+    with pytest.raises(InputError, match="k > 0"):
+        lower(potential("u*v-x*y"), dict.fromkeys(("u_0", "v_0", "x_0", "y_0"), 0))
+    with pytest.raises(DegenerateStart):
+        lower(potential("1/w"), {"w_0": 0})
+
+
+@pytest.mark.parametrize(
+    ("assumption", "holds"),
+    [
+        ("x_0 > 0", True),
+        ("-x_0 + y_0 > 0", True),
+        ("x_0 - y_0 > 0", False),
+        ("-x_0 + 1/7 > 0", False),
+        ("x_0^2 - 3*x_0*y_0^2/4 > 0", False),
+        ("(-x_0 + y_0)/(x_0**2 + 1) > 0", True),
+        ("1/(x_0 - 1) > 0", False),
+        ("sqrt(x_0 - y_0) > 0", False),
+        ("k - y_0 > 0", True),
+        ("a keeps its sign along the flow (automatic when a**2 - b**2 > 0 at the start)", True),
+        ("no two real roots of the polynomial of r meet along the flow", True),
+    ],
+)
+def test_assumptions_are_read(assumption: str, holds: bool) -> None:
+    derived = potential("w", w="x_0*y_0")
+    k, x0 = sympy.Symbol("k", positive=True), sympy.Symbol("x_0", real=True)
+    piece = replace(derived.pieces[0], assumptions=(assumption,), constants=((k, 3 * x0),))
+    changed = replace(derived, pieces=(piece,))
+    start = {"x_0": 1, "y_0": 2}
+    if holds:
+        lower(changed, start)
+    else:
+        with pytest.raises(InputError, match="derive again with that start"):
+            lower(changed, start)
+
+
+def test_signs_that_broke() -> None:
+    derived = potential("w")
+    words = "-x_0 + y_0 keeps its sign along the flow (automatic when x_0**2 > 0 at the start)"
+    piece = replace(derived.pieces[0], assumptions=(words, "u*v keeps its sign along the flow"))
+    names = ("x_0", "y_0", "u", "v")
+    begin, kept, crossed = (
+        {n: mpmath.mpf(x) for n, x in zip(names, values, strict=True)}
+        for values in ((1, 2, 1, 1), (1, 3, -1, -1), (3, 2, 1, 1))
+    )
+    changed = replace(derived, pieces=(piece,))
+    assert kept_signs(piece) == ("-x_0 + y_0", "u*v")
+    assert broken_signs(changed, begin, kept) == ()
+    assert broken_signs(changed, begin, crossed) == ("-x_0 + y_0",)
+
+
+def test_a_weight_declared_positive() -> None:
+    p = Parameterization.parse(["w**2"], start={"w": "s - t"}, positive=("w",))
+    derived = derive(p).potential
+    assert lower(derived, {"s": 2, "t": 1}).beta0 == (1,)
+    with pytest.raises(InputError, match=r"derived for w > 0, which fails at s = 1, t = 2"):
+        lower(derived, {"s": 1, "t": 2})
+
+
+def test_no_potential() -> None:
+    with pytest.raises(NumericalError, match="there is no Q to evaluate"):
+        lower(potential("a*u1", "a*u2", "w**2"), {})
+    derived = potential("u1/a", "u2/a")
+    unlifted = replace(derived, pieces=(replace(derived.pieces[0], lift=None),))
+    with pytest.raises(NumericalError, match="no numeric form of Q on beta1, beta2"):
+        lower(unlifted, dict.fromkeys(("a_0", "u1_0", "u2_0"), 1))
+
+
+def test_a_wrong_branch_is_found_at_the_start() -> None:
+    derived = potential("a*b*u1", "a*b*u2")
+    (piece,) = derived.pieces
+    wrong = replace(piece, roots=(replace(piece.roots[0], from_above=1),))
+    start = {"a_0": 1, "b_0": "1/2", "u1_0": "1/4", "u2_0": "1/4"}
+    with pytest.raises(NumericalError, match="at the start, where it must be 0"):
+        lower(replace(derived, pieces=(wrong,)), start)
+
+
+def test_names_do_not_reach_the_compiler() -> None:
+    q = lower(potential("exp_1*u1", "exp_1*u2", exp_1="sqrt_", u1="mpf", u2="numpy"), {
+        "sqrt_": 2, "mpf": 1, "numpy": 1,
+    })  # fmt: skip
+    assert np.allclose(q.gradient([2.0, 2.0]), 0)
+
+
+def test_mpmath_is_left_alone() -> None:
+    before = mpmath.mp.dps
+    high_precision(potential("a*u1", "a*u2"), {"a_0": 1, "u1_0": 0, "u2_0": 0}, 80).value([1, 2])
+    assert mpmath.mp.dps == before
+
+
+@pytest.mark.parametrize("backend", [Float64(), Multiprecision(30)], ids=["float64", "mpf"])
+def test_select_root(backend: Any) -> None:
+    with backend.active():
+        # (T - 1)(T - 2)(T^2 + 1)
+        quartic = [backend.array([c]) for c in (2, -3, 3, -3, 1)]
+        found = [float(select_root(quartic, k, backend)[0]) for k in range(3)]
+        assert np.allclose(found, [2, 1, np.nan], equal_nan=True)
+        # (T - 2)((T - 3)^2 + 1/100): complex roots lie above the real one
+        cubic = [backend.array([c]) for c in (-18.02, 21.01, -8, 1)]
+        assert np.isclose(float(select_root(cubic, 0, backend)[0]), 2)
+        triple = [backend.array([c]) for c in (0, 0, 0, 1)]
+        assert abs(float(select_root(triple, 0, backend)[0])) < 1e-100
+
+
+def test_select_root_of_a_leading_coefficient_with_sign() -> None:
+    coefficients = [np.array([x, -x]) for x in (-6.0, 11.0, -6.0, 1.0)]
+    assert np.allclose(select_root(coefficients, 0, Float64()), [3, 3])
+
+
+def test_invert_increasing_over_an_infinite_range() -> None:
+    target = np.array([-1e6, -1e-9, 0.0, 3.0, 1e300])
+    with Float64().active():
+        z = invert_increasing(np.sinh, np.cosh, (-np.inf, np.inf), target, Float64())
+    assert np.allclose(z, np.arcsinh(target), rtol=1e-14)
+
+
+def test_package_names() -> None:
+    from numerics.flow.gradient import flow
+
+    assert numerics.flow is flow
+    assert numerics.lower is lower
+    assert numerics.NumericPotential is NumericPotential
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = numerics.nothing
+
+
+# Where both poles are the same their distance is 0 up to the last of 100 digits only.
+@pytest.mark.parametrize(("p0", "q0", "largest"), [(1, 2, 250), (2, 2, 60), (3, 1, 250)])
+def test_sum_of_cubes_from_any_start(p0: int, q0: int, largest: int) -> None:
+    """beta = p^3/(1 - z)^3 + q^3/(1 - q z/p)^3 and Q' = z/(3 p), for z below the nearer pole."""
+    d = derive(Parameterization.parse(["p**3 + q**3"]))
+    q = d.potential.numeric({"p_0": p0, "q_0": q0})
+    beta = 10.0 ** np.array([-250, -20, -1, 0, 2, 20, largest])
+    found = q.gradient(beta)
+    with mpmath.workdps(400):
+        end = min(mpmath.mpf(1), mpmath.mpf(p0) / q0)
+        for b, y in zip(beta, found, strict=True):
+            small, large = mpmath.mpf(10) ** -100, mpmath.mpf(10) ** 100  # end - z
+            for _ in range(1400):
+                u = mpmath.sqrt(small * large)
+                rest = 1 - mpmath.mpf(q0) * (end - u) / p0
+                image = p0**3 / (1 - end + u) ** 3 + q0**3 / rest**3
+                small, large = (u, large) if image > b else (small, u)
+            exact = (end - u) / (3 * p0)
+            assert abs(y - exact) < mpmath.mpf("1e-15") * abs(exact)
+    assert q.inverse_gradient(found)[1:5] == pytest.approx(beta[1:5], rel=1e-12)

@@ -1,0 +1,305 @@
+"""Q as a Python module: it stands alone, reads well, and gives what the package gives."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derive import NumericalError, Parameterization, VectorModel, derive
+from derive.catalogue import entries, find
+from derive.catalogue.model import derive_entry
+from numerics.evaluate.lowering import lower
+from numerics.evaluate.source.module import numpy_module
+
+ROOT = Path(__file__).parents[3]
+CASES = [
+    (("p**2-m**2",), {"p": "alpha", "m": "alpha"}, {"alpha": 0.5}),
+    (("u*v-x*y",), {}, {"u_0": 1.0, "v_0": 0.5, "x_0": -0.25, "y_0": 2.0}),
+    (("p**3-m**3",), {"p": "alpha", "m": "alpha"}, {"alpha": 0.5}),
+    (("p**D-m**D",), {"p": "b", "m": "b"}, {"D": 4.0, "b": 0.5}),
+    (("p**3+q**3",), {}, {"p_0": 1.0, "q_0": 2.0}),
+    (("a*u1", "a*u2"), {}, {"a_0": 2.0, "u1_0": 0.5, "u2_0": 1.0}),
+    (
+        ("a*b*u1", "a*b*u2"),
+        {},
+        {"a_0": 1.0, "b_0": 0.75, "u1_0": 0.25, "u2_0": 0.5},
+    ),
+    (("exp_1**2", "w**3"), {"exp_1": "c"}, {"c": 0.75, "w_0": 0.5}),
+]
+
+
+@dataclass(frozen=True)
+class _Derived:
+    """What the writer of modules needs of a derivation."""
+
+    potential: Any
+    text: str
+
+    def to_text(self) -> str:
+        return self.text
+
+
+each_case = pytest.mark.parametrize(("outputs", "start", "values"), CASES, ids=lambda x: str(x))
+
+
+def module_of(folder: Path, outputs: tuple[str, ...], start: dict[str, str]) -> ModuleType:
+    path = folder / "written.py"
+    path.write_text(numpy_module(derive(Parameterization.parse(outputs, start=start))))
+    return load(path)
+
+
+@each_case
+def test_a_module_gives_what_the_package_gives(
+    tmp_path: Path, outputs: tuple[str, ...], start: dict[str, str], values: dict[str, float]
+) -> None:
+    module = module_of(tmp_path, outputs, start)
+    q = lower(derive(Parameterization.parse(outputs, start=start)).potential, values)
+    rng = np.random.default_rng(0)
+    beta = np.array(q.beta0) + rng.uniform(0.01, 2, (20, q.d))
+    points = beta[:, 0] if q.d == 1 else beta
+    numbers = list(values.values())
+    close = {"rtol": 2e-14, "atol": 0}  # each is right to 1e-14
+    assert np.allclose(module.Q(points, *numbers), q(points), **close)
+    slopes = module.gradient(points, *numbers)
+    assert np.allclose(slopes, q.gradient(points), **close)
+    assert np.allclose(module.inverse_mirror_map(slopes, *numbers), points, rtol=1e-9)
+    divergence = module.bregman(points, points[::-1], *numbers)
+    assert np.allclose(divergence, q.bregman(points, points[::-1]), **close)
+    assert np.all(divergence > 0)
+    step = 1e-5 * np.eye(q.d)
+    for i in range(q.d):
+        above, below = (module.gradient(beta + s * step[i], *numbers) for s in (1, -1))
+        if q.d == 1:
+            change = (above - below)[:, 0] / 2e-5
+            assert np.allclose(module.hessian(points, *numbers), change, rtol=1e-6)
+        else:
+            change = (above - below) / 2e-5
+            assert np.allclose(module.hessian(points, *numbers)[..., i], change, rtol=1e-6)
+
+
+def test_starts_may_differ_by_coordinate(tmp_path: Path) -> None:
+    module = module_of(tmp_path, ("p**2-m**2",), {"p": "alpha", "m": "alpha"})
+    alpha = np.array([0.5, 1e-3, 20.0])
+    beta = np.array([1.0, 1e-9, -3.0])
+    found = module.gradient(beta, alpha)
+    assert np.allclose(found, np.arcsinh(beta / (2 * alpha**2)) / 4, rtol=1e-15)
+    assert isinstance(module.Q(1.0, 0.5), float)
+    assert np.isnan(module.Q(np.inf, 0.5))
+
+
+def test_wrong_shapes_are_refused(tmp_path: Path) -> None:
+    module = module_of(tmp_path, ("a*u1", "a*u2"), {})
+    with pytest.raises(ValueError, match="the last axis must be 2"):
+        module.gradient([1.0, 2.0, 3.0], 1, 0, 0)
+
+
+@each_case
+def test_a_module_is_formatted_and_needs_numpy_only(
+    tmp_path: Path, outputs: tuple[str, ...], start: dict[str, str], values: dict[str, float]
+) -> None:
+    module_of(tmp_path, outputs, start)
+    _is_formatted(tmp_path)
+    foreign = ("sympy", "mpmath", "scipy", "flint", "derive", "numerics")
+    program = f"import sys, written; print([m for m in {foreign} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def _is_formatted(tmp_path: Path) -> None:
+    for command in (["format", "--check"], ["check", "--select", "E,F,W,I,B,UP"]):
+        options = ["--isolated", "--no-cache", "--line-length", "100", "--target-version", "py311"]
+        done = _run("ruff", *command, *options, "written.py", folder=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _run(*arguments: str, folder: Path) -> Any:
+    return subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def _derive(*arguments: str) -> Any:
+    return _run("derive", "regularizer", *arguments, folder=ROOT)
+
+
+def test_the_command_writes_a_module(tmp_path: Path) -> None:
+    path = tmp_path / "potential.py"
+    done = _derive("p**2-m**2", "--start", "p=alpha,m=alpha", "--numpy", str(path))
+    assert done.returncode == 0
+    assert "Q = beta*asinh(beta/(2*alpha**2))/4" in done.stdout
+    text = path.read_text()
+    assert "beta = p**2 - m**2" in text
+    assert "Q = beta*asinh(beta/(2*alpha**2))/4" in text
+
+
+def test_no_module_where_q_is_an_integral_or_missing(tmp_path: Path) -> None:
+    path = tmp_path / "potential.py"
+    done = _derive("a*b*c", "--numpy", str(path))
+    assert (done.returncode, path.exists()) == (3, False)
+    reason = "Q has no NumPy module: its gradient is an integral, of which no closed form was found"
+    assert f"--numpy: no module is written: {reason}" in done.stderr
+    done = _derive("a*u1", "a*u2", "w**2", "--numpy", str(path))
+    assert (done.returncode, path.exists()) == (1, False)
+    assert "--numpy: no module is written: there is no Q" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("potential.txt", "is no module name"),
+        ("my-potential.py", "is no module name"),
+        ("missing/potential.py", "there is no folder"),
+    ],
+)
+def test_files_refused(tmp_path: Path, file: str, words: str) -> None:
+    done = _derive("w**2", "--numpy", str(tmp_path / file))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("written", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["written"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("text", "vector", "values"),
+    [
+        ("a*u", "u", {"a_0": 2.0}),
+        ("a*b*u", "u", {"a_0": 1.0, "b_0": 0.75}),
+        ("a*b*c*u", "u", {"a_0": 1.0, "b_0": 0.75, "c_0": 0.5}),
+        ("c*v/norm(v)", "v", {"c_0": 0.5}),
+    ],
+)
+def test_a_module_for_every_dimension(
+    tmp_path: Path, text: str, vector: str, values: dict[str, float]
+) -> None:
+    derivation = derive(VectorModel.parse(text, [vector]))
+    path = tmp_path / "written.py"
+    path.write_text(numpy_module(derivation))
+    module = load(path)
+    rng = np.random.default_rng(0)
+    for d in (2, 5):
+        u0, beta, x = rng.normal(size=d), rng.normal(size=(3, d)), rng.normal(size=d)
+        q = derivation.potential.numeric({**values, f"{vector}_0": u0})
+        start = (*values.values(), u0)
+        close = {"rtol": 2e-14, "atol": 0}
+        slopes = module.gradient(beta, *start)
+        assert np.allclose(module.Q(beta, *start), q(beta), **close)
+        assert np.allclose(slopes, q.gradient(beta), **close)
+        assert np.allclose(module.hessian(beta, *start), q.hessian(beta), **close)
+        product = module.hessian_product(beta, x, *start)
+        assert np.allclose(product, q.hessian(beta) @ x, rtol=1e-12)
+        divergence = module.bregman(beta, beta[::-1], *start)
+        assert np.allclose(divergence, q.bregman(beta, beta[::-1]), **close)
+        if vector == "v" or text != "a*b*c*u":
+            assert np.allclose(module.inverse_mirror_map(slopes, *start), beta, rtol=1e-9)
+    _is_formatted(tmp_path)
+
+
+def test_a_module_of_an_integral(tmp_path: Path) -> None:
+    outputs = ("g*v1/sqrt(v1**2+v2**2)", "g*v2/sqrt(v1**2+v2**2)")
+    module = module_of(tmp_path, outputs, {})
+    start = (0.5, 0.75, -1.0)
+    whole = derive(VectorModel.parse("g*v/norm(v)", ["v"])).potential
+    q = whole.numeric({"g_0": start[0], "v_0": start[1:]})
+    beta = np.array([[2.0, 1.0], [-0.5, 0.25], [1e-3, 3.0]])
+    ratio = module.gradient(beta, *start) / q.gradient(beta)
+    assert np.allclose(ratio, ratio[0, 0], rtol=2e-14, atol=0)
+    assert np.allclose(module.Q(beta, *start), ratio[0, 0] * q(beta), rtol=3e-14, atol=0)
+    expected = ratio[0, 0] * q.bregman(beta, beta[::-1])
+    assert np.allclose(module.bregman(beta, beta[::-1], *start), expected, rtol=3e-14, atol=0)
+    _is_formatted(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("exp(a)*u", "its gradient is psi, known along a curve"),
+        ("a*norm(u)**2*exp(a)*u", "known along a curve"),
+    ],
+)
+def test_vector_models_without_a_formula_are_refused(text: str, words: str) -> None:
+    with pytest.raises(NumericalError, match=words):
+        numpy_module(derive(VectorModel.parse(text, ["u"])))
+
+
+def test_every_proved_model_of_the_catalogue_has_a_module() -> None:
+    proved = [e for e in entries() if e.verdict == "PROVED"]
+    assert len(proved) > 20
+    for entry in proved:
+        compile(numpy_module(derive_entry(entry)), entry.id, "exec")
+
+
+@pytest.mark.parametrize(
+    ("assumption", "values"),
+    [
+        ("sqrt(x_0) - y_0 > 0", (4.0, 3.0)),
+        ("sqrt(x_0) - y_0 > 0", (4.0, 2.0)),  # 0, which no number of digits tells from > 0
+        ("sqrt(x_0 - 5) + y_0 > 0", (4.0, 3.0)),
+        ("log(x_0) != 0", (1.0, 3.0)),
+        ("(x_0 - y_0)*(x_0 - 2*y_0)*(x_0 - 3*y_0)*(x_0 - 4*y_0)*(x_0 - 5*y_0) != 0", (6.0, 2.0)),
+    ],
+)
+def test_conditions_that_are_long_or_irrational(
+    tmp_path: Path, assumption: str, values: tuple[float, float]
+) -> None:
+    derivation = derive(Parameterization.parse(["w"], start={"w": "x_0*y_0"}))
+    piece = replace(derivation.potential.pieces[0], assumptions=(assumption,))
+    changed = replace(derivation.potential, pieces=(piece,))
+    path = tmp_path / "written.py"
+    path.write_text(numpy_module(_Derived(changed, derivation.to_text())))
+    module = load(path)
+    with pytest.raises(ValueError, match=r"^Q was derived for .*: derive again$") as error:
+        module.Q(1.0, *values)
+    assert "\n" not in str(error.value)
+    assert np.isfinite(module.Q(1.0, 9.0, 0.7))
+    with pytest.raises(ValueError, match="derive again"):
+        module.gradient(np.ones(2), np.array([9.0, values[0]]), np.array([0.7, values[1]]))
+    _is_formatted(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "vector", "start", "message"),
+    [
+        ("a*b*u", "u", (1.0, -0.5, [1.0, 2.0]), "b_0 > 0"),
+        ("a*b*u", "u", (1.0, 0.5, [0.0, 0.0]), "norm_u_0 > 0"),
+        ("c*v/norm(v)", "v", (-1.0, [1.0, 2.0]), "c_0 > 0"),
+    ],
+)
+def test_conditions_of_a_vector_model(
+    tmp_path: Path, text: str, vector: str, start: tuple[Any, ...], message: str
+) -> None:
+    path = tmp_path / "written.py"
+    path.write_text(numpy_module(derive(VectorModel.parse(text, [vector]))))
+    module = load(path)
+    for function in (module.Q, module.gradient, module.hessian):
+        with pytest.raises(ValueError, match=f"Q was derived for {message}: derive again"):
+            function([1.0, 1.0], *start)
+
+
+def test_a_vector_of_another_length_than_the_start_says(tmp_path: Path) -> None:
+    path = tmp_path / "written.py"
+    path.write_text(numpy_module(derive_entry(find("deep-neuron-balanced-3"))))
+    module = load(path)
+    assert np.isfinite(module.Q([1.0, 1.0], 5.0, [3.0, 4.0]))
+    with pytest.raises(ValueError, match="u_0 does not have the length that Q assumes"):
+        module.Q([1.0, 1.0], 5.0, [3.0, 4.1])
+    _is_formatted(tmp_path)

@@ -1,0 +1,292 @@
+"""Q of vector models in numbers, in any dimension: all digits, and the interpolants of least Q."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.sparse
+from mpmath import mpf
+
+from derive import InputError, NumericalError, Parameterization, VectorModel, derive
+from derive.vectors.derivation import RadialDerivation
+from numerics import interpolate
+from numerics.evaluate.vectors.radial import NumericRadialPotential
+from numerics.evaluate.vectors.radial_lowering import high_precision_radial
+
+MODELS = {
+    "a*u": ("u", ("a_0",)),
+    "a*b*u": ("u", ("a_0", "b_0")),
+    "norm(u)*u": ("u", ()),
+    "a**2*u": ("u", ("a_0",)),
+    "c*v/norm(v)": ("v", ("c_0",)),
+}
+CLOSED = [text for text in MODELS if "v" not in text]
+each_model = pytest.mark.parametrize("text", MODELS)
+
+
+def derived(text: str) -> RadialDerivation:
+    found = derive(VectorModel.parse(text, [MODELS[text][0]]))
+    assert isinstance(found, RadialDerivation)
+    return found
+
+
+def numeric(text: str, u0: Any, size: float = 0.75) -> NumericRadialPotential:
+    vector, scalars = MODELS[text]
+    start = {name: size * (1 + i) / 2 for i, name in enumerate(scalars)}
+    return derived(text).potential.numeric({**start, f"{vector}_0": u0})
+
+
+def errors(text: str, start: dict[str, Any], b: Any, b0: Any, x: Any) -> dict[str, float]:
+    """Return the relative errors at a point, against as many digits as the sizes take."""
+    potential = derived(text).potential
+    q = potential.numeric(start)
+    sizes = [abs(v) for a in (b, b0, x, *start.values()) for v in np.ravel(a) if v]
+    digits = 60 + int(4 * sum(abs(np.log10([max(sizes), min(sizes)]))))
+    true = high_precision_radial(potential, start, digits)
+    with mpmath.workdps(digits):
+        points = [[mpf(float(v)) for v in p] for p in (b, b0)]
+        slopes = [true.gradient(p) for p in points]
+        steps = [u - v for u, v in zip(*points, strict=True)]
+        rise = true.value(points[0]) - true.value(points[1])
+        meant = {
+            "value": [true.value(points[0]) - true.value(true.beta0)],
+            "gradient": slopes[0],
+            "bregman": [rise - mpmath.fdot(slopes[1], steps)],
+        }
+        found = {"value": [q(b)], "gradient": q.gradient(b), "bregman": [q.bregman(b, b0)]}
+        return {name: _largest(found[name], meant[name]) for name in meant}
+
+
+def _largest(found: Any, meant: Any) -> float:
+    normal = [
+        abs(mpf(float(f)) / m - 1)
+        for f, m in zip(found, meant, strict=True)
+        if mpf(2) ** -1022 <= abs(m) < mpf(2) ** 1024
+    ]
+    return float(max(normal, default=0))
+
+
+def sweep(text: str, count: int) -> None:
+    """Draw points and starts, log-uniform; an exponential of squares overflows before 1e2."""
+    vector, scalars = MODELS[text]
+    rng = np.random.default_rng(3)
+    span = (300, 8) if text in CLOSED else (1.2, 0.2)
+
+    def vector_of(reach: float) -> Any:
+        return 10 ** rng.uniform(-reach, reach) * rng.normal(size=4)
+
+    for _ in range(count):
+        start = {name: 10 ** rng.uniform(-span[1], span[1]) for name in scalars}
+        start[f"{vector}_0"] = vector_of(span[1])
+        found = errors(text, start, vector_of(span[0]), vector_of(span[0]), vector_of(1))
+        assert max(found.values()) < 1e-14, (start, found)
+
+
+@each_model
+def test_results_have_all_digits(text: str) -> None:
+    sweep(text, 2 if text in CLOSED else 1)
+
+
+@pytest.mark.slow
+@each_model
+def test_results_have_all_digits_everywhere(text: str) -> None:
+    # Integrals take seconds each; that of the catalogue is in `pytest -m sweep` as well.
+    sweep(text, 300 if text in CLOSED else 60)
+
+
+@each_model
+def test_derivatives_fit_each_other(text: str) -> None:
+    rng = np.random.default_rng(1)
+    q = numeric(text, [0.5, -0.25, 0.75])
+    b, x = rng.uniform(0.3, 1, (4, 3)), rng.normal(size=(4, 3))
+    change = (q.gradient(b + 1e-5 * x) - q.gradient(b - 1e-5 * x)) / 2e-5
+    assert np.allclose(q.hessian_product(b, x), change, rtol=1e-6, atol=1e-8)
+    assert np.allclose((q.hessian(b) @ x[..., None])[..., 0], change, rtol=1e-6, atol=1e-8)
+    across, along = q.spectrum(b)
+    found = np.linalg.eigvalsh(q.hessian(b))
+    expected = np.sort(np.stack([across, across, along], axis=-1), axis=-1)
+    assert np.allclose(found, expected, rtol=1e-12)
+    assert np.allclose(q.inverse_gradient(q.gradient(b)), b, rtol=1e-13)
+    assert np.all(q.bregman(b, b[::-1]) > 0)
+    assert abs(q(q.beta0)) < 1e-30
+    assert np.abs(q.gradient(q.beta0)).max() < 1e-15
+    for name in ("__call__", "gradient", "hessian", "inverse_gradient"):
+        proved, plain = (getattr(p, name)(b) for p in (q, q.plain))
+        assert np.allclose(proved, plain, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("text", "outputs"),
+    [
+        ("a*u", "a*u{}"),
+        ("a*b*u", "a*b*u{}"),
+        ("c*v/norm(v)", "c*v{}/sqrt(v1**2+v2**2+v3**2)"),
+    ],
+)
+def test_the_gradient_is_that_of_the_components(text: str, outputs: str) -> None:
+    vector, scalars = MODELS[text]
+    u0 = [0.5, -0.25, 0.75]
+    q = numeric(text, u0)
+    p = derive(Parameterization.parse([outputs.format(i) for i in (1, 2, 3)])).potential
+    start = {name: 0.75 * (1 + i) / 2 for i, name in enumerate(scalars)}
+    start.update({f"{vector}{i}_0": x for i, x in enumerate(u0, 1)})
+    other = p.numeric(start)
+    b = np.random.default_rng(2).normal(size=(5, 3))
+    ratio = q.gradient(b) / other.gradient(b)
+    assert np.allclose(ratio, ratio[0, 0], rtol=1e-11)
+
+
+def problem(d: int, m: int, seed: int = 0) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d)) / np.sqrt(d)
+    return X, X @ rng.normal(size=d), rng.normal(size=d) / np.sqrt(d)
+
+
+@each_model
+@pytest.mark.parametrize("d", [8, 100, 1000])
+def test_interpolants_in_many_dimensions(text: str, d: int) -> None:
+    X, y, u0 = problem(d, min(d // 2, 50))
+    y = y / np.linalg.norm(y)
+    q = numeric(text, u0)
+    s = interpolate(q, X, y)
+    assert s.converged
+    assert max(s.residual, s.stationarity) < 1e-12
+    step = np.random.default_rng(5).normal(size=d)
+    step -= np.linalg.pinv(X) @ (X @ step)
+    step /= np.linalg.norm(step)
+    heights = [q.bregman(s.value + t * step, s.value) for t in (-0.1, 0.1)]
+    rises = [q(s.value + t * step) - q(s.value) for t in (-0.1, 0.1)]
+    assert np.allclose(rises, heights, rtol=1e-6)  # no slope is left along the kernel of X
+    assert min(rises) > 0
+
+
+@pytest.mark.parametrize("a", [1e-6, 0.3, 1e3])
+def test_the_interpolant_is_that_of_the_coupled_solver(a: float) -> None:
+    X, y, u0 = problem(4, 2)
+    s = interpolate(derived("a*u").potential.numeric({"a_0": a, "u_0": u0}), X, y)
+    p = derive(Parameterization.parse([f"a*u{i}" for i in range(1, 5)])).potential
+    other = interpolate(p.numeric({"a_0": a, **{f"u{i + 1}_0": u0[i] for i in range(4)}}), X, y)
+    assert s.converged
+    assert np.allclose(s.value, other.value, rtol=1e-8)
+    shift = interpolate(derived("a*u").potential.numeric({"a_0": a, "u_0": 2 * u0}), X, y)
+    assert not np.allclose(shift.value, s.value, rtol=1e-8)
+
+
+def test_designs_of_every_kind() -> None:
+    X, y, u0 = problem(30, 6)
+    q = numeric("a*u", u0)
+    s = interpolate(q, X, y)
+    assert np.allclose(interpolate(q, scipy.sparse.csr_array(X), y).value, s.value, rtol=1e-12)
+    twice = interpolate(q, np.vstack([X, X[:1]]), np.append(y, y[0]))
+    assert twice.dropped == (6,)
+    assert np.allclose(twice.value, s.value, rtol=1e-12)
+    near = np.vstack([X, X[:1] + 1e-9 * X[1:2]])
+    close = interpolate(q, near, near @ s.value)
+    assert close.converged
+    at_start = interpolate(q, X, X @ q.beta0)
+    assert np.allclose(at_start.value, q.beta0)
+    with pytest.raises(InputError, match="30 coordinates"):
+        interpolate(q, X[:, :5], y)
+
+
+def test_a_start_at_zero_gives_the_shortest_interpolant() -> None:
+    X, y, _ = problem(20, 5)
+    q = derive(VectorModel.parse("a*u", ["u"], {"u": "0"})).potential.numeric(
+        {"a_0": 2, "u_0": np.zeros(20)}
+    )
+    assert np.allclose(q.gradient(np.zeros(20)), 0)
+    s = interpolate(q, X, y)
+    assert s.converged
+    assert np.allclose(s.value, np.linalg.pinv(X) @ y, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        ({"a_0": 1}, "no value for the vector u_0"),
+        ({"a_0": 1, "u_0": 3}, "must be a vector of 2 or more"),
+        ({"a_0": 1, "u_0": [1]}, "must be a vector of 2 or more"),
+        ({"a_0": 1, "u_0": [[1, 2]]}, "must be a vector of 2 or more"),
+        ({"a_0": 1, "u_0": [1, float("nan")]}, "an entry of u_0"),
+        ({"a_0": 1, "u_0": [0, 0]}, "derive again with the start u=0"),
+        ({"u_0": [1, 2]}, "no value for a_0"),
+        ({"a_0": -1, "u_0": [1, 2]}, "a_0 > 0"),
+        ({"a_0": 1, "b_0": 1, "u_0": [1, 2]}, "b_0"),
+        ({"a_0": 1, "norm_u_0": 1, "u_0": [1, 2]}, "is the length of u_0"),
+    ],
+)
+def test_starts_refused(start: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        derived("a*u").potential.numeric(start)
+
+
+def test_a_given_length_must_be_that_of_the_vector() -> None:
+    potential = derive(VectorModel.parse("a*u", ["u"], {"a": "alpha", "u": "alpha"})).potential
+    assert potential.numeric({"alpha": 5, "u_0": [3, 4]}).d == 2
+    with pytest.raises(InputError, match="has length 5, but the start says 4"):
+        potential.numeric({"alpha": 4, "u_0": [3, 4]})
+
+
+def test_points_refused() -> None:
+    q = numeric("a*u", [1.0, 2.0])
+    with pytest.raises(InputError, match="its last axis must be 2"):
+        q([1.0, 2.0, 3.0])
+    with pytest.raises(InputError, match="real numbers"):
+        q.gradient(["x", "y"])
+    assert np.isnan(q([np.inf, 1.0]))
+
+
+def test_a_curve_in_the_weights_is_refused() -> None:
+    potential = derive(VectorModel.parse("exp(a)*u", ["u"])).potential
+    with pytest.raises(NumericalError, match="known along a curve in the weights only"):
+        potential.numeric({"a_0": 1, "u_0": [1, 2]})
+
+
+def test_a_large_problem_takes_no_matrix_of_its_size() -> None:
+    X, y, u0 = problem(5_000, 10)
+    q = numeric("a*u", u0)
+    tracemalloc.start()
+    try:
+        assert interpolate(q, X, y).converged
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * 5_000**2 / 10
+
+
+def test_an_integral_has_all_digits() -> None:
+    # int exp(x^2/(2 n)) dx = sqrt(pi n/2) erfi(x/sqrt(2 n)), which nothing here knows of
+    q = numeric("c*v/norm(v)", [0.5, -0.25, 0.75], 2)
+    for b in ([0.75, -0.5, 1.0], [3.0, 9.0, -1.0], [1e-9, 1e-8, 1e-8]):
+        with mpmath.workdps(60):
+            v, beta = ([mpf(x) for x in p] for p in ([0.5, -0.25, 0.75], b))
+            n, s0, s = mpmath.fdot(v, v), mpf(1), mpmath.norm(beta)
+            rise = mpmath.erfi(s / mpmath.sqrt(2 * n)) - mpmath.erfi(s0 / mpmath.sqrt(2 * n))
+            pull = mpmath.exp(s0**2 / (2 * n)) * (mpmath.fdot(v, beta) / mpmath.sqrt(n) - s0)
+            meant = mpmath.sqrt(mpmath.pi * n / 2) * rise - pull
+            assert abs(mpf(q(b)) / meant - 1) < 1e-14
+
+
+def test_interpolants_longer_than_the_domain_are_refused() -> None:
+    """|beta| < 1 for v/sqrt(1 + |v|^2); exp(s^2/(2 c^2)) overflows for weight normalization."""
+    ball = derive(VectorModel.parse("v/sqrt(1+norm(v)**2)", ["v"])).potential
+    q = ball.numeric({"v_0": [0.1, 0.2, 0.3]})
+    assert interpolate(q, [[0, 0, 1]], [0.99]).converged
+    with pytest.raises(InputError, match=r"out of reach: .* \|beta\| >= 3, beyond the domain"):
+        interpolate(q, [[0, 0, 1]], [3])
+    with pytest.raises(InputError, match=r"\|beta\| >= 1e\+09, where grad Q .* overflows"):
+        interpolate(numeric("c*v/norm(v)", [0.1, 0.2, 0.3]), [[0, 0, 1]], [1e9])
+
+
+def test_the_only_interpolant_may_be_zero() -> None:
+    """Where beta/|beta| is 0/0, grad Q is found without it."""
+    s = interpolate(numeric("a*u", [0.1, 0.2, 0.3]), np.eye(3), np.zeros(3))
+    assert s.converged
+    assert not s.value.any()
+    edge = interpolate(numeric("c*v/norm(v)", [0.1, 0.2, 0.3]), np.eye(3), np.zeros(3))
+    assert not edge.converged
+    assert "undefined" in edge.message

@@ -1,0 +1,62 @@
+"""Which sums in the formulas of a curve are written by the distance from an end of it."""
+
+from __future__ import annotations
+
+import pytest
+import sympy
+from sympy import Symbol, sqrt
+
+from derive import Parameterization, derive
+from numerics.evaluate.source.functions import _vanishes
+from numerics.evaluate.source.program import program
+
+p, m, D = (Symbol(name, positive=True) for name in ("p_0", "m_0", "D"))
+x, y = Symbol("x_0", real=True), Symbol("y_0", real=True)
+
+
+@pytest.mark.parametrize(
+    ("expression", "zero"),
+    [
+        (1 - m**D * m ** (2 - D) * p**2 * p ** (D - 2) / (m**2 * p**D), True),
+        (sqrt(p**2) - p, True),
+        (sqrt(p * m) - sqrt(p) * sqrt(m), True),
+        (1 + m**D * p**2 / (m**2 * p**D), False),
+        (1 - m ** (D - 2) * p ** (2 - D), False),
+        # Of the sign of x nothing is known: it is 0 for some x, but not for all.
+        (sqrt(x**2, evaluate=False) - x, False),
+        (sqrt(x * y) - sqrt(x) * sqrt(y), False),
+        (sympy.Function("f")(x) - 1, False),
+    ],
+)
+def test_only_what_is_proved_vanishes(expression: sympy.Expr, zero: bool) -> None:
+    assert _vanishes(expression) is zero
+
+
+def test_the_ends_of_a_curve_with_two_starts_and_a_symbolic_exponent() -> None:
+    curve = dict(program(derive(Parameterization.parse(["p**D-m**D"])).potential, 0).functions)
+    assert "from_high" in curve["curve"]
+    assert "from_low" in curve["curve"]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "shown"),
+    [
+        ("exp(w)", "beta / beta_0 - log(beta / beta_0) - 1"),
+        ("w**2", "beta * log(beta / beta_0) / 4 - beta / 4 + beta_0 / 4"),
+    ],
+)
+def test_what_is_linear_cancels_in_the_divergence(outputs: str, shown: str) -> None:
+    functions = dict(program(derive(Parameterization.parse([outputs])).potential, 0).functions)
+    assert functions["divergence"].endswith(f"return [{shown}]")
+
+
+@pytest.mark.parametrize("outputs", ["p**2-m**2", "w", "a*u1,a*u2"])
+def test_no_divergence_without_logarithms_of_beta(outputs: str) -> None:
+    potential = derive(Parameterization.parse(outputs.split(","))).potential
+    assert "divergence" not in dict(program(potential, 0).functions)
+
+
+def test_the_inverse_of_two_roots_and_that_of_none() -> None:
+    for outputs in (("u0*v0+u1*v1", "u0*v1+u1*v0"), ("a*c-b*d", "a*d+b*c")):
+        functions = dict(program(derive(Parameterization.parse(outputs)).potential, 0).functions)
+        assert "inverse" in functions

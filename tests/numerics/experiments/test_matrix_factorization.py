@@ -1,0 +1,235 @@
+"""The matrix factorization experiment: its statements, its formats and its command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derive import InputError
+from derive.cli import main as cli
+from numerics.experiments.matrix_factorization import (
+    SCALES,
+    STEPS,
+    Data,
+    Experiment,
+    Setting,
+    descend,
+    draw,
+    matrix_factorization,
+)
+from numerics.experiments.matrix_tables import to_csv, to_json, to_text
+from numerics.matrices import Measurements, matrix_flow
+from tests.cli.commands import light_help, refusal_of
+
+SMALL = Setting(
+    size=14,
+    samples=32,
+    rank=1,
+    scales=(1e-3, 1e-1, 1.0),
+    steps=(0.1, 0.03),
+    sizes=(12, 32),
+)
+
+
+@pytest.fixture(scope="module")
+def small() -> Experiment:
+    return matrix_factorization(SMALL)
+
+
+def test_small_starts_reconstruct_and_large_ones_do_not(small: Experiment) -> None:
+    errors = np.array([d.error for d in small.grid]).reshape(3, 2)
+    assert all(d.status == "fits" and d.residual <= SMALL.tolerance for d in small.grid)
+    assert (np.diff(errors, axis=0) > 0).all()
+    assert errors[0].max() < 0.01
+    assert errors[2].min() > 0.5
+
+
+def test_a_small_start_nears_the_least_nuclear_norm(small: Experiment) -> None:
+    least = small.least_nuclear
+    lengths = np.array([d.nuclear_norm for d in small.grid]).reshape(3, 2)
+    assert lengths[0] == pytest.approx(least.nuclear_norm, rel=5e-3)
+    assert lengths[2].min() > 2 * least.nuclear_norm
+    # Least Frobenius norm, which descent on beta itself would find, does not reconstruct.
+    assert least.error < 0.01 < 0.3 < small.least_frobenius.error
+    assert small.least_frobenius.nuclear_norm > least.nuclear_norm
+
+
+def test_few_measurements_do_not_determine_the_truth(small: Experiment) -> None:
+    few, many = small.sizes
+    assert (few.samples, many.samples) == (12, 32)
+    assert few.least_nuclear.error > 0.1 > 0.01 > many.least_nuclear.error
+    assert many.descent.error is not None
+    assert many.descent.error < 0.01
+
+
+def test_a_step_that_is_too_large_diverges_and_one_too_small_is_late() -> None:
+    data = draw(SMALL, 32)
+    *_, count, status = descend(data, 1.0, 3.0, 1e-3, 1000)
+    assert status == "diverged"
+    assert count < 100
+    assert descend(data, 1e-3, 1e-6, 1e-3, 10)[2:] == (10, "iteration limit")
+    found = matrix_factorization(
+        replace(SMALL, scales=(1.0,), steps=(3.0, 1e-6), sizes=(), max_iterations=20)
+    )
+    assert [d.status for d in found.grid] == ["diverged", "iteration limit"]
+    assert found.grid[0].error is None
+    text = to_text(found)
+    assert "diverges" in text
+    assert "Not at the tolerance" in text
+    assert json.loads(to_json(found))["grid"][0]["error"] is None
+
+
+def test_descent_becomes_the_flow_as_its_step_falls() -> None:
+    """Against the flow at high precision, whose time is that of |r|^2/2: half the step, half the
+    distance."""
+    matrices = np.array([[[1.0, 0.0], [0.0, -0.5]], [[0.0, 1.0], [1.0, 0.5]]])
+    y = np.array([1.0, 0.5])
+    data = Data(matrices, y, np.eye(2), matrices, y)
+    exact = Measurements.read(matrices, y)
+    # U <- U - (step/m) X*(r) U for 1/step turns is a time of 1/(2 m).
+    (end,) = matrix_flow(exact, [["1/2", 0], [0, "1/2"]], ["1/4"], 20)
+    flow = np.array(end.beta.tolist(), dtype=float)
+    gaps = [
+        np.abs(descend(data, 0.5, 1 / count, 1e-9, count)[0] - flow).max() for count in (200, 400)
+    ]
+    assert gaps[0] / gaps[1] == pytest.approx(2, abs=0.02)
+
+
+def test_draws_follow_the_seed_and_keep_norm_and_rank() -> None:
+    first, again, other = draw(SMALL, 20), draw(SMALL, 20), draw(replace(SMALL, seed=1), 20)
+    assert np.array_equal(first.matrices, again.matrices)
+    assert not np.array_equal(first.matrices, other.matrices)
+    assert not np.array_equal(first.matrices, first.test_matrices)
+    assert np.linalg.norm(first.truth) == pytest.approx(1)
+    assert np.linalg.matrix_rank(first.truth) == 1
+    assert first.error(first.truth) == 0
+    assert first.test_error(first.truth) == pytest.approx(SMALL.noise, rel=0.5)
+
+
+def test_formats_agree(small: Experiment) -> None:
+    record = json.loads(to_json(small))
+    assert (record["experiment"], record["version"]) == ("matrix-factorization", 1)
+    rows = list(csv.DictReader(io.StringIO(to_csv(small))))
+    descents = [r for r in rows if r["kind"] == "descent"]
+    assert [float(r["error"]) for r in descents[:6]] == [d["error"] for d in record["grid"]]
+    assert len(descents) == 6 + 2
+    text = to_text(small)
+    assert f"{small.grid[0].error:.4f}" in text
+    assert f"{small.least_nuclear.error:.4f}" in text
+
+
+def test_progress_counts_the_descents() -> None:
+    seen: list[str] = []
+    few = replace(SMALL, scales=(1.0,), sizes=(12,))
+    matrix_factorization(few, progress=seen.append)
+    assert seen[:4] == ["baselines", "descents 0/2", "descents 1/2", "descents 2/2"]
+    assert seen[-1] == "sizes 1/1"
+
+
+def test_jobs_need_joblib_or_agree(small: Experiment) -> None:
+    few = replace(SMALL, scales=(1e-1,), sizes=())
+    try:
+        import joblib
+    except ImportError:
+        with pytest.raises(InputError, match="regderive\\[parallel\\]"):
+            matrix_factorization(few, jobs=2)
+        return
+    with joblib.parallel_config("threading"):
+        found = matrix_factorization(few, jobs=2)
+    assert [d.error for d in found.grid] == [d.error for d in small.grid if d.scale == 1e-1]
+
+
+def test_plot_needs_matplotlib_or_draws(small: Experiment, tmp_path: Path) -> None:
+    from numerics.figures.display import plot_matrix_factorization
+
+    path = tmp_path / "errors.svg"
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        with pytest.raises(InputError, match="regderive\\[plot\\]"):
+            plot_matrix_factorization(small, path)
+        return
+    plot_matrix_factorization(small, path)
+    assert "<svg" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"samples": 106}, "from 1 to n \\(n \\+ 1\\)/2 = 105"),
+        ({"sizes": (500,)}, "from 1 to"),
+        ({"sizes": (0,)}, "from 1 to"),
+        ({"size": 0}, "size must be at least 1"),
+        ({"rank": 15}, "rank must be at most the size"),
+        ({"scales": ()}, "at least one scale"),
+        ({"scales": (0.0,)}, "positive"),
+        ({"steps": (float("nan"),)}, "positive"),
+        ({"steps": (float("inf"),)}, "finite"),
+        ({"noise": -1.0}, "not be negative"),
+        ({"noise": float("nan")}, "not be negative"),
+        ({"tolerance": 1.0}, "between 0 and 1"),
+        ({"max_iterations": 0}, "at least 1"),
+    ],
+)
+def test_settings_out_of_range(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        replace(SMALL, **changes)
+
+
+COMMAND = ["experiment", "matrix-factorization", "--size", "14", "--samples", "32"]
+COMMAND += ["--rank", "1", "--sizes", "20"]
+
+
+def test_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main([*COMMAND, "--scales", "1e-1,1", "--json"])
+    assert end.value.code == 0
+    record = json.loads(capsys.readouterr().out)
+    assert len(record["grid"]) == 2 * len(STEPS)
+    assert record["setting"]["sizes"] == [20]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--json", "--csv"], "choose one"),
+        (["--sizes", "a"], "--sizes"),
+        (["--scales", "1,b"], "--scales"),
+        (["--steps", "0.1;0.2"], "--steps"),
+        (["--steps", ""], "at least one scale and one step"),
+        (["--sizes", "1000"], "from 1 to"),
+        (["--samples", "0"], "--samples"),
+        (["--plot", "/nowhere/x.svg"], "there is no folder"),
+    ],
+)
+def test_command_refuses_in_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in refusal_of([*COMMAND, *arguments], capsys)
+
+
+def test_help_is_light() -> None:
+    assert "Gunasekar" in light_help("experiment", "matrix-factorization")
+
+
+@pytest.mark.slow
+def test_the_published_experiment() -> None:
+    """Gunasekar et al. 2017: n = 50, m = 300, rank 2; smaller steps and starts reconstruct better.
+
+    From the largest start, which fits far from the truth, the order of the steps is not theirs.
+    """
+    found = matrix_factorization(replace(Setting(), sizes=()))
+    errors = np.array([d.error or np.inf for d in found.grid]).reshape(len(SCALES), len(STEPS))
+    assert (np.diff(errors, axis=0) > 0).all()
+    assert (np.diff(errors[:-1], axis=1) < 0).all()
+    assert errors[0].max() < 3e-3
+    assert errors[-1].min() > 1
+    least = found.least_nuclear.nuclear_norm
+    assert all(abs(d.nuclear_norm / least - 1) < 2e-3 for d in found.grid[: len(STEPS)])

@@ -1,0 +1,199 @@
+"""The sparse regression experiment: its statements, its formats and its command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derive import InputError, Parameterization
+from derive.cli import main as cli
+from numerics.experiments.sparse_regression import (
+    ALPHAS,
+    Experiment,
+    Setting,
+    draw,
+    least_l1,
+    predict,
+    sparse_regression,
+    weights,
+)
+from numerics.experiments.tables import to_csv, to_json, to_text
+from numerics.experiments.training import train
+from tests.cli.commands import light_help, refusal_of
+
+SMALL = Setting(
+    dimension=120,
+    samples=30,
+    sparsity=2,
+    alphas=(1e-5, 1e-3, 1e-1),
+    shapes=(0.0, 0.9),
+    trained=((1e-3, 0.0), (1e-2, 0.9)),
+    sizes=(8, 40),
+)
+
+
+@pytest.fixture(scope="module")
+def small() -> Experiment:
+    return sparse_regression(SMALL)
+
+
+def test_error_rises_with_scale_and_shape(small: Experiment) -> None:
+    errors = np.array([p.error for p in small.grid]).reshape(2, 3)
+    assert (np.diff(errors, axis=1) > 0).all()
+    assert (np.diff(errors, axis=0) > 0).all()
+
+
+def test_limits_are_least_norms(small: Experiment) -> None:
+    assert small.l1_error < min(p.error for p in small.grid)
+    assert max(p.error for p in small.grid) == pytest.approx(small.l2_error, rel=0.05)
+    data = draw(SMALL, 30)
+    lengths = np.array([p.l1_norm for p in small.grid])
+    assert lengths.min() > np.abs(least_l1(data)).sum()
+
+
+def test_training_ends_at_the_prediction(small: Experiment) -> None:
+    assert len(small.trained) == 2
+    for comparison in small.trained:
+        assert comparison.distance < 1e-6
+
+
+def test_training_from_another_start_does_not() -> None:
+    """Control: a shape other than that of the prediction leads elsewhere."""
+    data = draw(SMALL, 30)
+    u, v = weights(1e-3, 0.5)
+    model = Parameterization.parse(["u*v - x*z"])
+    end = train(model, data.X, data.y, {"u": u, "v": v, "x": u, "z": v})
+    predicted = predict(data, 1e-3, 0.0)
+    assert np.linalg.norm(end.value - predicted) > 1e-2 * np.linalg.norm(predicted)
+
+
+def test_thresholds_separate_the_scales(small: Experiment) -> None:
+    few, many = small.thresholds
+    assert few.alpha is None  # 8 samples do not suffice even for least l1 norm
+    assert few.l1_error > SMALL.target
+    assert many.alpha is not None
+    data = draw(SMALL, 40)
+    assert data.error(predict(data, many.alpha / 1.2, 0.0)) < SMALL.target
+    assert data.error(predict(data, many.alpha * 1.2, 0.0)) > SMALL.target
+
+
+def test_start_has_scale_and_shape() -> None:
+    for alpha, shape in ((1e-5, 0.0), (0.25, 0.99), (1e-2, -0.5)):
+        u, v = weights(alpha, shape)
+        assert u * v == pytest.approx(alpha, rel=1e-13)
+        assert (v - u) / (v + u) == pytest.approx(shape, rel=1e-13, abs=1e-13)
+
+
+def test_data_follow_the_seed() -> None:
+    first, again = draw(SMALL, 30), draw(SMALL, 30)
+    other = draw(replace(SMALL, seed=1), 30)
+    assert np.array_equal(first.X, again.X)
+    assert not np.array_equal(first.X, other.X)
+    assert np.linalg.norm(first.truth) == pytest.approx(1)
+
+
+def test_formats_agree(small: Experiment) -> None:
+    record = json.loads(to_json(small))
+    assert (record["experiment"], record["version"]) == ("sparse-regression", 1)
+    rows = list(csv.DictReader(io.StringIO(to_csv(small))))
+    predicted = [r for r in rows if r["kind"] == "predicted"]
+    assert [float(r["error"]) for r in predicted] == [p["error"] for p in record["grid"]]
+    assert next(r["alpha"] for r in rows if r["kind"] == "largest alpha") == ""
+    text = to_text(small)
+    assert f"{small.grid[0].error:.4f}" in text
+    assert "m = 8, s = 0: none" in text
+
+
+def test_jobs_need_joblib_or_agree(small: Experiment) -> None:
+    few = replace(SMALL, alphas=SMALL.alphas[:1], trained=(), sizes=())
+    try:
+        import joblib
+    except ImportError:
+        with pytest.raises(InputError, match="regderive\\[parallel\\]"):
+            sparse_regression(few, jobs=2)
+        return
+    with joblib.parallel_config("threading"):
+        found = sparse_regression(few, jobs=2)
+    assert [p.error for p in found.grid] == [p.error for p in small.grid if p.alpha == 1e-5]
+
+
+def test_plot_needs_matplotlib_or_draws(small: Experiment, tmp_path: Path) -> None:
+    from numerics.figures.display import plot_sparse_regression
+
+    path = tmp_path / "errors.svg"
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        with pytest.raises(InputError, match="regderive\\[plot\\]"):
+            plot_sparse_regression(small, path)
+        return
+    plot_sparse_regression(small, path)
+    assert "<svg" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"samples": 121}, "at most the dimension"),
+        ({"sizes": (500,)}, "at most the dimension"),
+        ({"samples": 0}, "samples must be at least 1"),
+        ({"alphas": (0.0,)}, "positive"),
+        ({"alphas": (float("nan"),)}, "positive"),
+        ({"shapes": (1.0,)}, "between -1 and 1"),
+        ({"variance": -1.0}, "not negative"),
+    ],
+)
+def test_settings_out_of_range(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        replace(SMALL, **changes)
+
+
+COMMAND = ["experiment", "sparse-regression", "--dimension", "100", "--samples", "30"]
+
+
+def test_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main([*COMMAND, "--sizes", "40", "--json"])
+    assert end.value.code == 0
+    record = json.loads(capsys.readouterr().out)
+    assert len(record["grid"]) == 5 * len(ALPHAS)
+    assert max(c["distance"] for c in record["trained"]) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--json", "--csv"], "choose one"),
+        (["--sizes", "a"], "--sizes"),
+        (["--sizes", "1000"], "at most the dimension"),
+        (["--samples", "0"], "--samples"),
+        (["--plot", "/nowhere/x.svg"], "there is no folder"),
+    ],
+)
+def test_command_refuses_in_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in refusal_of([*COMMAND, *arguments], capsys)
+
+
+def test_help_is_light() -> None:
+    assert "Azulay" in light_help("experiment", "sparse-regression")
+
+
+@pytest.mark.slow
+def test_the_published_grid() -> None:
+    """Azulay et al. 2021: the error rises as s -> 1 and as alpha grows."""
+    found = sparse_regression()
+    errors = np.array([p.error for p in found.grid]).reshape(5, 20)
+    assert (np.diff(errors, axis=1) > 0).all()
+    assert (np.diff(errors, axis=0) > 0).all()
+    assert all(c.distance < 1e-6 for c in found.trained)
+    scales = [t.alpha for t in found.thresholds]
+    assert scales == sorted(scales)

@@ -1,0 +1,389 @@
+"""Figures: the data of each, and that drawing needs nothing but matplotlib."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from derive import InputError, NumericalError, Parameterization, explicit_counterpart
+from derive.cli import main as cli
+from derive.explicit.values import along_branches
+from numerics.experiments.sparse_regression import Setting, draw, predict
+from numerics.figures import Specification, figures, find
+from numerics.figures import data as figure_data
+from numerics.figures.data import Plotted, plotted
+from numerics.figures.quantity import derivation_of, start_of
+from numerics.figures.specification import read_specification
+from numerics.figures.tables import caption, to_csv, to_json
+
+IDS = [figure.id for figure in figures()]
+ROOT = Path(__file__).parents[3]
+FEW = {"profile": 41, "ball": 17, "levels": 21, "sweep": 5}
+
+
+def small(name: str) -> Specification:
+    figure = find(name)
+    problem = dict(figure.problem)
+    if "samples" in problem:
+        problem.update(dimension=300, samples=60)
+    return replace(figure, axes=replace(figure.axes, points=FEW[figure.kind]), problem=problem)
+
+
+@cache
+def shown(name: str) -> Plotted:
+    return plotted(small(name))
+
+
+def radius_on_the_diagonal(curve) -> float:
+    """Return |beta| at 45 degrees: 1/sqrt 2 on the l1 ball, 1 on the l2 ball."""
+    return float(np.hypot(curve.x[2], curve.y[2]))
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_every_figure_is_finite_and_says_where_it_comes_from(name):
+    found = shown(name)
+    assert found.curves or found.surfaces
+    for curve in found.curves:
+        assert curve.x.shape == curve.y.shape == (FEW[found.figure.kind],)
+        assert np.isfinite(curve.y).all()
+        assert "{" not in curve.label.replace("{-", "")
+    for surface in found.surfaces:
+        assert surface.value.shape == (len(surface.y), len(surface.x))
+        assert np.isfinite(surface.value).all()
+        assert surface.value.min() >= 0
+    assert "See " in caption(found.figure)
+    assert max(map(len, caption(found.figure).splitlines())) <= 80
+
+
+def test_no_code_knows_a_figure():
+    for path in (ROOT / "numerics" / "figures").glob("*.py"):
+        code = path.read_text(encoding="utf-8").split('"""', 2)[2]
+        assert not [name for name in IDS if f'"{name}"' in code]
+
+
+def test_unit_balls_go_from_l1_to_l2_with_the_scale():
+    found = shown("diagonal-balls").curves
+    radii = [radius_on_the_diagonal(c) for c in found]
+    assert radii == sorted(radii)
+    assert radii[0] == pytest.approx(1 / np.sqrt(2), abs=1e-8)
+    assert radii[-1] == pytest.approx(1, abs=1e-8)
+    assert len(set(radii)) == len(radii)
+    for curve in found:
+        points = {
+            (round(x, 6) + 0.0, round(y, 6) + 0.0) for x, y in zip(curve.x, curve.y, strict=True)
+        }
+        assert {(y, x) for x, y in points} == points == {(-x, y) for x, y in points}
+
+
+def test_a_shape_near_one_undoes_a_small_scale():
+    radii = [radius_on_the_diagonal(c) for c in shown("diagonal-shape-balls").curves]
+    assert radii == sorted(radii)
+    assert radii[0] < 0.8
+    assert radii[-1] > 0.999
+    for curve in shown("diagonal-shape-balls").curves:
+        alpha, s = (float(curve.values[name]) for name in ("alpha", "s"))
+        k = (4 * alpha * (1 + s**2) / (1 - s**2)) ** 2
+
+        def q(x, k=k):
+            """Return q_k of Azulay et al. (2021), theorem 1, without its factor."""
+            return 1 - np.sqrt(1 + 4 * x**2 / k) + 2 * x / np.sqrt(k) * np.arcsinh(2 * x / k**0.5)
+
+        np.testing.assert_allclose(q(curve.x) + q(curve.y), q(1.0), rtol=1e-6)
+
+
+def test_scale_and_shape_act_through_one_factor():
+    """The untied unbiased pair depends on alpha (1 + s^2)/(1 - s^2) alone: its rows compare."""
+    by_place = {
+        (s.values["alpha"], s.values["s"]): s.value / s.value.max()
+        for s in shown("diagonal-levels").surfaces
+    }
+    line = shown("diagonal-levels").surfaces[0].x
+    squares = (line[:, None] ** 2 + line**2) / 2
+    sums = (abs(line[:, None]) + abs(line)) / 2
+    assert abs(by_place["1", "0.9999"] - squares).max() < 1e-4
+    assert abs(by_place["0.0001", "0.9999"] - squares).max() < 0.02
+    assert abs(by_place["0.0001", "0"] - sums).max() < 0.1
+    assert abs(by_place["0.0001", "0"] - squares).max() > 0.1
+
+
+def test_depths_part_away_from_zero():
+    found = shown("depth-profiles").curves
+    assert [c.label for c in found] == [f"$D = {D}$" for D in range(2, 11)]
+    ends = [float(c.y[-1]) for c in found]
+    assert ends == sorted(ends, reverse=True)
+    for curve in found:
+        assert curve.y == pytest.approx(curve.y[::-1], rel=1e-9)
+        assert (np.diff(curve.y, 2) > 0).all()
+    x = found[0].x
+    known = 2 - np.sqrt(4 + x**2) + x * np.arcsinh(x / 2)
+    assert found[0].y == pytest.approx(known / (2 - np.sqrt(5) + np.arcsinh(0.5)), rel=1e-9)
+
+
+def test_ratio_goes_from_l1_to_l2_and_sooner_for_deep_networks():
+    found = shown("depth-ratio").curves
+    for curve in found:
+        assert (np.diff(curve.y) > 0).all()
+        assert curve.y[-1] == pytest.approx(1, abs=1e-4)
+        assert curve.y[0] > 0.1
+    firsts = [float(c.y[0]) for c in found]
+    assert firsts == sorted(firsts, reverse=True)
+    assert firsts[-1] < 0.101
+
+
+def test_implicit_and_explicit_differ_between_the_limits():
+    found = {(c.quantity, c.values["alpha"]): c for c in shown("implicit-explicit").curves}
+    for alpha in ("0.01", "0.2", "1"):
+        Q, R = found["Q", alpha].y, found["R", alpha].y
+        np.testing.assert_allclose(Q, Q[::-1], atol=1e-12)
+        np.testing.assert_allclose(R, R[::-1], atol=1e-12)
+        assert abs(Q - R).max() > 1e-3
+    x = found["R", "0.01"].x
+    assert abs(found["R", "0.01"].y - abs(x)).max() < 0.02
+    assert abs(found["R", "1"].y - x**2).max() < 0.05
+
+
+def test_explicit_balls_of_depth_three_are_not_convex():
+    found = {(c.quantity, c.values["alpha"]): c for c in shown("implicit-explicit-balls").curves}
+    implicit, explicit = (radius_on_the_diagonal(found[q, "0.05"]) for q in "QR")
+    assert explicit < 0.6 < 1 / np.sqrt(2) < implicit < 0.75
+    # |b|^(2/3) + |b|^(2/3) = 1 at b = 2^(-3/2).
+    assert explicit > np.sqrt(2) * 2**-1.5
+
+
+def test_level_sets_of_the_neuron():
+    surfaces = shown("neuron-levels").surfaces
+    for s in surfaces:
+        assert s.value == pytest.approx(s.value.T, abs=1e-9)
+        row, column = np.unravel_index(s.value.argmin(), s.value.shape)
+        assert abs(s.x[column] - s.centre[0]) <= s.x[1] - s.x[0]
+        assert abs(s.y[row] - s.centre[1]) <= s.y[1] - s.y[0]
+    by_place = {(s.values["alpha"], s.values["s"]): s for s in surfaces}
+
+    def spread(surface, centre) -> float:
+        """Return how far the values are from a function of the distance to a point."""
+        x, y = np.meshgrid(surface.x, surface.y)
+        r = np.hypot(x - centre[0], y - centre[1])
+        ring = surface.value[(r > 1.4) & (r < 1.6)]
+        return float(ring.max() / ring.min())
+
+    near_one, balanced = by_place["1", "0.9"], by_place["1", "0"]
+    assert spread(near_one, near_one.centre) < 1.4 < 2 < spread(balanced, balanced.centre)
+    assert spread(by_place["0.01", "0"], (0, 0)) < 1.5
+
+
+def test_errors_rise_with_scale_and_shape():
+    found = shown("sparse-regression").curves
+    errors = np.array([c.y for c in found])
+    assert (np.diff(errors, axis=0) > -1e-3).all()
+    assert (np.diff(errors, axis=1) > -1e-3).all()
+    setting = Setting(dimension=300, samples=60, sizes=())
+    data = draw(setting, 60)
+    alpha = float(found[3].x[1])
+    assert found[3].y[1] == pytest.approx(data.error(predict(data, alpha, 0.9)), rel=1e-6)
+    # The l2 limit projects beta* onto m of d directions.
+    assert errors[0, 0] < 0.03
+    assert errors[0, -1] == pytest.approx(1 - 60 / 300, rel=0.1)
+
+
+def test_norms_fall_to_the_least():
+    l1, l2 = (c.y for c in shown("norm-sweep").curves)
+    assert (np.diff(l1) > 0).all()
+    assert (np.diff(l2) < 0).all()
+    assert 0 < l1[0] < 0.01
+    assert 0 < l2[-1] < 1e-6
+
+
+def test_plain_doubles_agree_with_proved_ones():
+    figure = small("depth-profiles")
+    series = figure.series[1]
+    for values in list(series.combinations())[::7]:
+        model = figure.models[series.model]
+        q = derivation_of(model).potential.numeric(start_of(series, values))
+        x = np.linspace(-20, 20, 9)
+        proved, plain = q.bregman(x, 0.0), q.plain.bregman(x, 0.0)
+        assert plain == pytest.approx(proved, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("output", "start", "points"),
+    [
+        ("p**2 - m**2", {"p": "alpha", "m": "alpha"}, (-3, "-1/7", 0, "1/3", 5)),
+        ("u*v", {"u": "alpha", "v": "alpha"}, (-3, "1/4", "1/9", 1, 5)),
+        ("w**2", {"w": "alpha"}, (-1, 0, "1/3", 5)),
+        ("w**3 + w", {"w": "1"}, (-1, 0, 2, 5)),
+    ],
+)
+def test_along_branches_is_the_certified_value(output, start, points):
+    (block,) = explicit_counterpart(Parameterization.parse([output], start=start)).blocks
+    numbers = {"alpha": Fraction(1, 3)} if "alpha" in start.values() else {}
+    value = along_branches(block.distance, numbers)
+    for point in map(Fraction, points):
+        try:
+            certified = block.distance.at({**numbers, "beta": point})
+        except NumericalError:
+            continue
+        if certified is None:
+            assert np.isnan(value(point))
+        else:
+            assert value(point) == pytest.approx(float(certified.ball.mid()), abs=1e-14)
+
+
+def test_a_level_set_that_does_not_close_is_an_error():
+    rays = np.array([[1.0, 0.0], [0.0, 1.0]])
+    with pytest.raises(NumericalError, match="does not close"):
+        figure_data._radii(lambda b: b[..., 0] ** 2, np.zeros(2), rays, 1.0)
+
+
+RECORD = {
+    "title": "t",
+    "caption": "c",
+    "kind": "profile",
+    "cite": [],
+    "axes": {"x": "x", "y": "y", "low": 0, "high": 1, "points": 3},
+    "models": {"m": {"outputs": ["w"], "start": "w=alpha"}},
+    "series": [{"model": "m", "quantity": "Q", "label": "l", "values": {"alpha": ["1"]}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": "pie"}, "kind must be one of"),
+        ({"colour": "red"}, "unknown field colour"),
+        ({"axes": {"x": "x"}}, "axes: .*missing"),
+        ({"models": {}}, "there is no model m"),
+        ({"series": [{**RECORD["series"][0], "quantity": "S"}]}, "quantity must be one of"),
+        ({"series": [{**RECORD["series"][0], "measure": "S"}], "kind": "sweep"}, "measure must"),
+        ({"series": [{**RECORD["series"][0], "values": {}}]}, "no value for alpha"),
+    ],
+)
+def test_records_are_checked(changes, message):
+    assert len(plotted(read_specification("r", RECORD)).curves) == 1
+    with pytest.raises(InputError, match=message):
+        plotted(read_specification("r", {**RECORD, **changes}))
+
+
+def test_a_model_without_Q_is_not_drawn():
+    models = {"m": {"outputs": ["x*y", "y*z", "z*x + x"], "start": "x=alpha,y=2,z=3"}}
+    with pytest.raises(NumericalError, match="has no Q to draw"):
+        plotted(read_specification("r", {**RECORD, "models": models}))
+
+
+def test_tables_hold_the_data():
+    found = shown("implicit-explicit")
+    record = json.loads(to_json(found))
+    assert record["format"] == "regderive-figure"
+    assert [c["values"]["alpha"] for c in record["curves"]] == ["0.01", "0.2", "1"] * 2
+    assert record["curves"][3]["y"] == found.curves[3].y.tolist()
+    header, *rows = to_csv(found).splitlines()
+    assert header == "label,quantity,alpha,x,y"
+    assert len(rows) == 6 * 41
+    surfaces = shown("neuron-levels")
+    assert json.loads(to_json(surfaces))["surfaces"][0]["value"][0][0] == pytest.approx(
+        float(surfaces.surfaces[0].value[0, 0])
+    )
+    assert len(to_csv(surfaces).splitlines()) == 1 + 8 * 21**2
+
+
+def run(*arguments, before="pass"):
+    program = f"import sys; {before}; from derive.cli.main import main; main({list(arguments)!r})"
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=ROOT,
+    )
+
+
+ABSENT = "sys.modules['matplotlib'] = None"
+
+
+def test_without_matplotlib_there_are_still_numbers(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["figure", "implicit-explicit", "-o", str(tmp_path / "x.png")])
+    assert end.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "regderive[plot]" in line
+    assert not list(tmp_path.iterdir())
+    done = run("figure", "implicit-explicit", "--csv", before=ABSENT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("label,quantity,alpha,x,y\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["diagonal-bals"], "did you mean diagonal-balls"),
+        (["nothing"], "lists them"),
+        (["--json"], "go with an ID"),
+        (["diagonal-balls", "--json", "--csv"], "one of --json and --csv"),
+        (["diagonal-balls", "--json", "-o", "/nowhere/x"], "there is no folder"),
+    ],
+)
+def test_command_refuses_in_one_line(arguments, message, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["figure", *arguments])
+    assert end.value.code == 2
+    refusal = capsys.readouterr().err
+    assert message in refusal
+    assert refusal.count("\n") == 1
+
+
+def test_command_lists(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["figure"])
+    assert end.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[::2] == IDS
+    assert all(line.startswith("  ") and len(line) <= 80 for line in lines[1::2])
+
+
+def test_help_and_list_are_light():
+    program = (
+        "import sys; from derive.cli.main import app;"
+        "app(['figure', '--help'], standalone_mode=False);"
+        "app(['figure'], standalone_mode=False);"
+        "print([m for m in ('numpy', 'sympy', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.endswith("[]\n")
+
+
+@pytest.mark.parametrize("name", sorted({f.kind: f.id for f in figures()}.values()))
+def test_each_kind_is_drawn(name, tmp_path):
+    pytest.importorskip("matplotlib")
+    from numerics.figures.draw import draw as draw_figure
+
+    path = tmp_path / "figure.svg"
+    draw_figure(shown(name), path)
+    assert "<svg" in path.read_text(encoding="utf-8")
+
+
+def test_drawing_from_the_command_line(tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "figure.pdf"
+    done = run("figure", "implicit-explicit", "-o", str(path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Woodworth et al. (2020)" in done.stdout
+    assert path.read_bytes().startswith(b"%PDF")
+
+
+def test_a_format_is_refused_before_anything_is_derived(capsys):
+    pytest.importorskip("matplotlib")
+    with pytest.raises(SystemExit) as end:
+        cli.main(["figure", "implicit-explicit", "-o", "figure.doc"])
+    assert end.value.code == 2
+    assert "must end in .png, .pdf, .svg" in capsys.readouterr().err

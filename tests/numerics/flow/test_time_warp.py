@@ -1,0 +1,112 @@
+"""Gradient flow in the weights and mirror flow of Q in the warped time run the same path."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import mpmath
+import pytest
+import sympy
+
+from derive import InputError, NumericalError, Parameterization, derive
+from derive.derivation import Derivation
+from numerics.flow.time_warp import time_warp
+
+NEURON = (("a*u1", "a*u2"), {"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"})
+WARPED = [
+    NEURON,
+    (("a*u1", "a*u2"), {"a_0": "1/2", "u1_0": 1, "u2_0": "2/3"}),
+    (("a*b*u1", "a*b*u2"), {"a_0": 2, "b_0": "3/2", "u1_0": "1/2", "u2_0": "1/3"}),
+    (("3*a*u1 + a*u2", "a*u2 - a*u1"), {"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"}),
+]
+UNWARPED = [
+    (("u*v - x*y",), {"u_0": 2, "v_0": "3/2", "x_0": "1/2", "y_0": "1/3"}),
+    (("p**3 - m**3",), {"p_0": 1, "m_0": "1/2"}),
+    (("p**2 - m**2", "w**3"), {"p_0": 1, "m_0": "1/2", "w_0": "3/4"}),
+]
+
+
+def derived(outputs: tuple[str, ...]) -> Derivation:
+    return derive(Parameterization.parse(outputs))
+
+
+def data(d: int) -> dict[str, Any]:
+    return {"X": [[1, 2][:d]], "y": [3]}
+
+
+@pytest.mark.parametrize(("outputs", "start"), WARPED, ids=lambda x: ", ".join(x))
+def test_a_warped_flow_takes_the_path_of_the_mirror_flow(outputs, start):
+    warp = time_warp(derived(outputs), **data(2), start=start)
+    assert warp.agreement >= 30
+    assert warp.increasing
+    # g is no constant here: the pace does change.
+    assert max(warp.warp) > (1 + mpmath.mpf("0.01")) * min(warp.warp)
+    # tau is the integral of g: over every step between its bounds, here up to those of the grid.
+    steps = zip(warp.time, warp.time[1:], warp.warped, warp.warped[1:], strict=False)
+    low, high = 0.98 * min(warp.warp), 1.02 * max(warp.warp)
+    assert all(low <= (b - a) / (t - s) <= high for s, t, a, b in steps)
+    # The path is complete: beta interpolates at its end.
+    assert abs(warp.path[-1][0] + 2 * warp.path[-1][1] - 3) < mpmath.mpf(10) ** -30
+
+
+@pytest.mark.parametrize(("outputs", "start"), UNWARPED, ids=lambda x: ", ".join(x))
+def test_without_a_warp_the_two_clocks_are_one(outputs, start):
+    warp = time_warp(derived(outputs), **data(len(outputs)), start=start)
+    assert warp.agreement >= 30
+    assert warp.warped == warp.time
+
+
+def test_at_the_same_pace_the_two_paths_differ():
+    # The path is that of Q, but not with g = 1: tau is needed.
+    d = derived(NEURON[0])
+    still = replace(d, warping=replace(d.warping, g=sympy.Integer(1)))
+    assert time_warp(still, **data(2), start=NEURON[1]).agreement < 3
+
+
+def test_a_wrong_warp_or_a_wrong_potential_is_seen():
+    d = derived(NEURON[0])
+    a = next(iter(d.warping.g.free_symbols))
+    faster = replace(d, warping=replace(d.warping, g=a**2))
+    assert time_warp(faster, **data(2), start=NEURON[1]).agreement < 3
+    piece = d.potential.pieces[0]
+    bent = replace(piece, gradient=tuple(g + g**3 / 1000 for g in piece.gradient))
+    wrong = replace(d, potential=replace(d.potential, pieces=(bent,)))
+    assert time_warp(wrong, **data(2), start=NEURON[1]).agreement < 8
+
+
+def test_the_report_shows_both_times():
+    lines = time_warp(derived(NEURON[0]), **data(2), start=NEURON[1]).report().splitlines()
+    assert lines[0].split() == ["t", "tau", "g", "beta"]
+    assert any("the mirror flow of Q agrees to 3" in line for line in lines)
+    assert lines[-1].startswith("proved: g is bounded where beta is")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"X": [[1]]}, "X"),
+        ({"y": [1, 2]}, "X has 1 rows but y has 2 numbers"),
+        ({"y": ["nan"]}, "y"),
+        ({"start": {"a_0": 1}}, "the start gives no value for u1_0, u2_0"),
+        ({"start": {"a_0": -1, "u1_0": 1, "u2_0": 1}}, "Q was derived for a_0 > 0"),
+        ({"digits": 0}, "digits"),
+    ],
+)
+def test_bad_input_is_one_line(changes, message):
+    given = {**data(2), "start": NEURON[1], **changes}
+    with pytest.raises(InputError, match=message) as caught:
+        time_warp(derived(NEURON[0]), **given)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_a_potential_there_is_no_mirror_flow():
+    refuted = derive(Parameterization.parse(["a*c", "a**2 + c**3"]))
+    with pytest.raises(NumericalError, match="there is no Q to flow along"):
+        time_warp(refuted, **data(2), start={"a_0": 1, "c_0": 1})
+
+
+def test_a_potential_that_is_an_integral_is_refused():
+    integral = derived(("w + w**3 + x**5 + x",))
+    with pytest.raises(NumericalError, match="integral"):
+        time_warp(integral, [[1]], [3], start={"w_0": 1, "x_0": 1})

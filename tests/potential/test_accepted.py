@@ -1,0 +1,156 @@
+"""What is printed of a single output is accepted only as it stands: each part broken in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import sympy
+
+from derive import Parameterization, derive
+from derive.exact.field.elements import build_elements
+from derive.exact.linear.separated import SeparatedTower
+from derive.language import parse_expression
+from derive.potential import accepted, curve, parametric, rational_integral, scalar
+from derive.potential.piece import Piece
+from derive.weights.kernel import KernelRelation
+
+MODELS = [
+    ("w**2", {}),
+    ("-w**3", {"w": "s"}),
+    ("exp(w)", {}),
+    ("p**2 - m**2", {"p": "alpha", "m": "alpha"}),
+    ("u*v - x*y", {}),
+    ("a*b + a + 3*b", {}),
+    ("a*b + c*d + 1", {"a": "2", "b": "3", "c": "4", "d": "5"}),
+    ("sqrt(2)*w**3", {}),
+    ("w**7/3", {}),
+    ("sin(w)", {}),
+    ("tan(w)", {}),
+]
+Broken = Callable[[Piece], Piece]
+
+
+BREAKS: dict[str, Broken] = {
+    "the value has another sign": lambda p: replace(p, value=-p.value),
+    "the value lacks its last term": lambda p: replace(
+        p, value=sympy.Add(*sympy.Add.make_args(p.value)[:-1])
+    ),
+    "the value has a linear term more": lambda p: replace(p, value=p.value + p.betas[0] / 7),
+    "Q is concave": lambda p: replace(p, value=-p.value, gradient=(-p.gradient[0],)),
+    "Q is concave and K negative": lambda p: replace(
+        p, value=-p.value, gradient=(-p.gradient[0],), kernel=-p.kernel
+    ),
+    "K is twice as large": lambda p: replace(
+        p, value=p.value / 2, gradient=(p.gradient[0] / 2,), kernel=2 * p.kernel
+    ),
+    "the gradient is not 0 at the start": lambda p: replace(
+        p, value=p.value + p.betas[0], gradient=(p.gradient[0] + 1,)
+    ),
+}
+
+
+def accepted_as(monkeypatch: pytest.MonkeyPatch, output: str, start: dict[str, str], how: Broken):
+    found: list[Piece | None] = []
+
+    def spy(relation: KernelRelation, piece: Piece, statement: str) -> Piece | None:
+        found.append(accepted.accept(relation, how(piece), statement))
+        return found[-1]
+
+    for module in (scalar, rational_integral):
+        monkeypatch.setattr(module, "accept", spy)
+    d = derive(Parameterization.parse([output], start))
+    return found, d.potential.pieces[0]
+
+
+@pytest.mark.parametrize(("output", "start"), MODELS)
+def test_what_is_printed_is_accepted(monkeypatch, output, start):
+    found, piece = accepted_as(monkeypatch, output, start, lambda p: p)
+    assert found[-1] is not None
+    assert piece.kind == "explicit"
+    statements = [e.statement for e in piece.evidence]
+    assert "Q'' K = 1" in statements
+    assert f"dQ/dbeta = {piece.gradient[0]}" in statements
+    assert not any(e.point for e in piece.evidence)
+
+
+@pytest.mark.parametrize("fault", BREAKS)
+@pytest.mark.parametrize(("output", "start"), MODELS)
+def test_a_broken_part_is_not_printed(monkeypatch, output, start, fault):
+    found, piece = accepted_as(monkeypatch, output, start, BREAKS[fault])
+    assert found
+    assert all(p is None for p in found)
+    assert piece.kind != "explicit"
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("sqrt(12*x + 24) - 2*sqrt(x/2 + 1)*sqrt(6)", True),
+        ("sqrt(12*x + 24) - 3*sqrt(x/2 + 1)*sqrt(6)", False),
+        ("(2*x)**(2/3)*2**(5/6) - 2*sqrt(2)*x**(2/3)", True),
+        ("(2*x)**(2/3)*2**(5/6) - 2*x**(2/3)", False),
+        ("sqrt(6) - sqrt(2)*sqrt(3)", True),
+        ("sqrt(5) - sqrt(2)*sqrt(3)", False),
+        ("(4*x**4 + y**2/9)**(1/2) - (36*x**4 + y**2)**(1/2)/3", True),
+        ("sqrt(4*x**4) - 2*x**2", True),
+        ("8**(1/6) - sqrt(2)", True),
+        ("(8*x)**(-1/2) - 2**(1/2)*x**(-1/2)/4", True),
+    ],
+)
+def test_numbers_under_roots_stand_apart(text, holds):
+    (element,) = build_elements([parse_expression(text)], ("x", "y"), kind=SeparatedTower)
+    assert element.is_zero() is holds
+
+
+CURVES = [
+    ("p**3 - m**3", {"start": {"p": "alpha", "m": "alpha"}}),
+    ("p**5 - m**5", {"start": {"p": "alpha", "m": "alpha"}}),
+    ("p**D", {"parameters": ["D"]}),
+    ("2*a*b + c*d", {}),
+    ("exp(w) + exp(2*v)", {}),
+    ("sqrt(u) - sqrt(v)", {}),
+    ("log(a*b)", {}),
+]
+FAULTS = {
+    "a weight is doubled": lambda c: replace(c, weights=_scaled(c.weights, 2)),
+    "a weight has another sign": lambda c: replace(c, weights=_scaled(c.weights, -1)),
+    "time runs twice as fast": lambda c: replace(c, mu=2 * c.mu),
+    "time runs backwards": lambda c: replace(c, mu=-c.mu),
+}
+
+
+def _scaled(weights, factor):
+    first = next(iter(weights))
+    return {**weights, first: factor * weights[first]}
+
+
+@pytest.mark.parametrize(("output", "options"), CURVES)
+def test_a_curve_is_printed_when_it_is_the_flow(output, options):
+    (piece,) = derive(Parameterization.parse([output], **options)).potential.pieces
+    assert piece.kind == "parametric"
+    assert piece.curve is not None
+    shown = {e.statement: e for e in piece.evidence}
+    assert shown["beta = F(w(mu))"].left == str(piece.curve.beta)
+    assert "d(mu beta - Q)/dmu = beta" in shown
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("output", "options"), CURVES)
+def test_a_curve_that_is_not_the_flow_is_not_printed(monkeypatch, output, options, fault):
+    def broken(dual, notation, proposal):
+        return curve.accept_curve(dual, notation, FAULTS[fault](proposal))
+
+    monkeypatch.setattr(parametric, "accept_curve", broken)
+    (piece,) = derive(Parameterization.parse([output], **options)).potential.pieces
+    assert piece.kind == "quadrature"
+
+
+@pytest.mark.parametrize("name", ["powdenest", "expand_power_base"])
+def test_a_wrong_rewriting_of_powers_is_not_printed(monkeypatch, name):
+    model = Parameterization.parse(["p**D"], parameters=["D"])
+    original = getattr(sympy, name)
+    monkeypatch.setattr(curve.sympy, name, lambda e, force=False: 2 * original(e, force=force))
+    (piece,) = derive(model).potential.pieces
+    assert piece.kind == "quadrature"

@@ -1,0 +1,452 @@
+"""Regimes of Q: limits are proved, named, and confirmed by numbers at two scales."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy
+from sympy import Abs, Rational, log, sqrt
+
+from derive import (
+    Initialization,
+    InputError,
+    Parameterization,
+    Verdict,
+    derive,
+    regimes,
+    scale_start,
+)
+from derive.regimes.find import Regimes
+from derive.regimes.limit import read_point
+from numerics.confirm.regimes import confirm_limits
+from numerics.flow.gradient import flow
+
+ROOT = Path(__file__).parents[2]
+alpha = sympy.Symbol("alpha", positive=True)
+
+
+def found(
+    outputs: list[str],
+    start: dict[str, str] | None = None,
+    variable: str = "alpha",
+    positive: tuple[str, ...] = (),
+    toward: tuple[Any, ...] = (0, "oo"),
+) -> Regimes:
+    p = Parameterization.parse(outputs, start, (*positive, variable) if start else positive)
+    if variable not in (*p.start_symbols, *p.parameters):
+        p = scale_start(p, variable)
+    return regimes(derive(p), variable, toward)
+
+
+def shaped(scale: str, shape: str) -> dict[str, str]:
+    layers = Initialization.from_shape(scale, shape)
+    u, v = str(layers.u[0]), str(layers.v[0])
+    return {"u": u, "x": u, "v": v, "y": v}
+
+
+TIED = {"p": "alpha", "m": "alpha"}
+CASES = {
+    "tied": (["p**2 - m**2"], TIED, ["rich", "kernel"]),
+    "tied, two outputs": (
+        ["p**2 - m**2", "q**2 - r**2"],
+        {**TIED, "q": "2*alpha", "r": "2*alpha"},
+        ["rich", "kernel"],
+    ),
+    "tied, depth 3": (["p**3 - m**3"], TIED, ["rich", "kernel"]),
+    "tied, depth 5": (["p**5 - m**5"], TIED, ["rich", "kernel"]),
+    "tied, any depth": (["p**D - m**D"], TIED, ["rich", "kernel"]),
+    "biased": (["p**2 - m**2"], {"p": "alpha", "m": "2*alpha"}, ["rich", "kernel"]),
+    "untied, any start": (["u*v - x*y"], None, ["rich", "kernel"]),
+    "width two": (["u*v + 2*x*y"], {"u": "alpha", "v": "0", "x": "0", "y": "alpha"}, None),
+    "one shape": (["u*v - x*y"], shaped("alpha", "3/5"), ["rich", "kernel"]),
+    "square": (["w**2"], {"w": "alpha"}, ["rich", "kernel"]),
+    "linear": (["2*w"], None, ["kernel", "kernel"]),
+    "neuron": (["a*u1", "a*u2"], None, ["anti-NTK", "kernel"]),
+    "skew neuron": (["a*u1", "a*u2 - a*u1"], None, ["intermediate", "kernel"]),
+    "balanced deep neuron": (
+        ["a*b*u1", "a*b*u2"],
+        {"a": "alpha", "b": "alpha", "u1": "3*alpha/5", "u2": "4*alpha/5"},
+        ["anti-NTK", "kernel"],
+    ),
+    "deep neuron, any start": (["a*b*u1", "a*b*u2"], None, ["anti-NTK", "kernel"]),
+    "square, any start": (["w**2"], None, ["rich", "kernel"]),
+    "cube": (["w**3"], {"w": "alpha"}, ["rich", "kernel"]),
+    "inverse": (["1/w"], {"w": "alpha"}, ["kernel", "rich"]),
+    "biased, any depth": (
+        ["p**D - m**D"],
+        {"p": "alpha", "m": "2*alpha"},
+        ["intermediate", "kernel"],
+    ),
+    "neuron, one layer fixed": (
+        ["a*u1", "a*u2"],
+        {"a": "alpha", "u1": "1", "u2": "2"},
+        ["intermediate", "intermediate"],
+    ),
+    "two numbers convolved, positive": (
+        ["u*x + v*y", "u*y + v*x"],
+        {"u": "alpha", "v": "0", "x": "alpha", "y": "0"},
+        ["rich", "kernel"],
+    ),
+    "two numbers convolved": (["u*x + v*y", "u*y + v*x"], None, ["rich", "kernel"]),
+    "rotated, weighted": (
+        ["p**2 - m**2 + q**2 - r**2", "2*p**2 - 2*m**2 - 3*q**2 + 3*r**2"],
+        {**TIED, "q": "2*alpha", "r": "2*alpha"},
+        ["rich", "kernel"],
+    ),
+    "weight normalization": (
+        ["c*x/sqrt(x**2 + y**2)", "c*y/sqrt(x**2 + y**2)"],
+        None,
+        ["anti-NTK", "kernel"],
+    ),
+    "balanced neurons": (
+        ["a*u + b*v", "a*x + b*y"],
+        {"a": "alpha", "b": "alpha", "u": "alpha", "x": "0", "v": "alpha", "y": "0"},
+        ["anti-NTK", "kernel"],
+    ),
+    "no closed form": (
+        ["a*b*c"],
+        {"a": "2*alpha", "b": "alpha", "c": "3*alpha"},
+        ["unknown", "kernel"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case)
+def test_limits_are_proved_and_confirmed_at_two_scales(case):
+    outputs, start, names = CASES[case]
+    r = found(outputs, start)
+    if names is not None:
+        assert [limit.regime for limit in r.limits] == names
+    confirmed = confirm_limits(r)
+    proved = [limit for limit in r.limits if limit.finding.verdict is Verdict.PROVED]
+    assert [c.limit for c in confirmed] == proved
+    assert proved
+    for c in confirmed:
+        assert c.passed, c.report()
+        assert c.report().splitlines()[0].endswith(": confirmed")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["p**2 - m**2"], TIED),
+        (["u*v - x*y"], {"u": "alpha", "x": "alpha", "v": "1", "y": "1"}),
+        (["w**3"], {"w": "alpha"}),
+        (["a*u1", "a*u2"], {"a": "alpha", "u1": "alpha", "u2": "2*alpha"}),
+        (["a*u1", "a*u2"], {"a": "alpha", "u1": "1", "u2": "2"}),
+    ],
+)
+def test_the_evidence_of_an_expansion_is_its_terms_and_a_remainder(outputs, start):
+    """What is written after the second term is seen to vanish beside it, at 60 digits."""
+    (limit,) = found(outputs, start, toward=(0,)).limits
+    names = {s: sympy.Symbol(s, positive=True) for s in ("alpha", "beta", "beta1", "beta2")}
+    assert limit.finding.evidence
+    for e in limit.finding.evidence:
+        left = sympy.sympify(e.left, names)
+        known, _, remainder = e.right.rpartition(" + o(")
+        right = sympy.sympify(known + ")", names)
+        second = sympy.sympify(remainder.removesuffix("))"), names) * limit.unit
+        beside = []
+        for scale in (Rational(1, 10**4), Rational(1, 10**8)):
+            at = {"alpha": scale, "beta": Rational(7, 5), "beta1": Rational(7, 5), "beta2": 2}
+            values = {names[n]: v for n, v in at.items()}
+            beside.append(abs(sympy.N(((left - right) / second).subs(values), 60)))
+        assert beside[1] < beside[0] < Rational(1, 10) or beside == [0, 0]
+
+
+def test_the_limits_have_the_forms_that_theory_gives():
+    zero, infinity = found(["p**2 - m**2"], TIED).limits
+    beta = sympy.Symbol("beta", real=True)
+    assert zero.form is not None
+    assert infinity.form is not None
+    assert (zero.form.Q, zero.unit, zero.error) == (
+        Abs(beta) / 2,
+        log(1 / alpha),
+        1 / log(1 / alpha),
+    )
+    assert (infinity.form.Q, infinity.unit, infinity.error) == (
+        beta**2 / 16,
+        alpha**-2,
+        alpha**-4,
+    )
+    neuron = found(["a*u1", "a*u2"])
+    b1, b2 = neuron.derivation.beta
+    assert Rational(2, 3) * (b1**2 + b2**2) ** Rational(3, 4) == neuron.limits[0].form.Q
+
+
+def test_the_kernel_limit_of_a_neuron_is_a_mahalanobis_distance():
+    # I - (1 - s)^2/(2 (1 + s^2)) u u^T/|u|^2, up to scale: Azulay et al. 2021, appendix F.
+    layers = Initialization.from_shape("alpha", "3/5", u=(3, 4))
+    start = {"a": str(layers.v[0]), "u1": str(layers.u[0]), "u2": str(layers.u[1])}
+    r = found(["a*u1", "a*u2"], start)
+    limit = r.limits[1]
+    assert limit.regime == "kernel"
+    assert limit.form is not None
+    assert limit.origin is not None
+    hessian = sympy.Matrix(
+        [[sympy.diff(g, x) for x in limit.coordinates] for g in limit.form.gradient]
+    )
+    s, unit = layers.shape, sympy.Matrix([Rational(3, 5), Rational(4, 5)])
+    expected = sympy.eye(2) - (1 - s) ** 2 / (2 * (1 + s**2)) * unit * unit.T
+    ratio = hessian * expected.inv()
+    assert ratio[0, 1] == ratio[1, 0] == 0
+    assert ratio[0, 0] == ratio[1, 1] != 0
+    # beta_0 = alpha u/|u|: the scale is that of the predictor.
+    assert [sympy.expand(b / alpha) for b in limit.origin] == list(unit)
+
+
+def test_both_roads_to_the_kernel_limit_agree():
+    # Expansion of the closed form, and covariance: the same quadratic form, up to the unit.
+    r = found(["p**2 - m**2", "q**2 - r**2"], CASES["tied, two outputs"][1])
+    by_expansion = r.limits[1]
+    assert "expansion" in by_expansion.finding.reason
+    whole = by_expansion.form.Q * by_expansion.unit
+    K = r.kernel.matrix
+    quadratic = sum(b**2 / K[i, i] for i, b in enumerate(r.derivation.beta)) / 2
+    assert sympy.expand(whole - quadratic) == 0
+
+
+def test_the_shape_alone_decides_as_well():
+    # The scale is fixed: |s| -> 1 is a kernel regime of the untied pair, with K(w_0) -> infinity.
+    r = found(["u*v - x*y"], shaped("alpha", "s"), "s", ("alpha",), ("1-",))
+    (limit,) = r.limits
+    assert limit.regime == "kernel"
+    (c,) = confirm_limits(r)
+    assert c.passed, c.report()
+
+
+def test_a_joint_limit_is_decided_by_the_scale_over_one_less_the_squared_shape():
+    # Q depends on the two layers through K(w_0) = 4 alpha (1 + s^2)/(1 - s^2) alone.
+    start = {"u": "c", "x": "c", "v": "d", "y": "d"}
+    r = found(["u*v - x*y"], start, "c", ("d",), ("oo",))
+    assert r.deciding is not None
+    assert r.deciding.verdict is Verdict.PROVED
+    layers = Initialization.from_shape("alpha", "s")
+    K = r.kernel.matrix[0, 0]
+    c, d = sorted(K.free_symbols, key=str)
+    s, a = sympy.Symbol("s", real=True), sympy.Symbol("alpha", real=True)
+    value = K.subs({c: layers.u[0], d: layers.v[0]})
+    assert sympy.simplify(value - 4 * a * (1 + s**2) / (1 - s**2)) == 0
+    # Along alpha = 1/n^2, s = 1 - 1/n^e the quotient tends to 0 or infinity with e - 2.
+    rich = {"u": "c/2", "x": "c/2", "v": "2*c", "y": "2*c"}
+    lazy = {"u": "c**2", "x": "c**2", "v": "1/c", "y": "1/c"}  # alpha = c -> 0, s -> 1
+    assert found(["u*v - x*y"], rich, "c", (), (0,)).limits[0].regime == "rich"
+    assert found(["u*v - x*y"], lazy, "c", (), (0,)).limits[0].regime == "kernel"
+
+
+def test_two_constants_that_both_matter_are_not_called_one():
+    # A biased pair depends on beta_0 as well, and this one on p and m through other functions.
+    r = found(["w**3 - z**2"], {"w": "c", "z": "d"}, "c", ("d",), (0,))
+    assert r.deciding is None
+
+
+def test_a_neuron_whose_outer_layer_vanishes_has_no_quadratic_limit():
+    # s -> -1 at fixed scale: Q/N -> |beta_0| |beta| - <beta_0, beta>, not a Mahalanobis distance.
+    r = found(["a*u1", "a*u2"], {"a": "c", "u1": "3/c", "u2": "4/c"}, "c", (), (0, "oo"))
+    vanishing, dominant = r.limits
+    assert vanishing.regime == "intermediate"
+    assert vanishing.form is not None
+    b1, b2 = r.derivation.beta
+    assert sympy.simplify(vanishing.form.Q - 5 * sqrt(b1**2 + b2**2) + 3 * b1 + 4 * b2) == 0
+    # s -> 1: |beta - beta_0|.
+    assert dominant.regime == "kernel"
+    assert dominant.form is not None
+    assert sympy.expand(2 * dominant.form.Q - b1**2 - b2**2 + 6 * b1 + 8 * b2) == 0
+    assert all(c.passed for c in confirm_limits(r))
+
+
+def test_what_is_assumed_of_a_symbolic_depth_is_said():
+    limits = found(["p**D - m**D"], TIED).limits
+    assert all(limit.finding.reason.endswith("assuming D > 2") for limit in limits)
+
+
+def test_the_limit_of_depth_is_parametric():
+    r = found(["p**D - m**D"], {"p": "1", "m": "1"}, "D", (), ("oo",))
+    (limit,) = r.limits
+    assert limit.form is not None
+    assert limit.form.curve is not None
+    (z,) = limit.form.curve.free_symbols
+    assert sympy.simplify(limit.form.curve - 2 * z / (1 - z**2)) == 0
+    assert limit.form.gradient == (z,)
+    (c,) = confirm_limits(r)
+    assert c.passed, c.report()
+
+
+def test_homogeneity_and_the_time_of_the_flow():
+    r = found(["p**3 - m**3"], TIED)
+    assert r.homogeneity is not None
+    assert (r.homogeneity.degree, r.homogeneity.time) == (3, 4)
+    # K(c w_0) = c^4 K(w_0), and the flow gets as near c^4 times as soon.
+    p = Parameterization.parse(["p**3 - m**3"])
+
+    def distance(scale, time):
+        end = flow(p, [[1]], ["1/10"], {"p": scale, "m": scale}, 15, time=time)
+        return float(end.limit[0]) - 0.1
+
+    slow, fast = distance(10, "1/100000"), distance(20, "1/1600000")
+    assert abs(slow) < 0.09
+    assert abs(slow / fast - 1) < 1e-4
+    assert abs(slow / distance(20, "1/400000") - 1) > 0.5
+    assert found(["w + w**3"], {"w": "alpha"}).homogeneity is None
+
+
+@pytest.mark.parametrize(
+    ("scales", "limit", "rate"),
+    [
+        # min |beta|_1 and min |beta|_2 subject to beta1 + 2 beta2 = 3.
+        (("1/10", "1/40"), (0.0, 1.5), 1 / 16),
+        (("4", "8"), (0.6, 1.2), 1 / 16),
+    ],
+)
+def test_the_flow_in_the_weights_tends_to_the_minimizer_of_the_limit(scales, limit, rate):
+    p = Parameterization.parse(["p**2 - m**2", "q**2 - r**2"])
+    errors = []
+    for scale in scales:
+        end = flow(p, [[1, 2]], [3], dict.fromkeys("pmqr", scale), 15)
+        errors.append(max(abs(float(b) - x) for b, x in zip(end.limit, limit, strict=True)))
+    # As alpha -> infinity the error is of order alpha^-4; as alpha -> 0 here of order alpha^2, as
+    # beta1 = 2 alpha^2 sinh(mu) with sinh(2 mu) = 1.5/(2 alpha^2), so of order alpha.
+    expected = rate if limit[0] else 1 / 4
+    assert abs(errors[1] / errors[0] / expected - 1) < 0.1
+
+
+def test_initialization_changes_variables_both_ways():
+    for scale, shape in (("2", "1/3"), ("1/7", "-3/5"), ("5", "0")):
+        layers = Initialization.from_shape(scale, shape, u=(1, 2, 2), v=(-1,))
+        assert sympy.simplify(layers.scale) == Rational(scale)
+        assert sympy.simplify(layers.shape) == Rational(shape)
+        assert layers.orientation[1] == (-1,)
+        s = Rational(shape)
+        assert sympy.simplify(layers.balancedness - 4 * Rational(scale) * s / (1 - s**2)) == 0
+        again = Initialization.of(list(map(str, layers.u)), list(map(str, layers.v)))
+        assert again == layers
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Initialization.from_shape(0, 0), "the scale must be positive"),
+        (lambda: Initialization.from_shape(1, 1), "between -1 and 1"),
+        (lambda: Initialization.of([0, 0], [1]), "the layer u starts at 0"),
+        (lambda: Initialization.of(3, [1]), "a sequence"),
+        (lambda: Initialization.of([], [1]), "no entries"),
+        (lambda: Initialization.of([float("nan")], [1]), "entry of u"),
+        (lambda: found(["w**2"], {"w": "alpha"}, toward=("soon",)), "is not read"),
+        (lambda: found(["w**2"], {"w": "alpha"}, toward=("1",)), "is not read"),
+        (lambda: regimes(derive(Parameterization.parse(["w**2"])), "gamma"), "no symbol of the"),
+        (lambda: scale_start(Parameterization.parse(["w**2"]), "w"), "a name already"),
+        (lambda: confirm_limits(found(["w**2"], {"w": "alpha"}), digits=0), "digits"),
+    ],
+)
+def test_bad_input_is_one_line(call, message):
+    with pytest.raises(InputError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_points_are_read():
+    assert [read_point("s", t).text for t in (0, "oo", "1-", "-1+", "1/2-")] == [
+        "s -> 0+",
+        "s -> infinity",
+        "s -> 1-",
+        "s -> -1+",
+        "s -> 1/2-",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "reason"),
+    [
+        (["a*c", "a**2 + c**3"], None, "there is no Q"),
+        (["u*exp(v)"], {"u": "1/2", "v": "alpha"}, "given by an integral"),
+        (["exp(w)"], {"w": "alpha*c"}, "the sign of"),
+        (["w**3"], {"w": "alpha - 1"}, "beta_0 > 0 is not proved"),
+    ],
+)
+def test_without_a_closed_form_or_a_sign_nothing_is_claimed(outputs, start, reason):
+    r = found(outputs, start, toward=("oo",))
+    assert all(reason in limit.finding.reason for limit in r.limits)
+    assert {limit.finding.verdict for limit in r.limits} == {Verdict.UNDECIDED}
+    assert confirm_limits(r) == ()
+
+
+@pytest.mark.parametrize("spoiled", ["unit", "form", "error"])
+def test_a_wrong_limit_is_not_confirmed(spoiled):
+    r = found(["p**2 - m**2"], TIED)
+    rich, kernel = r.limits
+    assert rich.form is not None
+    assert rich.unit is not None
+    wrong = {
+        "unit": replace(rich, unit=2 * rich.unit),
+        "form": replace(rich, form=kernel.form),
+        "error": replace(kernel, error=alpha**-6),
+    }[spoiled]
+    (c,) = confirm_limits(replace(r, limits=(wrong,)))
+    assert not c.passed
+    assert "NOT CONFIRMED" in c.report()
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "derive", "regimes", *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=120
+    )
+
+
+def test_the_command_prints_and_checks_limits():
+    done = run("p**2 - m**2", "--start", "p=alpha,m=alpha", "--check")
+    assert done.returncode == 0, done.stderr
+    for words in ("rich regime", "kernel regime", "Q/N -> Abs(beta)/2", "alpha -> 0+: confirmed"):
+        assert words in done.stdout
+    assert "NOT" not in done.stdout
+
+
+def test_the_command_takes_a_width():
+    done = run("u*v", "--width", "k", "--check")
+    assert done.returncode == 0, done.stderr
+    for words in ("E kappa = 4*k**2*sigma**4", "mu = alpha*k**(1/4)", "random starts: confirmed"):
+        assert words in done.stdout
+
+
+def test_the_command_writes_json_and_latex():
+    record = json.loads(run("a*u1", "a*u2", "--json").stdout)
+    assert [x["regime"] for x in record["limits"]] == ["anti-NTK", "kernel"]
+    assert record["homogeneity"]["degree"] == "2"
+    latex = run("a*u1", "a*u2", "--latex", "--standalone").stdout
+    assert latex.startswith(r"\documentclass")
+    assert r"\alpha \to \infty" in latex
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["w**2", "--to", "soon"], 2, "is not read"),
+        (["w**2", "--scale", "w"], 2, "a name already"),
+        (["w**2", "--scale", "a,b"], 2, "one name"),
+        (["exp(a)*u", "--vector", "u"], 2, "give u one, u:2"),
+        (["a*u", "--vector", "u", "--scale", "a"], 2, "a name already"),
+        (["a*u + b*v", "--vector", "u,v"], 2, "depends on the dimension"),
+        (["a*u", "--vector", "u", "--width", "k"], 2, "--width goes with one number"),
+        (["w**2", "--latex", "--json"], 2, "one of"),
+        (["u*v", "--width", "k", "--start", "u=1"], 2, "--width draws the start"),
+        (["u*v", "--width", "k,n"], 2, "--width: give one name"),
+        (["u*v", "w", "--width", "k"], 2, "--width goes with one output"),
+        (["u*exp(v)", "--width", "k"], 2, "--width needs a polynomial"),
+        (["w**2", "--width", "k"], 2, "0 on average"),
+        (["u*v + 2*x*y", "--width", "k"], 2, "is no multiple of F"),
+        (["w**2", "--check", "--json"], 2, "--check is for text: leave out --json or --latex"),
+        (["w**2", "--check", "--latex"], 2, "--check is for text: leave out --json or --latex"),
+    ],
+)
+def test_refusals_are_one_line(arguments, code, words):
+    done = run(*arguments)
+    assert done.returncode == code
+    assert done.stdout == ""
+    (line,) = done.stderr.strip().splitlines()
+    assert words in line

@@ -1,0 +1,68 @@
+"""Wide random starts: moments for every width at once, confirmed by draws."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import sympy
+from sympy import Rational
+
+from derive import Parameterization, Verdict, derive, random_width
+from numerics.confirm.width import confirm_width
+
+alpha = sympy.Symbol("alpha", positive=True)
+
+
+def test_random_width():
+    wide = random_width()
+    assert wide.finding.verdict is Verdict.PROVED
+    k, sigma = sympy.symbols("k sigma", positive=True)
+    assert wide.mu.subs(sigma, alpha / k ** Rational(1, 4)) == alpha * k ** Rational(1, 4)
+    assert sympy.limit(wide.kappa_variance, k, sympy.oo) == 0 == sympy.limit(wide.bias, k, sympy.oo)
+    # At width 2 the pipeline finds the same kappa.
+    d = derive(Parameterization.parse(["u1*v1 + u2*v2"]))
+    (kernel,) = d.metric.kernel
+    (constant,) = d.metric.constants
+    beta = d.beta[0]
+    assert sympy.expand(kernel**2 - 4 * beta**2 - constant[0]) == 0
+
+
+@pytest.mark.parametrize("unit", ["u*v", "p**2 - m**2", "3*u*v + 3*x*y/2 + 3*x*y/2"])
+def test_wide_starts_are_confirmed_by_draws(unit):
+    wide = random_width(Parameterization.parse([unit]), "n")
+    assert [limit.regime for limit in wide.limits] == ["rich", "kernel"]
+    assert sympy.diff(wide.kappa_mean, wide.width) != 0
+    c = confirm_width(wide)
+    assert c.passed, c.report()
+    doubled = replace(wide, kappa_mean=2 * wide.kappa_mean)
+    narrow = replace(wide, kappa_variance=wide.kappa_variance / 400)
+    wrong = replace(wide, limits=wide.limits[::-1], gradient=2 * wide.gradient)
+    for broken in (doubled, narrow, wrong):
+        assert not confirm_width(broken).passed
+
+
+def test_moments_of_a_width_are_those_of_all_its_weights():
+    """Summed over the weights of three copies at once, without the generating function."""
+    wide = random_width(Parameterization.parse(["p**2 - m**2"]))
+    p, m, sigma = sympy.symbols("p:3"), sympy.symbols("m:3"), sympy.Symbol("sigma", positive=True)
+    beta = sum(x**2 - y**2 for x, y in zip(p, m, strict=True))
+    K = 4 * sum(x**2 + y**2 for x, y in zip(p, m, strict=True))
+    kappa = sympy.Poly(sympy.expand(K**2 - 16 * beta**2), *p, *m)
+
+    def mean(polynomial):
+        return sum(
+            c * sympy.prod(sympy.factorial2(e - 1) * sigma**e for e in powers)
+            for powers, c in polynomial.terms()
+            if all(e % 2 == 0 for e in powers)
+        )
+
+    first, second = mean(kappa), mean(kappa**2)
+    assert sympy.expand(wide.kappa_mean.subs(wide.width, 3) - first) == 0
+    assert sympy.cancel(wide.kappa_variance.subs(wide.width, 3) - second / first**2 + 1) == 0
+
+
+def test_the_records_of_a_width():
+    assert json.loads(random_width().to_json())["mu"] == "sqrt(k)*sigma"
+    assert r"\mu \to \infty$ (kernel regime)" in random_width().to_latex(standalone=True)

@@ -1,0 +1,156 @@
+"""Warps that are exponentials of functions of the weights: weight normalization in components."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import mpmath
+import pytest
+import sympy
+
+from derive import Derivation, Parameterization, Verdict, derive
+from derive.exact.field.function_field import RationalFunction
+from derive.vectors.reduce import VectorModel
+from derive.weights.adjoin import adjoin_warp
+from derive.weights.conserved import find_conserved
+from derive.weights.dual import find_dual, is_dual
+from derive.weights.hessian import decide_hessian
+from derive.weights.lie import find_lie_structure
+from derive.weights.metric import find_metric
+from derive.weights.warping import WarpVerdict, decide_warp
+from numerics import crosscheck
+
+NORM = "sqrt(v1**2 + v2**2)"
+NORMALIZED = [f"c*v1/{NORM}", f"c*v2/{NORM}"]
+WARPS = [
+    (NORMALIZED, "c*exp(c**2/(2*v1**2 + 2*v2**2))"),
+    ([f"c**2*v1/{NORM}", f"c**2*v2/{NORM}"], "c**2*exp(c**2/(4*v1**2 + 4*v2**2))"),
+    ([f"exp(c)*v1/{NORM}", f"exp(c)*v2/{NORM}"], "exp(c)*exp(c/(v1**2 + v2**2))"),
+    ([f"c*(v1 + v2)/{NORM}", f"c*v1/{NORM}"], "c*exp(c**2/(2*v1**2 + 2*v2**2))"),
+]
+
+
+def decided(outputs: list[str]) -> WarpVerdict:
+    p = Parameterization.parse(outputs)
+    return decide_warp(decide_hessian(find_metric(find_conserved(find_lie_structure(p)))))
+
+
+def read(text: Any, names: dict[str, sympy.Symbol]) -> sympy.Expr:
+    return sympy.sympify(str(text), locals=names)
+
+
+@pytest.mark.parametrize(("outputs", "warp"), WARPS)
+def test_the_dual_equations_hold_in_another_algebra(outputs: list[str], warp: str) -> None:
+    """<grad y_i, grad F_j> = g delta_ij, with derivatives by SymPy from the printed text."""
+    dual = find_dual(decided(outputs))
+    assert dual is not None
+    names = {w: sympy.Symbol(w, positive=True) for w in ("c", "v1", "v2")}
+    weights = list(names.values())
+    F = [read(text, names) for text in outputs]
+    y = [read(repr(yi.rational), names) for yi in dual.y]
+    g = read(repr(dual.g), names)
+    point = dict(zip(weights, map(sympy.Rational, ("3/7", "5/3", "2/5")), strict=True))
+    scale = sympy.simplify(g / read(warp, names)).subs(point)
+    assert scale > 0
+    for i, yi in enumerate(y):
+        for j, f in enumerate(F):
+            left = sum(yi.diff(w) * f.diff(w) for w in weights) - (g if i == j else 0)
+            assert abs(left.subs(point).evalf(60)) < sympy.Rational(1, 10**50)
+
+
+def test_the_field_grows_by_one_exponential_and_keeps_its_elements() -> None:
+    warping = decided(NORMALIZED)
+    adjoined = adjoin_warp(warping)
+    assert adjoined is not None
+    before, after = (x.hessian.metric.parameterization for x in (warping, adjoined.warping))
+    assert after.field.names == (*before.field.names, repr(adjoined.exponential))
+    assert tuple(after.field.embed(f) for f in before.F) == after.F
+
+
+@pytest.mark.parametrize("outputs", [["a*u", "a*v"], ["exp(a)*u", "exp(a)*v"], ["w**2", "x"]])
+def test_nothing_is_adjoined_where_the_warp_is_in_the_field(outputs: list[str]) -> None:
+    assert adjoin_warp(decided(outputs)) is None
+
+
+def test_a_wrong_warp_has_no_dual_coordinates() -> None:
+    warping = decided(NORMALIZED)
+    H = tuple(2 * h for h in warping.H or ())
+    assert adjoin_warp(replace(warping, H=H)) is not None
+    assert find_dual(replace(warping, H=H)) is None
+
+
+def test_a_wrong_exponential_is_not_accepted() -> None:
+    dual = find_dual(decided(NORMALIZED))
+    assert dual is not None
+    p = dual.warping.hessian.metric.parameterization
+    c: RationalFunction = p.field.named("c")
+    assert is_dual(p, dual.y, dual.g)
+    assert not is_dual(p, dual.y, dual.g * c)
+    assert not is_dual(p, [yi.scaled(c) for yi in dual.y], dual.g)
+
+
+def gradient(d: Derivation, at: dict[str, str]) -> list[sympy.Expr]:
+    assert d.potential.gradient is not None
+    return [
+        g.subs({s: sympy.Rational(at[s.name]) for s in g.free_symbols}).evalf(40)
+        for g in d.potential.gradient
+    ]
+
+
+def test_components_give_the_form_of_the_vector_model() -> None:
+    """dQ/dbeta_i = |v_0|^2 (exp(s^2/(2 |v_0|^2)) beta_i/s - ...), as for a vector v."""
+    d = derive(Parameterization.parse(NORMALIZED))
+    at = {"c_0": "3/2", "v1_0": "3/5", "v2_0": "1", "beta1": "7/5", "beta2": "-1/3"}
+    radial = derive(VectorModel.parse("c*v/norm(v)", "v"))
+    assert d.verdict is radial.verdict is Verdict.PROVED
+    (piece,) = d.potential.pieces
+    assert piece.value.has(sympy.Integral)
+    assert not any(g.has(sympy.Integral) for g in piece.gradient)
+    with mpmath.workdps(40):
+        v = [mpmath.mpf(3) / 5, mpmath.mpf(1)]
+        square = v[0] ** 2 + v[1] ** 2
+        beta = [mpmath.mpf(7) / 5, -mpmath.mpf(1) / 3]
+        s = mpmath.hypot(*beta)
+        c = mpmath.mpf(3) / 2
+        for found, b, u in zip(gradient(d, at), beta, v, strict=True):
+            q, q0 = (mpmath.exp(x**2 / (2 * square)) for x in (s, c))
+            expected = square * (q * b / s - q0 * u / mpmath.sqrt(square))
+            assert abs(mpmath.mpf(str(found)) / expected - 1) < mpmath.mpf(10) ** -30
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (NORMALIZED, {"c": "-2", "v1": "1", "v2": "-1/2"}),
+        ([f"c**2*v1/{NORM}", f"c**2*v2/{NORM}"], {"c": "1", "v1": "1", "v2": "1/2"}),
+        ([f"(c + d)*v1/{NORM}", f"(c + d)*v2/{NORM}"], None),
+        ([f"c*(v1 + v2)/{NORM}", f"c*v1/{NORM}"], None),
+    ],
+)
+def test_the_flow_in_weights_ends_where_q_is_least(
+    outputs: list[str], start: dict[str, str] | None
+) -> None:
+    d = derive(Parameterization.parse(outputs, start))
+    assert d.verdict is Verdict.PROVED
+    assert crosscheck(d, digits=15).passed
+
+
+def test_an_elliptic_norm_has_no_warp() -> None:
+    norm = "sqrt(2*v1**2 + v2**2)"
+    d = derive(Parameterization.parse([f"c*v1/{norm}", f"c*v2/{norm}"]))
+    assert d.warping.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("outputs", "warp"),
+    [
+        (["tanh(x*y)*u", "tanh(x*y)*v"], "(exp(2*x*y) - 1)/(exp(2*x*y) + 1)"),
+        (["log(x)*tanh(x)*u", "log(x)*tanh(x)*v"], None),
+    ],
+)
+def test_a_common_factor_is_the_warp(outputs: list[str], warp: str | None) -> None:
+    d = derive(Parameterization.parse(outputs))
+    assert d.warping.verdict is Verdict.PROVED
+    assert d.warping.g is not None
+    assert warp is None or str(d.warping.g) == warp

@@ -1,0 +1,167 @@
+"""Parameterization, Lie structure, conserved quantities and tangent kernel."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy
+
+from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict, derive
+from derive.weights.conserved import find_conserved
+from derive.weights.lie import along, bracket, find_lie_structure
+from derive.weights.metric import find_metric
+
+HOPF = ["p**2+q**2-r**2-s**2", "2*p*r+2*q*s", "2*q*r-2*p*s"]
+CUBIC_PAIR = {"p": "alpha", "m": "alpha"}
+
+
+def test_two_outputs_that_move_together_are_refused() -> None:
+    with pytest.raises(RankDeficient, match="rank 1 of 2"):
+        Parameterization.parse(["w1", "2*w1"])
+    with pytest.raises(RankDeficient):
+        Parameterization.parse(["x*y", "(x*y)**2 + 1"])
+    with pytest.raises(RankDeficient):
+        Parameterization.parse(["a**2", "c**2", "a*c"])
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["x*y"], {"x": "0", "y": "0"}),
+        (["w**2"], {"w": "0"}),
+        (["1/w"], {"w": "0"}),
+        (["x*y", "z**3"], {"z": "0"}),
+    ],
+)
+def test_starts_that_cannot_move(outputs: list[str], start: dict[str, str]) -> None:
+    with pytest.raises(DegenerateStart):
+        Parameterization.parse(outputs, start)
+
+
+def test_start_that_keeps_the_outputs_together() -> None:
+    """With both columns of W aligned W W^T keeps rank one."""
+    outputs = ["a**2+b**2", "c**2+d**2", "a*c+b*d"]
+    with pytest.raises(DegenerateStart, match="move together"):
+        derive(Parameterization.parse(outputs, {"a": "1", "b": "0", "c": "1", "d": "0"}))
+
+
+@pytest.mark.parametrize("power", [2, 3, 7])
+def test_start_on_a_fold_that_the_flow_leaves(power: int) -> None:
+    """J has rank 1 at x = 0, but x' = lambda_1 + ... leaves it at once: rank 2 is reached."""
+    outputs = ["x", f"x**{power}*y"]
+    d = derive(Parameterization.parse(outputs, {"x": "0", "y": "1"}))
+    assert d.verdict is not Verdict.PROVED
+
+
+def test_constant_output_and_cancelled_weight_are_refused() -> None:
+    with pytest.raises(InputError, match="constant"):
+        Parameterization.parse(["x - x + 2", "y"])
+    with pytest.raises(InputError, match="leave it out"):
+        Parameterization.parse(["x*y - x*y + x + y - y"])
+
+
+def test_degree_is_eulers() -> None:
+    assert Parameterization.parse(["a*b*u1", "a*b*u2"]).degree == 3
+    assert Parameterization.parse(["x/y"]).degree == 0
+    assert Parameterization.parse(["x**2", "x*y*z"]).degree is None
+    assert Parameterization.parse(["1/x-1/y"]).degree == -1
+
+
+def test_blocks_ignore_weights_that_cancel() -> None:
+    assert Parameterization.parse(["a*u1", "a*u2", "w**2"]).blocks == ((0, 1), (2,))
+    assert Parameterization.parse(["x + z - z", "z"]).blocks == ((0,), (1,))
+    assert Parameterization.parse(["x*y", "z", "y + t"]).blocks == ((0, 2), (1,))
+
+
+def test_bracket_is_antisymmetric_and_satisfies_jacobi() -> None:
+    X, Y, Z = Parameterization.parse(["x**2*y", "y*z", "x - z**3"]).jacobian
+    assert bracket(X, Y) == tuple(-c for c in bracket(Y, X))
+    total = [
+        bracket(X, bracket(Y, Z)),
+        bracket(Y, bracket(Z, X)),
+        bracket(Z, bracket(X, Y)),
+    ]
+    assert all((a + b + c).is_zero() for a, b, c in zip(*total, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "dimension", "laws"),
+    [
+        (["w"], 1, 0),
+        (["p**2-m**2"], 1, 1),
+        (["u*v-x*y"], 1, 3),
+        (["p**3-m**3"], 1, 1),
+        (["a*u1", "a*u2"], 2, 1),
+        (["a*b*u1", "a*b*u2"], 2, 2),
+        (["a**2+b**2", "a*c+b*d", "c**2+d**2"], 4, 0),
+        (["a*e+b*f", "a*g+b*h", "c*e+d*f", "c*g+d*h"], 5, 3),
+        (HOPF, 4, 0),
+        (["x", "(x-z)**2/2+y"], 3, 0),
+    ],
+)
+def test_dimension_and_laws(outputs: list[str], dimension: int, laws: int) -> None:
+    p = Parameterization.parse(outputs)
+    lie = find_lie_structure(p)
+    found = find_conserved(lie)
+    assert lie.commuting == all(
+        x.is_zero() for i, X in enumerate(p.jacobian) for Y in p.jacobian[:i] for x in bracket(X, Y)
+    )
+    if lie.dimension + laws == p.p:
+        assert found.verdict is Verdict.PROVED
+    assert found.count <= p.p - lie.dimension
+    assert (lie.dimension, found.count) == (dimension, laws)
+    assert all(along(X, law).is_zero() for law in found.laws for X in p.jacobian)
+
+
+def test_law_of_the_cubic_pair() -> None:
+    d = derive(Parameterization.parse(["p**3-m**3"], CUBIC_PAIR))
+    p, m = sympy.symbols("p m", real=True)
+    (law,) = d.conserved.laws
+    expected = 1 / p + 1 / m
+    assert any(sympy.simplify(law**sign / expected).is_number for sign in (1, -1)), (
+        f"{law} is not a multiple of 1/p + 1/m"
+    )
+
+
+def test_laws_are_constant_for_sympy_too() -> None:
+    d = derive(Parameterization.parse(["a*b*u1", "a*b*u2"]))
+    p = d.parameterization
+    names = {w: sympy.Symbol(w) for w in p.weights}
+    for law in d.conserved.laws:
+        assert {s.name for s in law.free_symbols} <= set(names)
+        law = sympy.sympify(str(law), locals=names)
+        for text in ("a*b*u1", "a*b*u2"):
+            f = sympy.sympify(text, locals=names)
+            slope = sum(sympy.diff(law, w) * sympy.diff(f, w) for w in names.values())
+            assert sympy.expand(slope) == 0
+    assert any(sympy.diff(law, w) != 0 for law in d.conserved.laws for w in law.free_symbols)
+
+
+def test_outputs_are_in_real_symbols() -> None:
+    p = Parameterization.parse(["a*u1", "a*u2"])
+    assert all(s.is_real for f in p.outputs for s in f.free_symbols)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["y**2+2*z**2"], {"y": "0", "z": "1"}),
+        (["x", "y**2+2*z**2"], {"x": "2", "y": "0", "z": "-1"}),
+        (["x*y+y*z+z*x"], {"x": "alpha", "y": "alpha", "z": "alpha"}),
+    ],
+)
+def test_law_with_a_pole_at_the_start(outputs: list[str], start: dict[str, str]) -> None:
+    d = derive(Parameterization.parse(outputs, start))
+    assert len(d.conserved.values) == len(d.conserved.laws)
+
+
+def test_kernel_is_the_gram_matrix_and_rho_its_inverse() -> None:
+    p = Parameterization.parse(["a*u1", "a*u2"])
+    metric = find_metric(find_conserved(find_lie_structure(p)))
+    a, u1, u2 = p.field.gens
+    assert metric.K[0] == (a * a + u1 * u1, u1 * u2)
+    point = (Fraction(2), Fraction(1), Fraction(-3))
+    K = sympy.Matrix([[sympy.Rational(str(x.at(point))) for x in row] for row in metric.K])
+    rho = sympy.Matrix([[sympy.Rational(str(x.at(point))) for x in row] for row in metric.rho])
+    assert K * rho == sympy.eye(2)
