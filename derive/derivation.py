@@ -23,6 +23,7 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.model.ties import find_ties
 from derive.potential.find import find_potential
+from derive.printable import Printable
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.roads import Ansatz, Road, ask_road, find_roads
 from derive.vectors.reduce import VectorModel
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Derivation:
+class Derivation(Printable):
     """Everything that was derived from one parameterization, with the verdict.
 
     Attributes:
@@ -87,24 +88,6 @@ class Derivation:
     def metric(self) -> InducedMetric:
         """K and rho of the whole parameterization."""
         return join_metric(self.blocks, self.parameterization.d)
-
-    def to_text(self, width: int = 80) -> str:
-        """Return the derivation as plain text, at most *width* columns where words allow."""
-        from derive.render.text import render_text
-
-        return render_text(self, width)
-
-    def to_latex(self, standalone: bool = False) -> str:
-        """Return LaTeX: a snippet for a paper, or a document that compiles by itself."""
-        from derive.render.latex import render_latex
-
-        return render_latex(self, standalone=standalone)
-
-    def to_json(self) -> str:
-        """Return the versioned JSON record."""
-        from derive.render.json import render_json
-
-        return render_json(self)
 
 
 @overload

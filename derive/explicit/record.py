@@ -23,6 +23,7 @@ from derive.explicit.limits import Limit
 from derive.explicit.problem import Problem, Undecided
 from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
+from derive.printable import Printable
 from derive.verdict import Finding, Verdict, conclude
 
 LENGTH = Symbol("r", real=True)
@@ -201,7 +202,7 @@ class BlockCounterpart:
 
 
 @dataclass(frozen=True)
-class ExplicitCounterpart:
+class ExplicitCounterpart(Printable):
     """R(beta), R_F(beta) and how they compare with the implicit regularizer, block by block.
 
     Attributes:
@@ -228,21 +229,3 @@ class ExplicitCounterpart:
     def start(self) -> tuple[tuple[str, Tree], ...]:
         """Where the weights start."""
         return self.parameterization.start
-
-    def to_text(self, width: int = 80) -> str:
-        """Return the record as plain text."""
-        from derive.render.explicit import render_text
-
-        return render_text(self, width)
-
-    def to_latex(self, standalone: bool = False) -> str:
-        """Return a LaTeX snippet, or a document."""
-        from derive.render.explicit_latex import render_latex
-
-        return render_latex(self, standalone)
-
-    def to_json(self) -> str:
-        """Return the versioned JSON record."""
-        from derive.render.explicit_json import render_json
-
-        return render_json(self)

@@ -8,6 +8,7 @@ from sympy import Expr
 
 from derive.derivation import Derivation
 from derive.language.tree import Tree
+from derive.printable import Printable
 from derive.verdict import Finding, Verdict, conclude
 
 
@@ -59,7 +60,7 @@ class Coordinate:
 
 
 @dataclass(frozen=True)
-class InverseDesign:
+class InverseDesign(Printable):
     """A parameterization whose gradient flow has the given Q as implicit regularizer."""
 
     coordinates: tuple[Coordinate, ...]
@@ -75,21 +76,3 @@ class InverseDesign:
         from derive.language import to_text
 
         return tuple(None if c.output is None else to_text(c.output) for c in self.coordinates)
-
-    def to_text(self, width: int = 80) -> str:
-        """Return the design as plain text."""
-        from derive.render.inverse import render_text
-
-        return render_text(self, width)
-
-    def to_latex(self, standalone: bool = False) -> str:
-        """Return a LaTeX snippet, or a document."""
-        from derive.render.inverse import render_latex
-
-        return render_latex(self, standalone)
-
-    def to_json(self) -> str:
-        """Return the versioned JSON record."""
-        from derive.render.inverse import render_json
-
-        return render_json(self)

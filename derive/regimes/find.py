@@ -20,6 +20,7 @@ from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.language import to_sympy
 from derive.model.notation import Notation
+from derive.printable import Printable
 from derive.regimes.coefficients import Coefficients, Unexpanded
 from derive.regimes.fixed_beta import limit_at_fixed_beta
 from derive.regimes.limit import Limit, read_point
@@ -37,7 +38,7 @@ from derive.verdict import Finding, Identity, Verdict, conclude
 
 
 @dataclass(frozen=True)
-class Regimes:
+class Regimes(Printable):
     """Where Q tends to, in one symbol of the start.
 
     Attributes:
@@ -73,24 +74,6 @@ class Regimes:
         """What Q assumes of the start, in words."""
         pieces = self.derivation.potential.pieces
         return tuple(dict.fromkeys(a for piece in pieces for a in piece.assumptions))
-
-    def to_text(self, width: int = 80) -> str:
-        """Return the regimes as plain text."""
-        from derive.render.regimes import render_text
-
-        return render_text(self, width)
-
-    def to_latex(self, standalone: bool = False) -> str:
-        """Return a LaTeX snippet, or a document."""
-        from derive.render.regimes import render_latex
-
-        return render_latex(self, standalone)
-
-    def to_json(self) -> str:
-        """Return the versioned JSON record."""
-        from derive.render.regimes import render_json
-
-        return render_json(self)
 
 
 def regimes(

@@ -23,6 +23,7 @@ from derive.exact.linear.matrix import dot
 from derive.language import parse_name
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
+from derive.printable import Printable
 from derive.regimes.expand import closed_limit
 from derive.regimes.limit import Limit, read_point
 from derive.verdict import Finding, Identity, Verdict, conclude
@@ -32,7 +33,7 @@ _ORDER = 4
 
 
 @dataclass(frozen=True)
-class RandomWidth:
+class RandomWidth(Printable):
     """What decides the regime of k copies of an output, their weights ~ N(0, sigma^2).
 
     On the leaf K^2 = c beta^2 + kappa, so Q'' = 1/sqrt(c beta^2 + kappa); kappa is a random number.
@@ -69,24 +70,6 @@ class RandomWidth:
     def verdict(self) -> Verdict:
         """PROVED where both limits are."""
         return conclude((self.finding, *(limit.finding for limit in self.limits)))
-
-    def to_text(self, width: int = 80) -> str:
-        """Return what was found as plain text."""
-        from derive.render.width import render_text
-
-        return render_text(self, width)
-
-    def to_latex(self, standalone: bool = False) -> str:
-        """Return a LaTeX snippet, or a document."""
-        from derive.render.width import render_latex
-
-        return render_latex(self, standalone)
-
-    def to_json(self) -> str:
-        """Return the versioned JSON record."""
-        from derive.render.width import render_json
-
-        return render_json(self)
 
 
 def random_width(unit: Parameterization | None = None, width: str = "k") -> RandomWidth:

@@ -1,1 +1,20 @@
-"""Text, LaTeX and JSON of a finished derivation; nothing here decides or computes."""
+"""Text, LaTeX and JSON of finished records; nothing here decides or computes.
+
+``RENDERERS`` is the table of forms: to add a form of output, or a record to be printed, add it
+there, as ``module:function`` of this room.
+"""
+
+
+def _forms(**modules: str) -> dict[str, str]:
+    return {form: f"{module}:render_{form}" for form, module in modules.items()}
+
+
+RENDERERS: dict[str, dict[str, str]] = {
+    "Derivation": _forms(text="text", latex="latex", json="json"),
+    "RadialDerivation": _forms(text="radial_text", latex="radial_latex", json="radial_json"),
+    "Regimes": _forms(text="regimes", latex="regimes", json="regimes"),
+    "RandomWidth": _forms(text="width", latex="width", json="width"),
+    "ExplicitCounterpart": _forms(text="explicit", latex="explicit_latex", json="explicit_json"),
+    "InverseDesign": _forms(text="inverse", latex="inverse", json="inverse"),
+    "str": {"document": "formula:document"},
+}

@@ -12,7 +12,7 @@ from derive.explicit.limits import Limit
 from derive.explicit.record import LENGTH, ExplicitCounterpart, SquaredDistance
 from derive.language import parse_expression, to_sympy
 from derive.render.explicit import decimal
-from derive.render.formula import LONG, display, document, latex, latex_name, visible
+from derive.render.formula import LONG, display, latex, latex_name, visible
 from derive.render.piece_latex import piece_latex
 from derive.verdict import Verdict
 
@@ -23,10 +23,9 @@ LIMITS = {
 """Limits that are no formulas of the language."""
 
 
-def render_latex(found: ExplicitCounterpart, standalone: bool = False) -> str:
-    """Return the record as a snippet, or as a document when *standalone*."""
-    body = "\n".join(_body(found))
-    return document(body) if standalone else body
+def render_latex(found: ExplicitCounterpart) -> str:
+    """Return the record as a snippet."""
+    return "\n".join(_body(found))
 
 
 def _body(found: ExplicitCounterpart) -> Iterator[str]:

@@ -88,8 +88,8 @@ def _written(expression: Expr) -> str:
     return plain(expression)
 
 
-def render_latex(design: InverseDesign, standalone: bool = False) -> str:
-    """Return a LaTeX snippet, or a document when *standalone*."""
+def render_latex(design: InverseDesign) -> str:
+    """Return a LaTeX snippet."""
     lines: list[str] = []
     for c in design.coordinates:
         b, w = latex_name(c.variable), latex_name(c.weights[0] if c.weights else "w")
@@ -112,11 +112,7 @@ def render_latex(design: InverseDesign, standalone: bool = False) -> str:
             lines.append(f"with the start ${values}$.")
         if c.output is None:
             lines.append("No closed form was proved." if c.w_of_beta else "There is none.")
-    body = "\n".join(lines)
-    if not standalone:
-        return body
-    head = "\\documentclass{article}\n\\usepackage{amsmath,amssymb}\n\\begin{document}\n"
-    return head + body + "\n\\end{document}"
+    return "\n".join(lines)
 
 
 def render_json(design: InverseDesign) -> str:

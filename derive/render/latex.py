@@ -16,17 +16,16 @@ from derive.derivation import Derivation
 from derive.language import to_sympy
 from derive.model.notation import to_expr
 from derive.render.algebra import algebra_sentences
-from derive.render.formula import LONG, display, document, fraction, latex, latex_name, visible
+from derive.render.formula import LONG, display, fraction, latex, latex_name, visible
 from derive.render.piece_latex import piece_latex
 from derive.render.roads import road_name, road_sentences
 from derive.render.text import law_names
 from derive.verdict import Verdict
 
 
-def render_latex(derivation: Derivation, standalone: bool = False) -> str:
-    """Return the derivation as a snippet, or as a document when *standalone*."""
-    body = "\n".join(_body(derivation))
-    return document(body) if standalone else body
+def render_latex(derivation: Derivation) -> str:
+    """Return the derivation as a snippet."""
+    return "\n".join(_body(derivation))
 
 
 def _body(d: Derivation) -> Iterator[str]:

@@ -14,7 +14,7 @@ FORMAT = "regderive-radial-derivation"
 VERSION = 1
 
 
-def render_radial_json(derivation: RadialDerivation) -> str:
+def render_json(derivation: RadialDerivation) -> str:
     """Return the record as JSON text; norms appear under the names listed in ``norms``."""
     return json.dumps(to_radial_record(derivation), indent=2, ensure_ascii=True)
 

@@ -9,7 +9,7 @@ from sympy import Integral, Symbol
 from derive.language import to_sympy
 from derive.language.tree import Name
 from derive.model.notation import to_expr
-from derive.render.formula import broken, display, document, fraction, latex, latex_name
+from derive.render.formula import broken, display, fraction, latex, latex_name
 from derive.render.piece_latex import assumption, prose, root_note
 from derive.render.radial_text import law_names
 from derive.vectors.derivation import RadialDerivation
@@ -17,10 +17,9 @@ from derive.vectors.reduce import radial_eigenvalue
 from derive.verdict import Verdict
 
 
-def render_radial_latex(derivation: RadialDerivation, standalone: bool = False) -> str:
-    """Return the derivation as a snippet, or as a document when *standalone*."""
-    body = _with_norms("\n".join(_body(derivation)), derivation)
-    return document(body) if standalone else body
+def render_latex(derivation: RadialDerivation) -> str:
+    """Return the derivation as a snippet."""
+    return _with_norms("\n".join(_body(derivation)), derivation)
 
 
 def _with_norms(text: str, d: RadialDerivation) -> str:

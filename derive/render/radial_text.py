@@ -18,7 +18,7 @@ from derive.verdict import Verdict
 INDENT = "  "
 
 
-def render_radial_text(derivation: RadialDerivation, width: int = 80) -> str:
+def render_text(derivation: RadialDerivation, width: int = 80) -> str:
     """Return the whole derivation as text, with |u| for the norm of a vector u."""
     lines: list[str] = []
     for section in (_model, _conserved, _kernel, _hessian, _warp, _potential, _proofs):

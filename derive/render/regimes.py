@@ -12,7 +12,7 @@ from sympy import Expr, Symbol
 from derive.language import to_sympy, to_text
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
-from derive.render.formula import display, document, latex, latex_name
+from derive.render.formula import display, latex, latex_name
 from derive.render.plain import plain
 from derive.render.text import title, wrap
 from derive.verdict import Finding, Verdict
@@ -113,8 +113,8 @@ def _coordinates(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol
             yield x, f"{b} - ({plain(b0)})" if b0 != 0 else str(b)
 
 
-def render_latex(regimes: Regimes, standalone: bool = False) -> str:
-    """Return a LaTeX snippet, or a document when *standalone*."""
+def render_latex(regimes: Regimes) -> str:
+    """Return a LaTeX snippet."""
     r = regimes
     lines = [r"The tangent kernel $K = JJ^\top$ at the start is"]
     lines += list(display([("K(w_0)", latex(sympy.Matrix(r.kernel.matrix)))]))
@@ -135,8 +135,7 @@ def render_latex(regimes: Regimes, standalone: bool = False) -> str:
         lines.append("$Q$ depends on the start through $K(w_0)$ alone.")
     for limit in r.limits:
         lines += ["", *_latex_limit(limit, r.derivation.beta)]
-    body = "\n".join(lines)
-    return document(body) if standalone else body
+    return "\n".join(lines)
 
 
 def _latex_limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:

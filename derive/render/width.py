@@ -9,7 +9,7 @@ import sympy
 
 from derive.language import to_text
 from derive.regimes.width import DEVIATION, RandomWidth
-from derive.render.formula import display, document, latex
+from derive.render.formula import display, latex
 from derive.render.plain import plain
 from derive.render.regimes import finding_record, limit_lines, limit_record
 from derive.render.text import title, wrap
@@ -53,8 +53,8 @@ def _scaled(r: RandomWidth) -> sympy.Expr:
     return sympy.powsimp(r.mu.subs(DEVIATION, alpha / sympy.root(r.width, 4)))
 
 
-def render_latex(r: RandomWidth, standalone: bool = False) -> str:
-    """Return a LaTeX snippet, or a document when *standalone*."""
+def render_latex(r: RandomWidth) -> str:
+    """Return a LaTeX snippet."""
     k = latex(r.width)
     rows = [
         (r"\mathbb{E}\,\kappa", latex(r.kappa_mean)),
@@ -77,8 +77,7 @@ def render_latex(r: RandomWidth, standalone: bool = False) -> str:
                 rf"As $\mu \to {side}$ ({limit.regime} regime), "
                 rf"$Q/N \to {latex(limit.form.Q)}$ with $N = {latex(limit.unit)}$."
             )
-    body = "\n".join(lines)
-    return document(body) if standalone else body
+    return "\n".join(lines)
 
 
 def render_json(r: RandomWidth) -> str:

@@ -13,6 +13,7 @@ from sympy.core.function import AppliedUndef
 
 from derive.errors import NumericalError
 from derive.model.notation import to_expr
+from derive.printable import Printable
 from derive.records import Conserved, Decision
 from derive.vectors.components import DimensionCheck, check_dimension, components
 from derive.vectors.potential import RadialPotential, find_radial_potential
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RadialDerivation:
+class RadialDerivation(Printable):
     """Everything that was derived from one vector model, with the verdict.
 
     Attributes:
@@ -67,24 +68,6 @@ class RadialDerivation:
         if self.potential.piece is None:
             return None
         return self.potential.piece.value - self.potential.slope * start_direction(self.model)
-
-    def to_text(self, width: int = 80) -> str:
-        """Return the derivation as plain text."""
-        from derive.render.radial_text import render_radial_text
-
-        return render_radial_text(self, width)
-
-    def to_latex(self, standalone: bool = False) -> str:
-        """Return LaTeX: a snippet for a paper, or a document that compiles by itself."""
-        from derive.render.radial_latex import render_radial_latex
-
-        return render_radial_latex(self, standalone=standalone)
-
-    def to_json(self) -> str:
-        """Return the versioned JSON record."""
-        from derive.render.radial_json import render_radial_json
-
-        return render_radial_json(self)
 
 
 def derive_radial(

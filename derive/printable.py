@@ -1,0 +1,44 @@
+"""Records that print themselves: the renderer is looked up by the type of record, never imported.
+
+The table of renderers belongs to :mod:`derive.render`, which knows all records; no record knows it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+ROOM = "derive.render"
+"""The room whose ``RENDERERS`` say, for each record and form, which function prints it."""
+
+
+class Printable:
+    """A finished record, printed in each form that the table of renderers gives for its type."""
+
+    def to_text(self, width: int = 80) -> str:
+        """Return plain text, at most *width* columns where words allow."""
+        return renderer(type(self), "text")(self, width)
+
+    def to_latex(self, standalone: bool = False) -> str:
+        """Return LaTeX: a snippet for a paper, or a document that compiles by itself."""
+        snippet = renderer(type(self), "latex")(self)
+        return renderer(str, "document")(snippet) if standalone else snippet
+
+    def to_json(self) -> str:
+        """Return the versioned JSON record: exact numbers as text, no floats."""
+        return renderer(type(self), "json")(self)
+
+
+def renderer(record: type, form: str) -> Callable[..., str]:
+    """Return the function that prints records of a type in a form.
+
+    Raises:
+        LookupError: the table has no such renderer.
+    """
+    table: dict[str, dict[str, str]] = importlib.import_module(ROOM).RENDERERS
+    for kind in record.__mro__:
+        if place := table.get(kind.__name__, {}).get(form):
+            module, name = place.split(":")
+            found: Callable[..., str] = getattr(importlib.import_module(f"{ROOM}.{module}"), name)
+            return found
+    raise LookupError(f"{record.__name__} has no renderer for {form}")
