@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numerics.confirm.crosscheck import crosscheck
-    from numerics.confirm.report import CrossCheck
+    from numerics.confirm.crosscheck_report import CrossCheck
+    from numerics.confirm.time_warp import TimeWarp, time_warp
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
-    from numerics.flow.gradient import Flow, flow
-    from numerics.flow.time_warp import TimeWarp, time_warp
+    from numerics.flow.gradient_flow import Flow, flow
     from numerics.interpolate.least import Solution, interpolate
 
 __all__ = [
@@ -29,16 +29,16 @@ __all__ = [
 ]
 
 _LAZY = {
-    "CrossCheck": "numerics.confirm.report",
-    "Flow": "numerics.flow.gradient",
+    "CrossCheck": "numerics.confirm.crosscheck_report",
+    "Flow": "numerics.flow.gradient_flow",
     "NumericPotential": "numerics.evaluate.potential",
     "Solution": "numerics.interpolate.least",
-    "TimeWarp": "numerics.flow.time_warp",
+    "TimeWarp": "numerics.confirm.time_warp",
     "crosscheck": "numerics.confirm.crosscheck",
-    "flow": "numerics.flow.gradient",
+    "flow": "numerics.flow.gradient_flow",
     "interpolate": "numerics.interpolate.least",
     "lower": "numerics.evaluate.lowering",
-    "time_warp": "numerics.flow.time_warp",
+    "time_warp": "numerics.confirm.time_warp",
 }
 
 

@@ -13,7 +13,7 @@ from derive.cli.main import app
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from numerics import flow, interpolate
-from numerics.flow.time_warp import time_warp
+from numerics.confirm.time_warp import time_warp
 
 
 def potential(outputs, start, numbers=None):

@@ -67,9 +67,9 @@ def _audit(chosen: tuple[Entry, ...], form: str, enter: Enter) -> Answer:
 
 def _try_rate(*claim: Any) -> Any:
     """Try a printed rate on random problems."""
-    from numerics.confirm.rates import try_rate
+    from numerics.confirm.norm_bounds import try_norm_bound
 
-    return try_rate(*claim)
+    return try_norm_bound(*claim)
 
 
 def progress(done: int, total: int, name: str) -> str:

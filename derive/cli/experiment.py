@@ -83,7 +83,7 @@ def sparse_regression(
     setting = experiments.Setting(dimension, samples, sparsity, seed=seed, sizes=numbers)
     found = _narrated(lambda enter: experiments.sparse_regression(setting, jobs, enter))
     if plot is not None:
-        from numerics.figures.display import plot_sparse_regression
+        from numerics.figures.experiment_plots import plot_sparse_regression
 
         plot_sparse_regression(found, plot)
     deliver(_renderer(tables, form)(found), output)
@@ -151,7 +151,7 @@ def matrix_factorization(
     )
     found = _narrated(lambda enter: experiments.matrix_factorization(setting, jobs, enter))
     if plot is not None:
-        from numerics.figures.display import plot_matrix_factorization
+        from numerics.figures.experiment_plots import plot_matrix_factorization
 
         plot_matrix_factorization(found, plot)
     deliver(_renderer(matrix_tables, form)(found), output)
@@ -169,7 +169,7 @@ def _prepare(json: bool, csv: bool, output: Path | None, plot: Path | None) -> s
 def _require_plots(plot: Path | None) -> None:
     """Refuse a plot without matplotlib, before time is spent."""
     if plot is not None:
-        from numerics.figures.display import require_matplotlib
+        from numerics.figures.experiment_plots import require_matplotlib
 
         require_matplotlib()
 

@@ -58,12 +58,12 @@ def figure(
 
 def _draw(name: str, path: Path, timeout: float) -> None:
     from numerics.figures import find
-    from numerics.figures.display import require_matplotlib
+    from numerics.figures.experiment_plots import require_matplotlib
 
     figure = find(name)
     require_matplotlib()
     from numerics.figures.draw import check_suffix, draw
-    from numerics.figures.tables import caption
+    from numerics.figures.figure_tables import caption
 
     check_suffix(path)
     check_writable(path)
@@ -84,9 +84,9 @@ def _data(name: str, enter: Enter) -> Any:
 
 def _table(name: str, form: str, enter: Enter) -> Answer:
     data = _data(name, enter)
-    from numerics.figures import tables
+    from numerics.figures import figure_tables
 
-    render = {"json": tables.to_json, "csv": tables.to_csv}[form]
+    render = {"json": figure_tables.to_json, "csv": figure_tables.to_csv}[form]
     return Answer(render(data))
 
 

@@ -151,7 +151,7 @@ def _wide(request: Request, name: str, check: bool, enter: Enter) -> Answer:
     if not check:
         return answer
     enter("random draws")
-    from numerics.confirm.width import confirm_width
+    from numerics.confirm.wide_starts import confirm_width
 
     confirmed = confirm_width(found)
     code = answer.code if confirmed.passed else UNDECIDED
@@ -169,8 +169,8 @@ def _positive(request: Request, name: str) -> Request:
 
 def _confirm(found: Any) -> tuple[str, bool]:
     """Test the limits of Q by numbers: its gradient, and where its interpolants tend to."""
-    from numerics.confirm.approach import confirm_minimizers
-    from numerics.confirm.regimes import confirm_limits
+    from numerics.confirm.limit_gradients import confirm_limits
+    from numerics.confirm.limit_interpolants import confirm_minimizers
 
     confirmations = (*confirm_limits(found), *confirm_minimizers(found))
     lines = [c.report() for c in confirmations] or ["there is no limit to check"]

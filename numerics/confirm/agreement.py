@@ -11,7 +11,7 @@ import mpmath
 import sympy
 
 from derive.records import Potential
-from numerics.confirm.problem import Problem
+from numerics.confirm.regression_problem import RegressionProblem
 from numerics.evaluate.lowering import HighPrecision, high_precision
 from numerics.flow.builder import compile_gradient
 from numerics.flow.jets import propagate
@@ -49,7 +49,7 @@ def stationarity(X: Sequence[Sequence[Fraction]], gradient: Sequence[Any], digit
         return digits_of(mpmath.norm(g - rows.T * nu), mpmath.norm(g))
 
 
-def feasibility(problem: Problem, beta: Sequence[Any], scale: Any, digits: int) -> float:
+def feasibility(problem: RegressionProblem, beta: Sequence[Any], scale: Any, digits: int) -> float:
     """Return the digits to which ``X beta = y``, relative to *scale*."""
     with mpmath.workdps(digits):
         misfit = [

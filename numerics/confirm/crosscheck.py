@@ -27,9 +27,10 @@ from numerics.confirm.agreement import (
     kernel_agreement,
     stationarity,
 )
-from numerics.confirm.problem import (
+from numerics.confirm.crosscheck_report import CrossCheck
+from numerics.confirm.regression_problem import (
     COPIES,
-    Problem,
+    RegressionProblem,
     draw_matrix,
     draw_starts,
     draw_target,
@@ -37,12 +38,11 @@ from numerics.confirm.problem import (
     replicate,
     side_by_side_trees,
 )
-from numerics.confirm.report import CrossCheck
 from numerics.evaluate.forms import has_form, refuse
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.start import broken_signs, specialize
-from numerics.flow.gradient import Flow, flow
+from numerics.flow.gradient_flow import Flow, flow
 from numerics.interpolate.polish import Gradient, polished_interpolant
 
 GUARD = 6
@@ -150,7 +150,7 @@ def _width(X: Any) -> int:
         raise InputError("X must be a sequence of rows of numbers") from None
 
 
-def _check(derivation: Derivation, problem: Problem, digits: int) -> CrossCheck:
+def _check(derivation: Derivation, problem: RegressionProblem, digits: int) -> CrossCheck:
     """Run the flow and compare; where they disagree, once more with Q at twice the digits.
 
     Terms of Q may cancel, as all of grad Q does near the start: more digits tell that from an
@@ -171,7 +171,7 @@ def _check(derivation: Derivation, problem: Problem, digits: int) -> CrossCheck:
 
 
 def _compare(
-    derivation: Derivation, problem: Problem, end: Flow, digits: int, precision: int
+    derivation: Derivation, problem: RegressionProblem, end: Flow, digits: int, precision: int
 ) -> CrossCheck:
     """Compare to *digits*, with Q evaluated to *precision* digits and guard digits."""
     potential, working, most = derivation.potential, precision + 2 * GUARD, digits + GUARD
@@ -212,7 +212,11 @@ def _compare(
 
 
 def _interpolant(
-    derivation: Derivation, problem: Problem, gradient: Gradient, working: int, digits: int
+    derivation: Derivation,
+    problem: RegressionProblem,
+    gradient: Gradient,
+    working: int,
+    digits: int,
 ) -> tuple[tuple[Any, ...] | None, str]:
     """Return the interpolant of least Q, or why it is not found."""
     try:
@@ -230,7 +234,7 @@ def _least(found: Iterable[float | None], cap: int) -> float | None:
     return min((min(x, cap) for x in found if x is not None), default=None)
 
 
-def _copies(derivation: Derivation, problem: Problem, end: Flow) -> list[Copy]:
+def _copies(derivation: Derivation, problem: RegressionProblem, end: Flow) -> list[Copy]:
     p = derivation.parameterization
     copies = []
     for i, start in enumerate(problem.starts):

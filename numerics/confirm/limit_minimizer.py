@@ -46,7 +46,7 @@ class NoMinimizer(NumericalError):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class LimitProblem:
     """A limit with numbers.
 
     Attributes:
@@ -121,7 +121,7 @@ class Least:
     sharp: bool
 
 
-def least_of_limit(trial: Trial, scale: Fraction) -> Least:
+def least_of_limit(trial: LimitProblem, scale: Fraction) -> Least:
     """Return the minimizer of a limit, and how fast that of Q tends to it.
 
     Args:
@@ -139,7 +139,7 @@ def least_of_limit(trial: Trial, scale: Fraction) -> Least:
     return Least(beta, lambda at: abs(trial.number(error, at, beta)), sharp)
 
 
-def _is_linear(trial: Trial) -> bool:
+def _is_linear(trial: LimitProblem) -> bool:
     """Tell whether the limit of Q is linear on each side of 0."""
     if trial.form.curve is not None or trial.limit.origin is not None:
         return False
@@ -148,7 +148,7 @@ def _is_linear(trial: Trial) -> bool:
     return not any(s.name in names for g in slopes for s in g.free_symbols)
 
 
-def _by_program(trial: Trial) -> Least:
+def _by_program(trial: LimitProblem) -> Least:
     """Minimise the sum of up_j beta_j where beta_j > 0 and of down_j beta_j where beta_j < 0."""
     X = trial.rows
     m, d = X.shape
@@ -181,7 +181,7 @@ def _by_program(trial: Trial) -> Least:
     return Least(beta, rate, True)
 
 
-def _stationary(trial: Trial) -> Array:
+def _stationary(trial: LimitProblem) -> Array:
     """Solve G(beta) = X^T nu, X beta = y for a limit that is smooth."""
     if trial.form.degree == 2:
         return _by_linear_algebra(trial)
@@ -190,7 +190,7 @@ def _stationary(trial: Trial) -> Array:
     return _by_iteration(trial)
 
 
-def _by_linear_algebra(trial: Trial) -> Array:
+def _by_linear_algebra(trial: LimitProblem) -> Array:
     X, names = trial.rows, trial.limit.coordinates
     m, d = X.shape
     zeros = {c.name: 0.0 for c in names}
@@ -203,13 +203,13 @@ def _by_linear_algebra(trial: Trial) -> Array:
     return np.linalg.solve(system, np.concatenate([-np.resize(slopes, d), trial.y]))[:d]
 
 
-def _variables(trial: Trial) -> list[Expr]:
+def _variables(trial: LimitProblem) -> list[Expr]:
     """Return the coordinates as the gradient of the limit has them."""
     known = {s.name: s for g in trial.form.gradient for s in g.free_symbols}
     return [known.get(c.name, c) for c in trial.limit.coordinates]
 
 
-def _by_iteration(trial: Trial) -> Array:
+def _by_iteration(trial: LimitProblem) -> Array:
     """Solve by SciPy's hybrid method, in the parameter of the limit where it has one."""
     X, curve = trial.rows, trial.form.curve
     d = X.shape[1]
@@ -234,7 +234,7 @@ def _by_iteration(trial: Trial) -> Array:
     return beta
 
 
-def _named(trial: Trial, t: Array) -> dict[str, Any]:
+def _named(trial: LimitProblem, t: Array) -> dict[str, Any]:
     curve, names = trial.form.curve, [c.name for c in trial.limit.coordinates]
     if curve is not None:
         (z,) = curve.free_symbols
@@ -242,13 +242,13 @@ def _named(trial: Trial, t: Array) -> dict[str, Any]:
     return {names[0]: t} if len(names) < len(t) else dict(zip(names, t, strict=True))
 
 
-def _gradient(trial: Trial, t: Array) -> Array:
+def _gradient(trial: LimitProblem, t: Array) -> Array:
     """Return G (d,), at beta or at the parameter of the limit."""
     found = trial.values(trial.form.gradient, _named(trial, t))
     return np.array(np.broadcast_to(found[0] if len(found) < len(t) else np.array(found), t.shape))
 
 
-def _moves(trial: Trial, beta: Array, scale: Fraction) -> bool:
+def _moves(trial: LimitProblem, beta: Array, scale: Fraction) -> bool:
     """Tell whether the error of the gradient has a component that moves the minimizer."""
     if trial.form.curve is not None:
         return False

@@ -13,7 +13,7 @@ from derive.errors import DeriveError
 from derive.model.parameterization import Parameterization
 from numerics.evaluate.numbers import read_number
 from numerics.flow.builder import Builder, compile_gradient
-from numerics.flow.dual import dual_flow
+from numerics.flow.dual_flow import dual_flow
 from numerics.flow.jets import propagate
 from numerics.flow.taylor import integrate
 

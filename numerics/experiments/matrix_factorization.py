@@ -18,7 +18,7 @@ import numpy as np
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.experiments.jobs import each
-from numerics.matrices.nuclear import least_trace
+from numerics.matrices.least_trace import least_trace
 
 SCALES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 STEPS = (0.3, 0.1, 0.03)

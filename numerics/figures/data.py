@@ -20,7 +20,7 @@ _LEVELS = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class PlottedCurve:
     """A curve: x and y of shape (n,), the number of its series, and what it was computed at."""
 
     label: str
@@ -32,7 +32,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Surface:
+class PlottedSurface:
     """A quantity on a grid: x (n,), y (n,), value (n, n) with rows for y; centre: beta_0."""
 
     label: str
@@ -47,15 +47,15 @@ class Surface:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plotted:
+class PlottedFigure:
     """What a figure shows, in numbers."""
 
     figure: Specification
-    curves: tuple[Curve, ...]
-    surfaces: tuple[Surface, ...]
+    curves: tuple[PlottedCurve, ...]
+    surfaces: tuple[PlottedSurface, ...]
 
 
-def plotted(figure: Specification, progress: Callable[[str], None] | None = None) -> Plotted:
+def plotted(figure: Specification, progress: Callable[[str], None] | None = None) -> PlottedFigure:
     """Derive what a figure shows, and evaluate it.
 
     Args:
@@ -66,18 +66,18 @@ def plotted(figure: Specification, progress: Callable[[str], None] | None = None
         InputError, NumericalError: a model has no Q, or its record is wrong.
     """
     enter = progress or (lambda stage: None)
-    curves: list[Curve] = []
-    surfaces: list[Surface] = []
+    curves: list[PlottedCurve] = []
+    surfaces: list[PlottedSurface] = []
     for number, series in enumerate(figure.series):
         for values in series.combinations():
             label = series.label.format(**values)
             enter(label)
             about = (label, number, series.quantity, values)
             if figure.kind == "levels":
-                surfaces.append(Surface(*about, *_levels(figure, series, values)))
+                surfaces.append(PlottedSurface(*about, *_levels(figure, series, values)))
             else:
-                curves.append(Curve(*about, *_CURVES[figure.kind](figure, series, values)))
-    return Plotted(figure, tuple(curves), tuple(surfaces))
+                curves.append(PlottedCurve(*about, *_CURVES[figure.kind](figure, series, values)))
+    return PlottedFigure(figure, tuple(curves), tuple(surfaces))
 
 
 def _grid(axes: Axes) -> Array:

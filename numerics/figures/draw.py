@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from derive.errors import InputError
-from numerics.figures.data import Curve, Plotted
-from numerics.figures.display import require_matplotlib
+from numerics.figures.data import PlottedCurve, PlottedFigure
+from numerics.figures.experiment_plots import require_matplotlib
 
 SUFFIXES = (".png", ".pdf", ".svg")
 _LIGHTEST = 0.88
@@ -21,7 +21,7 @@ _LIMITS: tuple[Any, ...] = ((0, (4, 2)), (0, (1, 1.5)))
 _DPI = 160
 
 
-def draw(plotted: Plotted, path: Path) -> None:
+def draw(plotted: PlottedFigure, path: Path) -> None:
     """Draw a figure to a PNG, PDF or SVG file.
 
     Raises:
@@ -53,7 +53,7 @@ def _columns(figure: Any) -> int:
     return int(12 * figure.get_figwidth())
 
 
-def _legend_columns(plotted: Plotted) -> int:
+def _legend_columns(plotted: PlottedFigure) -> int:
     """Return the columns of a legend: one for each quantity, if there are several."""
     quantities = len({curve.quantity for curve in plotted.curves} - {"limit"})
     return quantities if quantities > 1 else 3
@@ -66,7 +66,7 @@ def _new(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _lines(plotted: Plotted) -> Any:
+def _lines(plotted: PlottedFigure) -> Any:
     """Draw y against x."""
     figure, axes = _new(6.4, 4.2), plotted.figure.axes
     plot = figure.subplots()
@@ -78,7 +78,7 @@ def _lines(plotted: Plotted) -> Any:
     return figure
 
 
-def _balls(plotted: Plotted) -> Any:
+def _balls(plotted: PlottedFigure) -> Any:
     """Draw closed curves in the plane of two coordinates."""
     figure, axes = _new(5.0, 6.0), plotted.figure.axes
     plot = figure.subplots()
@@ -91,7 +91,7 @@ def _balls(plotted: Plotted) -> Any:
     return figure
 
 
-def _panels(plotted: Plotted) -> Any:
+def _panels(plotted: PlottedFigure) -> Any:
     """Draw level sets, a panel for each start; a cross marks beta_0."""
     axes, surfaces = plotted.figure.axes, plotted.surfaces
     rows = -(-len(surfaces) // axes.columns)
@@ -110,9 +110,9 @@ def _panels(plotted: Plotted) -> Any:
     return figure
 
 
-def _curves(plot: Any, plotted: Plotted) -> None:
+def _curves(plot: Any, plotted: PlottedFigure) -> None:
     """Draw curves: lightness for their order among those of a quantity, dashes for the quantity."""
-    groups: dict[tuple[str, str], list[Curve]] = {}
+    groups: dict[tuple[str, str], list[PlottedCurve]] = {}
     for curve in plotted.curves:
         measure = plotted.figure.series[curve.series].measure
         groups.setdefault((curve.quantity, measure), []).append(curve)
@@ -143,7 +143,7 @@ def _shades(count: int, group: int, groups: int) -> list[Any]:
     return [colormaps["cividis"](place) for place in places]
 
 
-_KINDS: dict[str, Callable[[Plotted], Any]] = {
+_KINDS: dict[str, Callable[[PlottedFigure], Any]] = {
     "profile": _lines,
     "ball": _balls,
     "levels": _panels,

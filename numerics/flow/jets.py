@@ -16,9 +16,9 @@ from operator import mul
 import mpmath
 from mpmath import libmp
 
-from numerics.flow.fixed import ZERO, Real, Rule, Series, bits_of, scaled, shifted, undefined
-from numerics.flow.linear import Linear
-from numerics.flow.products import Group, groups, is_product, product, products, square
+from numerics.flow.fixed_point import ZERO, Real, Rule, Series, bits_of, scaled, shifted, undefined
+from numerics.flow.series_products import Group, groups, is_product, product, products, square
+from numerics.flow.series_sums import Linear
 from numerics.flow.tape import Instruction, Tape
 
 _ARGUMENT = 4096  # bits of an argument beyond which exp overflows and sin has no meaning

@@ -18,7 +18,17 @@ from mpmath.libmp import MPZ
 
 from derive.errors import NumericalError
 from numerics.evaluate.numbers import read_number
-from numerics.flow.fixed import ZERO, Integer, Real, Rule, Series, bits_of, real, scaled, shifted
+from numerics.flow.fixed_point import (
+    ZERO,
+    Integer,
+    Real,
+    Rule,
+    Series,
+    bits_of,
+    real,
+    scaled,
+    shifted,
+)
 from numerics.flow.jets import Program
 from numerics.flow.tape import Tape
 

@@ -10,7 +10,7 @@ import mpmath
 from derive.errors import NumericalError
 from derive.language.tree import Tree
 from numerics.flow.builder import compile_gradient
-from numerics.flow.fixed import Real, bits_of, plain
+from numerics.flow.fixed_point import Real, as_mpf, bits_of
 from numerics.flow.jets import Program
 from numerics.flow.tape import Tape
 from numerics.flow.taylor import STEP_GUARD, Stepper
@@ -72,7 +72,7 @@ class Watch:
             raise NumericalError("the weights have come to rest at a critical point")
 
 
-class Conserved:
+class DriftWatch:
     """The largest change so far of functions c that should stay constant along a flow.
 
     Each change is relative to ``|c| + sum_j |w_j dc/dw_j|``, that is, to what a relative change of
@@ -99,7 +99,7 @@ class Conserved:
             for (value, size), (first, large) in zip(here, self._start, strict=True)
         )
         self.drift = tuple(
-            plain(max(old, new)) for old, new in zip(self.drift, changes, strict=True)
+            as_mpf(max(old, new)) for old, new in zip(self.drift, changes, strict=True)
         )
 
     def _value(self, program: Program, state: Sequence[Real]) -> tuple[Real, Real]:

@@ -18,7 +18,7 @@ import numpy as np
 from derive.errors import NumericalError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
-from numerics.flow.fixed import Real
+from numerics.flow.fixed_point import Real
 from numerics.interpolate.least import interpolate
 
 _SLOWEST = 0.3

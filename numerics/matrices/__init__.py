@@ -6,12 +6,12 @@ regularization in matrix factorization").
 """
 
 from numerics.matrices.commuting import commuting_limit, commuting_solution, shared_eigenbasis
-from numerics.matrices.flow import MatrixState, matrix_flow
+from numerics.matrices.exponential_formulas import PathComparison, compare_paths
+from numerics.matrices.least_trace import LeastTrace, least_trace
 from numerics.matrices.magnus import TimeOrdered, time_ordered_exponential
+from numerics.matrices.matrix_flow import MatrixState, matrix_flow
 from numerics.matrices.measurements import Measurements
-from numerics.matrices.nuclear import LeastTrace, least_trace
-from numerics.matrices.paths import PathComparison, compare_paths
-from numerics.matrices.vanishing import VanishingStart, vanishing_start
+from numerics.matrices.vanishing_start import VanishingStart, vanishing_start
 
 __all__ = [
     "LeastTrace",

@@ -15,7 +15,7 @@ from derive.errors import InputError, NumericalError
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.backend import Array
-from numerics.flow.fixed import Real
+from numerics.flow.fixed_point import Real
 from numerics.interpolate.least import interpolate
 from numerics.matrices.measurements import Measurements
 

@@ -13,7 +13,7 @@ import mpmath
 import numpy as np
 
 from derive import Parameterization
-from numerics.flow.gradient import Flow, flow
+from numerics.flow.gradient_flow import Flow, flow
 
 D, ROWS, DIGITS = 8, 3, 50
 MODELS = {

@@ -198,7 +198,7 @@ def precise_flow(digits: int, horizon: Fraction, rounds: int = 3, seed: int = 0)
         return lambda: run("diagonal", digits, seed, time=horizon, engine=engine).weights
 
     entries = (
-        Entry("numerics.flow.gradient", ours("taylor"), rounds),
+        Entry("numerics.flow.gradient_flow", ours("taylor"), rounds),
         Entry("by heyoka, with its compilation", ours("heyoka"), 1, "heyoka"),
         Entry("mpmath.odefun", lambda: diagonal_by_odefun(horizon, digits, seed)),
     )

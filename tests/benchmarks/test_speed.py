@@ -14,7 +14,7 @@ from derive.catalogue import entries
 from derive.catalogue.audit import audit_entry
 from derive.catalogue.model import derive_entry
 from derive.certificate.checking.check import check_text
-from numerics.confirm.rates import try_rate
+from numerics.confirm.norm_bounds import try_norm_bound
 from tests.published import MODELS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -72,7 +72,9 @@ def test_catalogue(benchmark):
 @pytest.mark.slow
 @pytest.mark.benchmark(group="the whole catalogue, warm, in process")
 def test_audit(benchmark):
-    audits = benchmark.pedantic(lambda: [a for e in entries() for a in audit_entry(e, try_rate)])
+    audits = benchmark.pedantic(
+        lambda: [a for e in entries() for a in audit_entry(e, try_norm_bound)]
+    )
     assert len(audits) == sum(len(e.printed) for e in entries())
 
 

@@ -18,8 +18,8 @@ from derive.model.notation import to_expr
 from derive.regimes.scaled_start import with_scale
 from derive.vectors.components import components
 from derive.vectors.derivation import RadialDerivation, in_components
-from numerics.confirm.regimes import confirm_limits
-from numerics.flow.gradient import flow
+from numerics.confirm.limit_gradients import confirm_limits
+from numerics.flow.gradient_flow import flow
 
 NAMES = [entry.id for entry in entries()]
 

@@ -9,7 +9,7 @@ from sympy import Rational, sqrt
 from derive import Parameterization, derive, regimes
 from derive.regimes.vectors import radial_regimes
 from derive.vectors.reduce import VectorModel
-from numerics.confirm.regimes import confirm_limits
+from numerics.confirm.limit_gradients import confirm_limits
 
 
 @pytest.mark.parametrize(

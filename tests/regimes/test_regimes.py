@@ -24,8 +24,8 @@ from derive import (
 )
 from derive.regimes.find import Regimes
 from derive.regimes.limit import read_point
-from numerics.confirm.regimes import confirm_limits
-from numerics.flow.gradient import flow
+from numerics.confirm.limit_gradients import confirm_limits
+from numerics.flow.gradient_flow import flow
 
 ROOT = Path(__file__).parents[2]
 alpha = sympy.Symbol("alpha", positive=True)

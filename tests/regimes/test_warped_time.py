@@ -12,7 +12,7 @@ from derive import Parameterization, derive, regimes
 from derive.regimes.find import warped_time
 from derive.regimes.warped_time import WarpedTime, find_warped_time
 from derive.verdict import Verdict
-from numerics.flow.time_warp import time_warp
+from numerics.confirm.time_warp import time_warp
 
 NEURON = ["a*u1", "a*u2"]
 DEEP = ["a*b*u1", "a*b*u2"]

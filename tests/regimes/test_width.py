@@ -10,7 +10,7 @@ import sympy
 from sympy import Rational
 
 from derive import Parameterization, Verdict, derive, random_width
-from numerics.confirm.width import confirm_width
+from numerics.confirm.wide_starts import confirm_width
 
 alpha = sympy.Symbol("alpha", positive=True)
 

@@ -19,7 +19,7 @@ from derive.vectors.reduce import radial_eigenvalue
 from derive.verdict import Verdict
 
 Trial: TypeAlias = Callable[..., Any]
-"""Tries a printed rate on random problems: :func:`numerics.confirm.rates.try_rate`."""
+"""Tries a printed rate on random problems: :func:`numerics.confirm.norm_bounds.try_norm_bound`."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from derive.catalogue.audit.kinds import KINDS
 from derive.catalogue.audit.report import escaped, render_json, render_latex, render_text
 from derive.catalogue.audit.run import compare_printed
 from derive.catalogue.audit.subject import Subject
-from numerics.confirm.rates import try_rate
+from numerics.confirm.norm_bounds import try_norm_bound
 
 AGREES, UP_TO, MISPRINT, OPEN = (o.value for o in Outcome)
 DEEP = ("deep-diagonal", "deep-diagonal-3", "deep-diagonal-4", "deep-diagonal-5")
@@ -48,7 +48,7 @@ MISPRINTS = {
 
 @pytest.fixture(scope="module")
 def subjects(derived):
-    return lambda name: Subject(derived(name), try_rate)
+    return lambda name: Subject(derived(name), try_norm_bound)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from derive import InputError, NumericalError, Parameterization, derive
 from derive.derivation import Derivation
 from derive.potential.piece import Piece
 from numerics.confirm.crosscheck import CrossCheck, crosscheck
-from numerics.confirm.problem import draw_matrix
+from numerics.confirm.regression_problem import draw_matrix
 
 
 def derived(*outputs: str, **start: Any) -> Derivation:

@@ -19,7 +19,7 @@ from derive.cli.request import Options, read_request
 from derive.derivation import Derivation
 from derive.potential.piece import Piece
 from numerics.confirm.crosscheck import crosscheck
-from numerics.confirm.report import CrossCheck
+from numerics.confirm.crosscheck_report import CrossCheck
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
 from numerics.interpolate.polish import polished_interpolant
 

@@ -373,7 +373,7 @@ def test_invert_increasing_over_an_infinite_range() -> None:
 
 
 def test_package_names() -> None:
-    from numerics.flow.gradient import flow
+    from numerics.flow.gradient_flow import flow
 
     assert numerics.flow is flow
     assert numerics.lower is lower

@@ -147,7 +147,7 @@ def test_jobs_need_joblib_or_agree(small: Experiment) -> None:
 
 
 def test_plot_needs_matplotlib_or_draws(small: Experiment, tmp_path: Path) -> None:
-    from numerics.figures.display import plot_matrix_factorization
+    from numerics.figures.experiment_plots import plot_matrix_factorization
 
     path = tmp_path / "errors.svg"
     try:

@@ -19,10 +19,10 @@ from derive.explicit.values import along_branches
 from numerics.experiments.sparse_regression import Setting, draw, predict
 from numerics.figures import Specification, figures, find
 from numerics.figures import data as figure_data
-from numerics.figures.data import Plotted, plotted
+from numerics.figures.data import PlottedFigure, plotted
+from numerics.figures.figure_tables import caption, to_csv, to_json
 from numerics.figures.quantity import derivation_of, start_of
 from numerics.figures.specification import read_specification
-from numerics.figures.tables import caption, to_csv, to_json
 
 IDS = [figure.id for figure in figures()]
 ROOT = Path(__file__).parents[3]
@@ -38,7 +38,7 @@ def small(name: str) -> Specification:
 
 
 @cache
-def shown(name: str) -> Plotted:
+def shown(name: str) -> PlottedFigure:
     return plotted(small(name))
 
 

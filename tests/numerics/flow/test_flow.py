@@ -14,9 +14,9 @@ import pytest
 
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
-from numerics.flow.dual import dual_flow
-from numerics.flow.fixed import GUARD
-from numerics.flow.gradient import Flow, flow
+from numerics.flow.dual_flow import dual_flow
+from numerics.flow.fixed_point import GUARD
+from numerics.flow.gradient_flow import Flow, flow
 
 TWO = Fraction(2)
 X = [["1", "1/2", "-1/3"], ["1/4", "-1", "2/3"]]

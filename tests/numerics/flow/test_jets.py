@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from derive.language.tree import FUNCTIONS, Call, Name, Number, Operation, Power, Tree
 from numerics.flow.builder import compile_forward, compile_gradient
-from numerics.flow.fixed import Series
+from numerics.flow.fixed_point import Series
 from numerics.flow.jets import propagate
-from numerics.flow.products import product, products, square
+from numerics.flow.series_products import product, products, square
 
 ORDERS, DIGITS = 9, 30
 KEPT = DIGITS + 8  # of the twelve guard digits, rounding may take four

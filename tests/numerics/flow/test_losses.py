@@ -13,7 +13,7 @@ import pytest
 from derive import Parameterization, derive
 from derive.errors import InputError, NumericalError
 from numerics.flow import progress
-from numerics.flow.gradient import Flow, flow
+from numerics.flow.gradient_flow import Flow, flow
 
 ONE = Parameterization.parse(["w"])
 LINE = Parameterization.parse(["w1", "w2"])

@@ -11,7 +11,7 @@ import sympy
 
 from derive import InputError, NumericalError, Parameterization, derive
 from derive.derivation import Derivation
-from numerics.flow.time_warp import time_warp
+from numerics.confirm.time_warp import time_warp
 
 NEURON = (("a*u1", "a*u2"), {"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"})
 WARPED = [

@@ -29,7 +29,7 @@ LARGEST_DIMENSION = 12
 
 
 @dataclass(frozen=True)
-class Problem:
+class NormProblem:
     """A random underdetermined problem, a tolerance, and its least norms.
 
     Attributes:
@@ -50,7 +50,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Failure:
+class BoundFailure:
     """A problem on which a claim fails.
 
     Attributes:
@@ -65,7 +65,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Trial:
+class BoundTrial:
     """What became of a claim on random problems.
 
     Attributes:
@@ -76,10 +76,10 @@ class Trial:
 
     claim: str
     total: int
-    failures: tuple[Failure, ...]
+    failures: tuple[BoundFailure, ...]
 
 
-def draw_problem(rng: np.random.Generator) -> Problem:
+def draw_problem(rng: np.random.Generator) -> NormProblem:
     """Return a random problem of 2 to 12 coordinates, and fewer samples.
 
     Sizes are drawn such that exp(-d/(eps norm)), which a theorem asks for, is no denormal number.
@@ -90,10 +90,10 @@ def draw_problem(rng: np.random.Generator) -> Problem:
     program = scipy.optimize.linprog(np.ones(2 * d), A_eq=np.hstack([X, -X]), b_eq=y)
     eps, size = float(rng.uniform(0.1, 0.6)), float(rng.uniform(0.2, 1.5) * d)
     y = y * (size / program.fun)
-    return Problem(X, y, eps, {1: size, 2: float(np.linalg.norm(np.linalg.pinv(X) @ y))})
+    return NormProblem(X, y, eps, {1: size, 2: float(np.linalg.norm(np.linalg.pinv(X) @ y))})
 
 
-def try_rate(
+def try_norm_bound(
     potential: Potential,
     bounds: Sequence[str],
     variable: str,
@@ -101,7 +101,7 @@ def try_rate(
     p: int,
     problems: int = 20,
     rng: np.random.Generator | None = None,
-) -> Trial:
+) -> BoundTrial:
     """Try a claimed rate on random problems, at the bound itself.
 
     Args:
@@ -135,8 +135,8 @@ def try_rate(
         bound = (1 + problem.eps) * problem.least[p] ** p
         if not norm <= bound * (1 + SLACK):
             point = tuple((name, f"{x:.6g}") for name, x in {**named, variable: scale}.items())
-            failures.append(Failure(point, f"{bound:.12g}", f"{norm:.12g}"))
-    return Trial(claim, problems, tuple(failures))
+            failures.append(BoundFailure(point, f"{bound:.12g}", f"{norm:.12g}"))
+    return BoundTrial(claim, problems, tuple(failures))
 
 
 def _value(text: str, named: dict[str, float]) -> float:

@@ -9,12 +9,12 @@ from typing import Any, Protocol
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language.tree import Tree
 from numerics.evaluate.numbers import read_number
-from numerics.flow.fixed import bits_of
+from numerics.flow.fixed_point import bits_of
 from numerics.flow.jets import Program
 from numerics.flow.tape import Tape
 
 
-class Parameterization(Protocol):
+class FlowModel(Protocol):
     """What the flow needs of beta = F(w): the d expressions of F and the p names of w."""
 
     @property

@@ -24,7 +24,7 @@ Start: TypeAlias = tuple[tuple[str, Fraction], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class RegressionProblem:
     """X beta = y for F, or for independent copies of a single output, each with its own start.
 
     Attributes:
@@ -49,7 +49,7 @@ class Problem:
 
 def replicate(
     p: Parameterization, X: Any, y: Any, starts: Sequence[Mapping[str, Fraction]]
-) -> Problem:
+) -> RegressionProblem:
     """Return the problem with one copy of F for each start, its weights renamed if several.
 
     Raises:
@@ -61,7 +61,7 @@ def replicate(
         raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
     names = [name for names in _names(p.weights, copies) for name in names.values()]
     values = [w for start in starts for w in start_point(p, start)[0]]
-    return Problem(
+    return RegressionProblem(
         side_by_side_trees(p.trees, p.weights, copies),
         tuple(names),
         tuple(map(tuple, rows)),

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from derive import InputError, Parameterization, derive
-from numerics.confirm.rates import draw_problem, try_rate
+from numerics.confirm.norm_bounds import draw_problem, try_norm_bound
 
 TIED = derive(
     Parameterization.parse(["p**2-m**2"], start={"p": "alpha", "m": "alpha"}, positive=["alpha"])
@@ -24,7 +24,7 @@ LARGE = ("sqrt(2*(1 + eps)*(1 + 2/eps)*norm)",), "alpha", "infinity", 2
 
 @pytest.mark.parametrize("claim", [SMALL, LARGE], ids=["small", "large"])
 def test_rates(claim):
-    found = try_rate(TIED, *claim)
+    found = try_norm_bound(TIED, *claim)
     assert found.total == 20
     assert found.failures == ()
 
@@ -33,14 +33,14 @@ def test_rates(claim):
 @pytest.mark.parametrize("claim", [SMALL, LARGE], ids=["small", "large"])
 def test_rates_on_many_problems(claim):
     rng = np.random.default_rng([7, 20])
-    assert try_rate(TIED, *claim, problems=200, rng=rng).failures == ()
+    assert try_norm_bound(TIED, *claim, problems=200, rng=rng).failures == ()
 
 
 def test_rates_are_no_truisms():
     """Control: with the scales exchanged, both bounds fail on some of the problems."""
     (small, *_), (large, *_) = SMALL, LARGE
     for claim in ((large, "alpha", "infinity", 1), (small, "alpha", "0", 2)):
-        found = try_rate(TIED, *claim)
+        found = try_norm_bound(TIED, *claim)
         assert len(found.failures) >= 3
         assert all(float(f.value) > float(f.bound) for f in found.failures)
 
@@ -64,4 +64,4 @@ def test_least_norms_are_least():
 )
 def test_bad_input_is_one_line(claim, message):
     with pytest.raises(InputError, match=message):
-        try_rate(TIED, *claim)
+        try_norm_bound(TIED, *claim)

@@ -43,7 +43,7 @@ def real(mantissa: Integer, exponent: int) -> Real:
     return mpmath.mp.make_mpf(from_man_exp(MPZ(mantissa), exponent))
 
 
-def plain(value: Real) -> Real:
+def as_mpf(value: Real) -> Real:
     """Return an mpf of any context as one of mpmath.mp, without rounding."""
     return mpmath.mp.make_mpf(value._mpf_)
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from mpmath.libmp import MPZ
 
-from numerics.flow.fixed import ZERO, Integer, Rule, Series
+from numerics.flow.fixed_point import ZERO, Integer, Rule, Series
 from numerics.flow.tape import Instruction, Register
 
 _GROWTH = 16  # bits by which coefficients in lanes may outgrow the first one

@@ -9,7 +9,7 @@ from operator import itemgetter, mul
 
 from mpmath.libmp import MPZ
 
-from numerics.flow.fixed import ZERO, Integer, Rule, Series, scaled, shifted
+from numerics.flow.fixed_point import ZERO, Integer, Rule, Series, scaled, shifted
 
 _SPAN = 1 << 16  # bits between the terms of a sum within which they may cancel
 _CLOSE = 512  # bits between grids that are bridged by longer factors, not by shifts

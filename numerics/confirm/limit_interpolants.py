@@ -17,8 +17,8 @@ from derive.errors import DeriveError, NumericalError
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
 from derive.verdict import Verdict
-from numerics.confirm.limit_minimizer import NoMinimizer, Trial, least_of_limit
-from numerics.confirm.regimes import draw_rest, point_at
+from numerics.confirm.limit_gradients import draw_rest, point_at
+from numerics.confirm.limit_minimizer import LimitProblem, NoMinimizer, least_of_limit
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.least import interpolate
@@ -42,7 +42,7 @@ _COPIES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Approach:
+class InterpolantConfirmation:
     """The distance from the interpolant of Q to the minimizer of its limit, at two scales.
 
     Attributes:
@@ -115,7 +115,7 @@ class Untested:
 
 def confirm_minimizers(
     regimes: Regimes, rng: np.random.Generator | None = None
-) -> tuple[Approach | Untested, ...]:
+) -> tuple[InterpolantConfirmation | Untested, ...]:
     """Compare the minimizers of Q and of each limit that was proved, subject to X beta = y.
 
     Args:
@@ -127,8 +127,10 @@ def confirm_minimizers(
     return tuple(_approach(regimes, limit, rng) for limit in proved)
 
 
-def _approach(regimes: Regimes, limit: Limit, rng: np.random.Generator) -> Approach | Untested:
-    found: Approach | Untested = Untested(limit, "no problem fits its assumptions")
+def _approach(
+    regimes: Regimes, limit: Limit, rng: np.random.Generator
+) -> InterpolantConfirmation | Untested:
+    found: InterpolantConfirmation | Untested = Untested(limit, "no problem fits its assumptions")
     for attempt in range(_ATTEMPTS):
         try:
             # Later attempts are nearer to the limit, and beta nearer to 0.
@@ -143,13 +145,15 @@ def _approach(regimes: Regimes, limit: Limit, rng: np.random.Generator) -> Appro
     return found
 
 
-def _try(regimes: Regimes, limit: Limit, rng: np.random.Generator, attempt: int) -> Approach:
+def _try(
+    regimes: Regimes, limit: Limit, rng: np.random.Generator, attempt: int
+) -> InterpolantConfirmation:
     d = len(limit.coordinates) if len(limit.coordinates) > 1 else _COPIES
     scales, start_rate, fall = _grid(regimes, limit)
     rest = draw_rest(regimes, scales[_MIDDLE], rng, attempt)
     X = rng.uniform(0.5, 2, size=(d // 2, d))
     y = X @ rng.uniform(0.5, 1.5, size=d) * 2.0**-attempt
-    trial = Trial(regimes, limit, X, y, rest)
+    trial = LimitProblem(regimes, limit, X, y, rest)
     least = least_of_limit(trial, scales[_MIDDLE])
     first = _reached(least.rate, scales, 0, start_rate * 4.0**-attempt)
     second = _reached(least.rate, scales, first + 1, least.rate(scales[first]) * fall)
@@ -158,7 +162,9 @@ def _try(regimes: Regimes, limit: Limit, rng: np.random.Generator, attempt: int)
     exact = limit.error is None and not least.sharp
     predicted = None if exact else least.rate(pair[1]) / least.rate(pair[0])
     start = tuple(rest.items())
-    return Approach(limit, X, least.beta, pair, distances, predicted, least.sharp, start)
+    return InterpolantConfirmation(
+        limit, X, least.beta, pair, distances, predicted, least.sharp, start
+    )
 
 
 def _grid(regimes: Regimes, limit: Limit) -> tuple[list[Fraction], float, float]:
@@ -181,7 +187,7 @@ def _reached(
     raise NumericalError("the minimizer tends to that of the limit too slowly to be seen")
 
 
-def _distance(trial: Trial, least: Array, scale: Fraction) -> float:
+def _distance(trial: LimitProblem, least: Array, scale: Fraction) -> float:
     """Return how far the interpolant of Q is from a point, relative to its size."""
     q = trial.potential(scale)
     origin = trial.origin(q)

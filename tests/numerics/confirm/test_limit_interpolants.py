@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 from derive.verdict import Verdict
-from numerics.confirm.approach import Approach, confirm_minimizers
+from numerics.confirm.limit_interpolants import InterpolantConfirmation, confirm_minimizers
 from tests.regimes.test_regimes import CASES, TIED, found, shaped
 
 alpha = sympy.Symbol("alpha", positive=True)
@@ -43,8 +43,8 @@ def test_interpolants_tend_to_the_minimizer_of_the_limit(case):
 
 def test_the_minimizer_of_an_l1_limit_is_sparse_and_of_a_kernel_limit_solves_equations():
     rich, kernel = confirm_minimizers(found(["p**2 - m**2"], TIED))
-    assert isinstance(rich, Approach)
-    assert isinstance(kernel, Approach)
+    assert isinstance(rich, InterpolantConfirmation)
+    assert isinstance(kernel, InterpolantConfirmation)
     assert np.count_nonzero(np.abs(rich.minimizer) > 1e-9) == rich.X.shape[0]
     # The least l2 norm: in the row space of X.
     rows = kernel.X.T @ np.linalg.lstsq(kernel.X.T, kernel.minimizer, rcond=None)[0]

@@ -11,7 +11,7 @@ import pytest
 
 from derive import Parameterization
 from derive.errors import InputError, NumericalError
-from numerics.flow.gradient import flow
+from numerics.flow.gradient_flow import flow
 from numerics.flow.taylor import integrate
 from tests.numerics.flow.test_taylor import pendulum
 
@@ -53,7 +53,7 @@ def test_every_operation(expression: str) -> None:
 
 def test_other_programs() -> None:
     pytest.importorskip("heyoka")
-    from numerics.flow.compiled import Heyoka
+    from numerics.flow.heyoka_engine import Heyoka
 
     start = [Fraction(1), Fraction(1, 2)]
     ours = integrate(pendulum(), start, 40, time=Fraction(3))

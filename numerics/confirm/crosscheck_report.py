@@ -10,7 +10,7 @@ from typing import Any
 
 import mpmath
 
-from numerics.confirm.problem import Problem
+from numerics.confirm.regression_problem import RegressionProblem
 
 SLACK = 5
 """Digits that a passed check may lack."""
@@ -57,7 +57,7 @@ class CrossCheck:
     limit: tuple[Any, ...]
     interpolant: tuple[Any, ...] | None
     missing: str
-    problem: Problem
+    problem: RegressionProblem
     steps: int
     time: Any
     broken: tuple[str, ...] = ()

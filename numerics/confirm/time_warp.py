@@ -23,7 +23,7 @@ from numerics.confirm.agreement import digits_of
 from numerics.evaluate.numbers import read_matrix, read_vector
 from numerics.evaluate.start import broken_signs, read_start, start_point
 from numerics.flow.builder import Builder
-from numerics.flow.fixed import Real
+from numerics.flow.fixed_point import Real
 from numerics.flow.jets import propagate
 from numerics.flow.mirror_flow import MirrorFlow, mirror_flow
 from numerics.flow.tape import Register, Tape

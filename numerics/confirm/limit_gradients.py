@@ -19,11 +19,11 @@ from derive.errors import DeriveError, InputError, NumericalError
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit, Point
 from derive.verdict import Verdict
-from numerics.confirm.problem import draw_starts
+from numerics.confirm.regression_problem import draw_starts
 from numerics.evaluate.backend import GUARD, Multiprecision
 from numerics.evaluate.lowering import high_precision
 from numerics.evaluate.start import specialize
-from numerics.flow.fixed import Real
+from numerics.flow.fixed_point import Real
 
 _SCALES = Fraction(1, 10**3), Fraction(1, 10**6)
 """The two distances from the limit; from infinity, their inverses."""
@@ -37,7 +37,7 @@ _WORKING = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmation:
+class LimitConfirmation:
     """Errors of a limit at two scales.
 
     Attributes:
@@ -95,7 +95,7 @@ class Confirmation:
 
 def confirm_limits(
     regimes: Regimes, digits: int = 40, rng: np.random.Generator | None = None
-) -> tuple[Confirmation, ...]:
+) -> tuple[LimitConfirmation, ...]:
     """Compare grad Q with each limit that was proved, at two scales.
 
     ``|grad Q(beta)/N - G(beta)| / |G(beta)|`` at the same beta and start, but for the symbol that
@@ -117,7 +117,9 @@ def confirm_limits(
     return tuple(_confirm(regimes, limit, digits, rng) for limit in proved)
 
 
-def _confirm(regimes: Regimes, limit: Limit, digits: int, rng: np.random.Generator) -> Confirmation:
+def _confirm(
+    regimes: Regimes, limit: Limit, digits: int, rng: np.random.Generator
+) -> LimitConfirmation:
     working = _WORKING * digits
     name = regimes.variable
     small = _DEPTHS if name in _parameters(regimes) else _SCALES
@@ -137,7 +139,7 @@ def _confirm(regimes: Regimes, limit: Limit, digits: int, rng: np.random.Generat
             at = {**rest, **_named(limit, x)}
             orders = [_number(limit.error, {**at, name: s}, working) for s in scales]
             predicted = orders[1] / orders[0]
-        return Confirmation(limit, scales, (first, second), predicted, tuple(rest.items()), x)
+        return LimitConfirmation(limit, scales, (first, second), predicted, tuple(rest.items()), x)
     raise last
 
 

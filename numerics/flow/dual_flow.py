@@ -10,9 +10,9 @@ from typing import Any
 from derive.errors import InputError, NumericalError
 from numerics.evaluate.numbers import read_vector
 from numerics.flow.builder import compile_gradient
-from numerics.flow.fixed import Real, bits_of
+from numerics.flow.fixed_point import Real, bits_of
+from numerics.flow.initial_weights import FlowModel, check_start, read_start
 from numerics.flow.jets import Program
-from numerics.flow.origin import Parameterization, check_start, read_start
 from numerics.flow.taylor import integrate
 
 
@@ -25,7 +25,7 @@ class DualFlow:
 
 
 def dual_flow(
-    p: Parameterization,
+    p: FlowModel,
     multiplier: Iterable[Any],
     start: Mapping[str, Any],
     digits: int = 50,

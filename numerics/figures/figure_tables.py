@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numerics.evaluate.backend import Array
-from numerics.figures.data import Curve, Plotted, Surface
+from numerics.figures.data import PlottedCurve, PlottedFigure, PlottedSurface
 from numerics.figures.specification import Specification
 
 VERSION = 1
@@ -24,7 +24,7 @@ def caption(figure: Specification) -> str:
     return "\n".join(textwrap.fill(line, 80, break_on_hyphens=False) for line in lines)
 
 
-def to_json(plotted: Plotted) -> str:
+def to_json(plotted: PlottedFigure) -> str:
     """Return the versioned JSON record; a number that is not finite is null."""
     figure = plotted.figure
     record: dict[str, Any] = {
@@ -54,9 +54,9 @@ def to_json(plotted: Plotted) -> str:
     return json.dumps(record, allow_nan=False, indent=1)
 
 
-def to_csv(plotted: Plotted) -> str:
+def to_csv(plotted: PlottedFigure) -> str:
     """Return a row for each point: label, quantity, values, x, y and, on a grid, the value."""
-    items: list[Curve | Surface] = [*plotted.curves, *plotted.surfaces]
+    items: list[PlottedCurve | PlottedSurface] = [*plotted.curves, *plotted.surfaces]
     names = list(dict.fromkeys(name for item in items for name in item.values))
     last = ("x", "y", "value") if plotted.surfaces else ("x", "y")
     stream = io.StringIO()
@@ -68,8 +68,8 @@ def to_csv(plotted: Plotted) -> str:
     return stream.getvalue().rstrip("\n")
 
 
-def _points(item: Curve | Surface) -> Iterator[tuple[float, ...]]:
-    if isinstance(item, Curve):
+def _points(item: PlottedCurve | PlottedSurface) -> Iterator[tuple[float, ...]]:
+    if isinstance(item, PlottedCurve):
         return zip(item.x.tolist(), item.y.tolist(), strict=True)
     x, y = np.meshgrid(item.x, item.y)
     columns = (x.ravel().tolist(), y.ravel().tolist(), item.value.ravel().tolist())

@@ -19,13 +19,13 @@ from derive.language import parse_expression
 from derive.language.tree import Tree
 from numerics.evaluate.numbers import read_matrix, read_number, read_vector
 from numerics.flow.builder import Builder, compile_gradient
-from numerics.flow.fixed import Real, plain
+from numerics.flow.fixed_point import Real, as_mpf
+from numerics.flow.initial_weights import FlowModel, check_start, read_start
 from numerics.flow.losses import Slope, read_loss
-from numerics.flow.origin import Parameterization, check_start, read_start
 from numerics.flow.progress import Report, narrated
 from numerics.flow.tape import Register, Tape
 from numerics.flow.taylor import Engine, Stepper, Taylor, TaylorResult, integrate
-from numerics.flow.watch import Conserved, Watch
+from numerics.flow.watch import DriftWatch, Watch
 
 _RESIDUAL = {"squared": "|X beta - y|", "logistic": "|dL/dz|", "exponential": "|dL/dz|"}
 _SEPARABLE = "there may be no beta that separates the labels; give a time at which to end"
@@ -75,7 +75,7 @@ class Flow:
 
 
 def flow(
-    p: Parameterization,
+    p: FlowModel,
     X: Iterable[Any],
     y: Iterable[Any],
     start: Mapping[str, Any],
@@ -137,7 +137,7 @@ def flow(
         raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
     slope, origin = read_loss(loss, target), read_start(start, p.weights, digits)
     share, until = _tolerance(tolerance, digits), None if time is None else _positive(time, "time")
-    stepper, laws = _engine(engine), Conserved(_trees(conserved), p.weights, digits)
+    stepper, laws = _engine(engine), DriftWatch(_trees(conserved), p.weights, digits)
     field, observed = _programs(p, _slopes(slope, rows, target), rows)
     check_start(field, origin, digits)
     watch = Watch(observed, target, digits, share)
@@ -146,7 +146,7 @@ def flow(
         def stop(run: Stepper) -> bool:
             done = watch(run)
             laws.observe(run.state)
-            report(watch.steps, plain(watch.residual))
+            report(watch.steps, as_mpf(watch.residual))
             return done
 
         try:
@@ -160,14 +160,14 @@ def flow(
     return _record(end, watch, laws, digits)
 
 
-def _record(end: TaylorResult, watch: Watch, laws: Conserved, digits: int) -> Flow:
+def _record(end: TaylorResult, watch: Watch, laws: DriftWatch, digits: int) -> Flow:
     return Flow(
         limit=watch.beta,
         weights=end.state,
         start=watch.start,
-        residual=plain(watch.residual),
-        scale=plain(watch.scale),
-        tolerance=plain(watch.tolerance),
+        residual=as_mpf(watch.residual),
+        scale=as_mpf(watch.scale),
+        tolerance=as_mpf(watch.tolerance),
         time=end.time,
         steps=end.steps,
         smallest=end.smallest,
@@ -189,9 +189,7 @@ def _slopes(slope: Slope, rows: list[list[Fraction]], target: list[Fraction]) ->
     ]
 
 
-def _programs(
-    p: Parameterization, slopes: _Slopes, rows: list[list[Fraction]]
-) -> tuple[Tape, Tape]:
+def _programs(p: FlowModel, slopes: _Slopes, rows: list[list[Fraction]]) -> tuple[Tape, Tape]:
     """Return the tape of w' (p outputs), and that of F and the slopes of the loss (d + m)."""
 
     def seed(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
@@ -212,7 +210,7 @@ def _engine(name: str) -> Engine:
         case "taylor":
             return Taylor
         case "heyoka":
-            from numerics.flow.compiled import Heyoka
+            from numerics.flow.heyoka_engine import Heyoka
 
             return Heyoka
     raise InputError(f"there is no engine {name!r}; the engines are taylor, heyoka")

@@ -17,7 +17,7 @@ import mpmath
 from derive.errors import InputError
 from numerics.evaluate.numbers import read_vector
 from numerics.flow.builder import Builder
-from numerics.flow.fixed import Real
+from numerics.flow.fixed_point import Real
 from numerics.flow.tape import Register, Tape
 from numerics.flow.taylor import integrate
 from numerics.matrices.measurements import Measurements, Rows, read_rows
