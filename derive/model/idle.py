@@ -52,9 +52,7 @@ def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
     try:
         trees = [parse_expression(repr(_restricted(f, p, positions))) for f in p.F]
         weights = [w for w in p.weights if w not in idle]
-        start = {w: tree for w, tree in p.start if w not in idle}
-        positive = [name for name in p.positive if name not in idle]
-        return Parameterization(trees, weights, start, positive, p.labels, p.parameters)
+        return p.with_(outputs=trees, weights=weights)
     except LanguageError:
         return p  # too long to be written out: derive it as it is
     except RankDeficient as error:

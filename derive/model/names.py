@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from derive.errors import InputError
-from derive.language import parse_expression
+from derive.language import parse_expression, parse_name
 from derive.language.tree import (
     Call,
     Name,
@@ -45,6 +45,30 @@ def read_parameters(trees: tuple[Tree, ...], declared: tuple[str, ...]) -> tuple
         if name not in used:
             raise InputError(f"parameter: no output uses {name}")
     return tuple(dict.fromkeys((*declared, *exponent_names(trees))))
+
+
+def read_weights(
+    trees: tuple[Tree, ...], parameters: tuple[str, ...], given: Sequence[object] | None
+) -> tuple[str, ...]:
+    """Return the weights as given, else the other names in the outputs as they appear."""
+    free = tuple(name for name in names(trees) if name not in parameters)
+    if not free:
+        raise InputError(
+            f"no weight is left: names in exponents are parameters ({', '.join(parameters)}); "
+            "for a weight in an exponent write exp(exponent*log(base))"
+        )
+    if given is None:
+        return free
+    ordered = tuple(parse_name(str(w), "weight") for w in given)
+    for name in free:
+        if name not in ordered:
+            raise InputError(f"the outputs use {name}, which is not among the weights")
+    if len(set(ordered)) != len(ordered):
+        raise InputError("a weight is named twice")
+    for name in parameters:
+        if name in ordered:
+            raise InputError(f"{name} is in an exponent, so it is a parameter, not a weight")
+    return ordered
 
 
 def positive_bases(trees: tuple[Tree, ...], weights: tuple[str, ...]) -> tuple[str, ...]:

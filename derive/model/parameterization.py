@@ -6,22 +6,24 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from derive.errors import DegenerateStart, InputError
 from derive.exact.field.elements import build_elements, start_images
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.language import parse_name, parse_outputs
+from derive.language import parse_outputs
 from derive.language.arrays import parse_array_outputs
 from derive.language.tree import Tree, names
 from derive.model.arrays import independent_entries
+from derive.model.blocks import independent_blocks
 from derive.model.names import (
     positive_bases,
     read_parameters,
     read_positive,
     read_starts,
     read_tree,
+    read_weights,
 )
 from derive.model.validity import (
     check_bases,
@@ -35,6 +37,17 @@ if TYPE_CHECKING:
     import sympy
 
 Field = tuple[RationalFunction, ...]
+
+
+class Ingredients(TypedDict, total=False):
+    """What a parameterization is made of, as its constructor names it."""
+
+    outputs: Sequence[Tree]
+    weights: Sequence[str]
+    start: Mapping[str, Tree]
+    positive: Iterable[str]
+    labels: Sequence[int]
+    parameters: Sequence[str]
 
 
 @dataclass(frozen=True, init=False)
@@ -67,6 +80,7 @@ class Parameterization:
         weights: Sequence[Any] | None = None,
         start: Mapping[str, Any] | None = None,
         positive: Iterable[str] = (),
+        *,
         labels: Sequence[int] | None = None,
         parameters: Iterable[str] = (),
     ) -> None:
@@ -74,24 +88,7 @@ class Parameterization:
         if not trees:
             raise InputError("give at least one output, for instance a*u1")
         constants = read_parameters(trees, tuple(str(name) for name in parameters))
-        free = tuple(name for name in names(trees) if name not in constants)
-        if not free:
-            raise InputError(
-                f"no weight is left: names in exponents are parameters ({', '.join(constants)}); "
-                "for a weight in an exponent write exp(exponent*log(base))"
-            )
-        if weights is None:
-            ordered = free
-        else:
-            ordered = tuple(parse_name(str(w), "weight") for w in weights)
-            for name in free:
-                if name not in ordered:
-                    raise InputError(f"the outputs use {name}, which is not among the weights")
-        if len(set(ordered)) != len(ordered):
-            raise InputError("a weight is named twice")
-        for name in constants:
-            if name in ordered:
-                raise InputError(f"{name} is in an exponent, so it is a parameter, not a weight")
+        ordered = read_weights(trees, constants, weights)
         given = {
             name: read_tree(value, f"the start of {name}") for name, value in (start or {}).items()
         }
@@ -105,16 +102,39 @@ class Parameterization:
         object.__setattr__(self, "labels", tuple(labels or range(1, len(trees) + 1)))
         self._validate()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        known = (
-            self.trees,
-            self.weights,
-            dict(self.start),
-            self.positive,
-            self.labels,
-            self.parameters,
+    def with_(self, **changes: Unpack[Ingredients]) -> Parameterization:
+        """Return a copy with some ingredients replaced, named as in the constructor.
+
+        Of the ingredients that are not named, what the new ones have no use for is left out:
+        starts of weights that are gone, and names that occur no more.
+
+        >>> p = Parameterization.parse(["a*u1", "a*u2"], start={"a": "a0"})
+        >>> p.with_(start={"a": 2}).start_symbols
+        ('u1_0', 'u2_0')
+        """
+        outputs = changes.get("outputs", self.trees)
+        weights = tuple(changes.get("weights", self.weights))
+        start = changes.get("start")
+        if start is None:
+            start = {name: tree for name, tree in self.start if name in weights}
+        parameters = changes.get("parameters")
+        if parameters is None:
+            used = names(tuple(outputs))
+            parameters = [name for name in self.parameters if name in used]
+        positive = changes.get("positive")
+        if positive is None:
+            known = {*weights, *parameters, *names(tuple(start.values()))}
+            positive = [name for name in self.positive if name in known]
+        labels = changes.get("labels", self.labels)
+        return Parameterization(
+            outputs, weights, start, positive, labels=labels, parameters=parameters
         )
-        return Parameterization, known
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = (self.trees, self.weights, dict(self.start), self.positive)
+        return functools.partial(
+            Parameterization, labels=self.labels, parameters=self.parameters
+        ), known
 
     @classmethod
     def parse(
@@ -251,15 +271,7 @@ class Parameterization:
     @functools.cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
         """Groups of outputs that share no weight with one another."""
-        groups: list[tuple[set[int], set[str]]] = []
-        for i, f in enumerate(self.F):
-            members, used = {i}, self._weights_of(f)
-            for group in [g for g in groups if g[1] & used]:
-                groups.remove(group)
-                members |= group[0]
-                used |= group[1]
-            groups.append((members, used))
-        return tuple(sorted(tuple(sorted(members)) for members, _ in groups))
+        return independent_blocks([self._weights_of(f) for f in self.F])
 
     def _weights_of(self, f: RationalFunction) -> set[str]:
         """Return the weights that an output depends on, through generators as well."""
@@ -268,16 +280,20 @@ class Parameterization:
 
     def restrict(self, block: Sequence[int]) -> Parameterization:
         """Return the parameterization of some outputs and the weights that they use."""
-        trees = tuple(self.trees[i] for i in block)
         used = {name for i in block for name in self._weights_of(self.F[i])}
-        weights = tuple(w for w in self.weights if w in used)
-        start = {name: tree for name, tree in self.start if name in used}
-        symbols = set(names(tuple(start.values()))) | used
-        positive = [s for s in self.positive if s in symbols]
-        labels = [self.labels[i] for i in block]
-        inner = {name for i in block for name in names((self.trees[i],))}
-        parameters = [name for name in self.parameters if name in inner]
-        return Parameterization(trees, weights, start, positive, labels, parameters)
+        return self.with_(
+            outputs=[self.trees[i] for i in block],
+            weights=[w for w in self.weights if w in used],
+            labels=[self.labels[i] for i in block],
+        )
+
+    def over(self, field: FunctionField) -> Parameterization:
+        """Return the same map, its outputs elements of a larger field."""
+        lifted = object.__new__(Parameterization)
+        for attribute in dataclasses.fields(self):
+            object.__setattr__(lifted, attribute.name, getattr(self, attribute.name))
+        lifted.__dict__["F"] = tuple(field.embed(f) for f in self.F)
+        return lifted
 
     def at_start(self, function: RationalFunction) -> RationalFunction:
         """Return a function of the weights at w_0.
@@ -288,8 +304,8 @@ class Parameterization:
         return function.compose(self._start, self.start_field)
 
     def _validate(self) -> None:
-        check_dependence(self)
-        check_positive(self)
-        check_start(self)
-        check_bases(self)
-        check_rank(self)
+        check_dependence(self.F, self.jacobian, self.weights)
+        check_positive(self.weights, self.w0, self.positive, self.nonnegative)
+        check_start(self.F, self.jacobian, self.blocks, self.at_start)
+        check_bases(self.trees, self.field, self.positive, self.at_start)
+        check_rank(self.jacobian)

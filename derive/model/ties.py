@@ -136,13 +136,7 @@ def _restricted(
 
     try:
         trees = [fold(tree, children, combine) for tree in p.trees]
-        return Parameterization(
-            trees,
-            kept,
-            {w: tree for w, tree in p.start if w in kept},
-            [name for name in p.positive if name not in relations],
-            p.labels,
-            sorted(constants | set(p.parameters)),
-        )
+        parameters = sorted(constants | set(p.parameters))
+        return p.with_(outputs=trees, weights=kept, parameters=parameters)
     except DeriveError:
         return None

@@ -26,8 +26,7 @@ def scale_start(p: Parameterization, variable: str) -> Parameterization:
         w: Name(variable) if tree == one else Operation("*", Name(variable), tree)
         for w, tree in p.start
     }
-    positive = (*p.positive, variable)
-    return Parameterization(p.trees, p.weights, start, positive, p.labels, p.parameters)
+    return p.with_(start=start, positive=(*p.positive, variable))
 
 
 def with_scale(p: Parameterization, variable: str) -> Parameterization:
@@ -36,5 +35,4 @@ def with_scale(p: Parameterization, variable: str) -> Parameterization:
         return p
     if variable not in p.start_symbols:
         return scale_start(p, variable)
-    positive = (*p.positive, variable)
-    return Parameterization(p.trees, p.weights, dict(p.start), positive, p.labels, p.parameters)
+    return p.with_(positive=(*p.positive, variable))

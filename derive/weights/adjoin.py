@@ -7,7 +7,6 @@ the field, and all that was decided is carried over to the larger field as it is
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -109,7 +108,7 @@ def _lift(warping: WarpVerdict, field: FunctionField) -> WarpVerdict:
     def up(functions: Sequence[RationalFunction]) -> Field:
         return tuple(field.embed(x) for x in functions)
 
-    p = _with_field(lie.parameterization, field)
+    p = lie.parameterization.over(field)
     known = set(lie.parameterization.field.names)
     adjoined = tuple(field.named(name) for name in field.names if name not in known)
     lie = replace(
@@ -124,12 +123,3 @@ def _lift(warping: WarpVerdict, field: FunctionField) -> WarpVerdict:
     lifted = Metric(conserved, tuple(up(row) for row in metric.K))
     hessian = replace(warping.hessian, metric=lifted)
     return replace(warping, hessian=hessian, H=None if warping.H is None else up(warping.H))
-
-
-def _with_field(p: Parameterization, field: FunctionField) -> Parameterization:
-    """Return the same map, its outputs elements of a larger field."""
-    lifted = object.__new__(Parameterization)
-    for attribute in dataclasses.fields(p):
-        object.__setattr__(lifted, attribute.name, getattr(p, attribute.name))
-    lifted.__dict__["F"] = tuple(field.embed(f) for f in p.F)
-    return lifted

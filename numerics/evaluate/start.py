@@ -65,8 +65,7 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
     p = potential.parameterization
     trees = [bind(tree, values) for tree in p.trees]
     start = {w: bind(tree, values) for w, tree in p.start}
-    positive = [name for name in p.positive if name not in values]
-    bound = Parameterization(trees, p.weights, start, positive, p.labels)
+    bound = p.with_(outputs=trees, start=start)
 
     def at(expression: Any) -> Any:
         named = {s: values[s.name] for s in expression.free_symbols if s.name in values}

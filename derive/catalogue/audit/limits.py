@@ -27,7 +27,7 @@ from derive.errors import DeriveError
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
-from derive.language import Name, Tree, names, parse_expression
+from derive.language import Name, Tree, parse_expression
 from derive.model.parameterization import Parameterization
 from derive.regimes.find import Regimes, regimes
 from derive.regimes.limit import Limit
@@ -64,7 +64,7 @@ def check_limit(subject: Subject, printed: Printed) -> Finding:
     p = _in_components(subject)
     claim = _read(p, printed)
     if claim.start:
-        p = _from(p, {**dict(p.start), **claim.start})
+        p = p.with_(start={**dict(p.start), **claim.start})
     if isinstance(claim.what, Name) and claim.what.name not in dict(claim.definitions):
         variable, more = claim.what.name, ""
     else:
@@ -95,13 +95,6 @@ def _read(p: Parameterization, printed: Printed) -> Claim:
     start = {name: parse_expression(text) for name, text in rest if name in p.weights}
     definitions = tuple((name, text) for name, text in rest if name not in p.weights)
     return Claim(parse_expression(what), toward, start, definitions)
-
-
-def _from(p: Parameterization, start: Mapping[str, Tree]) -> Parameterization:
-    """Return F from another start."""
-    known = {*p.weights, *names(tuple(start.values()))}
-    positive = [x for x in p.positive if x in known]
-    return Parameterization(p.trees, p.weights, start, positive, p.labels, p.parameters)
 
 
 def _undecided_jointly(p: Parameterization, claim: Claim) -> str:
