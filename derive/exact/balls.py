@@ -40,7 +40,7 @@ def values_of(
         return evaluate_any(element, [known[n] for n in element.field.names], bits)
 
     with ctx.workprec(bits):
-        known = images_of(field, images, at, _FUNCTIONS)
+        known = images_of(field.generators, images, at, _FUNCTIONS)
     return tuple(known[name] for name in field.names)
 
 

@@ -132,7 +132,7 @@ def jets_at(field: FunctionField, point: Mapping[str, Any], order: int) -> tuple
     def at(element: RationalFunction, known: Mapping[str, Jet]) -> Jet:
         return evaluate_jet(element, [known[n] for n in element.field.names])
 
-    known = images_of(field, images, at, _FUNCTIONS)
+    known = images_of(field.generators, images, at, _FUNCTIONS)
     return tuple(known[name] for name in field.names)
 
 

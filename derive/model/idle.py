@@ -15,7 +15,7 @@ from derive.model.parameterization import Parameterization
 
 def find_idle(p: Parameterization) -> tuple[str, ...]:
     """Return the largest set of weights that start at 0 and stay there, proved exactly."""
-    if any(g.argument is not None for g in p.field.generators):
+    if any(g.kind != "parameter" for g in p.field.generators):
         return ()
     idle = {k for k, value in enumerate(p.w0) if value.is_zero()}
     while idle:

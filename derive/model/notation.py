@@ -134,7 +134,7 @@ def to_expr(
     """
     if isinstance(symbols, Mapping):
         used = element.variables()
-        known = images_of(element.field, symbols, to_expr, FUNCTIONS, used)
+        known = images_of(element.field.generators, symbols, to_expr, FUNCTIONS, used)
         images = [known[x] if x in used else sympy.S.Zero for x in element.field.names]
     else:
         images = list(symbols)

@@ -42,7 +42,7 @@ def find_ties(p: Parameterization) -> Ties | None:
 
     None means that there is none, or none in which the metric is a multiple of the identity.
     """
-    if any(g.argument is not None for g in p.field.generators) or len(p.start_symbols) >= p.p:
+    if any(g.kind != "parameter" for g in p.field.generators) or len(p.start_symbols) >= p.p:
         return None
     basis = _invariant_subspace(p)
     if basis is None:

@@ -211,7 +211,7 @@ def _branch_at_start(
 ) -> int | None:
     """Return which real root T is at a start in numbers, by balls; None for a start in symbols."""
     p = chart.metric.parameterization
-    functions = any(g.argument is not None for g in p.field.generators)
+    functions = any(g.kind != "parameter" for g in p.field.generators)
     if functions or not all(w.is_constant() for w in p.w0):
         return None
     point = [w.value() for w in p.w0]

@@ -102,7 +102,7 @@ def _names(m: RationalFunction, warp: RationalFunction) -> list[str]:
     """Return what m is made of: weights that are factors of the warp, functions, other weights."""
     names = set(m.variables())
     for g in m.field.generators:
-        if g.name in names and g.argument is not None:
+        if g.name in names and g.kind != "parameter":
             names |= set(g.argument.variables())
     factors = {
         repr(warp.field.quotient(f, warp.field.ring.constant(1)))

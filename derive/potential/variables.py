@@ -54,7 +54,7 @@ def _monomials_of(
     field = p.field
     w = field.named(weight)
     for g in field.generators:
-        if g.argument is None or set(g.argument.variables()) - field.parameters != {weight}:
+        if g.kind == "parameter" or set(g.argument.variables()) - field.parameters != {weight}:
             continue
         own = field.named(g.name)
         if g.kind == "power" and field.embed(g.argument) == w:

@@ -39,7 +39,7 @@ def ansatz_families(
 
     unwarped = warping.hessian.verdict is Verdict.PROVED
     D = p.degree
-    if any(g.argument is not None for g in p.field.generators):
+    if any(g.kind != "parameter" for g in p.field.generators):
         if not unwarped:
             yield from _known_warp(warping)
         yield from _general(conserved, unwarped)
@@ -117,8 +117,7 @@ def _conserved_generators(p: Parameterization) -> list[RationalFunction]:
     return [
         p.field.named(g.name)
         for g in p.field.generators
-        if g.argument is not None
-        and all(row[p.field.positions[g.name]].is_zero() for row in p.flow)
+        if g.kind != "parameter" and all(row[p.field.positions[g.name]].is_zero() for row in p.flow)
     ]
 
 

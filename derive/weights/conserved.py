@@ -134,7 +134,7 @@ def _families(
     """Yield families of candidate laws: forms of degree 1 and 2, Laurent, Darboux, higher forms."""
     for degree in (1, 2):
         yield _monomial_laws(p, tuple(monomials(p.p, degree)))
-    if any(g.argument is not None for g in p.field.generators):
+    if any(g.kind != "parameter" for g in p.field.generators):
         powers = any(g.kind == "power" for g in p.field.generators)
         for reach in (2,) if powers else (1, 2):
             yield _monomial_laws(p, tuple(generator_monomials(p.field, reach)))

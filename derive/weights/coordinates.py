@@ -55,7 +55,11 @@ def add_functions(chart: Chart) -> Chart:
     p = chart.metric.parameterization
     known = {name: image for name, _, image in chart.entries}
     for g in p.field.generators:
-        if g.argument is None or g.name in known or not set(g.argument.variables()) <= set(known):
+        if (
+            g.kind == "parameter"
+            or g.name in known
+            or not set(g.argument.variables()) <= set(known)
+        ):
             continue
         function = p.field.named(g.name)
         known[g.name] = to_expr(function, known)

@@ -33,7 +33,7 @@ class Calls:
         plain = {**record, "outputs": list(p.weights[:1]), "definitions": [], "ties": []}
         self.space = Checker({**plain, "claims": []}, ROOM).space
         for g in (*p.field.generators, *p.start_field.generators):
-            if g.argument is not None:
+            if g.kind != "parameter":
                 self.name(g.name)
         for text in calls_in(record["outputs"]):
             if not self.knows(text):

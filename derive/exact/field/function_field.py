@@ -1,8 +1,8 @@
 """Function fields Q(w)(g_1, ..., g_n) with derivations, on python-flint polynomials.
 
 An element is a quotient of two integer polynomials in normal form, so that two elements are equal
-exactly when their numerators and denominators are: the zero test is exact and never guesses.
-A *generator* g is an elementary function of what comes before it, such as exp(w), sqrt(u^2 + v^2)
+exactly when their numerators and denominators are: the zero test is exact and never guesses. A
+*generator* g is an elementary function of what comes before it, such as exp(w), sqrt(u^2 + v^2)
 or w^D. It brings a derivation rule and, if it is algebraic, a relation g^n = a; numerators are
 reduced by the relations and denominators are free of algebraic generators.
 """
@@ -17,10 +17,123 @@ from typing import Any
 
 from flint import Ordering, fmpz_mpoly_ctx
 
-from derive.exact.field.generators import Generator, derivative_of, relation_of
-from derive.exact.field.polynomial import Polynomial, reindexed
-from derive.exact.field.rational import RationalFunction
+from derive.exact.field.generators import Generator
+from derive.exact.field.polynomial import Polynomial, reindexed, terms
+from derive.exact.field.quotient import Quotient
 from derive.exact.field.relations import Relations
+
+
+@dataclass(frozen=True, eq=False)
+class RationalFunction(Quotient):
+    """An element of a :class:`FunctionField`, in lowest terms."""
+
+    field: FunctionField
+    numerator: Polynomial
+    denominator: Polynomial
+
+    def __add__(self, other: RationalFunction | int) -> RationalFunction:
+        other = self._coerce(other)
+        if self.denominator == other.denominator:
+            return self.field.quotient(self.numerator + other.numerator, self.denominator)
+        return self.field.quotient(
+            self.numerator * other.denominator + other.numerator * self.denominator,
+            self.denominator * other.denominator,
+        )
+
+    def __neg__(self) -> RationalFunction:
+        return RationalFunction(self.field, -self.numerator, self.denominator)
+
+    def __sub__(self, other: RationalFunction | int) -> RationalFunction:
+        return self + (-self._coerce(other))
+
+    def __mul__(self, other: RationalFunction | int) -> RationalFunction:
+        other = self._coerce(other)
+        return self.field.quotient(
+            self.numerator * other.numerator, self.denominator * other.denominator
+        )
+
+    def __truediv__(self, other: RationalFunction | int) -> RationalFunction:
+        other = self._coerce(other)
+        return self.field.quotient(
+            self.numerator * other.denominator, self.denominator * other.numerator
+        )
+
+    def __pow__(self, exponent: int) -> RationalFunction:
+        if exponent >= 0 and self.field.relations.is_empty:
+            return RationalFunction(
+                self.field, self.numerator**exponent, self.denominator**exponent
+            )
+        if exponent >= 0:
+            return self.field.quotient(self.numerator**exponent, self.denominator**exponent)
+        return self.field.quotient(self.denominator**-exponent, self.numerator**-exponent)
+
+    def __radd__(self, other: int) -> RationalFunction:
+        return self + other
+
+    def __rmul__(self, other: int) -> RationalFunction:
+        return self * other
+
+    def __rsub__(self, other: int) -> RationalFunction:
+        return -self + other
+
+    def __rtruediv__(self, other: int) -> RationalFunction:
+        return self._coerce(other) / self
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int):
+            other = self.field.constant(other)
+        if not isinstance(other, RationalFunction) or other.field is not self.field:
+            return NotImplemented
+        return bool(self.numerator == other.numerator and self.denominator == other.denominator)
+
+    def __hash__(self) -> int:
+        return hash((len(self.numerator), len(self.denominator), self.degree()))
+
+    def __repr__(self) -> str:
+        return self.written(self.field.names)
+
+    def _coerce(self, other: RationalFunction | int) -> RationalFunction:
+        return other if isinstance(other, RationalFunction) else self.field.constant(other)
+
+    def partial(self, position: int) -> RationalFunction:
+        """Return the derivative by one variable, every other variable held fixed."""
+        top, bottom = self.numerator, self.denominator
+        if bottom.is_constant():
+            return self.field.quotient(top.derivative(position), bottom)
+        return self.field.quotient(
+            top.derivative(position) * bottom - top * bottom.derivative(position), bottom * bottom
+        )
+
+    def variables(self) -> tuple[str, ...]:
+        """Return the names that occur, in the order of the field."""
+        used = [
+            max(powers) > 0
+            for powers in zip(self.numerator.degrees(), self.denominator.degrees(), strict=True)
+        ]
+        return tuple(name for name, occurs in zip(self.field.names, used, strict=True) if occurs)
+
+    def is_homogeneous(self) -> bool:
+        """Tell whether numerator and denominator are forms in the weights alone."""
+        return self.is_form(len(self.field.weights))
+
+    def compose(
+        self, images: Sequence[RationalFunction], target: FunctionField
+    ) -> RationalFunction:
+        """Substitute one element of *target* for each variable.
+
+        Raises:
+            ZeroDivisionError: the denominator becomes zero.
+        """
+        denominators = [image.denominator for image in images]
+        if all(d.is_one() for d in denominators):
+            arguments = [image.numerator for image in images]
+            return target.quotient(
+                self.numerator.compose(*arguments, ctx=target.ring),
+                self.denominator.compose(*arguments, ctx=target.ring),
+            )
+        return _substitute(self.numerator, images, target) / _substitute(
+            self.denominator, images, target
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +154,7 @@ class FunctionField:
     """
 
     weights: tuple[str, ...]
-    generators: tuple[Generator, ...] = ()
+    generators: tuple[Generator[RationalFunction], ...] = ()
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
@@ -63,11 +176,11 @@ class FunctionField:
         """The relations g^n = a of the algebraic generators."""
         found = []
         for g in self.generators:
-            relation = relation_of(g)
+            relation = g.relation()
             if relation is not None:
                 index, value = relation
                 position = self.positions[g.name]
-                images = [reindexed(x, value.field.names, self) for x in _parts(value)]
+                images = [reindexed(x, value.field.names, self) for x in value.parts]
                 found.append((position, index, images[0], images[1]))
         return Relations(self.ring, tuple(found))
 
@@ -109,7 +222,7 @@ class FunctionField:
         if element.field is self:
             return element
         names = element.field.names
-        return self.quotient(*(reindexed(x, names, self) for x in _parts(element)))
+        return self.quotient(*(reindexed(x, names, self) for x in element.parts))
 
     def extended(self, names: Sequence[str]) -> FunctionField:
         """Return the field with further independent variables in front."""
@@ -154,15 +267,28 @@ class FunctionField:
     def _rules(self) -> dict[tuple[str, int], RationalFunction]:
         return {}
 
-    def _rule(self, generator: Generator, weight: int) -> RationalFunction:
-        key = generator.name, weight
+    def _rule(self, g: Generator[RationalFunction], weight: int) -> RationalFunction:
+        """Return dg/dw_k."""
+        key = g.name, weight
         if key not in self._rules:
-            self._rules[key] = derivative_of(generator, self, weight)
+            A = self.zero if g.kind == "parameter" else self.embed(g.argument)
+            slope = self.derivative(A, weight)
+            if not slope.is_zero():
+                other = self.embed(g.exponent) if g.kind == "power" else A
+                other = self.named(g.partner) if g.partner else other
+                slope *= g.slope(A, self.named(g.name), other)
+            self._rules[key] = slope
         return self._rules[key]
 
 
-def _parts(element: RationalFunction) -> tuple[Polynomial, Polynomial]:
-    return element.numerator, element.denominator
-
-
-__all__ = ["FunctionField", "RationalFunction"]
+def _substitute(
+    polynomial: Polynomial, images: Sequence[RationalFunction], target: FunctionField
+) -> RationalFunction:
+    total = target.zero
+    for exponents, coefficient in terms(polynomial):
+        product = target.constant(coefficient)
+        for image, e in zip(images, exponents, strict=True):
+            if e:
+                product *= image**e
+        total += product
+    return total

@@ -14,83 +14,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Generic, Literal, Protocol, Self, TypeAlias, TypeVar
 
-if TYPE_CHECKING:
-    from derive.exact.field.function_field import FunctionField, RationalFunction
+
+class Arithmetic(Protocol):
+    """What can be added, multiplied and divided, whole numbers included."""
+
+    def __add__(self, other: Self | int, /) -> Self: ...
+    def __radd__(self, other: int, /) -> Self: ...
+    def __rsub__(self, other: int, /) -> Self: ...
+    def __mul__(self, other: Self | int, /) -> Self: ...
+    def __rmul__(self, other: int, /) -> Self: ...
+    def __truediv__(self, other: Self | int, /) -> Self: ...
+    def __rtruediv__(self, other: int, /) -> Self: ...
+    def __neg__(self) -> Self: ...
+
 
 Kind: TypeAlias = Literal["parameter", "exp", "log", "cos", "sin", "asinh", "root", "power"]
+E = TypeVar("E", bound=Arithmetic)
+Image = TypeVar("Image")
 
 
 @dataclass(frozen=True, eq=False)
-class Generator:
+class Generator(Generic[E]):
     """An elementary function of earlier variables.
 
     Attributes:
         name: its text in the language; it is also the name of the variable.
         kind: which function.
-        argument: A, an element of a field of earlier variables; None for a parameter.
+        argument: A, an element of a field of earlier variables; parameters have none.
         index: n of a root.
-        exponent: e of a power, an element in the parameters.
+        exponent: e of a power, an element in the parameters; the element cos(A) of a sine.
         partner: the name of the generator that the derivative uses (cos, sin and asinh).
     """
 
     name: str
     kind: Kind
-    argument: Any = None
+    argument: E = None  # type: ignore[assignment]  # whoever reads it asks for the kind
     index: int = 1
-    exponent: Any = None
+    exponent: E = None  # type: ignore[assignment]
     partner: str = ""
 
+    def slope(self, A: E, g: E, other: E) -> E:
+        """Return dg/dA.
 
-def derivative_of(g: Generator, field: FunctionField, weight: int) -> RationalFunction:
-    """Return dg/dw_k in the field."""
-    if g.argument is None:
-        return field.zero
-    A = field.embed(g.argument)
-    slope = field.derivative(A, weight)
-    if slope.is_zero():
-        return field.zero
-    own = field.named(g.name)
-    match g.kind:
-        case "exp":
-            return own * slope
-        case "log":
-            return slope / A
-        case "cos":
-            return -field.named(g.partner) * slope
-        case "sin":
-            return field.named(g.partner) * slope
-        case "asinh":
-            return slope / field.named(g.partner)
-        case "root":
-            return own * slope / (g.index * A)
-    return field.embed(g.exponent) * own * slope / A
+        Args:
+            A, g: argument and generator as elements of one field.
+            other: the partner, or the exponent of a power, in that field.
+        """
+        match self.kind:
+            case "exp":
+                return g
+            case "log":
+                return 1 / A
+            case "cos":
+                return -other
+            case "sin":
+                return other
+            case "asinh":
+                return 1 / other
+            case "power":
+                return other * g / A
+        return g / (self.index * A)
 
-
-def relation_of(g: Generator) -> tuple[int, RationalFunction] | None:
-    """Return (n, a) with g^n = a for an algebraic generator."""
-    if g.kind == "root":
-        return g.index, g.argument
-    if g.kind == "sin":
-        cosine = g.exponent  # the element cos(A) itself
-        return 2, 1 - cosine * cosine
-    return None
+    def relation(self) -> tuple[int, E] | None:
+        """Return (n, a) with g^n = a for an algebraic generator."""
+        if self.kind == "root":
+            return self.index, self.argument
+        if self.kind == "sin":
+            return 2, 1 - self.exponent * self.exponent
+        return None
 
 
 def images_of(
-    field: FunctionField,
-    images: Mapping[str, Any],
-    convert: Callable[[Any, Mapping[str, Any]], Any],
-    functions: Mapping[str, Callable[..., Any]],
+    generators: Iterable[Generator[E]],
+    images: Mapping[str, Image],
+    convert: Callable[[E, Mapping[str, Image]], Image],
+    functions: Mapping[str, Callable[..., Image]],
     needed: Collection[str] | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Image]:
     """Return the image of each name, those of generators built by *functions* from earlier ones.
 
     Args:
-        field: whose names.
+        generators: those of a field, in their order.
         images: the images of weights and parameters.
         convert: element, images -> image, called with the names known so far.
         needed: the generators to build; all by default. *convert* sees what was built before.
@@ -100,7 +108,7 @@ def images_of(
         whatever *functions* raise, for instance at a pole.
     """
     known = dict(images)
-    for g in field.generators:
+    for g in generators:
         if g.name in known or (needed is not None and g.name not in needed):
             continue
         if g.kind == "parameter":

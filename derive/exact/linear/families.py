@@ -107,7 +107,7 @@ def generator_monomials(field: FunctionField, reach: int) -> Iterator[tuple[int,
             exponents[position] += e
         return tuple(exponents)
 
-    movable = [(size + k, g) for k, g in enumerate(field.generators) if g.argument is not None]
+    movable = [(size + k, g) for k, g in enumerate(field.generators) if g.kind != "parameter"]
     signed = [e for e in range(-reach, reach + 1) if e]
     for k in range(size):
         yield from (row((k, e)) for e in signed)

@@ -18,14 +18,13 @@ from fractions import Fraction
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
-from derive.exact.positivity import is_nonnegative
-from derive.exact.towers.radicals import rational_power, real_power
+from derive.exact.towers.radicals import Radicals
 from derive.exact.towers.refinement import Refine
 from derive.exact.towers.splitting import Term, linear_terms, oriented, prime_powers
 from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree
 
 
-class Tower:
+class Tower(Radicals):
     """A function field that grows by the generators that expressions need.
 
     Args:
@@ -75,10 +74,10 @@ class Tower:
         raise InputError(f"{type(tree).__name__} is not part of the language")
 
     def generator_at(
-        self, g: Generator, images: Mapping[str, RationalFunction]
+        self, g: Generator[RationalFunction], images: Mapping[str, RationalFunction]
     ) -> RationalFunction:
         """Return a generator of another field, where earlier variables have these images."""
-        if g.argument is None:
+        if g.kind == "parameter":
             return self.field.named(g.name)
 
         def at(element: RationalFunction) -> RationalFunction:
@@ -125,7 +124,7 @@ class Tower:
                 factor = self.real_power(base, exponent)
             else:
                 factor = self._unit(term, "exp") ** self._count(term, "exp")
-            result = self.field.embed(result) * self.field.embed(factor)
+            result = self.times(result, factor)
         return result
 
     def _logarithm_in(self, term: Term) -> tuple[RationalFunction, RationalFunction] | None:
@@ -192,20 +191,18 @@ class Tower:
 
     def _log_factor(self, f: RationalFunction) -> RationalFunction:
         f = self.field.embed(f)
-        for g in self.field.generators:
-            if f == self.field.named(g.name):
-                if g.kind == "exp":
-                    return self.field.embed(g.argument)
-                if g.kind == "power":
-                    logarithm = self.log(self.field.embed(g.argument))
-                    return self.field.embed(g.exponent) * self.field.embed(logarithm)
+        g = self.generator_of(f)
+        if g is not None and g.kind == "exp":
+            return self.field.embed(g.argument)
+        if g is not None and g.kind == "power":
+            return self.times(g.exponent, self.log(g.argument))
         return self.adjoin(Generator(f"log({f!r})", "log", f))
 
     def _adjoin_log(self, A: RationalFunction) -> RationalFunction:
         """Adjoin the logarithm of an element with roots, when no other logarithm is related."""
         for g in self.field.generators:
             if g.kind in ("log", "asinh") and self.is_algebraic(self.field.embed(g.argument)):
-                if g.argument is not None and self.field.embed(g.argument) == A:
+                if self.field.embed(g.argument) == A:
                     break
                 raise InputError(
                     f"log({A!r}) may depend on {g.name}: use one logarithm with roots inside"
@@ -228,32 +225,6 @@ class Tower:
         ):
             raise InputError(f"asinh({A!r}) beside a logarithm with roots inside is not supported")
         return self.adjoin(Generator(f"asinh({A!r})", "asinh", A, partner=names[0]))
-
-    def power(self, A: RationalFunction, exponent: Fraction) -> RationalFunction:
-        """Return A^exponent for a rational exponent, A > 0 where it is not an integer."""
-        return rational_power(self, self.field.embed(A), exponent)
-
-    def real_power(self, A: RationalFunction, exponent: RationalFunction) -> RationalFunction:
-        """Return A^exponent, A > 0, for an exponent in the parameters."""
-        return real_power(self, self.field.embed(A), self.field.embed(exponent))
-
-    def adjoin(self, generator: Generator) -> RationalFunction:
-        """Return the variable of a generator, adding it to the field where it is new."""
-        if generator.name not in self.field.positions:
-            self.field = FunctionField(self.field.weights, (*self.field.generators, generator))
-        return self.field.named(generator.name)
-
-    def is_algebraic(self, A: RationalFunction) -> bool:
-        """Tell whether an algebraic generator occurs."""
-        algebraic = {g.name for g in self.field.generators if g.kind in ("root", "sin")}
-        return bool(algebraic & set(A.variables()))
-
-    def is_positive(self, f: RationalFunction) -> bool:
-        """Tell whether a factor is known not to be negative."""
-        positive = self.positive | {
-            g.name for g in f.field.generators if g.kind in ("exp", "power")
-        }
-        return is_nonnegative(f, positive)
 
 
 def _units_of(field: FunctionField) -> dict[str, int]:
