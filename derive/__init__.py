@@ -25,10 +25,10 @@ from derive.verdict import Verdict
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation, derive
-    from derive.explicit.record import ExplicitCounterpart
+    from derive.explicit.counterpart import ExplicitCounterpart
     from derive.explicit.regularize import explicit_counterpart
+    from derive.inverse.design import InverseDesign
     from derive.inverse.parameterize import parameterize
-    from derive.inverse.record import InverseDesign
     from derive.model.parameterization import Parameterization
     from derive.regimes.find import Regimes, regimes
     from derive.regimes.initialization import Initialization
@@ -68,9 +68,9 @@ _LAZY = {
     "Ansatz": "derive.roads.ansatz",
     "Derivation": "derive.derivation",
     "derive": "derive.derivation",
-    "ExplicitCounterpart": "derive.explicit.record",
+    "ExplicitCounterpart": "derive.explicit.counterpart",
     "explicit_counterpart": "derive.explicit.regularize",
-    "InverseDesign": "derive.inverse.record",
+    "InverseDesign": "derive.inverse.design",
     "parameterize": "derive.inverse.parameterize",
     "Parameterization": "derive.model.parameterization",
     "Initialization": "derive.regimes.initialization",

@@ -22,7 +22,7 @@ class Printable:
     def to_latex(self, standalone: bool = False) -> str:
         """Return LaTeX: a snippet for a paper, or a document that compiles by itself."""
         snippet = renderer(type(self), "latex")(self)
-        return renderer(str, "document")(snippet) if standalone else snippet
+        return renderer(type(self), "document")(snippet) if standalone else snippet
 
     def to_json(self) -> str:
         """Return the versioned JSON record: exact numbers as text, no floats."""

@@ -11,9 +11,9 @@ from derive.derivation import Derivation, derive
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import Polynomial
+from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.critical.branch import root_at
-from derive.explicit.problem import Problem, Undecided
-from derive.explicit.series import ORDER, explicit_series, implicit_series, start_point
+from derive.explicit.path_series import ORDER, explicit_series, implicit_series, start_point
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 
@@ -22,7 +22,7 @@ STEPS = (Fraction(-5), Fraction(-1), Fraction(-1, 4), Fraction(1, 4), Fraction(1
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedValues:
     """Both at one beta: R in a ball that was certified, Q in double precision."""
 
     beta: tuple[Fraction, ...]
@@ -44,12 +44,12 @@ class Contrast:
     implicit: Derivation | None
     finding: Finding
     start: tuple[tuple[str, Fraction], ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ComparedValues, ...] = ()
 
 
 def contrast_with(
     p: Parameterization | None,
-    problem: Problem | None,
+    problem: ConstrainedProblem | None,
     factors: Sequence[Polynomial],
     enter: Callable[[str], None],
 ) -> Contrast:
@@ -139,9 +139,9 @@ def _rows(
     implicit: Derivation,
     g: RationalFunction,
     start: Mapping[str, Fraction],
-    problem: Problem,
+    problem: ConstrainedProblem,
     factors: Sequence[Polynomial],
-) -> Iterator[Row]:
+) -> Iterator[ComparedValues]:
     moving = implicit.blocks[0].lie.parameterization
     own = {name: start[name] for name in moving.start_field.names}
     try:
@@ -156,10 +156,10 @@ def _rows(
         try:
             value = root_at(problem, factors, [*beta, *symbols])[0]
             implied = unit * float(_bregman(potential, beta, origin))
-        except (Undecided, DeriveError):
+        except (Stopped, DeriveError):
             continue
         if value is not None and implied == implied:
-            yield Row(tuple(beta), value, implied)
+            yield ComparedValues(tuple(beta), value, implied)
 
 
 def _bregman(potential: Any, beta: Sequence[Fraction], origin: Sequence[Fraction]) -> Any:

@@ -11,15 +11,15 @@ from sympy import Symbol
 
 from derive.errors import InputError
 from derive.exact.field.polynomial import Polynomial, terms
+from derive.explicit.at_point import evaluate
+from derive.explicit.constrained import ConstrainedProblem, Stopped, pose, pose_cost
 from derive.explicit.contrast import contrast_with
 from derive.explicit.cost.composition import find_composition
 from derive.explicit.cost.duality import find_dual
+from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart, SquaredDistance
 from derive.explicit.critical.bounds import bounds_every_root, product_cost
 from derive.explicit.critical.branch import Branch, critical_factors, find_branches
-from derive.explicit.evaluate import evaluate
-from derive.explicit.limits import find_limits
-from derive.explicit.problem import Problem, Undecided, pose, pose_cost
-from derive.explicit.record import BlockCounterpart, ExplicitCounterpart, SquaredDistance
+from derive.explicit.scale_limits import scale_limits
 from derive.language import to_text
 from derive.language.tree import Name, Operation, Tree, names
 from derive.model.notation import Notation
@@ -83,7 +83,7 @@ def _block(p: Parameterization, group: tuple[int, ...], enter: Enter) -> BlockCo
     enter("elimination: representation cost")
     cost = representation_cost(block, betas)
     contrast = contrast_with(block, distance.problem, distance.factors, enter)
-    return BlockCounterpart(group, distance, cost, contrast, find_limits(block, contrast.implicit))
+    return BlockCounterpart(group, distance, cost, contrast, scale_limits(block, contrast.implicit))
 
 
 def _of_vector(model: VectorModel, enter: Enter) -> ExplicitCounterpart:
@@ -146,7 +146,7 @@ def _lengths(model: VectorModel) -> tuple[Parameterization, list[str]]:
     return Parameterization([output], (*scalars, *lengths), start, model.positive), vectors
 
 
-def least(build: Callable[[], Problem], betas: tuple[Symbol, ...]) -> SquaredDistance:
+def least(build: Callable[[], ConstrainedProblem], betas: tuple[Symbol, ...]) -> SquaredDistance:
     """Return the minimum, as far as the steps reach; the first that stops gives the reason."""
     problem = None
     factors: tuple[Polynomial, ...] = ()
@@ -159,7 +159,7 @@ def least(build: Callable[[], Problem], betas: tuple[Symbol, ...]) -> SquaredDis
         )
         factors = critical_factors(problem)
         branches, reason = _branches(problem, factors)
-    except Undecided as step:
+    except Stopped as step:
         finding = Finding(Verdict.UNDECIDED, str(step))
         return SquaredDistance(problem, variables, factors, (), finding)
     return SquaredDistance(problem, variables, factors, branches, Finding(Verdict.PROVED, reason))
@@ -174,7 +174,7 @@ def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> Squar
     """
     try:
         problem = pose_cost(p)
-    except Undecided as step:
+    except Stopped as step:
         return SquaredDistance(None, betas, (), (), Finding(Verdict.UNDECIDED, str(step)))
     bounded = None if problem.single else _bounded(problem, betas)
     if bounded is not None:
@@ -188,7 +188,7 @@ def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> Squar
     return (_bounded(problem, betas) if problem.single else None) or found
 
 
-def _bounded(problem: Problem, betas: tuple[Symbol, ...]) -> SquaredDistance | None:
+def _bounded(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> SquaredDistance | None:
     """Return R_F by a bound on |w|^2 that some w reaches, for every beta with some w."""
     polynomial = product_cost(problem)
     if polynomial is not None:
@@ -211,12 +211,14 @@ def _bounded(problem: Problem, betas: tuple[Symbol, ...]) -> SquaredDistance | N
     return SquaredDistance(problem, betas, closed.factors, (), finding, None, closed)
 
 
-def _branches(problem: Problem, factors: tuple[Polynomial, ...]) -> tuple[tuple[Branch, ...], str]:
+def _branches(
+    problem: ConstrainedProblem, factors: tuple[Polynomial, ...]
+) -> tuple[tuple[Branch, ...], str]:
     if problem.single:
         return find_branches(problem, factors), "the root is certified on every interval"
     if len(factors) == 1 and _is_power(factors[0]):
         return (), "one root r >= 0, for almost all beta with some w"
-    raise Undecided(
+    raise Stopped(
         "the root depends on several numbers: it is certified at single points, not everywhere"
     )
 

@@ -14,7 +14,7 @@ from sympy import Expr
 from derive.errors import LanguageError
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
-from derive.inverse.problem import Problem
+from derive.inverse.term import SeparableTerm
 from derive.language import from_sympy
 from derive.language.tree import Tree
 
@@ -22,7 +22,7 @@ PLACES = tuple(Fraction(x) for x in ("1", "1/2", "3/2", "1/4", "3", "-1", "1/16"
 
 
 def accepts(
-    problem: Problem,
+    term: SeparableTerm,
     curve: Expr,
     scale: Expr,
     assumed: Sequence[Expr],
@@ -33,7 +33,7 @@ def accepts(
     """Tell whether K Q''(F) = scale > 0 is proved along beta = curve(weight).
 
     Args:
-        problem: Q.
+        term: Q.
         curve: F on the leaf, in the weight and the parameters.
         scale: a positive function of the parameters.
         assumed: expressions in the parameters that are positive in the case at hand.
@@ -48,8 +48,8 @@ def accepts(
         K = None if kernel is None else from_sympy(kernel)
     except LanguageError:
         return False
-    trees = [problem.tree, F, c, *conditions] + ([] if K is None else [K])
-    for point in _points(problem, weight):
+    trees = [term.tree, F, c, *conditions] + ([] if K is None else [K])
+    for point in _points(term, weight):
         tower = Elementary(point, trees)
         try:
             if any(tower.sign(tower.read(x)) <= 0 for x in conditions):
@@ -60,7 +60,7 @@ def accepts(
             if high is not None and tower.sign(tower.read(high) - f) <= 0:
                 continue
             speed = tower.derivative(f)
-            composed = tower.derivative(tower.read(problem.tree, {problem.variable: f}))
+            composed = tower.derivative(tower.read(term.tree, {term.variable: f}))
             if tower.sign(speed) == 0 or tower.sign(factor) <= 0:
                 continue
             curvature = tower.derivative(composed / speed) / speed
@@ -75,13 +75,13 @@ def accepts(
     return False
 
 
-def vanishes(problem: Problem, tree: Tree, at: Tree, value: Tree | None = None) -> bool:
+def vanishes(term: SeparableTerm, tree: Tree, at: Tree, value: Tree | None = None) -> bool:
     """Tell whether *tree* in beta is proved to equal *value* (0) at beta = *at*."""
     trees = [tree, at] + ([] if value is None else [value])
-    for point in problem.parameter_points():
+    for point in term.parameter_points():
         tower = Elementary(point, trees)
         try:
-            found = tower.read(tree, {problem.variable: tower.read(at)})
+            found = tower.read(tree, {term.variable: tower.read(at)})
             if value is not None:
                 found -= tower.read(value)
             return tower.is_zero(found)
@@ -90,9 +90,9 @@ def vanishes(problem: Problem, tree: Tree, at: Tree, value: Tree | None = None) 
     return False
 
 
-def inside(problem: Problem, at: Tree, F: Tree, slope: Tree, start: Tree) -> bool:
+def inside(term: SeparableTerm, at: Tree, F: Tree, slope: Tree, start: Tree) -> bool:
     """Tell whether F(w_0) = beta_0 and F'(w_0) is not 0, exactly, for w_0 = *start*."""
-    for point in problem.parameter_points():
+    for point in term.parameter_points():
         tower = Elementary(point, [at, F, slope, start])
         try:
             w = {"w": tower.read(start)}
@@ -103,7 +103,7 @@ def inside(problem: Problem, at: Tree, F: Tree, slope: Tree, start: Tree) -> boo
     return False
 
 
-def _points(problem: Problem, weight: str) -> Iterator[dict[str, Fraction]]:
+def _points(term: SeparableTerm, weight: str) -> Iterator[dict[str, Fraction]]:
     for place in PLACES:
-        for values in problem.parameter_points():
+        for values in term.parameter_points():
             yield {weight: place, **values}

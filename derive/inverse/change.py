@@ -1,4 +1,4 @@
-"""Changes of coordinates v = G(u), u > 0, that bring a metric to one with a known chart."""
+"""Changes of coordinates v = G(u), u > 0, that bring a line element to a known one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import reduce
 import sympy
 from sympy import Expr, Max, Symbol
 
-from derive.inverse.chart import Chart, Metric
+from derive.inverse.line_element import Candidate, LineElement
 
 U = Symbol("u", positive=True)
 
@@ -18,25 +18,27 @@ U = Symbol("u", positive=True)
 class Change:
     """v = forth(u), u = back(v), increasing or decreasing in u > 0."""
 
-    metric: Metric
+    element: LineElement
     forth: Expr
     back: Expr
 
-    def charts(self, search: Callable[[Metric], Iterator[Chart]], depth: int) -> Iterator[Chart]:
-        """Yield the charts that *search* finds for the metric in u, carried back to v."""
+    def candidates(
+        self, search: Callable[[LineElement], Iterator[Candidate]], depth: int
+    ) -> Iterator[Candidate]:
+        """Yield the candidates that *search* finds for the line element in u, carried back to v."""
         u = Symbol(f"u{depth}", positive=True)
         forth = self.forth.subs(U, u)
-        for chart in search(self.metric.through(forth, u)):
-            low, high = (Max(end, 0) for end in chart.interval)
+        for candidate in search(self.element.through(forth, u)):
+            low, high = (Max(end, 0) for end in candidate.interval)
             if low == high:
                 continue
             ends = [sympy.limit(forth, u, end, "-" if end == high else "+") for end in (low, high)]
             if _falls(forth, u):
                 ends.reverse()
-            F = sympy.simplify(forth.subs(u, chart.F))
+            F = sympy.simplify(forth.subs(u, candidate.F))
             F = sympy.expand_log(sympy.powdenest(F, force=True), force=True)
-            inverse = chart.inverse.subs(u, self.back)
-            yield Chart(F, inverse, (ends[0], ends[1]), chart.scale, chart.assumed)
+            inverse = candidate.inverse.subs(u, self.back)
+            yield Candidate(F, inverse, (ends[0], ends[1]), candidate.scale, candidate.assumed)
 
 
 def _falls(forth: Expr, u: Symbol) -> bool:
@@ -44,16 +46,16 @@ def _falls(forth: Expr, u: Symbol) -> bool:
     return bool(sympy.re(sympy.N(slope.subs(dict.fromkeys(slope.free_symbols, 1)))) < 0)
 
 
-def changes(metric: Metric) -> Iterator[Change]:
+def changes(element: LineElement) -> Iterator[Change]:
     """Yield the changes that fit what q is made of."""
     for proposal in (_exponential, _root, _double_root, _power_of_v):
-        yield from proposal(metric)
+        yield from proposal(element)
 
 
-def _exponential(metric: Metric) -> Iterator[Change]:
+def _exponential(element: LineElement) -> Iterator[Change]:
     """Functions of e^(lambda v): u = e^(lambda v)."""
-    v = metric.v
-    rates = {sympy.diff(e.exp, v) for e in metric.q.atoms(sympy.exp) if e.has(v)}
+    v = element.v
+    rates = {sympy.diff(e.exp, v) for e in element.q.atoms(sympy.exp) if e.has(v)}
     if not rates or any(rate.has(v) for rate in rates):
         return
     first = min(rates, key=sympy.default_sort_key)
@@ -62,15 +64,15 @@ def _exponential(metric: Metric) -> Iterator[Change]:
         return
     rate = first * reduce(sympy.gcd, ratios)
     rate = -rate if rate.could_extract_minus_sign() else rate
-    yield Change(metric, sympy.log(U) / rate, sympy.exp(rate * v))
+    yield Change(element, sympy.log(U) / rate, sympy.exp(rate * v))
 
 
-def _root(metric: Metric) -> Iterator[Change]:
+def _root(element: LineElement) -> Iterator[Change]:
     """Functions of (s v + t)^(1/n): u = (s v + t)^(1/n)."""
-    v = metric.v
+    v = element.v
     roots = [
         p
-        for p in metric.q.atoms(sympy.Pow)
+        for p in element.q.atoms(sympy.Pow)
         if p.base.has(v) and isinstance(p.exp, sympy.Rational) and p.exp.q > 1
     ]
     for base in sorted({p.base for p in roots}, key=sympy.default_sort_key):
@@ -78,31 +80,31 @@ def _root(metric: Metric) -> Iterator[Change]:
         if not slope.has(v):
             n = sympy.ilcm(1, *(p.exp.q for p in roots if p.base == base))
             offset = sympy.expand(base - slope * v)
-            yield Change(metric, (U**n - offset) / slope, base ** sympy.Rational(1, n))
+            yield Change(element, (U**n - offset) / slope, base ** sympy.Rational(1, n))
 
 
-def _double_root(metric: Metric) -> Iterator[Change]:
+def _double_root(element: LineElement) -> Iterator[Change]:
     """dv^2/P with P of degree <= 4 and a double root b: v = b +- 1/u leaves a quadratic P."""
-    v = metric.v
-    P = sympy.cancel(1 / metric.q)
+    v = element.v
+    P = sympy.cancel(1 / element.q)
     if not P.is_polynomial(v) or not 2 < sympy.degree(P, v) <= 4:
         return
     for factor, multiplicity in sympy.factor_list(P, v)[1]:
         if multiplicity >= 2 and sympy.degree(factor, v) == 1:
             b = sympy.cancel(v - factor / sympy.LC(factor, v))
             for side in (1, -1):
-                yield Change(metric, b + side / U, side / (v - b))
+                yield Change(element, b + side / U, side / (v - b))
 
 
-def _power_of_v(metric: Metric) -> Iterator[Change]:
+def _power_of_v(element: LineElement) -> Iterator[Change]:
     """Where v^2 q depends on v^n only: v = +-u^(1/n)."""
-    v = metric.v
-    if not metric.q.is_rational_function(v):
+    v = element.v
+    if not element.q.is_rational_function(v):
         return
-    halves = sympy.fraction(sympy.cancel(v**2 * metric.q))
+    halves = sympy.fraction(sympy.cancel(v**2 * element.q))
     exponents = [m[0] for half in halves for m in sympy.Poly(half, v).monoms()]
     n = sympy.igcd(0, *exponents)
     if n < 2:
         return
     for side in (1, -1) if n % 2 == 0 else (1,):
-        yield Change(metric, side * U ** sympy.Rational(1, n), (side * v) ** n)
+        yield Change(element, side * U ** sympy.Rational(1, n), (side * v) ** n)

@@ -13,7 +13,7 @@ from derive.derivation import Derivation, derive
 from derive.errors import ConsistencyError, DeriveError
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
-from derive.inverse.problem import PLACES, Problem
+from derive.inverse.term import PLACES, SeparableTerm
 from derive.language import from_sympy
 from derive.language.tree import Name, Tree, names
 from derive.model.notation import Constant
@@ -37,7 +37,7 @@ class Forward:
 
 
 def run_forward(
-    problem: Problem,
+    term: SeparableTerm,
     output: Tree,
     weights: tuple[str, ...],
     start: Mapping[str, Tree],
@@ -47,7 +47,7 @@ def run_forward(
     """Derive Q from F and compare: Q_F''/Q'' is proved to be a positive constant in beta.
 
     Args:
-        problem: Q.
+        term: Q.
         output: F.
         weights: its weights.
         start: where they start.
@@ -67,14 +67,14 @@ def run_forward(
         raise ConsistencyError("the forward derivation refutes the design")
     if derivation.verdict is not Verdict.PROVED:
         return Forward(derivation, None, "the forward derivation is undecided")
-    if _proportional(problem, derivation, dict(values or {})):
+    if _proportional(term, derivation, dict(values or {})):
         statement = "Q_F''/Q'' is a positive constant, Q_F derived from F"
         identity = Identity(statement, "d/dbeta (Q_F''/Q'')", "0")
         return Forward(derivation, identity, "derived forward from F, and equal")
     return Forward(derivation, None, "the forward Q was not compared exactly")
 
 
-def _proportional(problem: Problem, derivation: Derivation, values: dict[str, Tree]) -> bool:
+def _proportional(term: SeparableTerm, derivation: Derivation, values: dict[str, Tree]) -> bool:
     """Tell whether Q_F'' is proved to be Q'' times a positive constant."""
     piece = derivation.potential.pieces[0]
     if piece.kind not in ("explicit", "parametric"):
@@ -86,19 +86,19 @@ def _proportional(problem: Problem, derivation: Derivation, values: dict[str, Tr
         beta, slope = (from_sympy(_written(x, piece.constants)) for x in (curve, piece.gradient[0]))
     except DeriveError:
         return False
-    trees = [problem.tree, beta, slope, *values.values()]
+    trees = [term.tree, beta, slope, *values.values()]
     # Renamed where a parameter of Q has the name of the curve's parameter.
-    along = free_start("z", set(problem.parameters))
+    along = free_start("z", set(term.parameters))
     symbols = [n for n in names((beta, slope)) if n != parameter.name]
     contradicted = False
-    for point in _points(problem, along.name, symbols):
+    for point in _points(term, along.name, symbols):
         tower = Elementary(point, trees)
         try:
             images = {name: tower.read(tree) for name, tree in values.items()}
             images[parameter.name] = tower.known[along.name]
             b = tower.read(beta, images)
             speed = tower.derivative(b)
-            composed = tower.derivative(tower.read(problem.tree, {problem.variable: b}))
+            composed = tower.derivative(tower.read(term.tree, {term.variable: b}))
             found = tower.derivative(tower.read(slope, images))
             asked = tower.derivative(composed / speed)
             # Q_F'' = (d slope/dz)/(d beta/dz), and likewise for Q: the speed cancels.
@@ -124,10 +124,10 @@ def _written(expression: Expr, constants: Sequence[Constant]) -> Expr:
     return plain.replace(sympy.Abs, lambda u: sympy.sqrt(u**2))
 
 
-def _points(problem: Problem, along: str, symbols: list[str]) -> Iterator[dict[str, Fraction]]:
+def _points(term: SeparableTerm, along: str, symbols: list[str]) -> Iterator[dict[str, Fraction]]:
     for place in PLACES:
         for start in PLACES[:4]:
-            for values in problem.parameter_points():
+            for values in term.parameter_points():
                 free = {name: start for name in symbols if name not in values}
                 yield {along: place, **values, **free}
 

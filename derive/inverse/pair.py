@@ -11,12 +11,12 @@ import sympy
 from sympy import Expr
 
 from derive.inverse.acceptance import accepts
-from derive.inverse.chart import Metric, conditions, range_conditions
+from derive.inverse.design import Coordinate
 from derive.inverse.forward import Forward, run_forward
-from derive.inverse.problem import Convexity, Problem
+from derive.inverse.line_element import LineElement, conditions, range_conditions
 from derive.inverse.quartic import completed, radius
-from derive.inverse.record import Coordinate
 from derive.inverse.start import starts
+from derive.inverse.term import Convexity, SeparableTerm
 from derive.language import from_sympy, to_sympy, to_text
 from derive.language.tree import Name, Tree, names
 from derive.verdict import Finding, Identity, Verdict
@@ -25,29 +25,29 @@ P, M = sympy.symbols("p m", positive=True)
 
 
 def find_pair(
-    problem: Problem, convexity: Convexity, q: Expr, suffix: str, target: Expr | None
+    term: SeparableTerm, convexity: Convexity, q: Expr, suffix: str, target: Expr | None
 ) -> Coordinate | None:
     """Return the pair, or None where 1/Q''^2 is no quadratic polynomial without real roots."""
-    v = problem.symbols()[problem.variable]
+    v = term.symbols()[term.variable]
     square = sympy.cancel(1 / q**2)
     if not square.is_polynomial(v) or sympy.degree(square, v) != 2:
         return None
-    metric = Metric(q, v, problem.positive)
-    a, b, d = completed(square, metric)
-    for sign, first in metric.signs(a):
-        for inner, second in metric.signs(d):
+    element = LineElement(q, v, term.positive)
+    a, b, d = completed(square, element)
+    for sign, first in element.signs(a):
+        for inner, second in element.signs(d):
             if sign <= 0 or inner <= 0:
                 continue
-            r, third = radius(d, metric)
+            r, third = radius(d, element)
             root = sympy.sqrt(a)
             s = sympy.Integer(1) if target is None else target * root / 4
             assumed = tuple(dict.fromkeys((*first, *second, *third)))
-            return _record(problem, convexity, q, b, s, r / (2 * s), 4 * s / root, assumed, suffix)
+            return _record(term, convexity, q, b, s, r / (2 * s), 4 * s / root, assumed, suffix)
     return None
 
 
 def _record(
-    problem: Problem,
+    term: SeparableTerm,
     convexity: Convexity,
     q: Expr,
     b: Expr,
@@ -57,7 +57,7 @@ def _record(
     assumed: tuple[Expr, ...],
     suffix: str,
 ) -> Coordinate | None:
-    taken = {*problem.parameters, problem.variable}
+    taken = {*term.parameters, term.variable}
     pair = next(
         (x + suffix, y + suffix)
         for x, y in ("pm", "uv", "xy", "gh")
@@ -69,14 +69,14 @@ def _record(
     here = {P: first, M: second}
     interval = convexity.interval or (-sympy.oo, sympy.oo)
     K = kernel.subs(here)
-    if not accepts(problem, curve.subs(here), scale, assumed, interval, pair[0], K):
+    if not accepts(term, curve.subs(here), scale, assumed, interval, pair[0], K):
         return None
     output = from_sympy((b + s * (P**2 - M**2)).subs(here))
-    beta_0, zero = next(starts(problem, convexity, iter((b,))), (None, False))
+    beta_0, zero = next(starts(term, convexity, iter((b,))), (None, False))
     alpha = sympy.powdenest(sympy.sqrt(gamma), force=True)
     start = None
     if beta_0 is not None:
-        x = (to_sympy(beta_0, problem.symbols()) - b) / s
+        x = (to_sympy(beta_0, term.symbols()) - b) / s
         p = alpha if x == 0 else sympy.sqrt((x + sympy.sqrt(x**2 + 4 * gamma**2)) / 2)
         start = (pair[0], from_sympy(p)), (pair[1], from_sympy(sympy.simplify(gamma / p)))
     statement = f"<grad F, grad F> Q''(F) = {scale} on {pair[0]}*{pair[1]} = {gamma}"
@@ -86,12 +86,12 @@ def _record(
     ]
     if zero and beta_0 is not None:
         evidence.append(Identity(f"Q'({to_text(beta_0)}) = 0", "Q'(beta_0)", "0"))
-    forward = _forward(problem, output, pair, from_sympy(alpha))
+    forward = _forward(term, output, pair, from_sympy(alpha))
     if forward.identity is not None:
         evidence.append(forward.identity)
     return Coordinate(
-        problem.tree,
-        problem.variable,
+        term.tree,
+        term.variable,
         q,
         Finding(Verdict.PROVED, "accepted by an exact identity", tuple(evidence)),
         None,
@@ -102,19 +102,17 @@ def _record(
         beta_0,
         zero,
         start,
-        (*conditions(problem.positive, assumed), *range_conditions(beta_0, interval)),
+        (*conditions(term.positive, assumed), *range_conditions(beta_0, interval)),
         forward.derivation,
         forward.reason,
         convexity.interval is not None,
     )
 
 
-def _forward(problem: Problem, output: Tree, pair: tuple[str, str], alpha: Tree) -> Forward:
+def _forward(term: SeparableTerm, output: Tree, pair: tuple[str, str], alpha: Tree) -> Forward:
     """Run forward from p = m = alpha, as a symbol where alpha is not rational."""
-    symbol = next(n for n in ("alpha", "a", "c", "r0") if n not in {*problem.parameters, *pair})
+    symbol = next(n for n in ("alpha", "a", "c", "r0") if n not in {*term.parameters, *pair})
     known = isinstance(alpha, Name)
     value: Tree = alpha if known else Name(symbol)
     start = dict.fromkeys(pair, value)
-    return run_forward(
-        problem, output, pair, start, {} if known else {symbol: alpha}, names((value,))
-    )
+    return run_forward(term, output, pair, start, {} if known else {symbol: alpha}, names((value,)))

@@ -16,13 +16,20 @@ from sympy import Expr
 
 from derive.errors import InputError
 from derive.inverse.acceptance import accepts
-from derive.inverse.chart import Chart, Metric, W, conditions, range_conditions, tidy
+from derive.inverse.candidates import candidates
+from derive.inverse.design import Coordinate, InverseDesign
 from derive.inverse.forward import Forward, free_start, run_forward
+from derive.inverse.line_element import (
+    Candidate,
+    LineElement,
+    W,
+    conditions,
+    range_conditions,
+    tidy,
+)
 from derive.inverse.pair import find_pair
-from derive.inverse.problem import Convexity, Problem, examine, recognise
-from derive.inverse.record import Coordinate, InverseDesign
-from derive.inverse.search import charts
 from derive.inverse.start import starts, weight_at, within
+from derive.inverse.term import Convexity, SeparableTerm, examine, recognise
 from derive.language import from_sympy, parse_expression, to_text
 from derive.language.tree import Tree, names
 from derive.verdict import Finding, Identity, Verdict
@@ -57,11 +64,11 @@ def parameterize(
     trees = [_tree(x) for x in (potentials if several else [potentials])]
     if not trees:
         raise InputError("no potential: give Q(beta), such as beta*log(beta) - beta")
-    problems = _problems(trees, variable, dict(start or {}), frozenset(positive))
+    terms = _terms(trees, variable, dict(start or {}), frozenset(positive))
     found: list[Coordinate] = []
     target: Expr | None = None
-    for i, problem in enumerate(problems, 1):
-        coordinate = _coordinate(problem, str(i) if len(problems) > 1 else "", target)
+    for i, term in enumerate(terms, 1):
+        coordinate = _coordinate(term, str(i) if len(terms) > 1 else "", target)
         found.append(coordinate)
         # One clock for all blocks: every later F is scaled to the constant of the first.
         target = coordinate.scale if target is None else target
@@ -74,9 +81,9 @@ def _tree(value: Any) -> Tree:
     return from_sympy(value) if isinstance(value, sympy.Basic) else value
 
 
-def _problems(
+def _terms(
     trees: list[Tree], variable: str | None, start: dict[str, Any], positive: frozenset[str]
-) -> list[Problem]:
+) -> list[SeparableTerm]:
     variables = [recognise(tree, variable) for tree in trees]
     used = set(names(tuple(trees)))
     for name in start:
@@ -86,7 +93,7 @@ def _problems(
         raise InputError(f"positive: {name} is no parameter of Q")
     if len(set(variables)) < len(variables):
         raise InputError("two terms use the same coordinate: call them beta1, beta2, ...")
-    problems = []
+    terms = []
     for tree, name in zip(trees, variables, strict=True):
         others = set(variables) - {name}
         mixed = sorted(others & set(names((tree,))))
@@ -97,126 +104,131 @@ def _problems(
         value = _tree(start[name]) if name in start else None
         if value is not None and set(names((value,))) & set(variables):
             raise InputError(f"start: the value of {name} uses a coordinate")
-        problem = Problem(tree, name, positive - {name}, value)
-        if "w" in problem.parameters:
+        term = SeparableTerm(tree, name, positive - {name}, value)
+        if "w" in term.parameters:
             raise InputError("w is the name of the weight: call the parameter something else")
-        problems.append(problem)
-    return problems
+        terms.append(term)
+    return terms
 
 
-def _coordinate(problem: Problem, suffix: str, target: Expr | None) -> Coordinate:
-    convexity = examine(problem)
+def _coordinate(term: SeparableTerm, suffix: str, target: Expr | None) -> Coordinate:
+    convexity = examine(term)
     if convexity is None:
         reason = "Q is not defined and smooth at any point that was tried"
-        if problem.start is not None:
-            raise InputError(f"start: Q is not defined and smooth around {problem.variable} there")
-        return _open(problem, None, reason)
-    refutation = _refuted(problem, convexity)
+        if term.start is not None:
+            raise InputError(f"start: Q is not defined and smooth around {term.variable} there")
+        return _open(term, None, reason)
+    refutation = _refuted(term, convexity)
     if refutation is not None:
         return refutation
-    symbols = problem.symbols()
+    symbols = term.symbols()
     q = tidy(convexity.second)
-    metric = Metric(q, symbols[problem.variable], problem.positive)
+    element = LineElement(q, symbols[term.variable], term.positive)
     best: Coordinate | None = None
-    for candidate in itertools.islice(charts(metric), CANDIDATES):
-        chart = _within(_rescaled(candidate, target), convexity)
-        if problem.start is not None and not within(problem, chart, problem.start):
+    for candidate in itertools.islice(candidates(element), CANDIDATES):
+        candidate = _within(_rescaled(candidate, target), convexity)
+        if term.start is not None and not within(term, candidate, term.start):
             continue
-        if not accepts(problem, chart.F, chart.scale, chart.assumed, chart.interval):
+        if not accepts(term, candidate.F, candidate.scale, candidate.assumed, candidate.interval):
             continue
-        designed = _single(problem, convexity, chart, f"w{suffix}")
+        designed = _single(term, convexity, candidate, f"w{suffix}")
         if designed.beta_0 is not None and designed.start is not None:
             return designed
         best = best or designed
-    return best or find_pair(problem, convexity, q, suffix, target) or _open(problem, q, "")
+    return best or find_pair(term, convexity, q, suffix, target) or _open(term, q, "")
 
 
-def _rescaled(chart: Chart, target: Expr | None) -> Chart:
-    """Return the chart in the weight in which F'^2 Q'' is *target*."""
-    if target is None or target == chart.scale:
-        return chart
-    factor = sympy.sqrt(tidy(target / chart.scale))
-    F = chart.F.subs(W, factor * W)
-    return replace(chart, F=F, inverse=chart.inverse / factor, scale=target)
+def _rescaled(candidate: Candidate, target: Expr | None) -> Candidate:
+    """Return the candidate in the weight in which F'^2 Q'' is *target*."""
+    if target is None or target == candidate.scale:
+        return candidate
+    factor = sympy.sqrt(tidy(target / candidate.scale))
+    F = candidate.F.subs(W, factor * W)
+    return replace(candidate, F=F, inverse=candidate.inverse / factor, scale=target)
 
 
-def _within(chart: Chart, convexity: Convexity) -> Chart:
-    """Return the chart on the interval in which Q is smooth."""
+def _within(candidate: Candidate, convexity: Convexity) -> Candidate:
+    """Return the candidate on the interval in which Q is smooth."""
     if convexity.interval is None:
-        return chart
-    (low, high), (left, right) = chart.interval, convexity.interval
-    return replace(chart, interval=(sympy.Max(low, left), sympy.Min(high, right)))
+        return candidate
+    (low, high), (left, right) = candidate.interval, convexity.interval
+    return replace(candidate, interval=(sympy.Max(low, left), sympy.Min(high, right)))
 
 
-def _refuted(problem: Problem, convexity: Convexity) -> Coordinate | None:
+def _refuted(term: SeparableTerm, convexity: Convexity) -> Coordinate | None:
     """Return the refusal of a Q that is proved not to be strictly convex."""
     if convexity.sign > 0:
         return None
     second = convexity.second
-    here = convexity.point[problem.variable]
-    exact = problem.start is not None and to_text(problem.start) == str(here)
+    here = convexity.point[term.variable]
+    exact = term.start is not None and to_text(term.start) == str(here)
     if convexity.everywhere:
         reason = f"Q is not strictly convex near any point: Q'' = {second}"
-    elif exact and not problem.parameters:
-        reason = f"Q is not strictly convex near {problem.variable} = {here}: Q'' = {second}"
+    elif exact and not term.parameters:
+        reason = f"Q is not strictly convex near {term.variable} = {here}: Q'' = {second}"
         if convexity.sign == 0:
-            reason = f"Q'' = {second} is 0 at {problem.variable} = {here}, and 1/K is positive"
+            reason = f"Q'' = {second} is 0 at {term.variable} = {here}, and 1/K is positive"
     else:
-        return _open(problem, second, "no point with Q'' > 0 was found")
+        return _open(term, second, "no point with Q'' > 0 was found")
     finding = Finding(Verdict.REFUTED, reason)
-    return Coordinate(problem.tree, problem.variable, second, finding)
+    return Coordinate(term.tree, term.variable, second, finding)
 
 
-def _open(problem: Problem, q: Expr | None, reason: str) -> Coordinate:
+def _open(term: SeparableTerm, q: Expr | None, reason: str) -> Coordinate:
     """Return the implicit answer: F is the inverse of the integral of sqrt(Q'')."""
     integral = None
     if q is not None and not reason:
-        v = problem.symbols()[problem.variable]
+        v = term.symbols()[term.variable]
         integral = sympy.Integral(sympy.sqrt(q), v)
         reason = "no closed form was found: F is the inverse of the integral w(beta)"
     finding = Finding(Verdict.UNDECIDED, reason)
-    return Coordinate(problem.tree, problem.variable, q, finding, w_of_beta=integral)
+    return Coordinate(term.tree, term.variable, q, finding, w_of_beta=integral)
 
 
-def _single(problem: Problem, convexity: Convexity, chart: Chart, weight: str) -> Coordinate:
+def _single(
+    term: SeparableTerm, convexity: Convexity, candidate: Candidate, weight: str
+) -> Coordinate:
     """Return the record of one weight, with its start and the forward run."""
-    natural = (chart.F.subs(W, value) for value in (0, 1))
+    natural = (candidate.F.subs(W, value) for value in (0, 1))
     beta_0 = start = None
     zero = False
-    for value, at_minimum in starts(problem, convexity, natural):
-        if problem.start is None and not within(problem, chart, value):
+    for value, at_minimum in starts(term, convexity, natural):
+        if term.start is None and not within(term, candidate, value):
             continue
-        found = weight_at(problem, chart, value)
+        found = weight_at(term, candidate, value)
         if beta_0 is None or (found is not None and start is None):
             beta_0, zero, start = value, at_minimum, found
-    F = from_sympy(chart.F.subs(W, sympy.Symbol(weight, positive=True)))
-    statement = f"F'({weight})**2 Q''(F({weight})) = {chart.scale}"
-    evidence = [Identity(statement, f"F'({weight})**2 Q''(F({weight}))", str(chart.scale))]
+    F = from_sympy(candidate.F.subs(W, sympy.Symbol(weight, positive=True)))
+    statement = f"F'({weight})**2 Q''(F({weight})) = {candidate.scale}"
+    evidence = [Identity(statement, f"F'({weight})**2 Q''(F({weight}))", str(candidate.scale))]
     if zero and beta_0 is not None:
         evidence.append(Identity(f"Q'({to_text(beta_0)}) = 0", "Q'(beta_0)", "0"))
-    free = free_start(weight, set(problem.parameters) | {problem.variable})
+    free = free_start(weight, set(term.parameters) | {term.variable})
     # The exact start first; one that the derivation does not read gives way to a symbol.
     forward = Forward(None, None, "")
-    declared = () if start is None else tuple(sorted(problem.positive & set(names((start,)))))
+    declared = () if start is None else tuple(sorted(term.positive & set(names((start,)))))
     for first, positive in ((start, declared), (free, (weight,))):
         if first is not None and forward.derivation is None:
-            forward = run_forward(problem, F, (weight,), {weight: first}, positive=positive)
+            forward = run_forward(term, F, (weight,), {weight: first}, positive=positive)
     if forward.identity is not None:
         evidence.append(forward.identity)
     return Coordinate(
-        problem.tree,
-        problem.variable,
+        term.tree,
+        term.variable,
         tidy(convexity.second),
         Finding(Verdict.PROVED, "accepted by an exact identity", tuple(evidence)),
-        chart.inverse,
+        candidate.inverse,
         (weight,),
         F,
-        chart.interval,
-        chart.scale,
+        candidate.interval,
+        candidate.scale,
         beta_0,
         zero,
         None if start is None else ((weight, start),),
-        (*conditions(problem.positive, chart.assumed), *range_conditions(beta_0, chart.interval)),
+        (
+            *conditions(term.positive, candidate.assumed),
+            *range_conditions(beta_0, candidate.interval),
+        ),
         forward.derivation,
         forward.reason,
         convexity.interval is not None,

@@ -15,6 +15,9 @@ RENDERERS: dict[str, dict[str, str]] = {
     "Regimes": _forms(text="regimes", latex="regimes", json="regimes"),
     "RandomWidth": _forms(text="width", latex="width", json="width"),
     "ExplicitCounterpart": _forms(text="explicit", latex="explicit_latex", json="explicit_json"),
-    "InverseDesign": _forms(text="inverse", latex="inverse", json="inverse"),
-    "str": {"document": "formula:document"},
+    "InverseDesign": {
+        **_forms(text="inverse", latex="inverse", json="inverse"),
+        "document": "inverse:document",
+    },
+    "Printable": {"document": "formula:document"},
 }

@@ -11,14 +11,14 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.explicit.contrast import Contrast
-from derive.explicit.critical.branch import Branch
-from derive.explicit.record import (
+from derive.explicit.counterpart import (
     LENGTH,
     BlockCounterpart,
     Evaluated,
     ExplicitCounterpart,
     SquaredDistance,
 )
+from derive.explicit.critical.branch import Branch
 from derive.language import to_text
 from derive.render.plain import piece_lines, plain
 from derive.render.text import homogeneity, title, wrap
@@ -122,18 +122,18 @@ def _minimum(minimum: SquaredDistance, name: str) -> Iterator[str]:
         b_of = f"{minimum.variables[0]}/{alpha}**{power}"
         yield f"  {name} = {alpha}**2*r(b), b = {b_of}, {alpha} != 0"
         left = "r"
-    open_forms = not minimum.forms or any(
+    open_forms = not minimum.closed_forms or any(
         form is None and (branch is None or branch.factor is not None)
-        for branch, form in zip_longest(minimum.branches, minimum.forms)
+        for branch, form in zip_longest(minimum.branches, minimum.closed_forms)
     )
     numbered = len(minimum.equations) > 1
-    if not minimum.branches and minimum.forms and minimum.forms[0] is not None:
-        yield f"  {left} = {plain(minimum.forms[0])}"
+    if not minimum.branches and minimum.closed_forms and minimum.closed_forms[0] is not None:
+        yield f"  {left} = {plain(minimum.closed_forms[0])}"
     for identity in minimum.finding.evidence:
         yield f"  checked: {identity.statement}"
         if len(identity.left + identity.right) <= LONG:
             yield f"    {identity.left} = {identity.right}"
-    for branch, form in zip(minimum.branches, minimum.forms, strict=False):
+    for branch, form in zip(minimum.branches, minimum.closed_forms, strict=False):
         yield f"  {_branch(minimum, branch, form, left, numbered)}"
     if minimum.branches:
         samples = ", ".join(str(x) for branch in minimum.branches for x in branch.samples)

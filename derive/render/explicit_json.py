@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from derive.explicit.contrast import Contrast
+from derive.explicit.counterpart import Evaluated, ExplicitCounterpart, SquaredDistance
 from derive.explicit.critical.branch import Branch
-from derive.explicit.limits import Limit
-from derive.explicit.record import Evaluated, ExplicitCounterpart, SquaredDistance
+from derive.explicit.scale_limits import ScaleLimit
 from derive.language import to_text
 from derive.render.explicit import decimal
 from derive.render.json import finding_record
@@ -49,7 +49,7 @@ def render_json(found: ExplicitCounterpart) -> str:
 
 
 def _minimum(minimum: SquaredDistance) -> dict[str, Any]:
-    forms = minimum.forms
+    forms = minimum.closed_forms
     return {
         "variables": [str(s) for s in minimum.variables],
         "scale": None if minimum.scale is None else str(minimum.scale),
@@ -96,7 +96,7 @@ def _contrast(contrast: Contrast) -> dict[str, Any]:
     }
 
 
-def _limit(limit: Limit) -> dict[str, Any]:
+def _limit(limit: ScaleLimit) -> dict[str, Any]:
     return {
         "of": limit.of,
         "when": limit.when,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from sympy import Expr, Poly, Symbol
 
 from derive.explicit.contrast import Contrast
+from derive.explicit.counterpart import LENGTH, ExplicitCounterpart, SquaredDistance
 from derive.explicit.critical.branch import Branch
-from derive.explicit.limits import Limit
-from derive.explicit.record import LENGTH, ExplicitCounterpart, SquaredDistance
+from derive.explicit.scale_limits import ScaleLimit
 from derive.language import parse_expression, to_sympy
 from derive.render.explicit import decimal
 from derive.render.formula import LONG, display, latex, latex_name, visible
@@ -60,13 +60,13 @@ def _minimum(minimum: SquaredDistance, name: str, definition: str) -> Iterator[s
         yield rf"${name} = {alpha}^2\, r(b)$ with $b = {beta}/{alpha}^{{{power}}}$, where"
     rows: list[tuple[str, str]] = []
     numbered = len(minimum.equations) > 1
-    for branch, form in zip(minimum.branches, minimum.forms, strict=False):
+    for branch, form in zip(minimum.branches, minimum.closed_forms, strict=False):
         rows.append((left, _branch(minimum, branch, form, numbered)))
-    if not minimum.branches and minimum.forms and minimum.forms[0] is not None:
-        rows.append((left, latex(minimum.forms[0])))
+    if not minimum.branches and minimum.closed_forms and minimum.closed_forms[0] is not None:
+        rows.append((left, latex(minimum.closed_forms[0])))
     open_forms = not rows or any(
         form is None and branch.factor is not None
-        for branch, form in zip(minimum.branches, minimum.forms, strict=False)
+        for branch, form in zip(minimum.branches, minimum.closed_forms, strict=False)
     )
     if open_forms:
         if minimum.verdict is Verdict.PROVED and not minimum.branches:
@@ -140,7 +140,7 @@ def _contrast(contrast: Contrast) -> Iterator[str]:
         yield r"\end{tabular}\end{center}"
 
 
-def _limits(limits: tuple[Limit, ...]) -> Iterator[str]:
+def _limits(limits: tuple[ScaleLimit, ...]) -> Iterator[str]:
     proved = [limit for limit in limits if limit.finding.verdict is Verdict.PROVED]
     if not proved:
         return

@@ -8,7 +8,7 @@ from typing import Any
 
 from sympy import Expr, Integral
 
-from derive.inverse.record import Coordinate, InverseDesign
+from derive.inverse.design import Coordinate, InverseDesign
 from derive.language import to_sympy, to_text
 from derive.render.formula import latex, latex_name
 from derive.render.plain import plain
@@ -113,6 +113,12 @@ def render_latex(design: InverseDesign) -> str:
         if c.output is None:
             lines.append("No closed form was proved." if c.w_of_beta else "There is none.")
     return "\n".join(lines)
+
+
+def document(body: str) -> str:
+    """Return a document around a snippet, which fits the page as it is."""
+    head = "\\documentclass{article}\n\\usepackage{amsmath,amssymb}\n\\begin{document}\n"
+    return head + body + "\n\\end{document}"
 
 
 def render_json(design: InverseDesign) -> str:

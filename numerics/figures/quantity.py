@@ -12,9 +12,9 @@ import sympy
 
 from derive.derivation import Derivation, derive
 from derive.errors import InputError, NumericalError
-from derive.explicit.record import ExplicitCounterpart
+from derive.explicit.counterpart import ExplicitCounterpart
+from derive.explicit.double_precision import distance_function
 from derive.explicit.regularize import explicit_counterpart
-from derive.explicit.values import along_branches
 from derive.language import parse_assignments, parse_expression, parse_names, to_sympy
 from derive.model.parameterization import Parameterization
 from derive.regimes.find import regimes
@@ -111,7 +111,7 @@ def _explicit(model: Model, series: Series, values: Mapping[str, str]) -> Functi
     for block in blocks:
         if len(block.outputs) != 1:
             raise NumericalError("R is drawn for outputs that share no weights")
-        parts.append((block.outputs[0], along_branches(block.distance, start)))
+        parts.append((block.outputs[0], distance_function(block.distance, start)))
 
     def total(beta: Array) -> Array:
         return np.asarray(sum(_pointwise(value, beta[..., i]) for i, value in parts))

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from derive import Parameterization, Verdict, derive, explicit_counterpart
-from derive.explicit.limits import find_limits
+from derive.explicit.scale_limits import scale_limits
 
 TIED = {"p": "alpha", "m": "alpha"}
 
@@ -117,4 +117,4 @@ def test_limits_in_numbers(depth):
 
 def test_no_limit_of_Q_is_claimed_without_Q():
     p = Parameterization.parse(["p**2 - m**2"], start=TIED)
-    assert all(limit.of == "R" for limit in find_limits(p, None))
+    assert all(limit.of == "R" for limit in scale_limits(p, None))

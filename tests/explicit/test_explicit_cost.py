@@ -12,11 +12,11 @@ import sympy
 
 from derive import Parameterization, VectorModel, Verdict, explicit_counterpart
 from derive.errors import NumericalError
+from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.composition import find_composition
+from derive.explicit.counterpart import SquaredDistance
 from derive.explicit.critical.bounds import bounds_every_root, product_cost
 from derive.explicit.critical.branch import critical_factors
-from derive.explicit.problem import pose_cost
-from derive.explicit.record import SquaredDistance
 from derive.explicit.regularize import representation_cost
 from derive.model.notation import Notation
 from tests.explicit.witness import numeric_minimum
@@ -43,7 +43,7 @@ def agrees_with_scipy(outputs: list[str], cost: SquaredDistance) -> None:
         witness = numeric_minimum(outputs, p.weights, [0] * p.p, [float(x) for x in at])
         assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-6)
         assert float(value.ball.rad()) < 1e-14
-        (form,) = cost.forms
+        (form,) = cost.closed_forms
         known = {s: sympy.Rational(str(x)) for s, x in zip(cost.variables, at, strict=True)}
         assert float(form.subs(known)) == pytest.approx(float(value.ball.mid()), rel=1e-12)
 
@@ -65,7 +65,7 @@ def test_products_by_the_inequality_of_the_means(outputs, expected):
     assert cost.verdict is Verdict.PROVED
     agrees_with_scipy(outputs, cost)
     if expected is not None:
-        ratio = (cost.forms[0] / expected).subs({beta: 3, b1: 3, b2: 5, b3: 7})
+        ratio = (cost.closed_forms[0] / expected).subs({beta: 3, b1: 3, b2: 5, b3: 7})
         assert abs(sympy.N(ratio, 30) - 1) < 1e-25
 
 
@@ -124,7 +124,7 @@ def test_convolutions_sum_the_discrete_fourier_transform(n):
             for j in range(n)
         ]
         total = sum(abs(complex(sympy.N(line))) for line in lines)
-        found = cost.forms[0].subs(dict(zip(cost.variables, x, strict=True)))
+        found = cost.closed_forms[0].subs(dict(zip(cost.variables, x, strict=True)))
         assert float(found) == pytest.approx(2 * total / n)
         if CONVOLUTIONS[n] is not None:
             known = dict(zip((b1, b2, b3, b4), x, strict=False))
@@ -212,7 +212,7 @@ def test_the_cost_vanishes_at_zero_and_a_vector_may_have_any_dimension():
     (block,) = explicit_counterpart(VectorModel.parse("a**2*u", ["u"])).blocks
     s = block.cost.argument
     assert block.cost.verdict is Verdict.PROVED
-    assert sympy.expand(block.cost.forms[0] ** 3 - sympy.Rational(27, 4) * s**2) == 0
+    assert sympy.expand(block.cost.closed_forms[0] ** 3 - sympy.Rational(27, 4) * s**2) == 0
 
 
 def test_what_is_not_reached_is_said():

@@ -8,10 +8,10 @@ import sympy
 from flint import fmpq, fmpq_mat
 
 from derive import Parameterization, Verdict
+from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.commuting import Subspace, find_subspaces, full_supports, vertices
 from derive.explicit.cost.duality import find_dual, has_no_gap
-from derive.explicit.cost.forms import copies, quadratic_forms
-from derive.explicit.problem import pose_cost
+from derive.explicit.cost.quadratic_forms import copies, quadratic_forms
 from derive.explicit.regularize import representation_cost
 from derive.model.notation import Notation
 from tests.explicit.witness import numeric_minimum
@@ -54,7 +54,7 @@ def test_twice_the_nuclear_norm_is_the_cost_of_a_product_of_matrices(inner):
     outputs = product(2, 2, inner)
     cost = cost_of(outputs)
     assert cost.verdict is Verdict.PROVED
-    assert str(cost.forms[0]) == NUCLEAR
+    assert str(cost.closed_forms[0]) == NUCLEAR
     rng = Random(inner)
     p = Parameterization.parse(outputs)
     for k in range(3):

@@ -8,7 +8,7 @@ import sympy
 
 from derive import Parameterization, VectorModel, Verdict, explicit_counterpart
 from derive.errors import InputError, NumericalError
-from derive.explicit.problem import pose, pose_cost
+from derive.explicit.constrained import pose, pose_cost
 from derive.explicit.regularize import least
 from derive.model.notation import Notation
 from tests.explicit.witness import numeric_minimum
@@ -56,7 +56,7 @@ def test_representation_costs_in_closed_form(outputs, form):
     assert cost.verdict is Verdict.PROVED
     beta = cost.argument
     expected = sympy.sympify(form, {"beta": beta})
-    for branch, found in zip(cost.branches, cost.forms, strict=True):
+    for branch, found in zip(cost.branches, cost.closed_forms, strict=True):
         for sample in branch.samples:
             at = {beta: sympy.Rational(str(sample))}
             assert abs(sympy.N((found - expected).subs(at), 30)) < 1e-25
@@ -73,7 +73,7 @@ def test_costs_of_several_outputs():
     ):
         _, cost = minimum(pose_cost, outputs)
         assert cost.verdict is Verdict.PROVED
-        assert sympy.expand(cost.forms[0] ** 2 - expected**2) == 0
+        assert sympy.expand(cost.closed_forms[0] ** 2 - expected**2) == 0
 
 
 def test_a_vector_of_any_dimension():
@@ -81,7 +81,7 @@ def test_a_vector_of_any_dimension():
     (block,) = explicit_counterpart(model).blocks
     assert block.distance.verdict is block.cost.verdict is Verdict.PROVED
     s = block.cost.argument
-    assert block.cost.forms[0].subs(s, 8) == 12
+    assert block.cost.closed_forms[0].subs(s, 8) == 12
     value = block.distance.at({"s": Fraction(3), "alpha": Fraction(1)})
     weights = ["a", "b", "u1", "u2"]
     witness = numeric_minimum(["a*b*u1", "a*b*u2"], weights, [1, 1, 0, 0], [1.8, 2.4])
@@ -171,7 +171,7 @@ def _agrees_with_branch(found, p, point, value):
     names = [str(s) for s in found.variables]
     scale = point[names[-1]] if found.scale is not None else Fraction(1)
     b = point[names[0]] / scale ** (p.degree or 1 if found.scale is not None else 1)
-    for branch, form in zip(found.branches, found.forms, strict=False):
+    for branch, form in zip(found.branches, found.closed_forms, strict=False):
         low = branch.low is None or float(branch.low) < b
         high = branch.high is None or b < float(branch.high)
         if low and high:

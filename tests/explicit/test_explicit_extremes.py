@@ -10,12 +10,12 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 
 from derive import Parameterization, Verdict
 from derive.errors import NumericalError
-from derive.explicit.cost.algebraic import root_name
+from derive.explicit.constrained import pose_cost
+from derive.explicit.cost.algebraic_numbers import root_name
 from derive.explicit.cost.eigenvalues import find_extreme
-from derive.explicit.cost.forms import aligned, quadratic_forms
 from derive.explicit.cost.nuclear import find_nuclear
-from derive.explicit.critical.separation import is_out_of_reach
-from derive.explicit.problem import pose_cost
+from derive.explicit.cost.quadratic_forms import aligned, quadratic_forms
+from derive.explicit.critical.hyperplane import is_out_of_reach
 from derive.explicit.regularize import explicit_counterpart
 from tests.explicit.test_explicit_duality import cost_of, gram, product
 from tests.explicit.witness import numeric_minimum
@@ -100,7 +100,7 @@ def test_twice_the_nuclear_norm_for_other_sizes(outputs):
     assert cost.verdict is (Verdict.UNDECIDED if large else Verdict.PROVED)
     if large:
         assert "duality" in cost.finding.reason
-    assert (cost.forms[0] is None) == (part.rows > 2)
+    assert (cost.closed_forms[0] is None) == (part.rows > 2)
     rng = Random(len(outputs))
     for rank in (part.rows, 1):
         U = [[Fraction(rng.randrange(-9, 10), 2) for _ in range(rank)] for _ in range(part.rows)]
@@ -114,8 +114,8 @@ def test_twice_the_nuclear_norm_for_other_sizes(outputs):
         exact = 2 * np.linalg.svd(np.array(B, float), compute_uv=False).sum()
         ball = cost.at(point).ball
         assert float(ball.mid()) == pytest.approx(exact, rel=1e-12)
-        if cost.forms[0] is not None:
-            assert float(cost.forms[0].subs(numbers)) == pytest.approx(exact, rel=1e-9)
+        if cost.closed_forms[0] is not None:
+            assert float(cost.closed_forms[0].subs(numbers)) == pytest.approx(exact, rel=1e-9)
         if cost.equations and rank > 1:
             lines = [sympy.Poly(e.subs(numbers)).nroots(n=30) for e in cost.equations]
             greatest = max(float(sympy.re(r)) for line in lines for r in line)

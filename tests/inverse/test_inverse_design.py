@@ -9,8 +9,8 @@ import sympy
 
 from derive import InputError, Parameterization, Verdict, derive, parameterize
 from derive.inverse.acceptance import accepts
-from derive.inverse.chart import W
-from derive.inverse.problem import Problem
+from derive.inverse.line_element import W
+from derive.inverse.term import SeparableTerm
 from derive.language import parse_expression, to_sympy
 
 FOUND = [
@@ -164,18 +164,18 @@ def test_the_forward_derivation_finds_the_same_q(Q):
 )
 def test_a_wrong_f_is_rejected(Q, wrong):
     F = to_sympy(parse_expression(wrong)).subs(sympy.Symbol("w"), W)
-    problem = Problem(parse_expression(Q), "beta")
+    term = SeparableTerm(parse_expression(Q), "beta")
     whole = (-sympy.oo, sympy.oo)
     for scale in (1, 2, 4, sympy.Rational(16, 9)):
-        assert not accepts(problem, F, sympy.Integer(1) * scale, (), whole)
+        assert not accepts(term, F, sympy.Integer(1) * scale, (), whole)
 
 
 def test_a_wrong_constant_is_rejected_and_the_right_one_is_not():
-    problem = Problem(parse_expression("beta*log(beta)"), "beta")
+    term = SeparableTerm(parse_expression("beta*log(beta)"), "beta")
     half = (sympy.Integer(0), sympy.oo)
-    assert accepts(problem, W**2, sympy.Integer(4), (), half)
-    assert not accepts(problem, W**2, sympy.Integer(5), (), half)
-    assert not accepts(problem, W**2, sympy.Integer(-4), (), half)
+    assert accepts(term, W**2, sympy.Integer(4), (), half)
+    assert not accepts(term, W**2, sympy.Integer(5), (), half)
+    assert not accepts(term, W**2, sympy.Integer(-4), (), half)
 
 
 @pytest.mark.parametrize("broken", ["scale", "F"])
@@ -184,14 +184,14 @@ def test_a_broken_search_proves_nothing(monkeypatch, broken):
 
     from derive.inverse import parameterize as module
 
-    honest = module.charts
+    honest = module.candidates
 
-    def lying(metric):
-        for chart in honest(metric):
-            other = chart.scale + 1 if broken == "scale" else chart.F + W**7
-            yield replace(chart, **{broken: other})
+    def lying(element):
+        for candidate in honest(element):
+            other = candidate.scale + 1 if broken == "scale" else candidate.F + W**7
+            yield replace(candidate, **{broken: other})
 
-    monkeypatch.setattr(module, "charts", lying)
+    monkeypatch.setattr(module, "candidates", lying)
     assert parameterize("beta*log(beta) - beta").verdict is Verdict.UNDECIDED
 
 
@@ -292,11 +292,11 @@ def test_the_forward_run_catches_another_q():
     from derive.errors import ConsistencyError
     from derive.inverse.forward import run_forward
 
-    problem = Problem(parse_expression("beta*log(beta)"), "beta")
+    term = SeparableTerm(parse_expression("beta*log(beta)"), "beta")
     for wrong in ("w**3", "w", "w**2 + w", "1/w", "w**3 + 1"):
         with pytest.raises(ConsistencyError):
-            run_forward(problem, parse_expression(wrong), ("w",), {}, positive=("w",))
-    right = run_forward(problem, parse_expression("7*w**2"), ("w",), {}, positive=("w",))
+            run_forward(term, parse_expression(wrong), ("w",), {}, positive=("w",))
+    right = run_forward(term, parse_expression("7*w**2"), ("w",), {}, positive=("w",))
     assert right.identity is not None
 
 

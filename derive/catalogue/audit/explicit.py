@@ -18,10 +18,10 @@ from derive.catalogue.audit.ratio import BALLS, Different, Elements, Undefined, 
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
 from derive.exact.towers.elementary_germ import Elementary
-from derive.explicit.limits import find_limits
-from derive.explicit.problem import pose, pose_cost
-from derive.explicit.record import LENGTH, SquaredDistance
+from derive.explicit.constrained import pose, pose_cost
+from derive.explicit.counterpart import LENGTH, SquaredDistance
 from derive.explicit.regularize import least
+from derive.explicit.scale_limits import scale_limits
 from derive.language import to_sympy
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
@@ -103,7 +103,7 @@ def check_limit_of_explicit(subject: Subject, printed: Printed) -> Answer:
     """Compare what R_alpha tends to as the start goes to 0: the representation cost."""
     if isinstance(subject.derivation, RadialDerivation):
         return unchecked("the limit of R_alpha is compared for given dimensions only")
-    limits = find_limits(subject.p, None)
+    limits = scale_limits(subject.p, None)
     if not subject.p.parameters and not any(limit.of == "R" for limit in limits):
         return unchecked("the start does not tend to 0")
     found = check_cost(subject, printed)
@@ -131,9 +131,9 @@ def _is_odd(p: Parameterization) -> bool:
 
 def _positive_form(cost: SquaredDistance) -> Expr | None:
     """Return the closed form for large positive beta: on the last interval, or everywhere."""
-    if cost.verdict is not Verdict.PROVED or not cost.forms:
+    if cost.verdict is not Verdict.PROVED or not cost.closed_forms:
         return None
-    return cost.forms[-1]
+    return cost.closed_forms[-1]
 
 
 def _places(names: Sequence[str]) -> list[dict[str, Fraction]]:

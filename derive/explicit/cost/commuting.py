@@ -17,8 +17,8 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.exact.linear.matrix import determinant
-from derive.explicit.cost.matrices import identity, nullspace, trace
-from derive.explicit.cost.norms import Form
+from derive.explicit.cost.closed_cost import QuadraticForm
+from derive.explicit.cost.rational_matrices import identity, nullspace, trace
 
 MAXIMAL_SIZE = 6
 """Of the matrices M(l) whose determinant is factored."""
@@ -198,7 +198,7 @@ def vertices(supports: Sequence[Sequence[int]], size: int) -> list[tuple[Fractio
     )
 
 
-def dual_norm(part: Subspace) -> Form:
+def dual_norm(part: Subspace) -> QuadraticForm:
     """Return q with q(beta) = max {<l, beta>^2: l in L_a, s_a(l) = 1}."""
     Q = part.basis.transpose() * part.square.inv() * part.basis
     size = range(Q.nrows())

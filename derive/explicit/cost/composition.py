@@ -33,10 +33,10 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 from sympy import Symbol
 
 from derive.exact.field.polynomial import terms
+from derive.explicit.constrained import ConstrainedProblem
+from derive.explicit.cost.closed_cost import ClosedCost, Norm, QuadraticForm
 from derive.explicit.cost.feasible import reaches_all
-from derive.explicit.cost.matrices import identity, nullspace, reduced
-from derive.explicit.cost.norms import ClosedCost, Form, Norm
-from derive.explicit.problem import Problem
+from derive.explicit.cost.rational_matrices import identity, nullspace, reduced
 from derive.verdict import Identity
 
 MAXIMAL_TERMS = 25_000
@@ -60,7 +60,7 @@ class Multilinear:
     outputs: tuple[Mapping[Index, Any], ...]
 
 
-def find_composition(problem: Problem, betas: Sequence[Symbol]) -> ClosedCost | None:
+def find_composition(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> ClosedCost | None:
     """Return quadratic forms that F composes, by checked identities; None without them."""
     F = multilinear(problem)
     if F is None:
@@ -92,7 +92,7 @@ def find_composition(problem: Problem, betas: Sequence[Symbol]) -> ClosedCost | 
     return ClosedCost((tuple(norms),), onto, reason, tuple(evidence))
 
 
-def multilinear(problem: Problem) -> Multilinear | None:
+def multilinear(problem: ConstrainedProblem) -> Multilinear | None:
     """Return F with its groups of weights; None where it is not linear in groups.
 
     Two weights belong together where exchanging one for the other takes a term to a term.
@@ -182,7 +182,7 @@ def _projector(S: Any, minimal: Any, f: Any) -> list[list[Any]]:
     return result
 
 
-def _composed(F: Multilinear, projectors: Sequence[Any], f: Any) -> Form | None:
+def _composed(F: Multilinear, projectors: Sequence[Any], f: Any) -> QuadraticForm | None:
     """Return q over Q(x) with q(F) = prod_g |P_g a_g|^2, solving for it; None where there is none.
 
     The equations compare all coefficients, so that a solution is a proof.
@@ -224,7 +224,11 @@ def _target(projectors: Sequence[Any], f: Any) -> Iterator[tuple[Monomial, Any]]
 
 
 def _identity(
-    problem: Problem, F: Multilinear, projectors: Sequence[Any], norm: Norm, betas: Sequence[Symbol]
+    problem: ConstrainedProblem,
+    F: Multilinear,
+    projectors: Sequence[Any],
+    norm: Norm,
+    betas: Sequence[Symbol],
 ) -> Identity:
     sides = []
     for group, P in zip(F.groups, projectors, strict=True):

@@ -38,7 +38,9 @@ import sympy
 from flint import fmpq, fmpq_poly
 from sympy import Expr, Symbol
 
-from derive.explicit.cost.algebraic import rational
+from derive.explicit.constrained import ConstrainedProblem
+from derive.explicit.cost.algebraic_numbers import rational
+from derive.explicit.cost.closed_cost import ClosedCost, Linear, Norm
 from derive.explicit.cost.commuting import (
     Subspace,
     dual_norm,
@@ -48,7 +50,8 @@ from derive.explicit.cost.commuting import (
 )
 from derive.explicit.cost.eigenvalues import find_extreme
 from derive.explicit.cost.feasible import reaches_all
-from derive.explicit.cost.forms import (
+from derive.explicit.cost.nuclear import find_nuclear
+from derive.explicit.cost.quadratic_forms import (
     aligned,
     components,
     copies,
@@ -56,17 +59,14 @@ from derive.explicit.cost.forms import (
     restricted,
     sides,
 )
-from derive.explicit.cost.matrices import reduced
-from derive.explicit.cost.norms import ClosedCost, Linear, Norm
-from derive.explicit.cost.nuclear import find_nuclear
-from derive.explicit.problem import Problem
+from derive.explicit.cost.rational_matrices import reduced
 from derive.verdict import Identity
 
 MAXIMAL_GROUPS = 6
 """Groups of weights for which all choices of a side are tried."""
 
 
-def find_dual(problem: Problem, betas: Sequence[Symbol]) -> ClosedCost | None:
+def find_dual(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> ClosedCost | None:
     """Return R_F by duality where the dual is solved and has no gap, by checks; else None."""
     forms = quadratic_forms(problem)
     if forms is None:
@@ -103,7 +103,7 @@ def find_dual(problem: Problem, betas: Sequence[Symbol]) -> ClosedCost | None:
     return ClosedCost(tuple(sums), _is_onto(problem, forms), reason, evidence)
 
 
-def _linear(problem: Problem, forms: Sequence[Any]) -> ClosedCost | None:
+def _linear(problem: ConstrainedProblem, forms: Sequence[Any]) -> ClosedCost | None:
     """Return <c, beta> where sum_i c_i A_i = I: |w|^2 = <c, F(w)>."""
     size = forms[0].nrows()
     rows = [
@@ -133,7 +133,7 @@ def has_no_gap(kinds: Sequence[Sequence[Sequence[int]]], outputs: int) -> bool:
     )
 
 
-def _is_onto(problem: Problem, forms: Sequence[Any]) -> bool:
+def _is_onto(problem: ConstrainedProblem, forms: Sequence[Any]) -> bool:
     """Tell whether F takes every value when of each product one weight is held at some number."""
     size = forms[0].nrows()
     links = {(i, j) for A in forms for i in range(size) for j in range(size) if A[i, j]}

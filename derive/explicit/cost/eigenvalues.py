@@ -22,9 +22,9 @@ from flint import arb, ctx, fmpq_poly
 from sympy import Expr, Symbol
 
 from derive.exact.roots import real_roots
-from derive.explicit.cost.algebraic import as_fmpq, as_fraction, root_name
+from derive.explicit.cost.algebraic_numbers import as_fmpq, as_fraction, root_name
+from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.cost.feasible import BITS
-from derive.explicit.cost.norms import ClosedCost
 from derive.verdict import Identity
 
 

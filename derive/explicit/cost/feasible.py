@@ -14,7 +14,7 @@ from flint import arb, arb_mat, fmpq, fmpq_mat
 from derive.exact.balls import evaluate_any
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
-from derive.explicit.problem import Problem, Undecided
+from derive.explicit.constrained import ConstrainedProblem, Stopped
 
 BITS = 320
 RADIUS = Fraction(1, 2**120)
@@ -26,7 +26,7 @@ NEAR = 1e-6
 """Residual of F(w) = beta from which Newton's iteration is tried."""
 
 
-def value_at(problem: Problem, function: Any, w: Sequence[Any]) -> Any:
+def value_at(problem: ConstrainedProblem, function: Any, w: Sequence[Any]) -> Any:
     """Return a function of the weights at numbers or balls, in a ball."""
     padding = [Fraction(0)] * (len(problem.field.names) - len(w))
     return ball(evaluate_any(function, [*w, *padding], BITS))
@@ -49,7 +49,7 @@ def ball(value: Any) -> Any:
 
 
 def feasible_distance(
-    problem: Problem, w: Sequence[Any], w0: Sequence[Fraction], beta: Sequence[Fraction]
+    problem: ConstrainedProblem, w: Sequence[Any], w0: Sequence[Fraction], beta: Sequence[Fraction]
 ) -> Any:
     """Return a ball with |v - w_0|^2 for some v with F(v) = beta, by a Krawczyk step.
 
@@ -57,7 +57,7 @@ def feasible_distance(
     -Y G(0) + (1 - Y DG(Z)) Z lies in the interior of Z, Y near DG(0)^-1.
 
     Raises:
-        Undecided: the step does not contract, for instance where J has rank below d.
+        Stopped: the step does not contract, for instance where J has rank below d.
     """
     middle = [x.mid() for x in w]
     J = arb_mat([[value_at(problem, f, middle) for f in row] for row in problem.jacobian])
@@ -66,7 +66,7 @@ def feasible_distance(
     try:
         inverse = (J * step).inv()
     except ZeroDivisionError:
-        raise Undecided("J has rank below d at the lowest critical point") from None
+        raise Stopped("J has rank below d at the lowest critical point") from None
     Y = arb_mat([[inverse[i, j].mid() for j in range(size)] for i in range(size)])
     radius = ball(RADIUS)
     Z = arb_mat([[arb(0, radius)] for _ in range(size)])
@@ -78,11 +78,11 @@ def feasible_distance(
     one = arb_mat(size, size, [1 if i == j else 0 for i in range(size) for j in range(size)])
     image = -(Y * G) + (one - Y * derivative * step) * Z
     if not all(abs(x) < radius for x in image.entries()):
-        raise Undecided("no point with F(w) = beta was proved near the lowest critical point")
+        raise Stopped("no point with F(w) = beta was proved near the lowest critical point")
     return distance(around, w0)
 
 
-def reaches_all(problem: Problem, free: Collection[int]) -> bool:
+def reaches_all(problem: ConstrainedProblem, free: Collection[int]) -> bool:
     """Tell whether F is linear in some weights, and onto when the others are at some integers."""
     rows = []
     for f in problem.F:
@@ -99,7 +99,7 @@ def reaches_all(problem: Problem, free: Collection[int]) -> bool:
 
 
 def lies_below(
-    problem: Problem, w0: Sequence[Fraction], beta: Sequence[Fraction], limit: Any | None
+    problem: ConstrainedProblem, w0: Sequence[Fraction], beta: Sequence[Fraction], limit: Any | None
 ) -> bool:
     """Tell whether a search finds v with F(v) = beta, proved, and |v - w_0|^2 < limit.
 
@@ -111,14 +111,14 @@ def lies_below(
     for w in _descents(problem, w0, beta):
         try:
             found = feasible_distance(problem, _refined(problem, w, beta), w0, beta)
-        except Undecided:
+        except Stopped:
             continue
         if found.is_finite() and (limit is None or found < limit):
             return True
     return False
 
 
-def _refined(problem: Problem, w: Any, beta: Sequence[Fraction]) -> list[Any]:
+def _refined(problem: ConstrainedProblem, w: Any, beta: Sequence[Fraction]) -> list[Any]:
     """Return a point closer to F(w) = beta, by Newton's iteration in high precision."""
     middle = [arb(float(x)) for x in w]
     for _ in range(NEWTON):
@@ -129,12 +129,14 @@ def _refined(problem: Problem, w: Any, beta: Sequence[Fraction]) -> list[Any]:
         try:
             step = J.transpose() * (J * J.transpose()).solve(G)
         except ZeroDivisionError:
-            raise Undecided("J has rank below d at a point of the search") from None
+            raise Stopped("J has rank below d at a point of the search") from None
         middle = [(x + s).mid() for x, s in zip(middle, step.entries(), strict=True)]
     return middle
 
 
-def _descents(problem: Problem, w0: Sequence[Fraction], beta: Sequence[Fraction]) -> Iterator[Any]:
+def _descents(
+    problem: ConstrainedProblem, w0: Sequence[Fraction], beta: Sequence[Fraction]
+) -> Iterator[Any]:
     """Yield points near F(w) = beta: minimise |w - w_0|^2 on the linearised constraint, damped."""
     rng = Random(5)
     origin = np.array([float(x) for x in w0])

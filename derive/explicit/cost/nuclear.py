@@ -37,9 +37,9 @@ from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import Polynomial
 from derive.exact.linear.matrix import determinant
 from derive.exact.roots import real_roots
-from derive.explicit.cost.algebraic import as_fraction, rational
-from derive.explicit.cost.forms import copies, sides
-from derive.explicit.cost.norms import ClosedCost
+from derive.explicit.cost.algebraic_numbers import as_fraction, rational
+from derive.explicit.cost.closed_cost import ClosedCost
+from derive.explicit.cost.quadratic_forms import copies, sides
 from derive.verdict import Identity
 
 

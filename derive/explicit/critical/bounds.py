@@ -27,11 +27,11 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import Polynomial, terms
 from derive.exact.linear.matrix import Matrix, inverse
 from derive.exact.positivity import is_nonnegative
+from derive.explicit.constrained import ConstrainedProblem
 from derive.explicit.critical.elimination import names
-from derive.explicit.problem import Problem
 
 
-def product_cost(problem: Problem) -> Polynomial | None:
+def product_cost(problem: ConstrainedProblem) -> Polynomial | None:
     """Return P(r, beta) = N r^D - D^D q(beta), N = prod_i n_i^n_i, for a product; None for others.
 
     R_F is its greatest root, at every beta.
@@ -50,7 +50,7 @@ def product_cost(problem: Problem) -> Polynomial | None:
     return _power(problem, degree, prod(n**n for n in common.values()), quadratic)
 
 
-def _common_monomial(problem: Problem) -> dict[RationalFunction, int]:
+def _common_monomial(problem: ConstrainedProblem) -> dict[RationalFunction, int]:
     """Return the weights that divide every output, with their exponents."""
     exponents = [e for f in problem.F for e, _ in terms(f.numerator)]
     least = [min(e[k] for e in exponents) for k in range(len(problem.weights))]
@@ -58,7 +58,9 @@ def _common_monomial(problem: Problem) -> dict[RationalFunction, int]:
 
 
 def _inverse_gram(
-    problem: Problem, rest: Sequence[RationalFunction], common: Mapping[RationalFunction, int]
+    problem: ConstrainedProblem,
+    rest: Sequence[RationalFunction],
+    common: Mapping[RationalFunction, int],
 ) -> Matrix | None:
     """Return (L L^T)^-1 where what is left of F is L b, b without the common weights."""
     others = [k for k, w in enumerate(problem.w) if w not in common]
@@ -77,7 +79,7 @@ def _inverse_gram(
         return None
 
 
-def _power(problem: Problem, degree: int, scale: int, quadratic: Matrix) -> Polynomial:
+def _power(problem: ConstrainedProblem, degree: int, scale: int, quadratic: Matrix) -> Polynomial:
     """Return scale r^D - D^D <beta, M beta> with integer coefficients."""
     ring = fmpz_mpoly_ctx.get(("r", *names(problem)), Ordering.degrevlex)
     size = len(quadratic)
@@ -91,13 +93,13 @@ def _power(problem: Problem, degree: int, scale: int, quadratic: Matrix) -> Poly
     return primitive if int(primitive.leading_coefficient()) > 0 else -primitive
 
 
-def bounds_every_root(problem: Problem, factors: Sequence[Polynomial]) -> bool:
+def bounds_every_root(problem: ConstrainedProblem, factors: Sequence[Polynomial]) -> bool:
     """Tell whether |w|^2 is proved to be at least every root of these factors at beta = F(w)."""
     square = sum((w * w for w in problem.w), problem.field.zero)
     return bool(factors) and all(_is_bound(problem, square, f) for f in factors)
 
 
-def _is_bound(problem: Problem, square: RationalFunction, factor: Polynomial) -> bool:
+def _is_bound(problem: ConstrainedProblem, square: RationalFunction, factor: Polynomial) -> bool:
     """Tell whether the factor is a r^n + c(beta), and its value at w not negative, for a > 0."""
     degree = int(factor.degrees()[0])
     if {e[0] for e, _ in terms(factor)} - {0, degree}:

@@ -18,16 +18,16 @@ from flint import Ordering, ctx, fmpz_mpoly_ctx, fmpz_poly
 
 from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.exact.roots import real_roots
+from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.feasible import BITS
 from derive.explicit.critical.elimination import eliminate, names
+from derive.explicit.critical.families import CriticalFamily, critical_families, split
 from derive.explicit.critical.minimum_at import (
     bounded_root_at,
     check_generic,
     lowest_root_at,
     minimum_at,
 )
-from derive.explicit.critical.real_points import Family, families, split
-from derive.explicit.problem import Problem, Undecided
 
 MAXIMAL_DEGREE = 40
 
@@ -52,17 +52,17 @@ class Branch:
     samples: tuple[Fraction, ...]
 
 
-def critical_factors(problem: Problem) -> tuple[Polynomial, ...]:
+def critical_factors(problem: ConstrainedProblem) -> tuple[Polynomial, ...]:
     """Return the irreducible factors of the polynomial P(r; beta, start) of all critical points.
 
     They are polynomials in r, the outputs and the start symbols; those without r, which
     vanish for special beta only, are left out.
 
     Raises:
-        Undecided: the critical points, or their polynomial, were not found.
+        Stopped: the critical points, or their polynomial, were not found.
     """
     found: dict[str, Polynomial] = {}
-    for family in families(problem):
+    for family in critical_families(problem):
         if family.dominant:
             for factor in _factors(problem, family):
                 if int(factor.degrees()[0]):
@@ -70,7 +70,7 @@ def critical_factors(problem: Problem) -> tuple[Polynomial, ...]:
     return tuple(found[text] for text in sorted(found))
 
 
-def _factors(problem: Problem, family: Family) -> list[Polynomial]:
+def _factors(problem: ConstrainedProblem, family: CriticalFamily) -> list[Polynomial]:
     relation = eliminate(family, family.distance, 2)
     ring = fmpz_mpoly_ctx.get(("r", *names(problem)), Ordering.degrevlex)
     total: dict[tuple[int, ...], int] = {}
@@ -80,11 +80,11 @@ def _factors(problem: Problem, family: Family) -> list[Polynomial]:
     return [f for f, _ in factorize(ring.from_dict(total))[1]]
 
 
-def find_branches(problem: Problem, factors: Sequence[Polynomial]) -> tuple[Branch, ...]:
+def find_branches(problem: ConstrainedProblem, factors: Sequence[Polynomial]) -> tuple[Branch, ...]:
     """Return R as a root on each interval of b = beta, or b = beta/alpha^D at alpha = 1.
 
     Raises:
-        Undecided: the breakpoints were not found, or a sample was not settled.
+        Stopped: the breakpoints were not found, or a sample was not settled.
     """
     plane = [_in_plane(f) for f in factors]
     ends = _breakpoints(problem, plane)
@@ -104,12 +104,12 @@ def find_branches(problem: Problem, factors: Sequence[Polynomial]) -> tuple[Bran
 
 
 def root_at(
-    problem: Problem, factors: Sequence[Polynomial], data: Sequence[Fraction]
+    problem: ConstrainedProblem, factors: Sequence[Polynomial], data: Sequence[Fraction]
 ) -> tuple[Any | None, int | None, int, int]:
     """Return R at a rational point, the factor it is a root of, which root, and of how many.
 
     Raises:
-        Undecided: it was not settled.
+        Stopped: it was not settled.
     """
     with ctx.workprec(BITS):
         roots = _all_roots(factors, data)
@@ -118,7 +118,7 @@ def root_at(
             return None, None, 0, 0
         matching = [found for found in roots if found[0].overlaps(value)]
     if len(matching) != 1:
-        raise Undecided("the root of the critical polynomial at a sample was not settled")
+        raise Stopped("the root of the critical polynomial at a sample was not settled")
     _, factor, index, count = matching[0]
     return value, factor, index, count
 
@@ -139,14 +139,14 @@ def _all_roots(
     for i, factor in enumerate(factors):
         line = _line(factor, data)
         if not any(line):
-            raise Undecided("the critical polynomial vanishes identically at a sample")
+            raise Stopped("the critical polynomial vanishes identically at a sample")
         roots = real_roots(line)
         found += [(root, i, k, len(roots)) for k, root in enumerate(roots)]
     return found
 
 
 def _value_at(
-    problem: Problem,
+    problem: ConstrainedProblem,
     factors: Sequence[Polynomial],
     data: Sequence[Fraction],
     roots: Sequence[tuple[Any, int, int, int]],
@@ -154,7 +154,7 @@ def _value_at(
     """Return the minimum in a ball, None where no w has F(w) = beta."""
     try:
         minimum = minimum_at(problem, data)
-    except Undecided:
+    except Stopped:
         candidates = sorted((r for r, *_ in roots if not r < 0), key=lambda r: r.mid())
         bounded = bounded_root_at(problem, factors, data, candidates)
         if bounded is not None:
@@ -173,7 +173,7 @@ def _value_at(
 
 
 def _root_at(
-    problem: Problem, plane: Sequence[Polynomial], sample: Fraction
+    problem: ConstrainedProblem, plane: Sequence[Polynomial], sample: Fraction
 ) -> tuple[int | None, int, int]:
     data = [sample, *(Fraction(1) for _ in problem.symbols)]
     return root_at(problem, plane, data)[1:]
@@ -199,20 +199,20 @@ def _in_plane(factor: Polynomial) -> Polynomial:
     return ring.from_dict(total)
 
 
-def _breakpoints(problem: Problem, plane: Sequence[Polynomial]) -> list[Any]:
+def _breakpoints(problem: ConstrainedProblem, plane: Sequence[Polynomial]) -> list[Any]:
     """Return all b at which the root that R is may change, ascending."""
     special: list[Polynomial] = []
     for i, f in enumerate(plane):
         degree = int(f.degrees()[0])
         if degree > MAXIMAL_DEGREE:
-            raise Undecided("the critical polynomial is too large to follow its roots")
+            raise Stopped("the critical polynomial is too large to follow its roots")
         leading = {(0, e): c for (k, e), c in terms(f) if k == degree}
         special.append(f.context().from_dict(leading))
         if degree > 1:
             special.append(f.discriminant(0))
         special += [f.resultant(g, 0) for g in plane[:i]]
     polynomials = [_univariate(s) for s in special]
-    polynomials += [_constraint(problem, f) for f in families(problem) if not f.dominant]
+    polynomials += [_constraint(problem, f) for f in critical_families(problem) if not f.dominant]
     values = [*_critical_values(problem), _start_value(problem)]
     polynomials += [fmpz_poly([-v.numerator, v.denominator]) for v in values]
     return _roots(polynomials)
@@ -223,11 +223,11 @@ def _univariate(polynomial: Polynomial) -> Any:
     for (_, e), c in terms(polynomial):
         line[e] += c
     if not any(line):
-        raise Undecided("two factors of the critical polynomial coincide")
+        raise Stopped("two factors of the critical polynomial coincide")
     return fmpz_poly(line)
 
 
-def _constraint(problem: Problem, family: Family) -> Any:
+def _constraint(problem: ConstrainedProblem, family: CriticalFamily) -> Any:
     """Return a polynomial in b that vanishes where a thin family has points."""
     value, *symbols = family.data
     if symbols and symbols[0].is_zero():
@@ -236,12 +236,12 @@ def _constraint(problem: Problem, family: Family) -> Any:
         # b = beta/alpha^D is constant on a thin family.
         value = value / symbols[0] ** int(problem.degree or 0)
     if not value.is_constant():
-        raise Undecided("a thin family of critical points was not understood")
+        raise Stopped("a thin family of critical points was not understood")
     number = value.value()
     return fmpz_poly([-number.numerator, number.denominator])
 
 
-def _critical_values(problem: Problem) -> list[Fraction]:
+def _critical_values(problem: ConstrainedProblem) -> list[Fraction]:
     """Return the values of F where grad F = 0; only 0 where F is homogeneous (Euler)."""
     if problem.degree is not None:
         return [Fraction(0)]
@@ -249,12 +249,12 @@ def _critical_values(problem: Problem) -> list[Fraction]:
     for family in split(problem, problem.jacobian[0]):
         value = family.of(problem.F[0])
         if not value.is_constant():
-            raise Undecided("the critical values of F were not found")
+            raise Stopped("the critical values of F were not found")
         found.append(value.value())
     return found
 
 
-def _start_value(problem: Problem) -> Fraction:
+def _start_value(problem: ConstrainedProblem) -> Fraction:
     """Return F(w_0), at alpha = 1."""
     padding = [Fraction(0)] * (len(problem.weights) + len(problem.multipliers))
     symbols = [*padding, *(Fraction(1) for _ in problem.symbols)]
@@ -292,7 +292,7 @@ def _between(low: Any, high: Any) -> Fraction:
         return Fraction(_inner(low, True) // 1 + 2)
     a, b = _inner(low, True), _inner(high, False)
     if a >= b:
-        raise Undecided("two breakpoints lie too close")
+        raise Stopped("two breakpoints lie too close")
     return _simplest(a + (b - a) / 4, b - (b - a) / 4)
 
 

@@ -15,19 +15,19 @@ from derive.exact.linear.implicitization import (
 )
 from derive.exact.linear.matrix import rank
 from derive.exact.linear.modular import centred, reconstruct, shows_full_rank
-from derive.explicit.critical.real_points import Family, differentials
-from derive.explicit.problem import Problem, Undecided
+from derive.explicit.constrained import ConstrainedProblem, Stopped
+from derive.explicit.critical.families import CriticalFamily, differentials
 
 MAXIMAL_MONOMIALS = 700
 HIGHEST = 80
 
 
-def names(problem: Problem) -> tuple[str, ...]:
+def names(problem: ConstrainedProblem) -> tuple[str, ...]:
     """Return the names of what R depends on: beta1, ..., betad, and the start symbols."""
     return (*(f"beta {i + 1}" for i in range(len(problem.F))), *problem.symbols)
 
 
-def eliminate(family: Family, target: RationalFunction, degree: int = 0) -> Relation:
+def eliminate(family: CriticalFamily, target: RationalFunction, degree: int = 0) -> Relation:
     """Return P with P(target; beta, start) = 0 on a family, accepted by exact expansion.
 
     Args:
@@ -36,16 +36,16 @@ def eliminate(family: Family, target: RationalFunction, degree: int = 0) -> Rela
         degree: how the target scales with the weights, where the problem scales.
 
     Raises:
-        Undecided: there is none of a size that is tried.
+        Stopped: there is none of a size that is tried.
     """
     found = _eliminate(family, target, degree)
     if found is None:
-        raise Undecided("no polynomial of moderate size vanishes at the critical points")
+        raise Stopped("no polynomial of moderate size vanishes at the critical points")
     return found
 
 
 @functools.lru_cache(maxsize=256)
-def _eliminate(family: Family, target: RationalFunction, degree: int) -> Relation | None:
+def _eliminate(family: CriticalFamily, target: RationalFunction, degree: int) -> Relation | None:
     problem = family.problem
     coordinates = Coordinates.of(list(zip(names(problem), family.data, strict=True)))
     field = coordinates.field

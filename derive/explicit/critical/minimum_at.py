@@ -19,6 +19,8 @@ from derive.exact.balls import evaluate_any
 from derive.exact.field.polynomial import Polynomial
 from derive.exact.linear.implicitization import Relation
 from derive.exact.roots import real_roots
+from derive.explicit.constrained import ConstrainedProblem, Stopped
+from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.cost.feasible import (
     BITS,
     ball,
@@ -27,13 +29,11 @@ from derive.explicit.cost.feasible import (
     lies_below,
     value_at,
 )
-from derive.explicit.cost.forms import quadratic_forms
-from derive.explicit.cost.norms import ClosedCost
+from derive.explicit.cost.quadratic_forms import quadratic_forms
 from derive.explicit.critical.bounds import bounds_every_root
 from derive.explicit.critical.elimination import eliminate, excluded
-from derive.explicit.critical.real_points import Family, families, singular_families
-from derive.explicit.critical.separation import is_out_of_reach
-from derive.explicit.problem import Problem, Undecided
+from derive.explicit.critical.families import CriticalFamily, critical_families, singular_families
+from derive.explicit.critical.hyperplane import is_out_of_reach
 
 MAXIMAL_GRID = 40_000
 
@@ -46,7 +46,7 @@ class Minimum:
     w: tuple[Any, ...]
 
 
-def minimum_at(problem: Problem, data: Sequence[Fraction]) -> Minimum | None:
+def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> Minimum | None:
     """Return R at numbers for beta and the start symbols; None where no w has F(w) = beta.
 
     Args:
@@ -54,7 +54,7 @@ def minimum_at(problem: Problem, data: Sequence[Fraction]) -> Minimum | None:
         data: rational numbers for the outputs and the start symbols.
 
     Raises:
-        Undecided: the critical points could not be enclosed, or beta is a value for which there
+        Stopped: the critical points could not be enclosed, or beta is a value for which there
             are more of them than for most.
     """
     check_generic(problem, data)
@@ -63,7 +63,7 @@ def minimum_at(problem: Problem, data: Sequence[Fraction]) -> Minimum | None:
         numbers = _numbers(problem, data[len(problem.F) :])
         w0 = [evaluate_any(x, numbers, BITS) for x in problem.w0]
         found = []
-        for family in families(problem):
+        for family in critical_families(problem):
             if family.dominant:
                 for w in _grid(family, data):
                     if _may_be_feasible(problem, w, beta):
@@ -76,15 +76,17 @@ def minimum_at(problem: Problem, data: Sequence[Fraction]) -> Minimum | None:
                 value = value.union(other)
         value = value.union(feasible_distance(problem, w, w0, beta))
         if not value.is_finite():
-            raise Undecided("the enclosure of the lowest critical point is not finite")
+            raise Stopped("the enclosure of the lowest critical point is not finite")
         return Minimum(value, w)
 
 
-def value_of(closed: ClosedCost, problem: Problem, data: Sequence[Fraction]) -> Any | None:
+def value_of(
+    closed: ClosedCost, problem: ConstrainedProblem, data: Sequence[Fraction]
+) -> Any | None:
     """Return a closed form of R_F at numbers for beta; None where no w has F(w) = beta.
 
     Raises:
-        Undecided: it was not settled whether some w has.
+        Stopped: it was not settled whether some w has.
     """
     if closed.onto or not any(data):
         return closed.at(data)
@@ -94,18 +96,18 @@ def value_of(closed: ClosedCost, problem: Problem, data: Sequence[Fraction]) -> 
     with ctx.workprec(BITS):
         if lies_below(problem, zero, data, None):
             return closed.at(data)
-    unsettled = Undecided("it was not settled whether some w has F(w) = beta")
+    unsettled = Stopped("it was not settled whether some w has F(w) = beta")
     if len(problem.weights) > len(problem.F):
         # Each w lies on a curve of others: all critical points are long to find.
         raise unsettled
     try:
         found = minimum_at(problem, data)
-    except Undecided:
+    except Stopped:
         raise unsettled from None
     return None if found is None else closed.at(data)
 
 
-def check_generic(problem: Problem, data: Sequence[Fraction]) -> None:
+def check_generic(problem: ConstrainedProblem, data: Sequence[Fraction]) -> None:
     """Refuse beta that are critical values of F, or where thin families have points.
 
     At other beta a least w exists, meets the Lagrange conditions, and lies on a dominant family.
@@ -114,22 +116,22 @@ def check_generic(problem: Problem, data: Sequence[Fraction]) -> None:
     if len(problem.F) == 1 and problem.degree is not None:
         # Euler: D F = <w, grad F>, so F = 0 wherever grad F = 0.
         if beta[0] == 0:
-            raise Undecided("beta = 0 is a critical value of F")
+            raise Stopped("beta = 0 is a critical value of F")
     else:
         for family in singular_families(problem):
             if not excluded([family.of(f) for f in problem.F], beta):
-                raise Undecided("this beta was not proved to be no critical value of F")
-    for family in families(problem):
+                raise Stopped("this beta was not proved to be no critical value of F")
+    for family in critical_families(problem):
         if not family.dominant and not excluded(family.data, data):
-            raise Undecided("at this beta there may be critical points that most beta do not have")
+            raise Stopped("at this beta there may be critical points that most beta do not have")
 
 
-def _numbers(problem: Problem, symbols: Sequence[Fraction]) -> list[Fraction]:
+def _numbers(problem: ConstrainedProblem, symbols: Sequence[Fraction]) -> list[Fraction]:
     padding = [Fraction(0)] * (len(problem.weights) + len(problem.multipliers))
     return [*padding, *symbols]
 
 
-def _grid(family: Family, data: Sequence[Fraction]) -> list[tuple[Any, ...]]:
+def _grid(family: CriticalFamily, data: Sequence[Fraction]) -> list[tuple[Any, ...]]:
     axes = []
     for w in family.w:
         roots = real_roots(specialise(eliminate(family, w, 1), data))
@@ -140,7 +142,7 @@ def _grid(family: Family, data: Sequence[Fraction]) -> list[tuple[Any, ...]]:
     for roots in axes:
         size *= len(roots)
     if size > MAXIMAL_GRID:
-        raise Undecided("there are too many candidates for critical points")
+        raise Stopped("there are too many candidates for critical points")
     return list(itertools.product(*axes))
 
 
@@ -148,22 +150,26 @@ def specialise(relation: Relation, data: Sequence[Fraction]) -> list[Fraction]:
     """Return the coefficients of a relation at numbers for beta and the start symbols.
 
     Raises:
-        Undecided: they all vanish there.
+        Stopped: they all vanish there.
     """
     values = [c.at(data) for c in relation.coefficients]
     if not any(values):
-        raise Undecided("a polynomial of the critical points vanishes identically at a point")
+        raise Stopped("a polynomial of the critical points vanishes identically at a point")
     return values
 
 
-def _may_be_feasible(problem: Problem, w: Sequence[Any], beta: Sequence[Fraction]) -> bool:
+def _may_be_feasible(
+    problem: ConstrainedProblem, w: Sequence[Any], beta: Sequence[Fraction]
+) -> bool:
     return all(
         (value_at(problem, f, w) - ball(b)).contains(0)
         for f, b in zip(problem.F, beta, strict=True)
     )
 
 
-def lowest_root_at(problem: Problem, data: Sequence[Fraction], roots: Sequence[Any]) -> Any | None:
+def lowest_root_at(
+    problem: ConstrainedProblem, data: Sequence[Fraction], roots: Sequence[Any]
+) -> Any | None:
     """Return the least of the roots r >= 0 where a point with F(w) = beta lies below the next.
 
     The minimum is one of the roots. This decides where critical points are not isolated.
@@ -185,7 +191,10 @@ def lowest_root_at(problem: Problem, data: Sequence[Fraction], roots: Sequence[A
 
 
 def bounded_root_at(
-    problem: Problem, factors: Sequence[Polynomial], data: Sequence[Fraction], roots: Sequence[Any]
+    problem: ConstrainedProblem,
+    factors: Sequence[Polynomial],
+    data: Sequence[Fraction],
+    roots: Sequence[Any],
 ) -> Any | None:
     """Return the greatest root where |w|^2 is proved to be at least every root, and w exists.
 
@@ -206,7 +215,7 @@ def bounded_root_at(
         return roots[-1] if lies_below(problem, start, data, None) else None
 
 
-def is_at_start(problem: Problem, data: Sequence[Fraction]) -> bool:
+def is_at_start(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
     """Tell whether F(w_0) = beta, at rational numbers."""
     numbers = _numbers(problem, data[len(problem.F) :])
     start = [x.at(numbers) for x in problem.w0]
@@ -214,7 +223,7 @@ def is_at_start(problem: Problem, data: Sequence[Fraction]) -> bool:
     return [f.at([*start, *padding]) for f in problem.F] == list(data[: len(problem.F)])
 
 
-def has_no_weights(problem: Problem, data: Sequence[Fraction]) -> bool:
+def has_no_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
     """Tell whether a hyperplane proves that no w has F(w) = beta; for quadratic outputs."""
     forms = quadratic_forms(problem)
     return forms is not None and is_out_of_reach(forms, data[: len(problem.F)])

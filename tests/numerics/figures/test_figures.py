@@ -15,7 +15,7 @@ import pytest
 
 from derive import InputError, NumericalError, Parameterization, explicit_counterpart
 from derive.cli import main as cli
-from derive.explicit.values import along_branches
+from derive.explicit.double_precision import distance_function
 from numerics.experiments.sparse_regression import Setting, draw, predict
 from numerics.figures import Specification, figures, find
 from numerics.figures import data as figure_data
@@ -224,7 +224,7 @@ def test_plain_doubles_agree_with_proved_ones():
 def test_along_branches_is_the_certified_value(output, start, points):
     (block,) = explicit_counterpart(Parameterization.parse([output], start=start)).blocks
     numbers = {"alpha": Fraction(1, 3)} if "alpha" in start.values() else {}
-    value = along_branches(block.distance, numbers)
+    value = distance_function(block.distance, numbers)
     for point in map(Fraction, points):
         try:
             certified = block.distance.at({**numbers, "beta": point})

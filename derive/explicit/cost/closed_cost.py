@@ -18,11 +18,11 @@ from sympy import Expr, Symbol
 
 from derive.exact.field.polynomial import Polynomial
 from derive.exact.roots import real_roots
-from derive.explicit.cost.algebraic import as_fmpq, as_fraction, at_value, conjugates
+from derive.explicit.cost.algebraic_numbers import as_fmpq, as_fraction, at_value, conjugates
 from derive.explicit.cost.feasible import BITS
 from derive.verdict import Identity
 
-Form = Mapping[tuple[int, int], Any]
+QuadraticForm = Mapping[tuple[int, int], Any]
 """Coefficients of beta_i beta_j, i <= j: polynomials in x."""
 
 
@@ -37,7 +37,7 @@ class Norm:
     """
 
     minimal: Any
-    form: Form
+    form: QuadraticForm
     weight: Fraction
     power: int
 
@@ -102,7 +102,7 @@ class Linear:
         return arb(as_fmpq(sum((c * b for c, b in pairs), Fraction(0))))
 
 
-class Part(Protocol):
+class CostTerm(Protocol):
     """A function of beta that closed forms are made of."""
 
     def expression(self, betas: Sequence[Symbol]) -> Expr | None:
@@ -125,7 +125,7 @@ class ClosedCost:
             it has an expression.
     """
 
-    sums: tuple[tuple[Part, ...], ...]
+    sums: tuple[tuple[CostTerm, ...], ...]
     onto: bool
     reason: str
     evidence: tuple[Identity, ...]

@@ -11,11 +11,11 @@ from flint import fmpq, fmpq_poly
 
 from derive.errors import NumericalError
 from derive.exact.roots import real_roots
+from derive.explicit.counterpart import LENGTH, SquaredDistance
 from derive.explicit.critical.branch import Branch
-from derive.explicit.record import LENGTH, SquaredDistance
 
 
-def along_branches(
+def distance_function(
     distance: SquaredDistance, start: Mapping[str, Fraction]
 ) -> Callable[[Fraction], float]:
     """Return R as a function of one output.

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-from derive.explicit.cost.algebraic import as_fmpq
+from derive.explicit.cost.algebraic_numbers import as_fmpq
 
 STEPS = 400
 DENOMINATORS = (1, 6, 60, 2**10, 2**40)

@@ -1,6 +1,6 @@
-"""Proposals: coordinates w on an interval in which the metric q(v) dv^2 is c dw^2.
+"""Proposals: coordinates w on an interval in which the line element q(v) dv^2 is c dw^2.
 
-Nothing here is trusted: a chart is accepted by :mod:`derive.inverse.acceptance`.
+Nothing here is trusted: a candidate is accepted by :mod:`derive.inverse.acceptance`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from derive.language import from_sympy, to_text
 from derive.language.tree import Tree, names
 
 W = Symbol("w", positive=True)
-"""The weight of a chart; positive, so that SymPy unites its powers."""
+"""The weight of a candidate; positive, so that SymPy unites its powers."""
 
 
 @dataclass(frozen=True)
-class Chart:
+class Candidate:
     """A candidate v = F(w) on an interval, with F'(w)^2 q(F(w)) = scale.
 
     Attributes:
@@ -44,7 +44,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Metric:
+class LineElement:
     """q(v) dv^2, and which parameters were declared positive."""
 
     q: Expr
@@ -63,8 +63,8 @@ class Metric:
         if not expression.is_positive:
             yield -1, (-expression,)
 
-    def through(self, v: Expr, u: Symbol) -> Metric:
-        """Return the metric in another coordinate, v = v(u)."""
+    def through(self, v: Expr, u: Symbol) -> LineElement:
+        """Return it in another coordinate, v = v(u)."""
         pulled = self.q.subs(self.v, v) * sympy.diff(v, u) ** 2
         return replace(self, q=tidy(pulled), v=u)
 

@@ -1,4 +1,4 @@
-"""The search for charts: powers, then quadratic shapes, then changes of coordinates."""
+"""The search for candidates: powers, then quadratic shapes, then changes of coordinates."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import sympy
 from sympy import oo
 
 from derive.inverse.change import changes
-from derive.inverse.chart import Chart, Metric, W, tidy
-from derive.inverse.quartic import rational_charts
+from derive.inverse.line_element import Candidate, LineElement, W, tidy
+from derive.inverse.quartic import candidates_of_rational
 
 
-def charts(metric: Metric, depth: int = 3) -> Iterator[Chart]:
+def candidates(element: LineElement, depth: int = 3) -> Iterator[Candidate]:
     """Yield candidates, the simplest first; after *depth* changes of coordinates none."""
-    q, v = metric.q, metric.v
+    q, v = element.q, element.v
     if v not in q.free_symbols:
-        for sign, assumed in metric.signs(q):
+        for sign, assumed in element.signs(q):
             if sign > 0:
-                yield Chart(W, v, (-oo, oo), q, assumed)
+                yield Candidate(W, v, (-oo, oo), q, assumed)
         return
-    yield from _powers(metric)
-    yield from rational_charts(metric)
+    yield from _powers(element)
+    yield from candidates_of_rational(element)
     if depth:
-        for change in changes(metric):
-            yield from change.charts(functools.partial(charts, depth=depth - 1), depth)
+        for change in changes(element):
+            yield from change.candidates(functools.partial(candidates, depth=depth - 1), depth)
 
 
-def _powers(metric: Metric) -> Iterator[Chart]:
+def _powers(element: LineElement) -> Iterator[Candidate]:
     """q = kappa |v - b|^n: w^(2/(n+2)), or e^w for n = -2 (entropy, Burg entropy, depth)."""
-    q, v = metric.q, metric.v
+    q, v = element.q, element.v
     ratio = sympy.expand(tidy(q / sympy.diff(q, v)))
     slope = sympy.simplify(sympy.diff(ratio, v))
     if not isinstance(slope, sympy.Rational) or slope == 0:
@@ -44,9 +44,9 @@ def _powers(metric: Metric) -> Iterator[Chart]:
             continue
         y = side * (v - b)
         interval = (b, oo) if side > 0 else (-oo, b)
-        for sign, assumed in metric.signs(kappa):
+        for sign, assumed in element.signs(kappa):
             if sign > 0 and m is None:
-                yield Chart(b + side * sympy.exp(W), sympy.log(y), interval, kappa, assumed)
+                yield Candidate(b + side * sympy.exp(W), sympy.log(y), interval, kappa, assumed)
             elif sign > 0 and m is not None:
                 inverse = y ** (1 / m)
-                yield Chart(b + side * W**m, inverse, interval, tidy(kappa * m**2), assumed)
+                yield Candidate(b + side * W**m, inverse, interval, tidy(kappa * m**2), assumed)

@@ -25,7 +25,7 @@ PLACES = tuple(
 
 
 @dataclass(frozen=True)
-class Problem:
+class SeparableTerm:
     """A separable term Q(beta) of the potential.
 
     Attributes:
@@ -117,28 +117,26 @@ def recognise(tree: Tree, variable: str | None) -> str:
     raise InputError(f"which of {', '.join(found)} is the coordinate? call it beta")
 
 
-def examine(problem: Problem) -> Convexity | None:
+def examine(term: SeparableTerm) -> Convexity | None:
     """Return the derivatives of Q at a point where Q'' > 0, else at one where it is not.
 
     None where Q could not be read at any point that was tried.
     """
     fallback = None
-    for point in _points(problem):
-        tower = Elementary(point, [problem.tree])
+    for point in _points(term):
+        tower = Elementary(point, [term.tree])
         try:
-            slope = tower.derivative(tower.read(problem.tree))
+            slope = tower.derivative(tower.read(term.tree))
             second = tower.derivative(slope)
             sign = 0 if tower.ball(second) == 0 else tower.sign(second)
         except (Unsettled, ZeroDivisionError):
             continue
-        images = expressions(tower, problem.symbols())
+        images = expressions(tower, term.symbols())
         derivatives = to_expr(slope, images), to_expr(second, images)
-        smooth = smooth_interval(tower, problem.variable, problem.symbols(), point)
+        smooth = smooth_interval(tower, term.variable, term.symbols(), point)
         # The sign at hand speaks for the whole domain only where no branch was chosen.
-        whole = smooth == (-oo, oo) or (problem.one_sided and smooth == (0, oo))
-        everywhere = (
-            sign <= 0 and whole and (second.is_zero() or _nonpositive(problem, tower, second))
-        )
+        whole = smooth == (-oo, oo) or (term.one_sided and smooth == (0, oo))
+        everywhere = sign <= 0 and whole and (second.is_zero() or _nonpositive(term, tower, second))
         found = Convexity(*derivatives, sign, everywhere, point, smooth)
         if sign > 0:
             return found
@@ -147,13 +145,13 @@ def examine(problem: Problem) -> Convexity | None:
     return fallback
 
 
-def _points(problem: Problem) -> Iterator[dict[str, Fraction]]:
-    for values in problem.parameter_points():
+def _points(term: SeparableTerm) -> Iterator[dict[str, Fraction]]:
+    for values in term.parameter_points():
         places = PLACES
-        if problem.start is not None:
-            tower = Elementary(values, [problem.start])
+        if term.start is not None:
+            tower = Elementary(values, [term.start])
             try:
-                value = tower.read(problem.start)
+                value = tower.read(term.start)
             except Unsettled:
                 continue
             if value.is_constant():
@@ -162,18 +160,18 @@ def _points(problem: Problem) -> Iterator[dict[str, Fraction]]:
                 middle = Fraction(float(tower.ball(value).mid())).limit_denominator(1000)
                 places = (middle,)
         for place in places:
-            yield {problem.variable: place, **values}
+            yield {term.variable: place, **values}
 
 
-def _nonpositive(problem: Problem, tower: Tower, second: RationalFunction) -> bool:
+def _nonpositive(term: SeparableTerm, tower: Tower, second: RationalFunction) -> bool:
     """Tell whether Q'' <= 0 is proved wherever Q is defined.
 
     Roots of functions of beta other than beta itself are written in factors that are positive
     near the point only, so nothing is claimed with them.
     """
-    positive = set(problem.positive)
-    if problem.one_sided:
-        positive.add(problem.variable)
+    positive = set(term.positive)
+    if term.one_sided:
+        positive.add(term.variable)
     first = len(tower.known)
     for k, generator in enumerate(tower.generators):
         name = tower.field.names[first + k]

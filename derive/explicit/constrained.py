@@ -10,12 +10,12 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.model.parameterization import Parameterization
 
 
-class Undecided(Exception):
+class Stopped(Exception):
     """A step of the elimination that stops; the text says which and why."""
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class ConstrainedProblem:
     """F, w_0 and the multipliers in one polynomial ring.
 
     Attributes:
@@ -62,28 +62,28 @@ class Problem:
         return len(self.F) == 1 and (not self.symbols or (self.scaled and len(self.symbols) == 1))
 
 
-def pose(p: Parameterization) -> Problem:
+def pose(p: Parameterization) -> ConstrainedProblem:
     """Return the problem min |w - w_0|^2 subject to F(w) = beta.
 
     Raises:
-        Undecided: F or the start is not polynomial.
+        Stopped: F or the start is not polynomial.
     """
     if p.field.generators or any(not f.is_polynomial() for f in p.F):
-        raise Undecided("the elimination needs polynomials: F is none in the weights")
+        raise Stopped("the elimination needs polynomials: F is none in the weights")
     if p.start_field.generators or any(not x.is_polynomial() for x in p.w0):
-        raise Undecided("the elimination needs polynomials: the start is none in its symbols")
+        raise Stopped("the elimination needs polynomials: the start is none in its symbols")
     symbols = tuple(s for s in p.start_field.names if any(s in x.variables() for x in p.w0))
     return _build(p, symbols, p.w0)
 
 
-def pose_cost(p: Parameterization) -> Problem:
+def pose_cost(p: Parameterization) -> ConstrainedProblem:
     """Return the problem min |w|^2 subject to F(w) = beta.
 
     Raises:
-        Undecided: F is not polynomial.
+        Stopped: F is not polynomial.
     """
     if p.field.generators or any(not f.is_polynomial() for f in p.F):
-        raise Undecided("the elimination needs polynomials: F is none in the weights")
+        raise Stopped("the elimination needs polynomials: F is none in the weights")
     return _build(p, (), (p.field.zero,) * p.p)
 
 
@@ -91,7 +91,7 @@ def _build(
     p: Parameterization,
     symbols: tuple[str, ...],
     w0: Sequence[RationalFunction],
-) -> Problem:
+) -> ConstrainedProblem:
     # Start symbols may be called as weights are: the ring needs names of its own.
     own = tuple(f"start {s}" for s in symbols)
     multipliers = tuple(f"multiplier {i}" for i in range(1, p.d + 1))
@@ -103,4 +103,4 @@ def _build(
     scaled = p.degree is not None and all(
         x.is_zero() or (x.is_homogeneous() and x.degree() == 1) for x in start
     )
-    return Problem(field, p.weights, multipliers, own, F, start, scaled, p.degree)
+    return ConstrainedProblem(field, p.weights, multipliers, own, F, start, scaled, p.degree)

@@ -8,10 +8,10 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from derive.exact.field.polynomial import terms
-from derive.explicit.problem import Problem
+from derive.explicit.constrained import ConstrainedProblem
 
 
-def quadratic_forms(problem: Problem) -> list[Any] | None:
+def quadratic_forms(problem: ConstrainedProblem) -> list[Any] | None:
     """Return A_i with F_i = <w, A_i w>; None where an output is no quadratic form."""
     size = len(problem.weights)
     forms = []

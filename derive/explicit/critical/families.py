@@ -17,8 +17,8 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, factorize
 from derive.exact.linear.matrix import determinant, rank
 from derive.exact.linear.modular import shows_full_rank
+from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.critical.quadrics import definite_parts, sphere_axes, stereographic
-from derive.explicit.problem import Problem, Undecided
 
 MAXIMAL_BRANCHES = 400
 MAXIMAL_TERMS = 400
@@ -26,7 +26,7 @@ MAXIMAL_TERMS = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class CriticalFamily:
     """Critical points as rational functions of free variables.
 
     Attributes:
@@ -34,7 +34,7 @@ class Family:
         images: every variable of the field (weights, multipliers, start symbols) on the family.
     """
 
-    problem: Problem
+    problem: ConstrainedProblem
     images: tuple[RationalFunction, ...]
 
     def of(self, function: RationalFunction) -> RationalFunction:
@@ -79,11 +79,11 @@ def differentials(functions: Sequence[RationalFunction]) -> list[list[RationalFu
 
 
 @functools.lru_cache(maxsize=32)
-def singular_families(problem: Problem) -> tuple[Family, ...]:
+def singular_families(problem: ConstrainedProblem) -> tuple[CriticalFamily, ...]:
     """Return families that hold every w where J has rank below d.
 
     Raises:
-        Undecided: they were not found.
+        Stopped: they were not found.
     """
     columns = combinations(range(len(problem.weights)), len(problem.F))
     minors = [
@@ -94,24 +94,26 @@ def singular_families(problem: Problem) -> tuple[Family, ...]:
 
 
 @functools.lru_cache(maxsize=32)
-def families(problem: Problem) -> tuple[Family, ...]:
+def critical_families(problem: ConstrainedProblem) -> tuple[CriticalFamily, ...]:
     """Return families that hold every real critical point with w - w_0 = J^T mu.
 
     Raises:
-        Undecided: a condition is left that is linear in no variable.
+        Stopped: a condition is left that is linear in no variable.
     """
     return tuple(split(problem, problem.conditions))
 
 
-def split(problem: Problem, equations: Sequence[RationalFunction]) -> list[Family]:
+def split(
+    problem: ConstrainedProblem, equations: Sequence[RationalFunction]
+) -> list[CriticalFamily]:
     """Return rational families whose union is the real zero set of polynomials.
 
     Raises:
-        Undecided: an equation is left that is linear in no variable.
+        Stopped: an equation is left that is linear in no variable.
     """
     splitter = _Splitter(problem.field)
     found = splitter.split([e.numerator for e in equations], problem.field.gens, ())
-    return [Family(problem, images) for images in found]
+    return [CriticalFamily(problem, images) for images in found]
 
 
 class _Splitter:
@@ -130,13 +132,13 @@ class _Splitter:
         """Yield the images of all variables on each family; *nonzero* does not vanish there."""
         self._left -= 1
         if self._left < 0:
-            raise Undecided("the critical points fall into too many families")
+            raise Stopped("the critical points fall into too many families")
         products = []
         for equation in equations:
             if equation.is_zero():
                 continue
             if len(equation) > MAXIMAL_TERMS:
-                raise Undecided("the equations of the critical points grow too large")
+                raise Stopped("the equations of the critical points grow too large")
             factors = [f for f, _ in factorize(equation)[1] if f not in nonzero]
             if not factors:
                 return
@@ -198,7 +200,7 @@ class _Splitter:
             return
         parts = definite_parts(factor)
         if parts is None:
-            raise Undecided("a Lagrange condition is linear in no variable, nor a sphere")
+            raise Stopped("a Lagrange condition is linear in no variable, nor a sphere")
         if parts:
             yield from self.split([*parts, *rest], images, nonzero)
 

@@ -17,7 +17,7 @@ MAXIMAL_WEIGHTS = 4
 
 
 @dataclass(frozen=True)
-class Limit:
+class ScaleLimit:
     """What R or Q tends to.
 
     Attributes:
@@ -33,7 +33,7 @@ class Limit:
     finding: Finding
 
 
-def find_limits(p: Parameterization, implicit: Derivation | None) -> tuple[Limit, ...]:
+def scale_limits(p: Parameterization, implicit: Derivation | None) -> tuple[ScaleLimit, ...]:
     """Return the limits of R, and of Q scaled to the Hessian of R, on one block of outputs.
 
     The distance from w_0 to a set moves by at most |w_0| as w_0 goes to 0, so R -> R_F there, for
@@ -45,7 +45,7 @@ def find_limits(p: Parameterization, implicit: Derivation | None) -> tuple[Limit
     return (*_to_zero(p, implicit), *_to_infinity(p, implicit))
 
 
-def _to_zero(p: Parameterization, implicit: Derivation | None) -> Iterator[Limit]:
+def _to_zero(p: Parameterization, implicit: Derivation | None) -> Iterator[ScaleLimit]:
     symbols = p.start_field.names
     zero = [Fraction(0)] * len(symbols)
     if not symbols or any(not x.is_polynomial() or x.at(zero) for x in p.w0):
@@ -54,14 +54,14 @@ def _to_zero(p: Parameterization, implicit: Derivation | None) -> Iterator[Limit
     reason = "|sqrt(R) - sqrt(R_F)| <= |w_0|: a distance moves no more than the point"
     if p.degree is not None:
         reason += f"; R_F is homogeneous of degree {Fraction(2, p.degree)} in beta"
-    yield Limit("R", when, "R -> R_F", Finding(Verdict.PROVED, reason))
+    yield ScaleLimit("R", when, "R -> R_F", Finding(Verdict.PROVED, reason))
     if implicit is None or implicit.verdict is not Verdict.PROVED:
         return
     if not (_scales(p) and len(symbols) == p.d == 1 and _from_zero(p)):
         reason = "decided here for one homogeneous output that starts at 0 only"
-        yield Limit("Q", when, "Q is not decided here", Finding(Verdict.UNDECIDED, reason))
+        yield ScaleLimit("Q", when, "Q is not decided here", Finding(Verdict.UNDECIDED, reason))
         return
-    yield Limit("Q", when, *_gauge(p))
+    yield ScaleLimit("Q", when, *_gauge(p))
 
 
 def _gauge(p: Parameterization) -> tuple[str, Finding]:
@@ -80,14 +80,14 @@ def _gauge(p: Parameterization) -> tuple[str, Finding]:
     return statement, Finding(Verdict.PROVED, reason)
 
 
-def _to_infinity(p: Parameterization, implicit: Derivation | None) -> Iterator[Limit]:
+def _to_infinity(p: Parameterization, implicit: Derivation | None) -> Iterator[ScaleLimit]:
     if not _scales(p) or len(p.start_field.names) != 1:
         return
     (alpha,) = p.start_field.names
     when = f"{alpha} -> oo"
     if not _from_zero(p) or rank([[p.at_start(x) for x in row] for row in p.jacobian]) < p.d:
         reason = "beta_0 = F(w_0) moves to infinity as well"
-        yield Limit("R", when, "R is not decided here", Finding(Verdict.UNDECIDED, reason))
+        yield ScaleLimit("R", when, "R is not decided here", Finding(Verdict.UNDECIDED, reason))
         return
     power = 2 * int(p.degree or 0) - 2
     form = _kernel_norm(p)
@@ -95,9 +95,9 @@ def _to_infinity(p: Parameterization, implicit: Derivation | None) -> Iterator[L
     if p.d > 1:
         reason += f"; K_0 is the tangent kernel at the start with {alpha} = 1"
     statement = f"{alpha}**{power}*{{}} -> {form}"
-    yield Limit("R", when, statement.format("R"), Finding(Verdict.PROVED, reason))
+    yield ScaleLimit("R", when, statement.format("R"), Finding(Verdict.PROVED, reason))
     if implicit is not None and implicit.verdict is Verdict.PROVED:
-        yield Limit("Q", when, statement.format("Q"), Finding(Verdict.PROVED, reason))
+        yield ScaleLimit("Q", when, statement.format("Q"), Finding(Verdict.PROVED, reason))
 
 
 def _kernel_norm(p: Parameterization) -> str:

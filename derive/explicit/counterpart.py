@@ -14,13 +14,13 @@ from sympy import Expr, Symbol
 
 from derive.errors import InputError, NumericalError
 from derive.exact.field.polynomial import Polynomial, terms
+from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.contrast import Contrast
-from derive.explicit.cost.norms import ClosedCost
+from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.critical.branch import Branch, greatest_root_at, root_at
 from derive.explicit.critical.closed_form import closed_form
 from derive.explicit.critical.minimum_at import has_no_weights, is_at_start, value_of
-from derive.explicit.limits import Limit
-from derive.explicit.problem import Problem, Undecided
+from derive.explicit.scale_limits import ScaleLimit
 from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
@@ -31,7 +31,7 @@ LENGTH = Symbol("r", real=True)
 
 
 @dataclass(frozen=True)
-class Value:
+class CertifiedValue:
     """The minimum at one rational point.
 
     Attributes:
@@ -61,7 +61,7 @@ class SquaredDistance:
         closed: the minimum in closed form, where it was found as such.
     """
 
-    problem: Problem | None
+    problem: ConstrainedProblem | None
     variables: tuple[Symbol, ...]
     factors: tuple[Polynomial, ...]
     branches: tuple[Branch, ...]
@@ -96,7 +96,7 @@ class SquaredDistance:
         return tuple(_positive(_expression(f, images)) for f in self.factors)
 
     @functools.cached_property
-    def forms(self) -> tuple[Expr | None, ...]:
+    def closed_forms(self) -> tuple[Expr | None, ...]:
         """The minimum on each branch in radicals, None where the polynomial is left.
 
         Without branches, where each polynomial has at most one root r >= 0, the greatest.
@@ -114,7 +114,7 @@ class SquaredDistance:
             for branch in self.branches
         )
 
-    def at(self, point: Mapping[str, Fraction]) -> Value | None:
+    def at(self, point: Mapping[str, Fraction]) -> CertifiedValue | None:
         """Return the minimum at numbers for beta and the start; None where no w has F(w) = beta.
 
         Raises:
@@ -130,14 +130,14 @@ class SquaredDistance:
         try:
             if self.closed is not None:
                 ball = value_of(self.closed, self.problem, data)
-                return None if ball is None else Value(ball)
+                return None if ball is None else CertifiedValue(ball)
             if self.greatest is not None:
                 value, factor, index, roots = greatest_root_at(self.factors, data)
             else:
                 value, factor, index, roots = root_at(self.problem, self.factors, data)
-        except Undecided as step:
+        except Stopped as step:
             if is_at_start(self.problem, data):
-                return Value(arb(0))
+                return CertifiedValue(arb(0))
             if has_no_weights(self.problem, data):
                 return None
             raise NumericalError(f"not certified at this point: {step}") from None
@@ -145,7 +145,7 @@ class SquaredDistance:
             return None
         images = [LENGTH, *(sympy.Rational(x.numerator, x.denominator) for x in data)]
         polynomial = _positive(_expression(self.factors[factor], images))
-        return Value(value, polynomial, index, roots)
+        return CertifiedValue(value, polynomial, index, roots)
 
 
 def _positive(equation: Expr) -> Expr:
@@ -178,7 +178,7 @@ class Evaluated:
     of: str
     outputs: tuple[int, ...]
     point: tuple[tuple[str, Fraction], ...]
-    value: Value | None
+    value: CertifiedValue | None
     reason: str = ""
 
 
@@ -198,7 +198,7 @@ class BlockCounterpart:
     distance: SquaredDistance
     cost: SquaredDistance
     contrast: Contrast
-    limits: tuple[Limit, ...]
+    limits: tuple[ScaleLimit, ...]
 
 
 @dataclass(frozen=True)

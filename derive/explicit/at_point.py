@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from derive.errors import InputError, NumericalError
-from derive.explicit.record import Evaluated, ExplicitCounterpart, SquaredDistance
+from derive.explicit.counterpart import Evaluated, ExplicitCounterpart, SquaredDistance
 
 MISSING = "give a number for"
 
