@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from derive.errors import InputError
@@ -18,9 +18,11 @@ from derive.exact.linear.modular import (
     PRIME,
     Evaluator,
     Pole,
+    centred,
     independent_rows,
     inverse,
     nullspace,
+    nullspaces,
     random_point,
     rank,
     reconstruct,
@@ -45,6 +47,21 @@ def test_reconstruct_never_returns_a_wrong_residue() -> None:
         found = reconstruct(residue)
         if found is not None:
             assert (found.numerator - residue * found.denominator) % PRIME == 0
+
+
+@given(st.integers(-(PRIME // 2), PRIME // 2))
+@example(PRIME // 2)
+@example(-(PRIME // 2))
+@example(-1)
+def test_centred_inverts_reduction(value: int) -> None:
+    assert centred(value % PRIME) == value
+
+
+@pytest.mark.parametrize("large", [10**12 + 39, -(10**12) - 39, -(10**15) - 37])
+def test_large_whole_entries_are_lifted_by_centring_alone(large: int) -> None:
+    by_rationals, by_whole_numbers = nullspaces([[1, -large % PRIME]], (reconstruct, centred))
+    assert (large, 1) not in by_rationals
+    assert by_whole_numbers == [(large, 1)]
 
 
 def test_inverse_of_zero_is_a_pole() -> None:
