@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
     from numerics.flow.gradient_flow import Flow, flow
-    from numerics.interpolate.least import Solution, interpolate
+    from numerics.interpolate.interpolant import Solution, interpolate
 
 __all__ = [
     "CrossCheck",
@@ -32,11 +32,11 @@ _LAZY = {
     "CrossCheck": "numerics.confirm.crosscheck_report",
     "Flow": "numerics.flow.gradient_flow",
     "NumericPotential": "numerics.evaluate.potential",
-    "Solution": "numerics.interpolate.least",
+    "Solution": "numerics.interpolate.interpolant",
     "TimeWarp": "numerics.confirm.time_warp",
     "crosscheck": "numerics.confirm.crosscheck",
     "flow": "numerics.flow.gradient_flow",
-    "interpolate": "numerics.interpolate.least",
+    "interpolate": "numerics.interpolate.interpolant",
     "lower": "numerics.evaluate.lowering",
     "time_warp": "numerics.confirm.time_warp",
 }

@@ -39,7 +39,7 @@ from derive.weights.warping import WarpVerdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numerics.evaluate.vectors.radial import NumericRadialPotential
+    from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class RadialPotential:
     chart: Chart | None
     finding: Finding
 
-    def numeric(self, start: Mapping[str, Any] | None = None) -> NumericRadialPotential:
+    def numeric(self, start: Mapping[str, Any] | None = None) -> NumericVectorPotential:
         """Return Q, its gradient, Hessian products and inverse mirror map in NumPy, for any d.
 
         Args:
@@ -86,9 +86,9 @@ class RadialPotential:
             InputError: a value is missing, or breaks an assumption.
             NumericalError: there is no Q to evaluate.
         """
-        from numerics.evaluate.vectors.radial_lowering import lower_radial
+        from numerics.evaluate.vectors.vector_lowering import lower_vector
 
-        return lower_radial(self, start or {})
+        return lower_vector(self, start or {})
 
 
 def find_radial_potential(model: Equivariant, scalar: WarpVerdict) -> RadialPotential:

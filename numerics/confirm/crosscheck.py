@@ -38,7 +38,7 @@ from numerics.confirm.regression_problem import (
     replicate,
     side_by_side_trees,
 )
-from numerics.evaluate.forms import has_form, refuse
+from numerics.evaluate.formula_block import is_evaluable, not_evaluable
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.start import broken_signs, specialize
@@ -94,8 +94,8 @@ def crosscheck(
     p, potential = derivation.parameterization, derivation.potential
     if not potential.pieces:
         raise NumericalError(f"there is no Q to check: {potential.finding.reason}")
-    if unable := [piece for piece in potential.pieces if not has_form(piece)]:
-        raise refuse(unable[0])
+    if unable := [piece for piece in potential.pieces if not is_evaluable(piece)]:
+        raise not_evaluable(unable[0])
     if (X is None) != (y is None):
         raise InputError("give X and y together, or neither")
     rng = np.random.default_rng(0) if rng is None else rng

@@ -21,7 +21,7 @@ from numerics.confirm.limit_gradients import draw_rest, point_at
 from numerics.confirm.limit_minimizer import LimitProblem, NoMinimizer, least_of_limit
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
-from numerics.interpolate.least import interpolate
+from numerics.interpolate.interpolant import interpolate
 
 _HALVES = Fraction(1, 2), range(1, 61), 0.02, 0.02
 """Powers of a step: distances from the limit; the rate at the first, about, and its fall."""

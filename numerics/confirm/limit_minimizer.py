@@ -83,7 +83,7 @@ class LimitProblem:
     def potential(self, scale: Fraction) -> NumericPotential:
         """Return Q in numbers at a value of the symbol that moves."""
         start = {**self.rest, self.regimes.variable: scale}
-        return lower(self.regimes.derivation.potential, start).plain
+        return lower(self.regimes.derivation.potential, start).in_doubles
 
     def number(self, expression: Expr | None, scale: Fraction, x: Array) -> float:
         """Return an expression at a value of the symbol that moves and at x; 0 for None."""

@@ -21,7 +21,7 @@ from derive.errors import InputError, NumericalError
 from derive.language import parse_expression, to_sympy
 from derive.records import Potential
 from numerics.evaluate.backend import Array
-from numerics.interpolate.least import interpolate
+from numerics.interpolate.interpolant import interpolate
 
 SLACK = 1e-9
 """Of rounding: relative, on the norm."""

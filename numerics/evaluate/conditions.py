@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from numerics.evaluate.balls.tiers import Formula, Start, evaluate
+from numerics.evaluate.balls.precision import Formula, Start, evaluate
 
 Condition: TypeAlias = tuple[str, Callable[[Any], Any], Formula]
 """How it reads, what is to hold of the number, and the number."""

@@ -28,20 +28,20 @@ from derive.errors import InputError, NumericalError
 from derive.potential.piece import Piece
 from derive.records import Potential
 from numerics.evaluate.backend import Array, Backend, Float64, Multiprecision, exact
-from numerics.evaluate.balls.tiered import tiered
-from numerics.evaluate.coupled import Segment
-from numerics.evaluate.forms import (
-    ClosedForm,
-    Form,
-    ParametricForm,
-    has_form,
+from numerics.evaluate.bounded_block import bounded
+from numerics.evaluate.formula_block import (
+    FormulaBlock,
+    NumericBlock,
+    ParametricBlock,
+    is_evaluable,
     is_integral,
-    refuse,
+    not_evaluable,
 )
-from numerics.evaluate.lifted import LiftedForm
+from numerics.evaluate.integrated_block import IntegratedBlock
 from numerics.evaluate.numbers import read_number
+from numerics.evaluate.output_ode import OutputOde
 from numerics.evaluate.potential import Blocks, NumericPotential
-from numerics.evaluate.quadrature import Lift
+from numerics.evaluate.segment_ode import SegmentOde
 from numerics.evaluate.start import (
     check_assumptions,
     constants_of,
@@ -103,7 +103,7 @@ def lower(
 
 def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
     """Return the sum of Qs, each of coordinates of its own, in their order."""
-    parts: list[tuple[tuple[int, ...], Form]] = []
+    parts: list[tuple[tuple[int, ...], NumericBlock]] = []
     shift = 0
     for q in potentials:
         parts += [(tuple(shift + i for i in positions), f) for positions, f in q.blocks.parts]
@@ -170,7 +170,7 @@ def _lowered(potential: Potential, values: Mapping[str, Fraction], backend: Back
         for outputs, piece in zip(p.blocks, potential.pieces, strict=True):
             parts.append((outputs, _form(potential, outputs, piece, values, backend)))
     if isinstance(backend, Float64):
-        forms = [tiered(potential, i, values, form) for i, (_, form) in enumerate(parts)]
+        forms = [bounded(potential, i, values, form) for i, (_, form) in enumerate(parts)]
         parts = [(outputs, form) for (outputs, _), form in zip(parts, forms, strict=True)]
     return Blocks(tuple(parts), p.d)
 
@@ -181,9 +181,9 @@ def _form(
     piece: Piece,
     values: Mapping[str, Fraction],
     backend: Backend,
-) -> Form:
-    if not has_form(piece):
-        raise refuse(piece)
+) -> NumericBlock:
+    if not is_evaluable(piece):
+        raise not_evaluable(piece)
     p = potential.parameterization
     block = p if len(p.blocks) == 1 else p.restrict(outputs)
     weights, beta0 = start_point(block, values)
@@ -193,9 +193,9 @@ def _form(
     if piece.curve is not None:
         ends = piece.curve.interval
         low, high = (backend.number(exact(end, values).subs(constants)) for end in ends)
-        return ParametricForm(piece, known, (low, high), backend)
+        return ParametricBlock(piece, known, (low, high), backend)
     if piece.kind == "quadrature" and len(piece.betas) == 1:
-        return LiftedForm(Lift(block, weights, beta0[0]), backend)
+        return IntegratedBlock(OutputOde(block, weights, beta0[0]), backend)
     if piece.lift is not None and is_integral(piece):
-        return LiftedForm(Segment(block, piece.lift, weights, beta0), backend)
-    return ClosedForm(piece, known, [backend.number(b) for b in beta0], backend)
+        return IntegratedBlock(SegmentOde(block, piece.lift, weights, beta0), backend)
+    return FormulaBlock(piece, known, [backend.number(b) for b in beta0], backend)

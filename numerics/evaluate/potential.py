@@ -11,21 +11,21 @@ import numpy as np
 
 from derive.errors import InputError
 from numerics.evaluate.backend import Array, Float64
-from numerics.evaluate.balls.tiered import TieredForm, bregman
-from numerics.evaluate.forms import Form
+from numerics.evaluate.bounded_block import BoundedBlock, bregman
+from numerics.evaluate.formula_block import NumericBlock
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
     """Q as the sum over blocks: for each, the positions of its coordinates and its form."""
 
-    parts: tuple[tuple[tuple[int, ...], Form], ...]
+    parts: tuple[tuple[tuple[int, ...], NumericBlock], ...]
     d: int
 
-    def _summands(self) -> Iterator[tuple[tuple[int, ...], Form]]:
+    def _summands(self) -> Iterator[tuple[tuple[int, ...], NumericBlock]]:
         """Yield the parts, as precise near 0 as their sum needs."""
         for positions, form in self.parts:
-            if len(self.parts) > 1 and isinstance(form, TieredForm):
+            if len(self.parts) > 1 and isinstance(form, BoundedBlock):
                 form = form.summand
             yield positions, form
 
@@ -111,7 +111,7 @@ class NumericPotential:
         """
         columns, _ = self._split(beta)
         with Float64().active():
-            return _plain(self.blocks.value(columns))
+            return _number(self.blocks.value(columns))
 
     def gradient(self, beta: Any) -> Any:
         """Return grad Q(beta), of the shape of beta."""
@@ -140,7 +140,7 @@ class NumericPotential:
     @property
     def invertible(self) -> bool:
         """Whether the inverse of grad Q is known by a formula, rather than by a search."""
-        return all(isinstance(f, TieredForm) and f.invertible for _, f in self.blocks.parts)
+        return all(isinstance(f, BoundedBlock) and f.invertible for _, f in self.blocks.parts)
 
     def inverse_gradient(self, y: Any) -> Any:
         """Return the beta with ``grad Q(beta) = y``, of the shape of y; nan where none is found."""
@@ -153,13 +153,13 @@ class NumericPotential:
         left, right = np.broadcast_arrays(np.asarray(b, float), np.asarray(b0, float))
         at, origin = self._split(left)[0], self._split(right)[0]
         with Float64().active():
-            return _plain(self.blocks.bregman(at, origin))
+            return _number(self.blocks.bregman(at, origin))
 
     @property
-    def plain(self) -> NumericPotential:
+    def in_doubles(self) -> NumericPotential:
         """The same Q by its printed formulas in doubles alone: fast, with no bound of the error."""
         parts = tuple(
-            (i, f.plain if isinstance(f, TieredForm) else f) for i, f in self.blocks.parts
+            (i, f.in_doubles if isinstance(f, BoundedBlock) else f) for i, f in self.blocks.parts
         )
         return replace(self, blocks=Blocks(parts, self.d))
 
@@ -176,8 +176,8 @@ class NumericPotential:
         return [array[..., i] for i in range(self.d)], True
 
     def _join(self, columns: Sequence[Array], stacked: bool) -> Any:
-        return np.stack(columns, axis=-1) if stacked else _plain(columns[0])
+        return np.stack(columns, axis=-1) if stacked else _number(columns[0])
 
 
-def _plain(array: Array) -> Any:
+def _number(array: Array) -> Any:
     return float(array) if np.ndim(array) == 0 else np.array(array)

@@ -76,7 +76,7 @@ def start_of(series: Series, values: Mapping[str, str]) -> dict[str, Fraction]:
 
 def potential_of(model: Model, start: Mapping[str, Fraction]) -> NumericPotential:
     """Return Q at a start, in plain doubles: no picture shows the last digits."""
-    return derivation_of(model).potential.numeric(start).plain
+    return derivation_of(model).potential.numeric(start).in_doubles
 
 
 def centre_of(model: Model, start: Mapping[str, Fraction]) -> Array:

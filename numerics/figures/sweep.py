@@ -14,7 +14,7 @@ from numerics.evaluate.potential import NumericPotential
 from numerics.experiments.sparse_regression import Data, Setting, draw, least_l1
 from numerics.figures.quantity import potential_of, start_of
 from numerics.figures.specification import Series, Specification
-from numerics.interpolate.least import interpolate
+from numerics.interpolate.interpolant import interpolate
 
 
 def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: Array) -> Array:

@@ -21,7 +21,7 @@ from derive.language.symbolic import from_sympy
 from derive.potential.piece import Curve, Piece
 from derive.records import Potential
 from numerics.evaluate.backend import Multiprecision, exact
-from numerics.evaluate.forms import root_step
+from numerics.evaluate.formula_block import root_step
 from numerics.evaluate.roots import invert_increasing
 from numerics.evaluate.start import check_assumptions, constants_of, start_point
 from numerics.flow.builder import Builder

@@ -51,7 +51,7 @@ class Mirror(InverseMap, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Equations:
     """min Q(beta) subject to X beta = y, rows independent, with ``X X^T`` and the scale of y."""
 
     design: Design
@@ -92,7 +92,7 @@ class Point:
 
 def minimize(
     mirror: InverseMap,
-    problem: Problem,
+    equations: Equations,
     beta: Array,
     tol: float,
     max_iterations: int,
@@ -106,15 +106,15 @@ def minimize(
     *hessian* is that of the dual function at (beta, grad Q) with its relative residual. *watch*
     sees every iterate, and may raise.
     """
-    point = Point(beta, np.zeros_like(problem.y), problem.misfit(beta))
+    point = Point(beta, np.zeros_like(equations.y), equations.misfit(beta))
     dual, best = np.zeros_like(beta), point
     for iteration in range(max_iterations):
-        size = problem.size(point.residual)
-        if size <= max(tol, _NOISE * problem.rounding(point.beta)):
+        size = equations.size(point.residual)
+        if size <= max(tol, _NOISE * equations.rounding(point.beta)):
             return point
         slope = -_solve(hessian(point.beta, dual, size), point.residual)
-        along = problem.design.adjoint(slope)
-        height = float(slope @ problem.y)
+        along = equations.design.adjoint(slope)
+        height = float(slope @ equations.y)
 
         def rate(t: float, dual: Array = dual, along: Array = along, end: float = height) -> float:
             return float(along @ mirror.inverse_gradient(dual + t * along)) - end
@@ -123,27 +123,29 @@ def minimize(
         if not found:
             return best
         multiplier = point.multiplier + t * slope
-        dual = problem.design.adjoint(multiplier)
+        dual = equations.design.adjoint(multiplier)
         beta = mirror.inverse_gradient(dual)
-        point = Point(beta, multiplier, problem.misfit(beta), 0.0, iteration + 1)
+        point = Point(beta, multiplier, equations.misfit(beta), 0.0, iteration + 1)
         watch(point)
-        if problem.size(point.residual) < problem.size(best.residual):
+        if equations.size(point.residual) < equations.size(best.residual):
             best = point
     return best
 
 
 def separable_hessian(
-    mirror: Mirror, problem: Problem, beta: Array, dual: Array, size: float
+    mirror: Mirror, equations: Equations, beta: Array, dual: Array, size: float
 ) -> Array:
     """Return ``X max(D, floor) X^T``, by the columns that stand out of the floor."""
     weights = 1 / mirror.curvature(beta)
     weights = np.asarray(np.where(np.isfinite(weights), weights, 0))
     floor = _FLOOR * min(size, 1) ** 2 * weights.mean()
-    return np.asarray(problem.design.gram(np.maximum(weights - floor, 0)) + floor * problem.gram)
+    return np.asarray(
+        equations.design.gram(np.maximum(weights - floor, 0)) + floor * equations.gram
+    )
 
 
 def coupled_hessian(
-    mirror: InverseMap, problem: Problem, beta: Array, dual: Array, size: float
+    mirror: InverseMap, equations: Equations, beta: Array, dual: Array, size: float
 ) -> Array:
     """Return ``X (D + floor) X^T``, D by differences of the inverse mirror map.
 
@@ -156,8 +158,8 @@ def coupled_hessian(
     D = (up - down) / (2 * np.diag(steps))[:, None]
     D = np.where(np.isfinite(D), (D + D.T) / 2, 0)
     floor = _FLOOR * min(size, 1) ** 2 * np.trace(D) / beta.size
-    X = problem.design.dense()
-    return np.asarray(X @ D @ X.T + floor * problem.gram)
+    X = equations.design.dense()
+    return np.asarray(X @ D @ X.T + floor * equations.gram)
 
 
 def _solve(matrix: Array, vector: Array) -> Array:
@@ -173,7 +175,7 @@ def _solve(matrix: Array, vector: Array) -> Array:
     return np.asarray(scale * solution)
 
 
-def polish(mirror: Mirror, problem: Problem, point: Point, tol: float) -> Point:
+def polish(mirror: Mirror, equations: Equations, point: Point, tol: float) -> Point:
     """Return a point whose beta moves on its own, where rounding of X^T nu blocks the way.
 
     Newton's method on ``grad Q(beta) = X^T nu, X beta = y`` in both unknowns, so that beta is not
@@ -181,51 +183,51 @@ def polish(mirror: Mirror, problem: Problem, point: Point, tol: float) -> Point:
     """
     best = point
     for _ in range(_POLISHES):
-        point = _newton_step(mirror, problem, point)
+        point = _newton_step(mirror, equations, point)
         if not point.stationarity <= max(tol, best.stationarity):
             break
-        if problem.size(point.residual) < problem.size(best.residual):
+        if equations.size(point.residual) < equations.size(best.residual):
             best = point
-        if problem.size(best.residual) <= tol:
+        if equations.size(best.residual) <= tol:
             break
     return best
 
 
-def refine(mirror: Mirror, problem: Problem, point: Point, tol: float) -> Point:
+def refine(mirror: Mirror, equations: Equations, point: Point, tol: float) -> Point:
     """Return the better of a point, its errors measured anew, and of Newton steps from there.
 
     For a mirror map without cancellation near beta_0, where the one of the point had lost digits.
     """
-    best = point = measured(mirror, problem, point.beta, point.multiplier, point.iterations)
+    best = point = measured(mirror, equations, point.beta, point.multiplier, point.iterations)
     for _ in range(_POLISHES):
-        if problem.error(best) <= tol:
+        if equations.error(best) <= tol:
             break
-        point = _newton_step(mirror, problem, point)
-        errors = [problem.error(p) for p in (point, best)]
+        point = _newton_step(mirror, equations, point)
+        errors = [equations.error(p) for p in (point, best)]
         if not errors[0] < errors[1]:
             break
         best = point
     return best
 
 
-def _newton_step(mirror: Mirror, problem: Problem, point: Point) -> Point:
+def _newton_step(mirror: Mirror, equations: Equations, point: Point) -> Point:
     """Return the point after one step on both equations, measured."""
     weights = 1 / mirror.curvature(point.beta)
-    gap = problem.design.adjoint(point.multiplier) - mirror.gradient(point.beta)
+    gap = equations.design.adjoint(point.multiplier) - mirror.gradient(point.beta)
     usable = np.isfinite(weights) & np.isfinite(gap)
     weights, gap = np.where(usable, weights, 0), np.where(usable, gap, 0)
-    shift = problem.design.apply(weights * gap)
-    step = -_solve(problem.design.gram(weights), point.residual + shift)
-    beta = point.beta + weights * (gap + problem.design.adjoint(step))
-    return measured(mirror, problem, beta, point.multiplier + step, point.iterations + 1)
+    shift = equations.design.apply(weights * gap)
+    step = -_solve(equations.design.gram(weights), point.residual + shift)
+    beta = point.beta + weights * (gap + equations.design.adjoint(step))
+    return measured(mirror, equations, beta, point.multiplier + step, point.iterations + 1)
 
 
 def measured(
-    mirror: MirrorMap, problem: Problem, beta: Array, multiplier: Array, iterations: int
+    mirror: MirrorMap, equations: Equations, beta: Array, multiplier: Array, iterations: int
 ) -> Point:
     """Return the point with both equations measured."""
-    dual = problem.design.adjoint(multiplier)
+    dual = equations.design.adjoint(multiplier)
     gap = np.abs(mirror.gradient(beta) - dual).max()
     size = np.abs(dual).max()
     stationarity = float(gap / size) if size > 0 else float(gap)
-    return Point(beta, multiplier, problem.misfit(beta), stationarity, iterations)
+    return Point(beta, multiplier, equations.misfit(beta), stationarity, iterations)

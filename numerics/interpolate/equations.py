@@ -9,9 +9,9 @@ import numpy as np
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
-from numerics.evaluate.vectors.radial import NumericRadialPotential
+from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 from numerics.interpolate.design import Design
-from numerics.interpolate.dual_newton import Problem
+from numerics.interpolate.dual_newton import Equations
 
 _LARGEST = 1e150
 """Squares of larger numbers overflow."""
@@ -20,7 +20,7 @@ _SMALLEST = 1e-280
 _APART = 2.0**10
 """Ratio of the lengths of rows from which a sum over them says little of the shorter ones."""
 
-AnyPotential: TypeAlias = NumericPotential | NumericRadialPotential
+AnyPotential: TypeAlias = NumericPotential | NumericVectorPotential
 
 
 def gram_of(design: Design) -> Array:
@@ -54,12 +54,12 @@ def units_of(gram: Array) -> Array:
     return np.asarray(np.ldexp(1.0, exponents if apart else 0 * exponents))
 
 
-def problem_of(design: Design, y: Array, gram: Array, beta: Array) -> Problem:
-    """Return the problem with the scale of y and of ``X beta_0 - y``."""
+def equations_of(design: Design, y: Array, gram: Array, beta: Array) -> Equations:
+    """Return the equations with the scale of y and of ``X beta_0 - y``."""
     sizes = [np.abs(v).max(initial=0) for v in (y, design.apply(beta) - y)]
     scale = max(sizes)
     if not scale < _LARGEST:
         raise InputError(f"y is too large for double precision: its norm must be below {_LARGEST}")
     if scale:
         scale *= max(np.linalg.norm(v / scale) for v in (y, design.apply(beta) - y))
-    return Problem(design, y, gram, float(scale) or 1.0)
+    return Equations(design, y, gram, float(scale) or 1.0)

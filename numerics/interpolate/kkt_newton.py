@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from numerics.evaluate.backend import Array
-from numerics.interpolate.dual_newton import MirrorMap, Point, Problem, measured
+from numerics.interpolate.dual_newton import Equations, MirrorMap, Point, measured
 
 _DAMPINGS = 50
 
@@ -27,13 +27,13 @@ class CoupledMirror(MirrorMap, Protocol):
 
 
 def minimize_coupled(
-    mirror: CoupledMirror, problem: Problem, beta: Array, tol: float, max_iterations: int
+    mirror: CoupledMirror, equations: Equations, beta: Array, tol: float, max_iterations: int
 ) -> Point:
     """Return the last iterate, both its relative errors at most *tol* where that was reached.
 
     *beta* is beta_0. The iteration ends early where no step lowers the errors.
     """
-    X = problem.design.dense()
+    X = equations.design.dense()
     m, d = X.shape
     basis, triangle = np.linalg.qr(X.T)
     matrix = np.zeros((d + m, d + m))
@@ -41,7 +41,7 @@ def minimize_coupled(
 
     def errors(beta: Array) -> Array:
         slope = mirror.gradient(beta)
-        return np.concatenate([slope - basis @ (slope @ basis), problem.misfit(beta)])
+        return np.concatenate([slope - basis @ (slope @ basis), equations.misfit(beta)])
 
     left, unit = errors(beta), 0.0
     for iteration in range(max_iterations + 1):
@@ -49,8 +49,8 @@ def minimize_coupled(
         multiplier = np.where(
             np.isfinite(multiplier), multiplier, 0
         )  # of beta_0, where all cancels
-        point = measured(mirror, problem, beta, multiplier, iteration)
-        if problem.error(point) <= tol:
+        point = measured(mirror, equations, beta, multiplier, iteration)
+        if equations.error(point) <= tol:
             break
         matrix[:d, :d] = mirror.hessian(beta)
         step = _solved(matrix, -left)
@@ -58,7 +58,7 @@ def minimize_coupled(
             break
         # The first step shows how large grad Q becomes, which weighs its equation ever after.
         unit = unit or float(np.linalg.norm(step[d:] @ X)) or 1.0
-        weights = np.repeat([1 / unit, 1 / problem.scale], [d, m])
+        weights = np.repeat([1 / unit, 1 / equations.scale], [d, m])
         size, t = np.linalg.norm(weights * left), 1.0
         for _ in range(_DAMPINGS):
             trial = errors(beta + t * step[:d])

@@ -9,7 +9,7 @@ import scipy.optimize
 
 from numerics.evaluate.backend import Array
 from numerics.interpolate.design import Design
-from numerics.interpolate.dual_newton import Mirror, MirrorMap, Point, Problem
+from numerics.interpolate.dual_newton import Equations, Mirror, MirrorMap, Point
 
 _FAR = 1e300
 _NEAR = 1e-6
@@ -52,7 +52,7 @@ def box_of(mirror: Mirror, start: Array) -> Box:
     return Box(np.where(low < start, low, -np.inf), np.where(high > start, high, np.inf))
 
 
-def blocking_rows(box: Box, problem: Problem, start: Array, guess: Array) -> list[int]:
+def blocking_rows(box: Box, equations: Equations, start: Array, guess: Array) -> list[int]:
     """Return rows with a combination that is bounded on the domain of Q, and y beyond; or none.
 
     One row may do. Else ``min |X beta - y|_1`` over the box tells: where it is
@@ -61,7 +61,7 @@ def blocking_rows(box: Box, problem: Problem, start: Array, guess: Array) -> lis
     are found (Dantzig & Wolfe 1960), so that X is not copied as a whole; a *guess* of nu (m,)
     finds the first.
     """
-    design, y = problem.design, problem.y
+    design, y = equations.design, equations.y
     m, d = design.shape
     rest = np.where(np.isfinite(box.low), box.low, np.where(np.isfinite(box.high), box.high, start))
     low, high = box.low - rest, box.high - rest
@@ -71,7 +71,7 @@ def blocking_rows(box: Box, problem: Problem, start: Array, guess: Array) -> lis
         slopes = design.adjoint(row)
         if box.separates(row, slopes, y) or box.separates(-row, -slopes, y):
             return [i]
-    scales = np.maximum(np.sqrt(np.diag(problem.gram)), np.abs(y))
+    scales = np.maximum(np.sqrt(np.diag(equations.gram)), np.abs(y))
     target = (y - design.apply(rest)) / scales
     size = np.abs(y / scales).sum() + np.abs(target).sum()
     used = np.zeros(d, dtype=bool)
@@ -108,14 +108,14 @@ def _used(nu: Array) -> list[int]:
     return [int(i) for i in np.flatnonzero(np.abs(nu) > 1e-9 * np.abs(nu).max())]
 
 
-def only_at_the_boundary(box: Box, problem: Problem, start: Array, beta: Array) -> bool:
+def only_at_the_boundary(box: Box, equations: Equations, start: Array, beta: Array) -> bool:
     """Tell whether ``X beta = y`` holds on the boundary of the box of the mirror map alone.
 
     Then a nu has ``<nu, X_j> = 0`` for the coordinates inside, ``<nu, X_j>`` of one sign (not all
     0) for those at a bound b, and ``<nu, y> = sum_j <nu, X_j> b_j``. Where the columns inside have
     full rank, which takes one Gram product to see, there is none.
     """
-    design = problem.design
+    design = equations.design
     low, high = box.low, box.high
     lower = beta - low <= _NEAR * (start - low)
     upper = high - beta <= _NEAR * (high - start)
@@ -125,15 +125,15 @@ def only_at_the_boundary(box: Box, problem: Problem, start: Array, beta: Array) 
         return False
     inside = np.ones(start.size)
     inside[at] = 0
-    null = _left_null_space(design.gram(inside), problem.gram)
+    null = _left_null_space(design.gram(inside), equations.gram)
     sizes = np.sqrt(sum((design.adjoint(v)[at] ** 2 for v in null.T), np.zeros(at.size)))
     signs = np.where(lower, 1.0, -1.0)[at] / np.where(sizes > 0, sizes, np.inf)
     multiplier = _separating(design, null, at, signs)
     if multiplier is None:
         return False
     bounds = np.where(lower, low, high)[at]
-    left, right = multiplier * problem.y, design.adjoint(multiplier)[at] * bounds
-    size = np.abs(multiplier) @ np.abs(problem.y) + np.abs(right).sum()
+    left, right = multiplier * equations.y, design.adjoint(multiplier)[at] * bounds
+    size = np.abs(multiplier) @ np.abs(equations.y) + np.abs(right).sum()
     return bool(abs(left.sum() - right.sum()) <= _EXACT * size)
 
 
@@ -169,20 +169,20 @@ def _separating(design: Design, null: Array, at: Array, signs: Array) -> Array |
     return None
 
 
-def at_the_edge(mirror: MirrorMap, problem: Problem, point: Point, start: Array) -> bool:
+def at_the_edge(mirror: MirrorMap, equations: Equations, point: Point, start: Array) -> bool:
     """Tell whether the domain of Q ends where rounding and the residual leave the point.
 
     For coupled Q, whose domain is known by its grad Q alone: it is undefined a little further out
     from the start. The domain of a convex Q is convex, so that nothing further out belongs to it.
     """
-    unknown = 8 * max(problem.size(point.residual), float(np.finfo(float).eps))
+    unknown = 8 * max(equations.size(point.residual), float(np.finfo(float).eps))
     outside = point.beta + unknown * (point.beta - start)
     return bool(np.isnan(mirror.gradient(outside)).any())
 
 
-def leads_outside(mirror: MirrorMap, problem: Problem, beta: Array, start: Array) -> bool:
+def leads_outside(mirror: MirrorMap, equations: Equations, beta: Array, start: Array) -> bool:
     """Tell whether the interpolant nearest to beta lies outside the domain, not just at its end."""
-    nearest = beta - np.linalg.lstsq(problem.design.dense(), problem.misfit(beta))[0]
+    nearest = beta - np.linalg.lstsq(equations.design.dense(), equations.misfit(beta))[0]
     return bool(np.isnan(mirror.gradient(nearest + _NEAR * (start - nearest))).any())
 
 

@@ -16,7 +16,7 @@ from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.backend import Array
 from numerics.flow.fixed_point import Real
-from numerics.interpolate.least import interpolate
+from numerics.interpolate.interpolant import interpolate
 from numerics.matrices.measurements import Measurements
 
 _DIAGONAL = 1e-10

@@ -28,7 +28,7 @@ import scipy.optimize
 from derive import Parameterization, derive
 from numerics.experiments.training import train
 from numerics.interpolate.design import read_design
-from numerics.interpolate.least import interpolate
+from numerics.interpolate.interpolant import interpolate
 from tests.benchmarks.flows import diagonal_by_odefun, diagonal_limit, run, worst
 
 PAIR = Parameterization.parse(
@@ -111,7 +111,7 @@ def interpolants(m: int, d: int, alpha: float, rounds: int = 5) -> Contest:
     q = POTENTIAL.numeric({"alpha": alpha})
     start = {"p": alpha, "m": alpha}
     entries = [
-        Entry("numerics.interpolate.least", lambda: interpolate(q, X, y).value, rounds),
+        Entry("numerics.interpolate.interpolant", lambda: interpolate(q, X, y).value, rounds),
         Entry("gradient flow, scipy DOP853", lambda: train(PAIR, X, y, start).value),
         Entry("CVXPY + Clarabel", lambda: _conic(X, y, alpha), needs="cvxpy"),
     ]
@@ -159,7 +159,7 @@ def sparse_limit(m: int, d: int) -> Contest:
         return x[:d] - x[d:]
 
     entries = (
-        Entry("numerics.interpolate.least, 1e-8", lambda: interpolate(q, X, y).value, 5),
+        Entry("numerics.interpolate.interpolant, 1e-8", lambda: interpolate(q, X, y).value, 5),
         Entry("HiGHS, least l1 norm", basis_pursuit),
     )
     return Contest(f"(m, d) = ({m}, {d}), towards l1", entries, _relative(X, y))
@@ -185,7 +185,7 @@ def gram_products(m: int, d: int, alpha: float) -> Contest:
     entries = (
         Entry(f"{products} Gram products, in blocks", only_products, 2),
         Entry(f"{products} Gram products, scaled copies", scaled_copies, 2),
-        Entry("numerics.interpolate.least", lambda: interpolate(q, X, y).value, 2),
+        Entry("numerics.interpolate.interpolant", lambda: interpolate(q, X, y).value, 2),
     )
     return Contest(f"(m, d) = ({m}, {d}), alpha = {alpha:g}", entries, _relative(X, y))
 

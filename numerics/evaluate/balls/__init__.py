@@ -1,1 +1,1 @@
-"""Arithmetic with error bounds, and the tiers of precision that it drives."""
+"""Arithmetic with error bounds, and the precision that rises with them."""

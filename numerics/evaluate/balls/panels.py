@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, agreed, pairwise_sum
-from numerics.evaluate.balls.tiers import Closed, Constants, Formula
+from numerics.evaluate.balls.precision import ClosedFormulas, Constants, Formula
 
 _MOST = 600
 """Panels of one point after which it has no result."""
@@ -26,7 +26,7 @@ _NEAR = Fraction(1, 2**52)
 _NODE_DIGITS = 40
 
 
-class Quadrature(Closed):
+class IntegralFormulas(ClosedFormulas):
     """Q of one block with a formula of grad Q only: ``Q = int <grad Q, d beta>``."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Quadrature(Closed):
         """Keep the formulas, functions of the constants and d balls."""
         super().__init__(_no_formula, gradient, hessian, inverse, None, walls)
 
-    def difference_forms(self) -> list[Formula]:
+    def difference_formulas(self) -> list[Formula]:
         """Return none: there is no formula of Q to take differences of."""
         return []
 
@@ -63,7 +63,7 @@ def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequ
     """Return ``int_0^1 (1 - t) f(c, t, *parts) dt`` for f > 0, point by point.
 
     The distance of two Gauss-Legendre rules estimates the error of each panel, as in
-    :func:`numerics.evaluate.balls.tiers.integrate`. There is no bound where f is not finite at a
+    :func:`numerics.evaluate.balls.closed.integrate`. There is no bound where f is not finite at a
     node. Each point has panels of its own, ``[a, a + 1]/2^k``; one of every point is looked at in
     each round.
     """

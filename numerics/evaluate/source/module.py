@@ -12,12 +12,12 @@ from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.records import Potential
 from derive.vectors.potential import RadialPotential
-from numerics.evaluate.balls.curve import Curve
-from numerics.evaluate.balls.panels import Quadrature
+from numerics.evaluate.balls.panels import IntegralFormulas
+from numerics.evaluate.balls.parametric import ParametricFormulas
 from numerics.evaluate.source.module_conditions import assumed_start
 from numerics.evaluate.source.program import Program, program
 from numerics.evaluate.source.statements import NoSource, parameter
-from numerics.evaluate.vectors.radial_program import ALONG, norm_symbol, radial_program
+from numerics.evaluate.vectors.vector_program import ALONG, norm_symbol, vector_program
 
 _IMPORTS = {
     "decimal": "import decimal",
@@ -51,7 +51,7 @@ def numpy_module(derivation: Derivation | Any) -> str:
     """
     potential = derivation.potential
     if isinstance(potential, RadialPotential):
-        return _radial_module(derivation.to_text(), potential)
+        return _vector_module(derivation.to_text(), potential)
     if not potential.pieces:
         raise NumericalError(f"there is no Q, {potential.finding.reason}")
     try:
@@ -60,43 +60,46 @@ def numpy_module(derivation: Derivation | Any) -> str:
         raise NumericalError(f"Q has no NumPy module: {reason}") from None
     assumed, conditions = assumed_start(potential.parameterization, potential.pieces)
     body = [*_public(potential, programs), *assumed, *_formulas(programs)]
-    ends = ["balls/vectorized", *["balls/curve"] * any(x.kind is Curve for x in programs)]
+    ends = [
+        "balls/on_arrays",
+        *["balls/parametric"] * any(x.kind is ParametricFormulas for x in programs),
+    ]
     docstring = _docstring(derivation.to_text(), _START, programs[0].names)
     ends += ["conditions"] * bool(conditions)
     engine = _engine(programs, body, ends)
     return _written(docstring, body, engine, conditions + _blocks(programs))
 
 
-def _radial_module(text: str, potential: RadialPotential) -> str:
+def _vector_module(text: str, potential: RadialPotential) -> str:
     """Return a module for vectors of any dimension."""
     if potential.piece is None:
         raise NumericalError(f"there is no Q, {potential.finding.reason}")
     try:
-        written = radial_program(potential)
+        written = vector_program(potential)
     except NoSource as reason:
         raise NumericalError(f"Q has no NumPy module: {reason}") from None
     names = [name for name, _ in written.functions if name != ALONG]
     q = _call(written.kind.__name__, 1, names, "        ")
     sign = potential.model.sign
     parts = "".join(f"        {part},\n" for part in (q, f"_Block1.{ALONG}", sign))
-    block = f"_BLOCK = (\n    _Block1.constants,\n    Radial(\n{parts}    ),\n)"
+    block = f"_BLOCK = (\n    _Block1.constants,\n    VectorFormulas(\n{parts}    ),\n)"
     vector = parameter(potential.model.start_vector)
     model, norm = potential.model.reduced, norm_symbol(potential)
     assumed, conditions = assumed_start(model, [potential.piece], vector, norm)
-    body = [*_public_radial(written, vector), *assumed, *_formulas([written])]
-    docstring = _docstring(text, _RADIAL_START, (*written.names, vector))
-    ends = ["balls/lengths", "vectors/radial_forms", *["conditions"] * bool(conditions)]
+    body = [*_public_vector(written, vector), *assumed, *_formulas([written])]
+    docstring = _docstring(text, _VECTOR_START, (*written.names, vector))
+    ends = ["balls/lengths", "vectors/vector_formulas", *["conditions"] * bool(conditions)]
     return _written(docstring, body, _engine([written], body, ends), conditions + block)
 
 
 def _engine(programs: Sequence[Program], body: Sequence[str], ends: Sequence[str]) -> list[str]:
     """Return the statements that are the same in every module of its kind."""
     rooted = any("largest_root" in part for part in body)
-    integral = any(x.kind is Quadrature for x in programs)
+    integral = any(x.kind is IntegralFormulas for x in programs)
     chosen = [
         "balls/arithmetic",
         "balls/elementary",
-        "balls/tiers",
+        "balls/precision",
         *["balls/zeros"] * rooted,
         *["balls/panels"] * integral,
         *ends,
@@ -110,7 +113,7 @@ def _written(docstring: str, body: Sequence[str], engine: Sequence[str], blocks:
 
 
 _START = "The start, {}, is numbers, or arrays that fit one coordinate. "
-_RADIAL_START = (
+_VECTOR_START = (
     "beta has shape (..., d), for any d of 2 or more. The start, {}, is numbers and, last, a "
     "vector (d,). "
 )
@@ -129,13 +132,13 @@ def _public(potential: Potential, programs: Sequence[Program]) -> list[str]:
     for name, points, method, says in _PUBLIC:
         if method == "inverse" and not all(_inverts(x) for x in programs):
             continue
-        line = check + f"    return Vectorized(_BLOCKS, {{{given}}}).{method}({points})"
+        line = check + f"    return OnArrays(_BLOCKS, {{{given}}}).{method}({points})"
         text = says.format(hessian=hessian)
         parts.append(f'def {name}({points}{numbers}):\n    """{text}"""\n{line}')
     return parts
 
 
-def _public_radial(written: Program, vector: str) -> list[str]:
+def _public_vector(written: Program, vector: str) -> list[str]:
     """Return the texts of the public functions of a vector model."""
     names = (*written.names, vector)
     given = ", ".join(f'"{name}": {name}' for name in written.names)
@@ -145,7 +148,7 @@ def _public_radial(written: Program, vector: str) -> list[str]:
         if method == "inverse" and not _inverts(written):
             continue
         line = f"    _check({', '.join(names)})\n"
-        line += f"    q = VectorizedRadial(*_BLOCK, {{{given}}}, {vector})\n"
+        line += f"    q = OnVectors(*_BLOCK, {{{given}}}, {vector})\n"
         line += f"    return q.{method}({points})"
         text = says.format(hessian="Return the Hessian of Q, (..., d, d).")
         parts.append(f'def {name}({points}, {", ".join(names)}):\n    """{text}"""\n{line}')

@@ -15,12 +15,12 @@ from derive.language import to_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece
 from derive.records import Potential
-from numerics.evaluate.balls.curve import Curve
 from numerics.evaluate.balls.elementary import FUNCTIONS
-from numerics.evaluate.balls.panels import Quadrature
-from numerics.evaluate.balls.tiers import Closed
+from numerics.evaluate.balls.panels import IntegralFormulas
+from numerics.evaluate.balls.parametric import ParametricFormulas
+from numerics.evaluate.balls.precision import ClosedFormulas
 from numerics.evaluate.balls.zeros import largest_root
-from numerics.evaluate.source.functions import closed_functions, curve_functions
+from numerics.evaluate.source.formulas import closed_functions, curve_functions
 from numerics.evaluate.source.statements import NoSource, Statements, parameter, safe
 
 
@@ -40,7 +40,7 @@ class Program:
     constants: str
     functions: tuple[tuple[str, str], ...]
 
-    def load(self) -> tuple[Callable[[Any], None], Closed | Curve]:
+    def load(self) -> tuple[Callable[[Any], None], ClosedFormulas | ParametricFormulas]:
         """Return the function for the constants, and Q."""
         space = self.space()
         return space["constants"], self.form([name for name, _ in self.functions], space)
@@ -56,7 +56,13 @@ class Program:
     def kind(self) -> type[Any]:
         """The class that the functions belong to."""
         names = dict(self.functions)
-        return Curve if "curve" in names else Closed if "value" in names else Quadrature
+        return (
+            ParametricFormulas
+            if "curve" in names
+            else ClosedFormulas
+            if "value" in names
+            else IntegralFormulas
+        )
 
     def form(self, names: Sequence[str], space: Mapping[str, Any]) -> Any:
         """Return Q with the functions of these names."""

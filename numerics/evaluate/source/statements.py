@@ -18,8 +18,8 @@ from numerics.evaluate.balls.elementary import FUNCTIONS
 _LINE = 76
 _SIMPLE_POWER = re.compile(r"(?<![\w.)\]])([\w.]+) \*\* (\w+)(?![\w.(])")  # as formatters write it
 _ARGUMENTS = {
-    *("beta", "y", "b", "b0", "Vectorized", "origin", "rate", "low", "high"),
-    *("slope", "vector", "VectorizedRadial"),
+    *("beta", "y", "b", "b0", "OnArrays", "origin", "rate", "low", "high"),
+    *("slope", "vector", "OnVectors"),
 }
 _TAKEN = {*FUNCTIONS, *keyword.kwlist, "c", "np", "abs", "largest_root", "Fraction"}
 

@@ -18,7 +18,7 @@ from derive.catalogue import entries, find
 from derive.catalogue.model import derive_entry
 from derive.vectors.potential import RadialPotential
 from numerics.evaluate.lowering import lower
-from numerics.evaluate.vectors.radial_lowering import lower_radial
+from numerics.evaluate.vectors.vector_lowering import lower_vector
 from tests.numerics.evaluate.engines import Balls, Multiprecision
 from tests.numerics.evaluate.reference import Reference, Undecided, Unsolved
 
@@ -115,7 +115,7 @@ class Sweep:
         while True:
             start = self._drawn()
             try:
-                q = lower_radial(self.potential, start) if self.radial else lower(
+                q = lower_vector(self.potential, start) if self.radial else lower(
                     self.potential, start, check=False
                 )  # fmt: skip
             except InputError:

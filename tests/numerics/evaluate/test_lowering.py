@@ -226,7 +226,7 @@ def test_q_ends_where_the_kernel_does(
     """The formulas of Q'' = 1/K have values beyond zeros and poles of K, where no flow goes."""
     q = lower(potential(f), {"w_0": start})
     high = high_precision(potential(f), {"w_0": start}, 30)
-    for form in (q, q.plain):
+    for form in (q, q.in_doubles):
         for at in (form, form.gradient, form.hessian, lambda b, q=form: q.bregman(b, q.beta0[0])):
             assert np.isfinite([at(b) for b in inside]).all()
             assert np.isnan([at(b) for b in outside]).all()
@@ -239,7 +239,7 @@ def test_q_ends_where_the_kernel_does(
 def test_the_inverse_of_an_odd_power_has_its_sign(start: int) -> None:
     q = lower(potential("1/w"), {"w_0": start})
     points = np.array([0.1, 1, 3]) / start
-    for form in (q, q.plain):
+    for form in (q, q.in_doubles):
         assert form.inverse_gradient(q.gradient(points)) == pytest.approx(points, rel=1e-12)
         assert np.isnan(form.inverse_gradient(start * 1e9))
 

@@ -7,7 +7,7 @@ import sympy
 from sympy import Symbol, sqrt
 
 from derive import Parameterization, derive
-from numerics.evaluate.source.functions import _vanishes
+from numerics.evaluate.source.formulas import _vanishes
 from numerics.evaluate.source.program import program
 
 p, m, D = (Symbol(name, positive=True) for name in ("p_0", "m_0", "D"))

@@ -47,7 +47,7 @@ def test_the_sweep_sees_what_plain_doubles_lose(name: str, monkeypatch: pytest.M
 
     def plain() -> tuple[dict[str, Any], NumericPotential]:
         start, q = lowered()
-        return start, q.plain
+        return start, q.in_doubles
 
     monkeypatch.setattr(sweep, "_lowered", plain)
     with np.errstate(all="ignore"):

@@ -17,7 +17,7 @@ from derive import InputError, Parameterization, derive
 from derive.records import Potential
 from numerics import Solution, flow, interpolate
 from numerics.evaluate.potential import NumericPotential
-from numerics.interpolate.least import Status
+from numerics.interpolate.interpolant import Status
 from numerics.interpolate.line_search import search
 
 

@@ -15,11 +15,12 @@ import scipy.linalg
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
-from numerics.evaluate.vectors.radial import NumericRadialPotential
+from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
+from numerics.interpolate.by_length import minimize_by_length
 from numerics.interpolate.design import Dense, Scaled, read_design, read_target
 from numerics.interpolate.dual_newton import (
+    Equations,
     Point,
-    Problem,
     coupled_hessian,
     measured,
     minimize,
@@ -27,7 +28,7 @@ from numerics.interpolate.dual_newton import (
     refine,
     separable_hessian,
 )
-from numerics.interpolate.equations import AnyPotential, gram_of, problem_of, start_of, units_of
+from numerics.interpolate.equations import AnyPotential, equations_of, gram_of, start_of, units_of
 from numerics.interpolate.kkt_newton import minimize_coupled
 from numerics.interpolate.rank import Rows, independent_rows, named
 from numerics.interpolate.reach import (
@@ -38,7 +39,6 @@ from numerics.interpolate.reach import (
     leads_outside,
     only_at_the_boundary,
 )
-from numerics.interpolate.vectors import minimize_radial
 
 _CLOSE = 1e-2
 """Relative distance of rows from which products of them are precise enough."""
@@ -130,7 +130,7 @@ def interpolate(
     >>> s.value.round(6).tolist(), s.converged
     ([2.0, 2.0, 2.0], True)
     """
-    if not isinstance(q, NumericPotential | NumericRadialPotential):
+    if not isinstance(q, NumericPotential | NumericVectorPotential):
         raise InputError("Q must be in numbers: give d.potential.numeric(start)")
     if not (isinstance(tol, int | float | np.floating) and 1e-15 <= tol < 1):
         raise InputError(f"tol = {tol!r} must be a number from 1e-15 to below 1")
@@ -143,7 +143,7 @@ def interpolate(
 
 
 def _interpolate(proved: AnyPotential, X: Any, y: Any, tol: float, max_iterations: int) -> Solution:
-    q = proved.plain
+    q = proved.in_doubles
     design = read_design(X)
     target = read_target(y, design.shape[0])
     beta = start_of(q, design)
@@ -154,76 +154,76 @@ def _interpolate(proved: AnyPotential, X: Any, y: Any, tol: float, max_iteration
         design, target, gram = design.select(kept), target[kept], gram[np.ix_(kept, kept)]
     units = units_of(gram)
     gram = gram / units / units[:, None]
-    problem = problem_of(Scaled(design, 1 / units), target / units, gram, beta)
+    equations = equations_of(Scaled(design, 1 / units), target / units, gram, beta)
     aim = _FINE if (units != 1).any() else tol  # nearer, for long rows as they are
     boundary = False
     close = rows.distance < _CLOSE
-    if isinstance(q, NumericRadialPotential):
-        radial = functools.partial(minimize_radial, q)
-        point = _orthonormal(q, problem, beta, radial) if close else radial(problem, aim)
+    if isinstance(q, NumericVectorPotential):
+        radial = functools.partial(minimize_by_length, q)
+        point = _orthonormal(q, equations, beta, radial) if close else radial(equations, aim)
         if not np.isfinite(point.stationarity):
-            point = measured(proved, problem, point.beta, point.multiplier, point.iterations)
+            point = measured(proved, equations, point.beta, point.multiplier, point.iterations)
     elif not q.separable and isinstance(proved, NumericPotential):
-        point, boundary = _solve_coupled(proved, problem, aim, beta, max_iterations)
+        point, boundary = _solve_coupled(proved, equations, aim, beta, max_iterations)
     else:
         box = box_of(q, beta)
 
         def watch(at: Point) -> None:
             late = at.iterations == _LATE and not close
-            if late and problem.size(at.residual) > _UNREACHED:
-                _refuse_unreachable(box, problem, beta, at.multiplier, rows.kept)
+            if late and equations.size(at.residual) > _UNREACHED:
+                _refuse_unreachable(box, equations, beta, at.multiplier, rows.kept)
 
         dual = functools.partial(_solve, q, watch, beta=beta, max_iterations=max_iterations)
-        point = _orthonormal(q, problem, beta, dual) if close else dual(problem, aim)
-        if problem.size(point.residual) > _UNREACHED or np.isinf(point.stationarity):
-            _refuse_unreachable(box, problem, beta, point.multiplier, rows.kept)
+        point = _orthonormal(q, equations, beta, dual) if close else dual(equations, aim)
+        if equations.size(point.residual) > _UNREACHED or np.isinf(point.stationarity):
+            _refuse_unreachable(box, equations, beta, point.multiplier, rows.kept)
             _refuse_scale(q, beta)
         if tol < point.stationarity < _UNREACHED and isinstance(proved, NumericPotential):
-            point = refine(proved, problem, point, tol)
-        boundary = only_at_the_boundary(box, problem, beta, point.beta)
-    solution = _solution(problem, point, tol, max_iterations, rows, units)
+            point = refine(proved, equations, point, tol)
+        boundary = only_at_the_boundary(box, equations, beta, point.beta)
+    solution = _solution(equations, point, tol, max_iterations, rows, units)
     return _at_the_boundary(solution) if boundary else solution
 
 
 def _solve(
     q: NumericPotential,
     watch: Callable[[Point], None],
-    problem: Problem,
+    equations: Equations,
     tol: float,
     *,
     beta: Array,
     max_iterations: int,
 ) -> Point:
-    hessian = functools.partial(separable_hessian, q, problem)
-    point = minimize(q, problem, beta, tol, max_iterations, hessian=hessian, watch=watch)
-    if problem.size(point.residual) > tol:
-        point = polish(q, problem, point, tol)
-    return measured(q, problem, point.beta, point.multiplier, point.iterations)
+    hessian = functools.partial(separable_hessian, q, equations)
+    point = minimize(q, equations, beta, tol, max_iterations, hessian=hessian, watch=watch)
+    if equations.size(point.residual) > tol:
+        point = polish(q, equations, point, tol)
+    return measured(q, equations, point.beta, point.multiplier, point.iterations)
 
 
 def _orthonormal(
-    q: AnyPotential, problem: Problem, beta: Array, solve: Callable[[Problem, float], Point]
+    q: AnyPotential, equations: Equations, beta: Array, solve: Callable[[Equations, float], Point]
 ) -> Point:
     """Solve with orthonormal rows that span those of X: ``X = R^T V``, ``V beta = R^-T y``.
 
     Products X D X^T of rows that are nearly dependent lose the digits that tell them apart.
     """
-    columns, triangle = scipy.linalg.qr(problem.design.dense().T, mode="economic")
-    target = scipy.linalg.solve_triangular(triangle, problem.y, trans="T")
+    columns, triangle = scipy.linalg.qr(equations.design.dense().T, mode="economic")
+    target = scipy.linalg.solve_triangular(triangle, equations.y, trans="T")
     V = np.ascontiguousarray(columns.T)
-    point = solve(problem_of(Dense(V), target, np.eye(len(V)), beta), _FINE)
+    point = solve(equations_of(Dense(V), target, np.eye(len(V)), beta), _FINE)
     dual, multiplier = point.multiplier @ V, np.zeros_like(point.multiplier)
     for _ in range(2):  # the second round refines
-        gap = V @ (dual - problem.design.adjoint(multiplier))
+        gap = V @ (dual - equations.design.adjoint(multiplier))
         multiplier = multiplier + scipy.linalg.solve_triangular(triangle, gap)
-    return measured(q, problem, point.beta, multiplier, point.iterations)
+    return measured(q, equations, point.beta, multiplier, point.iterations)
 
 
 def _refuse_unreachable(
-    box: Box, problem: Problem, beta: Array, multiplier: Array, kept: tuple[int, ...]
+    box: Box, equations: Equations, beta: Array, multiplier: Array, kept: tuple[int, ...]
 ) -> None:
     """Raise where a combination of rows is bounded on the domain of Q, and y lies beyond."""
-    rows = [kept[i] for i in blocking_rows(box, problem, beta, multiplier)]
+    rows = [kept[i] for i in blocking_rows(box, equations, beta, multiplier)]
     if rows:
         which = named(rows) if len(rows) == 1 else f"a combination of {named(rows)}"
         raise InputError(
@@ -243,19 +243,19 @@ def _refuse_scale(q: NumericPotential, beta: Array) -> None:
 
 
 def _solve_coupled(
-    proved: NumericPotential, problem: Problem, tol: float, beta: Array, max_iterations: int
+    proved: NumericPotential, equations: Equations, tol: float, beta: Array, max_iterations: int
 ) -> tuple[Point, bool]:
     """Return a point, and whether y is at the boundary of the domain: by the dual, if possible."""
     if proved.invertible:
-        point, drifting = _solve_dual(proved, problem, tol, beta, max_iterations)
-        if problem.error(point) <= tol:
-            return point, drifting and at_the_edge(proved, problem, point, beta)
-    point = _solve_both(proved, problem, tol, beta, max_iterations)
-    return point, at_the_edge(proved, problem, point, beta)
+        point, drifting = _solve_dual(proved, equations, tol, beta, max_iterations)
+        if equations.error(point) <= tol:
+            return point, drifting and at_the_edge(proved, equations, point, beta)
+    point = _solve_both(proved, equations, tol, beta, max_iterations)
+    return point, at_the_edge(proved, equations, point, beta)
 
 
 def _solve_dual(
-    proved: NumericPotential, problem: Problem, tol: float, beta: Array, max_iterations: int
+    proved: NumericPotential, equations: Equations, tol: float, beta: Array, max_iterations: int
 ) -> tuple[Point, bool]:
     """Return a point, and whether X^T nu still moves when all digits of y are met.
 
@@ -265,35 +265,37 @@ def _solve_dual(
     late: list[Array] = []
 
     def watch(at: Point) -> None:
-        if problem.size(at.residual) <= _NEARLY:
-            late.append(problem.design.adjoint(at.multiplier))
+        if equations.size(at.residual) <= _NEARLY:
+            late.append(equations.design.adjoint(at.multiplier))
 
-    hessian = functools.partial(coupled_hessian, proved, problem)
-    point = minimize(proved, problem, beta, _FINE, max_iterations, hessian=hessian, watch=watch)
-    point = measured(proved, problem, point.beta, point.multiplier, point.iterations)
+    hessian = functools.partial(coupled_hessian, proved, equations)
+    point = minimize(proved, equations, beta, _FINE, max_iterations, hessian=hessian, watch=watch)
+    point = measured(proved, equations, point.beta, point.multiplier, point.iterations)
     moved = np.abs(late[-1] - late[0]).max() if late else 0
     drifting = bool(moved and moved > _DRIFT * np.abs(late[-1]).max())
     if point.stationarity <= tol:
         return point, drifting
-    nearer = minimize_coupled(proved, problem, point.beta, tol, _REFINEMENTS)
-    if problem.error(nearer) <= tol:
+    nearer = minimize_coupled(proved, equations, point.beta, tol, _REFINEMENTS)
+    if equations.error(nearer) <= tol:
         return replace(nearer, iterations=point.iterations + nearer.iterations), drifting
-    dual = problem.design.adjoint(point.multiplier)
+    dual = equations.design.adjoint(point.multiplier)
     gap = np.abs(point.beta - proved.inverse_gradient(dual)).max() / np.abs(point.beta).max()
     return (replace(point, stationarity=float(gap)) if gap <= _ROUNDED else point), drifting
 
 
 def _solve_both(
-    proved: NumericPotential, problem: Problem, tol: float, beta: Array, max_iterations: int
+    proved: NumericPotential, equations: Equations, tol: float, beta: Array, max_iterations: int
 ) -> Point:
     """Solve with the printed formulas; measure, and refine, without their cancellations."""
-    point = minimize_coupled(proved.plain, problem, beta, tol, max_iterations)
-    point = measured(proved, problem, point.beta, point.multiplier, point.iterations)
-    fits = problem.size(point.residual) <= tol
+    point = minimize_coupled(proved.in_doubles, equations, beta, tol, max_iterations)
+    point = measured(proved, equations, point.beta, point.multiplier, point.iterations)
+    fits = equations.size(point.residual) <= tol
     if fits and tol < point.stationarity < 1:
-        nearer = minimize_coupled(proved, problem, point.beta, tol, _REFINEMENTS)
+        nearer = minimize_coupled(proved, equations, point.beta, tol, _REFINEMENTS)
         point = replace(nearer, iterations=point.iterations + nearer.iterations)
-    elif not (fits and point.stationarity < 1) and leads_outside(proved, problem, point.beta, beta):
+    elif not (fits and point.stationarity < 1) and leads_outside(
+        proved, equations, point.beta, beta
+    ):
         raise InputError(
             "y is out of reach, as far as is seen: the steps towards X beta = y lead out of the "
             "domain of Q"
@@ -302,9 +304,9 @@ def _solve_both(
 
 
 def _solution(
-    problem: Problem, point: Point, tol: float, max_iterations: int, rows: Rows, units: Array
+    equations: Equations, point: Point, tol: float, max_iterations: int, rows: Rows, units: Array
 ) -> Solution:
-    residual = problem.size(point.residual)
+    residual = equations.size(point.residual)
     multiplier = np.zeros(len(rows.kept) + len(rows.dropped))
     multiplier[list(rows.kept)] = point.multiplier / units
     if residual <= tol and point.stationarity <= tol:
@@ -313,10 +315,10 @@ def _solution(
         status = Status.ITERATION_LIMIT
         message = f"max_iterations = {max_iterations} is reached; raise it"
     else:
-        status, message = Status.STALLED, _stall(problem, point, tol)
-    apart = np.linalg.norm(units * point.residual) > tol * np.linalg.norm(units * problem.y)
+        status, message = Status.STALLED, _stall(equations, point, tol)
+    apart = np.linalg.norm(units * point.residual) > tol * np.linalg.norm(units * equations.y)
     if status is Status.CONVERGED and apart and (units != 1).any():
-        plain = np.linalg.norm(units * point.residual) / np.linalg.norm(units * problem.y)
+        plain = np.linalg.norm(units * point.residual) / np.linalg.norm(units * equations.y)
         message += f"; long rows cancel, so that rounding leaves |X beta - y| = {plain:.0e} |y|"
     if rows.dropped:
         message += f"; dropped as a combination of others: {named(list(rows.dropped))} of X"
@@ -337,9 +339,9 @@ def _at_the_boundary(solution: Solution) -> Solution:
     return replace(solution, status=Status.BOUNDARY, message=text)
 
 
-def _stall(problem: Problem, point: Point, tol: float) -> str:
+def _stall(equations: Equations, point: Point, tol: float) -> str:
     """Say what the errors are, and what they would take to be smaller."""
-    residual, rounding = problem.size(point.residual), problem.rounding(point.beta)
+    residual, rounding = equations.size(point.residual), equations.rounding(point.beta)
     reached = (
         f"stalled at a relative residual of {residual:.1e} and stationarity of "
         f"{point.stationarity:.1e}"
@@ -348,7 +350,7 @@ def _stall(problem: Problem, point: Point, tol: float) -> str:
         return "stalled where grad Q is undefined: y is at the edge of the domain of Q, or beyond"
     if tol < residual <= 100 * rounding:
         return f"{reached}; rounding X beta alone leaves {rounding:.1e}: raise tol"
-    values = np.linalg.eigvalsh(problem.gram)
+    values = np.linalg.eigvalsh(equations.gram)
     condition = math.sqrt(values[-1] / max(values[0], values[-1] * np.finfo(float).eps))
     if condition > _ILL:
         return f"{reached}; X is ill-conditioned ({condition:.0e}): raise tol, or drop rows"

@@ -10,7 +10,7 @@ import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, tighter
 from numerics.evaluate.balls.lengths import column, dot, length, total, unit
-from numerics.evaluate.balls.tiers import Closed, Constants, Formula, Start, evaluate
+from numerics.evaluate.balls.precision import ClosedFormulas, Constants, Formula, Start, evaluate
 
 Polar: TypeAlias = tuple[Ball, Ball]
 """A length and a direction."""
@@ -22,7 +22,7 @@ def _polar(b: Ball) -> Polar:
     return size, unit(b, size)
 
 
-class Radial:
+class VectorFormulas:
     """Q from q, where ``Hess Q = T I + (R - T) beta beta^T/s^2``, T = q'(s)/s, R = q''(s).
 
     The constants c hold u_0 as ``vector`` (1, d), s_0 as ``origin[0]``, and ``slope``.
@@ -33,38 +33,38 @@ class Radial:
         sign: that of <beta_0, u_0>.
     """
 
-    def __init__(self, q: Closed, tangential: Formula, sign: int) -> None:
+    def __init__(self, q: ClosedFormulas, tangential: Formula, sign: int) -> None:
         """Keep the formulas."""
         self.q, self.tangential, self.sign = q, tangential, sign
 
-    def value_forms(self) -> list[Formula]:
+    def value_formulas(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``, a divergence as grad Q(beta_0) = 0."""
         return [
             lambda c, b, a=a: self._bregman(c, b, _polar(b), *self._origin(c), a)
             for a in self._rays()
         ]
 
-    def gradient_forms(self) -> list[Formula]:
+    def gradient_formulas(self) -> list[Formula]:
         """Return forms of grad Q."""
         return [self._gradient]
 
-    def spectrum_forms(self) -> list[Formula]:
+    def spectrum_formulas(self) -> list[Formula]:
         """Return forms of T and R, the eigenvalues of the Hessian across and along beta."""
         return [lambda c, b: self._spectrum(c, length(b))]
 
-    def product_forms(self) -> list[Formula]:
+    def product_formulas(self) -> list[Formula]:
         """Return forms of ``Hess Q(beta) x``."""
         return [self._product]
 
-    def hessian_forms(self) -> list[Formula]:
+    def hessian_formulas(self) -> list[Formula]:
         """Return forms of the Hessian, (n, d, d)."""
         return [self._hessian]
 
-    def inverse_forms(self) -> list[Formula]:
+    def inverse_formulas(self) -> list[Formula]:
         """Return forms of the inverse of grad Q; none where that of q' is not known."""
         return [] if self.q.inverse is None else [self._inverse]
 
-    def bregman_forms(self) -> list[Formula]:
+    def bregman_formulas(self) -> list[Formula]:
         """Return forms of ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``."""
         return [
             lambda c, b, b0, a=a: self._bregman(c, b, _polar(b), b0, _polar(b0), a)
@@ -74,7 +74,7 @@ class Radial:
     def _rays(self) -> list[Ray]:
         """Return forms of the divergence of q from s_0 to s, functions of c, s, s_0, s - s_0."""
         return [
-            *(lambda c, s, s0, _, f=f: f(c, s, s0)[0] for f in self.q.difference_forms()),
+            *(lambda c, s, s0, _, f=f: f(c, s, s0)[0] for f in self.q.difference_formulas()),
             lambda c, _, s0, step: self.q.segment(c, [s0], [step]),
         ]
 
@@ -133,13 +133,13 @@ class Radial:
         return [type(b)(*(np.where(same, b.zero, x) for x in (found.v, found.d)))]
 
 
-class VectorizedRadial:
+class OnVectors:
     """Q on beta of shape (..., d)."""
 
     def __init__(
         self,
         constants: Any,
-        q: Radial,
+        q: VectorFormulas,
         start: Mapping[str, Any],
         vector: Any,
         decimals: type[Ball] = Digits,
@@ -151,32 +151,32 @@ class VectorizedRadial:
 
     def value(self, beta: Any) -> Any:
         """Return Q, which is 0 at the start."""
-        return _number(self._run("value_forms", beta)[0])
+        return _number(self._run("value_formulas", beta)[0])
 
     def gradient(self, beta: Any) -> Any:
         """Return grad Q, of the shape of beta."""
-        return self._run("gradient_forms", beta)[0]
+        return self._run("gradient_formulas", beta)[0]
 
     def spectrum(self, beta: Any) -> tuple[Any, Any]:
         """Return the eigenvalues of the Hessian across beta, d - 1 of them, and along it."""
-        across, along = self._run("spectrum_forms", beta)
+        across, along = self._run("spectrum_formulas", beta)
         return _number(across), _number(along)
 
     def hessian(self, beta: Any) -> Any:
         """Return the Hessian, (..., d, d)."""
-        return self._run("hessian_forms", beta)[0]
+        return self._run("hessian_formulas", beta)[0]
 
     def hessian_product(self, beta: Any, x: Any) -> Any:
         """Return ``Hess Q(beta) x``; the shapes broadcast."""
-        return self._run("product_forms", beta, x)[0]
+        return self._run("product_formulas", beta, x)[0]
 
     def inverse(self, y: Any) -> Any:
         """Return the beta with ``grad Q(beta) = y``, nan where there is none."""
-        return self._run("inverse_forms", y)[0]
+        return self._run("inverse_formulas", y)[0]
 
     def bregman(self, b: Any, b0: Any) -> Any:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
-        return _number(self._run("bregman_forms", b, b0)[0])
+        return _number(self._run("bregman_formulas", b, b0)[0])
 
     def _run(self, forms: str, *points: Any) -> list[Array]:
         arrays = [np.asarray(p, dtype=np.float64) for p in points]

@@ -17,8 +17,8 @@ import scipy.optimize
 
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
-from numerics.evaluate.vectors.radial import NumericRadialPotential
-from numerics.interpolate.dual_newton import Point, Problem, measured
+from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
+from numerics.interpolate.dual_newton import Equations, Point, measured
 
 _REFINEMENTS = 2
 _GROWTH = 8.0
@@ -27,7 +27,7 @@ _SMALL = 1e-15
 """Relative length of w below which it is rounding."""
 
 
-def minimize_radial(q: NumericRadialPotential, problem: Problem, tol: float) -> Point:
+def minimize_by_length(q: NumericVectorPotential, equations: Equations, tol: float) -> Point:
     """Return (beta, nu) with both its errors measured; the iterations are evaluations of q'.
 
     It takes products with X and one factor of ``X X^T``, so that its cost is that of the shortest
@@ -36,34 +36,34 @@ def minimize_radial(q: NumericRadialPotential, problem: Problem, tol: float) -> 
     Raises:
         InputError: all interpolants are longer than q is defined, or than doubles hold q'.
     """
-    start = measured(q, problem, q.beta0, np.zeros_like(problem.y), 0)
-    if problem.error(start) <= tol:
+    start = measured(q, equations, q.beta0, np.zeros_like(equations.y), 0)
+    if equations.error(start) <= tol:
         return start
-    solve = _least_squares(problem)
-    multiplier = solve(problem.y)
-    b = problem.design.adjoint(multiplier)
+    solve = _least_squares(equations)
+    multiplier = solve(equations.y)
+    b = equations.design.adjoint(multiplier)
     for _ in range(_REFINEMENTS):
-        correction = solve(-problem.misfit(b))
+        correction = solve(-equations.misfit(b))
         multiplier = multiplier + correction
-        b = b + problem.design.adjoint(correction)
-    pulled = solve(problem.design.apply(q.pull))
-    w = q.pull - problem.design.adjoint(pulled)
-    w = w - problem.design.adjoint(solve(problem.design.apply(w)))
+        b = b + equations.design.adjoint(correction)
+    pulled = solve(equations.design.apply(q.pull))
+    w = q.pull - equations.design.adjoint(pulled)
+    w = w - equations.design.adjoint(solve(equations.design.apply(w)))
     size, least = float(np.linalg.norm(w)), float(np.linalg.norm(b))
     _refuse_length(q, least)
     if size <= _SMALL * float(np.linalg.norm(q.pull)):
         t, evaluations = 0.0, 0
     else:
-        t, evaluations = _along(q.radial_slope, least, size)
+        t, evaluations = _along(q.length_slope, least, size)
     s = math.hypot(least, t)
     beta = b + (t / size) * w if t else b
-    ratio = q.radial_slope(s) / s if s else 0.0
-    return measured(q, problem, beta, ratio * multiplier - pulled, evaluations)
+    ratio = q.length_slope(s) / s if s else 0.0
+    return measured(q, equations, beta, ratio * multiplier - pulled, evaluations)
 
 
-def _refuse_length(q: NumericRadialPotential, least: float) -> None:
+def _refuse_length(q: NumericVectorPotential, least: float) -> None:
     """Raise where the shortest interpolant is too long for q', which is defined on an interval."""
-    slope = q.radial_slope(least) if least else 0.0
+    slope = q.length_slope(least) if least else 0.0
     if math.isfinite(slope):
         return
     what = f"every beta with X beta = y has |beta| >= {least:.6g}"
@@ -72,12 +72,12 @@ def _refuse_length(q: NumericRadialPotential, least: float) -> None:
     raise InputError(f"y is out of reach: {what}, where grad Q is infinite or overflows")
 
 
-def _least_squares(problem: Problem) -> Callable[[Array], Array]:
+def _least_squares(equations: Equations) -> Callable[[Array], Array]:
     """Return what solves ``X X^T nu = v``."""
     try:
-        factor = scipy.linalg.cho_factor(problem.gram, lower=True)
+        factor = scipy.linalg.cho_factor(equations.gram, lower=True)
     except np.linalg.LinAlgError:
-        inverse = np.linalg.pinv(problem.gram, hermitian=True)
+        inverse = np.linalg.pinv(equations.gram, hermitian=True)
         return lambda v: np.asarray(inverse @ v)
     return lambda v: np.asarray(scipy.linalg.cho_solve(factor, v))
 

@@ -11,7 +11,7 @@ from sympy import Expr, Symbol
 from derive.model.notation import factors_of
 from derive.potential.piece import Piece, Root
 from derive.regimes.coefficients import Coefficients, Unexpanded
-from numerics.evaluate.mirror import invert
+from numerics.evaluate.inverse_formula import invert
 from numerics.evaluate.source.statements import NoSource, Statements, safe
 
 _NO_ROOTS: tuple[Root, ...] = ()

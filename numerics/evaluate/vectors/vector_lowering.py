@@ -15,22 +15,22 @@ from derive.errors import InputError, NumericalError
 from derive.vectors.potential import RadialPotential
 from numerics.evaluate.backend import Backend, Float64, Multiprecision, exact
 from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
-from numerics.evaluate.forms import ClosedForm, is_integral
+from numerics.evaluate.formula_block import FormulaBlock, is_integral
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.source.statements import NoSource
 from numerics.evaluate.start import check_assumptions, constants_of, read_start, start_point
-from numerics.evaluate.vectors.radial import (
-    HighPrecisionRadial,
-    NumericRadialPotential,
-    PlainRadial,
-    RadialForm,
+from numerics.evaluate.vectors.vector_formulas import OnVectors
+from numerics.evaluate.vectors.vector_potential import (
+    HighPrecisionVector,
+    NumericVectorPotential,
+    VectorFunctions,
+    VectorInDoubles,
 )
-from numerics.evaluate.vectors.radial_forms import VectorizedRadial
-from numerics.evaluate.vectors.radial_program import (
-    load_radial,
+from numerics.evaluate.vectors.vector_program import (
+    load_vector,
     norm_symbol,
     of_length,
-    radial_program,
+    vector_program,
 )
 
 _BITS = 4096
@@ -38,16 +38,16 @@ _BITS = 4096
 _CLOSE = Fraction(1, 10**12)
 
 
-class _Proved(VectorizedRadial):
-    """Q with error bounds, *plain* where the inverse of q' has no formula."""
+class _Bounded(OnVectors):
+    """Q with error bounds, *in_doubles* where the inverse of q' has no formula."""
 
-    plain: PlainRadial
+    in_doubles: VectorInDoubles
 
     def inverse(self, y: Any) -> Any:
-        return super().inverse(y) if self._q.inverse_forms() else self.plain.inverse(y)
+        return super().inverse(y) if self._q.inverse_formulas() else self.in_doubles.inverse(y)
 
 
-def lower_radial(potential: RadialPotential, start: Mapping[str, Any]) -> NumericRadialPotential:
+def lower_vector(potential: RadialPotential, start: Mapping[str, Any]) -> NumericVectorPotential:
     """Return Q with numbers for its start symbols and for u_0, in float64.
 
     Args:
@@ -62,38 +62,41 @@ def lower_radial(potential: RadialPotential, start: Mapping[str, Any]) -> Numeri
     values, vector = _read(potential, start)
     at = _at_start(potential, values, vector, Float64())
     beta0, pull = (np.array([float(x) for x in xs]) for xs in (at.beta0, at.pull))
-    plain = PlainRadial(at.q, beta0, pull)
-    form: RadialForm = plain
+    in_doubles = VectorInDoubles(at.q, beta0, pull)
+    functions: VectorFunctions = in_doubles
     try:
-        written = radial_program(potential)
-        constants, q = load_radial(written, potential.model.sign)
+        written = vector_program(potential)
+        constants, q = load_vector(written, potential.model.sign)
         norm = norm_symbol(potential)
         names = [n for n in potential.model.reduced.start_symbols if n != norm]
         known = {a: values[n] for a, n in zip(written.names, names, strict=True)}
-        form = _Proved(constants, q, known, [float(x) for x in vector], MpfrDigits)
-        form.plain = plain
+        bounded = _Bounded(constants, q, known, [float(x) for x in vector], MpfrDigits)
+        bounded.in_doubles = in_doubles
+        functions = bounded
     except NoSource:
         pass
-    return NumericRadialPotential(len(vector), tuple(values.items()), beta0, pull, form, plain)
+    return NumericVectorPotential(
+        len(vector), tuple(values.items()), beta0, pull, functions, in_doubles
+    )
 
 
-def high_precision_radial(
+def high_precision_vector(
     potential: RadialPotential, start: Mapping[str, Any], digits: int
-) -> HighPrecisionRadial:
+) -> HighPrecisionVector:
     """Return Q with numbers for its start symbols and for u_0, in mpf.
 
     Args:
         potential: the dimension-free Q.
-        start: as for :func:`lower_radial`.
+        start: as for :func:`lower_vector`.
         digits: decimal digits to work to.
 
     Raises:
-        InputError, NumericalError: as :func:`lower_radial` does.
+        InputError, NumericalError: as :func:`lower_vector` does.
     """
     values, vector = _read(potential, start)
     backend = Multiprecision(digits)
     at = _at_start(potential, values, vector, backend)
-    return HighPrecisionRadial(digits, at.beta0, at.pull, at.q)
+    return HighPrecisionVector(digits, at.beta0, at.pull, at.q)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ class _AtStart:
 
     beta0: tuple[Any, ...]
     pull: tuple[Any, ...]
-    q: ClosedForm
+    q: FormulaBlock
 
 
 def _read(
@@ -172,4 +175,4 @@ def _at_start(
     numbers = {**values, **constants_of(piece, values)}
     with backend.active():
         known = {name: backend.number(value) for name, value in numbers.items()}
-        return _AtStart(beta0, pull, ClosedForm(piece, known, [backend.number(s0)], backend))
+        return _AtStart(beta0, pull, FormulaBlock(piece, known, [backend.number(s0)], backend))

@@ -181,7 +181,7 @@ def _finite(x: Ball, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(np.asarray(x.v - x.v == 0, dtype=bool), shape)
 
 
-class Closed:
+class ClosedFormulas:
     """Q of one block in closed form.
 
     Attributes:
@@ -206,28 +206,28 @@ class Closed:
         self.value, self.gradient, self.hessian = value, gradient, hessian
         self.inverse, self.divergence, self.walls = inverse, divergence, walls
 
-    def bregman_forms(self) -> list[Formula]:
+    def bregman_formulas(self) -> list[Formula]:
         """Return forms of ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``, functions of 2 d balls."""
-        return [self._inside(f) for f in (*self.difference_forms(), self._segment)]
+        return [self._inside(f) for f in (*self.difference_formulas(), self._segment)]
 
-    def difference_forms(self) -> list[Formula]:
+    def difference_formulas(self) -> list[Formula]:
         """Return forms of the same by subtraction."""
         return [self._difference] if self.divergence is None else [self.divergence]
 
-    def value_forms(self) -> list[Formula]:
+    def value_formulas(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``."""
-        return [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.bregman_forms()]
+        return [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.bregman_formulas()]
 
-    def hessian_forms(self) -> list[Formula]:
+    def hessian_formulas(self) -> list[Formula]:
         """Return forms of the Hessian, row by row."""
         return [self._inside(self.hessian)]
 
-    def inverse_forms(self) -> list[Formula]:
+    def inverse_formulas(self) -> list[Formula]:
         """Return forms of the inverse of grad Q; none where it is not known."""
         inverse = self.inverse
         return [] if inverse is None else [lambda c, *y: self._kept(c, inverse(c, *y))]
 
-    def gradient_forms(self) -> list[Formula]:
+    def gradient_formulas(self) -> list[Formula]:
         """Return forms of grad Q."""
         return [self._inside(f) for f in (self.gradient, self._rise)]
 

@@ -8,10 +8,10 @@ from typing import Any
 from derive.records import Potential
 from derive.vectors.potential import RadialPotential
 from numerics.evaluate.balls.lengths import length
-from numerics.evaluate.source.functions import Function
+from numerics.evaluate.source.formulas import Function
 from numerics.evaluate.source.program import Program, program
 from numerics.evaluate.source.statements import Statements, parameter, safe
-from numerics.evaluate.vectors.radial_forms import Radial
+from numerics.evaluate.vectors.vector_formulas import VectorFormulas
 
 ALONG = "tangential"
 """The name of the formula of q'(s)/s."""
@@ -29,7 +29,7 @@ def norm_symbol(potential: RadialPotential) -> str | None:
     return name if repr(potential.model.reduced.w0[-1]) == name else None
 
 
-def radial_program(potential: RadialPotential) -> Program:
+def vector_program(potential: RadialPotential) -> Program:
     """Write the functions of q, the slope of the linear term, and |u_0| from u_0.
 
     Raises:
@@ -54,8 +54,8 @@ def radial_program(potential: RadialPotential) -> Program:
     return Program((), names, constants, functions)
 
 
-def load_radial(written: Program, sign: int) -> tuple[Callable[[Any], None], Radial]:
+def load_vector(written: Program, sign: int) -> tuple[Callable[[Any], None], VectorFormulas]:
     """Return the function for the constants, and Q."""
     space = written.space(length=length)
     q = written.form([name for name, _ in written.functions if name != ALONG], space)
-    return space["constants"], Radial(q, space[ALONG], sign)
+    return space["constants"], VectorFormulas(q, space[ALONG], sign)

@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array
-from numerics.evaluate.balls.tiers import SMALLEST, SUMMAND, Constants, Start, evaluate
+from numerics.evaluate.balls.precision import SMALLEST, SUMMAND, Constants, Start, evaluate
 
 Block: TypeAlias = tuple[Sequence[int], Callable[[Constants], None], Any]
 """Which outputs, counted from 0; what adds the constants; the formulas."""
 
 
-class Vectorized:
+class OnArrays:
     """Q on beta of shape (..., d), or elementwise on any shape for d = 1.
 
     A number of the start may be an array that broadcasts with one coordinate of beta.
@@ -27,36 +27,36 @@ class Vectorized:
 
     def value(self, beta: Any) -> Any:
         """Return Q, which is 0 at the start."""
-        return _plain(sum(found[0] for _, found in self._run("value_forms", beta)))
+        return _number(sum(found[0] for _, found in self._run("value_formulas", beta)))
 
     def gradient(self, beta: Any) -> Any:
         """Return grad Q, of the shape of beta."""
-        return self._joined("gradient_forms", beta)
+        return self._joined("gradient_formulas", beta)
 
     def inverse(self, y: Any) -> Any:
         """Return the beta with ``grad Q(beta) = y``, nan where there is none."""
-        return self._joined("inverse_forms", y)
+        return self._joined("inverse_formulas", y)
 
     def hessian(self, beta: Any) -> Any:
         """Return the Hessian, (..., d, d); elementwise for d = 1."""
-        parts = list(self._run("hessian_forms", beta))
+        parts = list(self._run("hessian_formulas", beta))
         matrix = np.zeros((*np.shape(parts[0][1][0]), self._d, self._d))
         for outputs, found in parts:
             pairs = ((i, j) for i in outputs for j in outputs)
             for (i, j), entry in zip(pairs, found, strict=True):
                 matrix[..., i, j] = entry
-        return _plain(matrix[..., 0, 0] if self._d == 1 else matrix)
+        return _number(matrix[..., 0, 0] if self._d == 1 else matrix)
 
     def bregman(self, b: Any, b0: Any) -> Any:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
-        return _plain(sum(found[0] for _, found in self._run("bregman_forms", b, b0)))
+        return _number(sum(found[0] for _, found in self._run("bregman_formulas", b, b0)))
 
     def _joined(self, forms: str, points: Any) -> Any:
         columns: dict[int, Array] = {}
         for outputs, found in self._run(forms, points):
             columns.update(zip(outputs, found, strict=True))
         if self._d == 1:
-            return _plain(columns[0])
+            return _number(columns[0])
         return np.stack([columns[i] for i in range(self._d)], axis=-1)
 
     def _run(self, forms: str, *points: Any) -> list[tuple[Sequence[int], list[Array]]]:
@@ -69,7 +69,7 @@ class Vectorized:
             for name, x in self._start.items()
         }
         found = []
-        added = len(self._blocks) > 1 and forms in ("value_forms", "bregman_forms")
+        added = len(self._blocks) > 1 and forms in ("value_formulas", "bregman_formulas")
         least = SUMMAND if added else SMALLEST
         for outputs, constants, q in self._blocks:
             flat = [np.broadcast_to(c[i], shape).ravel() for c in columns for i in outputs]
@@ -90,5 +90,5 @@ class Vectorized:
         return [array[..., i] for i in range(self._d)]
 
 
-def _plain(array: Array) -> Any:
+def _number(array: Array) -> Any:
     return float(array) if np.ndim(array) == 0 else np.asarray(array)

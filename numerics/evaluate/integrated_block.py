@@ -11,7 +11,7 @@ import numpy as np
 from numerics.evaluate.backend import Array, Backend
 
 
-class Lifted(Protocol):
+class LeafOde(Protocol):
     """What a form that integrates an ODE for every point needs, d numbers at a time."""
 
     @property
@@ -23,10 +23,10 @@ class Lifted(Protocol):
     def inverse(self, mu: Sequence[Any], digits: int) -> tuple[Any, ...]: ...  # noqa: D102
 
 
-class LiftedForm:
+class IntegratedBlock:
     """Q without a closed form, along the leaf: a single output, or coupled ones."""
 
-    def __init__(self, lift: Lifted, backend: Backend) -> None:
+    def __init__(self, lift: LeafOde, backend: Backend) -> None:
         """Bind the lift to a number type."""
         self._lift, self._backend = lift, backend
         self._digits = backend.digits + 5

@@ -11,14 +11,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, select, signed, tighter
-from numerics.evaluate.balls.tiers import Constants, Formula, integrate
+from numerics.evaluate.balls.precision import Constants, Formula, integrate
 
 Point: TypeAlias = Sequence[Any]  # the balls z, high - z and z - low; None for an infinite end
 _STEPS = 40
 
 
 @dataclass(frozen=True)
-class Curve:
+class ParametricFormulas:
     """Q of one output with ``beta = h(z)``, ``Q' = rate z`` and ``Q = rate z beta - H(z)``.
 
     The formulas are functions of the constants c and of z, ``high - z`` and ``z - low``, None
@@ -34,29 +34,29 @@ class Curve:
     slope: Formula
     conjugate: Formula
 
-    def bregman_forms(self) -> list[Formula]:
+    def bregman_formulas(self) -> list[Formula]:
         """Return forms of ``Q(b) - Q(b0) - Q'(b0) (b - b0)``."""
         return [
             lambda c, b, b0, f=f: f(c, b, self._invert(c, b), self._invert(c, b0))
             for f in (self._difference, self._segment)
         ]
 
-    def value_forms(self) -> list[Formula]:
+    def value_formulas(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``."""
         return [
             lambda c, b, f=f: f(c, b, self._invert(c, b), _point(c, b.of(0)))
             for f in (self._difference, self._segment)
         ]
 
-    def gradient_forms(self) -> list[Formula]:
+    def gradient_formulas(self) -> list[Formula]:
         """Return forms of Q'."""
         return [lambda c, b: [c.rate * self._invert(c, b)[0]]]
 
-    def hessian_forms(self) -> list[Formula]:
+    def hessian_formulas(self) -> list[Formula]:
         """Return forms of Q''."""
         return [lambda c, b: [c.rate / self._at(self.slope, c, self._invert(c, b))]]
 
-    def inverse_forms(self) -> list[Formula]:
+    def inverse_formulas(self) -> list[Formula]:
         """Return forms of h(y/rate)."""
         return [self._image]
 

@@ -23,7 +23,7 @@ _STEPS = 15
 
 
 @dataclass(frozen=True, slots=True)
-class Lift:
+class OutputOde:
     """Q along the leaf of the start: ``dw/dbeta = grad F/K``, ``dQ'/dbeta = 1/K``, K = |grad F|^2.
 
     Attributes:

@@ -12,11 +12,11 @@ import numpy as np
 
 from derive.errors import InputError
 from numerics.evaluate.backend import Array, Float64, Multiprecision
-from numerics.evaluate.forms import ClosedForm
+from numerics.evaluate.formula_block import FormulaBlock
 from numerics.evaluate.numbers import read_number
 
 
-class RadialForm(Protocol):
+class VectorFunctions(Protocol):
     """Q on arrays of shape (..., d)."""
 
     def value(self, beta: Any) -> Any: ...  # noqa: D102
@@ -29,7 +29,7 @@ class RadialForm(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class NumericRadialPotential:
+class NumericVectorPotential:
     """Q of a vector model at a start, in float64; calling it evaluates Q.
 
     Coordinates run along the last axis: beta of shape (d,) or (n, d). The cost is of order d for
@@ -46,8 +46,8 @@ class NumericRadialPotential:
     start: tuple[tuple[str, Fraction], ...]
     beta0: Array
     pull: Array
-    _form: RadialForm = field(repr=False)
-    _plain: PlainRadial = field(repr=False)
+    _form: VectorFunctions = field(repr=False)
+    _in_doubles: VectorInDoubles = field(repr=False)
 
     def __call__(self, beta: Any) -> Any:
         """Return Q, which is 0 at beta_0: a float, or an array of shape (n,).
@@ -84,9 +84,9 @@ class NumericRadialPotential:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
         return self._form.bregman(self._read(b), self._read(b0))
 
-    def radial_slope(self, s: float) -> float:
+    def length_slope(self, s: float) -> float:
         """Return q'(s) by its printed formula."""
-        return float(self._plain.slope(np.asarray(s)))
+        return float(self._in_doubles.slope(np.asarray(s)))
 
     @property
     def separable(self) -> bool:
@@ -94,9 +94,9 @@ class NumericRadialPotential:
         return False
 
     @property
-    def plain(self) -> NumericRadialPotential:
+    def in_doubles(self) -> NumericVectorPotential:
         """The same Q by its printed formulas in doubles alone: fast, with no bound of the error."""
-        return replace(self, _form=self._plain)
+        return replace(self, _form=self._in_doubles)
 
     def _read(self, values: Any) -> Array:
         try:
@@ -108,10 +108,10 @@ class NumericRadialPotential:
         return array
 
 
-class PlainRadial:
+class VectorInDoubles:
     """Q from the printed formulas of q, in doubles."""
 
-    def __init__(self, q: ClosedForm, beta0: Array, pull: Array) -> None:
+    def __init__(self, q: FormulaBlock, beta0: Array, pull: Array) -> None:
         """Bind q to the start."""
         self._q, self._beta0, self._pull = q, beta0, pull
 
@@ -165,13 +165,13 @@ class PlainRadial:
 
 
 @dataclass(frozen=True, slots=True)
-class HighPrecisionRadial:
+class HighPrecisionVector:
     """Q of a vector model at a start, in mpf of the given decimal digits and guard digits."""
 
     digits: int
     beta0: tuple[Any, ...]
     pull: tuple[Any, ...]
-    _q: ClosedForm = field(repr=False)
+    _q: FormulaBlock = field(repr=False)
 
     def value(self, beta: Sequence[Any]) -> Any:
         """Return Q at d numbers, up to an additive constant; nan outside the domain."""

@@ -14,8 +14,8 @@ from mpmath import mpf
 from derive import InputError, NumericalError, Parameterization, VectorModel, derive
 from derive.vectors.derivation import RadialDerivation
 from numerics import interpolate
-from numerics.evaluate.vectors.radial import NumericRadialPotential
-from numerics.evaluate.vectors.radial_lowering import high_precision_radial
+from numerics.evaluate.vectors.vector_lowering import high_precision_vector
+from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 
 MODELS = {
     "a*u": ("u", ("a_0",)),
@@ -34,7 +34,7 @@ def derived(text: str) -> RadialDerivation:
     return found
 
 
-def numeric(text: str, u0: Any, size: float = 0.75) -> NumericRadialPotential:
+def numeric(text: str, u0: Any, size: float = 0.75) -> NumericVectorPotential:
     vector, scalars = MODELS[text]
     start = {name: size * (1 + i) / 2 for i, name in enumerate(scalars)}
     return derived(text).potential.numeric({**start, f"{vector}_0": u0})
@@ -46,7 +46,7 @@ def errors(text: str, start: dict[str, Any], b: Any, b0: Any, x: Any) -> dict[st
     q = potential.numeric(start)
     sizes = [abs(v) for a in (b, b0, x, *start.values()) for v in np.ravel(a) if v]
     digits = 60 + int(4 * sum(abs(np.log10([max(sizes), min(sizes)]))))
-    true = high_precision_radial(potential, start, digits)
+    true = high_precision_vector(potential, start, digits)
     with mpmath.workdps(digits):
         points = [[mpf(float(v)) for v in p] for p in (b, b0)]
         slopes = [true.gradient(p) for p in points]
@@ -115,7 +115,7 @@ def test_derivatives_fit_each_other(text: str) -> None:
     assert abs(q(q.beta0)) < 1e-30
     assert np.abs(q.gradient(q.beta0)).max() < 1e-15
     for name in ("__call__", "gradient", "hessian", "inverse_gradient"):
-        proved, plain = (getattr(p, name)(b) for p in (q, q.plain))
+        proved, plain = (getattr(p, name)(b) for p in (q, q.in_doubles))
         assert np.allclose(proved, plain, rtol=1e-11, atol=1e-11)
 
 

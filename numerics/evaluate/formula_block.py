@@ -14,7 +14,7 @@ from sympy import Expr, Symbol
 from derive.errors import NumericalError
 from derive.potential.piece import Piece
 from numerics.evaluate.backend import Array, Backend, Compiled, Interval, Multiprecision
-from numerics.evaluate.mirror import invert
+from numerics.evaluate.inverse_formula import invert
 from numerics.evaluate.roots import invert_increasing, select_root
 
 _DUAL = "mirror map"  # with a space: no symbol is called so
@@ -22,7 +22,7 @@ _PANELS, _DOUBLINGS = 4, 7
 _UNIT = 1e-12  # a shift from beta_0 that is relatively below it may be rounding
 
 
-class Form(Protocol):
+class NumericBlock(Protocol):
     """Q on one block: arrays of one shape for each coordinate in, such arrays out."""
 
     def value(self, beta: Sequence[Array]) -> Array: ...  # noqa: D102
@@ -31,7 +31,7 @@ class Form(Protocol):
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]: ...  # noqa: D102
 
 
-class ClosedForm:
+class FormulaBlock:
     """The gradient is written in beta, constants and roots, which are evaluated in order."""
 
     def __init__(
@@ -232,7 +232,7 @@ def _damped_step(
     return np.where(keep, trial, x), np.where(keep, new, left)
 
 
-class ParametricForm:
+class ParametricBlock:
     """beta = h(z): the parameter is found first, then Q and dQ/dbeta are functions of it."""
 
     def __init__(
@@ -290,7 +290,7 @@ class ParametricForm:
         return [np.where(inside, self._at(self._h, z), self._backend.number(np.nan))]
 
 
-def has_form(piece: Piece) -> bool:
+def is_evaluable(piece: Piece) -> bool:
     """Tell whether a piece can be evaluated."""
     return len(piece.betas) == 1 or piece.lift is not None or not is_integral(piece)
 
@@ -300,7 +300,7 @@ def is_integral(piece: Piece) -> bool:
     return any(g.has(sympy.Integral) for g in piece.gradient)
 
 
-def refuse(piece: Piece) -> NumericalError:
+def not_evaluable(piece: Piece) -> NumericalError:
     """Return the error for a piece that cannot."""
     names = ", ".join(b.name for b in piece.betas)
     return NumericalError(f"no numeric form of Q on {names}: its gradient is an integral")

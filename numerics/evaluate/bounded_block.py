@@ -1,0 +1,101 @@
+"""Q on one block whose float64 results have error bounds: good to all but the last digits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from derive.records import Potential
+from numerics.evaluate.backend import Array
+from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
+from numerics.evaluate.balls.parametric import ParametricFormulas
+from numerics.evaluate.balls.precision import (
+    SMALLEST,
+    SUMMAND,
+    ClosedFormulas,
+    Formula,
+    Start,
+    evaluate,
+)
+from numerics.evaluate.formula_block import NumericBlock
+from numerics.evaluate.source.program import program
+from numerics.evaluate.source.statements import NoSource
+
+
+class BoundedBlock:
+    """Q on one block from its program; *in_doubles* solves for beta where that has no formula."""
+
+    def __init__(
+        self,
+        q: ClosedFormulas | ParametricFormulas,
+        start: Start,
+        in_doubles: NumericBlock,
+        least: float = SMALLEST,
+    ) -> None:
+        """Bind the formulas to a start; *least* is that of :func:`evaluate`."""
+        self._q, self._start, self.in_doubles, self._least = q, start, in_doubles, least
+
+    @property
+    def summand(self) -> BoundedBlock:
+        """The same where other blocks are added to it."""
+        return BoundedBlock(self._q, self._start, self.in_doubles, SUMMAND)
+
+    def _evaluate(
+        self, formulas: Sequence[Formula], columns: Sequence[Array], least: float = SMALLEST
+    ) -> list[Array]:
+        shape = np.shape(columns[0])
+        flat = [np.reshape(x, -1) for x in columns]
+        return [x.reshape(shape) for x in evaluate(formulas, self._start, flat, least)]
+
+    def value(self, beta: Sequence[Array]) -> Array:
+        """Return Q - Q(beta_0)."""
+        return self._evaluate(self._q.value_formulas(), beta, self._least)[0]
+
+    def gradient(self, beta: Sequence[Array]) -> list[Array]:
+        """Return dQ/dbeta."""
+        return self._evaluate(self._q.gradient_formulas(), beta)
+
+    def hessian(self, beta: Sequence[Array]) -> list[Array]:
+        """Return the d^2 entries of the Hessian, row by row."""
+        return self._evaluate(self._q.hessian_formulas(), beta)
+
+    def bregman(self, b: Sequence[Array], b0: Sequence[Array]) -> Array:
+        """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``."""
+        return self._evaluate(self._q.bregman_formulas(), [*b, *b0], self._least)[0]
+
+    @property
+    def invertible(self) -> bool:
+        """Whether the inverse of grad Q has a formula."""
+        return bool(self._q.inverse_formulas())
+
+    def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
+        """Return the beta with grad Q(beta) = y."""
+        forms = self._q.inverse_formulas()
+        return self._evaluate(forms, y) if forms else self.in_doubles.inverse_gradient(y)
+
+
+def bounded(
+    potential: Potential, block: int, values: Mapping[str, Fraction], otherwise: NumericBlock
+) -> NumericBlock:
+    """Return Q on a block with error bounds where there is one, else *otherwise*."""
+    try:
+        written = program(potential, block)
+    except NoSource:
+        return otherwise
+    constants, q = written.load()
+    names = potential.parameterization.start_symbols
+    start: dict[str, Any] = dict(zip(written.names, (values[n] for n in names), strict=True))
+    return BoundedBlock(q, Start(start, constants, decimals=MpfrDigits), otherwise)
+
+
+def bregman(form: NumericBlock, b: Sequence[Array], b0: Sequence[Array]) -> Array:
+    """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>`` on any block."""
+    if isinstance(form, BoundedBlock):
+        return form.bregman(b, b0)
+    total = form.value(b) - form.value(b0)
+    for g, x, x0 in zip(form.gradient(b0), b, b0, strict=True):
+        total = total - g * (x - x0)
+    return total
