@@ -96,7 +96,7 @@ def warp_of(implicit: Derivation) -> RationalFunction | None:
 def _compare(
     p: Parameterization, implicit: Derivation, g: RationalFunction, start: Mapping[str, Fraction]
 ) -> Finding:
-    if p.degree == 1 or all(x.is_constant() for row in p.jacobian for x in row):
+    if p.degree == 1 or all(x.is_constant() for row in p.covectors for x in row):
         return Finding(Verdict.PROVED, "F is linear: both are <b, K^-1 b> with b = beta - beta_0")
     moving = implicit.blocks[0].lie.parameterization
     if moving.field.generators or moving.start_field.generators:

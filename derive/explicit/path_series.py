@@ -59,7 +59,7 @@ def _picard(
     origin = start_point(p, start)
     warp = g.at(origin)
     field = [
-        sum((c * row[k] for c, row in zip(e, p.jacobian, strict=True)), p.field.zero) * _one(g)
+        sum((c * row[k] for c, row in zip(e, p.fields, strict=True)), p.field.zero) * _one(g)
         for k in range(p.p)
     ]
     w: list[Series] = [[x] + [Fraction(0)] * ORDER for x in origin]

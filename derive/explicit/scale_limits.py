@@ -85,7 +85,7 @@ def _to_infinity(p: Parameterization, implicit: Derivation | None) -> Iterator[S
         return
     (alpha,) = p.start_field.names
     when = f"{alpha} -> oo"
-    if not _from_zero(p) or rank([[p.at_start(x) for x in row] for row in p.jacobian]) < p.d:
+    if not _from_zero(p) or rank([[p.at_start(x) for x in row] for row in p.covectors]) < p.d:
         reason = "beta_0 = F(w_0) moves to infinity as well"
         yield ScaleLimit("R", when, "R is not decided here", Finding(Verdict.UNDECIDED, reason))
         return
@@ -104,7 +104,7 @@ def _kernel_norm(p: Parameterization) -> str:
     """Return <beta, K(w_0)^-1 beta> at alpha = 1 as text."""
     if p.d > 1:
         return "<beta, K_0^-1 beta>"
-    slope = [p.at_start(x).at([Fraction(1)]) for x in p.jacobian[0]]
+    slope = [p.at_start(x).at([Fraction(1)]) for x in p.covectors[0]]
     return _over(sum((x * x for x in slope), Fraction(0)))
 
 

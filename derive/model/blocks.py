@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
+
+from derive.model.geometry import Field
+
+
+def used_weights(weights: Sequence[str], covector: Field, field: Field) -> set[str]:
+    """Return the weights that dF or the field of F has: through functions in F as well."""
+    triples = zip(weights, covector, field, strict=True)
+    return {w for w, slope, speed in triples if not (slope.is_zero() and speed.is_zero())}
 
 
 def independent_blocks(used: Iterable[Set[str]]) -> tuple[tuple[int, ...], ...]:

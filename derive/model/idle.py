@@ -19,7 +19,7 @@ def find_idle(p: Parameterization) -> tuple[str, ...]:
         return ()
     idle = {k for k, value in enumerate(p.w0) if value.is_zero()}
     while idle:
-        moved = {k for k in idle if not all(_vanishes(row[k], p, idle) for row in p.jacobian)}
+        moved = {k for k in idle if not all(_vanishes(row[k], p, idle) for row in p.fields)}
         if not moved:
             break
         idle -= moved

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from derive.errors import DegenerateStart, InputError
 from derive.exact.field.elements import build_elements, start_images
@@ -16,7 +16,10 @@ from derive.language import parse_outputs
 from derive.language.arrays import parse_array_outputs
 from derive.language.tree import Tree, names
 from derive.model.arrays import independent_entries
-from derive.model.blocks import independent_blocks
+from derive.model.blocks import independent_blocks, used_weights
+from derive.model.geometry import EUCLIDEAN, Field, Geometry
+from derive.model.homogeneity import euler_degree
+from derive.model.ingredients import Changes, Known, replaced
 from derive.model.names import (
     positive_bases,
     read_parameters,
@@ -36,19 +39,6 @@ from derive.model.validity import (
 if TYPE_CHECKING:
     import sympy
 
-Field = tuple[RationalFunction, ...]
-
-
-class Ingredients(TypedDict, total=False):
-    """What a parameterization is made of, as its constructor names it."""
-
-    outputs: Sequence[Tree]
-    weights: Sequence[str]
-    start: Mapping[str, Tree]
-    positive: Iterable[str]
-    labels: Sequence[int]
-    parameters: Sequence[str]
-
 
 @dataclass(frozen=True, init=False)
 class Parameterization:
@@ -62,6 +52,8 @@ class Parameterization:
             a weight w without one starts at the symbol ``w_0``.
         positive: start symbols or weights whose start value is assumed positive.
         labels: the numbers by which outputs are called in evidence; 1, ..., d by default.
+        parameters: names in the outputs that are constants, as those in exponents are.
+        geometry: the metric on the weights in which the flow is steepest.
 
     >>> Parameterization.parse(["a*u1", "a*u2"]).degree
     2
@@ -73,6 +65,7 @@ class Parameterization:
     positive: tuple[str, ...]
     labels: tuple[int, ...] = dataclasses.field(compare=False)
     parameters: tuple[str, ...] = ()
+    geometry: Geometry = dataclasses.field(default=EUCLIDEAN, repr=False)
 
     def __init__(
         self,
@@ -83,6 +76,7 @@ class Parameterization:
         *,
         labels: Sequence[int] | None = None,
         parameters: Iterable[str] = (),
+        geometry: Geometry = EUCLIDEAN,
     ) -> None:
         trees = tuple(read_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
         if not trees:
@@ -95,6 +89,7 @@ class Parameterization:
         object.__setattr__(self, "trees", trees)
         object.__setattr__(self, "weights", ordered)
         object.__setattr__(self, "parameters", constants)
+        object.__setattr__(self, "geometry", geometry)
         object.__setattr__(self, "start", read_starts(ordered, constants, given))
         known = (*ordered, *self.start_symbols, *constants)
         narrowed = read_positive(tuple(positive), known, trees, self.start)
@@ -102,39 +97,32 @@ class Parameterization:
         object.__setattr__(self, "labels", tuple(labels or range(1, len(trees) + 1)))
         self._validate()
 
-    def with_(self, **changes: Unpack[Ingredients]) -> Parameterization:
+    def with_(self, **changes: Unpack[Changes]) -> Parameterization:
         """Return a copy with some ingredients replaced, named as in the constructor.
 
-        Of the ingredients that are not named, what the new ones have no use for is left out:
-        starts of weights that are gone, and names that occur no more.
+        What the new ones have no use for is left out: starts of weights that are gone, and
+        names that occur no more.
 
         >>> p = Parameterization.parse(["a*u1", "a*u2"], start={"a": "a0"})
-        >>> p.with_(start={"a": 2}).start_symbols
-        ('u1_0', 'u2_0')
+        >>> p.with_(outputs=p.trees[:1], weights=["a", "u1"], labels=[1]).start_symbols
+        ('a0', 'u1_0')
         """
-        outputs = changes.get("outputs", self.trees)
-        weights = tuple(changes.get("weights", self.weights))
-        start = changes.get("start")
-        if start is None:
-            start = {name: tree for name, tree in self.start if name in weights}
-        parameters = changes.get("parameters")
-        if parameters is None:
-            used = names(tuple(outputs))
-            parameters = [name for name in self.parameters if name in used]
-        positive = changes.get("positive")
-        if positive is None:
-            known = {*weights, *parameters, *names(tuple(start.values()))}
-            positive = [name for name in self.positive if name in known]
-        labels = changes.get("labels", self.labels)
-        return Parameterization(
-            outputs, weights, start, positive, labels=labels, parameters=parameters
-        )
+        return Parameterization(**replaced(self._ingredients, changes))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        known = (self.trees, self.weights, dict(self.start), self.positive)
-        return functools.partial(
-            Parameterization, labels=self.labels, parameters=self.parameters
-        ), known
+    @property
+    def _ingredients(self) -> Known:
+        return {
+            "outputs": self.trees,
+            "weights": self.weights,
+            "start": dict(self.start),
+            "positive": self.positive,
+            "labels": self.labels,
+            "parameters": self.parameters,
+            "geometry": self.geometry,
+        }
+
+    def __reduce__(self) -> tuple[Callable[[], Parameterization], tuple[()]]:
+        return functools.partial(Parameterization, **self._ingredients), ()
 
     @classmethod
     def parse(
@@ -159,10 +147,8 @@ class Parameterization:
             RankDeficient: the outputs move together.
             DegenerateStart: F is undefined or cannot move at the start.
         """
-        if arrays:
-            trees = independent_entries(parse_array_outputs(outputs, arrays))
-        else:
-            trees = parse_outputs(outputs)
+        entries = parse_array_outputs(outputs, arrays) if arrays else None
+        trees = independent_entries(entries) if entries else parse_outputs(outputs)
         return cls(trees, None, start, positive, parameters=parameters)
 
     @functools.cached_property
@@ -180,9 +166,14 @@ class Parameterization:
             raise InputError("an output divides by an expression that is zero") from None
 
     @functools.cached_property
-    def jacobian(self) -> tuple[Field, ...]:
-        """J = dF/dw, d rows of p functions; row a is the field X_a = grad F_a."""
+    def covectors(self) -> tuple[Field, ...]:
+        """The differentials dF_a: the d rows of J = dF/dw, p functions each."""
         return tuple(self.field.gradient(f) for f in self.F)
+
+    @functools.cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields X_a = grad F_a = G^-1 dF_a along which the flow moves the weights."""
+        return self.geometry.fields(self.covectors)
 
     @functools.cached_property
     def flow(self) -> tuple[Field, ...]:
@@ -190,7 +181,7 @@ class Parameterization:
         size = len(self.weights)
         return tuple(
             (*row, *(dot(row, self.field.gradient(g)) for g in self.field.gens[size:]))
-            for row in self.jacobian
+            for row in self.fields
         )
 
     @property
@@ -262,25 +253,22 @@ class Parameterization:
     @functools.cached_property
     def homogeneity(self) -> RationalFunction | None:
         """D with <w, grad F_i> = D F_i for all i, made of numbers and parameters, else None."""
-        moved = [dot(self.w, row) for row in self.jacobian]
-        ratio = moved[0] / self.F[0]
-        if set(ratio.variables()) - self.field.parameters:
-            return None
-        return ratio if all(m == ratio * f for m, f in zip(moved, self.F, strict=True)) else None
+        return euler_degree(self.w, self.F, self.covectors)
 
     @functools.cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
         """Groups of outputs that share no weight with one another."""
-        return independent_blocks([self._weights_of(f) for f in self.F])
+        return independent_blocks(self._used)
 
-    def _weights_of(self, f: RationalFunction) -> set[str]:
-        """Return the weights that an output depends on, through generators as well."""
-        gradient = self.field.gradient(f)
-        return {w for w, g in zip(self.weights, gradient, strict=True) if not g.is_zero()}
+    @functools.cached_property
+    def _used(self) -> tuple[set[str], ...]:
+        """The weights that each output depends on or moves."""
+        pairs = zip(self.covectors, self.fields, strict=True)
+        return tuple(used_weights(self.weights, *pair) for pair in pairs)
 
     def restrict(self, block: Sequence[int]) -> Parameterization:
         """Return the parameterization of some outputs and the weights that they use."""
-        used = {name for i in block for name in self._weights_of(self.F[i])}
+        used = {name for i in block for name in self._used[i]}
         return self.with_(
             outputs=[self.trees[i] for i in block],
             weights=[w for w in self.weights if w in used],
@@ -304,8 +292,8 @@ class Parameterization:
         return function.compose(self._start, self.start_field)
 
     def _validate(self) -> None:
-        check_dependence(self.F, self.jacobian, self.weights)
+        check_dependence(self.F, self.covectors, self.weights)
         check_positive(self.weights, self.w0, self.positive, self.nonnegative)
-        check_start(self.F, self.jacobian, self.blocks, self.at_start)
+        check_start(self.F, self.covectors, self.blocks, self.at_start)
         check_bases(self.trees, self.field, self.positive, self.at_start)
-        check_rank(self.jacobian)
+        check_rank(self.covectors)

@@ -17,6 +17,7 @@ from derive.exact.linear.matrix import echelon
 from derive.language import parse_expression
 from derive.language.traversal import fold
 from derive.language.tree import Name, Tree, children, names, with_parts
+from derive.model.geometry import EUCLIDEAN
 from derive.model.parameterization import Parameterization
 
 Vector = list[RationalFunction]
@@ -43,6 +44,8 @@ def find_ties(p: Parameterization) -> Ties | None:
     None means that there is none, or none in which the metric is a multiple of the identity.
     """
     if any(g.kind != "parameter" for g in p.field.generators) or len(p.start_symbols) >= p.p:
+        return None
+    if p.geometry != EUCLIDEAN:
         return None
     basis = _invariant_subspace(p)
     if basis is None:
@@ -87,7 +90,7 @@ def _images(p: Parameterization, basis: list[Vector]) -> list[Vector]:
     ]
     images = [*point, *(space.named(name) for name in p.parameters)]
     found: list[Vector] = []
-    for row in p.jacobian:
+    for row in p.fields:
         values = [x.compose(images, space) for x in row]
         common = space.one
         for value in values:

@@ -92,7 +92,7 @@ def _legendre(dual: DualCoordinates, p: Parameterization) -> tuple[Identity, ...
         return ()
     pairs = list(zip(p.F, dual.y, strict=True))
     sides = [
-        (sum((f * y.along(x) for f, y in pairs), p.field.zero), dual.R.along(x)) for x in p.jacobian
+        (sum((f * y.along(x) for f, y in pairs), p.field.zero), dual.R.along(x)) for x in p.fields
     ]
     if any(left != right for left, right in sides):
         raise AssertionError("y and R were accepted before")

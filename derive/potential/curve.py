@@ -99,7 +99,7 @@ def _identities(
     """Yield what is to be shown: a statement and its two sides."""
     p, known = dual.warping.hessian.metric.parameterization, proposal.weights
     (b,) = notation.betas
-    for name, slope, start in zip(p.weights, p.jacobian[0], p.w0, strict=True):
+    for name, slope, start in zip(p.weights, p.fields[0], p.w0, strict=True):
         w = known[name]
         yield f"d{name}/dmu = dF/d{name}", proposal.rate(w), to_expr(slope, known)
         yield f"{name}(0) = {start!r}", proposal.start(w), to_expr(start, notation.start_symbols)

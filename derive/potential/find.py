@@ -226,7 +226,7 @@ def _lift(warping: WarpVerdict) -> Lift:
     if warping.H is None:
         raise AssertionError("there is no Q to lift")
     H = warping.H
-    columns = tuple(zip(*p.jacobian, strict=True))
+    columns = tuple(zip(*p.fields, strict=True))
     weights = tuple(tuple(dot(row, column) for column in columns) for row in metric.rho)
     log_warp = tuple(dot(row, H) for row in metric.rho)
     try:

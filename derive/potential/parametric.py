@@ -224,10 +224,10 @@ def _exponential_weights(
     """Weights that are sums of exponentials: linear forms P_k with grad F . grad P_k = r_k P_k."""
     forms: list[tuple[RationalFunction, Fraction]] = []
     for form in dual.warping.hessian.metric.conserved.darboux:
-        rate = dot(p.jacobian[0], p.field.gradient(form)) / form
+        rate = dot(p.fields[0], p.field.gradient(form)) / form
         if form.is_polynomial() and form.degree() == 1 and rate.is_constant():
             forms.append((form, rate.value()))
-    forms += [(w, Fraction(0)) for w, x in zip(p.w, p.jacobian[0], strict=True) if x.is_zero()]
+    forms += [(w, Fraction(0)) for w, x in zip(p.w, p.fields[0], strict=True) if x.is_zero()]
     point = random_point(p.field, Random(7))
     rows = [[Evaluator(g)(point) for g in p.field.gradient(form)] for form, _ in forms]
     chosen = [forms[i] for i in independent_rows(rows)] if rows else []

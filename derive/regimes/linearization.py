@@ -20,8 +20,9 @@ from sympy import Expr
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix, determinant, dot
+from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
-from derive.model.parameterization import Field, Parameterization
+from derive.model.parameterization import Parameterization
 from derive.regimes.curve import is_positive_exponent
 from derive.regimes.limit import Limit, Point
 from derive.regimes.limit_form import LimitForm
@@ -103,7 +104,7 @@ def find_homogeneity(p: Parameterization, notation: Notation) -> Homogeneity | N
     D = to_expr(degree, notation.weights)
     evidence = tuple(
         Identity(f"<w, grad F{i}> = D F{i}", repr(dot(p.w, row)), repr(degree * f))
-        for i, f, row in zip(p.labels, p.F, p.jacobian, strict=True)
+        for i, f, row in zip(p.labels, p.F, p.covectors, strict=True)
     )
     return Homogeneity(D, Finding(Verdict.PROVED, "Euler's identity", evidence))
 
@@ -202,7 +203,7 @@ def kernel_limit(
 
 
 def _kernel(p: Parameterization) -> Matrix:
-    return tuple(tuple(dot(x, y) for y in p.jacobian) for x in p.jacobian)
+    return tuple(tuple(p.geometry.inner(x, y) for y in p.covectors) for x in p.covectors)
 
 
 def _order(p: Parameterization, H: Field) -> tuple[int, tuple[Identity, ...]]:
@@ -210,7 +211,7 @@ def _order(p: Parameterization, H: Field) -> tuple[int, tuple[Identity, ...]]:
     K, d = _kernel(p), p.d
     slopes = {
         f"<grad F{p.labels[a]}, grad K{p.labels[b]}{p.labels[c]}>": dot(
-            p.jacobian[a], p.field.gradient(K[b][c])
+            p.fields[a], p.field.gradient(K[b][c])
         )
         for a in range(d)
         for b in range(d)

@@ -16,8 +16,9 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.linear.matrix import dot
+from derive.model.geometry import Field
 from derive.model.notation import rational
-from derive.model.parameterization import Field, Parameterization
+from derive.model.parameterization import Parameterization
 from derive.regimes.expand import closed_limit
 from derive.regimes.limit import Limit, Point, undecided
 from derive.verdict import Identity
@@ -60,13 +61,14 @@ def find_separation(p: Parameterization) -> Separation | None:
     forms = _eigenvectors(p)
     if forms is None:
         return None
-    fields = [
-        tuple(dot(row, column) for column in zip(*p.jacobian, strict=True))
+    covectors = tuple(
+        tuple(dot(row, column) for column in zip(*p.covectors, strict=True))
         for row in ([p.field.constant(int(c)) for c in v] for v in forms.tolist())
-    ]
+    )
+    fields = p.geometry.fields(covectors)
     evidence = []
-    for k, own in enumerate(fields, 1):
-        slope = p.field.gradient(dot(own, own))
+    for k, own in enumerate(covectors, 1):
+        slope = p.field.gradient(dot(own, fields[k - 1]))
         for j, other in enumerate(fields, 1):
             if j == k:
                 continue
@@ -139,5 +141,5 @@ def _kernel_at(p: Parameterization, shift: int) -> sympy.Matrix:
     """Return K at a rational point; functions take values as if they were weights."""
     size = len(p.field.names)
     point = [Fraction(3 + (7 * k * k + 5 * shift * k) % 11, 2 + k % 5) for k in range(size)]
-    rows = [[dot(x, y).at(point) for y in p.jacobian] for x in p.jacobian]
+    rows = [[dot(x, df).at(point) for df in p.covectors] for x in p.fields]
     return sympy.Matrix([[rational(x) for x in row] for row in rows])

@@ -127,14 +127,14 @@ def _read(unit: Parameterization) -> tuple[RationalFunction, RationalFunction]:
     (f,) = unit.F
     if not f.is_polynomial() or unit.field.generators:
         raise InputError("--width needs a polynomial F: moments of others are not derived")
-    return f, dot(unit.jacobian[0], unit.jacobian[0])
+    return f, unit.geometry.inner(unit.covectors[0], unit.covectors[0])
 
 
 def _curvature(
     unit: Parameterization, f: RationalFunction, kernel: RationalFunction
 ) -> tuple[Expr, tuple[Identity, ...]]:
     """Return c with <grad k, grad f> = c f, and the identity."""
-    slope = dot(unit.field.gradient(kernel), unit.jacobian[0])
+    slope = dot(unit.field.gradient(kernel), unit.fields[0])
     c = slope / f
     if not c.is_constant() or c.is_zero():
         raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derive.errors import ConsistencyError, InputError
-from derive.model.parameterization import Field
+from derive.model.geometry import Field
 from derive.roads.published import PublishedRoad
 from derive.roads.settle import Equation
 from derive.verdict import Finding, Identity, Verdict
@@ -74,13 +74,13 @@ def compare_decisions(warping: WarpVerdict, published: PublishedRoad) -> Finding
 
 def _equations(dual: DualCoordinates, published: PublishedRoad, H: Field) -> Iterator[Equation]:
     p, g = published.metric.parameterization, dual.g
-    for a, x, h in zip(p.labels, p.jacobian, H, strict=True):
+    for a, x, h in zip(p.labels, p.fields, H, strict=True):
         for i, y in zip(p.labels, dual.y, strict=True):
             right = g if a == i else p.field.zero
             yield f"X{a} y{i} = {'g' if a == i else '0'}", y.along(x), right
         yield f"X{a} log g' = X{a} log g", h, along(x, g) / g
     if published.gradient is not None and published.g is not None:
-        for a, x in zip(p.labels, p.jacobian, strict=True):
+        for a, x in zip(p.labels, p.fields, strict=True):
             for i, y, slope in zip(p.labels, dual.y, published.gradient, strict=True):
                 statement = f"X{a} dQ'/dbeta{i} = (g'/g) X{a} y{i}"
                 yield statement, along(x, slope), published.g / g * y.along(x)

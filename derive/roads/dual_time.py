@@ -77,9 +77,9 @@ def _potential(
 ) -> RationalFunction | None:
     """Return H: |w|^2/(2 D) for F of degree D, by Euler's identity, or a rational R(w(mu))."""
     p = flow.parameterization
-    if p.degree:
-        square = sum((w * w for w in flow.weights), flow.field.zero)
-        return square / (2 * p.degree)
+    square = p.geometry.weight_square(p.w)
+    if p.degree and square is not None:
+        return flow.pull_back(square) / (2 * p.degree)
     if dual is not None and dual.R is not None and not dual.R.logs:
         return flow.pull_back(dual.R.rational)
     return None

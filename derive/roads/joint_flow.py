@@ -79,7 +79,7 @@ def is_joint_flow(flow: JointFlow) -> bool:
     p, field = flow.parameterization, flow.field
     return all(
         field.derivative(w, a) == flow.pull_back(row[k])
-        for a, row in enumerate(p.jacobian)
+        for a, row in enumerate(p.fields)
         for k, w in enumerate(flow.weights)
     ) and all(_at_zero(w, p) == start for w, start in zip(flow.weights, p.w0, strict=True))
 
@@ -99,7 +99,7 @@ def _at_zero(w: RationalFunction, p: Parameterization) -> RationalFunction | Non
 
 def _exponential(p: Parameterization, times: Sequence[str]) -> JointFlow | None:
     """Return w(mu) = sum_k v_k exp(<rate_k, mu>) c_k, v_k common eigenvectors of linear fields."""
-    parts = [linear_part(p.field, x) for x in p.jacobian]
+    parts = [linear_part(p.field, x) for x in p.fields]
     if any(part is None for part in parts):
         return None
     matrices = [part for part in parts if part is not None]

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.model.parameterization import Field, Parameterization
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
 from derive.roads.settle import Equation, Settled, settle
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along
@@ -40,7 +41,7 @@ def log_warp(metric: Metric, slope: Field, r: RationalFunction, factor: Rational
     """Return H_a = X_a log g for g = psi factor, X_a log psi = r X_a t, X_a t = (K grad t)_a."""
     return tuple(
         r * dot(row, slope) + along(x, factor) / factor
-        for row, x in zip(metric.K, metric.parameterization.jacobian, strict=True)
+        for row, x in zip(metric.K, metric.parameterization.fields, strict=True)
     )
 
 
@@ -54,7 +55,7 @@ def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
         Settled: UNDECIDED, where more directions may exist than were found.
     """
     lie = metric.conserved.lie
-    fields = lie.parameterization.jacobian
+    fields = lie.parameterization.fields
     if all(
         z == H[a] * y - H[b] * x
         for (a, b), bracket in lie.brackets.items()
@@ -88,19 +89,19 @@ def only_on(
     fields = tangent(metric, H)
 
     def along_t(z: Field) -> RationalFunction:
-        return dot([dot(z, x) for x in p.jacobian], slope)
+        return dot([dot(z, df) for df in p.covectors], slope)
 
-    b = next(b for b, x in enumerate(p.jacobian) if not along_t(x).is_zero())
+    b = next(b for b, x in enumerate(p.fields) if not along_t(x).is_zero())
     large = len(r.numerator) + len(r.denominator) > LARGE
     derived = _times_square if large else along
     cleared = f", times the square of the denominator of {name}" if large else ""
-    by_t, by_r = along_t(p.jacobian[b]), derived(p.jacobian[b], r)
+    by_t, by_r = along_t(p.fields[b]), derived(p.fields[b], r)
     names = [f"X{label}" for label in p.labels]
     names += [f"Z{n}" for n in range(1, len(fields) - p.d + 1)]
 
     def equations() -> Iterator[Equation]:
         for z, z_name in zip(fields, names, strict=True):
-            if z is not p.jacobian[b]:
+            if z is not p.fields[b]:
                 statement = f"{z_name}({name}) {names[b]}({of}) = {names[b]}({name}) {z_name}({of})"
                 yield statement + cleared, derived(z, r) * by_t, by_r * along_t(z)
 

@@ -19,7 +19,7 @@ from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
-from derive.model.parameterization import Field
+from derive.model.geometry import Field
 from derive.roads.ansatz import Ansatz
 from derive.roads.leaf import is_defined, is_not_zero, log_warp, only_on
 from derive.roads.separated import separate

@@ -38,7 +38,7 @@ def agree_in_beta(dual: DualCoordinates, piece: Piece) -> Finding:
     """
     p = dual.warping.hessian.metric.parameterization
     found = []
-    equations = [("X y = 1, X = grad F", dual.y[0].along(p.jacobian[0]), p.field.one)]
+    equations = [("X y = 1, X = grad F", dual.y[0].along(p.fields[0]), p.field.one)]
     for statement, left, right in (*equations, *_expansion(dual, p, piece)):
         if left != right:
             raise ConsistencyError(
@@ -62,7 +62,7 @@ def _expansion(dual: DualCoordinates, p: Parameterization, piece: Piece) -> Iter
     for j in range(ORDER + 1):
         statement = f"(d/dbeta)^{j} K**{n} at the start"
         yield statement, p.at_start(left), right.compose(start, p.start_field)
-        left, right = along(p.jacobian[0], left) / K, right.partial(0)
+        left, right = along(p.fields[0], left) / K, right.partial(0)
 
 
 def _rational_power(p: Parameterization, piece: Piece) -> tuple[int, RationalFunction] | None:

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.model.parameterization import Field
+from derive.model.geometry import Field
 from derive.roads.leaf import is_defined, is_not_zero, log_warp, only_on, tangent
 from derive.roads.settle import Equation, Settled, settle
 from derive.verdict import Finding, Identity, Verdict
@@ -34,17 +34,18 @@ def separate(
         Settled: Q is not of this form, or that was not decided.
     """
     p = metric.parameterization
-    # Y_k = sum_b (dt_k/dbeta_b) grad F_b is the gradient of t_k in the weights.
-    fields = tuple(
-        tuple(dot(slope, column) for column in zip(*p.jacobian, strict=True)) for slope in slopes
+    # dt_k = sum_b (dt_k/dbeta_b) dF_b, and Y_k = grad t_k in the weights.
+    covectors = tuple(
+        tuple(dot(slope, column) for column in zip(*p.covectors, strict=True)) for slope in slopes
     )
+    fields = p.geometry.fields(covectors)
     d = range(p.d)
     off_diagonal = (
-        (f"<grad t{k + 1}, grad t{n + 1}> = 0", dot(fields[k], fields[n]), p.field.zero)
+        (f"<grad t{k + 1}, grad t{n + 1}> = 0", dot(fields[k], covectors[n]), p.field.zero)
         for k, n in combinations(d, 2)
     )
     evidence = settle(p, off_diagonal, "grad t_k are not orthogonal: Q is not of this form")
-    M = tuple(dot(y, y) for y in fields)
+    M = tuple(dot(y, dt) for y, dt in zip(fields, covectors, strict=True))
     logs = [[along(y, m) / m for m in M] for y in fields]
     others = [next(k for k in d if k != n) for n in d]
 
@@ -78,7 +79,7 @@ def _one_clock(
     fields = tangent(metric, H)
 
     def along_leaf(z: Field, k: int) -> RationalFunction:
-        t = dot([dot(z, x) for x in p.jacobian], slopes[k])
+        t = dot([dot(z, df) for df in p.covectors], slopes[k])
         return ratios[k] * t + along(z, M[k]) / M[k]
 
     for z in fields:

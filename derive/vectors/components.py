@@ -181,7 +181,7 @@ def _law_identities(at: _Components, conserved: ConservedQuantities) -> tuple[Id
             f"<grad c, grad F{j}> = 0, c = {law!r}", along(x, law), at.parameterization.field.zero
         )
         for law in even
-        for j, x in enumerate(at.parameterization.jacobian, 1)
+        for j, x in enumerate(at.parameterization.fields, 1)
     )
 
 
@@ -204,7 +204,7 @@ def _dual_identities(at: _Components, dual: RadialDual) -> tuple[Identity, ...]:
     phi = at.lift(at.model.phi)
     identities = []
     for i, k in enumerate(at.positions, 1):
-        for j, x in enumerate(p.jacobian, 1):
+        for j, x in enumerate(p.fields, 1):
             left = x[k] + p.field.gens[k] * scale.along(x)
             right = phi if i == j else p.field.zero
             what = f"<grad y{i}, grad F{j}> = {'g' if i == j else '0'}"

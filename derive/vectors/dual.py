@@ -63,7 +63,7 @@ class RadialDual:
 def find_radial_dual(model: Equivariant, conserved: ConservedQuantities) -> RadialDual | None:
     """Return psi, and q = psi t, in families of Laurent monomials and logarithms, or None."""
     p = model.reduced
-    flow = p.jacobian[0]
+    flow = p.fields[0]
     rate = p.F[0] / (model.n * model.n)
     terms = [LogFunction(p.field.zero, ((p.field.one, P),)) for P in _arguments(model, conserved)]
     terms += [LogFunction(f) for f in _laurent(model, 0) if not f.is_constant()]
@@ -88,7 +88,7 @@ def find_radial_dual(model: Equivariant, conserved: ConservedQuantities) -> Radi
 def is_dual_length(model: Equivariant, log_psi: LogFunction) -> bool:
     """Tell exactly whether <grad log psi, grad s> = s/n^2: the check behind every psi."""
     p = model.reduced
-    return log_psi.along(p.jacobian[0]) == p.F[0] / (model.n * model.n)
+    return log_psi.along(p.fields[0]) == p.F[0] / (model.n * model.n)
 
 
 def _ratio(model: Equivariant, rate: RationalFunction) -> RationalFunction | None:
@@ -107,7 +107,7 @@ def _ratio(model: Equivariant, rate: RationalFunction) -> RationalFunction | Non
 
 def _growth(model: Equivariant, t: RationalFunction, rate: RationalFunction) -> RationalFunction:
     p = model.reduced
-    return dot(p.jacobian[0], p.field.gradient(t)) + t * rate
+    return dot(p.fields[0], p.field.gradient(t)) + t * rate
 
 
 def _arguments(model: Equivariant, conserved: ConservedQuantities) -> list[RationalFunction]:

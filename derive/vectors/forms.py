@@ -50,12 +50,12 @@ def rational_form(
     piece, chart = found
     (s,), slope = notation.betas, to_expr(p.at_start(psi), notation.start_symbols)
     evidence = (
-        Identity("<grad R, grad s> = g s", repr(R.along(p.jacobian[0])), repr(g * p.F[0])),
+        Identity("<grad R, grad s> = g s", repr(R.along(p.fields[0])), repr(g * p.F[0])),
         *chart.evidence,
         Identity(
             "s <grad psi, grad s> = <grad R, grad s>, so q = psi s - R",
-            repr(p.F[0] * y.along(p.jacobian[0])),
-            repr(R.along(p.jacobian[0])),
+            repr(p.F[0] * y.along(p.fields[0])),
+            repr(R.along(p.fields[0])),
         ),
     )
     piece = replace(

@@ -81,14 +81,14 @@ class ReducedParameterization(Parameterization):
     """s(a, n) as a single output; a norm on which s does not depend stays, and is conserved."""
 
     def _validate(self) -> None:
-        if all(x.is_zero() for x in self.jacobian[0]):
+        if all(x.is_zero() for x in self.covectors[0]):
             raise RankDeficient(
                 "the length of beta is constant, so the outputs move together: "
                 "give outputs that can move independently"
             )
         try:
             self.at_start(self.coefficient)
-            slopes = [self.at_start(x) for x in self.jacobian[0]]
+            slopes = [self.at_start(x) for x in self.covectors[0]]
         except ZeroDivisionError:
             raise DegenerateStart("F is undefined at the start: choose another start") from None
         if all(x.is_zero() for x in slopes):
@@ -274,7 +274,7 @@ def _sign_at_start(
 
 def radial_eigenvalue(reduced: ReducedParameterization) -> RationalFunction:
     """Return R = |grad s|^2, the eigenvalue of K along beta."""
-    return sum((x * x for x in reduced.jacobian[0]), reduced.field.zero)
+    return reduced.geometry.inner(reduced.covectors[0], reduced.covectors[0])
 
 
 def start_direction(equivariant: Equivariant) -> sympy.Expr:

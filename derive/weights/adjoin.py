@@ -16,7 +16,8 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.families import LogFunction, monomials
 from derive.exact.towers.refinement import Refine
 from derive.exact.towers.tower import Tower
-from derive.model.parameterization import Field, Parameterization
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
 from derive.weights.conserved import ConservedQuantities
 from derive.weights.logarithm import candidates, exponential, find_logarithm
 from derive.weights.metric import Metric

@@ -27,7 +27,8 @@ from derive.exact.linear.modular import (
     rank,
     supports,
 )
-from derive.model.parameterization import Field, Parameterization
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import LieStructure
 
@@ -114,7 +115,7 @@ def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: 
             f"<grad c{i}, grad F{j}> = 0, c{i} = {law!r}", repr(dot(x, p.field.gradient(law))), "0"
         )
         for i, law in enumerate(laws, 1)
-        for j, x in zip(p.labels, p.jacobian, strict=True)
+        for j, x in zip(p.labels, p.fields, strict=True)
     )
     if len(laws) == bound:
         reason = f"p - dim Lie = {bound} = number of independent laws found"
@@ -125,7 +126,7 @@ def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: 
 
 def _is_conserved(p: Parameterization, law: RationalFunction) -> bool:
     gradient = p.field.gradient(law)
-    return all(dot(row, gradient).is_zero() for row in p.jacobian)
+    return all(dot(row, gradient).is_zero() for row in p.fields)
 
 
 def _families(
@@ -182,7 +183,7 @@ def _parametric_laws(
     """Yield the laws whose coefficients are functions of the parameters."""
     for support in supports(rows):
         members = [p.field.monomial(exponents[k]) for k in support]
-        columns = [[dot(x, p.field.gradient(m)) for x in p.jacobian] for m in members]
+        columns = [[dot(x, p.field.gradient(m)) for x in p.fields] for m in members]
         for vector in nullspace_over_constants(columns):
             yield sum((c * m for c, m in zip(vector, members, strict=True)), p.field.zero)
 
@@ -216,8 +217,8 @@ def _derivative_rows(
 def _darboux(p: Parameterization) -> tuple[RationalFunction, ...]:
     seeds = [*p.F]
     if p.d == 1:
-        seeds.append(dot(p.jacobian[0], p.jacobian[0]))
-    return darboux_factors(p.field, p.jacobian, seeds)
+        seeds.append(p.geometry.inner(p.covectors[0], p.covectors[0]))
+    return darboux_factors(p.field, p.fields, seeds)
 
 
 def _darboux_laws(
@@ -226,7 +227,7 @@ def _darboux_laws(
     """Yield products P_1^n_1 ... P_k^n_k whose logarithmic derivatives along the flow cancel."""
     if len(factors) < 2:
         return
-    cofactors = [[dot(row, p.field.gradient(f)) / f for f in factors] for row in p.jacobian]
+    cofactors = [[dot(row, p.field.gradient(f)) / f for f in factors] for row in p.fields]
     for vector in constant_relations(p, cofactors):
         if sum(abs(n) for n in vector) <= 12:
             product = p.field.one

@@ -85,11 +85,11 @@ def _solve(
     size = len(y_family)
     if not size or not g_family or p.d * size + len(g_family) > 2 * MAXIMAL_COLUMNS:
         return None
-    derivatives = [[Evaluator(f.along(x)) for f in y_family] for x in p.jacobian]
+    derivatives = [[Evaluator(f.along(x)) for f in y_family] for x in p.fields]
     warps = [Evaluator(g) for g in g_family]
     drifts = [
         [Evaluator(along(x, g) - h * g) for g in g_family]
-        for x, h in zip(p.jacobian, _log_derivatives(warping), strict=True)
+        for x, h in zip(p.fields, _log_derivatives(warping), strict=True)
     ]
 
     def rows_at(point: tuple[int, ...]) -> list[list[int]]:
@@ -110,11 +110,11 @@ def _solve(
         terms = [zero] * (p.d * p.d + p.d)
         if k < p.d * size:
             i, member = divmod(k, size)
-            for j, x in enumerate(p.jacobian):
+            for j, x in enumerate(p.fields):
                 terms[i * p.d + j] = y_family[member].along(x)
             return terms
         g, H = g_family[k - p.d * size], _log_derivatives(warping)
-        for i, (x, h) in enumerate(zip(p.jacobian, H, strict=True)):
+        for i, (x, h) in enumerate(zip(p.fields, H, strict=True)):
             terms[i * p.d + i] = -g
             terms[p.d * p.d + i] = along(x, g) - h * g
         return terms
@@ -149,7 +149,7 @@ def is_warp(warping: WarpVerdict, g: RationalFunction) -> bool:
     """Tell exactly whether <grad F_a, grad g> = H_a g: the nullspace's g is the one decided on."""
     p = warping.hessian.metric.parameterization
     return all(
-        along(x, g) == h * g for x, h in zip(p.jacobian, _log_derivatives(warping), strict=True)
+        along(x, g) == h * g for x, h in zip(p.fields, _log_derivatives(warping), strict=True)
     )
 
 
@@ -211,13 +211,13 @@ def is_dual(p: Parameterization, y: Sequence[LogFunction], g: RationalFunction) 
     return all(
         yi.along(x) == (g if i == j else zero)
         for i, yi in enumerate(y)
-        for j, x in enumerate(p.jacobian)
+        for j, x in enumerate(p.fields)
     )
 
 
 def is_conjugate(p: Parameterization, R: LogFunction, g: RationalFunction) -> bool:
     """Tell exactly whether <grad R, grad F_j> = g F_j for every j."""
-    return all(R.along(x) == g * f for x, f in zip(p.jacobian, p.F, strict=True))
+    return all(R.along(x) == g * f for x, f in zip(p.fields, p.F, strict=True))
 
 
 def find_conjugate(
@@ -226,13 +226,13 @@ def find_conjugate(
     """Return R in the family with <grad R, grad F_j> = g F_j, proved, or None."""
     if p.homogeneity is not None and not p.homogeneity.is_zero() and g == p.field.one:
         # Euler's identity for a D-homogeneous F: R = |w|^2 / (2 D).
-        square = sum((w * w for w in p.w), p.field.zero)
-        R = LogFunction(square / (2 * p.homogeneity))
-        if is_conjugate(p, R, g):
+        square = p.geometry.weight_square(p.w)
+        R = None if square is None else LogFunction(square / (2 * p.homogeneity))
+        if R is not None and is_conjugate(p, R, g):
             return R
     if not family:
         return None
-    derivatives = [[Evaluator(f.along(x)) for f in family] for x in p.jacobian]
+    derivatives = [[Evaluator(f.along(x)) for f in family] for x in p.fields]
     right = [Evaluator(g * f) for f in p.F]
 
     def rows_at(point: tuple[int, ...]) -> list[list[int]]:
@@ -243,7 +243,7 @@ def find_conjugate(
 
     def columns(k: int) -> list[RationalFunction]:
         if k < len(family):
-            return [family[k].along(x) for x in p.jacobian]
+            return [family[k].along(x) for x in p.fields]
         return [-g * f for f in p.F]
 
     for vector in _nullspace(p, rows_at, len(family) + 1, columns):
@@ -290,11 +290,11 @@ def _evidence(
             repr(g) if i == j else "0",
         )
         for i, yi in zip(p.labels, y, strict=True)
-        for j, x in zip(p.labels, p.jacobian, strict=True)
+        for j, x in zip(p.labels, p.fields, strict=True)
     ]
     if R is not None:
         found += [
             Identity(f"<grad R, grad F{j}> = g F{j}", repr(R.along(x)), repr(g * f))
-            for j, x, f in zip(p.labels, p.jacobian, p.F, strict=True)
+            for j, x, f in zip(p.labels, p.fields, p.F, strict=True)
         ]
     return tuple(found)

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from derive.exact.balls import Unbounded, ball, evaluate_any, is_nonzero, values_of
-from derive.model.parameterization import Field, Parameterization
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
 
 
 def independent_point(

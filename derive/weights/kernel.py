@@ -90,7 +90,7 @@ def _pure_power(metric: Metric, field: FunctionField) -> list[RationalFunction] 
     power = Fraction(2 * p.degree - 2, p.degree)
     m, n = power.denominator, power.numerator
     beta, K = p.F[0], metric.K[0][0]
-    for by_K, by_beta in zip(p.field.gradient(K), p.jacobian[0], strict=True):
+    for by_K, by_beta in zip(p.field.gradient(K), p.covectors[0], strict=True):
         if m * beta * by_K != n * K * by_beta:
             return None
     ratio = K**m / beta**n
@@ -106,7 +106,7 @@ def _conserved_relation(
 ) -> list[RationalFunction] | None:
     """Return C(K, beta) - C(K_0, beta_0) for a polynomial C with <grad C, grad F> = 0."""
     p = metric.parameterization
-    found = conserved_polynomial(p.jacobian[0], metric.K[0][0], p.F[0])
+    found = conserved_polynomial(p.fields[0], metric.K[0][0], p.F[0])
     if found is None:
         return None
     powers = max(i for i, _ in found) + 1

@@ -16,7 +16,8 @@ from random import Random
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point, rank
-from derive.model.parameterization import Field, Parameterization
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
 from derive.weights.independence import independent_point
 
 
@@ -66,7 +67,7 @@ def find_lie_structure(p: Parameterization, rng: Random | None = None) -> LieStr
     Source: Frobenius' theorem; Marcotte, Gribonval, Peyre 2023 (NeurIPS), for gradient flows.
     """
     rng = rng or Random(0)
-    fields = p.jacobian
+    fields = p.fields
     brackets = {(a, b): bracket(fields[a], fields[b]) for a, b in combinations(range(p.d), 2)}
     commuting = all(x.is_zero() for field in brackets.values() for x in field)
     named = [(f"X{i}", x) for i, x in zip(p.labels, fields, strict=True)]
@@ -82,7 +83,7 @@ def _span(
     """Close the fields under brackets with each X_a, as far as the rank at one point grows."""
     point = random_point(p.field, rng)
     names = [f"X{i}" for i in p.labels]
-    spanning = list(zip(names, p.jacobian, strict=True))
+    spanning = list(zip(names, p.fields, strict=True))
     values = [_values(x, point) for _, x in spanning]
     pending = [(f"[{names[a]}, {names[b]}]", z) for (a, b), z in brackets.items()]
     while pending and len(spanning) < p.p:
@@ -96,7 +97,7 @@ def _span(
             values.append(value)
             pending.extend(
                 (f"[{name}, {word}]", bracket(x, candidate))
-                for name, x in zip(names, p.jacobian, strict=True)
+                for name, x in zip(names, p.fields, strict=True)
             )
     return spanning
 

@@ -40,7 +40,7 @@ def find_logarithm(
     family += [LogFunction(f) for f in exponents]
     rows = [
         [*(f.along(x) for f in family), given]
-        for x, given in zip(p.jacobian, derivatives, strict=True)
+        for x, given in zip(p.fields, derivatives, strict=True)
     ]
     solutions = [v for v in constant_relations(p, rows) if v[-1]]
     for *multiples, scale in sorted(solutions, key=lambda v: sum(1 for c in v if c)):
@@ -57,7 +57,7 @@ def is_logarithm(
     p: Parameterization, logarithm: LogFunction, derivatives: Sequence[RationalFunction]
 ) -> bool:
     """Tell exactly whether X_a log psi = f_a for every a: the check behind every psi."""
-    return all(logarithm.along(x) == f for x, f in zip(p.jacobian, derivatives, strict=True))
+    return all(logarithm.along(x) == f for x, f in zip(p.fields, derivatives, strict=True))
 
 
 def exponential(logarithm: LogFunction) -> RationalFunction | None:

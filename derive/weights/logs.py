@@ -53,7 +53,7 @@ def definite_logs(dual: DualCoordinates, R: LogFunction, notation: Notation) -> 
         if not _has_sign(p, argument, notation):
             for other in conserved.darboux:
                 product = LogFunction(argument * other)
-                constant = all(product.along(x).is_zero() for x in p.jacobian)
+                constant = all(product.along(x).is_zero() for x in p.fields)
                 if constant and _has_sign(p, other, notation):
                     chosen = -coefficient, other
                     break

@@ -41,14 +41,13 @@ class Metric:
     def along(self, a: int, b: int, c: int) -> RationalFunction:
         """Return X_a K_bc = <grad F_a, grad K_bc>."""
         field = self.parameterization.field
-        return dot(self.parameterization.jacobian[a], field.gradient(self.K[b][c]))
+        return dot(self.parameterization.fields[a], field.gradient(self.K[b][c]))
 
 
 def find_metric(conserved: ConservedQuantities) -> Metric:
     """Return the tangent kernel K_ab = <grad F_a, grad F_b>."""
     p = conserved.lie.parameterization
-    rows = p.jacobian
-    K = tuple(tuple(dot(x, y) for y in rows) for x in rows)
+    K = tuple(tuple(p.geometry.inner(x, y) for y in p.covectors) for x in p.covectors)
     if not _has_full_rank(p) and is_zero_along_flow(p, _numerator(determinant(K))):
         raise DegenerateStart(
             f"from this start the outputs move together: J has rank below {p.d} there, and along "
@@ -64,5 +63,5 @@ def _numerator(function: RationalFunction) -> RationalFunction:
 
 def _has_full_rank(p: Parameterization) -> bool:
     """Tell whether J has rank d at w_0 itself, as a matrix over Q(start symbols)."""
-    rows = [[p.at_start(x) for x in row] for row in p.jacobian]
+    rows = [[p.at_start(x) for x in row] for row in p.covectors]
     return shows_full_rank(rows) or rank(rows) == p.d

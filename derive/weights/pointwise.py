@@ -9,11 +9,12 @@ been multiplied out. That they agree at a point proves nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 
 from derive.exact.balls import Unbounded, is_nonzero, precise, shown
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.jets import Jet, evaluate_jet, jets_at
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity
@@ -40,28 +41,23 @@ class Germ:
 
     Attributes:
         labels: the numbers of the outputs.
-        F: the outputs around the start.
-        size: the number of weights.
+        covectors: dF_a around the start.
+        X: the fields X_a = grad F_a there.
     """
 
     labels: tuple[int, ...]
-    F: Field
-    size: int
-
-    @functools.cached_property
-    def X(self) -> tuple[Field, ...]:
-        """The fields X_a = grad F_a."""
-        return tuple(tuple(f.derivative(k) for k in range(self.size)) for f in self.F)
+    covectors: tuple[Field, ...]
+    X: tuple[Field, ...]
 
     @functools.cached_property
     def K(self) -> tuple[Field, ...]:
         """The tangent kernel."""
-        return tuple(tuple(_dot(x, y) for y in self.X) for x in self.X)
+        return tuple(tuple(_dot(df, x) for x in self.X) for df in self.covectors)
 
     @functools.cached_property
     def H(self) -> Field:
         """The only candidate for X_a log g: see :func:`derive.weights.warping.warp_candidate`."""
-        return tuple(self._candidate(a, 1 if a == 0 else 0) for a in range(len(self.F)))
+        return tuple(self._candidate(a, 1 if a == 0 else 0) for a in range(len(self.X)))
 
     def _candidate(self, a: int, b: int) -> Jet:
         K = self.K
@@ -74,7 +70,7 @@ class Germ:
 
     def along(self, x: Field, f: Jet) -> Jet:
         """Return the derivative of f along the field x."""
-        return _dot(x, tuple(f.derivative(k) for k in range(self.size)))
+        return _dot(x, tuple(f.derivative(k) for k in range(len(x))))
 
     def bracket(self, x: Field, y: Field) -> Field:
         """Return [x, y] = (Dy) x - (Dx) y."""
@@ -115,7 +111,7 @@ def _failure_at(
     point = {name: sample.of(w) for name, w in zip(p.weights, p.w0, strict=True)}
     point |= {name: sample.of(sample.field.named(name)) for name in p.parameters}
     variables = jets_at(p.field, point, ORDER)
-    germ = Germ(p.labels, tuple(evaluate_jet(f, variables) for f in p.F), p.p)
+    germ = _germ(p, variables)
     if not are_independent([[f.value for f in x] for x in germ.X]):
         return None
     for statement, left, right in conditions(germ):
@@ -126,10 +122,20 @@ def _failure_at(
     return None
 
 
+def _germ(p: Parameterization, variables: Sequence[Jet]) -> Germ:
+    """Return F around the point where the variables of its field are the given ones."""
+
+    def at(function: RationalFunction) -> Jet:
+        return evaluate_jet(p.field.embed(function), variables)
+
+    covectors = tuple(tuple(f.derivative(k) for k in range(p.p)) for f in map(at, p.F))
+    return Germ(p.labels, covectors, tuple(p.geometry.raised(df, at) for df in covectors))
+
+
 def _hessian_conditions(germ: Germ) -> Iterator[Condition]:
     """Yield X_a K_bc = X_b K_ac."""
-    for a, b in combinations(range(len(germ.F)), 2):
-        for c in range(len(germ.F)):
+    for a, b in combinations(range(len(germ.X)), 2):
+        for c in range(len(germ.X)):
             i, j, k = (germ.labels[n] for n in (a, b, c))
             statement = f"<grad F{i}, grad K{j}{k}> = <grad F{j}, grad K{i}{k}>"
             left = germ.along(germ.X[a], germ.K[b][c])
@@ -138,7 +144,7 @@ def _hessian_conditions(germ: Germ) -> Iterator[Condition]:
 
 def _warp_conditions(germ: Germ) -> Iterator[Condition]:
     """Yield the equations for H, then those of :mod:`derive.weights.vertical`, nested once."""
-    H, K, d = germ.H, germ.K, len(germ.F)
+    H, K, d = germ.H, germ.K, len(germ.X)
     for a, b in combinations(range(d), 2) if d > 2 else ():
         for c in range(d):
             i, j, k = (germ.labels[n] for n in (a, b, c))
@@ -165,7 +171,7 @@ def _warp_conditions(germ: Germ) -> Iterator[Condition]:
 
 def _closure(germ: Germ, v: Field, omega: Jet, name: str) -> Iterator[Condition]:
     """Yield V K = omega(V) K, entry by entry."""
-    for m, n in combinations(range(len(germ.F)), 2):
+    for m, n in combinations(range(len(germ.X)), 2):
         for s, t in ((m, n), (n, n)):
             i, j = germ.labels[s], germ.labels[t]
             statement = f"{name} K{i}{j} = omega({name}) K{i}{j}"

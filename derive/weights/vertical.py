@@ -21,7 +21,8 @@ from random import Random
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point, rank
-from derive.model.parameterization import Field, Parameterization
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along, bracket
 from derive.weights.metric import Metric
@@ -70,7 +71,7 @@ def check_vertical(metric: Metric, H: Sequence[RationalFunction]) -> Finding:
 def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...]:
     """Span the vertical directions and check the closedness of eta on them."""
     p = metric.parameterization
-    fields = p.jacobian
+    fields = p.fields
     evidence: list[Identity] = []
     spanning: list[VerticalField] = []
     point = random_point(p.field, Random(4))
@@ -111,7 +112,7 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
 
 def _vertical(metric: Metric, H: Sequence[RationalFunction], a: int, b: int) -> Field:
     p = metric.parameterization
-    x, y = p.jacobian[a], p.jacobian[b]
+    x, y = p.fields[a], p.fields[b]
     z = metric.conserved.lie.brackets[a, b]
     return tuple(zk - H[a] * yk + H[b] * xk for zk, xk, yk in zip(z, x, y, strict=True))
 

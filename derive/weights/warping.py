@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from derive.exact.field.function_field import RationalFunction
-from derive.model.parameterization import Field
+from derive.model.geometry import Field
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.hessian import HessianVerdict
 from derive.weights.metric import Metric

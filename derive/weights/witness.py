@@ -60,7 +60,7 @@ def find_failure(
         candidates = [
             ((*path, f"grad F{j}"), dot(row, p.field.gradient(candidate)))
             for path, candidate in candidates
-            for j, row in zip(p.labels, p.jacobian, strict=True)
+            for j, row in zip(p.labels, p.fields, strict=True)
         ]
     return None
 
@@ -107,7 +107,7 @@ def _at_rational_start(
         difference = p.at_start(sides[0]) - p.at_start(sides[1])
         if difference.is_zero():
             return None
-        jacobian = [[p.at_start(x) for x in row] for row in p.jacobian]
+        jacobian = [[p.at_start(x) for x in row] for row in p.covectors]
     except ZeroDivisionError:
         return None
     fallback = None

@@ -11,7 +11,8 @@ import mpmath
 
 from derive.errors import DeriveError
 from derive.language import parse_expression
-from derive.model.parameterization import Field, Parameterization
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
 from derive.potential.piece import Lift
 from numerics.evaluate.numbers import read_number
 from numerics.flow.builder import Builder, compile_forward

@@ -82,7 +82,7 @@ def test_of_a_neuron_the_warp_is_the_product_of_the_scalars(outputs):
     # The gradient is dual: an exact check that shares no code with the road.
     p = b.metric.parameterization
     for i, y in enumerate(road.gradient):
-        for j, x in enumerate(p.jacobian):
+        for j, x in enumerate(p.fields):
             assert along(x, y) == (road.g if i == j else p.field.zero)
 
 

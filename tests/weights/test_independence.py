@@ -55,7 +55,7 @@ def test_a_point_where_the_rank_drops_is_passed_over() -> None:
 
 def test_dependent_fields_are_never_called_independent() -> None:
     p = Parameterization.parse(["exp(x)*u", "exp(x)*v"])
-    first, second = p.jacobian
+    first, second = p.fields
     total = tuple(2 * x + p.F[0] * y for x, y in zip(first, second, strict=True))
     assert independent_point(p, (first, second)) is not None
     assert independent_point(p, (first, second, total)) is None

@@ -75,7 +75,7 @@ def test_blocks_ignore_weights_that_cancel() -> None:
 
 
 def test_bracket_is_antisymmetric_and_satisfies_jacobi() -> None:
-    X, Y, Z = Parameterization.parse(["x**2*y", "y*z", "x - z**3"]).jacobian
+    X, Y, Z = Parameterization.parse(["x**2*y", "y*z", "x - z**3"]).fields
     assert bracket(X, Y) == tuple(-c for c in bracket(Y, X))
     total = [
         bracket(X, bracket(Y, Z)),
@@ -105,13 +105,13 @@ def test_dimension_and_laws(outputs: list[str], dimension: int, laws: int) -> No
     lie = find_lie_structure(p)
     found = find_conserved(lie)
     assert lie.commuting == all(
-        x.is_zero() for i, X in enumerate(p.jacobian) for Y in p.jacobian[:i] for x in bracket(X, Y)
+        x.is_zero() for i, X in enumerate(p.fields) for Y in p.fields[:i] for x in bracket(X, Y)
     )
     if lie.dimension + laws == p.p:
         assert found.verdict is Verdict.PROVED
     assert found.count <= p.p - lie.dimension
     assert (lie.dimension, found.count) == (dimension, laws)
-    assert all(along(X, law).is_zero() for law in found.laws for X in p.jacobian)
+    assert all(along(X, law).is_zero() for law in found.laws for X in p.fields)
 
 
 def test_law_of_the_cubic_pair() -> None:

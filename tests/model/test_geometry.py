@@ -1,0 +1,155 @@
+"""Another metric on the weights than the Euclidean one changes every stage through one class.
+
+Constant rates eta, w_k' = -eta_k (J^T X^T r)_k, are gradient flow of F(w(v)) in the rescaled
+weights w_k = sqrt(eta_k) v_k; for rates that are squares both sides are exact.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pytest
+
+from derive import Parameterization, Verdict, derive
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.matrix import dot
+from derive.language import to_text
+from derive.model.geometry import EUCLIDEAN, Geometry, S
+from derive.weights import pointwise
+from derive.weights.conserved import find_conserved
+from derive.weights.dual import find_dual, is_conjugate
+from derive.weights.hessian import decide_hessian
+from derive.weights.lie import along, find_lie_structure
+from derive.weights.metric import find_metric
+from derive.weights.warping import decide_warp
+
+NUMBERS = FunctionField(())
+
+
+@dataclass(frozen=True)
+class Rates(Geometry):
+    """G^-1 = diag(rates), constants."""
+
+    rates: tuple[Fraction, ...]
+
+    @property
+    def statement(self) -> str:
+        return "w' = -diag(rates) J^T X^T r"
+
+    def raised(self, covector: Sequence[S], at: Callable[[RationalFunction], S]) -> tuple[S, ...]:
+        numbers = (at(NUMBERS.constant(rate)) for rate in self.rates)
+        return tuple(rate * x for rate, x in zip(numbers, covector, strict=True))
+
+    def weight_square(self, weights: Sequence[RationalFunction]) -> RationalFunction:
+        one = weights[0].field.constant
+        return dot([w * w for w in weights], [one(1 / rate) for rate in self.rates])
+
+    def restricted(self, kept: Sequence[int]) -> Rates:
+        return Rates(tuple(self.rates[k] for k in kept))
+
+
+def with_rates(outputs: Sequence[str], **rates: int) -> Parameterization:
+    p = Parameterization.parse(outputs)
+    return p.with_(geometry=Rates(tuple(Fraction(rates.get(name, 1)) for name in p.weights)))
+
+
+def rescaled(p: Parameterization, roots: Sequence[int]) -> Parameterization:
+    """Return F in v_k = w_k/root_k."""
+    outputs = [to_text(tree) for tree in p.trees]
+    for name, root in zip(p.weights, roots, strict=True):
+        outputs = [text.replace(name, f"({root}*{name})") for text in outputs]
+    return Parameterization.parse(outputs)
+
+
+def test_the_kernel_is_raised_by_the_rates() -> None:
+    p = with_rates(["a*u1", "a*u2"], a=5, u1=2, u2=3)
+    metric = find_metric(find_conserved(find_lie_structure(p)))
+    a, u1, u2 = p.w
+    assert (
+        (5 * u1 * u1 + 2 * a * a, 5 * u1 * u2),
+        (5 * u1 * u2, 5 * u2 * u2 + 3 * a * a),
+    ) == metric.K
+    assert p.covectors[0] == (u1, a, p.field.zero)
+    assert p.fields[0] == (5 * u1, 2 * a, p.field.zero)
+
+
+def test_the_neuron_conserves_the_weighted_difference_and_keeps_its_warp() -> None:
+    p = with_rates(["a*u1", "a*u2"], a=5, u1=2, u2=2)
+    d = derive(p)
+    assert d.verdict is Verdict.PROVED
+    (block,) = d.blocks
+    a, u1, u2 = p.w
+    expected = p.field.constant(Fraction(1, 5)) * a * a - (u1 * u1 + u2 * u2) / 2
+    (law,) = block.conserved.laws
+    assert (law / expected).is_constant()
+    assert block.hessian.verdict is Verdict.REFUTED
+    assert block.warping.verdict is Verdict.PROVED
+    assert block.warping.H is not None
+    assert all(along(x, a) / a == h for x, h in zip(p.fields, block.warping.H, strict=True))
+    dual = find_dual(block.warping)
+    assert dual is not None
+    assert dual.g == a
+    # y = u/eta_u: <dy_i, dF_j> = eta_u a/eta_u.
+    assert [y.rational for y in dual.y] == [u1 / 2, u2 / 2]
+
+
+def test_rates_may_take_the_warp_away() -> None:
+    product = ["a*c - b*d", "a*d + b*c"]
+    d = derive(with_rates(product, a=4))
+    assert d.hessian.verdict is Verdict.REFUTED
+    assert d.warping.verdict is Verdict.REFUTED
+    assert derive(with_rates(product)).warping.verdict is Verdict.PROVED
+
+
+def test_a_homogeneous_map_has_the_square_of_its_weights_as_conjugate() -> None:
+    p = with_rates(["p**3 - m**3"], p=4, m=9)
+    square = p.geometry.weight_square(p.w)
+    assert square is not None
+    (block,) = derive(p).blocks
+    dual = find_dual(block.warping)
+    assert dual is not None
+    assert dual.R is not None
+    assert dual.R.rational == square / 6
+    assert is_conjugate(p, dual.R, p.field.one)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "roots"),
+    [
+        (["a*u1", "a*u2"], (2, 3, 3)),
+        (["a*u1", "a*u2"], (2, 3, 5)),
+        (["p**2 - m**2"], (2, 3)),
+        (["u*v - x*y"], (1, 2, 3, 5)),
+        (["x + y", "x - y"], (2, 3)),
+        (["a*b*u1", "a*b*u2"], (2, 3, 5, 5)),
+        (["a*c - b*d", "a*d + b*c"], (2, 1, 3, 1)),
+    ],
+)
+def test_rates_decide_as_the_euclidean_flow_of_the_rescaled_weights(
+    outputs: list[str], roots: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pointwise, "LARGE", 0)  # the conditions at one start as well
+    p = Parameterization.parse(outputs)
+    p = p.with_(geometry=Rates(tuple(Fraction(r * r) for r in roots)))
+    q = rescaled(p, roots)
+    ours, theirs = (find_metric(find_conserved(find_lie_structure(x))) for x in (p, q))
+    v = [w / r for w, r in zip(p.w, roots, strict=True)]
+    assert tuple(tuple(k.compose(v, p.field) for k in row) for row in theirs.K) == ours.K
+    assert ours.conserved.count == theirs.conserved.count
+    pulled = [law.compose(v, p.field) for law in theirs.conserved.laws]
+    assert all(along(x, law).is_zero() for x in p.fields for law in pulled)
+    hessians = decide_hessian(ours), decide_hessian(theirs)
+    assert hessians[0].verdict is hessians[1].verdict
+    assert decide_warp(hessians[0]).verdict is decide_warp(hessians[1]).verdict
+
+
+def test_the_metric_is_an_ingredient_like_the_others() -> None:
+    p = with_rates(["a*u1", "b*v1"], a=5)
+    assert p != p.with_(geometry=EUCLIDEAN)
+    assert pickle.loads(pickle.dumps(p)) == p
+    assert p.restrict((1,)).geometry == Rates((Fraction(1), Fraction(1)))
+    assert p.restrict((0,)).geometry == Rates((Fraction(5), Fraction(1)))
+    assert EUCLIDEAN.statement == "w' = -J^T X^T r"
