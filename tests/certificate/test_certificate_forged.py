@@ -192,3 +192,49 @@ def test_numbers_that_are_nearly_logarithms_refute_nothing():
     )
     with pytest.raises(REFUSED):
         check(record)
+
+
+def no_warp(outputs, identity, along=(), regular=(), kind="no warp", verdict="REFUTED"):
+    claim = {"claim": kind, "identity": identity, "along": list(along), "regular": list(regular)}
+    weights = sorted(set("".join(outputs)) & set("auvxy"))
+    return certificate(list(outputs), [claim], verdict, weights=weights)
+
+
+@pytest.mark.parametrize("along", [(), (1,), (2, 1)], ids=str)
+@pytest.mark.parametrize(
+    "identity",
+    [["equation", [1, 2, 1], []], ["equation", [1, 2, 2], []]],
+    ids=str,
+)
+def test_a_condition_that_holds_with_sides_other_than_zero_refutes_nothing(identity, along):
+    # Gradient flow on (a u, a v) has a warp: both sides are functions such as -u K_11, and equal.
+    with pytest.raises(Rejected, match="the value is 0"):
+        check(no_warp(["a*u", "a*v"], identity, along))
+
+
+@pytest.mark.parametrize("regular", [(), (1,), (3,), (1, 2), (3, 3)], ids=str)
+def test_outputs_that_depend_on_each_other_are_not_regular(regular):
+    # x y is a function of x and y: det K is 0 identically, whatever the conditions say.
+    with pytest.raises(Rejected, match="full rank"):
+        check(no_warp(["x", "y", "x*y"], ["equation", [1, 3, 1], []], regular=regular))
+    squared = no_warp(
+        ["x*y", "(x*y)**2"],
+        ["equation", [1, 2, 1], []],
+        regular=[min(a, 2) for a in regular],
+        kind="no hessian",
+        verdict="UNDECIDED",
+    )
+    with pytest.raises(Rejected, match="full rank"):
+        check(squared)
+
+
+def test_a_start_where_outputs_stop_moving_independently_may_be_regular():
+    # det K = (2 v - u)^2 is 0 at this start, and its second derivative along grad(u v) is not.
+    claim = {"claim": "no hessian", "identity": ["equation", [1, 2, 1], []], "along": []}
+    entries = {"weights": ["u", "v"], "at": {"u_0": "2", "v_0": "1"}}
+    outputs = ["u*v", "u + 2*v"]
+    assert check(certificate(outputs, [{**claim, "regular": [1, 1]}], "UNDECIDED", **entries))
+    for regular in ([], [1], [2]):
+        record = certificate(outputs, [{**claim, "regular": regular}], "UNDECIDED", **entries)
+        with pytest.raises(Rejected, match="full rank"):
+            check(record)

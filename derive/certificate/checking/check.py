@@ -50,11 +50,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.printed import compare
-from derive.certificate.checking.text import NotACertificate, Rejected, require
+from derive.certificate.checking.text import JSON, NotACertificate, Rejected, require
 
 FORMAT, VERSION = "regderive-certificate", 2
 _FAULTS = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
@@ -70,7 +69,7 @@ class Report:
     open: tuple[str, ...]
 
 
-def check(record: Any) -> Report:
+def check(record: JSON) -> Report:
     """Return what a certificate proves.
 
     Raises:
@@ -80,7 +79,7 @@ def check(record: Any) -> Report:
     return _check(record)[1]
 
 
-def _check(record: Any) -> tuple[Checker, Report]:
+def _check(record: JSON) -> tuple[Checker, Report]:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise NotACertificate(f"the format is not {FORMAT}")
     if record.get("version") != VERSION:
@@ -114,7 +113,7 @@ def check_text(text: str) -> Report:
         return check(record)
     checker, report = _check(record["certificate"])
     try:
-        compare(record, checker, report)
+        compare(record, checker.space, report.verdict, report.open)
     except _FAULTS as fault:
         raise NotACertificate(f"the record around it is incomplete ({fault})") from None
     return report

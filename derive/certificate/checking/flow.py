@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 from flint import arb, arb_mat, ctx
 
-from derive.certificate.checking.function import BITS, Function
+from derive.certificate.checking.function import BITS, Function, Value
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import require
+from derive.certificate.checking.text import JSON, require
+
+Field: TypeAlias = list[Function]
+WARPED = ("warp", "no warp")
 
 
 class Flow:
@@ -21,24 +24,24 @@ class Flow:
     """
 
     def __init__(
-        self, space: Space, outputs: Sequence[Function], fields: Sequence[Any], warped: bool
+        self, space: Space, outputs: Sequence[Function], fields: Sequence[Field], kind: str
     ) -> None:
-        self.space, self.F, self.warped = space, list(outputs), warped
-        self.X: list[list[Function]] = list(fields)
+        self.space, self.F, self.X = space, list(outputs), list(fields)
         self.K = [[self.along(x, f) for f in outputs] for x in self.X]
-        self.d, self.zero = len(self.F), space.number(0)
-        self.H = [self.warp(a) if warped and self.d > 1 else self.zero for a in range(self.d)]
-        self.vertical: dict[tuple[int, ...], tuple[list[Function], Function]] = {}
+        self.d, self.zero, self.warped = len(self.F), space.number(0), kind in WARPED
+        forced = self.warped and self.d > 1
+        self.H = [self.warp(a) if forced else self.zero for a in range(self.d)]
+        self.vertical: dict[tuple[int, ...], tuple[Field, Function]] = {}
 
-    def with_warp(self, warped: bool) -> Flow:
-        """Return this with the forced H, or with H = 0."""
-        return Flow(self.space, self.F, self.X, warped)
+    def for_claim(self, kind: str) -> Flow:
+        """Return this with the forced H for claims of a warp, else with H = 0."""
+        return Flow(self.space, self.F, self.X, kind)
 
     def along(self, x: Sequence[Function], f: Function) -> Function:
         """Return <x, grad f>."""
         return self.space.along(x, f)
 
-    def bracket(self, x: Sequence[Function], y: Sequence[Function]) -> list[Function]:
+    def bracket(self, x: Sequence[Function], y: Sequence[Function]) -> Field:
         """Return [x, y] = (Dy) x - (Dx) y."""
         return [self.along(x, yk) - self.along(y, xk) for xk, yk in zip(x, y, strict=True)]
 
@@ -49,12 +52,12 @@ class Flow:
         second = self.along(X[a], K[b][a]) - self.along(X[b], K[a][a])
         return (K[a][a] * first - K[a][b] * second) / (K[a][a] * K[b][b] - K[a][b] ** 2)
 
-    def position(self, label: Any) -> int:
+    def position(self, label: JSON) -> int:
         """Return the place of the output that claims call *label*."""
         require(type(label) is int and 1 <= label <= self.d, f"there is no output {label!s:.20}")
         return int(label) - 1
 
-    def field(self, path: Sequence[int]) -> tuple[list[Function], Function]:
+    def field(self, path: Sequence[int]) -> tuple[Field, Function]:
         """Return V and omega of a path."""
         require(2 <= len(path) <= 12, "a path has two numbers of outputs or more")
         if tuple(path) not in self.vertical:
@@ -71,7 +74,9 @@ class Flow:
             self.vertical[tuple(path)] = v, omega
         return self.vertical[tuple(path)]
 
-    def sides(self, kind: str, path: Sequence[int], pair: Sequence[int]) -> tuple[Any, Any]:
+    def sides(
+        self, kind: str, path: Sequence[int], pair: Sequence[int]
+    ) -> tuple[Function, Function]:
         """Return both sides of a condition that every warp (H = 0: none) needs on the leaf.
 
         equation (a, b, c): H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac. factor (path; i, j):
@@ -93,7 +98,7 @@ class Flow:
         w, rate = self.field(before)
         return self.along(X[m], rate) - self.along(w, H[m]) + rate * H[m], omega
 
-    def nested(self, tree: Any, depth: int = 0) -> list[Function]:
+    def nested(self, tree: JSON, depth: int = 0) -> Field:
         """Return X_a for a number a, and the bracket of two for a pair."""
         if isinstance(tree, int):
             return self.X[self.position(tree)]
@@ -101,7 +106,7 @@ class Flow:
         return self.bracket(self.nested(tree[0], depth + 1), self.nested(tree[1], depth + 1))
 
 
-def independent(rows: Sequence[Sequence[Any]]) -> bool:
+def independent(rows: Sequence[Sequence[Value]]) -> bool:
     """Tell whether rows of values are shown to be independent: their Gram determinant is > 0."""
     with ctx.workprec(BITS):
         matrix = arb_mat([[arb(x) for x in row] for row in rows] or [[arb(1)]])

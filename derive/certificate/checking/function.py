@@ -9,21 +9,50 @@ a value, in rationals or in balls. All divisors are kept, so that the checker ca
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple, Protocol, TypeAlias
 
-from flint import acb, acb_poly, arb, ctx, fmpq, fmpz_poly
+from flint import acb, acb_poly, arb, ctx, fmpq, fmpz_mpoly, fmpz_poly
 
 from derive.certificate.checking.text import require
 
-if TYPE_CHECKING:
-    from derive.certificate.checking.space import Space
-
+Value: TypeAlias = fmpq | arb
 BITS = 320
 TERMS, DEGREE, DIGITS, WORK = 300_000, 2_000, 20_000, 30_000_000
 
 
-def times(a: Any, b: Any) -> Any:
+class Known(NamedTuple):
+    """A call and the function that it is; the exponent is that of a power, else 0."""
+
+    kind: str
+    argument: Function
+    exponent: Function
+    image: Function
+
+
+class Names(Protocol):
+    """What a function asks of the space whose names it is written in."""
+
+    work: int
+    size: int
+    one: fmpz_mpoly
+    divisors: dict[str, fmpz_mpoly]
+    names: dict[str, Function]
+    symbols: list[Function]
+    generators: list[Known]
+
+    def number(self, x: int | fmpq) -> Function:
+        """Return a rational number as a function."""
+
+    def reduce(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
+        """Return the remainder of a polynomial by all relations."""
+
+    def slope_of(self, j: int, k: int) -> Function:
+        """Return the derivative of the generator at place j by weight or constant k."""
+
+
+def times(a: fmpz_mpoly, b: fmpz_mpoly) -> fmpz_mpoly:
     """Return the product of two polynomials, refusing what would not end."""
     fits = len(a) * len(b) <= TERMS and a.total_degree() + b.total_degree() <= DEGREE
     short = all(x.is_zero() or x.leading_coefficient().bit_length() < DIGITS for x in (a, b))
@@ -32,9 +61,9 @@ def times(a: Any, b: Any) -> Any:
 
 
 class Function:
-    """A quotient of two integer polynomials in the names of a :class:`Space`."""
+    """A quotient of two integer polynomials in the names of a space."""
 
-    def __init__(self, space: Space, top: Any, bottom: Any) -> None:
+    def __init__(self, space: Names, top: fmpz_mpoly, bottom: fmpz_mpoly) -> None:
         space.work += len(top) * len(bottom)
         require(space.work < WORK, "the certificate takes too much work")
         if not bottom.is_one():
@@ -42,7 +71,7 @@ class Function:
             top, bottom = top / common, bottom / common
         self.space, self.top, self.bottom = space, top, bottom
 
-    def _of(self, top: Any, bottom: Any) -> Function:
+    def _of(self, top: fmpz_mpoly, bottom: fmpz_mpoly) -> Function:
         return Function(self.space, top, bottom)
 
     def __add__(self, other: Function) -> Function:
@@ -90,7 +119,7 @@ class Function:
                 total = total + self.partial(j) * space.slope_of(j, k)
         return total
 
-    def at(self, values: Sequence[Any]) -> Any:
+    def at(self, values: Sequence[Value]) -> Value:
         """Return the value: exact, or a ball where one of the values is a ball."""
         with ctx.workprec(BITS):
             top, bottom = evaluated(self.top, values), evaluated(self.bottom, values)
@@ -111,18 +140,18 @@ class Function:
         return sides[0] / sides[1]
 
 
-def evaluated(polynomial: Any, values: Sequence[Any]) -> Any:
+def evaluated(polynomial: fmpz_mpoly, values: Sequence[Value]) -> Value:
     """Return the value of a polynomial at rationals and balls."""
-    total: Any = fmpq(0)
+    total: Value = fmpq(0)
     for exponents, coefficient in polynomial.to_dict().items():
-        term: Any = fmpq(coefficient)
+        term: Value = fmpq(coefficient)
         for x, n in zip(values, exponents, strict=False):
             term = term * x ** int(n) if n else term
         total = total + term
     return total
 
 
-def remainder(polynomial: Any, relation: Any, k: int) -> tuple[Any, int]:
+def remainder(polynomial: fmpz_mpoly, relation: fmpz_mpoly, k: int) -> tuple[fmpz_mpoly, int]:
     """Return r, of lower degree in variable k, and n: lead^n polynomial = q relation + r."""
     degree, steps = int(relation.degrees()[k]), 0
     if polynomial.is_zero() or polynomial.degrees()[k] < degree:
@@ -134,7 +163,7 @@ def remainder(polynomial: Any, relation: Any, k: int) -> tuple[Any, int]:
     return polynomial, steps
 
 
-def leading(polynomial: Any, k: int) -> Any:
+def leading(polynomial: fmpz_mpoly, k: int) -> fmpz_mpoly:
     """Return the coefficient of the highest power of variable k."""
     top, terms = polynomial.degrees()[k], polynomial.to_dict().items()
     chosen = {(*e[:k], 0, *e[k + 1 :]): c for e, c in terms if e[k] == top}
@@ -145,8 +174,7 @@ def constant(f: Function) -> fmpq | None:
     """Return the rational number that a function is, or None."""
     if not (f.top.is_constant() and f.bottom.is_constant()):
         return None
-    value: fmpq = fmpq(1) * f.at([fmpq(0)] * len(f.space.symbols))
-    return value
+    return fmpq(f.top.leading_coefficient(), f.bottom.leading_coefficient())
 
 
 def root_of(exponent: Function) -> int | None:
@@ -155,7 +183,7 @@ def root_of(exponent: Function) -> int | None:
     return int(e.q) if e is not None and e.p == 1 and e.q > 1 else None
 
 
-def ball(kind: str, u: Any, exponent: Any) -> Any:
+def ball(kind: str, u: Value, exponent: Value) -> Value:
     """Return the value of a call: exact where it is plain, else a ball."""
     if (kind in ("exp", "cos") and u == 0) or (kind == "power" and u == 1):
         return fmpq(1)
@@ -168,19 +196,20 @@ def ball(kind: str, u: Any, exponent: Any) -> Any:
         return abs(x).log() if kind == "log" else getattr(x, kind)()
 
 
-def real_roots(coefficients: Sequence[Any]) -> list[tuple[Any, int]]:
+def real_roots(coefficients: Sequence[Value]) -> list[tuple[arb, int]]:
     """Return disjoint balls around the real roots of a polynomial, with their multiplicities."""
-    if all(isinstance(c, fmpq) for c in coefficients):
-        scale = fmpq(1)
-        for c in coefficients:
-            scale = scale * c.q
-        factors: Any = fmpz_poly([int((c * scale).p) for c in coefficients]).factor()[1]
-        return [(z.real, n) for f, n in factors for z, _ in f.complex_roots() if z.imag == 0]
+    exact = [c for c in coefficients if isinstance(c, fmpq)]
+    if len(exact) == len(coefficients):
+        scale = math.prod((c.q for c in exact), start=fmpq(1))
+        factors = fmpz_poly([int((c * scale).p) for c in exact]).factor()[1]
+        # Roots come with their multiplicity in f, which is 1.
+        roots = [(root, n) for f, n in factors for root in f.complex_roots()]
+        return [(z.real, n) for (z, _), n in roots if z.imag == 0]  # type: ignore[misc, has-type]
     with ctx.workprec(BITS):
-        boxes: Any = acb_poly([acb(arb(c)) for c in coefficients]).roots()  # isolated, or an error
+        boxes = acb_poly([acb(arb(c)) for c in coefficients]).roots()  # isolated, or an error
         return [(z.real, 1) for z in boxes if z.imag.contains(0)]  # conjugates are roots as well
 
 
-def not_zero(x: Any) -> bool:
+def not_zero(x: Value) -> bool:
     """Tell whether a value is shown not to be 0."""
     return bool(x > 0 or x < 0)

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
+from typing import TypeAlias
 
-from flint import Ordering, fmpq, fmpz_mpoly_ctx
+from flint import fmpq, fmpz_mpoly
 
-from derive.certificate.checking.calls import is_angle, is_call, slope
+from derive.certificate.checking.calls import Call
 from derive.certificate.checking.function import (
     Function,
+    Known,
+    Value,
     ball,
     constant,
     evaluated,
     leading,
     not_zero,
     real_roots,
-    remainder,
     root_of,
 )
-from derive.certificate.checking.reading import call, read
-from derive.certificate.checking.text import NAME, NotACertificate, Rejected, rational, require
+from derive.certificate.checking.reading import Reading
+from derive.certificate.checking.text import JSON, NAME, rational, require
 
-NAMES, ROOTS = 400, 100
+ROOTS = 100
 SHAPES = frozenset(
     frozenset(keys.split("/"))
     for keys in (
@@ -38,47 +39,26 @@ SHAPES = frozenset(
     )
 )
 
+Scope: TypeAlias = tuple[
+    dict[str, Function], list[Known], list[tuple[fmpz_mpoly, int]], list[Known]
+]
 
-class Space:
+
+class Space(Reading):
     """Weights, constants and generators, with their values at a start in numbers."""
 
     def __init__(self, weights: Sequence[str], constants: Sequence[str], size: int) -> None:
-        given = [*weights, *constants]
-        if len(set(given)) < len(given) or not all(NAME.fullmatch(n) for n in given):
-            raise NotACertificate("names are letters, digits and underscores, each given once")
-        self.size, self.weights, self.work = len(given), len(weights), 0
-        require(self.size + size <= NAMES, "there are too many names")
-        ring = fmpz_mpoly_ctx.get([f"x{i}" for i in range(self.size + size)], Ordering.degrevlex)
-        self.one = ring.constant(1)
-        self.symbols = [Function(self, x, self.one) for x in ring.gens()]
-        self.names = dict(zip(given, self.symbols, strict=False))
-        self.generators: list[tuple[str, Function, Function, Function]] = []
-        self.known: list[tuple[str, Function, Function, Function]] = []
-        self.relations: list[tuple[Any, int]] = []
-        self.divisors: dict[str, Any] = {}
-        self.slopes: dict[tuple[int, int], Function] = {}
+        super().__init__(weights, constants, size)
         self.w0: list[Function] = []
-        self.start: list[Any] = []
-        self.fields = [
-            [self.number(i == k) for i in range(self.weights)] for k in range(self.weights)
-        ]
-
-    def number(self, x: Any) -> Function:
-        """Return a rational number as a function."""
-        return Function(self, self.one * fmpq(x).p, self.one * fmpq(x).q)
+        among = range(self.weights)
+        self.fields = [[self.number(i == k) for i in among] for k in among]
 
     def along(self, x: Sequence[Function], f: Function) -> Function:
         """Return <x, grad f>."""
         used = [(k, xk) for k, xk in enumerate(x) if not xk.top.is_zero()]
         return sum((xk * f.derivative(k) for k, xk in used), self.number(0))
 
-    def reduce(self, polynomial: Any) -> Any:
-        """Return the remainder of a polynomial by all relations, the last first."""
-        for relation, k in 2 * self.relations[::-1]:
-            polynomial, _ = remainder(polynomial, relation, k)
-        return polynomial
-
-    def values(self, start: Sequence[Any]) -> list[Any]:
+    def values(self, start: Sequence[Value]) -> list[Value]:
         """Return the values of all names, given those of weights and constants."""
         found = list(start)
         for kind, argument, exponent, _ in self.generators:
@@ -87,11 +67,12 @@ class Space:
             found.append(x)
         return found
 
-    def started(self, at: dict[str, str]) -> list[Any]:
+    def started(self, at: dict[str, str]) -> list[Value]:
         """Return the values of all names at a start in numbers."""
         constants = list(self.names)[self.weights : self.size]
-        known = [fmpq(0)] * self.weights + [rational(at.get(name)) for name in constants]
-        return self.values([w.at(known) for w in self.w0] + known[self.weights :])
+        given: list[Value] = [rational(at.get(name)) for name in constants]
+        known = [*[fmpq(0)] * self.weights, *given]
+        return self.values([*(w.at(known) for w in self.w0), *given])
 
     def at_start(self, f: Function) -> Function:
         """Return a function at w_0, in constants; calls at w_0 are plain or among the known."""
@@ -103,17 +84,20 @@ class Space:
             needed += [argument] if any(g.uses(j) for g in needed) else []
         for j, (kind, argument, exponent, _) in enumerate(self.generators, self.size):
             if any(g.uses(j) for g in needed):
-                u = argument.into(images)
-                value = None if (x := constant(u)) is None else ball(kind, x, fmpq(0))
-                exact = isinstance(value, fmpq)
-                images[j] = self.number(value) if exact else self.find(kind, u, exponent, True)
+                images[j] = self._call_at_start(kind, argument.into(images), exponent)
         return f.into(images)
+
+    def _call_at_start(self, kind: str, u: Function, exponent: Function) -> Function:
+        value = None if (x := constant(u)) is None else ball(kind, x, fmpq(0))
+        if isinstance(value, fmpq):
+            return self.number(value)
+        return self.find_at_start(kind, u, exponent)
 
     def vanish_at_start(self, f: Function, what: str) -> None:
         """Require that a function is 0 at w_0."""
         require(self.at_start(f).is_zero(), f"{what} is not 0 at the start")
 
-    def relate(self, entries: Sequence[Any]) -> None:
+    def relate(self, entries: Sequence[JSON]) -> None:
         """Add what is 0 on the leaf: 0 at w_0, with derivatives that are 0 where all are."""
         found = []
         for entry in entries:
@@ -141,25 +125,17 @@ class Space:
                 images[k] = self.number(0) - rest / g.partial(k)
         return f.into(images) if any(f.uses(k) for _, k in self.relations) else f
 
-    def scope(self) -> tuple[Any, ...]:
+    def scope(self) -> Scope:
         """Return what definitions change."""
         return dict(self.names), list(self.known), list(self.relations), list(self.generators)
 
-    def leave(self, before: tuple[Any, ...]) -> None:
+    def leave(self, before: Scope) -> None:
         """Forget the definitions since *before*."""
         self.names, self.known, self.relations, self.generators = before
         self.start = self.start[: self.size + len(self.generators)]
         self.slopes = {key: f for key, f in self.slopes.items() if key[0] < len(self.start)}
 
-    def is_of_constants(self, f: Function) -> bool:
-        """Tell whether a function has no weight in it, nor a call of one."""
-        varying = [*range(self.weights)]
-        for j, (_, u, e, _) in enumerate(self.generators, self.size):
-            if any(x.uses(k) for x in (u, e) for k in varying):
-                varying.append(j)
-        return not any(f.uses(k) for k in varying)
-
-    def define(self, entry: Any) -> None:
+    def define(self, entry: JSON) -> None:
         """Add a definition."""
         require(frozenset(entry) in SHAPES, "a definition has the wrong entries")
         if "zero" in entry:
@@ -169,54 +145,55 @@ class Space:
         if "name" in entry:
             require(NAME.fullmatch(entry["name"]), "a name is letters, digits and underscores")
         if "of" not in entry:
-            named = self.names[entry["name"]] = self.read(entry["is"])
-            if "value" in entry:
-                value = self.read(entry["value"])
-                self.vanish_at_start(named - value, entry["name"])
-                kept = all(self.along(x, named).is_zero() for x in self.fields)
-                require(kept and self.is_of_constants(value), f"{entry['name']} is not conserved")
-            if "root of" in entry:
-                self._branch(entry, named)
-            return
-        kind, argument, exponent = self.call(entry["of"])
+            self._define_name(entry)
+        elif "is" not in entry:
+            self._define_generator(entry["name"], self.call(entry["of"]))
+        else:
+            self._define_call(entry, self.call(entry["of"]))
+
+    def _define_name(self, entry: JSON) -> None:
+        """Add a name for a function: a constant of the flow, a root, or an abbreviation."""
+        named = self.names[entry["name"]] = self.read(entry["is"])
+        if "value" in entry:
+            value = self.read(entry["value"])
+            self.vanish_at_start(named - value, entry["name"])
+            kept = all(self.along(x, named).is_zero() for x in self.fields)
+            require(kept and self.is_of_constants(value), f"{entry['name']} is not conserved")
+        if "root of" in entry:
+            self._branch(entry, named)
+
+    def _define_generator(self, name: str, call: Call) -> None:
+        """Add a generator, with the relation of a root, or of a sine to its cosine."""
+        kind, argument, exponent = call
         require(self.is_of_constants(exponent), "an exponent changes with the weights")
-        if "is" not in entry:
-            k = self.size + len(self.generators)
-            image = self.symbols[k]
-            if kind == "power" and (n := root_of(exponent)):
-                self.relations.append(((image**n - argument).top, k))
-            elif kind == "sin":
-                rest = image**2 + self.find("cos", argument) ** 2 - self.number(1)
-                self.relations.append((rest.top, k))
-            self.names[entry["name"]] = image
-            self.generators.append((kind, argument, exponent, image))
-            self.start = self.values(self.start[: self.size])
-            self.known.append((kind, argument, exponent, image))
-            return
+        k = self.size + len(self.generators)
+        image = self.symbols[k]
+        if kind == "power" and (n := root_of(exponent)):
+            self.relations.append(((image**n - argument).top, k))
+        elif kind == "sin":
+            rest = image**2 + self.find("cos", argument) ** 2 - self.number(1)
+            self.relations.append((rest.top, k))
+        self.names[name] = image
+        self.generators.append(Known(*call, image))
+        self.start = self.values(self.start[: self.size])
+        self.known.append(Known(*call, image))
+
+    def _define_call(self, entry: JSON, call: Call) -> None:
+        """Add a call that is shown to be a known function."""
+        require(self.is_of_constants(call.exponent), "an exponent changes with the weights")
         image = self.read(entry["is"])
         parts = [(self.call(t), rational(n)) for t, n in entry.get("from", ())]
-        if kind == "cos":
+        if call.kind == "cos":
             sine = self.read(entry["sin"])
-            require(is_angle(self, argument, image, sine, parts), f"{entry['of']} is another angle")
-            self.known.append(("sin", argument, exponent, sine))
+            same = self.is_angle(call.argument, image, sine, parts)
+            require(same, f"{entry['of']} is another angle")
+            self.known.append(Known("sin", call.argument, call.exponent, sine))
         else:
-            same = is_call(self, kind, argument, exponent, image, parts)
+            same = self.is_call(call, image, parts)
             require(same, f"{entry['of']} is not shown to be {entry['is']:.60}")
-        self.known.append((kind, argument, exponent, image))
+        self.known.append(Known(*call, image))
 
-    def slope_of(self, j: int, k: int) -> Function:
-        """Return the derivative of the generator at place j by weight or constant k."""
-        if (j, k) not in self.slopes:
-            kind, argument, exponent, f = self.generators[j - self.size]
-            total, inner = self.number(0), argument.derivative(k)
-            if not inner.top.is_zero():
-                total = slope(self, kind, argument, exponent, f) * inner
-            if kind == "power" and not (change := exponent.derivative(k)).top.is_zero():
-                total = total + f * self.find("log", argument) * change
-            self.slopes[j, k] = total
-        return self.slopes[j, k]
-
-    def _branch(self, entry: Any, image: Function) -> None:
+    def _branch(self, entry: JSON, image: Function) -> None:
         """Require that a name is the root of a polynomial that it is said to be."""
         name, k = entry["name"], len(self.symbols) - 1
         require(self.read(entry["root of"]).is_zero(), f"{name} does not solve its polynomial")
@@ -224,7 +201,7 @@ class Space:
         P = self.read(entry["root of"]).top
         self.names[name] = image
         require(P.degrees()[k] <= ROOTS, f"the polynomial of {name} has too high a degree")
-        root, coefficients = image.at(self.start), list[Any]()
+        root, coefficients = image.at(self.start), list[Value]()
         while not P.is_zero():
             n, lead = int(P.degrees()[k]), leading(P, k)
             coefficients += [fmpq(0)] * max(0, n + 1 - len(coefficients))
@@ -235,25 +212,3 @@ class Space:
         simple = [n for x, n in real if not (x > root or x < root)] == [1]
         above = sum(n for x, n in real if x > root)
         require(simple and above == entry["above"], f"{name} is another root of its polynomial")
-
-    def read(self, text: Any) -> Function:
-        """Return the function that a text of the language stands for; nothing is evaluated."""
-        return read(self, text)
-
-    def call(self, text: Any) -> tuple[str, Function, Function]:
-        """Return kind, argument and exponent of a text that is a call or a power."""
-        return call(self, text)
-
-    def find(
-        self, kind: str, argument: Function, exponent: Function | None = None, fixed: bool = False
-    ) -> Function:
-        """Return what a call was defined to be; if *fixed*, only what has no weight in it."""
-        exponent = exponent or self.number(0)
-        for known, u, e, image in self.known:
-            if known != kind or (fixed and not all(map(self.is_of_constants, (u, image)))):
-                continue
-            for rest in (u - argument, u + argument)[: 2 if kind == "log" else 1]:
-                differ = not_zero(rest.at(self.start))
-                if not differ and rest.is_zero() and (e - exponent).is_zero():
-                    return image
-        raise Rejected(f"a call of {kind} is used that is not among the definitions")

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.flow import Flow, determinant, independent
-from derive.certificate.checking.function import Function, not_zero
+from derive.certificate.checking.function import Function, Value, not_zero
 from derive.certificate.checking.text import Rejected, rational
 from derive.certificate.writing.text import text_of
 
@@ -30,7 +30,7 @@ def points(state: Checker) -> Iterator[dict[str, str]]:
     names = list(space.names)[: space.size]
     ties = [(space.read(t["zero"]), t["main"]) for t in state.record["ties"]]
     for shift in range(4):
-        found = {
+        found: dict[str, Value] = {
             n: fmpq(PRIMES[(k + shift) % len(PRIMES)] + 90 * (k // len(PRIMES)))
             for k, n in enumerate(names)
         }
@@ -47,7 +47,7 @@ def values_at(state: Checker, point: Mapping[str, str]) -> list[Any]:
 
 def existence(state: Checker, kind: str) -> Iterator[Claim]:
     """Yield the structure of the fields and of vertical fields that close under brackets."""
-    flow = state.flow.with_warp(kind == "warp")
+    flow = state.flow.for_claim(kind)
     for point in (state.space.start, *(values_at(state, at) for at in points(state))):
         paths = _spanning(state, flow, point)
         fields = [*flow.X, *(flow.field([a - 1 for a in path])[0] for path in paths)]
@@ -110,7 +110,7 @@ def _columns(vertical: list[list[Function]], point: list[Any]) -> tuple[int, ...
 
 def failures(state: Checker, kind: str) -> Iterator[Claim]:
     """Yield claims that a condition fails, the simplest conditions first."""
-    flow = state.flow.with_warp(kind == "no warp")
+    flow = state.flow.for_claim(kind)
     values = state.space.start
     for identity in _identities(state, flow):
         indices = ([a - 1 for a in identity[1]], [a - 1 for a in identity[2]])
