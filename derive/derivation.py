@@ -23,6 +23,7 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.model.ties import find_ties
 from derive.potential.find import find_potential
+from derive.potential.piece import Quadrature
 from derive.printable import Printable
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.roads import Ansatz, Road, ask_road, find_roads
@@ -152,7 +153,7 @@ def derive(
 
 
 def _is_integral(potential: Potential) -> bool:
-    return any(piece.kind == "quadrature" for piece in potential.pieces)
+    return any(isinstance(piece, Quadrature) for piece in potential.pieces)
 
 
 def _derive_moving(

@@ -14,7 +14,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.chart import base_chart
 from derive.potential.coupled import kernel_in_beta
 from derive.potential.find import BlockPotential
-from derive.potential.piece import KINDS, Kind, Piece, Root, written_out
+from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_out
 from derive.roads import Road
 from derive.verdict import Finding, Verdict
 from derive.weights.conserved import ConservedQuantities
@@ -54,8 +54,9 @@ class Block:
     def kernel(self) -> tuple[tuple[Expr, ...], ...] | None:
         """K in beta and the constants of the leaf, or None where it was not written so."""
         piece = self.potential.piece
-        if piece is not None and piece.kernel is not None:
-            return ((piece.kernel,),)
+        kernel = None if piece is None else kernel_of(piece)
+        if kernel is not None:
+            return ((kernel,),)
         return kernel_in_beta(
             self.metric, self.potential.chart or base_chart(self.metric, self.notation)
         )

@@ -1,7 +1,7 @@
 """Vector models beta = phi(a, |u|) u for every d: exact facts, and flows in R^3 from outside."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import mpmath
 import pytest
@@ -11,6 +11,7 @@ from mpmath import mp, mpf
 from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict, derive
 from derive.errors import ConsistencyError
 from derive.language import parse_expression
+from derive.potential.piece import Explicit, Piece
 from derive.vectors.components import check_dimension
 from derive.vectors.derivation import derive_radial
 from derive.vectors.dual import is_dual_length
@@ -123,7 +124,7 @@ def follow(d, phi, start):
     piece = d.potential.piece
     assert "psi(s)" not in piece.note
     if piece.kind == "quadrature":
-        closed = replace(piece, kind="explicit")
+        closed = Explicit(**{f.name: getattr(piece, f.name) for f in fields(Piece)})
         d = replace(d, potential=replace(d.potential, piece=closed))
     with mp.workdps(30):
         model, w0, steering = flow(phi, start, seed=len(phi), size=0.2)

@@ -217,7 +217,7 @@ def claimed_gradient(piece: Any, beta: Mapping[str, Any], symbols: Mapping[str, 
             continue
         coefficients = [value(c) for c in sympy.Poly(root.polynomial, root.symbol).all_coeffs()]
         point[root.symbol.name] = real_roots(coefficients)[root.from_above]
-    if piece.curve is not None:
+    if piece.kind == "parametric":
         z = piece.curve.parameter
         point[z.name] = _invert(piece.curve, value, point, beta[piece.betas[0].name])
     if piece.kind == "quadrature":

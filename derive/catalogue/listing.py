@@ -8,6 +8,7 @@ from typing import Any
 from sympy import Integral
 
 from derive.catalogue.entry import Entry
+from derive.potential.piece import Parametric, Piece
 from derive.records import Potential
 from derive.render.plain import plain
 from derive.render.text import wrap
@@ -75,10 +76,10 @@ def _shown(name: str, derivation: Any) -> tuple[str, str]:
     return "; ".join(f"`{x}`" for x in shown), warp
 
 
-def definitions(pieces: Sequence[Any]) -> Iterator[str]:
+def definitions(pieces: Sequence[Piece]) -> Iterator[str]:
     """Yield what the names in Q stand for."""
     for piece in pieces:
-        if piece.curve is not None:
+        if isinstance(piece, Parametric):
             yield f"{piece.betas[0]} = {plain(piece.curve.beta)}"
         for root in piece.roots:
             if root.explicit is not None:

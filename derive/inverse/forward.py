@@ -18,6 +18,7 @@ from derive.language import from_sympy
 from derive.language.tree import Name, Tree, names
 from derive.model.notation import Constant
 from derive.model.parameterization import Parameterization
+from derive.potential.piece import Explicit, Parametric
 from derive.verdict import Identity, Verdict
 
 
@@ -77,11 +78,11 @@ def run_forward(
 def _proportional(term: SeparableTerm, derivation: Derivation, values: dict[str, Tree]) -> bool:
     """Tell whether Q_F'' is proved to be Q'' times a positive constant."""
     piece = derivation.potential.pieces[0]
-    if piece.kind not in ("explicit", "parametric"):
-        return False
     curve, parameter = piece.betas[0], piece.betas[0]
-    if piece.curve is not None:
+    if isinstance(piece, Parametric):
         curve, parameter = piece.curve.beta, piece.curve.parameter
+    elif not isinstance(piece, Explicit):
+        return False
     try:
         beta, slope = (from_sympy(_written(x, piece.constants)) for x in (curve, piece.gradient[0]))
     except DeriveError:

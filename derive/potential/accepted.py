@@ -13,13 +13,13 @@ from dataclasses import replace
 import sympy
 from sympy import Expr
 
-from derive.potential.piece import Piece
+from derive.potential.piece import Explicit
 from derive.potential.vanishing import Decisions, plain
 from derive.verdict import Identity
 from derive.weights.kernel import KernelRelation
 
 
-def accept(relation: KernelRelation, piece: Piece, statement: str) -> Piece | None:
+def accept(relation: KernelRelation, piece: Explicit, statement: str) -> Explicit | None:
     """Return the piece with its evidence, or None where an identity is not shown.
 
     Args:

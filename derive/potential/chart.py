@@ -7,15 +7,15 @@ root variables, and weights that are algebraic in those, are added by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates, express
-from derive.model.notation import Notation, to_expr
-from derive.potential.piece import Root
+from derive.model.notation import Constant, Notation, to_expr
+from derive.potential.piece import Algebraic, Explicit, Piece, Root
 from derive.verdict import Identity
 from derive.weights.metric import Metric
 
@@ -42,7 +42,7 @@ class Chart:
     notation: Notation
     metric: Metric
     entries: tuple[tuple[str, RationalFunction, Expr], ...]
-    constants: tuple[tuple[Symbol, Expr], ...]
+    constants: tuple[Constant, ...]
     roots: tuple[Root, ...] = ()
     evidence: tuple[Identity, ...] = ()
     assumptions: tuple[str, ...] = ()
@@ -76,6 +76,26 @@ class Chart:
         coordinates = Coordinates.of([(name, f) for name, f, _ in entries])
         written = express(function, coordinates, HIGHEST)
         return None if written is None else to_expr(written, [image for _, _, image in entries])
+
+    def names_in(self, *expressions: Expr) -> tuple[tuple[Root, ...], tuple[Constant, ...]]:
+        """Return the roots that expressions use, and the constants that they or these use."""
+        used = set[Symbol]().union(*(e.free_symbols for e in expressions))
+        roots = tuple(r for r in self.roots if r.symbol in used)
+        used = used.union(*(r.polynomial.free_symbols for r in roots))
+        return roots, tuple(c for c in self.constants if c[0] in used)
+
+    def named(self, piece: Piece) -> Piece:
+        """Return the piece with the names that it uses; algebraic where a root has no formula."""
+        roots, constants = self.names_in(piece.value, *piece.gradient)
+        if isinstance(piece, Explicit) and any(r.explicit is None for r in roots):
+            piece = Algebraic(
+                piece.betas,
+                piece.value,
+                piece.gradient,
+                assumptions=piece.assumptions,
+                evidence=piece.evidence,
+            )
+        return replace(piece, roots=roots, constants=constants)
 
 
 def base_chart(metric: Metric, notation: Notation) -> Chart | None:

@@ -13,7 +13,7 @@ from derive.model.notation import BranchOpen, Constant, Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
-from derive.potential.piece import Kind, Piece
+from derive.potential.piece import Explicit, Piece, Quadrature
 from derive.verdict import Identity
 from derive.weights.coordinates import (
     add_functions,
@@ -56,34 +56,19 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     betas = notation.betas
     gradient = tuple(g - s for g, s in zip(gradients, slopes, strict=True) if g is not None)
     value = _value(chart, dual, p)
-    kind: Kind = "explicit"
-    note = ""
-    steps: tuple[Constant, ...] = ()
+    piece: Piece
     if value is None:
-        kind, (value, steps) = "quadrature", _along_segment(p, notation)
+        integral, steps = _along_segment(p, notation)
         note = "`y_i = dQ/dbeta_i` at `beta_0 + t b`"
+        piece = Quadrature(betas, integral, gradient, note=note, abbreviations=steps)
     else:
         value -= sympy.Add(*(s * b for s, b in zip(slopes, betas, strict=True)))
         moving = {*betas, *(r.symbol for r in chart.roots)}
         value = sympy.Add(*(t for t in sympy.Add.make_args(value) if t.free_symbols & moving))
-    used = value.free_symbols.union(*(g.free_symbols for g in gradient))
-    roots = tuple(r for r in chart.roots if r.symbol in used)
-    used = used.union(*(r.polynomial.free_symbols for r in roots))
-    if kind == "explicit" and any(r.explicit is None for r in roots):
-        kind = "algebraic"
-    piece = Piece(
-        kind,
-        betas,
-        value,
-        gradient,
-        tuple(c for c in chart.constants if c[0] in used),
-        roots,
-        assumptions=_assumptions(dual, chart),
-        evidence=(*dual.evidence, *chart.evidence, *_legendre(dual, p)),
-        note=note,
-        abbreviations=steps,
-    )
-    return piece, chart
+        piece = Explicit(betas, value, gradient)
+    evidence = (*dual.evidence, *chart.evidence, *_legendre(dual, p))
+    piece = replace(piece, assumptions=_assumptions(dual, chart), evidence=evidence)
+    return chart.named(piece), chart
 
 
 def _legendre(dual: DualCoordinates, p: Parameterization) -> tuple[Identity, ...]:

@@ -14,7 +14,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.model.notation import Notation, to_expr
-from derive.potential.piece import Curve, Piece
+from derive.potential.piece import Curve, Parametric
 from derive.potential.vanishing import Decisions
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates
@@ -55,7 +55,7 @@ class CurveProposal:
 
 def accept_curve(
     dual: DualCoordinates, notation: Notation, proposal: CurveProposal
-) -> Piece | None:
+) -> Parametric | None:
     """Return the piece with its evidence, or None where an identity is not shown."""
     p = dual.warping.hessian.metric.parameterization
     if dual.R is None:
@@ -73,8 +73,7 @@ def accept_curve(
         evidence.append(Identity(statement, str(left), str(right)))
     (b,), write = notation.betas, proposal.written
     names = sorted(notation.assumed)
-    return Piece(
-        "parametric",
+    return Parametric(
         notation.betas,
         proposal.mu * b - write(conjugate),
         (proposal.mu,),

@@ -26,7 +26,7 @@ from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.branch import keeps_sign
 from derive.potential.coupled_domain import find_half_spaces
-from derive.potential.piece import Piece
+from derive.potential.piece import Explicit, Parametric, Piece, Quadrature, kernel_of
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
 
@@ -37,7 +37,7 @@ def describe_domain(
     """Return the piece with its domain, and what makes Q convex there, in words."""
     if metric.parameterization.d > 1:
         return replace(piece, domain=_coupled(metric, dual, notation))
-    if piece.curve is not None:
+    if isinstance(piece, Parametric):
         z = piece.curve.parameter
         return _around(piece, f"the `beta` that the interval of `{z}` gives")
     p = metric.parameterization
@@ -48,7 +48,9 @@ def describe_domain(
     where = where or "the interval around `beta_0` on which `K` is positive and finite"
     if any(_may_be_singular(node, p) for tree in p.trees for node in walk(tree)):
         where += ", as far as `F` is smooth"
-    return _around(replace(piece, ends=tuple(shown.values())), where)
+    if isinstance(piece, Explicit | Quadrature):
+        piece = replace(piece, ends=tuple(shown.values()))
+    return _around(piece, where)
 
 
 def _around(piece: Piece, where: str) -> Piece:
@@ -126,9 +128,10 @@ def _ends(
 
 def _square(piece: Piece, field: FunctionField) -> RationalFunction | None:
     """Return the printed K^2 as a rational function of beta and the start symbols, or None."""
-    if piece.kernel is None or piece.roots:
+    kernel = kernel_of(piece)
+    if kernel is None or piece.roots:
         return None
-    kernel: Expr = piece.kernel**2
+    kernel = kernel**2
     for symbol, value in reversed(piece.constants):
         kernel = kernel.subs(symbol, value)
     try:

@@ -24,7 +24,7 @@ from derive.potential.coupled import segment, write_in_beta
 from derive.potential.domain import describe_domain
 from derive.potential.length import write_in_length
 from derive.potential.parametric import parametrize
-from derive.potential.piece import Lift, Piece
+from derive.potential.piece import Lift, Piece, Quadrature
 from derive.potential.scalar import integrate_kernel
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.coordinates import add_power, cheapest_relation
@@ -110,7 +110,7 @@ def _scalar(
 ) -> tuple[Piece, Chart | None]:
     metric = warping.hessian.metric
     relation = find_kernel_relation(metric, notation)
-    piece = None if relation is None else integrate_kernel(relation)
+    piece: Piece | None = None if relation is None else integrate_kernel(relation)
     if piece is None and dual is not None:
         piece = parametrize(dual, notation)
     if piece is not None:
@@ -158,8 +158,7 @@ def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart
     constants = () if chart is None or kernel is None else chart.constants
     roots = () if chart is None or kernel is None else chart.roots
     assumed = tuple(f"{name} > 0" for name in sorted(notation.assumed))
-    piece = Piece(
-        "quadrature",
+    piece = Quadrature(
         notation.betas,
         value,
         (gradient,),
@@ -168,9 +167,7 @@ def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart
         assumptions=assumed,
         evidence=evidence,
         kernel=kernel,
-        note=""
-        if kernel is not None
-        else "`K(b) = |grad F|^2` where `w' = grad F` from `w_0` has `F = b`",
+        note=KERNEL_ALONG_FLOW if kernel is None else "",
     )
     return piece, chart
 
@@ -189,7 +186,7 @@ def _with_root(chart: Chart, p: Parameterization) -> Chart | None:
     return None if added is None or added[0].assumptions else added[0]
 
 
-def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
+def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Quadrature:
     """Q = int_0^1 (1 - t) <b, g rho b> dt on the lift of the segment beta_0 + t b."""
     p = warping.hessian.metric.parameterization
     lift = _lift(warping)
@@ -202,8 +199,7 @@ def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Piece:
     rows = [sympy.Add(*(x * b for x, b in zip(row, steps, strict=True))) for row in G]
     form: Expr = sympy.expand(sympy.Add(*(b * r for b, r in zip(steps, rows, strict=True))))
     g = "" if warping.hessian.verdict is Verdict.PROVED else "g "
-    return Piece(
-        "quadrature",
+    return Quadrature(
         notation.betas,
         sympy.Integral((1 - t) * form, (t, 0, 1)),
         tuple(sympy.Integral(r, (t, 0, 1)) for r in rows),

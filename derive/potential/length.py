@@ -19,7 +19,7 @@ from derive.model.notation import FUNCTIONS, Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
-from derive.potential.piece import Kind, Piece, Root
+from derive.potential.piece import Explicit, Piece, Quadrature, Root
 from derive.vectors.forms import power_rule, without_roots
 from derive.verdict import Identity
 from derive.weights.coordinates import add_root, simple_entry
@@ -44,13 +44,12 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
     if written is None or any(r.explicit is None for r in chart.roots):
         return None
     slopes = [at_start(p, y, notation) for y in dual.y]
-    kind, q = _integral(without_roots(written * s, chart.roots[1:]), s, p, notation)
+    form, q = _integral(without_roots(written * s, chart.roots[1:]), s, p, notation)
     used = written.free_symbols.union(*(r.explicit.free_symbols for r in chart.roots if r.explicit))
     assumed = [f"{name} > 0" for name in sorted(notation.assumed)]
     assumptions = dict.fromkeys((*assumed, *chart.assumptions, *keeps_sign(metric, dual.g)))
     radial = Identity("y_i = m beta_i, so that Q = q(s) + z.beta with q' = s m", "m", repr(m))
-    piece = Piece(
-        kind,
+    piece = form(
         notation.betas,
         q - sympy.Add(*(z * b for z, b in zip(slopes, notation.betas, strict=True))),
         tuple(written * b - z for z, b in zip(slopes, notation.betas, strict=True)),
@@ -159,12 +158,14 @@ def _write(chart: Chart, function: RationalFunction) -> Expr | None:
     return None if written is None else factor * to_expr(written, chart.images)
 
 
-def _integral(psi: Expr, s: Symbol, p: Parameterization, notation: Notation) -> tuple[Kind, Expr]:
+def _integral(
+    psi: Expr, s: Symbol, p: Parameterization, notation: Notation
+) -> tuple[type[Explicit | Quadrature], Expr]:
     """Return q with q' = psi: by the power rule, else as an integral from the start."""
     closed = power_rule(psi, s)
     if closed is not None:
-        return "explicit", closed
+        return Explicit, closed
     x = notation.fresh("x")
     square = p.at_start(sum((f * f for f in p.F), p.field.zero))
     start = sympy.sqrt(to_expr(square, notation.start_symbols, factored=True))
-    return "quadrature", sympy.Integral(psi.subs(s, x), (x, start, s))
+    return Quadrature, sympy.Integral(psi.subs(s, x), (x, start, s))

@@ -26,7 +26,7 @@ from derive.model.notation import AssumePositive, BranchOpen, Notation, rational
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.curve import CurveProposal, accept_curve
-from derive.potential.piece import Piece
+from derive.potential.piece import Parametric
 from derive.potential.variables import find_variable, inverted, power_of
 from derive.weights.dual import DualCoordinates
 
@@ -34,7 +34,7 @@ MU = "_mu"
 """The parameter in exact fields; no name of the user starts with an underscore."""
 
 
-def parametrize(dual: DualCoordinates, notation: Notation) -> Piece | None:
+def parametrize(dual: DualCoordinates, notation: Notation) -> Parametric | None:
     """Return Q with the dual coordinate as parameter, or None where the weights resist."""
     p = dual.warping.hessian.metric.parameterization
     if dual.R is None or dual.R.logs:
@@ -46,7 +46,7 @@ def parametrize(dual: DualCoordinates, notation: Notation) -> Piece | None:
 
 def _algebraic_weights(
     dual: DualCoordinates, p: Parameterization, notation: Notation
-) -> Piece | None:
+) -> Parametric | None:
     """Each weight w_i with w_i^n a rational function of y and the conserved quantities."""
     conserved = dual.warping.hessian.metric.conserved
     y = dual.y[0].rational
@@ -220,7 +220,7 @@ def _in_units(element: RationalFunction, units: Units) -> Expr:
 
 def _exponential_weights(
     dual: DualCoordinates, p: Parameterization, notation: Notation
-) -> Piece | None:
+) -> Parametric | None:
     """Weights that are sums of exponentials: linear forms P_k with grad F . grad P_k = r_k P_k."""
     forms: list[tuple[RationalFunction, Fraction]] = []
     for form in dual.warping.hessian.metric.conserved.darboux:

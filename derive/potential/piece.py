@@ -1,10 +1,10 @@
-"""The closed form of Q on one block of outputs, in whichever of four kinds it comes."""
+"""Q on one block of outputs: explicit, algebraic, parametric, or a quadrature."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, Self, TypeAlias
 
 from sympy import Expr, Symbol
 
@@ -14,7 +14,7 @@ from derive.model.notation import Constant
 from derive.verdict import Identity
 
 Kind: TypeAlias = Literal["explicit", "parametric", "algebraic", "quadrature"]
-KINDS: tuple[Kind, ...] = ("explicit", "parametric", "algebraic", "quadrature")
+Rewriting: TypeAlias = Callable[[Expr], Expr]
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,11 @@ class Root:
     branch: str
     from_above: int | None
 
+    def mapped(self, f: Rewriting) -> Root:
+        """Return the root with *f* applied to its polynomial and its formula."""
+        explicit = None if self.explicit is None else f(self.explicit)
+        return replace(self, polynomial=f(self.polynomial), explicit=explicit)
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -52,6 +57,12 @@ class Curve:
     beta: Expr
     interval: tuple[Expr, Expr]
     weights: tuple[tuple[str, Expr], ...] = ()
+
+    def mapped(self, f: Rewriting) -> Curve:
+        """Return the curve with *f* applied to each of its expressions."""
+        low, high = self.interval
+        weights = tuple((name, f(w)) for name, w in self.weights)
+        return replace(self, beta=f(self.beta), interval=(f(low), f(high)), weights=weights)
 
 
 @dataclass(frozen=True)
@@ -71,44 +82,125 @@ class Lift:
 
 @dataclass(frozen=True)
 class Piece:
-    """Q restricted to one block, with grad Q = 0 at the start.
+    """Q restricted to one block, with grad Q = 0 at the start: one of the four classes below.
 
     Attributes:
-        kind: explicit in beta; parametric through :class:`Curve`; algebraic through roots of
-            degree above 2; quadrature where no closed form was found.
+        kind: which of the four.
         betas: the block's predictor coordinates.
         value: Q, up to an additive constant.
         gradient: dQ/dbeta.
         constants: named constants and their values in start symbols, in order of definition.
         roots: named algebraic functions of beta, in order of definition.
-        curve: for the parametric kind.
         assumptions: what was assumed of the start, in words.
         evidence: the identities that the form rests on.
-        kernel: K(beta) of a single output, where it was written in beta.
-        note: what an integral's integrand means, in words with formulas in backticks.
-        abbreviations: named functions of beta that an integral uses.
-        lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
-            g is 1 at the start.
-        domain: where Q is defined and why it is convex there, likewise.
-        ends: of a single output, zeros and poles of K(beta) in start symbols: Q lives between
-            those that are nearest to beta_0.
+        domain: where Q is defined and why it is convex there, in words with formulas in backticks.
     """
 
-    kind: Kind
+    kind: ClassVar[Kind]
+
     betas: tuple[Symbol, ...]
     value: Expr
     gradient: tuple[Expr, ...]
     constants: tuple[Constant, ...] = ()
     roots: tuple[Root, ...] = ()
-    curve: Curve | None = None
     assumptions: tuple[str, ...] = ()
     evidence: tuple[Identity, ...] = ()
-    kernel: Expr | None = None
-    note: str = ""
-    abbreviations: tuple[tuple[Symbol, Expr], ...] = ()
-    lift: Lift | None = None
     domain: str = ""
+
+    def mapped(self, f: Rewriting) -> Self:
+        """Return the piece with *f* applied to each of its expressions."""
+        return replace(
+            self,
+            value=f(self.value),
+            gradient=tuple(map(f, self.gradient)),
+            constants=tuple((symbol, f(value)) for symbol, value in self.constants),
+            roots=tuple(root.mapped(f) for root in self.roots),
+        )
+
+
+@dataclass(frozen=True)
+class Explicit(Piece):
+    """Q in beta, with roots that have a formula.
+
+    Attributes:
+        kernel: K(beta) of a single output, which was proved; None for coupled outputs.
+        ends: of a single output, zeros and poles of K(beta) in start symbols: Q lives between
+            those that are nearest to beta_0.
+    """
+
+    kind = "explicit"
+
+    kernel: Expr | None = None
     ends: tuple[Expr, ...] = ()
+
+    def mapped(self, f: Rewriting) -> Self:
+        """Return the piece with *f* applied to each of its expressions."""
+        kernel = None if self.kernel is None else f(self.kernel)
+        return replace(super().mapped(f), kernel=kernel, ends=tuple(map(f, self.ends)))
+
+
+@dataclass(frozen=True)
+class Algebraic(Piece):
+    """Q in beta and roots that have no formula, each with its branch."""
+
+    kind = "algebraic"
+
+
+@dataclass(frozen=True)
+class Parametric(Piece):
+    """Q of a single output along a curve: beta = h(z), Q = mu beta - H(z).
+
+    Attributes:
+        curve: h and its parameter.
+    """
+
+    kind = "parametric"
+
+    curve: Curve = field(kw_only=True)
+
+    def mapped(self, f: Rewriting) -> Self:
+        """Return the piece with *f* applied to each of its expressions."""
+        return replace(super().mapped(f), curve=self.curve.mapped(f))
+
+
+@dataclass(frozen=True)
+class Quadrature(Piece):
+    """Q as an integral, where no closed form was found.
+
+    Attributes:
+        note: what the integrand means, in words with formulas in backticks.
+        abbreviations: named functions of beta that the integral uses.
+        kernel: K(beta) of a single output, where it was written in beta.
+        ends: as for the explicit form.
+        lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
+            g is 1 at the start.
+    """
+
+    kind = "quadrature"
+
+    note: str = ""
+    abbreviations: tuple[Constant, ...] = ()
+    kernel: Expr | None = None
+    ends: tuple[Expr, ...] = ()
+    lift: Lift | None = None
+
+    def mapped(self, f: Rewriting) -> Self:
+        """Return the piece with *f* applied to each expression in beta; the lift has none."""
+        return replace(
+            super().mapped(f),
+            abbreviations=tuple((symbol, f(value)) for symbol, value in self.abbreviations),
+            kernel=None if self.kernel is None else f(self.kernel),
+            ends=tuple(map(f, self.ends)),
+        )
+
+
+KINDS: tuple[Kind, ...] = tuple(c.kind for c in (Explicit, Parametric, Algebraic, Quadrature))
+"""From the most to the least explicit."""
+
+
+def kernel_of(piece: Piece) -> Expr | None:
+    """Return K(beta) of a single output, where the form has it."""
+    return piece.kernel if isinstance(piece, Explicit | Quadrature) else None
 
 
 def written_out(expression: Expr, roots: Sequence[Root], constants: Sequence[Constant]) -> Expr:

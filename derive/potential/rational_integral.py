@@ -16,13 +16,13 @@ from derive.exact.field.function_field import RationalFunction
 from derive.language import from_sympy
 from derive.language.tree import names
 from derive.potential.accepted import accept
-from derive.potential.piece import Piece
+from derive.potential.piece import Explicit
 from derive.weights.kernel import KernelRelation
 
 _TRIED = 10
 
 
-def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Piece | None:
+def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explicit | None:
     """Return Q for K = kappa * r(beta), kappa in the start symbols and r with rational numbers."""
     field = relation.field
     # K divided by its value at one beta is r up to a number when r has numbers alone.
@@ -41,8 +41,7 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Piece |
     kappa = relation.expr(value, factored=True)
     slope = first.subs(x, relation.expr(relation.beta0))
     gradient = (first - slope) / kappa
-    piece = Piece(
-        "explicit",
+    piece = Explicit(
         (x,),
         (x * first - second - slope * x) / kappa,
         (gradient,),

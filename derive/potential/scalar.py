@@ -18,12 +18,12 @@ from derive.exact.positivity import is_nonnegative
 from derive.model.notation import Constant, rational
 from derive.model.signs import start_sign
 from derive.potential.accepted import accept
-from derive.potential.piece import Piece
+from derive.potential.piece import Explicit
 from derive.potential.rational_integral import integrate_rational
 from derive.weights.kernel import KernelRelation
 
 
-def integrate_kernel(relation: KernelRelation) -> Piece | None:
+def integrate_kernel(relation: KernelRelation) -> Explicit | None:
     """Return Q with Q'' = 1/K in closed form, or None where no pattern fits."""
     c = relation.coefficients
     if len(c) == 2:
@@ -38,7 +38,7 @@ def integrate_kernel(relation: KernelRelation) -> Piece | None:
     return _power_kernel(relation, power, len(c) - 1)
 
 
-def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Piece | None:
+def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Explicit | None:
     """K = kappa (beta - b)^n: quadratic, entropy, Burg entropy and powers."""
     field = relation.field
     beta = field.gens[0]
@@ -63,7 +63,7 @@ def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Piece | N
     return _shifted_power(relation, kappa, shift, sympy.Integer(n.numerator), f"K = {K!r}")
 
 
-def _power_kernel(relation: KernelRelation, power: RationalFunction, n: int) -> Piece | None:
+def _power_kernel(relation: KernelRelation, power: RationalFunction, n: int) -> Explicit | None:
     """K^n = kappa beta^m."""
     field = relation.field
     m = int(power.numerator.degrees()[0]) - int(power.denominator.degrees()[0])
@@ -83,7 +83,7 @@ def _shifted_power(
     shift: RationalFunction,
     n: Expr,
     identity: str,
-) -> Piece | None:
+) -> Explicit | None:
     """Q'' = 1/(kappa t^n), t = beta - b, on the side of b where the start lies."""
     if n == 1 and isinstance(kappa, RationalFunction):
         return _entropy(relation, kappa, shift, identity)
@@ -112,7 +112,7 @@ def _shifted_power(
 
 def _entropy(
     relation: KernelRelation, kappa: RationalFunction, shift: RationalFunction, identity: str
-) -> Piece | None:
+) -> Explicit | None:
     """Q'' = 1/(kappa (beta - b)); the logarithm of K/K_0 needs no sign."""
     x, k = relation.notation.betas[0], relation.expr(kappa)
     offset = relation.beta0 - shift
@@ -129,7 +129,7 @@ def _without_constant(value: Expr, x: Symbol) -> Expr:
     return sympy.Add(*(t for t in sympy.Add.make_args(expanded) if t.has(x)))
 
 
-def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Piece | None:
+def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit | None:
     """K^2 = q2 beta^2 + q1 beta + q0 with 4 q2 q0 > q1^2: the hyperbolic entropy."""
     field = relation.field
     half = field.constant(2)
@@ -219,10 +219,9 @@ def _piece(
     identity: str,
     constants: tuple[Constant, ...],
     kernel: Expr,
-) -> Piece | None:
+) -> Explicit | None:
     """Return the piece, or None unless it is proved that what it prints is Q."""
-    piece = Piece(
-        "explicit",
+    piece = Explicit(
         relation.notation.betas,
         value,
         (gradient,),

@@ -8,6 +8,7 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation
 from derive.exact.positivity import is_nonnegative
 from derive.model.notation import Notation, positive_generators
+from derive.potential.piece import Parametric, kernel_of
 from derive.regimes.coefficients import Coefficients, Unexpanded
 from derive.regimes.curve import curve_limit
 from derive.regimes.expand import closed_limit
@@ -33,9 +34,9 @@ def limit_at_fixed_beta(derivation: Derivation, point: Point, kernel: TangentKer
         return undecided(point, reason)
     if any(g.has(sympy.Integral) for g in potential.gradient):
         return undecided(point, "Q is given by an integral, and so is its gradient")
-    curves = [piece for piece in potential.pieces if piece.curve is not None]
+    curves = [piece for piece in potential.pieces if isinstance(piece, Parametric)]
     if curves:
-        if len(potential.pieces) > 1 or curves[0].curve is None:
+        if len(potential.pieces) > 1:
             reason = "several outputs, one of them parametric: take the limit of each on its own"
             return undecided(point, reason)
         return curve_limit(curves[0].curve, curves[0].gradient[0], derivation.beta[0], point)
@@ -72,8 +73,9 @@ def _ends_at_zero(derivation: Derivation, beta: Symbol) -> bool:
     """Tell whether K(beta) of a single output is proved to be 0, or to have a pole, at 0."""
     decide = Coefficients()
     for piece in derivation.potential.pieces:
-        if piece.betas == (beta,) and piece.kernel is not None and not piece.roots:
-            for f in (piece.kernel, 1 / piece.kernel):
+        kernel = kernel_of(piece)
+        if piece.betas == (beta,) and kernel is not None and not piece.roots:
+            for f in (kernel, 1 / kernel):
                 at_zero = f.xreplace({beta: sympy.S.Zero})
                 for symbol, value in reversed(piece.constants):
                     at_zero = at_zero.subs(symbol, value)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
 from derive.certificate.writing import certify
 from derive.derivation import Derivation
 from derive.language import to_text
-from derive.potential.piece import Piece, Root
+from derive.potential.piece import Explicit, Parametric, Piece, Quadrature, Root
 from derive.records import Block, Decision
 from derive.render.plain import plain, unmarked
 from derive.roads import Road
@@ -167,17 +168,41 @@ def piece_record(piece: Piece) -> dict[str, Any]:
         "constants": {str(s): plain(v) for s, v in piece.constants},
         "roots": [root_record(r) for r in piece.roots],
         "curve": None,
-        "kernel": None if piece.kernel is None else plain(piece.kernel),
-        "note": unmarked(piece.note),
-        "abbreviations": {str(s): plain(v) for s, v in piece.abbreviations},
+        "kernel": None,
+        "note": "",
+        "abbreviations": {},
         "assumptions": list(piece.assumptions),
         "domain": unmarked(piece.domain),
         "evidence": [_identity(e) for e in piece.evidence],
     }
-    if piece.curve is not None:
-        record["curve"] = {
-            "parameter": str(piece.curve.parameter),
-            "beta": plain(piece.curve.beta),
-            "interval": [plain(end) for end in piece.curve.interval],
-        }
-    return record
+    return {**record, **_own_fields(piece)}
+
+
+@functools.singledispatch
+def _own_fields(piece: Piece) -> dict[str, Any]:
+    """Return what one kind of form has beyond the others."""
+    return {}
+
+
+@_own_fields.register
+def _(piece: Explicit) -> dict[str, Any]:
+    return {"kernel": None if piece.kernel is None else plain(piece.kernel)}
+
+
+@_own_fields.register
+def _(piece: Parametric) -> dict[str, Any]:
+    curve = {
+        "parameter": str(piece.curve.parameter),
+        "beta": plain(piece.curve.beta),
+        "interval": [plain(end) for end in piece.curve.interval],
+    }
+    return {"curve": curve}
+
+
+@_own_fields.register
+def _(piece: Quadrature) -> dict[str, Any]:
+    return {
+        "kernel": None if piece.kernel is None else plain(piece.kernel),
+        "note": unmarked(piece.note),
+        "abbreviations": {str(s): plain(v) for s, v in piece.abbreviations},
+    }

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import sympy
 
 from derive.language import parse_expression, to_sympy
-from derive.potential.piece import Piece, Root
+from derive.potential.piece import Parametric, Piece, Quadrature, Root
 from derive.render.formula import broken, display, latex, latex_name
 
 FIXED = {
@@ -35,27 +35,27 @@ FIXED = {
 
 def piece_latex(piece: Piece, name: str) -> Iterator[str]:
     """Yield one closed form, called *name*."""
-    rows: list[tuple[str, str]] = []
-    if piece.curve is not None:
-        rows.append((latex(piece.betas[0]), broken(piece.curve.beta)))
-    rows.append((name, broken(piece.value)))
+    rows = [(name, broken(piece.value))]
+    if isinstance(piece, Parametric):
+        rows.insert(0, (latex(piece.betas[0]), broken(piece.curve.beta)))
     rows += [
         (rf"\frac{{\partial {name}}}{{\partial {latex(b)}}}", broken(g))
         for b, g in zip(piece.betas, piece.gradient, strict=True)
         if not g.has(sympy.Integral)
     ]
-    if piece.kind == "quadrature" and piece.kernel is not None:
-        rows.append(("K", broken(piece.kernel)))
+    integral = piece if isinstance(piece, Quadrature) else None
+    if integral and integral.kernel is not None:
+        rows.append(("K", broken(integral.kernel)))
     rows += [(latex(r.symbol), broken(r.explicit)) for r in piece.roots if r.explicit is not None]
-    named = (*piece.abbreviations, *piece.constants)
+    named = (*(integral.abbreviations if integral else ()), *piece.constants)
     rows += [(latex(symbol), broken(value)) for symbol, value in named]
     yield from display(rows)
     notes = [root_note(r) for r in piece.roots if r.explicit is None]
-    if piece.curve is not None:
+    if isinstance(piece, Parametric):
         low, high = (latex(end) for end in piece.curve.interval)
         notes.append(f"${low} < {latex(piece.curve.parameter)} < {high}$")
-    if piece.note:
-        notes.append(prose(piece.note))
+    if integral and integral.note:
+        notes.append(prose(integral.note))
     if notes:
         yield f"with {' and '.join(notes)}."
     if piece.domain:

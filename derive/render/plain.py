@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sympy import Expr, Integral
 from sympy.printing.str import StrPrinter
 
-from derive.potential.piece import Curve, Piece, Root
+from derive.potential.piece import Parametric, Piece, Quadrature, Root
 
 INDENT = "  "
 
@@ -40,34 +40,28 @@ def unmarked(text: str) -> str:
 
 def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     """Yield the lines of one closed form, called *name*."""
-    if piece.curve is not None:
-        yield from _curve_lines(piece, piece.curve, name)
-    else:
-        yield f"{name} = {plain(piece.value)}"
-        for b, g in zip(piece.betas, piece.gradient, strict=True):
-            if not g.has(Integral):
-                yield f"d{name}/d{b} = {plain(g)}"
-    if piece.kind == "quadrature" and piece.kernel is not None:
-        yield f"K = {plain(piece.kernel)}"
+    if isinstance(piece, Parametric):
+        yield f"{piece.betas[0]} = {plain(piece.curve.beta)}"
+    yield f"{name} = {plain(piece.value)}"
+    for b, g in zip(piece.betas, piece.gradient, strict=True):
+        if not g.has(Integral):
+            yield f"d{name}/d{b} = {plain(g)}"
+    if isinstance(piece, Parametric):
+        low, high = map(plain, piece.curve.interval)
+        yield f"with {low} < {piece.curve.parameter} < {high}".replace("oo", "infinity")
+    integral = piece if isinstance(piece, Quadrature) else None
+    if integral and integral.kernel is not None:
+        yield f"K = {plain(integral.kernel)}"
     for root in piece.roots:
         yield from root_lines(root)
-    named = (*piece.abbreviations, *piece.constants)
+    named = (*(integral.abbreviations if integral else ()), *piece.constants)
     yield from (line.strip() for line in constant_lines(named))
-    if piece.note:
-        yield f"with {unmarked(piece.note)}"
+    if integral and integral.note:
+        yield f"with {unmarked(integral.note)}"
     if piece.domain:
         yield f"domain: {unmarked(piece.domain)}"
     if piece.assumptions:
         yield f"assuming {'; '.join(piece.assumptions)}"
-
-
-def _curve_lines(piece: Piece, curve: Curve, name: str) -> Iterator[str]:
-    z = curve.parameter
-    low, high = curve.interval
-    yield f"{piece.betas[0]} = {plain(curve.beta)}"
-    yield f"{name} = {plain(piece.value)}"
-    yield f"d{name}/d{piece.betas[0]} = {plain(piece.gradient[0])}"
-    yield f"with {plain(low)} < {z} < {plain(high)}".replace("oo", "infinity")
 
 
 def root_lines(root: Root) -> Iterator[str]:

@@ -9,6 +9,7 @@ from sympy import Integral, Symbol
 from derive.language import to_sympy
 from derive.language.tree import Name
 from derive.model.notation import to_expr
+from derive.potential.piece import Quadrature
 from derive.render.formula import broken, display, fraction, latex, latex_name
 from derive.render.piece_latex import assumption, prose, root_note
 from derive.render.radial_text import law_names
@@ -125,7 +126,7 @@ def _potential(d: RadialDerivation) -> Iterator[str]:
     rows += [(latex(symbol), broken(value)) for symbol, value in constants]
     yield from display(rows)
     notes = [root_note(r) for r in roots if r.explicit is None]
-    if piece.note:
+    if isinstance(piece, Quadrature) and piece.note:
         notes.append(prose(piece.note))
     if notes:
         yield f"with {' and '.join(notes)}."

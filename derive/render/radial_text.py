@@ -9,6 +9,7 @@ from sympy import Integral
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.model.notation import to_expr
+from derive.potential.piece import Quadrature
 from derive.render.plain import plain, root_lines, unmarked
 from derive.render.text import failure_lines, title, wrap
 from derive.vectors.derivation import RadialDerivation
@@ -143,7 +144,7 @@ def _potential(d: RadialDerivation) -> list[str]:
     lines.append(f"{INDENT}{s} = |{b}|")
     lines += [f"{INDENT}{line}" for root in piece.roots for line in root_lines(root)]
     lines += [f"{INDENT}{name} = {plain(value)}" for name, value in piece.constants]
-    if piece.note:
+    if isinstance(piece, Quadrature) and piece.note:
         lines.append(f"{INDENT}with {unmarked(piece.note)}")
     if piece.assumptions:
         lines.append(f"{INDENT}assuming {'; '.join(piece.assumptions)}")

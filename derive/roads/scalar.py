@@ -9,7 +9,7 @@ from derive.exact.field.conversion import to_field
 from derive.exact.field.function_field import RationalFunction
 from derive.language import from_sympy
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece
+from derive.potential.piece import Piece, kernel_of
 from derive.roads.settle import Equation
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
@@ -67,9 +67,9 @@ def _expansion(dual: DualCoordinates, p: Parameterization, piece: Piece) -> Iter
 
 def _rational_power(p: Parameterization, piece: Piece) -> tuple[int, RationalFunction] | None:
     """Return n and the printed K^n in Q(beta, start symbols) for the least n for which it is."""
-    if piece.kernel is None or piece.roots:
+    kernel = kernel_of(piece)
+    if kernel is None or piece.roots:
         return None
-    kernel = piece.kernel
     for symbol, value in reversed(piece.constants):
         kernel = kernel.subs(symbol, value)
     field = p.start_field.extended((piece.betas[0].name,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from derive.potential.find import BlockPotential
+from derive.potential.piece import Parametric
 from derive.roads.ansatz import Ansatz
 from derive.roads.compare import DECISION, WEIGHT_SPACE, compare_decisions, compare_roads
 from derive.roads.dual_time import JOINT_TIME, follow_dual_time
@@ -103,7 +104,7 @@ def _single(potential: BlockPotential) -> tuple[Road, ...]:
     dual, piece = potential.dual, potential.piece
     if piece is None:
         return _main(potential)
-    if piece.curve is not None:
+    if isinstance(piece, Parametric):
         reason = "beta = h(mu) along the dual time mu = y - y(w_0), so dQ/dbeta = mu"
         return (Road(DUAL_TIME, Finding(Verdict.PROVED, reason, piece.evidence)), *_main(potential))
     reason = "Q'' = 1/K, K = |grad F|^2 as a function of beta on the leaf"

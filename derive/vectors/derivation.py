@@ -13,6 +13,7 @@ from sympy.core.function import AppliedUndef
 
 from derive.errors import NumericalError
 from derive.model.notation import to_expr
+from derive.potential.piece import Explicit
 from derive.printable import Printable
 from derive.records import Conserved, Decision
 from derive.vectors.components import DimensionCheck, check_dimension, components
@@ -137,22 +138,15 @@ def in_components(derivation: RadialDerivation, d: int = 3) -> Derivation:
     s = derivation.s
     first = derivation.potential.slope * to_expr(model.reduced.w0[-1], model.notation.start_symbols)
     slope = piece.gradient[0].subs(s, length) / length
-    expanded = replace(
-        piece,
-        kind="explicit" if piece.kind == "quadrature" else piece.kind,
-        betas=betas,
-        value=piece.value.subs(s, length) - first * betas[0],
-        gradient=tuple(slope * b - (first if i == 0 else 0) for i, b in enumerate(betas)),
-        roots=tuple(
-            replace(
-                r,
-                polynomial=r.polynomial.subs(s, length),
-                explicit=None if r.explicit is None else r.explicit.subs(s, length),
-            )
-            for r in piece.roots
-        ),
-        abbreviations=tuple((x, v.subs(s, length)) for x, v in piece.abbreviations),
-        kernel=None,
+    # With roots named or not, and Q an integral or not, the gradient is a formula in beta.
+    expanded = Explicit(
+        betas,
+        piece.value.subs(s, length) - first * betas[0],
+        tuple(slope * b - (first if i == 0 else 0) for i, b in enumerate(betas)),
+        piece.constants,
+        tuple(root.mapped(lambda e: e.subs(s, length)) for root in piece.roots),
+        piece.assumptions,
+        piece.evidence,
     )
     potential = replace(
         explicit.potential, finding=derivation.potential.finding, pieces=(expanded,)

@@ -14,7 +14,7 @@ from derive.model.notation import BranchOpen, Notation, to_expr
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
-from derive.potential.piece import Piece, Root
+from derive.potential.piece import Explicit, Piece, Quadrature, Root
 from derive.vectors.dual import RadialDual
 from derive.vectors.reduce import Equivariant, radial_eigenvalue
 from derive.verdict import Identity
@@ -45,7 +45,7 @@ def rational_form(
         found = write_in_beta(DualCoordinates(scalar, (y,), g, R, ()), notation)
     except BranchOpen:
         return None
-    if found is None or found[0].kind == "quadrature":
+    if found is None or isinstance(found[0], Quadrature):
         return None
     piece, chart = found
     (s,), slope = notation.betas, to_expr(p.at_start(psi), notation.start_symbols)
@@ -78,9 +78,9 @@ def hyperexponential_form(
     psi = None if chart is None else _write(chart, dual.log_psi)
     if chart is None or psi is None:
         written = in_weights(model, dual)
-        piece = _quadrature(model, notation, sympy.Function("psi"))
+        hidden = _quadrature(model, notation, sympy.Function("psi"))
         note = f"`psi(s) = {written}` where {_curve(model)}"
-        return replace(piece, note=note, assumptions=(*_assumed(notation), *kept)), None
+        return replace(hidden, note=note, assumptions=(*_assumed(notation), *kept)), None
     ratio = None if dual.ratio is None else chart.write(dual.ratio)
     whole = without_roots(psi, chart.roots)
     symbols = {r.symbol for r in chart.roots}
@@ -88,23 +88,15 @@ def hyperexponential_form(
     if value is None and not whole.free_symbols & symbols:
         value = power_rule(whole, s)
     if value is not None:
-        piece = Piece("explicit", (s,), value, (psi if ratio is not None else whole,))
+        piece: Piece = Explicit((s,), value, (psi if ratio is not None else whole,))
     elif whole.free_symbols & symbols:
         integral = _quadrature(model, notation, sympy.Function("psi"))
         piece = replace(integral, gradient=(psi,), note="`psi = dq/ds`")
     else:
         piece = _quadrature(model, notation, lambda x: whole.subs(s, x))
-    used = piece.gradient[0].free_symbols | piece.value.free_symbols
-    roots = tuple(r for r in chart.roots if r.symbol in used)
-    used = used.union(*(r.polynomial.free_symbols for r in roots))
-    if piece.kind == "explicit" and any(r.explicit is None for r in roots):
-        piece = replace(piece, kind="algebraic")
     assumptions = (*_assumed(notation), *chart.assumptions, *kept)
-    constants = tuple(c for c in chart.constants if c[0] in used)
-    piece = replace(
-        piece, roots=roots, constants=constants, assumptions=assumptions, evidence=chart.evidence
-    )
-    return piece, chart
+    piece = replace(piece, assumptions=assumptions, evidence=chart.evidence)
+    return chart.named(piece), chart
 
 
 def _complete_chart(chart: Chart | None, model: Equivariant, dual: RadialDual) -> Chart | None:
@@ -180,13 +172,15 @@ def from_eigenvalues(model: Equivariant, scalar: WarpVerdict, notation: Notation
     )
 
 
-def _quadrature(model: Equivariant, notation: Notation, slope: Callable[[Expr], Expr]) -> Piece:
+def _quadrature(
+    model: Equivariant, notation: Notation, slope: Callable[[Expr], Expr]
+) -> Quadrature:
     """Return q as the integral of psi from s_0."""
     (s,), p = notation.betas, model.reduced
     x = notation.fresh("x")
     s0 = to_expr(p.at_start(p.F[0]), notation.start_symbols)
     value = sympy.Integral(slope(x), (x, s0, s))
-    return Piece("quadrature", (s,), value, (slope(s),))
+    return Quadrature((s,), value, (slope(s),))
 
 
 def _assumed(notation: Notation) -> tuple[str, ...]:

@@ -130,10 +130,7 @@ def _spectrum(model: Equivariant, chart: Chart | None) -> Spectrum | None:
         return None
     short = _short_roots(chart.roots)
     T, R = (without_roots(x, short) for x in (T, R))
-    used = T.free_symbols | R.free_symbols
-    roots = tuple(r for r in chart.roots if r.symbol in used)
-    used = used.union(*(r.polynomial.free_symbols for r in roots))
-    return Spectrum(T, R, roots, tuple(c for c in chart.constants if c[0] in used))
+    return Spectrum(T, R, *chart.names_in(T, R))
 
 
 def _short_roots(roots: Sequence[Root]) -> list[Root]:

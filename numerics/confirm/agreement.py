@@ -10,6 +10,7 @@ from typing import Any
 import mpmath
 import sympy
 
+from derive.potential.piece import Explicit, Quadrature
 from derive.records import Potential
 from numerics.confirm.regression_problem import RegressionProblem
 from numerics.evaluate.lowering import HighPrecision, high_precision
@@ -101,11 +102,11 @@ def _difference(form: HighPrecision, beta: Sequence[Any], i: int, fine: int) -> 
 def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | None:
     """Return the digits to which the printed K(limit) of single outputs is |grad F|^2 there."""
     p = potential.parameterization
-    kernels = {
-        block[0]: replace(piece, kind="explicit", value=piece.kernel, gradient=(piece.kernel,))
-        for block, piece in zip(p.blocks, potential.pieces, strict=True)
-        if piece.kernel is not None and piece.curve is None and len(block) == 1
-    }
+    kernels = {}
+    for block, piece in zip(p.blocks, potential.pieces, strict=True):
+        if isinstance(piece, Explicit | Quadrature) and (K := piece.kernel) is not None:
+            named = (piece.constants, piece.roots, piece.assumptions)
+            kernels[block[0]] = Explicit(piece.betas, K, (K,), *named, ends=piece.ends)
     if not kernels:
         return None
     pieces = tuple(

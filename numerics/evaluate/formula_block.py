@@ -12,7 +12,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import NumericalError
-from derive.potential.piece import Piece
+from derive.potential.piece import Explicit, Parametric, Piece, Quadrature
 from numerics.evaluate.backend import Array, Backend, Compiled, Interval, Multiprecision
 from numerics.evaluate.inverse_formula import invert
 from numerics.evaluate.roots import invert_increasing, select_root
@@ -44,7 +44,8 @@ class FormulaBlock:
         self._value = None
         if not piece.value.has(sympy.Integral):
             self._value = backend.compile([piece.value])
-        self._ends = backend.compile(piece.ends)(dict(known)) if piece.ends else []
+        ends = piece.ends if isinstance(piece, Explicit) else ()
+        self._ends = backend.compile(ends)(dict(known)) if ends else []
 
     def _environment(self, beta: Sequence[Array]) -> dict[str, Any]:
         values = dict(self._known)
@@ -237,14 +238,12 @@ class ParametricBlock:
 
     def __init__(
         self,
-        piece: Piece,
+        piece: Parametric,
         known: Mapping[str, Any],
         interval: Interval,
         backend: Backend,
     ) -> None:
         """Compile a parametric piece; *interval* is the range of z in numbers."""
-        if piece.curve is None:
-            raise AssertionError("a parametric piece has a curve")
         curve = piece.curve
         self._backend, self._known, self._interval = backend, known, interval
         self._beta, self._z = piece.betas[0].name, curve.parameter.name
@@ -292,7 +291,8 @@ class ParametricBlock:
 
 def is_evaluable(piece: Piece) -> bool:
     """Tell whether a piece can be evaluated."""
-    return len(piece.betas) == 1 or piece.lift is not None or not is_integral(piece)
+    lifted = isinstance(piece, Quadrature) and piece.lift is not None
+    return len(piece.betas) == 1 or lifted or not is_integral(piece)
 
 
 def is_integral(piece: Piece) -> bool:

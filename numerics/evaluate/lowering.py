@@ -25,7 +25,7 @@ from typing import Any
 import mpmath
 
 from derive.errors import InputError, NumericalError
-from derive.potential.piece import Piece
+from derive.potential.piece import Parametric, Piece, Quadrature
 from derive.records import Potential
 from numerics.evaluate.backend import Array, Backend, Float64, Multiprecision, exact
 from numerics.evaluate.bounded_block import bounded
@@ -34,7 +34,6 @@ from numerics.evaluate.formula_block import (
     NumericBlock,
     ParametricBlock,
     is_evaluable,
-    is_integral,
     not_evaluable,
 )
 from numerics.evaluate.integrated_block import IntegratedBlock
@@ -190,12 +189,12 @@ def _form(
     known = {name: backend.number(value) for name, value in values.items()}
     constants = constants_of(piece, values)
     known.update((name, backend.number(value)) for name, value in constants.items())
-    if piece.curve is not None:
+    if isinstance(piece, Parametric):
         ends = piece.curve.interval
         low, high = (backend.number(exact(end, values).subs(constants)) for end in ends)
         return ParametricBlock(piece, known, (low, high), backend)
-    if piece.kind == "quadrature" and len(piece.betas) == 1:
+    if isinstance(piece, Quadrature) and len(piece.betas) == 1:
         return IntegratedBlock(OutputOde(block, weights, beta0[0]), backend)
-    if piece.lift is not None and is_integral(piece):
+    if isinstance(piece, Quadrature) and piece.lift is not None:
         return IntegratedBlock(SegmentOde(block, piece.lift, weights, beta0), backend)
     return FormulaBlock(piece, known, [backend.number(b) for b in beta0], backend)

@@ -13,7 +13,7 @@ from derive.errors import DegenerateStart, InputError, LanguageError, NumericalE
 from derive.exact.balls import Unbounded, evaluate_any, fraction, values_of
 from derive.language import bind, parse_expression, to_sympy
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece
+from derive.potential.piece import Piece, Quadrature
 from derive.records import Potential
 from numerics.evaluate.backend import exact
 from numerics.evaluate.numbers import read_number
@@ -73,28 +73,9 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
 
     pieces = []
     for piece in potential.pieces:
-        if piece.lift is not None:
+        if isinstance(piece, Quadrature) and piece.lift is not None:
             raise NumericalError("Q is an integral here: give the parameters numbers in F itself")
-        curve = piece.curve
-        if curve is not None:
-            low, high = curve.interval
-            curve = replace(curve, beta=at(curve.beta), interval=(at(low), at(high)))
-        roots = [
-            replace(r, polynomial=at(r.polynomial), explicit=r.explicit and at(r.explicit))
-            for r in piece.roots
-        ]
-        bound_piece = replace(
-            piece,
-            value=at(piece.value),
-            gradient=tuple(at(g) for g in piece.gradient),
-            constants=tuple((s, at(v)) for s, v in piece.constants),
-            roots=tuple(roots),
-            curve=curve,
-            kernel=None if piece.kernel is None else at(piece.kernel),
-            abbreviations=tuple((s, at(v)) for s, v in piece.abbreviations),
-            ends=tuple(map(at, piece.ends)),
-        )
-        pieces.append(bound_piece)
+        pieces.append(piece.mapped(at))
     return replace(potential, parameterization=bound, pieces=tuple(pieces))
 
 

@@ -18,7 +18,7 @@ from sympy import Expr, Symbol
 from derive.errors import LanguageError, NumericalError
 from derive.language.limits import Limits
 from derive.language.symbolic import from_sympy
-from derive.potential.piece import Curve, Piece
+from derive.potential.piece import Curve, Parametric, Piece
 from derive.records import Potential
 from numerics.evaluate.backend import Multiprecision, exact
 from numerics.evaluate.formula_block import root_step
@@ -109,7 +109,7 @@ def _chart(
     first: int,
 ) -> _Chart:
     """Return coordinates x<first>, x<first + 1>, ... of a piece, with numbers for constants."""
-    if piece.lift is not None or any(g.has(sympy.Integral) for g in piece.gradient):
+    if any(g.has(sympy.Integral) for g in piece.gradient):
         raise NumericalError("the mirror flow needs grad Q in closed form; here it is an integral")
     constants = constants_of(piece, values)
 
@@ -117,7 +117,7 @@ def _chart(
         e = exact(e, values)
         return e.xreplace({s: constants[s.name] for s in e.free_symbols if s.name in constants})
 
-    if piece.curve is not None:
+    if isinstance(piece, Parametric):
         z = Symbol(f"x{first}")
         renamed: dict[Symbol, Symbol] = {piece.curve.parameter: z}
         beta: tuple[Expr, ...] = (known(piece.curve.beta).xreplace(renamed),)

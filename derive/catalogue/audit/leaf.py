@@ -75,7 +75,7 @@ def beta_leaf(subject: Subject, printed: Printed, trees: Sequence[Tree], point: 
     """
     tower = Elementary(point, trees)
     leaf = Leaf(tower, dict(tower.known), point, len(subject.betas))
-    if subject.curve is not None and subject.curve.curve is not None:
+    if subject.curve is not None:
         beta = leaf.read(subject.curve.curve.beta)
         leaf.images[subject.betas[0].name] = beta
         leaf = Leaf(tower, leaf.images, point, 1, tower.derivative(beta, 0))
@@ -122,7 +122,7 @@ def points(
 
 def coordinates_of(subject: Subject) -> tuple[str, ...]:
     """Return the names of the coordinates of :func:`beta_leaf`."""
-    if subject.curve is not None and subject.curve.curve is not None:
+    if subject.curve is not None:
         return (subject.curve.curve.parameter.name,)
     return tuple(b.name for b in subject.betas)
 

@@ -30,7 +30,7 @@ from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
 from derive.language import from_sympy, parse_expression, to_sympy
 from derive.language.tree import Tree
-from derive.potential.piece import Piece
+from derive.potential.piece import Parametric
 from derive.render.plain import plain
 
 PLACES = tuple(Fraction(x) for x in ("1/50", "1/30", "1/70", "1/40", "-1/60", "1/90"))
@@ -39,7 +39,7 @@ PLACES = tuple(Fraction(x) for x in ("1/50", "1/30", "1/70", "1/40", "-1/60", "1
 def check_path(subject: Subject, printed: Printed) -> Finding:
     """Compare a printed solution with the derived one."""
     if subject.curve is not None:
-        return _check_curve(subject, printed)
+        return _check_curve(subject, subject.curve, printed)
     gradient = subject.gradient
     if gradient is None or subject.radial:
         return unchecked("grad Q is not derived in closed form in these coordinates")
@@ -132,11 +132,8 @@ def _at_zero(
     return at_zero, [leaf.images[f"{beta}_0"] for beta in subject.betas]
 
 
-def _check_curve(subject: Subject, printed: Printed) -> Finding:
+def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Finding:
     """Compare h(z) with the derived curve at kappa z, kappa from the slopes at z = 0."""
-    piece = subject.curve
-    if piece is None or piece.curve is None:
-        raise AssertionError("a parametric Q has a curve")
     curve, trees = piece.curve, texts_of(printed)
     z = Symbol("z")
     h = _expression(printed, trees[0], curve.beta, z)
@@ -168,10 +165,8 @@ def _check_curve(subject: Subject, printed: Printed) -> Finding:
     return agreement(same.method, _dual_words(unit))
 
 
-def _in_dual_time(piece: Piece) -> str:
+def _in_dual_time(piece: Parametric) -> str:
     """Return beta = h(mu) with grad Q = mu."""
-    if piece.curve is None:
-        raise AssertionError("a parametric Q has a curve")
     z, mu = piece.curve.parameter, Symbol("mu", real=True)
     unit = piece.gradient[0].diff(z)
     return f"{piece.betas[0]} = {plain(piece.curve.beta.subs(z, mu / unit))}, mu = grad Q"

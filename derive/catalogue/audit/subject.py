@@ -13,7 +13,7 @@ from sympy import Expr, Matrix, Symbol
 from derive.derivation import Derivation
 from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece, written_out
+from derive.potential.piece import Parametric, Piece, written_out
 from derive.vectors.derivation import RadialDerivation
 from derive.vectors.reduce import radial_eigenvalue
 from derive.verdict import Verdict
@@ -65,9 +65,9 @@ class Subject:
         return d.potential.pieces
 
     @property
-    def curve(self) -> Piece | None:
+    def curve(self) -> Parametric | None:
         """The parametric form, where Q has one."""
-        return next((piece for piece in self.pieces if piece.curve is not None), None)
+        return next((piece for piece in self.pieces if isinstance(piece, Parametric)), None)
 
     @functools.cached_property
     def gradient(self) -> tuple[Expr, ...] | None:

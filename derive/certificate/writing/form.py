@@ -22,7 +22,7 @@ from derive.certificate.writing.text import (
     spelled,
     text_of,
 )
-from derive.potential.piece import Curve, Piece, Root
+from derive.potential.piece import Curve, Parametric, Piece, Root, kernel_of
 from derive.records import Block
 from derive.render.plain import plain
 
@@ -47,7 +47,8 @@ def form_claims(
         return
     integral = piece.value.has(sympy.Integral)
     closed = not any(x.has(sympy.Integral) for x in piece.gradient)
-    modes = [*MODES[1:], MODES[0]] if len(piece.betas) == 1 and piece.curve is None else MODES
+    in_beta = len(piece.betas) == 1 and not isinstance(piece, Parametric)
+    modes = [*MODES[1:], MODES[0]] if in_beta else MODES
     attempts = (_attempt(block, piece, state, g, calls, *mode) for mode in modes)
     yield f"Q in {piece.kind} form", (c for c in attempts if c is not None and closed)
     if integral and closed:
@@ -65,7 +66,7 @@ def _attempt(
         form.name_constants(as_laws=constants == "laws")
         if leaf:
             form.solve_leaf(leaf)
-        if piece.curve is not None:
+        if isinstance(piece, Parametric):
             form.name_parameter(piece.curve)
         form.name_roots()
         return form.claim(g)
@@ -117,7 +118,7 @@ class _Form:
 
     def _kernel_relation(self) -> Expr | None:
         """Return the relation of K_ and beta: the power of the printed K that has no root."""
-        kernel = self.piece.kernel
+        kernel = kernel_of(self.piece)
         if kernel is None:
             return None
         n = next((n for n in range(1, 13) if _is_rational(sympy.expand(kernel**n))), 1)
@@ -234,7 +235,7 @@ class _Form:
         piece = self.piece
         Q = None if piece.value.has(sympy.Integral) else plain(piece.value)
         y = [plain(slope) for slope in piece.gradient]
-        curve = piece.curve
+        curve = piece.curve if isinstance(piece, Parametric) else None
         h = [] if curve is None else [plain(curve.beta)]
         for text in [*(t for pair in self.equal for t in pair), *y, *h, *([Q] if Q else [])]:
             self.use(text)

@@ -9,7 +9,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.model.notation import factors_of
-from derive.potential.piece import Piece, Root
+from derive.potential.piece import Explicit, Parametric, Piece, Root
 from derive.regimes.coefficients import Coefficients, Unexpanded
 from numerics.evaluate.inverse_formula import invert
 from numerics.evaluate.source.statements import NoSource, Statements, safe
@@ -80,7 +80,7 @@ def closed_functions(piece: Piece) -> list[Function]:
 
 def _walls(piece: Piece) -> Function | None:
     """Return what is 0 at the ends of the domain."""
-    if not piece.ends:
+    if not (isinstance(piece, Explicit) and piece.ends):
         return None
     (beta,) = piece.betas
     walls = tuple(beta - end for end in piece.ends)
@@ -109,10 +109,9 @@ def _divergence(piece: Piece) -> Function | None:
     return Function("divergence", arguments, (), (result,), equation)
 
 
-def curve_functions(piece: Piece) -> list[Function]:
+def curve_functions(piece: Parametric) -> list[Function]:
     """Return h, its slope and H of a parametric piece, in the distances of z from its ends."""
     curve = piece.curve
-    assert curve is not None
     z, (low, high) = curve.parameter, curve.interval
     u, v = (Symbol(name) for name in ("from_high", "from_low"))
     conjugate = -piece.value.subs(piece.betas[0], 0)

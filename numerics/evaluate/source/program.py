@@ -13,7 +13,7 @@ from sympy.core.function import AppliedUndef
 
 from derive.language import to_sympy
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece
+from derive.potential.piece import Parametric, Piece
 from derive.records import Potential
 from numerics.evaluate.balls.elementary import FUNCTIONS
 from numerics.evaluate.balls.panels import IntegralFormulas
@@ -83,7 +83,10 @@ def program(potential: Potential, block: int) -> Program:
     origin = start_outputs(p, outputs)
     text = _constants(piece, origin, known)
     known.update((s.name, f"c.{safe(s.name)}") for s, _ in piece.constants)
-    written = closed_functions(piece) if piece.curve is None else curve_functions(piece)
+    if isinstance(piece, Parametric):
+        written = curve_functions(piece)
+    else:
+        written = closed_functions(piece)
     functions = [(f.name, f.text(known)) for f in written]
     return Program(outputs, tuple(map(parameter, names)), text, tuple(functions))
 
@@ -113,7 +116,7 @@ def _constants(piece: Piece, origin: Sequence[Expr], names: dict[str, str]) -> s
     for symbol, value in piece.constants:
         if all(s.name in writer.names for s in value.free_symbols):
             writer.define(symbol.name, f"c.{safe(symbol.name)}", ("", [value]))
-    if piece.curve is not None:
+    if isinstance(piece, Parametric):
         rate = piece.gradient[0] / piece.curve.parameter
         given = zip(("rate", "low", "high"), (rate, *piece.curve.interval), strict=True)
         for name, value in given:

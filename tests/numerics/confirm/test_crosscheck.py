@@ -13,7 +13,7 @@ from sympy import Expr
 
 from derive import InputError, NumericalError, Parameterization, derive
 from derive.derivation import Derivation
-from derive.potential.piece import Piece
+from derive.potential.piece import Parametric, Piece, Quadrature
 from numerics.confirm.crosscheck import CrossCheck, crosscheck
 from numerics.confirm.regression_problem import draw_matrix
 
@@ -99,7 +99,7 @@ def test_a_wrong_gradient_is_found(outputs: tuple[str, ...], start: dict[str, An
 
 def test_a_wrong_curve_is_found() -> None:
     def change(piece: Piece) -> Piece:
-        assert piece.curve is not None
+        assert isinstance(piece, Parametric)
         beta, *_ = first_term_doubled((piece.curve.beta,))
         return replace(piece, curve=replace(piece.curve, beta=beta))
 
@@ -128,6 +128,7 @@ def test_a_wrong_lift_is_found(part: str) -> None:
         )
 
     def change(piece: Piece) -> Piece:
+        assert isinstance(piece, Quadrature)
         assert piece.lift is not None
         lift = replace(piece.lift, **{part: doubled(getattr(piece.lift, part))})
         return replace(piece, lift=lift)

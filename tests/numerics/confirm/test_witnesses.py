@@ -12,12 +12,13 @@ from typing import Any
 import mpmath
 import pytest
 import sympy
+from sympy import Expr
 
 from derive import InputError, NumericalError, Parameterization, derive
 from derive.cli import regularizer as regularizer_cli
 from derive.cli.request import Options, read_request
 from derive.derivation import Derivation
-from derive.potential.piece import Piece
+from derive.potential.piece import Explicit, Piece
 from numerics.confirm.crosscheck import crosscheck
 from numerics.confirm.crosscheck_report import CrossCheck
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
@@ -38,37 +39,32 @@ def checked_with(d: Derivation, change: Callable[[Piece], Piece]) -> CrossCheck:
     return crosscheck(replace(d, potential=replace(d.potential, pieces=pieces)), digits=DIGITS)
 
 
+def without_kernel(piece: Piece) -> Piece:
+    """Return the form without K, which would be seen to belong to another Q."""
+    return replace(piece, kernel=None) if isinstance(piece, Explicit) else piece
+
+
 def squared(piece: Piece) -> Piece:
     """Return Q + (q_1 + q_2 + ..)^2, with its gradient: Q scaled by what changes with beta."""
     size = sympy.Add(*(b**2 for b in piece.betas))
     gradient = tuple(g + 2 * b for g, b in zip(piece.gradient, piece.betas, strict=True))
-    return replace(piece, value=piece.value + size, gradient=gradient, kernel=None)
+    return without_kernel(replace(piece, value=piece.value + size, gradient=gradient))
 
 
 def of_another_start(piece: Piece) -> Piece:
     """Return Q as it is from a start of twice the size."""
     own = {*piece.betas, *(r.symbol for r in piece.roots), *(s for s, _ in piece.constants)}
 
-    def moved(e: Any) -> Any:
-        return e if e is None else e.subs({s: 2 * s for s in e.free_symbols - own})
+    def moved(e: Expr) -> Expr:
+        return e.subs({s: 2 * s for s in e.free_symbols - own})
 
-    return replace(
-        piece,
-        value=moved(piece.value),
-        gradient=tuple(map(moved, piece.gradient)),
-        constants=tuple((s, moved(v)) for s, v in piece.constants),
-        roots=tuple(
-            replace(r, polynomial=moved(r.polynomial), explicit=moved(r.explicit))
-            for r in piece.roots
-        ),
-        kernel=None,
-    )
+    return without_kernel(piece.mapped(moved))
 
 
 def of_another_warp(piece: Piece) -> Piece:
     """Return Q of a deeper neuron, whose warp is another, for coordinates of the same names."""
     deep = derived("a*b*u1", "a*b*u2", b="1").potential.pieces[0]
-    return replace(deep, kernel=None, assumptions=piece.assumptions)
+    return replace(deep, assumptions=piece.assumptions)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +120,7 @@ def test_a_quantity_that_is_not_conserved_is_found() -> None:
 def test_without_an_interpolant_nothing_is_confirmed() -> None:
     def concave(piece: Piece) -> Piece:
         gradient = tuple(-g for g in piece.gradient)
-        return replace(piece, value=-piece.value, gradient=gradient, kernel=None)
+        return replace(piece, value=-piece.value, gradient=gradient)
 
     wrong = checked_with(derived(*NEURON), concave)
     assert wrong.stationarity > DIGITS - 5  # -grad Q is in the row space too

@@ -13,6 +13,7 @@ import sympy
 from sympy import Symbol
 
 from derive.language import to_sympy
+from derive.potential.piece import Parametric
 from derive.vectors.potential import RadialPotential
 from tests.numerics.evaluate.engines import compiled
 
@@ -54,7 +55,7 @@ class Block:
         assert not any(r.polynomial.diff(s) for r in piece.roots for s in symbols if s != r.symbol)
         self._slopes = compiled(slopes, engine)
         self._d, self._k = d, len(symbols)
-        if piece.curve is not None:
+        if isinstance(piece, Parametric):
             self._curve(piece.curve)
 
     def constants(self, start: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +70,7 @@ class Block:
         at = {**known, **dict(zip(self.betas, beta, strict=True))}
         for name, step in self._roots:
             at[name] = step(at)
-        if self.piece.curve is not None:
+        if isinstance(self.piece, Parametric):
             at[self.piece.curve.parameter.name] = self._parameter(at, beta[0])
         return at
 
@@ -81,7 +82,7 @@ class Block:
 
     def hessian(self, at: dict[str, Any]) -> list[Any]:
         """Return the entries row by row; roots move by their polynomials, z by h."""
-        if self.piece.curve is not None:
+        if isinstance(self.piece, Parametric):
             return [self._rate(at)[0] / self._rise(at)[0]]
         d, k = self._d, self._k
         found, across, slopes = self._direct(at), self._across(at), self._slopes(at)
@@ -96,7 +97,7 @@ class Block:
 
         Q is strictly convex, so that wherever it began there is no other solution.
         """
-        if self.piece.curve is not None:
+        if isinstance(self.piece, Parametric):
             return [self._image(known, y[0])]
         engine, x, close = self.engine, list(guess), False
         for _ in range(40):
@@ -388,7 +389,7 @@ class Reference:
         else:
             ((_, block),), (at,), (goal,) = self.blocks, start["at"], y
             signs = (1,) if positive else (-1, 1)
-        if block.piece.curve is not None:
+        if isinstance(block.piece, Parametric):
             raise Unsolved  # the formula says so
 
         def gap(sign: int, k: int) -> Any:
