@@ -42,14 +42,12 @@ class Notation:
         block: the outputs at hand, counted from 0.
         suffix: appended to names of constants, to tell blocks apart.
         assumed: start symbols assumed positive beyond the declared ones.
-        values: numbers in the place of parameters.
     """
 
     parameterization: Parameterization
     block: tuple[int, ...]
     suffix: str = ""
     assumed: frozenset[str] = frozenset()
-    values: tuple[tuple[str, Fraction], ...] = ()
 
     @functools.cached_property
     def taken(self) -> frozenset[str]:
@@ -100,8 +98,7 @@ class Notation:
         p = self.parameterization
         kinds = {w: {"positive" if w in p.nonnegative else "real": True} for w in p.weights}
         weights = {w: Symbol(w, **kinds[w]) for w in p.weights}
-        numbers = {name: rational(value) for name, value in self.values}
-        return {**weights, **{name: self.start_symbols[name] for name in p.parameters}, **numbers}
+        return {**weights, **{name: self.start_symbols[name] for name in p.parameters}}
 
 
 def positive_generators(field: FunctionField) -> frozenset[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import sympy
@@ -16,6 +15,7 @@ from numerics.confirm.regression_problem import RegressionProblem
 from numerics.evaluate.lowering import HighPrecision, high_precision
 from numerics.flow.builder import compile_gradient
 from numerics.flow.jets import propagate
+from numerics.reals import Real, rational
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class Copy:
     """One copy of F on its way: its start symbols, its weights at both ends, and its limit."""
 
     start: Mapping[str, Fraction]
-    begin: Mapping[str, Any]
-    end: Mapping[str, Any]
-    limit: tuple[Any, ...]
+    begin: Mapping[str, Real]
+    end: Mapping[str, Real]
+    limit: tuple[Real, ...]
 
 
-def digits_of(error: Any, scale: Any) -> float:
+def digits_of(error: Real, scale: Real) -> float:
     """Return -log10 |error/scale|: inf for an exact agreement, 0 where a side is undefined."""
     if error != error or scale != scale or mpmath.isinf(error):
         return 0.0
@@ -37,7 +37,7 @@ def digits_of(error: Any, scale: Any) -> float:
     return float(-mpmath.log10(abs(error) / (abs(scale) or 1)))
 
 
-def stationarity(X: Sequence[Sequence[Fraction]], gradient: Sequence[Any], digits: int) -> float:
+def stationarity(X: Sequence[Sequence[Fraction]], gradient: Sequence[Real], digits: int) -> float:
     """Return the digits to which a vector is ``X^T nu``, by its distance from the row space."""
     with mpmath.workdps(digits):
         g = mpmath.matrix(list(gradient))
@@ -45,25 +45,24 @@ def stationarity(X: Sequence[Sequence[Fraction]], gradient: Sequence[Any], digit
             return 0.0
         if mpmath.norm(g) < mpmath.mpf(10) ** -digits:
             return float(digits)  # the flow stayed at the start, where grad Q = 0
-        rows = mpmath.matrix([[mpmath.mpf(x.numerator) / x.denominator for x in r] for r in X])
+        rows = mpmath.matrix([[rational(x) for x in r] for r in X])
         nu = mpmath.lu_solve(rows * rows.T, rows * g)
         return digits_of(mpmath.norm(g - rows.T * nu), mpmath.norm(g))
 
 
-def feasibility(problem: RegressionProblem, beta: Sequence[Any], scale: Any, digits: int) -> float:
+def feasibility(
+    problem: RegressionProblem, beta: Sequence[Real], scale: Real, digits: int
+) -> float:
     """Return the digits to which ``X beta = y``, relative to *scale*."""
     with mpmath.workdps(digits):
         misfit = [
-            mpmath.fdot(
-                (mpmath.mpf(a.numerator) / a.denominator, b) for a, b in zip(row, beta, strict=True)
-            )
-            - mpmath.mpf(t.numerator) / t.denominator
+            mpmath.fdot((rational(a), b) for a, b in zip(row, beta, strict=True)) - rational(t)
             for row, t in zip(problem.X, problem.y, strict=True)
         ]
         return digits_of(mpmath.norm(misfit), scale)
 
 
-def distance(left: Sequence[Any], right: Sequence[Any], digits: int) -> float:
+def distance(left: Sequence[Real], right: Sequence[Real], digits: int) -> float:
     """Return the digits that two vectors share, relative to the norm of the first."""
     with mpmath.workdps(digits):
         gaps = [a - b for a, b in zip(left, right, strict=True)]
@@ -91,7 +90,7 @@ def consistency(potential: Potential, copy: Copy, digits: int) -> float | None:
         return digits_of(mpmath.norm(errors), size)
 
 
-def _difference(form: HighPrecision, beta: Sequence[Any], i: int, fine: int) -> Any:
+def _difference(form: HighPrecision, beta: Sequence[Real], i: int, fine: int) -> Real:
     """Return the central difference of Q in coordinate i, with a step of 10^-fine."""
     step = (abs(beta[i]) or 1) * mpmath.mpf(10) ** -fine
     sides = [[x + sign * step * (k == i) for k, x in enumerate(beta)] for sign in (1, -1)]

@@ -6,10 +6,9 @@ and knows nothing of the flow; either must satisfy ``grad Q(beta) = X^T nu`` and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -18,6 +17,9 @@ from derive.derivation import Derivation
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language.limits import DEFAULT
 from derive.language.symbolic import from_sympy
+from derive.language.tree import Tree
+from derive.model.parameterization import Parameterization
+from derive.records import Potential
 from numerics.confirm.agreement import (
     Copy,
     consistency,
@@ -31,19 +33,19 @@ from numerics.confirm.crosscheck_report import CrossCheck
 from numerics.confirm.regression_problem import (
     COPIES,
     RegressionProblem,
-    draw_matrix,
+    complete_problem,
     draw_starts,
-    draw_target,
     fixed_starts,
-    replicate,
     side_by_side_trees,
 )
+from numerics.evaluate.backend import exact
 from numerics.evaluate.formula_block import is_evaluable, not_evaluable
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.start import broken_signs, specialize
 from numerics.flow.gradient_flow import Flow, flow
 from numerics.interpolate.polish import Gradient, polished_interpolant
+from numerics.reals import Real
 
 GUARD = 6
 """Digits that the flow is run to beyond those asked for."""
@@ -57,10 +59,11 @@ _ANY_SIZE = replace(
 
 def crosscheck(
     derivation: Derivation,
-    X: Any = None,
-    y: Any = None,
-    start: Mapping[str, Any] | None = None,
+    X: Iterable[object] | None = None,
+    y: Iterable[object] | None = None,
+    start: Mapping[str, object] | None = None,
     digits: int = 30,
+    *,
     rng: np.random.Generator | None = None,
 ) -> CrossCheck:
     """Run gradient flow on a regression problem and compare its limit with the interpolant of Q.
@@ -78,20 +81,22 @@ def crosscheck(
         digits: decimal digits to look for.
         rng: what to draw from; the same problem each time by default.
 
+    Returns:
+        The digits to which the witnesses agree, and the problem that they were put to.
+
     Raises:
         InputError: a number, a shape or a name is wrong, or Q assumes another start.
         NumericalError: there is no Q, it has no numeric form, or the flow does not converge.
+
+    Source: Gunasekar et al. 2018, "Characterizing implicit bias in terms of optimization geometry",
+    theorem 1, on the limit of mirror flow.
 
     >>> from derive import Parameterization, derive
     >>> crosscheck(derive(Parameterization.parse(["w"])), digits=20).passed
     True
     """
-    if derivation.ties:
-        moving = derivation.potential.parameterization
-        derivation = replace(derivation, parameterization=moving, ties=())
-    if derivation.parameterization.parameters:
-        derivation, start = _specialized(derivation, start or {})
-    p, potential = derivation.parameterization, derivation.potential
+    subject, given = _in_numbers(derivation, start or {})
+    p, potential = subject.parameterization, subject.potential
     if not potential.pieces:
         raise NumericalError(f"there is no Q to check: {potential.finding.reason}")
     if unable := [piece for piece in potential.pieces if not is_evaluable(piece)]:
@@ -99,104 +104,123 @@ def crosscheck(
     if (X is None) != (y is None):
         raise InputError("give X and y together, or neither")
     rng = np.random.default_rng(0) if rng is None else rng
-    columns = p.d if p.d > 1 else _width(X)
-    fixed = fixed_starts(p, start or {}, columns // p.d)
-    drawn = X is None or any(len(f) < len(p.start_symbols) for f in fixed)
-    last = ""
-    for _ in range(_ATTEMPTS):
-        try:
-            starts = draw_starts(potential, fixed, rng)
-            rows = draw_matrix(columns, rng) if X is None else X
-            target = draw_target(p, rows, starts, rng) if X is None else y
-            check = _check(derivation, replicate(p, rows, target, starts), digits)
-        except (NumericalError, DegenerateStart) as error:
-            if not drawn:
-                raise
-            last = str(error)
-            continue
-        if not (drawn and check.broken):
-            return check
-        last = f"{', '.join(check.broken)} changed sign along the flow"
-    raise NumericalError(f"no problem was found on which to check Q: {last}")
+    fixed = fixed_starts(p, given, 1 if p.d > 1 else _copies_for(X))
+
+    def check() -> CrossCheck:
+        starts = draw_starts(potential, fixed, rng)
+        return _check(subject, complete_problem(p, X, y, starts, rng), digits)
+
+    drawn = X is None or any(len(values) < len(p.start_symbols) for values in fixed)
+    return _first_sound(check) if drawn else check()
 
 
-def _specialized(
-    derivation: Derivation, start: Mapping[str, Any]
-) -> tuple[Derivation, dict[str, Any]]:
-    """Give the parameters of F the numbers in *start*, by default halves of odd numbers."""
-    names = derivation.parameterization.parameters
-    values = {name: Fraction(2 * k + 7, 2) for k, name in enumerate(names)}
-    values.update(
-        (name, read_number(start[name], f"the parameter {name}")) for name in names if name in start
-    )
-    potential = specialize(derivation.potential, values)
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What is checked: the flow on F, its conserved quantities, and Q."""
+
+    parameterization: Parameterization
+    potential: Potential
+    laws: tuple[Tree, ...]
+
+
+def _in_numbers(
+    derivation: Derivation, start: Mapping[str, object]
+) -> tuple[_Subject, dict[str, object]]:
+    """Give the parameters of F the numbers in *start*, by default halves of odd numbers.
+
+    The start of the other symbols is left.
+    """
+    potential, laws = derivation.potential, derivation.conserved.laws
+    p = potential.parameterization if derivation.ties else derivation.parameterization
+    names = p.parameters
+    if names:
+        values = {name: Fraction(2 * k + 7, 2) for k, name in enumerate(names)}
+        given = [name for name in names if name in start]
+        values |= {name: read_number(start[name], f"the parameter {name}") for name in given}
+        potential = specialize(potential, values)
+        p = potential.parameterization
+        laws = tuple(exact(law, values) for law in laws)
+    trees = tuple(from_sympy(law, _ANY_SIZE) for law in laws)
     rest = {name: value for name, value in start.items() if name not in names}
-    p = potential.parameterization
-    blocks = tuple(
-        replace(b, notation=replace(b.notation, values=tuple(values.items())))
-        for b in derivation.blocks
-    )
-    return replace(derivation, parameterization=p, potential=potential, blocks=blocks), rest
+    return _Subject(p, potential, trees), rest
 
 
-def _width(X: Any) -> int:
+def _copies_for(X: Iterable[object] | None) -> int:
     """Return how many copies of a single output the columns of X are for."""
     if X is None:
         return COPIES
     rows = X.tolist() if hasattr(X, "tolist") else X
     try:
-        return len(rows[0])
+        return len(rows[0])  # type: ignore[index]
     except (TypeError, IndexError, KeyError):
         raise InputError("X must be a sequence of rows of numbers") from None
 
 
-def _check(derivation: Derivation, problem: RegressionProblem, digits: int) -> CrossCheck:
+def _first_sound(check: Callable[[], CrossCheck]) -> CrossCheck:
+    """Return the first check of a drawn problem on which the signs that Q assumes are kept."""
+    last = ""
+    for _ in range(_ATTEMPTS):
+        try:
+            found = check()
+        except (NumericalError, DegenerateStart) as error:
+            last = str(error)
+            continue
+        if not found.broken:
+            return found
+        last = f"{', '.join(found.broken)} changed sign along the flow"
+    raise NumericalError(f"no problem was found on which to check Q: {last}")
+
+
+def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossCheck:
     """Run the flow and compare; where they disagree, once more with Q at twice the digits.
 
     Terms of Q may cancel, as all of grad Q does near the start: more digits tell that from an
     error, which stays.
     """
-    laws = [from_sympy(law, _ANY_SIZE) for law in derivation.conserved.laws]
+    weights = subject.parameterization.weights
     end = flow(
         problem,
         problem.X,
         problem.y,
         dict(problem.origin),
         digits + GUARD,
-        conserved=side_by_side_trees(laws, derivation.parameterization.weights, problem.copies),
+        conserved=side_by_side_trees(subject.laws, weights, problem.copies),
         max_steps=_MAX_STEPS,
     )
-    check = _compare(derivation, problem, end, digits, digits)
-    return check if check.passed else _compare(derivation, problem, end, digits, 2 * digits)
+    check = _compare(subject, problem, end, digits, digits)
+    return check if check.passed else _compare(subject, problem, end, digits, 2 * digits)
 
 
 def _compare(
-    derivation: Derivation, problem: RegressionProblem, end: Flow, digits: int, precision: int
+    subject: _Subject, problem: RegressionProblem, end: Flow, digits: int, precision: int
 ) -> CrossCheck:
     """Compare to *digits*, with Q evaluated to *precision* digits and guard digits."""
-    potential, working, most = derivation.potential, precision + 2 * GUARD, digits + GUARD
-    copies = _copies(derivation, problem, end)
+    p, potential = subject.parameterization, subject.potential
+    d, working, most = p.d, precision + 2 * GUARD, digits + GUARD
+    copies = _copies(p, problem, end)
     # A wrong gradient is to be found by the flow, not refused for its value at the start.
     forms = [high_precision(potential, c.start, working, check=False) for c in copies]
 
-    def gradient(beta: Sequence[Any]) -> list[Any]:
-        d = derivation.parameterization.d
+    def gradient(beta: Sequence[Real]) -> list[Real]:
         return [g for i, form in enumerate(forms) for g in form.gradient(beta[i * d : (i + 1) * d])]
 
-    def optimality(beta: Sequence[Any]) -> float:
+    def in_row_space(beta: Sequence[Real]) -> float:
         return min(stationarity(problem.X, gradient(beta), working), most)
 
-    found, missing = _interpolant(derivation, problem, gradient, working, most)
+    found, missing = _interpolant(potential, problem, gradient, working, most)
+    interpolation = optimality = None
+    if found is not None:
+        interpolation = min(distance(end.limit, found, working), most)
+        optimality = min(in_row_space(found), feasibility(problem, found, end.scale, working))
     consistent = [consistency(potential, c, precision) for c in copies]
     consistent += [kernel_agreement(potential, c, working) for c in copies]
+    broken = (text for c in copies for text in broken_signs(potential, c.begin, c.end))
     return CrossCheck(
         asked=digits,
-        stationarity=optimality(end.limit),
+        stationarity=in_row_space(end.limit),
         feasibility=min(digits_of(end.residual, end.scale), most),
-        interpolation=None if found is None else min(distance(end.limit, found, working), most),
-        optimality=None
-        if found is None
-        else min(optimality(found), feasibility(problem, found, end.scale, working)),
+        interpolation=interpolation,
+        optimality=optimality,
         consistency=_least(consistent, most),
         drift=_least([digits_of(x, 1) for x in end.drift], most),
         limit=end.limit,
@@ -205,22 +229,20 @@ def _compare(
         problem=problem,
         steps=end.steps,
         time=end.time,
-        broken=tuple(
-            dict.fromkeys(t for c in copies for t in broken_signs(potential, c.begin, c.end))
-        ),
+        broken=tuple(dict.fromkeys(broken)),
     )
 
 
 def _interpolant(
-    derivation: Derivation,
+    potential: Potential,
     problem: RegressionProblem,
     gradient: Gradient,
     working: int,
     digits: int,
-) -> tuple[tuple[Any, ...] | None, str]:
+) -> tuple[tuple[Real, ...] | None, str]:
     """Return the interpolant of least Q, or why it is not found."""
     try:
-        parts = [lower(derivation.potential, dict(s), check=False) for s in problem.starts]
+        parts = [lower(potential, dict(s), check=False) for s in problem.starts]
         with mpmath.workdps(working):
             found = polished_interpolant(
                 side_by_side(parts), gradient, problem.X, problem.y, digits
@@ -234,8 +256,7 @@ def _least(found: Iterable[float | None], cap: int) -> float | None:
     return min((min(x, cap) for x in found if x is not None), default=None)
 
 
-def _copies(derivation: Derivation, problem: RegressionProblem, end: Flow) -> list[Copy]:
-    p = derivation.parameterization
+def _copies(p: Parameterization, problem: RegressionProblem, end: Flow) -> list[Copy]:
     copies = []
     for i, start in enumerate(problem.starts):
         weights, outputs = slice(p.p * i, p.p * (i + 1)), slice(p.d * i, p.d * (i + 1))

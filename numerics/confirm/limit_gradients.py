@@ -15,7 +15,7 @@ import numpy as np
 import sympy
 from sympy import Expr
 
-from derive.errors import DeriveError, InputError, NumericalError
+from derive.errors import DeriveError, NumericalError
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit, Point
 from derive.verdict import Verdict
@@ -23,7 +23,7 @@ from numerics.confirm.regression_problem import draw_starts
 from numerics.evaluate.backend import GUARD, Multiprecision
 from numerics.evaluate.lowering import high_precision
 from numerics.evaluate.start import specialize
-from numerics.flow.fixed_point import Real
+from numerics.reals import Real, check_digits, rational
 
 _SCALES = Fraction(1, 10**3), Fraction(1, 10**6)
 """The two distances from the limit; from infinity, their inverses."""
@@ -79,9 +79,7 @@ class LimitConfirmation:
     def report(self) -> str:
         """Return the test as a few short lines."""
         scales, errors = (
-            " and ".join(
-                mpmath.nstr(mpmath.mpf(x.numerator) / x.denominator, 3) for x in self.scales
-            ),
+            " and ".join(mpmath.nstr(rational(x), 3) for x in self.scales),
             " and ".join(mpmath.nstr(x, 3) for x in self.errors),
         )
         rate = "" if self.predicted is None else f"; ratio {mpmath.nstr(self.ratio, 3)}"
@@ -110,8 +108,7 @@ def confirm_limits(
         InputError: digits is no positive number.
         NumericalError: Q cannot be evaluated, or no start fits its assumptions.
     """
-    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
-        raise InputError(f"digits must be a positive whole number, not {digits!r}")
+    check_digits(digits)
     rng = np.random.default_rng(0) if rng is None else rng
     proved = [x for x in regimes.limits if x.finding.verdict is Verdict.PROVED]
     return tuple(_confirm(regimes, limit, digits, rng) for limit in proved)

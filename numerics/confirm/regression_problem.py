@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from derive.exact.balls import Unbounded
 from derive.language.tree import Call, Name, Operation, Power, RealPower, Tree
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
-from numerics.evaluate.numbers import read_matrix, read_number, read_vector
+from numerics.evaluate.numbers import read_data, read_number
 from numerics.evaluate.start import check_assumptions, outputs_at, start_point
 
 COPIES = 3
@@ -48,7 +48,10 @@ class RegressionProblem:
 
 
 def replicate(
-    p: Parameterization, X: Any, y: Any, starts: Sequence[Mapping[str, Fraction]]
+    p: Parameterization,
+    X: Iterable[object],
+    y: Iterable[object],
+    starts: Sequence[Mapping[str, Fraction]],
 ) -> RegressionProblem:
     """Return the problem with one copy of F for each start, its weights renamed if several.
 
@@ -56,9 +59,7 @@ def replicate(
         InputError: the shapes do not fit, or X leaves no freedom to choose the interpolant.
     """
     copies = len(starts)
-    rows, target = read_matrix(X, p.d * copies), read_vector(y, "y")
-    if len(rows) != len(target):
-        raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
+    rows, target = read_data(X, y, p.d * copies)
     names = [name for names in _names(p.weights, copies) for name in names.values()]
     values = [w for start in starts for w in start_point(p, start)[0]]
     return RegressionProblem(
@@ -101,7 +102,7 @@ def _renamed(tree: Tree, names: Mapping[str, str]) -> Tree:
 
 
 def fixed_starts(
-    p: Parameterization, start: Mapping[str, Any], copies: int
+    p: Parameterization, start: Mapping[str, object], copies: int
 ) -> list[dict[str, Fraction]]:
     """Return the given start values of each copy; a sequence of values gives each its own."""
     known = p.start_symbols
@@ -116,6 +117,25 @@ def fixed_starts(
         for copy, value in zip(fixed, values, strict=True):
             copy[name] = read_number(value, f"the start symbol {name}")
     return fixed
+
+
+def complete_problem(
+    p: Parameterization,
+    X: Iterable[object] | None,
+    y: Iterable[object] | None,
+    starts: Sequence[Mapping[str, Fraction]],
+    rng: np.random.Generator,
+) -> RegressionProblem:
+    """Return the problem with one copy of F for each start; X and y are drawn if not given.
+
+    Raises:
+        InputError: a shape is wrong.
+        NumericalError: what was drawn is no problem to put Q to.
+    """
+    if X is None or y is None:
+        X = draw_matrix(p.d * len(starts), rng)
+        y = draw_target(p, X, starts, rng)
+    return replicate(p, X, y, starts)
 
 
 def draw_starts(

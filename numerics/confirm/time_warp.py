@@ -10,26 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.language.symbolic import from_sympy
+from derive.language.tree import Tree
+from derive.model.parameterization import Parameterization
+from derive.records import Potential
 from derive.regimes.find import warped_time
 from derive.verdict import Finding, Verdict
 from numerics.confirm.agreement import digits_of
-from numerics.evaluate.numbers import read_matrix, read_vector
+from numerics.evaluate.numbers import read_data
 from numerics.evaluate.start import broken_signs, read_start, start_point
 from numerics.flow.builder import Builder
-from numerics.flow.fixed_point import Real
 from numerics.flow.jets import propagate
-from numerics.flow.mirror_flow import MirrorFlow, mirror_flow
-from numerics.flow.tape import Register, Tape
+from numerics.flow.losses import read_loss, steering
+from numerics.flow.mirror_flow import MirrorFlow, Steering, mirror_flow
+from numerics.flow.tape import Tape
 from numerics.flow.taylor import Stepper, integrate
+from numerics.reals import Real, check_digits, rational
 
 _TAU, _TIME = "warped time", "time t"  # with a space: no weight is called so
+_AT_0 = Fraction(0), Fraction(0)
 _GUARD = 6
 
 
@@ -94,9 +98,9 @@ class TimeWarp:
 
 def time_warp(
     derivation: Derivation,
-    X: Iterable[Any],
-    y: Iterable[Any],
-    start: Mapping[str, Any],
+    X: Iterable[object],
+    y: Iterable[object],
+    start: Mapping[str, object],
     digits: int = 30,
 ) -> TimeWarp:
     """Run gradient flow in the weights, and the mirror flow of Q for the warped time.
@@ -119,46 +123,39 @@ def time_warp(
     """
     potential, g = derivation.potential, derivation.warping.g
     p = potential.parameterization
-    rows, target = read_matrix(X, p.d), read_vector(y, "y")
-    if len(rows) != len(target):
-        raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
-    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
-        raise InputError(f"digits must be a positive whole number, not {digits!r}")
+    rows, target = read_data(X, y, p.d)
+    check_digits(digits)
     if g is None or not potential.pieces:
         raise NumericalError(f"there is no Q to flow along: {potential.finding.reason}")
     if p.parameters:
         raise InputError(f"give the parameters numbers in F itself: {', '.join(p.parameters)}")
-    values = read_start(p, start)
-    weights, _ = start_point(p, values)
-
-    def steering(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
-        left = [
-            builder.linear(zip(beta, row, strict=True), -b)
-            for row, b in zip(rows, target, strict=True)
-        ]
-        columns = zip(*rows, strict=True)
-        return [builder.linear(zip(left, (-x for x in c), strict=True)) for c in columns]
-
-    working = digits + _GUARD
-    builder = Builder((*p.weights, _TAU, _TIME))
-    outputs = tuple(builder.tree(tree) for tree in p.trees)
-    moves = builder.reverse(outputs, steering(builder, outputs))[: p.p]
-    pace = builder.tree(from_sympy(g))
-    watch = _Watch(builder.tape([*outputs, pace]), rows, target, working)
-    field = builder.tape([*moves, pace, builder.constant(Fraction(1))])
-    integrate(field, (*weights, Fraction(0), Fraction(0)), working, watch)
-    warped = tuple(state[-2] for state in watch.states)
-    mirror = mirror_flow(potential, values, steering, working)
-    _refuse_broken(derivation, watch, values)
+    values, working = read_start(p, start), digits + _GUARD
+    steer = steering(read_loss("squared", target), rows, target)
+    field, observed = _programs(p, from_sympy(g), steer)
+    path = _Path(observed, rows, target, working)
+    integrate(field, (*start_point(p, values)[0], *_AT_0), working, path)
+    warped = tuple(state[-2] for state in path.states)
+    mirror = mirror_flow(potential, values, steer, working)
+    _refuse_broken(potential, path, values)
     return TimeWarp(
-        tuple(state[-1] for state in watch.states),
+        tuple(state[-1] for state in path.states),
         warped,
-        tuple(point[-1] for point in watch.points),
-        tuple(tuple(point[:-1]) for point in watch.points),
+        tuple(point[-1] for point in path.points),
+        tuple(tuple(point[:-1]) for point in path.points),
         _mirror_path(mirror, warped, working),
         digits,
         *_claims(derivation, values, working),
     )
+
+
+def _programs(p: Parameterization, g: Tree, steer: Steering) -> tuple[Tape, Tape]:
+    """Return the tape of w', tau' = g and t' = 1, and that of F and g."""
+    builder = Builder((*p.weights, _TAU, _TIME))
+    outputs = tuple(builder.tree(tree) for tree in p.trees)
+    moves = builder.reverse(outputs, steer(builder, outputs))[: p.p]
+    pace = builder.tree(g)
+    field = builder.tape([*moves, pace, builder.constant(Fraction(1))])
+    return field, builder.tape([*outputs, pace])
 
 
 def _claims(
@@ -171,16 +168,17 @@ def _claims(
     if found.floor is None:
         return found.findings, None
     with mpmath.workdps(digits + _GUARD):
-        return found.findings, mpmath.sqrt(_real(Fraction(int(found.floor.p), int(found.floor.q))))
+        return found.findings, mpmath.sqrt(
+            rational(Fraction(int(found.floor.p), int(found.floor.q)))
+        )
 
 
-def _refuse_broken(derivation: Derivation, watch: _Watch, values: Mapping[str, Fraction]) -> None:
+def _refuse_broken(potential: Potential, path: _Path, values: Mapping[str, Fraction]) -> None:
     """Raise where the flow leaves what Q was derived for: g > 0, and signs that are kept."""
-    potential = derivation.potential
     names = potential.parameterization.weights
-    first, *rest = (dict(zip(names, state, strict=False)) for state in watch.states)
+    first, *rest = (dict(zip(names, state, strict=False)) for state in path.states)
     broken = next(filter(None, (broken_signs(potential, first, w) for w in rest)), ())
-    if broken or min(point[-1] for point in watch.points) <= 0:
+    if broken or min(point[-1] for point in path.points) <= 0:
         failed = f"{broken[0]} keeps its sign" if broken else "g > 0"
         shown = ", ".join(f"{name} = {value}" for name, value in values.items())
         raise NumericalError(
@@ -188,7 +186,7 @@ def _refuse_broken(derivation: Derivation, watch: _Watch, values: Mapping[str, F
         )
 
 
-class _Watch:
+class _Path:
     """Keeps every state of the flow, and stops it where it interpolates."""
 
     def __init__(
@@ -202,8 +200,8 @@ class _Watch:
         self.states: list[tuple[Real, ...]] = []
         self.points: list[list[Real]] = []
         with mpmath.workdps(digits + _GUARD):
-            self._rows = [[_real(x) for x in row] for row in rows]
-            self._target = [_real(b) for b in target]
+            self._rows = [[rational(x) for x in row] for row in rows]
+            self._target = [rational(b) for b in target]
             size = max(1, *map(abs, self._target))
             self._tolerance = mpmath.mpf(10) ** -digits * size
 
@@ -221,14 +219,10 @@ class _Watch:
             return all(abs(gap) <= self._tolerance for gap in gaps)
 
 
-def _real(x: Fraction) -> Real:
-    return mpmath.mpf(x.numerator) / x.denominator
-
-
 def _mirror_path(
     mirror: MirrorFlow, times: Sequence[Real], digits: int
 ) -> tuple[tuple[Real, ...], ...]:
-    state: Sequence[Any] = mirror.start
+    state: Sequence[Fraction | Real] = mirror.start
     path, before = [], mpmath.mpf(0)
     for tau in times:
         with mpmath.workdps(digits + _GUARD):

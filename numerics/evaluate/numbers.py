@@ -24,6 +24,14 @@ def read_matrix(X: Any, d: int) -> list[list[Fraction]]:
     return matrix
 
 
+def read_data(X: Any, y: Any, d: int) -> tuple[list[list[Fraction]], list[Fraction]]:
+    """Return X, m rows of d numbers, and y, m numbers; InputError for anything else."""
+    rows, target = read_matrix(X, d), read_vector(y, "y")
+    if len(rows) != len(target):
+        raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
+    return rows, target
+
+
 def read_vector(values: Any, what: str) -> list[Fraction]:
     """Return the numbers of a sequence that is not empty; *what* names it in messages."""
     items = _items(values, what)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from derive.errors import InputError, NumericalError
 from numerics.evaluate.numbers import read_vector
 from numerics.flow.builder import compile_gradient
-from numerics.flow.fixed_point import Real, bits_of
+from numerics.flow.fixed_point import bits_of
 from numerics.flow.initial_weights import FlowModel, check_start, read_start
 from numerics.flow.jets import Program
 from numerics.flow.taylor import integrate
+from numerics.reals import Real
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class DualFlow:
 
 def dual_flow(
     p: FlowModel,
-    multiplier: Iterable[Any],
-    start: Mapping[str, Any],
+    multiplier: Iterable[object],
+    start: Mapping[str, object],
     digits: int = 50,
     *,
     max_steps: int = 10_000,

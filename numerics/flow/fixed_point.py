@@ -9,17 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import mpmath
 from mpmath.libmp import MPZ, from_man_exp
 
 from derive.errors import NumericalError
+from numerics.reals import Real
 
-Real: TypeAlias = Any
-"""A number of mpmath, which is untyped."""
-Integer: TypeAlias = Any
-"""An int, or the mpz of gmpy2."""
+Integer: TypeAlias = int
+"""Or the mpz of gmpy2, which computes alike."""
 Rule: TypeAlias = Iterator[None]
 """Appends one coefficient to a series at every turn."""
 GUARD = 12
@@ -95,7 +94,7 @@ class Series:
 
     def fix(self, raw: Integer, exponent: int) -> int:
         """Set the grid for ``raw 2^exponent`` and no finer; return how many bits are dropped."""
-        down = max(int(raw.bit_length()) - self.bits, 0)
+        down = max(raw.bit_length() - self.bits, 0)
         self.choose(exponent + down)
         return down
 
@@ -116,7 +115,7 @@ class Series:
 
     def size(self, k: int) -> int:
         """Return n with ``2^(n-1) <= |coefficient k| < 2^n`` where it is not 0."""
-        return int(self.cells[k].bit_length()) + self.grid
+        return self.cells[k].bit_length() + self.grid
 
     def value(self, k: int) -> Real:
         """Return the coefficient number k as an mpf."""

@@ -7,25 +7,26 @@ It knows the expressions of F and nothing of any regularizer. Time stepping:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, get_args
+from typing import get_args
 
 import mpmath
 
 from derive.errors import InputError, NumericalError
 from derive.language import parse_expression
 from derive.language.tree import Tree
-from numerics.evaluate.numbers import read_matrix, read_number, read_vector
+from numerics.evaluate.numbers import read_data, read_number
 from numerics.flow.builder import Builder, compile_gradient
-from numerics.flow.fixed_point import Real, as_mpf
+from numerics.flow.fixed_point import as_mpf
 from numerics.flow.initial_weights import FlowModel, check_start, read_start
-from numerics.flow.losses import Slope, read_loss
+from numerics.flow.losses import Slope, read_loss, slopes, steering
 from numerics.flow.progress import Report, narrated
-from numerics.flow.tape import Register, Tape
+from numerics.flow.tape import Tape
 from numerics.flow.taylor import Engine, Stepper, Taylor, TaylorResult, integrate
 from numerics.flow.watch import DriftWatch, Watch
+from numerics.reals import Real
 
 _RESIDUAL = {"squared": "|X beta - y|", "logistic": "|dL/dz|", "exponential": "|dL/dz|"}
 _SEPARABLE = "there may be no beta that separates the labels; give a time at which to end"
@@ -76,15 +77,15 @@ class Flow:
 
 def flow(
     p: FlowModel,
-    X: Iterable[Any],
-    y: Iterable[Any],
-    start: Mapping[str, Any],
+    X: Iterable[object],
+    y: Iterable[object],
+    start: Mapping[str, object],
     digits: int = 50,
     *,
     loss: str = "squared",
-    tolerance: Any = None,
-    time: Any = None,
-    conserved: Iterable[Any] = (),
+    tolerance: object = None,
+    time: object = None,
+    conserved: Iterable[object] = (),
     engine: str = "taylor",
     max_steps: int = 10_000,
     progress: Report | None = None,
@@ -132,13 +133,11 @@ def flow(
     """
     if not isinstance(max_steps, int) or max_steps < 1:
         raise InputError(f"max_steps must be a whole number from 1 on, not {max_steps!r:.40}")
-    rows, target = read_matrix(X, len(p.trees)), read_vector(y, "y")
-    if len(rows) != len(target):
-        raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
+    rows, target = read_data(X, y, len(p.trees))
     slope, origin = read_loss(loss, target), read_start(start, p.weights, digits)
     share, until = _tolerance(tolerance, digits), None if time is None else _positive(time, "time")
     stepper, laws = _engine(engine), DriftWatch(_trees(conserved), p.weights, digits)
-    field, observed = _programs(p, _slopes(slope, rows, target), rows)
+    field, observed = _programs(p, slope, rows, target)
     check_start(field, origin, digits)
     watch = Watch(observed, target, digits, share)
     with narrated(progress, -math.log10(share)) as report:
@@ -178,31 +177,15 @@ def _record(end: TaylorResult, watch: Watch, laws: DriftWatch, digits: int) -> F
     )
 
 
-_Slopes: TypeAlias = Callable[[Builder, tuple[Register, ...]], list[Register]]
-
-
-def _slopes(slope: Slope, rows: list[list[Fraction]], target: list[Fraction]) -> _Slopes:
-    """Return what writes dL/dz at z = X beta, with exact X and y, on the registers of beta."""
-    return lambda builder, beta: [
-        slope(builder, zip(beta, row, strict=True), value)
-        for row, value in zip(rows, target, strict=True)
-    ]
-
-
-def _programs(p: FlowModel, slopes: _Slopes, rows: list[list[Fraction]]) -> tuple[Tape, Tape]:
+def _programs(
+    p: FlowModel, slope: Slope, X: list[list[Fraction]], y: list[Fraction]
+) -> tuple[Tape, Tape]:
     """Return the tape of w' (p outputs), and that of F and the slopes of the loss (d + m)."""
-
-    def seed(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
-        left = slopes(builder, beta)
-        return [
-            builder.linear(zip(left, (-x for x in column), strict=True))
-            for column in zip(*rows, strict=True)
-        ]
-
     d, builder = len(p.trees), Builder(p.weights)
     beta = tuple(builder.tree(tree) for tree in p.trees)
-    field = compile_gradient(p.trees, p.weights, seed).take(range(d, d + len(p.weights)))
-    return field, builder.tape([*beta, *slopes(builder, beta)])
+    field = compile_gradient(p.trees, p.weights, steering(slope, X, y))
+    observed = builder.tape([*beta, *slopes(slope, X, y)(builder, beta)])
+    return field.take(range(d, d + len(p.weights))), observed
 
 
 def _engine(name: str) -> Engine:
@@ -216,18 +199,18 @@ def _engine(name: str) -> Engine:
     raise InputError(f"there is no engine {name!r}; the engines are taylor, heyoka")
 
 
-def _trees(functions: Iterable[Any]) -> list[Tree]:
+def _trees(functions: Iterable[object]) -> list[Tree]:
     return [f if isinstance(f, get_args(Tree)) else parse_expression(str(f)) for f in functions]
 
 
-def _positive(value: Any, what: str) -> Fraction:
+def _positive(value: object, what: str) -> Fraction:
     number = read_number(value, what)
     if number <= 0:
         raise InputError(f"{what} must be positive")
     return number
 
 
-def _tolerance(tolerance: Any, digits: int) -> Fraction:
+def _tolerance(tolerance: object, digits: int) -> Fraction:
     least = Fraction(1, 10**digits)
     share = least if tolerance is None else _positive(tolerance, "the tolerance")
     if not least <= share < 1:

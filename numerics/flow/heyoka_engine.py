@@ -14,9 +14,10 @@ import mpmath
 from mpmath import libmp
 
 from derive.errors import InputError, NumericalError
-from numerics.flow.fixed_point import Real, bits_of, real, scaled, undefined
+from numerics.flow.fixed_point import bits_of, real, scaled, undefined
 from numerics.flow.tape import Tape
 from numerics.flow.taylor import STEP_GUARD
+from numerics.reals import Real
 
 
 class Heyoka:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language.tree import Tree
@@ -12,6 +12,7 @@ from numerics.evaluate.numbers import read_number
 from numerics.flow.fixed_point import bits_of
 from numerics.flow.jets import Program
 from numerics.flow.tape import Tape
+from numerics.reals import check_digits
 
 
 class FlowModel(Protocol):
@@ -24,10 +25,11 @@ class FlowModel(Protocol):
     def weights(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
-def read_start(start: Mapping[str, Any], weights: tuple[str, ...], digits: int) -> list[Fraction]:
+def read_start(
+    start: Mapping[str, object], weights: tuple[str, ...], digits: int
+) -> list[Fraction]:
     """Return the start of each weight; InputError for a name, a number or *digits* of no sense."""
-    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
-        raise InputError(f"digits must be a positive whole number, not {digits!r}")
+    check_digits(digits)
     if missing := [name for name in weights if name not in start]:
         raise InputError(f"the start gives no value for {', '.join(missing)}")
     if unknown := [str(name) for name in start if name not in weights]:

@@ -16,10 +16,11 @@ from operator import mul
 import mpmath
 from mpmath import libmp
 
-from numerics.flow.fixed_point import ZERO, Real, Rule, Series, bits_of, scaled, shifted, undefined
+from numerics.flow.fixed_point import ZERO, Rule, Series, bits_of, scaled, shifted, undefined
 from numerics.flow.series_products import Group, groups, is_product, product, products, square
 from numerics.flow.series_sums import Linear
 from numerics.flow.tape import Instruction, Tape
+from numerics.reals import Real
 
 _ARGUMENT = 4096  # bits of an argument beyond which exp overflows and sin has no meaning
 
@@ -61,7 +62,7 @@ def _quotient(out: Series, x: Series, y: Series) -> Rule:
         cells.append(ZERO)
         yield
     # Bits that tell something of the quotient, and no finer than the grid of x divided by y_0.
-    up = int(head.bit_length()) - max(int(a[-1].bit_length()) - out.bits, 0)
+    up = head.bit_length() - max(a[-1].bit_length() - out.bits, 0)
     out.choose(x.grid - y.grid - up)
     while True:
         cells.append((shifted(a[-1], up) - sum(map(mul, cells, reversed(b)))) // head)

@@ -14,6 +14,8 @@ Terms: TypeAlias = Iterable[tuple[Register, Fraction]]
 """A prediction ``z = sum c_i beta_i`` as its pairs (beta_i, c_i)."""
 Slope: TypeAlias = Callable[[Builder, Terms, Fraction], Register]
 """Writes dL/dz of a prediction and its target."""
+Slopes: TypeAlias = Callable[[Builder, tuple[Register, ...]], list[Register]]
+"""Writes registers on those of beta."""
 _ONE = Fraction(1)
 
 
@@ -39,6 +41,27 @@ LOSSES: Mapping[str, Slope] = {
     "logistic": _logistic,
     "exponential": _exponential,
 }
+
+
+def slopes(slope: Slope, X: Sequence[Sequence[Fraction]], y: Sequence[Fraction]) -> Slopes:
+    """Return what writes the m registers of dL/dz, z = X beta, on the d registers of beta."""
+    return lambda builder, beta: [
+        slope(builder, zip(beta, row, strict=True), value) for row, value in zip(X, y, strict=True)
+    ]
+
+
+def steering(slope: Slope, X: Sequence[Sequence[Fraction]], y: Sequence[Fraction]) -> Slopes:
+    """Return what writes the d registers of ``-X^T dL/dz``, which steers beta, on those of beta."""
+    loss_slopes = slopes(slope, X, y)
+
+    def seed(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
+        left = loss_slopes(builder, beta)
+        return [
+            builder.linear(zip(left, (-x for x in column), strict=True))
+            for column in zip(*X, strict=True)
+        ]
+
+    return seed
 
 
 def read_loss(name: str, target: Sequence[Fraction]) -> Slope:

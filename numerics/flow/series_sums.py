@@ -89,7 +89,7 @@ class Linear:
         if not terms:
             out.cells.append(ZERO)
             return
-        top = max(int(raw.bit_length()) + exponent for raw, exponent in terms)
+        top = max(raw.bit_length() + exponent for raw, exponent in terms)
         low = max(min(exponent for _, exponent in terms), top - _SPAN)
         low -= self.bottom.bit_length()
         total = sum(shifted(raw, exponent - low) for raw, exponent in terms)

@@ -18,19 +18,10 @@ from mpmath.libmp import MPZ
 
 from derive.errors import NumericalError
 from numerics.evaluate.numbers import read_number
-from numerics.flow.fixed_point import (
-    ZERO,
-    Integer,
-    Real,
-    Rule,
-    Series,
-    bits_of,
-    real,
-    scaled,
-    shifted,
-)
+from numerics.flow.fixed_point import ZERO, Integer, Rule, Series, bits_of, real, scaled, shifted
 from numerics.flow.jets import Program
 from numerics.flow.tape import Tape
+from numerics.reals import Real
 
 STEP_GUARD = 4
 """Decimal digits beyond those asked for, to which a step is accurate."""

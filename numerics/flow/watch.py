@@ -10,10 +10,11 @@ import mpmath
 from derive.errors import NumericalError
 from derive.language.tree import Tree
 from numerics.flow.builder import compile_gradient
-from numerics.flow.fixed_point import Real, as_mpf, bits_of
+from numerics.flow.fixed_point import as_mpf, bits_of
 from numerics.flow.jets import Program
 from numerics.flow.tape import Tape
 from numerics.flow.taylor import STEP_GUARD, Stepper
+from numerics.reals import Real
 
 _REST = 200  # steps without visible motion after which a flow counts as stalled
 

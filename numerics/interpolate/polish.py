@@ -18,8 +18,8 @@ import numpy as np
 from derive.errors import NumericalError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
-from numerics.flow.fixed_point import Real
 from numerics.interpolate.interpolant import interpolate
+from numerics.reals import Real
 
 _SLOWEST = 0.3
 """The share of a step that the next may be, lest the method count as stalled."""

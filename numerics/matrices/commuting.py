@@ -15,9 +15,9 @@ from derive.errors import InputError, NumericalError
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.backend import Array
-from numerics.flow.fixed_point import Real
 from numerics.interpolate.interpolant import interpolate
 from numerics.matrices.measurements import Measurements
+from numerics.reals import Real
 
 _DIAGONAL = 1e-10
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import mpmath
 
-from numerics.flow.fixed_point import Real
 from numerics.matrices.commuting import commuting_solution
 from numerics.matrices.magnus import size, time_ordered_exponential
 from numerics.matrices.matrix_flow import GUARD, MatrixState, matrix_flow
 from numerics.matrices.measurements import Measurements
+from numerics.reals import Real
 
 
 @dataclass(frozen=True, slots=True)

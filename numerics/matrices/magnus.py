@@ -14,7 +14,7 @@ from typing import TypeAlias
 import mpmath
 
 from derive.errors import InputError, NumericalError
-from numerics.flow.fixed_point import Real
+from numerics.reals import Real
 
 Generator: TypeAlias = Callable[[Sequence[Real]], Sequence[Real]]
 """Returns A(t), an mpmath matrix, at each of some increasing times."""

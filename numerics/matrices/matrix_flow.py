@@ -17,10 +17,10 @@ import mpmath
 from derive.errors import InputError
 from numerics.evaluate.numbers import read_vector
 from numerics.flow.builder import Builder
-from numerics.flow.fixed_point import Real
 from numerics.flow.tape import Register, Tape
 from numerics.flow.taylor import integrate
 from numerics.matrices.measurements import Measurements, Rows, read_rows
+from numerics.reals import Real, check_digits, rational
 
 GUARD = 6
 """Digits that a path is run to beyond those asked for."""
@@ -104,12 +104,6 @@ def read_times(times: Any) -> list[Fraction]:
     return instants
 
 
-def check_digits(digits: Any) -> None:
-    """Raise InputError unless *digits* is a positive whole number."""
-    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
-        raise InputError(f"digits must be a positive whole number, not {digits!r}")
-
-
 def _field(measurements: Measurements, k: int) -> Tape:
     """Return the tape of W' and of s' = -2 r, in n k + m registers."""
     n, m = measurements.size, len(measurements.target)
@@ -144,8 +138,8 @@ def _state(
                 for i in range(n)
                 for j in range(n)
             )
-            - mpmath.mpf(y.numerator) / y.denominator
+            - rational(y)
             for a, y in zip(measurements.matrices, measurements.target, strict=True)
         )
-        at = mpmath.mpf(time.numerator) / time.denominator
+        at = rational(time)
         return MatrixState(at, weights, tuple(state[n * k :]), misfit)

@@ -14,7 +14,7 @@ import numpy as np
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_vector
-from numerics.flow.fixed_point import Real
+from numerics.reals import Real
 
 Rows = tuple[tuple[Fraction, ...], ...]
 
