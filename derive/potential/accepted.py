@@ -16,7 +16,7 @@ from sympy import Expr
 from derive.potential.piece import Explicit
 from derive.potential.vanishing import Decisions, plain
 from derive.verdict import Identity
-from derive.weights.kernel import KernelRelation
+from derive.weights.kernel_relation import KernelRelation
 
 
 def accept(relation: KernelRelation, piece: Explicit, statement: str) -> Explicit | None:

@@ -2,7 +2,7 @@
 
 The outputs themselves are entries, and the conserved quantities, which are constants on the leaf;
 root variables, and weights that are algebraic in those, are added by
-:mod:`derive.weights.coordinates`.
+:mod:`derive.potential.entries`.
 """
 
 from __future__ import annotations

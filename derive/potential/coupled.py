@@ -13,17 +13,14 @@ from derive.model.notation import BranchOpen, Constant, Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
-from derive.potential.piece import Explicit, Piece, Quadrature
-from derive.verdict import Identity
-from derive.weights.coordinates import (
+from derive.potential.entries import (
     add_functions,
     add_power,
     add_root,
     add_weights,
     cheapest_relation,
 )
-from derive.weights.dual import DualCoordinates, is_conjugate
-from derive.weights.logs import (
+from derive.potential.logarithms import (
     at_start,
     definite_logs,
     exponentials_as_logs,
@@ -31,6 +28,9 @@ from derive.weights.logs import (
     not_zero,
     write_logs,
 )
+from derive.potential.piece import Explicit, Piece, Quadrature
+from derive.verdict import Identity
+from derive.weights.dual import DualCoordinates, is_conjugate
 from derive.weights.metric import Metric
 
 

@@ -22,14 +22,14 @@ from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import segment, write_in_beta
 from derive.potential.domain import describe_domain
+from derive.potential.entries import add_power, cheapest_relation
 from derive.potential.length import write_in_length
 from derive.potential.parametric import parametrize
 from derive.potential.piece import Lift, Piece, Quadrature
 from derive.potential.scalar import integrate_kernel
 from derive.verdict import Finding, Identity, Verdict
-from derive.weights.coordinates import add_power, cheapest_relation
 from derive.weights.dual import DualCoordinates, find_dual, generic_parameters, orient
-from derive.weights.kernel import find_kernel_relation
+from derive.weights.kernel_relation import find_kernel_relation
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 

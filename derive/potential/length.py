@@ -19,12 +19,12 @@ from derive.model.notation import FUNCTIONS, Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
+from derive.potential.entries import add_root, simple_entry
+from derive.potential.logarithms import at_start
 from derive.potential.piece import Explicit, Piece, Quadrature, Root
 from derive.vectors.forms import power_rule, without_roots
 from derive.verdict import Identity
-from derive.weights.coordinates import add_root, simple_entry
 from derive.weights.dual import DualCoordinates
-from derive.weights.logs import at_start
 
 SQUARE = "|beta|**2"
 HIGHEST = 6

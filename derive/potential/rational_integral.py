@@ -17,7 +17,7 @@ from derive.language import from_sympy
 from derive.language.tree import names
 from derive.potential.accepted import accept
 from derive.potential.piece import Explicit
-from derive.weights.kernel import KernelRelation
+from derive.weights.kernel_relation import KernelRelation
 
 _TRIED = 10
 

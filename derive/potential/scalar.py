@@ -20,7 +20,7 @@ from derive.model.signs import start_sign
 from derive.potential.accepted import accept
 from derive.potential.piece import Explicit
 from derive.potential.rational_integral import integrate_rational
-from derive.weights.kernel import KernelRelation
+from derive.weights.kernel_relation import KernelRelation
 
 
 def integrate_kernel(relation: KernelRelation) -> Explicit | None:

@@ -25,7 +25,7 @@ from derive.roads.leaf import is_defined, is_not_zero, log_warp, only_on
 from derive.roads.separated import separate
 from derive.roads.settle import Equation, Settled, settle
 from derive.verdict import Finding, Identity, Verdict
-from derive.weights.logarithm import exponential, find_logarithm
+from derive.weights.cofactors import exponential, find_logarithm
 from derive.weights.metric import Metric
 
 

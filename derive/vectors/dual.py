@@ -25,8 +25,8 @@ from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, nullspace, random_point
 from derive.vectors.reduce import Equivariant, radial_eigenvalue
 from derive.verdict import Identity
-from derive.weights.ansatz import MAXIMAL_COLUMNS
 from derive.weights.conserved import ConservedQuantities
+from derive.weights.dual_families import MAXIMAL_COLUMNS
 
 REACH = 4
 """The largest degree in the scalars, and the largest power of 1/n or n, of a term."""

@@ -14,14 +14,14 @@ from derive.model.notation import BranchOpen, Notation, to_expr
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
+from derive.potential.entries import add_root, add_weights, cheapest_relation
+from derive.potential.logarithms import write_logs
 from derive.potential.piece import Explicit, Piece, Quadrature, Root
 from derive.vectors.dual import RadialDual
 from derive.vectors.reduce import Equivariant, radial_eigenvalue
 from derive.verdict import Identity
-from derive.weights.ansatz import conjugate_family
-from derive.weights.coordinates import add_root, add_weights, cheapest_relation
 from derive.weights.dual import DualCoordinates, find_conjugate, is_conjugate, is_dual
-from derive.weights.logs import write_logs
+from derive.weights.dual_families import conjugate_family
 from derive.weights.warping import WarpVerdict
 
 

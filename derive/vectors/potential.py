@@ -20,6 +20,7 @@ from derive.model.notation import BranchOpen, Constant, Notation, to_expr
 from derive.model.signs import start_sign
 from derive.potential.chart import Chart
 from derive.potential.find import assuming
+from derive.potential.logarithms import at_start
 from derive.potential.piece import Piece, Root
 from derive.vectors.dual import RadialDual, find_radial_dual
 from derive.vectors.forms import (
@@ -33,7 +34,6 @@ from derive.vectors.forms import (
 )
 from derive.vectors.reduce import Equivariant, radial_eigenvalue
 from derive.verdict import Finding, Verdict
-from derive.weights.logs import at_start
 from derive.weights.warping import WarpVerdict
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from derive.exact.towers.refinement import Refine
 from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
+from derive.weights.cofactors import candidates, exponential, find_logarithm
 from derive.weights.conserved import ConservedQuantities
-from derive.weights.logarithm import candidates, exponential, find_logarithm
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 

@@ -26,7 +26,7 @@ from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity, Verdict
 from derive.weights.adjoin import adjoin_warp
-from derive.weights.ansatz import MAXIMAL_COLUMNS, adjoined_families, ansatz_families
+from derive.weights.dual_families import MAXIMAL_COLUMNS, adjoined_families, ansatz_families
 from derive.weights.lie import along
 from derive.weights.warping import WarpVerdict
 

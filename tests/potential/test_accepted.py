@@ -14,7 +14,7 @@ from derive.exact.linear.separated import SeparatedTower
 from derive.language import parse_expression
 from derive.potential import accepted, curve, parametric, rational_integral, scalar
 from derive.potential.piece import Piece
-from derive.weights.kernel import KernelRelation
+from derive.weights.kernel_relation import KernelRelation
 
 MODELS = [
     ("w**2", {}),

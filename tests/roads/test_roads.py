@@ -11,9 +11,9 @@ from derive import Ansatz, ConsistencyError, InputError, Parameterization, Verdi
 from derive.roads import compare_decisions, compare_roads, follow_published
 from derive.roads.scalar import agree_in_beta
 from derive.verdict import Finding
+from derive.weights.cofactors import is_logarithm
 from derive.weights.dual import is_dual
 from derive.weights.lie import along
-from derive.weights.logarithm import is_logarithm
 
 RADIAL, SEPARABLE = Ansatz.radial(), Ansatz.separable()
 NEURONS = [tuple(f"a*u{i}" for i in range(1, d + 1)) for d in (2, 3, 4)]

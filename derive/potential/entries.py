@@ -1,4 +1,4 @@
-"""Coordinates on a leaf: the weights as algebraic functions of beta and the conserved values.
+"""How a chart of a leaf grows: weights as algebraic functions of beta and the conserved values.
 
 A chart grows by one root variable with its polynomial, and by weights that are rational
 functions, or radicals of rational functions, of what it has. Every entry is an identity proved
