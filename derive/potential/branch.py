@@ -32,7 +32,7 @@ def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
         ratio = function / chart.warp
         if ratio.is_constant():
             return (1 if ratio.value() > 0 else -1), chart
-    value = chart.metric.parameterization.at_start(function)
+    value = chart.parameterization.at_start(function)
     sign, assumed = start_sign(value, chart.notation, chart.conditions)
     return sign, replace(
         chart,
@@ -113,7 +113,7 @@ def find_root(
     if degree == 1:
         explicit = -expressions[0] / expressions[1]
         return Root(symbol, polynomial, explicit, "the root", 0), ()
-    nonnegative = chart.metric.parameterization.nonnegative
+    nonnegative = chart.parameterization.nonnegative
     largest = is_largest_root(chart.coordinates, coefficients, T, nonnegative)
     if degree == 2:
         return _quadratic_root(chart, symbol, polynomial, expressions, coefficients, T, largest)
@@ -128,7 +128,7 @@ def find_root(
     above = _branch_at_start(chart, coefficients, T)
     if above is None:
         return None
-    start = to_expr(chart.metric.parameterization.at_start(T), chart.notation.start_symbols)
+    start = to_expr(chart.parameterization.at_start(T), chart.notation.start_symbols)
     branch = f"the real root that starts at {start}"
     assumed = f"no two real roots of the polynomial of {symbol} meet along the flow"
     return Root(symbol, polynomial, None, branch, above), (assumed,)
@@ -150,7 +150,7 @@ def _quadratic_root(
     if not largest:
         lifted = [chart.coordinates.pull_back(x) for x in coefficients]
         slope = 2 * lifted[2] * T + lifted[1]
-        p = chart.metric.parameterization
+        p = chart.parameterization
         if not is_nonnegative(slope, p.nonnegative):
             sign, assumed = start_sign(p.at_start(slope), chart.notation, chart.conditions)
             assumed = (*assumed, *keeps_sign(chart.metric, slope))
@@ -210,7 +210,7 @@ def _branch_at_start(
     chart: Chart, coefficients: Sequence[RationalFunction], T: RationalFunction
 ) -> int | None:
     """Return which real root T is at a start in numbers, by balls; None for a start in symbols."""
-    p = chart.metric.parameterization
+    p = chart.parameterization
     functions = any(g.kind != "parameter" for g in p.field.generators)
     if functions or not all(w.is_constant() for w in p.w0):
         return None

@@ -15,6 +15,7 @@ from sympy import Expr, Symbol
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates, express
 from derive.model.notation import Constant, Notation, to_expr
+from derive.model.parameterization import Parameterization
 from derive.potential.piece import Algebraic, Explicit, Piece, Root
 from derive.verdict import Identity
 from derive.weights.metric import Metric
@@ -48,6 +49,11 @@ class Chart:
     assumptions: tuple[str, ...] = ()
     warp: RationalFunction | None = None
     conditions: tuple[RationalFunction, ...] = ()
+
+    @property
+    def parameterization(self) -> Parameterization:
+        """The map F."""
+        return self.metric.parameterization
 
     @cached_property
     def coordinates(self) -> Coordinates:

@@ -36,7 +36,7 @@ from derive.weights.metric import Metric
 
 def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
     """Return Q in beta through a chart of the leaf, or None where no chart was found."""
-    metric = dual.warping.hessian.metric
+    metric = dual.metric
     p = metric.parameterization
     chart = base_chart(metric, notation)
     if chart is None:
@@ -160,7 +160,7 @@ def _own_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
 
 def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
     """Tell whether Q can be written in the chart as it is."""
-    plain = not chart.metric.parameterization.field.generators
+    plain = not chart.parameterization.field.generators
     if dual.R is None or (dual.R.logs and plain):
         return False
     targets = [*(y.rational for y in dual.y), dual.R.rational]

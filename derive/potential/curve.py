@@ -57,7 +57,7 @@ def accept_curve(
     dual: DualCoordinates, notation: Notation, proposal: CurveProposal
 ) -> Parametric | None:
     """Return the piece with its evidence, or None where an identity is not shown."""
-    p = dual.warping.hessian.metric.parameterization
+    p = dual.parameterization
     if dual.R is None:
         raise AssertionError("parametric forms need the conjugate")
     beta, conjugate = (_tidy(to_expr(f, proposal.weights)) for f in (p.F[0], dual.R.rational))
@@ -96,7 +96,7 @@ def _identities(
     conjugate: Expr,
 ) -> Iterator[tuple[str, Expr, Expr]]:
     """Yield what is to be shown: a statement and its two sides."""
-    p, known = dual.warping.hessian.metric.parameterization, proposal.weights
+    p, known = dual.parameterization, proposal.weights
     (b,) = notation.betas
     for name, slope, start in zip(p.weights, p.fields[0], p.w0, strict=True):
         w = known[name]

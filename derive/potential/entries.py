@@ -37,7 +37,7 @@ def cheapest_relation(
 
 def add_weights(chart: Chart, needed: Sequence[str]) -> Chart | None:
     """Add weights that are rational in the chart, or roots of something rational; all or None."""
-    p = chart.metric.parameterization
+    p = chart.parameterization
     known = {name for name, _, _ in chart.entries}
     weights = {name: p.w[p.weights.index(name)] for name in needed if name not in known}
     while weights:
@@ -52,7 +52,7 @@ def add_weights(chart: Chart, needed: Sequence[str]) -> Chart | None:
 
 def add_functions(chart: Chart) -> Chart:
     """Add the functions that F uses of weights that the chart has."""
-    p = chart.metric.parameterization
+    p = chart.parameterization
     known = {name: image for name, _, image in chart.entries}
     for g in p.field.generators:
         if (

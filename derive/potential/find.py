@@ -63,7 +63,7 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
         return BlockPotential(warping, None, None, None, warping.finding)
     dual = find_dual(warping)
     assumed: tuple[str, ...] = ()
-    build = _scalar if warping.hessian.metric.parameterization.d == 1 else _vector
+    build = _scalar if warping.parameterization.d == 1 else _vector
     try:
         if dual is not None:
             dual, assumed, notation = _positive_warp(dual, notation)
@@ -76,7 +76,7 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     generic = () if dual is None else generic_parameters(dual, notation)
     assumptions = dict.fromkeys((*assumed, *piece.assumptions, *generic))
     piece = replace(piece, assumptions=tuple(assumptions))
-    piece = describe_domain(piece, warping.hessian.metric, dual, notation)
+    piece = describe_domain(piece, warping.metric, dual, notation)
     reason = f"grad Q = y - y(w_0), {piece.kind} form"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
     return BlockPotential(warping, dual, piece, chart, finding)
@@ -86,7 +86,7 @@ def _positive_warp(
     dual: DualCoordinates, notation: Notation
 ) -> tuple[DualCoordinates, tuple[str, ...], Notation]:
     """Return (y, g) with g > 0 at the start, and what that rests on."""
-    start = dual.warping.hessian.metric.parameterization.at_start(dual.g)
+    start = dual.parameterization.at_start(dual.g)
     try:
         sign, assumed = start_sign(start, notation)
     except AssumePositive as request:
@@ -108,7 +108,7 @@ def assuming(build: Callable[[Notation], Built], notation: Notation) -> Built:
 def _scalar(
     warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
 ) -> tuple[Piece, Chart | None]:
-    metric = warping.hessian.metric
+    metric = warping.metric
     relation = find_kernel_relation(metric, notation)
     piece: Piece | None = None if relation is None else integrate_kernel(relation)
     if piece is None and dual is not None:
@@ -132,10 +132,10 @@ def _vector(
             if found is not None:
                 return found
     piece = _segment_quadrature(warping, notation)
-    kept = () if dual is None else keeps_sign(dual.warping.hessian.metric, dual.g)
+    kept = () if dual is None else keeps_sign(dual.metric, dual.g)
     assumed = tuple(f"{name} > 0" for name in sorted(notation.assumed))
     piece = replace(piece, assumptions=(*assumed, *kept))
-    return piece, base_chart(warping.hessian.metric, notation)
+    return piece, base_chart(warping.metric, notation)
 
 
 def _scalar_quadrature(metric: Metric, notation: Notation) -> tuple[Piece, Chart | None]:
@@ -188,7 +188,7 @@ def _with_root(chart: Chart, p: Parameterization) -> Chart | None:
 
 def _segment_quadrature(warping: WarpVerdict, notation: Notation) -> Quadrature:
     """Q = int_0^1 (1 - t) <b, g rho b> dt on the lift of the segment beta_0 + t b."""
-    p = warping.hessian.metric.parameterization
+    p = warping.parameterization
     lift = _lift(warping)
     t, abbreviations = segment(p, notation)
     steps = [b for b, _ in abbreviations]
@@ -217,7 +217,7 @@ def _lift(warping: WarpVerdict) -> Lift:
     Raises:
         BranchOpen: one of them is infinite at the start.
     """
-    metric = warping.hessian.metric
+    metric = warping.metric
     p = metric.parameterization
     if warping.H is None:
         raise AssertionError("there is no Q to lift")

@@ -32,7 +32,7 @@ HIGHEST = 6
 
 def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
     """Return Q = q(s) + z.beta, s = |beta|, with q in closed form or an integral, or None."""
-    metric = dual.warping.hessian.metric
+    metric = dual.metric
     p = metric.parameterization
     m = _multiple(dual, p)
     base = base_chart(metric, notation)
@@ -71,7 +71,7 @@ def _multiple(dual: DualCoordinates, p: Parameterization) -> RationalFunction | 
 
 def _with_length(base: Chart, dual: DualCoordinates, s: Symbol) -> Chart:
     """Return the chart of s^2 = |beta|^2 and the conserved values, without beta itself."""
-    p, betas = base.metric.parameterization, base.notation.betas
+    p, betas = base.parameterization, base.notation.betas
     names = {b.name for b in betas}
     square = sympy.Add(*(b**2 for b in betas))
     root = Root(s, s**2 - square, sympy.sqrt(square), "the length of beta", 0)
@@ -113,7 +113,7 @@ def _names(m: RationalFunction, warp: RationalFunction) -> list[str]:
 
 def _with_function(chart: Chart, name: str) -> Chart | None:
     """Return the chart with one more weight or generator, or None."""
-    field = chart.metric.parameterization.field
+    field = chart.parameterization.field
     element = field.named(name)
     image: Expr | None = None
     for g in field.generators:

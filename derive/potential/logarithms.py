@@ -45,8 +45,8 @@ def definite_logs(dual: DualCoordinates, R: LogFunction, notation: Notation) -> 
 
     R may be changed by a conserved function; the identity of R is proved again.
     """
-    conserved = dual.warping.hessian.metric.conserved
-    p = conserved.lie.parameterization
+    conserved = dual.metric.conserved
+    p = conserved.parameterization
     logs = []
     for coefficient, argument in R.logs:
         chosen = coefficient, argument
@@ -91,7 +91,7 @@ def _logarithm(chart: Chart, argument: RationalFunction) -> Expr | None:
         names = {g.name for g in argument.field.generators}
         square = chart.write(argument * argument) if repr(argument) in names else None
         return None if square is None else sympy.log(square) / 2
-    start = chart.metric.parameterization.at_start(argument)
+    start = chart.parameterization.at_start(argument)
     if image.is_nonnegative or is_nonnegative(start, chart.notation.positive):
         return sympy.log(image)
     if is_nonnegative(-start, chart.notation.positive):

@@ -36,7 +36,7 @@ MU = "_mu"
 
 def parametrize(dual: DualCoordinates, notation: Notation) -> Parametric | None:
     """Return Q with the dual coordinate as parameter, or None where the weights resist."""
-    p = dual.warping.hessian.metric.parameterization
+    p = dual.parameterization
     if dual.R is None or dual.R.logs:
         return None
     if not dual.y[0].logs:
@@ -48,7 +48,7 @@ def _algebraic_weights(
     dual: DualCoordinates, p: Parameterization, notation: Notation
 ) -> Parametric | None:
     """Each weight w_i with w_i^n a rational function of y and the conserved quantities."""
-    conserved = dual.warping.hessian.metric.conserved
+    conserved = dual.metric.conserved
     y = dual.y[0].rational
     laws = [(f"c{i}", law) for i, law in enumerate(conserved.laws)]
     coordinates = Coordinates.of([("y", y), *laws])
@@ -223,7 +223,7 @@ def _exponential_weights(
 ) -> Parametric | None:
     """Weights that are sums of exponentials: linear forms P_k with grad F . grad P_k = r_k P_k."""
     forms: list[tuple[RationalFunction, Fraction]] = []
-    for form in dual.warping.hessian.metric.conserved.darboux:
+    for form in dual.metric.conserved.darboux:
         rate = dot(p.fields[0], p.field.gradient(form)) / form
         if form.is_polynomial() and form.degree() == 1 and rate.is_constant():
             forms.append((form, rate.value()))

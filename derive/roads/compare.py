@@ -38,7 +38,7 @@ def compare_roads(dual: DualCoordinates, published: PublishedRoad) -> Finding:
         ConsistencyError: they disagree.
         InputError: they do not start from one metric.
     """
-    if dual.warping.hessian.metric is not published.metric:
+    if dual.metric is not published.metric:
         raise InputError("compare two roads that start from one metric")
     if published.H is None:
         return Finding(Verdict.UNDECIDED, f"{published.name} gives no Q to compare")
@@ -64,7 +64,7 @@ def compare_decisions(warping: WarpVerdict, published: PublishedRoad) -> Finding
         raise _disagreement(DECISION, published, f"the first refutes: {warping.finding.reason}")
     if warping.verdict is Verdict.UNDECIDED or warping.H is None:
         return Finding(Verdict.UNDECIDED, f"the main road did not decide: {warping.finding.reason}")
-    labels = warping.hessian.metric.parameterization.labels
+    labels = warping.parameterization.labels
     equations = [
         (f"X{a} log g on both roads", left, right)
         for a, left, right in zip(labels, warping.H, published.H, strict=True)

@@ -38,7 +38,7 @@ def follow_dual_time(metric: Metric, dual: DualCoordinates | None) -> Finding | 
     Source: Li, Wang, Lee, Arora 2022, section 4; the Legendre transform of H is Q.
     """
     p = metric.parameterization
-    if not metric.conserved.lie.commuting or (dual is not None and dual.g != p.field.one):
+    if not metric.lie.commuting or (dual is not None and dual.g != p.field.one):
         return None
     taken = {*p.weights, *p.start_symbols, *p.parameters}
     base = next(

@@ -148,7 +148,7 @@ def _rational(
     """Return w(mu) from the weights as rational functions of y(w_0) + mu and the laws."""
     if dual is None or any(y.logs for y in dual.y):
         return None
-    conserved = dual.warping.hessian.metric.conserved
+    conserved = dual.metric.conserved
     named = [(f"y{i}", y.rational) for i, y in enumerate(dual.y)]
     named += [(f"c{i}", law) for i, law in enumerate(conserved.laws)]
     coordinates = Coordinates.of(named)

@@ -54,7 +54,7 @@ def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
     Raises:
         Settled: UNDECIDED, where more directions may exist than were found.
     """
-    lie = metric.conserved.lie
+    lie = metric.lie
     fields = lie.parameterization.fields
     if all(
         z == H[a] * y - H[b] * x

@@ -36,7 +36,7 @@ def agree_in_beta(dual: DualCoordinates, piece: Piece) -> Finding:
     Raises:
         ConsistencyError: the two sides disagree.
     """
-    p = dual.warping.hessian.metric.parameterization
+    p = dual.parameterization
     found = []
     equations = [("X y = 1, X = grad F", dual.y[0].along(p.fields[0]), p.field.one)]
     for statement, left, right in (*equations, *_expansion(dual, p, piece)):
@@ -56,7 +56,7 @@ def _expansion(dual: DualCoordinates, p: Parameterization, piece: Piece) -> Iter
     if printed is None:
         return
     n, right = printed
-    K = dual.warping.hessian.metric.K[0][0]
+    K = dual.metric.K[0][0]
     left = K**n
     start = (p.at_start(p.F[0]), *p.start_field.gens)
     for j in range(ORDER + 1):

@@ -41,17 +41,15 @@ def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
     Raises:
         ConsistencyError: two of them disagree.
     """
-    if potential.warping.hessian.metric.parameterization.d == 1:
+    if potential.warping.parameterization.d == 1:
         return _single(potential)
     warping = potential.warping
-    others = (
-        ask_road(warping, potential.dual, ansatz) for ansatz in _unasked(warping.hessian.metric)
-    )
+    others = (ask_road(warping, potential.dual, ansatz) for ansatz in _unasked(warping.metric))
     return *_main(potential), *_joint(potential), *others
 
 
 def _joint(potential: BlockPotential) -> tuple[Road, ...]:
-    finding = follow_dual_time(potential.warping.hessian.metric, potential.dual)
+    finding = follow_dual_time(potential.warping.metric, potential.dual)
     return () if finding is None else (Road(JOINT_TIME, finding),)
 
 
@@ -67,7 +65,7 @@ def ask_road(warping: WarpVerdict, dual: DualCoordinates | None, ansatz: Ansatz)
         InputError: the Ansatz does not fit the outputs.
         ConsistencyError: it disagrees with the main road.
     """
-    published = follow_published(warping.hessian.metric, ansatz)
+    published = follow_published(warping.metric, ansatz)
     finding = published.finding
     if published.verdict is Verdict.PROVED:
         agreement = compare_decisions(warping, published)

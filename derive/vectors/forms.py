@@ -34,9 +34,7 @@ def rational_form(
     if not is_dual(p, (LogFunction(psi),), g):
         raise AssertionError("psi was accepted before")
     homogeneous = p.degree is not None and g.is_homogeneous()
-    family = conjugate_family(
-        scalar.hessian.metric.conserved, g.degree() + 2 if homogeneous else None
-    )
+    family = conjugate_family(scalar.metric.conserved, g.degree() + 2 if homogeneous else None)
     R = find_conjugate(p, g, family)
     if R is None or not is_conjugate(p, R, g):
         return None
@@ -72,7 +70,7 @@ def hyperexponential_form(
 ) -> tuple[Piece, Chart | None]:
     """Return q = psi t, or the integral of psi, with psi written in s where a chart allows."""
     (s,) = notation.betas
-    metric = scalar.hessian.metric
+    metric = scalar.metric
     kept = keeps_sign(metric, model.phi)
     chart = _complete_chart(base_chart(metric, notation), model, dual)
     psi = None if chart is None else _write(chart, dual.log_psi)
@@ -164,7 +162,7 @@ def from_eigenvalues(model: Equivariant, scalar: WarpVerdict, notation: Notation
         return n0 * sympy.exp(sympy.Integral(T(x) / (x * R(x)), (x, s0, s)))
 
     note = f"`T = phi^2` and `R = |grad s|^2` where {_curve(model)}"
-    assumptions = (*_assumed(notation), *keeps_sign(scalar.hessian.metric, model.phi))
+    assumptions = (*_assumed(notation), *keeps_sign(scalar.metric, model.phi))
     ratio = model.phi**2 / radial_eigenvalue(p)
     evidence = (Identity("s q''/q' = T/R", "s q''/q'", repr(ratio)),)
     return replace(

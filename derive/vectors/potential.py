@@ -98,7 +98,7 @@ def find_radial_potential(model: Equivariant, scalar: WarpVerdict) -> RadialPote
         model: the vector model.
         scalar: the decisions on its reduced model s(a, n).
     """
-    conserved = scalar.hessian.metric.conserved
+    conserved = scalar.metric.conserved
     if model.sign == 0:
         reason = f"the coefficient of {model.vector} is 0 at the start: its sign selects Q"
         return _open(model, Finding(Verdict.UNDECIDED, reason))

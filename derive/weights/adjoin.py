@@ -49,14 +49,14 @@ def adjoin_warp(warping: WarpVerdict) -> AdjoinedWarp | None:
 
     None where g is a product of powers of polynomials, or log g is not of the form sought.
     """
-    conserved = warping.hessian.metric.conserved
+    conserved = warping.metric.conserved
     if warping.H is None or find_logarithm(conserved, warping.H) is not None:
         return None
     sought = (find_logarithm(conserved, warping.H, f) for f in exponents(conserved, warping.H))
     found = next((f for f in sought if f is not None), None)
     if found is None:
         return None
-    p = conserved.lie.parameterization
+    p = conserved.parameterization
     product = exponential(LogFunction(p.field.zero, found.logs))
     E = _exponential(p, found.rational)
     if product is None or E is None:
@@ -71,7 +71,7 @@ def exponents(conserved: ConservedQuantities, H: Field) -> Iterator[list[Rationa
     Monomials of degree up to 2 over 1 and the conserved quantities; then also over the
     polynomials whose logarithms may occur.
     """
-    p = conserved.lie.parameterization
+    p = conserved.parameterization
     rows = chain.from_iterable(monomials(p.p, n) for n in range(3))
     tops = [p.field.monomial(e) for e in rows]
     laws = [p.field.one, *(law for law in conserved.laws if law.is_polynomial())]
@@ -102,7 +102,7 @@ def _exponential(p: Parameterization, exponent: RationalFunction) -> RationalFun
 
 def _lift(warping: WarpVerdict, field: FunctionField) -> WarpVerdict:
     """Return a decision with every function as an element of a larger field."""
-    metric = warping.hessian.metric
+    metric = warping.metric
     conserved = metric.conserved
     lie = conserved.lie
 

@@ -32,7 +32,7 @@ def find_logarithm(
     Returns:
         log psi up to a constant, with rational m_k and n_j; None when none was found.
     """
-    p = conserved.lie.parameterization
+    p = conserved.parameterization
     if all(f.is_zero() for f in derivatives):
         return LogFunction(p.field.zero)
     zero, one = p.field.zero, p.field.one
@@ -77,7 +77,7 @@ def candidates(
     conserved: ConservedQuantities, derivatives: Sequence[RationalFunction]
 ) -> list[RationalFunction]:
     """Return the polynomials whose powers may be factors, each once."""
-    field = conserved.lie.parameterization.field
+    field = conserved.parameterization.field
     one = field.ring.constant(1)
     found = [
         normalized(field.quotient(factor, one))

@@ -55,6 +55,11 @@ class ConservedQuantities:
     darboux: tuple[RationalFunction, ...]
 
     @property
+    def parameterization(self) -> Parameterization:
+        """The map F."""
+        return self.lie.parameterization
+
+    @property
     def count(self) -> int:
         """The number of independent laws found."""
         return len(self.laws)

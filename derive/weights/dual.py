@@ -28,6 +28,7 @@ from derive.verdict import Identity, Verdict
 from derive.weights.adjoin import adjoin_warp
 from derive.weights.dual_families import MAXIMAL_COLUMNS, adjoined_families, ansatz_families
 from derive.weights.lie import along
+from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
 
@@ -49,6 +50,16 @@ class DualCoordinates:
     R: LogFunction | None
     evidence: tuple[Identity, ...]
 
+    @property
+    def metric(self) -> Metric:
+        """K as functions in the field of g."""
+        return self.warping.metric
+
+    @property
+    def parameterization(self) -> Parameterization:
+        """The map F."""
+        return self.warping.parameterization
+
 
 def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
     """Return dual coordinates and warp in the simplest family that has them, or None.
@@ -62,7 +73,7 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
     families = ansatz_families(warping)
     if adjoined is not None:
         warping, families = adjoined.warping, adjoined_families(adjoined)
-    p = warping.hessian.metric.parameterization
+    p = warping.parameterization
     for y_family, g_family, R_family in families:
         solution = _solve(warping, y_family, g_family)
         if solution is None:
@@ -81,7 +92,7 @@ def _solve(
     Where the leaf has more than d dimensions the dual equations alone admit y that are no
     functions of beta; X_a g = H_a g, H from the exact decision, leaves only those that are.
     """
-    p = warping.hessian.metric.parameterization
+    p = warping.parameterization
     size = len(y_family)
     if not size or not g_family or p.d * size + len(g_family) > 2 * MAXIMAL_COLUMNS:
         return None
@@ -147,7 +158,7 @@ def _log_derivatives(warping: WarpVerdict) -> Sequence[RationalFunction]:
 
 def is_warp(warping: WarpVerdict, g: RationalFunction) -> bool:
     """Tell exactly whether <grad F_a, grad g> = H_a g: the nullspace's g is the one decided on."""
-    p = warping.hessian.metric.parameterization
+    p = warping.parameterization
     return all(
         along(x, g) == h * g for x, h in zip(p.fields, _log_derivatives(warping), strict=True)
     )
@@ -273,7 +284,7 @@ def orient(dual: DualCoordinates, sign: int) -> DualCoordinates:
     """Return (y, g, R), or for sign -1 all three with the opposite sign, which solves as well."""
     if sign > 0:
         return dual
-    p = dual.warping.hessian.metric.parameterization
+    p = dual.parameterization
     minus = p.field.constant(-1)
     y = tuple(yi.scaled(minus) for yi in dual.y)
     R = None if dual.R is None else dual.R.scaled(minus)

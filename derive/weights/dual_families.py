@@ -31,8 +31,8 @@ def ansatz_families(
     warping: WarpVerdict,
 ) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
     """Yield (y, g, R) families, by the degree e of g: y has degree e + 2 - D, R has e + 2."""
-    conserved = warping.hessian.metric.conserved
-    p = conserved.lie.parameterization
+    conserved = warping.metric.conserved
+    p = conserved.parameterization
 
     def regular(family: list[LogFunction]) -> list[LogFunction]:
         return [f for f in family if _is_regular(p, f)]
@@ -62,8 +62,8 @@ def _known_warp(
     warping: WarpVerdict,
 ) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
     """Yield the weights themselves as y with the one warp, where that is a product of powers."""
-    conserved = warping.hessian.metric.conserved
-    p = conserved.lie.parameterization
+    conserved = warping.metric.conserved
+    p = conserved.parameterization
     logarithm = None if warping.H is None else find_logarithm(conserved, warping.H)
     g = None if logarithm is None else exponential(logarithm)
     if g is not None:
@@ -76,7 +76,7 @@ def _general(
     conserved: ConservedQuantities, unwarped: bool
 ) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
     """Yield families of monomials in weights and generators, for F with generators in it."""
-    p = conserved.lie.parameterization
+    p = conserved.parameterization
     logs = [f for f in _logs(conserved, (p.field.one,)) if _is_regular(p, f)]
     # For w^D the dual coordinate is w^(2 - D) = w^2/w^D, of reach 2.
     powers = any(g.kind == "power" for g in p.field.generators)
@@ -94,8 +94,8 @@ def adjoined_families(
 
     R, an integral of such functions, is in general none: its family is empty.
     """
-    p = adjoined.warping.hessian.metric.parameterization
-    within = adjoined.before.hessian.metric.parameterization
+    p = adjoined.warping.parameterization
+    within = adjoined.before.parameterization
     kept = [p.field.one, *_conserved_generators(p)]
     warps = [adjoined.g * k for k in kept]
     yield [LogFunction(adjoined.exponential * w * k) for w in p.w for k in kept], warps, []
@@ -123,7 +123,7 @@ def _conserved_generators(p: Parameterization) -> list[RationalFunction]:
 
 def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list[LogFunction]:
     """Return the family of one degree; with None, mixed degrees for F that is not homogeneous."""
-    p = conserved.lie.parameterization
+    p = conserved.parameterization
     if degree is not None:
         family = _graded(conserved, degree)
     else:
@@ -144,7 +144,7 @@ def _is_regular(p: Parameterization, f: LogFunction) -> bool:
 
 def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
     """Return the family of one degree: forms or Laurent monomials, and c log P, c conserved."""
-    p = conserved.lie.parameterization
+    p = conserved.parameterization
     if degree > 0:
         laws = [law for law in conserved.laws if law.is_homogeneous()]
         coefficients = [law for law in laws if law.degree() == degree]
@@ -187,5 +187,5 @@ def _inverse_forms(p: Parameterization, degree: int) -> list[LogFunction]:
 def _logs(
     conserved: ConservedQuantities, coefficients: Sequence[RationalFunction]
 ) -> list[LogFunction]:
-    field = conserved.lie.parameterization.field
+    field = conserved.parameterization.field
     return [LogFunction(field.zero, ((c, P),)) for c in coefficients for P in conserved.darboux]

@@ -81,7 +81,7 @@ def _sufficiency(metric: Metric) -> Finding:
         for a, b in combinations(range(p.d), 2)
         for c in range(p.d)
     )
-    if metric.conserved.lie.commuting:
+    if metric.lie.commuting:
         reason = "the fields grad F_a commute, so d_k rho_ij = d_i rho_kj on every leaf"
         return Finding(Verdict.PROVED, reason, equations)
     closure = check_vertical(metric, (p.field.zero,) * p.d)

@@ -11,6 +11,7 @@ from derive.exact.linear.matrix import Matrix, determinant, dot, inverse, rank
 from derive.exact.linear.modular import shows_full_rank
 from derive.model.parameterization import Parameterization
 from derive.weights.conserved import ConservedQuantities
+from derive.weights.lie import LieStructure
 from derive.weights.witness import is_zero_along_flow
 
 
@@ -31,7 +32,12 @@ class Metric:
     @property
     def parameterization(self) -> Parameterization:
         """The map F."""
-        return self.conserved.lie.parameterization
+        return self.conserved.parameterization
+
+    @property
+    def lie(self) -> LieStructure:
+        """The Lie structure of the fields grad F_a."""
+        return self.conserved.lie
 
     @functools.cached_property
     def rho(self) -> Matrix:
@@ -46,7 +52,7 @@ class Metric:
 
 def find_metric(conserved: ConservedQuantities) -> Metric:
     """Return the tangent kernel K_ab = <grad F_a, grad F_b>."""
-    p = conserved.lie.parameterization
+    p = conserved.parameterization
     K = tuple(tuple(p.geometry.inner(x, y) for y in p.covectors) for x in p.covectors)
     if not _has_full_rank(p) and is_zero_along_flow(p, _numerator(determinant(K))):
         raise DegenerateStart(

@@ -113,7 +113,7 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
 def _vertical(metric: Metric, H: Sequence[RationalFunction], a: int, b: int) -> Field:
     p = metric.parameterization
     x, y = p.fields[a], p.fields[b]
-    z = metric.conserved.lie.brackets[a, b]
+    z = metric.lie.brackets[a, b]
     return tuple(zk - H[a] * yk + H[b] * xk for zk, xk, yk in zip(z, x, y, strict=True))
 
 

@@ -17,6 +17,7 @@ from itertools import combinations
 
 from derive.exact.field.function_field import RationalFunction
 from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.hessian import HessianVerdict
 from derive.weights.metric import Metric
@@ -40,6 +41,16 @@ class WarpVerdict:
     hessian: HessianVerdict
     finding: Finding
     H: Field | None
+
+    @property
+    def metric(self) -> Metric:
+        """The metric decided on."""
+        return self.hessian.metric
+
+    @property
+    def parameterization(self) -> Parameterization:
+        """The map F."""
+        return self.metric.parameterization
 
     @property
     def verdict(self) -> Verdict:

@@ -63,7 +63,7 @@ def test_the_field_grows_by_one_exponential_and_keeps_its_elements() -> None:
     warping = decided(NORMALIZED)
     adjoined = adjoin_warp(warping)
     assert adjoined is not None
-    before, after = (x.hessian.metric.parameterization for x in (warping, adjoined.warping))
+    before, after = (x.metric.parameterization for x in (warping, adjoined.warping))
     assert after.field.names == (*before.field.names, repr(adjoined.exponential))
     assert tuple(after.field.embed(f) for f in before.F) == after.F
 
@@ -83,7 +83,7 @@ def test_a_wrong_warp_has_no_dual_coordinates() -> None:
 def test_a_wrong_exponential_is_not_accepted() -> None:
     dual = find_dual(decided(NORMALIZED))
     assert dual is not None
-    p = dual.warping.hessian.metric.parameterization
+    p = dual.parameterization
     c: RationalFunction = p.field.named("c")
     assert is_dual(p, dual.y, dual.g)
     assert not is_dual(p, dual.y, dual.g * c)
