@@ -22,8 +22,6 @@ LAYERS = [
         "derive.printable",
         "derive.verdict",
         "derive.language",
-        "derive.cli.sandbox",
-        "derive.cli.output",
     },
     {"derive.exact"},
     # The stages of a derivation; their order among each other is not settled yet.
@@ -39,7 +37,6 @@ LAYERS = [
         "derive.regimes.vectors",
     },
     {"derive.render", "derive.certificate.writing"},
-    {"derive.cli.options", "derive.cli.request", "derive.cli.running"},
     {"derive.catalogue"},
     {"derive.catalogue.audit"},
     {"derive.cli"},
@@ -52,10 +49,12 @@ ALLOWED_TO_USE_NUMERICS = {
     "derive.records",
     "derive.vectors.potential",
     "derive.cli.audit",
-    "derive.cli.experiment",
+    "derive.cli.matrix_factorization",
     "derive.cli.figure",
     "derive.cli.regimes",
     "derive.cli.regularizer",
+    "derive.cli.session",
+    "derive.cli.sparse_regression",
 }
 
 

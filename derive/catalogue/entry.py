@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from derive.errors import InputError
+from derive.model.typed import TypedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,13 @@ class Entry:
     assumptions: str = ""
     cite: tuple[str, ...] = ()
     printed: tuple[Printed, ...] = ()
+
+    @property
+    def model(self) -> TypedModel:
+        """F and the start, as they are typed."""
+        return TypedModel(
+            self.outputs, self.start, self.positive, self.vector, self.matrix, self.parameter
+        )
 
     @property
     def options(self) -> tuple[tuple[str, str], ...]:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from derive.cli.options import Json, Latex, Output, Timeout
-from derive.cli.output import check_writable, chosen_form
-from derive.cli.running import Answer, Enter, finish
+from derive.cli.forms import Form, offer
+from derive.cli.options import Output, Timeout
+from derive.cli.output import check_writable
+from derive.cli.running import Answer, finish
+from derive.cli.sandbox import Enter
 
 if TYPE_CHECKING:
     from derive.catalogue.audit.finding import Audit
     from derive.catalogue.entry import Entry
+    from derive.records import Potential
+    from numerics.confirm.norm_bounds import BoundTrial
 
+ReportForm: TypeAlias = Annotated[Form, offer("latex", "json")]
 WIDTH = 24
 Models = Annotated[list[str] | None, typer.Argument(metavar="ID", hidden=True, show_default=False)]
 
 
 def audit(
     models: Models = None,
-    latex: Latex = False,
-    json: Json = False,
+    *,
+    form: ReportForm,
     output: Output = None,
     timeout: Timeout = 300.0,
 ) -> None:
@@ -44,7 +50,6 @@ def audit(
       derive audit tied-pair deep-diagonal
       derive audit --json -o audit.json
     """
-    form = chosen_form(latex=latex, json=json)
     check_writable(output)
     from derive.catalogue import entries, find
 
@@ -52,7 +57,7 @@ def audit(
     finish(lambda enter: _audit(chosen, form, enter), timeout, output)
 
 
-def _audit(chosen: tuple[Entry, ...], form: str, enter: Enter) -> Answer:
+def _audit(chosen: tuple[Entry, ...], form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
     from derive.catalogue.audit.report import render_json, render_latex, render_text
     from derive.catalogue.audit.run import audit_entry
@@ -60,16 +65,18 @@ def _audit(chosen: tuple[Entry, ...], form: str, enter: Enter) -> Answer:
     audits: list[Audit] = []
     for done, entry in enumerate(chosen):
         enter(progress(done, len(chosen), entry.id))
-        audits += audit_entry(entry, _try_rate)
-    render = {"latex": render_latex, "json": render_json, "text": render_text}[form]
+        audits += audit_entry(entry, _try_norm_bound)
+    render = {"latex": render_latex, "json": render_json, "text": render_text}[form.name]
     return Answer(render(audits))
 
 
-def _try_rate(*claim: Any) -> Any:
-    """Try a printed rate on random problems."""
+def _try_norm_bound(
+    potential: Potential, bounds: Sequence[str], variable: str, toward: str, p: int
+) -> BoundTrial:
+    """Try a printed bound on random problems."""
     from numerics.confirm.norm_bounds import try_norm_bound
 
-    return try_norm_bound(*claim)
+    return try_norm_bound(potential, bounds, variable, toward, p)
 
 
 def progress(done: int, total: int, name: str) -> str:

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from derive.cli.options import Json, Latex, Output, Standalone, Timeout
-from derive.cli.output import check_writable, chosen_form, deliver
-from derive.cli.running import Answer, Enter, answer_with, finish
+from derive.cli.forms import TEXT, Form, offer
+from derive.cli.options import Output, Timeout
+from derive.cli.output import check_writable, deliver
+from derive.cli.running import Answer, answer_with, finish
+from derive.cli.sandbox import Enter
 from derive.errors import InputError
 
 if TYPE_CHECKING:
     from derive.catalogue.entry import Entry
 
 Model = Annotated[str | None, typer.Argument(metavar="ID", hidden=True, show_default=False)]
-Bibtex = Annotated[bool, typer.Option("--bibtex", help="Print the BibTeX of the sources.")]
-Markdown = Annotated[
-    bool, typer.Option("--markdown", help="Derive all models and print a table of them.")
-]
+ListForm: TypeAlias = Annotated[Form, offer("bibtex", "markdown", "latex", "standalone", "json")]
 
 
 def catalogue(
     model: Model = None,
-    bibtex: Bibtex = False,
-    markdown: Markdown = False,
-    latex: Latex = False,
-    standalone: Standalone = False,
-    json: Json = False,
+    *,
+    form: ListForm,
     output: Output = None,
     timeout: Timeout = 60.0,
 ) -> None:
@@ -47,27 +43,29 @@ def catalogue(
       derive catalogue tied-pair --bibtex
       derive catalogue --markdown
     """
-    form = chosen_form(
-        bibtex=bibtex, markdown=markdown, latex=latex, json=json, standalone=standalone
-    )
-    if model is None and form in ("latex", "json"):
+    if model is None and form.render is not None and form is not TEXT:
         raise InputError("--latex and --json go with an ID: `derive catalogue` lists them")
-    if model is not None and markdown:
+    if model is not None and form.name == "markdown":
         raise InputError("--markdown is a table of all models: give no ID")
     check_writable(output)
-    from derive.catalogue import bibtex as sources_of
     from derive.catalogue import entries, find
 
     chosen = entries() if model is None else (find(model),)
-    if bibtex:
-        keys = [k for e in chosen for k in (*e.cite, *(f.cite for f in e.printed))]
-        deliver(sources_of(sorted(set(keys))), output)
-    elif markdown:
+    if form.name == "bibtex":
+        deliver(_sources(chosen), output)
+    elif form.name == "markdown":
         finish(lambda enter: _table(chosen, enter), timeout, output)
     elif model is None:
         deliver(_list(chosen), output)
     else:
-        finish(lambda enter: _derive(chosen[0], form, standalone, enter), timeout, output)
+        finish(lambda enter: _derive(chosen[0], form, enter), timeout, output)
+
+
+def _sources(chosen: tuple[Entry, ...]) -> str:
+    from derive.catalogue import bibtex
+
+    keys = [k for e in chosen for k in (*e.cite, *(f.cite for f in e.printed))]
+    return bibtex(sorted(set(keys)))
 
 
 def _list(chosen: tuple[Entry, ...]) -> str:
@@ -88,15 +86,15 @@ def _list(chosen: tuple[Entry, ...]) -> str:
     return "\n".join(lines)
 
 
-def _derive(entry: Entry, form: str, standalone: bool, enter: Enter) -> Answer:
+def _derive(entry: Entry, form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
     from derive.catalogue.listing import heading, printed_lines
     from derive.catalogue.model import derive_entry
 
     derivation = derive_entry(entry, enter)
     enter("rendering")
-    answer = answer_with(derivation, form, standalone)
-    if form != "text":
+    answer = answer_with(derivation, form)
+    if form is not TEXT:
         return answer
     parts = [heading(entry), answer.result, printed_lines(entry)]
     return Answer("\n\n".join(part for part in parts if part), answer.code)

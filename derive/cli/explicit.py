@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from fractions import Fraction
+from typing import Annotated
 
 import typer
 
-from derive.cli.options import (
-    Json,
-    Latex,
-    Matrix,
-    Output,
-    Outputs,
-    Positive,
-    Standalone,
-    Start,
-    Timeout,
-    Vector,
-)
-from derive.cli.output import check_writable, chosen_form
-from derive.cli.request import Options, Request, model_of, read_request
-from derive.cli.running import Answer, Enter, answer_with, finish
-from derive.errors import DeriveError, InputError, LanguageError
+from derive.cli.forms import Form, RecordForm
+from derive.cli.options import ModelWithoutParameters, Output, Timeout
+from derive.cli.output import check_writable
+from derive.cli.running import Answer, answer_with, finish
+from derive.cli.sandbox import Enter
+from derive.errors import DeriveError, InputError
+from derive.model.typed import ReadModel, read_option
 
 At = Annotated[
     str,
@@ -34,15 +26,10 @@ At = Annotated[
 
 
 def explicit(
-    outputs: Outputs = None,
-    start: Start = "",
-    positive: Positive = "",
-    vector: Vector = "",
-    matrix: Matrix = "",
+    *,
+    model: ModelWithoutParameters,
     at: At = "",
-    latex: Latex = False,
-    standalone: Standalone = False,
-    json: Json = False,
+    form: RecordForm,
     output: Output = None,
     timeout: Timeout = 60.0,
 ) -> None:
@@ -69,28 +56,20 @@ def explicit(
       derive explicit "U*T(V)" --matrix U:2x2,V:2x2
       derive explicit "a*u1" "a*u2" --start a=alpha,u1=0,u2=0 --latex
     """
-    form = chosen_form(latex=latex, json=json, standalone=standalone)
-    options = Options(start, positive, vector, matrix, "")
-    request = read_request(outputs or [], options, form, standalone)
+    read = model.read()
     point = _point(at)
     check_writable(output)
-    finish(lambda enter: _regularize(request, point, enter), timeout, output)
+    finish(lambda enter: _regularize(read, point, form, enter), timeout, output)
 
 
-def _point(text: str) -> dict[str, Any]:
+def _point(text: str) -> dict[str, Fraction]:
     """Read numbers for names."""
     from derive.exact.field.conversion import to_field
     from derive.exact.field.function_field import FunctionField
     from derive.language import parse_assignments
 
-    if not text.strip():
-        return {}
-    try:
-        given = dict(parse_assignments(text))
-    except LanguageError as error:
-        raise InputError(f"--at: {error}") from None
     point = {}
-    for name, tree in given.items():
+    for name, tree in read_option("--at", parse_assignments, text):
         try:
             value = to_field(tree, FunctionField(()), name)
         except (DeriveError, KeyError):
@@ -101,11 +80,11 @@ def _point(text: str) -> dict[str, Any]:
     return point
 
 
-def _regularize(request: Request, point: dict[str, Any], enter: Enter) -> Answer:
+def _regularize(model: ReadModel, point: dict[str, Fraction], form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
     from derive.explicit.regularize import explicit_counterpart
 
     enter("parameterization")
-    found = explicit_counterpart(model_of(request), enter, point)
+    found = explicit_counterpart(model.parameterization(), enter, point)
     enter("rendering")
-    return answer_with(found, request.form, request.standalone)
+    return answer_with(found, form)

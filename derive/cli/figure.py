@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from derive.cli.options import Csv, Json, Output, Timeout
-from derive.cli.output import check_writable, chosen_form, deliver
-from derive.cli.running import Answer, Enter, finish, run, use_one_thread
+from derive.cli.forms import TEXT, Form, offer
+from derive.cli.options import Output, Timeout
+from derive.cli.output import check_writable, deliver
+from derive.cli.running import Answer, finish, run, use_one_thread
+from derive.cli.sandbox import Enter
 from derive.errors import InputError
 
+if TYPE_CHECKING:
+    from numerics.figures.data import PlottedFigure
+
+NumbersForm: TypeAlias = Annotated[Form, offer("json", "csv")]
 Name = Annotated[str | None, typer.Argument(metavar="ID", hidden=True, show_default=False)]
 
 
 def figure(
     name: Name = None,
-    json: Json = False,
-    csv: Csv = False,
+    *,
+    form: NumbersForm,
     output: Output = None,
     timeout: Timeout = 120.0,
 ) -> None:
@@ -43,13 +49,12 @@ def figure(
       derive figure neuron-levels -o neuron.pdf
       derive figure implicit-explicit --csv -o curves.csv
     """
-    form = chosen_form(json=json, csv=csv)
-    if name is None and (form != "text" or output is not None):
+    if name is None and (form is not TEXT or output is not None):
         raise InputError("-o, --json and --csv go with an ID: `derive figure` lists them")
     use_one_thread()
     if name is None:
         deliver(_list(), None)
-    elif form == "text":
+    elif form is TEXT:
         _draw(name, output or Path(f"{name}.png"), timeout)
     else:
         check_writable(output)
@@ -72,7 +77,7 @@ def _draw(name: str, path: Path, timeout: float) -> None:
     deliver(f"{caption(figure)}\n\n{path} ({time.monotonic() - begun:.1f} s)", None)
 
 
-def _data(name: str, enter: Enter) -> Any:
+def _data(name: str, enter: Enter) -> PlottedFigure:
     from numerics.figures import find
 
     figure = find(name)
@@ -82,11 +87,11 @@ def _data(name: str, enter: Enter) -> Any:
     return plotted(figure, enter)
 
 
-def _table(name: str, form: str, enter: Enter) -> Answer:
+def _table(name: str, form: Form, enter: Enter) -> Answer:
     data = _data(name, enter)
     from numerics.figures import figure_tables
 
-    render = {"json": figure_tables.to_json, "csv": figure_tables.to_csv}[form]
+    render = {"json": figure_tables.to_json, "csv": figure_tables.to_csv}[form.name]
     return Answer(render(data))
 
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, TypeAlias
 
 import typer
 
 from derive.cli.audit import audit
+from derive.cli.bundles import spelled_out
 from derive.cli.catalogue import catalogue
 from derive.cli.check import check
-from derive.cli.experiment import experiment
+from derive.cli.experiment import EXPERIMENTS, experiment
 from derive.cli.explicit import explicit
 from derive.cli.figure import figure
 from derive.cli.parameterize import parameterize
@@ -24,13 +25,39 @@ from derive.cli.regularizer import regularizer
 from derive.cli.running import BAD_INPUT, INTERRUPTED, UNDECIDED, YES, Stop
 from derive.errors import DeriveError, InputError
 
-app = typer.Typer(
-    name="derive",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+Command: TypeAlias = tuple[str, Callable[..., None], str]
+"""A command: its name, what it does, and one line on it in the list of commands."""
+
+# In the order in which one learns them: derive, ask more of it, trust it, and see what is known.
+COMMANDS: tuple[Command, ...] = (
+    ("regularizer", regularizer, "Derive Q(beta) of gradient flow on F, or prove there is none."),
+    ("regimes", regimes, "Find what Q tends to as the start is scaled."),
+    ("explicit", explicit, "Compare Q with explicit l2 regularization of the weights."),
+    ("parameterize", parameterize, "Find F(w) whose implicit regularizer is a given Q."),
+    ("check", check, "Check the certificate of a result, without SymPy."),
+    ("catalogue", catalogue, "List the published models, or derive one."),
+    ("audit", audit, "Compare printed formulas with what is derived."),
+    ("figure", figure, "List the figures of regularizers, or draw one."),
 )
+
+
+def _group(name: str, commands: Iterable[Command]) -> typer.Typer:
+    group = typer.Typer(
+        name=name,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for command, function, summary in commands:
+        group.command(command, short_help=summary)(spelled_out(function))
+    return group
+
+
+app = _group("derive", COMMANDS)
+_experiments = _group("experiment", EXPERIMENTS)
+_experiments.callback()(experiment)
+app.add_typer(_experiments, short_help="Repeat a published experiment.")
 
 
 @app.callback(invoke_without_command=True)
@@ -50,21 +77,6 @@ def top(
         print(f"regderive {__version__}")
     elif context.invoked_subcommand is None:
         print(context.get_help())
-
-
-# In the order in which one learns them: derive, ask more of it, trust it, and see what is known.
-for _command, _summary in (
-    (regularizer, "Derive Q(beta) of gradient flow on F, or prove there is none."),
-    (regimes, "Find what Q tends to as the start is scaled."),
-    (explicit, "Compare Q with explicit l2 regularization of the weights."),
-    (parameterize, "Find F(w) whose implicit regularizer is a given Q."),
-    (check, "Check the certificate of a result, without SymPy."),
-    (catalogue, "List the published models, or derive one."),
-    (audit, "Compare printed formulas with what is derived."),
-    (figure, "List the figures of regularizers, or draw one."),
-):
-    app.command(short_help=_summary)(_command)
-app.add_typer(experiment)
 
 
 def _protect(arguments: Sequence[str]) -> list[str]:

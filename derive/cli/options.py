@@ -7,6 +7,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from derive.cli.bundles import bundle_of
+from derive.model.typed import TypedModel
+
 # Each command's text says what its arguments are: a list beside it would say it twice.
 Outputs: TypeAlias = Annotated[
     list[str] | None, typer.Argument(metavar="OUTPUT", hidden=True, show_default=False)
@@ -47,15 +50,27 @@ Parameter: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-Latex: TypeAlias = Annotated[bool, typer.Option("--latex", help="Print a LaTeX snippet.")]
-Standalone: TypeAlias = Annotated[
-    bool, typer.Option("--standalone", help="With --latex: a document that compiles.")
-]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the JSON record.")]
-Csv: TypeAlias = Annotated[bool, typer.Option("--csv", help="Print a CSV table.")]
 Output: TypeAlias = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write the result to FILE.", metavar="FILE")
 ]
 Timeout: TypeAlias = Annotated[
     float, typer.Option(help="Give up after S seconds.", min=0.1, max=86400, metavar="S")
 ]
+
+
+def _typed(
+    *,
+    outputs: Outputs = None,
+    start: Start = "",
+    positive: Positive = "",
+    vector: Vector = "",
+    matrix: Matrix = "",
+    parameter: Parameter = "",
+) -> TypedModel:
+    return TypedModel(tuple(outputs or ()), start, positive, vector, matrix, parameter)
+
+
+Model: TypeAlias = Annotated[TypedModel, bundle_of(_typed)]
+"""F and its start: what every command takes that derives something from them."""
+ModelWithoutParameters: TypeAlias = Annotated[TypedModel, bundle_of(_typed, "parameter")]
+"""The same for commands that need F to be a polynomial of given degree."""

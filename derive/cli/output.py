@@ -26,24 +26,6 @@ def contents(file: str) -> str:
         raise InputError(f"{file} is no text") from None
 
 
-def chosen_form(*, standalone: bool = False, **asked: bool) -> str:
-    """Return the one form that is asked for, or ``text``.
-
-    >>> chosen_form(latex=False, json=True)
-    'json'
-
-    Raises:
-        InputError: two forms are asked for, or a document of what is not LaTeX.
-    """
-    forms = [form for form, wanted in asked.items() if wanted]
-    if len(forms) > 1:
-        *others, last = (f"--{form}" for form in asked)
-        raise InputError(f"choose one of {', '.join(others)} and {last}")
-    if standalone and forms != ["latex"]:
-        raise InputError("--standalone goes with --latex")
-    return forms[0] if forms else "text"
-
-
 def check_writable(path: Path | None, option: str = "-o") -> None:
     """Refuse an output file that cannot be written, before time is spent."""
     if path is None or str(path) == "-":

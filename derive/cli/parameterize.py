@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
-from derive.cli.options import Json, Latex, Output, Standalone, Timeout
-from derive.cli.output import check_writable, chosen_form
-from derive.cli.running import Answer, Enter, answer_with, finish
+from derive.cli.forms import Form, RecordForm
+from derive.cli.options import Output, Timeout
+from derive.cli.output import check_writable
+from derive.cli.running import Answer, answer_with, finish
+from derive.cli.sandbox import Enter
 from derive.errors import InputError, LanguageError
+from derive.language import Tree, parse_assignments, parse_names, parse_outputs
+from derive.model.typed import read_option
 
 Potentials = Annotated[
     list[str] | None, typer.Argument(metavar="Q", hidden=True, show_default=False)
@@ -27,13 +32,21 @@ Positive = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPotential:
+    """A separable Q: the terms of its coordinates, where the flow starts, what is positive."""
+
+    terms: tuple[Tree, ...]
+    start: dict[str, Tree]
+    positive: tuple[str, ...]
+
+
 def parameterize(
+    *,
     potentials: Potentials = None,
     start: Start = "",
     positive: Positive = "",
-    latex: Latex = False,
-    standalone: Standalone = False,
-    json: Json = False,
+    form: RecordForm,
     output: Output = None,
     timeout: Timeout = 60.0,
 ) -> None:
@@ -52,39 +65,29 @@ def parameterize(
       derive parameterize "beta*asinh(beta/a) - sqrt(beta**2 + a**2)" --positive a
       derive parameterize "-log(beta1)" "beta2**2/2" --json
     """
-    form = chosen_form(latex=latex, json=json, standalone=standalone)
     check_writable(output)
-    request = _request(potentials or [], start, positive)
-    finish(lambda enter: _design(request, form, standalone, enter), timeout, output)
+    read = _read(potentials or [], start, positive)
+    finish(lambda enter: _design(read, form, enter), timeout, output)
 
 
-def _request(potentials: list[str], start: str, positive: str) -> tuple[Any, Any, Any]:
-    from derive.language import parse_assignments, parse_names, parse_outputs
-
+def _read(potentials: list[str], start: str, positive: str) -> ReadPotential:
     if not potentials:
         raise InputError("no potential: give Q(beta), such as beta*log(beta) - beta")
     try:
-        trees = parse_outputs([text.lstrip() for text in potentials])
+        terms = parse_outputs([text.lstrip() for text in potentials])
     except LanguageError as error:
         raise InputError(
             str(error).replace("output", "argument").replace("weight", "beta")
         ) from None
-    try:
-        option = "--start"
-        starts = dict(parse_assignments(start)) if start.strip() else {}
-        option = "--positive"
-        names = parse_names(positive) if positive.strip() else ()
-    except LanguageError as error:
-        raise InputError(f"{option}: {error}") from None
-    return trees, starts, names
+    starts = dict(read_option("--start", parse_assignments, start))
+    return ReadPotential(terms, starts, read_option("--positive", parse_names, positive))
 
 
-def _design(request: tuple[Any, Any, Any], form: str, standalone: bool, enter: Enter) -> Answer:
+def _design(potential: ReadPotential, form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
     from derive.inverse.parameterize import parameterize
 
     enter("search for a parameterization")
-    trees, starts, names = request
-    design = parameterize(trees, None, starts, names)
+    design = parameterize(potential.terms, None, potential.start, potential.positive)
     enter("rendering")
-    return answer_with(design, form, standalone)
+    return answer_with(design, form)

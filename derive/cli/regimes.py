@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from derive.cli.options import (
-    Json,
-    Latex,
-    Matrix,
-    Output,
-    Outputs,
-    Parameter,
-    Positive,
-    Standalone,
-    Start,
-    Timeout,
-    Vector,
-)
-from derive.cli.output import check_writable, chosen_form
-from derive.cli.request import Options, Request, model_of, read_request
-from derive.cli.running import UNDECIDED, Answer, Enter, answer_with, finish
+from derive.cli.forms import TEXT, Form, RecordForm
+from derive.cli.options import Model, Output, Timeout
+from derive.cli.output import check_writable
+from derive.cli.running import UNDECIDED, Answer, Concluded, answer_with, finish
+from derive.cli.sandbox import Enter
 from derive.errors import InputError
+from derive.model.typed import ReadModel, TypedModel
+
+if TYPE_CHECKING:
+    from derive.regimes.find import Regimes
+    from derive.regimes.width import RandomWidth
+
+Found = TypeVar("Found", bound=Concluded)
 
 Scale = Annotated[
     str,
@@ -48,19 +46,13 @@ Check = Annotated[bool, typer.Option("--check", help="Confirm each limit by numb
 
 
 def regimes(
-    outputs: Outputs = None,
+    *,
     scale: Scale = "alpha",
     to: To = "0,oo",
     width: Width = "",
-    start: Start = "",
-    positive: Positive = "",
-    vector: Vector = "",
-    matrix: Matrix = "",
-    parameter: Parameter = "",
+    model: Model,
     check: Check = False,
-    latex: Latex = False,
-    standalone: Standalone = False,
-    json: Json = False,
+    form: RecordForm,
     output: Output = None,
     timeout: Timeout = 60.0,
 ) -> None:
@@ -88,26 +80,20 @@ def regimes(
       derive regimes "p**D - m**D" --start p=1,m=1 --scale D --to oo
       derive regimes "u*v" --width k --check
     """
-    form = chosen_form(latex=latex, json=json, standalone=standalone)
-    if check and form != "text":
+    if check and form is not TEXT:
         raise InputError("--check is for text: leave out --json or --latex")
     check_writable(output)
-    options = Options(start, positive, vector, matrix, parameter)
-    request = read_request(outputs or [], options, form, standalone)
+    read = model.read()
     name = _name(scale, "--scale")
-    toward = to.split(",")
+    work: Callable[[Enter], Answer]
     if width:
-        if start or (scale, to) != ("alpha", "0,oo"):
-            raise InputError(
-                "--width draws the start: leave out --start, --scale, --to and open dimensions"
-            )
-        if request.vectors:
-            raise InputError(
-                f"--width goes with one number as output: {request.vectors[0]} is open"
-            )
-        copies = _name(width, "--width")
-        finish(lambda enter: _wide(request, copies, check, enter), timeout, output)
-    finish(lambda enter: _regimes(request, name, toward, check, enter), timeout, output)
+        _refuse_what_width_says(model, read, (scale, to))
+        find_width = partial(_of_wide_starts, read, _name(width, "--width"))
+        work = partial(_answer, find_width, form, _confirm_width if check else None)
+    else:
+        find = partial(_of_scaled_starts, read, name, to.split(","))
+        work = partial(_answer, find, form, _confirm_limits if check else None)
+    finish(work, timeout, output)
 
 
 def _name(text: str, option: str) -> str:
@@ -119,59 +105,78 @@ def _name(text: str, option: str) -> str:
     return names[0]
 
 
-def _regimes(request: Request, name: str, toward: list[str], check: bool, enter: Enter) -> Answer:
+def _refuse_what_width_says(model: TypedModel, read: ReadModel, limit: tuple[str, str]) -> None:
+    """Refuse a start, or limits in it, beside a start that is random."""
+    if model.start or limit != ("alpha", "0,oo"):
+        raise InputError(
+            "--width draws the start: leave out --start, --scale, --to and open dimensions"
+        )
+    if read.vectors:
+        raise InputError(f"--width goes with one number as output: {read.vectors[0]} is open")
+
+
+def _answer(
+    find: Callable[[Enter], Found],
+    form: Form,
+    confirm: Callable[[Found, Enter], tuple[str, bool]] | None,
+    enter: Enter,
+) -> Answer:
+    """Find and render, and confirm by numbers where that is asked."""
     enter("importing the algebra")
+    found = find(enter)
+    enter("rendering")
+    answer = answer_with(found, form)
+    if confirm is None:
+        return answer
+    lines, confirmed = confirm(found, enter)
+    return Answer(f"{answer.result}\n\n{lines}", answer.code if confirmed else UNDECIDED)
+
+
+def _of_scaled_starts(model: ReadModel, name: str, toward: list[str], enter: Enter) -> Regimes:
     from derive.derivation import derive
     from derive.regimes.find import regimes
     from derive.regimes.scaled_start import with_scale
     from derive.regimes.vectors import radial_regimes
+    from derive.vectors.reduce import VectorModel
 
     enter("parameterization")
-    model = model_of(_positive(request, name))
-    if request.vectors:
-        found = radial_regimes(model, name, toward, enter)
-    else:
-        found = regimes(derive(with_scale(model, name), enter), name, toward, enter)
-    enter("rendering")
-    answer = answer_with(found, request.form, request.standalone)
-    if not check:
-        return answer
-    enter("numbers at two scales")
-    lines, confirmed = _confirm(found)
-    return Answer(f"{answer.result}\n\n{lines}", answer.code if confirmed else UNDECIDED)
+    p = _positive(model, name).parameterization()
+    if isinstance(p, VectorModel):
+        return radial_regimes(p, name, toward, enter)
+    return regimes(derive(with_scale(p, name), enter), name, toward, enter)
 
 
-def _wide(request: Request, name: str, check: bool, enter: Enter) -> Answer:
-    enter("importing the algebra")
-    from derive.regimes.width import random_width
-
-    enter("moments")
-    found = random_width(model_of(request), name)
-    answer = answer_with(found, request.form, request.standalone)
-    if not check:
-        return answer
-    enter("random draws")
-    from numerics.confirm.wide_starts import confirm_width
-
-    confirmed = confirm_width(found)
-    code = answer.code if confirmed.passed else UNDECIDED
-    return Answer(f"{answer.result}\n\n{confirmed.report()}", code)
-
-
-def _positive(request: Request, name: str) -> Request:
-    """Return the request with a scale that the start uses among what is positive."""
+def _positive(model: ReadModel, name: str) -> ReadModel:
+    """Return the model with a scale that the start uses among what is positive."""
     from derive.language import names
 
-    if name not in names(tuple(request.start.values())):
-        return request
-    return replace(request, positive=tuple(dict.fromkeys((*request.positive, name))))
+    if name not in names(tuple(model.start.values())):
+        return model
+    return replace(model, positive=tuple(dict.fromkeys((*model.positive, name))))
 
 
-def _confirm(found: Any) -> tuple[str, bool]:
+def _confirm_limits(found: Regimes, enter: Enter) -> tuple[str, bool]:
     """Test the limits of Q by numbers: its gradient, and where its interpolants tend to."""
+    enter("numbers at two scales")
     from numerics.confirm.limit_gradients import confirm_limits
     from numerics.confirm.limit_interpolants import confirm_minimizers
 
     confirmations = (*confirm_limits(found), *confirm_minimizers(found))
     lines = [c.report() for c in confirmations] or ["there is no limit to check"]
     return "\n".join(lines), all(c.passed for c in confirmations)
+
+
+def _of_wide_starts(model: ReadModel, name: str, enter: Enter) -> RandomWidth:
+    from derive.regimes.width import random_width
+
+    enter("moments")
+    return random_width(model.parameterization(), name)  # type: ignore[arg-type]
+
+
+def _confirm_width(found: RandomWidth, enter: Enter) -> tuple[str, bool]:
+    """Test by random draws how often Q is in either regime."""
+    enter("random draws")
+    from numerics.confirm.wide_starts import confirm_width
+
+    confirmed = confirm_width(found)
+    return confirmed.report(), confirmed.passed

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from derive.cli.options import (
-    Json,
-    Latex,
-    Matrix,
-    Output,
-    Outputs,
-    Parameter,
-    Positive,
-    Standalone,
-    Start,
-    Timeout,
-    Vector,
-)
-from derive.cli.output import check_module, check_writable, chosen_form, deliver
-from derive.cli.request import Options, Request, model_of, read_request
-from derive.cli.running import UNDECIDED, Answer, Enter, answer_with, run
+from derive.cli.forms import Form, RecordForm
+from derive.cli.options import Model, Output, Timeout
+from derive.cli.output import check_module, check_writable, deliver
+from derive.cli.running import UNDECIDED, Answer, answer_with, run
+from derive.cli.sandbox import Enter
 from derive.errors import DeriveError, InputError, NumericalError
+from derive.model.typed import ReadModel
+
+if TYPE_CHECKING:
+    from derive.derivation import Derivation
+    from derive.vectors.derivation import RadialDerivation
+    from numerics.confirm.crosscheck_report import CrossCheck
 
 Check = Annotated[bool, typer.Option("--check", help="Confirm Q by a precise flow and solver.")]
 Digits = Annotated[
@@ -45,19 +42,21 @@ class Derived(Answer):
     narration: str = ""
     module: str = ""
 
+    def saying(self, *lines: str) -> Derived:
+        """Return the same with more lines beside it."""
+        return replace(self, narration="\n".join(filter(None, (self.narration, *lines))))
+
+
+Addition: TypeAlias = Callable[["Derived", "Derivation | RadialDerivation", Enter], Derived]
+"""Adds to an answer what else was asked of the derivation."""
+
 
 def regularizer(
-    outputs: Outputs = None,
-    start: Start = "",
-    positive: Positive = "",
-    vector: Vector = "",
-    matrix: Matrix = "",
-    parameter: Parameter = "",
+    *,
+    model: Model,
     check: Check = False,
     digits: Digits = None,
-    latex: Latex = False,
-    standalone: Standalone = False,
-    json: Json = False,
+    form: RecordForm,
     output: Output = None,
     numpy: Module = None,
     timeout: Timeout = 60.0,
@@ -85,17 +84,17 @@ def regularizer(
       derive regularizer "a*u1" "a*u2" --latex --standalone -o neuron.tex
       derive regularizer "a*u1" "a*u2" --numpy neuron.py
     """
-    form = chosen_form(latex=latex, json=json, standalone=standalone)
-    request = read_request(
-        outputs or [], Options(start, positive, vector, matrix, parameter), form, standalone
-    )
+    read = model.read()
     if digits is not None and not check:
         raise InputError("--digits goes with --check")
     check_writable(output)
+    additions: list[Addition] = []
+    if check:
+        additions.append(partial(with_check, form, digits or 30))
     if numpy is not None:
         check_module(numpy, output)
-    asked = (digits or 30) if check else None
-    derived = run(lambda enter: _derive(request, asked, numpy is not None, enter), timeout)
+        additions.append(_with_module)
+    derived = run(lambda enter: derive_and_add(read, form, additions, enter), timeout)
     deliver(derived.result, output)
     if numpy is not None and derived.module:
         deliver(derived.module.rstrip("\n"), numpy, "--numpy")
@@ -104,34 +103,55 @@ def regularizer(
     raise typer.Exit(derived.code)
 
 
-def _derive(request: Request, digits: int | None, module: bool, enter: Enter) -> Derived:
-    """Derive, render, and cross-check where asked: the part that runs in the child."""
+def derive_and_add(
+    model: ReadModel, form: Form, additions: Sequence[Addition], enter: Enter
+) -> Derived:
+    """Derive, render, and add what else was asked: the part that runs in the child."""
     enter("importing the algebra")
     from derive.derivation import derive
-    from derive.verdict import Verdict
 
     enter("parameterization")
-    derivation = derive(model_of(request), enter)
-    report, failure = None, ""
-    if digits is not None and derivation.verdict is Verdict.PROVED:
-        enter("flow in the weights")
-        try:
-            report = _checked(derivation, digits)
-        except DeriveError as error:
-            failure = f"derive: --check: could not be done: {error}"
+    derivation = derive(model.parameterization(), enter)
     enter("rendering")
-    answer = answer_with(derivation, request.form, request.standalone)
+    answer = answer_with(derivation, form)
     derived = Derived(answer.result, answer.code)
-    if report is not None:
-        derived = _with_check(derived, report, request.form)
-    elif failure:
-        derived = replace(derived, code=UNDECIDED, narration=failure)
-    elif digits is not None:
-        derived = replace(derived, narration="--check: there is no Q to check")
-    return _with_module(derived, derivation) if module else derived
+    for add in additions:
+        derived = add(derived, derivation, enter)
+    return derived
 
 
-def _checked(derivation: Any, digits: int) -> Any:
+def with_check(
+    form: Form,
+    digits: int,
+    derived: Derived,
+    derivation: Derivation | RadialDerivation,
+    enter: Enter,
+) -> Derived:
+    """Add the cross-check of Q to the text, or to the record and beside it."""
+    from derive.verdict import Verdict
+
+    if derivation.verdict is not Verdict.PROVED:
+        return derived.saying("--check: there is no Q to check")
+    enter("flow in the weights")
+    try:
+        report = _crosscheck(derivation, digits)
+    except DeriveError as error:
+        failed = replace(derived, code=UNDECIDED)
+        return failed.saying(f"derive: --check: could not be done: {error}")
+    shown = report.report()
+    result, said = derived.result, [shown]
+    if form.name == "text":
+        result, said = f"{result}\n{shown}", []
+    elif form.name == "json":
+        result = report.added_to(result)
+    checked = replace(derived, result=result)
+    if report.passed:
+        return checked.saying(*said)
+    alarm = "derive: --check: " + shown.partition("\n")[0]
+    return replace(checked, code=UNDECIDED).saying(*said, alarm)
+
+
+def _crosscheck(derivation: Derivation | RadialDerivation, digits: int) -> CrossCheck:
     """Return the cross-check of Q; a vector model is checked in components."""
     from derive.vectors.derivation import RadialDerivation, in_components
     from numerics.confirm.crosscheck import crosscheck
@@ -141,26 +161,14 @@ def _checked(derivation: Any, digits: int) -> Any:
     return crosscheck(derivation, digits=digits)
 
 
-def _with_check(derived: Derived, report: Any, form: str) -> Derived:
-    """Add the report to the text, or to the record and beside it; an alarm where it failed."""
-    shown = report.report()
-    alarm = "" if report.passed else "derive: --check: " + shown.partition("\n")[0]
-    result, said = derived.result, [shown, alarm]
-    if form == "text":
-        result, said = f"{result}\n{shown}", [alarm]
-    elif form == "json":
-        result = report.added_to(result)
-    code = derived.code if report.passed else UNDECIDED
-    return replace(derived, result=result, code=code, narration="\n".join(filter(None, said)))
-
-
-def _with_module(answer: Derived, derivation: Any) -> Derived:
+def _with_module(
+    derived: Derived, derivation: Derivation | RadialDerivation, enter: Enter
+) -> Derived:
     """Add the NumPy module, or the line that says why there is none."""
     from numerics.evaluate.source.module import numpy_module
 
     try:
-        return replace(answer, module=numpy_module(derivation))
+        return replace(derived, module=numpy_module(derivation))
     except NumericalError as error:
-        lines = (answer.narration, f"--numpy: no module is written: {error}")
-        code = answer.code or UNDECIDED
-        return replace(answer, code=code, narration="\n".join(filter(None, lines)))
+        failed = replace(derived, code=derived.code or UNDECIDED)
+        return failed.saying(f"--numpy: no module is written: {error}")

@@ -8,20 +8,31 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
 import typer
 
+from derive.cli.forms import Form
 from derive.cli.output import Narrator, deliver
-from derive.cli.sandbox import ChildDied, Limits, OutOfTime, run_limited
+from derive.cli.sandbox import ChildDied, Enter, Limits, OutOfTime, run_limited
+
+if TYPE_CHECKING:
+    from derive.verdict import Verdict
 
 YES, NO, BAD_INPUT, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit statuses."""
 EXIT = {"PROVED": YES, "REFUTED": NO, "UNDECIDED": UNDECIDED}
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+Result = TypeVar("Result")
 
-Enter = Callable[[str], None]
-"""Called with the name of each stage as it begins."""
+
+class Concluded(Protocol):
+    """A record that says yes, no or undecided."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +43,11 @@ class Answer:
     code: int = YES
 
 
-def answer_with(record: Any, form: str, standalone: bool = False) -> Answer:
-    """Render a finished record as ``text``, ``latex`` or ``json``; its verdict is the status."""
-    if form == "latex":
-        result = record.to_latex(standalone=standalone)
-    else:
-        result = record.to_json() if form == "json" else record.to_text()
-    return Answer(result, EXIT[record.verdict.value])
+def answer_with(record: Concluded, form: Form) -> Answer:
+    """Render a finished record; its verdict is the status."""
+    if form.render is None:
+        raise LookupError(f"no record is printed as {form.name}")
+    return Answer(form.render(record), EXIT[record.verdict.value])
 
 
 def finish(work: Callable[[Enter], Answer], timeout: float, output: Path | None) -> NoReturn:
@@ -62,7 +71,7 @@ class Stop(Exception):
         self.code = code
 
 
-def run(function: Callable[[Enter], Any], timeout: float) -> Any:
+def run(function: Callable[[Enter], Result], timeout: float) -> Result:
     """Return *function* of what it calls as each stage begins, run in a child with limits.
 
     On a terminal the stages are shown.
@@ -104,7 +113,7 @@ def run(function: Callable[[Enter], Any], timeout: float) -> Any:
 def _end_with_signals() -> None:
     """Let SIGTERM and SIGHUP unwind, so that the child does not outlive this process."""
 
-    def stop(number: int, frame: Any) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
         raise Stop(f"ended by {signal.Signals(number).name}", 128 + number)
 
     for name in ("SIGTERM", "SIGHUP"):

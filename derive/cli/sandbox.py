@@ -13,9 +13,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 GIBIBYTE = 2**30
+Enter: TypeAlias = Callable[[str], None]
+"""Called with the name of each stage as it begins."""
+Result = TypeVar("Result")
 
 
 class OutOfTime(Exception):
@@ -40,10 +43,10 @@ class Limits:
 
 
 def run_limited(
-    function: Callable[[Callable[[str], None]], Any],
+    function: Callable[[Enter], Result],
     limits: Limits,
     narrate: Callable[[str, float], None] | None = None,
-) -> Any:
+) -> Result:
     """Return ``function(enter)`` computed in a child process.
 
     Args:
@@ -56,14 +59,16 @@ def run_limited(
         ChildDied: the child ended without an answer.
         Exception: what the function raised.
     """
-    methods = multiprocessing.get_all_start_methods()
-    context: Any = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
+    forks = "fork" in multiprocessing.get_all_start_methods()
+    get = multiprocessing.get_context
+    context = get("fork") if forks else get("spawn")
     receiver, sender = context.Pipe(duplex=False)
     child = context.Process(target=_child, args=(function, sender, limits), daemon=True)
     child.start()
     sender.close()
     try:
-        return _await(receiver, limits, narrate)
+        answer: Result = _await(receiver, limits, narrate)
+        return answer
     finally:
         child.kill()
         child.join()
@@ -95,9 +100,7 @@ def _await(
             return content
 
 
-def _child(
-    function: Callable[[Callable[[str], None]], Any], sender: Connection, limits: Limits
-) -> None:
+def _child(function: Callable[[Enter], object], sender: Connection, limits: Limits) -> None:
     # The parent answers for Ctrl-C: it kills this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in ("SIGTERM", "SIGHUP"):

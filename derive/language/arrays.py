@@ -11,6 +11,7 @@ from itertools import product
 from typing import TypeAlias
 
 from derive.errors import LanguageError
+from derive.language.arguments import parse_outputs
 from derive.language.build import Builder, Built
 from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import name_fault, read_number
@@ -81,7 +82,7 @@ def entry_names(name: str, shape: Shape) -> tuple[str, ...]:
 def parse_array_outputs(
     texts: Sequence[str], shapes: Mapping[str, Shape], limits: Limits = DEFAULT
 ) -> tuple[Array, ...]:
-    """Read outputs in which some names are vectors or matrices.
+    """Read outputs in which some names are vectors or matrices; without any, all are scalars.
 
     >>> [array] = parse_array_outputs(["a*u"], {"u": (2,)})
     >>> from derive.language import to_text
@@ -91,6 +92,8 @@ def parse_array_outputs(
     Raises:
         LanguageError: a text is not an expression, shapes do not fit, or it is out of bounds.
     """
+    if not (shapes and texts):
+        return tuple(Array((), (tree,)) for tree in parse_outputs(texts, limits))
     builder = Builder(limits)
     found = []
     for number, text in enumerate(texts, 1):

@@ -10,6 +10,7 @@ import pytest
 
 from derive.catalogue import entries
 from derive.cli.audit import _audit
+from derive.cli.forms import FORMS
 from derive.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
@@ -73,7 +74,7 @@ def test_an_audit_of_one_model_is_a_record(run):
 
 def test_an_audit_says_how_far_it_is():
     chosen, said = entries()[:3], []
-    record = json.loads(_audit(chosen, "json", said.append).result)
+    record = json.loads(_audit(chosen, FORMS["json"], said.append).result)
     bars = [line for line in said if line.startswith("[")]
     assert [bar.split()[1:] for bar in bars] == [[f"{i}/3", e.id] for i, e in enumerate(chosen)]
     assert [bar.count("#") for bar in bars] == [0, 8, 16]

@@ -7,8 +7,8 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from derive.cli.forms import FORMS, chosen_form
 from derive.cli.main import app
-from derive.cli.output import chosen_form
 from derive.errors import InputError
 
 GROUP = get_command(app)
@@ -85,8 +85,8 @@ def test_a_mistyped_option_names_the_page_that_helps():
 
 
 def test_one_form_at_a_time():
-    assert chosen_form(latex=False, json=False) == "text"
-    assert chosen_form(latex=True, json=False, standalone=True) == "latex"
+    assert chosen_form(latex=False, json=False) is FORMS["text"]
+    assert chosen_form(latex=True, json=False, standalone=True) is FORMS["standalone"]
     with pytest.raises(InputError, match="one of --bibtex, --latex and --json"):
         chosen_form(bibtex=True, latex=False, json=True)
     for json in (False, True):

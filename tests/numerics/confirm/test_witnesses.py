@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -15,9 +16,11 @@ import sympy
 from sympy import Expr
 
 from derive import InputError, NumericalError, Parameterization, derive
-from derive.cli import regularizer as regularizer_cli
-from derive.cli.request import Options, read_request
+from derive.cli.forms import FORMS
+from derive.cli.regularizer import derive_and_add, with_check
+from derive.cli.running import UNDECIDED
 from derive.derivation import Derivation
+from derive.model.typed import TypedModel
 from derive.potential.piece import Explicit, Piece
 from numerics.confirm.crosscheck import crosscheck
 from numerics.confirm.crosscheck_report import CrossCheck
@@ -138,9 +141,10 @@ def test_the_command_fails_where_the_witnesses_disagree(monkeypatch: pytest.Monk
     ]  # the package shows the function of that name
     monkeypatch.setattr(module, "crosscheck", lambda *args, **kwargs: wrong)
     for form in ("text", "json", "latex"):
-        request = read_request(["w**2"], Options("", "", "", "", ""), form, False)
-        answer = regularizer_cli._derive(request, DIGITS, False, lambda stage: None)
-        assert answer.code == regularizer_cli.UNDECIDED
+        check = partial(with_check, FORMS[form], DIGITS)
+        model = TypedModel(("w**2",)).read()
+        answer = derive_and_add(model, FORMS[form], [check], lambda stage: None)
+        assert answer.code == UNDECIDED
         alarm = answer.narration.splitlines()[-1]
         assert alarm.startswith("derive: --check: Flow, interpolant and Q DISAGREE")
         assert ("DISAGREE" in answer.result) is (form == "text")

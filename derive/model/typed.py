@@ -1,0 +1,135 @@
+"""A model as it is typed: the texts of a command or of a record, and what they say.
+
+Reading needs no algebra, so that bad input is refused before any is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from derive.errors import InputError, LanguageError
+from derive.language import Tree, parse_assignments, parse_names
+from derive.language.arrays import Array, Shape, parse_array_outputs, parse_shapes
+
+if TYPE_CHECKING:
+    from derive.model.parameterization import Parameterization
+    from derive.vectors.reduce import VectorModel
+
+Shapes: TypeAlias = tuple[tuple[str, Shape | None], ...]
+"""Names of vectors and matrices; None for a dimension that is left open."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class TypedModel:
+    """F and its start as texts, each as one types it after ``derive regularizer``.
+
+    Attributes:
+        outputs: the components of F.
+        start, positive, vector, matrix, parameter: the options of these names; "" where not given.
+
+    >>> TypedModel(("a*u",), vector="u:2").read().parameterization().weights
+    ('a', 'u1', 'u2')
+    """
+
+    outputs: tuple[str, ...]
+    start: str = ""
+    positive: str = ""
+    vector: str = ""
+    matrix: str = ""
+    parameter: str = ""
+
+    def read(self) -> ReadModel:
+        """Return what the texts say.
+
+        Raises:
+            InputError: a text is not accepted; the message names its option.
+        """
+        start = dict(read_option("--start", parse_assignments, self.start))
+        positive = read_option("--positive", parse_names, self.positive)
+        parameters = read_option("--parameter", parse_names, self.parameter)
+        vectors = dict(read_option("--vector", _parse_vectors, self.vector))
+        matrices = dict(read_option("--matrix", _parse_matrices, self.matrix))
+        if twice := sorted(vectors.keys() & matrices.keys()):
+            raise InputError(f"--matrix: {twice[0]} is a vector already")
+        texts = tuple(text.lstrip() for text in self.outputs)
+        shapes = {**vectors, **matrices}
+        known = {name: shape for name, shape in shapes.items() if shape is not None}
+        if len(known) == len(shapes):
+            return ReadModel(parse_array_outputs(texts, known), start, positive, parameters)
+        open_vectors = [name for name, shape in vectors.items() if shape is None]
+        if known:
+            raise InputError(f"--vector: give {open_vectors[0]} a dimension too, or none to all")
+        if parameters:
+            raise InputError("--parameter goes with vectors of given dimension only")
+        if len(texts) != 1:
+            raise InputError("with a vector of open dimension give one output, such as a*u")
+        return ReadModel((), start, positive, (), texts[0], tuple(open_vectors))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadModel:
+    """What the texts of a model say.
+
+    Attributes:
+        outputs: the components of F.
+        start: start values by weight.
+        positive, parameters: names that are positive, and that are constants.
+        text, vectors: the one output in vectors of open dimension, and their names.
+    """
+
+    outputs: tuple[Array, ...]
+    start: dict[str, Tree]
+    positive: tuple[str, ...]
+    parameters: tuple[str, ...]
+    text: str = ""
+    vectors: tuple[str, ...] = ()
+
+    def parameterization(self) -> Parameterization | VectorModel:
+        """Return what is to be derived; this part needs algebra.
+
+        Raises:
+            InputError: names do not fit, or F is not differentiable, constant or at rest there.
+        """
+        from derive.model.arrays import independent_entries
+        from derive.model.parameterization import Parameterization
+        from derive.vectors.reduce import VectorModel
+
+        if self.vectors:
+            return VectorModel.parse(self.text, self.vectors, self.start, self.positive)
+        return Parameterization(
+            independent_entries(self.outputs),
+            start=self.start,
+            positive=self.positive,
+            parameters=self.parameters,
+        )
+
+
+def read_option(option: str, parse: Callable[[str], tuple[T, ...]], text: str) -> tuple[T, ...]:
+    """Return what an option's text says, () where it is not given.
+
+    Raises:
+        InputError: it is not accepted; the message names the option.
+    """
+    try:
+        return parse(text) if text.strip() else ()
+    except LanguageError as error:
+        raise InputError(f"{option}: {error}") from None
+
+
+def _parse_vectors(text: str) -> Shapes:
+    shapes = parse_shapes(text)
+    for name, shape in shapes.items():
+        if shape is not None and len(shape) != 1:
+            raise LanguageError(f"{name} has two dimensions: use --matrix")
+    return tuple(shapes.items())
+
+
+def _parse_matrices(text: str) -> Shapes:
+    shapes = parse_shapes(text)
+    for name, shape in shapes.items():
+        if shape is None or len(shape) != 2:
+            raise LanguageError(f"{name} needs two dimensions, such as {name}:2x2")
+    return tuple(shapes.items())
