@@ -6,14 +6,16 @@ of Q'(F) = (Q o F)'/F', so the identity is checked without ever forming Q'' in b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from sympy import Expr
 
 from derive.errors import LanguageError
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
+from derive.inverse.line_element import Candidate, W
 from derive.inverse.term import SeparableTerm
 from derive.language import from_sympy
 from derive.language.tree import Tree
@@ -21,89 +23,106 @@ from derive.language.tree import Tree
 PLACES = tuple(Fraction(x) for x in ("1", "1/2", "3/2", "1/4", "3", "-1", "1/16", "-3", "10"))
 
 
-def accepts(
-    term: SeparableTerm,
-    curve: Expr,
-    scale: Expr,
-    assumed: Sequence[Expr],
-    interval: tuple[Expr, Expr],
-    weight: str = "w",
-    kernel: Expr | None = None,
-) -> bool:
-    """Tell whether K Q''(F) = scale > 0 is proved along beta = curve(weight).
+def accepts(term: SeparableTerm, candidate: Candidate, kernel: Expr | None = None) -> bool:
+    """Tell whether K Q''(F) = c > 0 is proved along beta = F(w).
 
     Args:
         term: Q.
-        curve: F on the leaf, in the weight and the parameters.
-        scale: a positive function of the parameters.
-        assumed: expressions in the parameters that are positive in the case at hand.
-        interval: the identity is proved at a point of it.
-        weight: the name of the coordinate on the leaf.
-        kernel: K on the leaf; the square of the derivative of *curve* by default.
+        candidate: F on the leaf, in the weight and the parameters, with c and what is assumed; the
+            identity is proved at a point of its interval.
+        kernel: K on the leaf; F'^2 by default.
     """
     try:
-        F, c = from_sympy(curve), from_sympy(scale)
-        conditions = [from_sympy(x) for x in assumed]
-        low, high = (None if end.is_infinite else from_sympy(end) for end in interval)
-        K = None if kernel is None else from_sympy(kernel)
+        claim = _Claim.read(term, candidate, kernel)
     except LanguageError:
         return False
-    trees = [term.tree, F, c, *conditions] + ([] if K is None else [K])
-    for point in _points(term, weight):
-        tower = Elementary(point, trees)
-        try:
-            if any(tower.sign(tower.read(x)) <= 0 for x in conditions):
+    for place in PLACES:
+        for values in term.parameter_points():
+            try:
+                holds = claim.holds_at({W.name: place, **values})
+            except (Unsettled, ZeroDivisionError):
                 continue
-            f, factor = tower.read(F), tower.read(c)
-            if low is not None and tower.sign(f - tower.read(low)) <= 0:
-                continue
-            if high is not None and tower.sign(tower.read(high) - f) <= 0:
-                continue
-            speed = tower.derivative(f)
-            composed = tower.derivative(tower.read(term.tree, {term.variable: f}))
-            if tower.sign(speed) == 0 or tower.sign(factor) <= 0:
-                continue
-            curvature = tower.derivative(composed / speed) / speed
-            k = speed * speed if K is None else tower.read(K)
-            if tower.is_zero(k * curvature - factor):
-                return True
-            # A value off the ball of the scale is a disproof at this point: no other will do.
-            if not tower.ball(k * curvature - factor).contains(0):
-                return False
-        except (Unsettled, ZeroDivisionError):
-            continue
+            if holds is not None:
+                return holds
     return False
 
 
-def vanishes(term: SeparableTerm, tree: Tree, at: Tree, value: Tree | None = None) -> bool:
-    """Tell whether *tree* in beta is proved to equal *value* (0) at beta = *at*."""
-    trees = [tree, at] + ([] if value is None else [value])
+@dataclass(frozen=True)
+class _Claim:
+    """K Q''(F) = c > 0 where what is assumed is positive and low < F < high, as trees."""
+
+    term: SeparableTerm
+    F: Tree
+    scale: Tree
+    assumed: tuple[Tree, ...]
+    low: Tree | None
+    high: Tree | None
+    kernel: Tree | None
+
+    @classmethod
+    def read(cls, term: SeparableTerm, candidate: Candidate, kernel: Expr | None) -> _Claim:
+        """Return it as trees.
+
+        Raises:
+            LanguageError: an expression is outside the language.
+        """
+        low, high = (None if end.is_infinite else from_sympy(end) for end in candidate.interval)
+        return cls(
+            term,
+            from_sympy(candidate.F),
+            from_sympy(candidate.scale),
+            tuple(from_sympy(x) for x in candidate.assumed),
+            low,
+            high,
+            None if kernel is None else from_sympy(kernel),
+        )
+
+    def holds_at(self, point: dict[str, Fraction]) -> bool | None:
+        """Tell whether it is proved (True) or disproved (False) near a point; None for neither."""
+        trees = [self.term.tree, self.F, self.scale, *self.assumed]
+        tower = Elementary(point, trees + ([] if self.kernel is None else [self.kernel]))
+        if any(tower.sign(tower.read(x)) <= 0 for x in self.assumed):
+            return None
+        f, scale = tower.read(self.F), tower.read(self.scale)
+        if not self._contains(tower, f):
+            return None
+        speed = tower.derivative(f)
+        composed = tower.derivative(tower.read(self.term.tree, {self.term.variable: f}))
+        if tower.sign(speed) == 0 or tower.sign(scale) <= 0:
+            return None
+        curvature = tower.derivative(composed / speed) / speed
+        k = speed * speed if self.kernel is None else tower.read(self.kernel)
+        if tower.is_zero(k * curvature - scale):
+            return True
+        # A value off the ball of the scale is a disproof at this point: no other will do.
+        return None if tower.ball(k * curvature - scale).contains(0) else False
+
+    def _contains(self, tower: Elementary, f: RationalFunction) -> bool:
+        """Tell whether F lies in the interval."""
+        if self.low is not None and tower.sign(f - tower.read(self.low)) <= 0:
+            return False
+        return self.high is None or tower.sign(tower.read(self.high) - f) > 0
+
+
+def vanishes(term: SeparableTerm, tree: Tree, at: Tree) -> bool:
+    """Tell whether *tree* in beta is proved to be 0 at beta = *at*."""
     for point in term.parameter_points():
-        tower = Elementary(point, trees)
+        tower = Elementary(point, [tree, at])
         try:
-            found = tower.read(tree, {term.variable: tower.read(at)})
-            if value is not None:
-                found -= tower.read(value)
-            return tower.is_zero(found)
+            return tower.is_zero(tower.read(tree, {term.variable: tower.read(at)}))
         except Unsettled:
             continue
     return False
 
 
-def inside(term: SeparableTerm, at: Tree, F: Tree, slope: Tree, start: Tree) -> bool:
+def reaches(term: SeparableTerm, start: Tree, F: Tree, slope: Tree, beta_0: Tree) -> bool:
     """Tell whether F(w_0) = beta_0 and F'(w_0) is not 0, exactly, for w_0 = *start*."""
     for point in term.parameter_points():
-        tower = Elementary(point, [at, F, slope, start])
+        tower = Elementary(point, [beta_0, F, slope, start])
         try:
-            w = {"w": tower.read(start)}
+            w = {W.name: tower.read(start)}
             moving = tower.sign(tower.read(slope, w)) != 0
-            return moving and tower.is_zero(tower.read(F, w) - tower.read(at))
+            return moving and tower.is_zero(tower.read(F, w) - tower.read(beta_0))
         except (Unsettled, ZeroDivisionError):
             continue
     return False
-
-
-def _points(term: SeparableTerm, weight: str) -> Iterator[dict[str, Fraction]]:
-    for place in PLACES:
-        for values in term.parameter_points():
-            yield {weight: place, **values}

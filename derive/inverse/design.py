@@ -1,4 +1,8 @@
-"""What inverse design hands over: one record per coordinate, and the whole."""
+"""What inverse design hands over: for each term of Q what was found, and the whole.
+
+Of one term Q(beta) one of four things is said: F in one weight, F in a pair of weights, the
+integral of which F is the inverse, or that there is no F, or none that was found.
+"""
 
 from __future__ import annotations
 
@@ -6,52 +10,28 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
-from derive.derivation import Derivation
+from derive.inverse.forward import Forward
+from derive.inverse.start import FlowStart
+from derive.inverse.term import SeparableTerm
+from derive.language import to_text
 from derive.language.tree import Tree
 from derive.printable import Printable
-from derive.verdict import Finding, Verdict, conclude
+from derive.verdict import Finding, Identity, Verdict, conclude
 
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One coordinate of Q and the parameterization found for it.
+    """What is known of one coordinate of Q; on its own, that no F was found or that there is none.
 
     Attributes:
-        potential: Q(beta) as given.
-        variable: the name of beta.
-        second: Q'', an expression near the start; None where Q could not be read.
-        w_of_beta: the weight as a function of beta; an integral where no closed form was found,
-            None for a pair.
-        weights: names of the weights; empty where no closed form was found.
-        output: F; None likewise.
-        interval: the range of F, in which Q'' > 0.
-        scale: c in K(w) Q''(F(w)) = c.
-        beta_0: where the flow starts; None for any point of the interval.
-        at_minimum: whether Q' = 0 there, so that the flow minimises Q itself.
-        start: the values of the weights; None where only F(w_0) = beta_0 is known.
-        assumed: conditions on the parameters.
+        term: Q(beta) as given.
         finding: the verdict with the identities behind it.
-        forward: the derivation from F, where it was run.
-        checked: what the forward run said.
-        smooth: whether Q is proved smooth in the whole interval.
+        second: Q'', an expression near the start; None where Q could not be read.
     """
 
-    potential: Tree
-    variable: str
-    second: Expr | None
+    term: SeparableTerm
     finding: Finding
-    w_of_beta: Expr | None = None
-    weights: tuple[str, ...] = ()
-    output: Tree | None = None
-    interval: tuple[Expr, Expr] | None = None
-    scale: Expr | None = None
-    beta_0: Tree | None = None
-    at_minimum: bool = False
-    start: tuple[tuple[str, Tree], ...] | None = None
-    assumed: tuple[str, ...] = ()
-    forward: Derivation | None = None
-    checked: str = ""
-    smooth: bool = True
+    second: Expr | None
 
     @property
     def kernel(self) -> Expr | None:
@@ -60,8 +40,79 @@ class Coordinate:
 
 
 @dataclass(frozen=True)
+class IntegralOnly(Coordinate):
+    """No closed form was found: F is the inverse of *w_of_beta*, an integral."""
+
+    w_of_beta: Expr
+
+
+@dataclass(frozen=True)
+class Parameterized(Coordinate):
+    """F in closed form, with K(w) Q''(F(w)) = c proved.
+
+    Attributes:
+        output: F.
+        interval: the range of F, in which Q'' > 0.
+        scale: c.
+        start: where the flow starts.
+        assumed: conditions on the parameters.
+        forward: the derivation from F, and what it said.
+        smooth: whether Q is proved smooth in the whole interval.
+    """
+
+    output: Tree
+    interval: tuple[Expr, Expr]
+    scale: Expr
+    start: FlowStart
+    assumed: tuple[str, ...]
+    forward: Forward
+    smooth: bool
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The names of the weights."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class OneWeight(Parameterized):
+    """F of one weight, and the weight as a function of beta."""
+
+    weight: str
+    w_of_beta: Expr
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The name of the weight."""
+        return (self.weight,)
+
+
+@dataclass(frozen=True)
+class WeightPair(Parameterized):
+    """F of two weights, whose product is conserved."""
+
+    pair: tuple[str, str]
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The names of both."""
+        return self.pair
+
+
+def accepted(*identities: Identity) -> Finding:
+    """Return that F is proved by identities."""
+    return Finding(Verdict.PROVED, "accepted by an exact identity", identities)
+
+
+@dataclass(frozen=True)
 class InverseDesign(Printable):
-    """A parameterization whose gradient flow has the given Q as implicit regularizer."""
+    """A parameterization beta = F(w) whose gradient flow has the given Q as implicit regularizer.
+
+    Q is a sum of terms in one coordinate each, and K Q'' = c for all of them, K = |grad F|^2.
+
+    Attributes:
+        coordinates: what was found for each term, in the order of the terms.
+    """
 
     coordinates: tuple[Coordinate, ...]
 
@@ -73,6 +124,6 @@ class InverseDesign(Printable):
     @property
     def outputs(self) -> tuple[str | None, ...]:
         """F as text, one per coordinate; None where no closed form was found."""
-        from derive.language import to_text
-
-        return tuple(None if c.output is None else to_text(c.output) for c in self.coordinates)
+        return tuple(
+            to_text(c.output) if isinstance(c, Parameterized) else None for c in self.coordinates
+        )

@@ -36,11 +36,15 @@ class Forward:
     identity: Identity | None
     reason: str
 
+    @property
+    def evidence(self) -> tuple[Identity, ...]:
+        """The comparison with Q, where it was proved."""
+        return () if self.identity is None else (self.identity,)
+
 
 def run_forward(
     term: SeparableTerm,
     output: Tree,
-    weights: tuple[str, ...],
     start: Mapping[str, Tree],
     values: Mapping[str, Tree] | None = None,
     positive: tuple[str, ...] = (),
@@ -50,14 +54,14 @@ def run_forward(
     Args:
         term: Q.
         output: F.
-        weights: its weights.
-        start: where they start.
+        start: where each of its weights starts.
         values: start symbols that stand for functions of the parameters.
         positive: start symbols or weights that start positive.
 
     Raises:
         ConsistencyError: the derivation contradicts the design; a fault of this program.
     """
+    weights = tuple(start)
     parameters = tuple(name for name in names((output,)) if name not in weights)
     try:
         p = Parameterization([output], weights, start, positive, parameters=parameters)

@@ -7,32 +7,57 @@ for p = m = alpha at the start.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import sympy
 from sympy import Expr
 
 from derive.inverse.acceptance import accepts
-from derive.inverse.design import Coordinate
+from derive.inverse.design import WeightPair, accepted
 from derive.inverse.forward import Forward, run_forward
-from derive.inverse.line_element import LineElement, conditions, range_conditions
+from derive.inverse.line_element import Candidate, W, conditions, range_conditions
 from derive.inverse.quartic import completed, radius
-from derive.inverse.start import starts
+from derive.inverse.start import FlowStart, starts
 from derive.inverse.term import Convexity, SeparableTerm
-from derive.language import from_sympy, to_sympy, to_text
+from derive.language import from_sympy, to_sympy
 from derive.language.tree import Name, Tree, names
-from derive.verdict import Finding, Identity, Verdict
+from derive.verdict import Identity
 
 P, M = sympy.symbols("p m", positive=True)
 
 
-def find_pair(
-    term: SeparableTerm, convexity: Convexity, q: Expr, suffix: str, target: Expr | None
-) -> Coordinate | None:
-    """Return the pair, or None where 1/Q''^2 is no quadratic polynomial without real roots."""
-    v = term.symbols()[term.variable]
-    square = sympy.cancel(1 / q**2)
-    if not square.is_polynomial(v) or sympy.degree(square, v) != 2:
+@dataclass(frozen=True)
+class _Pair:
+    """beta = b + s (p^2 - m^2) on the leaf p m = gamma, where K Q'' = scale."""
+
+    b: Expr
+    s: Expr
+    gamma: Expr
+    scale: Expr
+    assumed: tuple[Expr, ...]
+
+    def p_at(self, beta: Expr) -> Expr:
+        """Return p at beta."""
+        x = (beta - self.b) / self.s
+        return self.equal if x == 0 else sympy.sqrt((x + sympy.sqrt(x**2 + 4 * self.gamma**2)) / 2)
+
+    @property
+    def equal(self) -> Expr:
+        """The value of p = m at beta = b."""
+        return sympy.powdenest(sympy.sqrt(self.gamma), force=True)
+
+
+def find_pair(convexity: Convexity, target: Expr | None) -> WeightPair | None:
+    """Return the pair, or None where 1/Q''^2 is no quadratic polynomial without real roots.
+
+    Args:
+        convexity: Q with its derivatives.
+        target: the constant K Q'' that is asked for; any where None.
+    """
+    element = convexity.element
+    square = sympy.cancel(1 / element.q**2)
+    if not square.is_polynomial(element.v) or sympy.degree(square, element.v) != 2:
         return None
-    element = LineElement(q, v, term.positive)
     a, b, d = completed(square, element)
     for sign, first in element.signs(a):
         for inner, second in element.signs(d):
@@ -42,77 +67,67 @@ def find_pair(
             root = sympy.sqrt(a)
             s = sympy.Integer(1) if target is None else target * root / 4
             assumed = tuple(dict.fromkeys((*first, *second, *third)))
-            return _record(term, convexity, q, b, s, r / (2 * s), 4 * s / root, assumed, suffix)
+            return _proved(convexity, _Pair(b, s, r / (2 * s), 4 * s / root, assumed))
     return None
 
 
-def _record(
-    term: SeparableTerm,
-    convexity: Convexity,
-    q: Expr,
-    b: Expr,
-    s: Expr,
-    gamma: Expr,
-    scale: Expr,
-    assumed: tuple[Expr, ...],
-    suffix: str,
-) -> Coordinate | None:
-    taken = {*term.parameters, term.variable}
-    pair = next(
-        (x + suffix, y + suffix)
-        for x, y in ("pm", "uv", "xy", "gh")
-        if not taken & {x + suffix, y + suffix}
-    )
-    curve = b + s * (P**2 - gamma**2 / P**2)
-    kernel = 4 * s**2 * (P**2 + gamma**2 / P**2)
-    first, second = (sympy.Symbol(name, positive=True) for name in pair)
-    here = {P: first, M: second}
+def _proved(convexity: Convexity, found: _Pair) -> WeightPair | None:
+    """Return the record of a pair that is accepted; None where it is not."""
+    term, element = convexity.term, convexity.element
+    b, s, gamma = found.b, found.s, found.gamma
     interval = convexity.interval or (-sympy.oo, sympy.oo)
-    K = kernel.subs(here)
-    if not accepts(term, curve.subs(here), scale, assumed, interval, pair[0], K):
+    F, K = b + s * (W**2 - gamma**2 / W**2), 4 * s**2 * (W**2 + gamma**2 / W**2)
+    curve = Candidate(F, found.p_at(element.v), interval, found.scale, found.assumed)
+    if not accepts(term, curve, K):
         return None
-    output = from_sympy((b + s * (P**2 - M**2)).subs(here))
-    beta_0, zero = next(starts(term, convexity, iter((b,))), (None, False))
-    alpha = sympy.powdenest(sympy.sqrt(gamma), force=True)
-    start = None
-    if beta_0 is not None:
-        x = (to_sympy(beta_0, term.symbols()) - b) / s
-        p = alpha if x == 0 else sympy.sqrt((x + sympy.sqrt(x**2 + 4 * gamma**2)) / 2)
-        start = (pair[0], from_sympy(p)), (pair[1], from_sympy(sympy.simplify(gamma / p)))
-    statement = f"<grad F, grad F> Q''(F) = {scale} on {pair[0]}*{pair[1]} = {gamma}"
-    evidence = [
-        Identity(statement, "<grad F, grad F> Q''(F)", str(scale)),
-        Identity(f"<grad({pair[0]}*{pair[1]}), grad F> = 0", "0", "0"),
-    ]
-    if zero and beta_0 is not None:
-        evidence.append(Identity(f"Q'({to_text(beta_0)}) = 0", "Q'(beta_0)", "0"))
-    forward = _forward(term, output, pair, from_sympy(alpha))
-    if forward.identity is not None:
-        evidence.append(forward.identity)
-    return Coordinate(
-        term.tree,
-        term.variable,
-        q,
-        Finding(Verdict.PROVED, "accepted by an exact identity", tuple(evidence)),
-        None,
-        pair,
+    p, m = _free_names(term)
+    named = {P: sympy.Symbol(p, positive=True), M: sympy.Symbol(m, positive=True)}
+    output = from_sympy((b + s * (P**2 - M**2)).subs(named))
+    start = _start(convexity, found, (p, m))
+    forward = _forward(term, output, (p, m), from_sympy(found.equal))
+    statement = f"<grad F, grad F> Q''(F) = {found.scale} on {p}*{m} = {gamma}"
+    finding = accepted(
+        Identity(statement, "<grad F, grad F> Q''(F)", str(found.scale)),
+        Identity(f"<grad({p}*{m}), grad F> = 0", "0", "0"),
+        *start.evidence,
+        *forward.evidence,
+    )
+    return WeightPair(
+        term,
+        finding,
+        element.q,
         output,
         interval,
-        scale,
-        beta_0,
-        zero,
+        found.scale,
         start,
-        (*conditions(term.positive, assumed), *range_conditions(beta_0, interval)),
-        forward.derivation,
-        forward.reason,
+        (*conditions(term.positive, found.assumed), *range_conditions(start.beta_0, interval)),
+        forward,
         convexity.interval is not None,
+        (p, m),
     )
 
 
-def _forward(term: SeparableTerm, output: Tree, pair: tuple[str, str], alpha: Tree) -> Forward:
-    """Run forward from p = m = alpha, as a symbol where alpha is not rational."""
+def _free_names(term: SeparableTerm) -> tuple[str, str]:
+    """Return two names that Q does not use."""
+    taken = {*term.parameters, term.variable}
+    pairs = ((x + term.suffix, y + term.suffix) for x, y in ("pm", "uv", "xy", "gh"))
+    return next(pair for pair in pairs if not taken & {*pair})
+
+
+def _start(convexity: Convexity, found: _Pair, pair: tuple[str, str]) -> FlowStart:
+    """Return the first start that is found, with p and m there."""
+    beta_0, at_minimum = next(starts(convexity, (found.b,)), (None, False))
+    if beta_0 is None:
+        return FlowStart()
+    p = found.p_at(to_sympy(beta_0, convexity.term.symbols()))
+    values = from_sympy(p), from_sympy(sympy.simplify(found.gamma / p))
+    return FlowStart(beta_0, at_minimum, tuple(zip(pair, values, strict=True)))
+
+
+def _forward(term: SeparableTerm, output: Tree, pair: tuple[str, str], equal: Tree) -> Forward:
+    """Run forward from p = m, at a symbol where the value is not one."""
     symbol = next(n for n in ("alpha", "a", "c", "r0") if n not in {*term.parameters, *pair})
-    known = isinstance(alpha, Name)
-    value: Tree = alpha if known else Name(symbol)
+    known = isinstance(equal, Name)
+    value: Tree = equal if known else Name(symbol)
     start = dict.fromkeys(pair, value)
-    return run_forward(term, output, pair, start, {} if known else {symbol: alpha}, names((value,)))
+    return run_forward(term, output, start, {} if known else {symbol: equal}, names((value,)))

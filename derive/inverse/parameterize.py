@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypeAlias
 
 import sympy
 from sympy import Expr
@@ -17,34 +17,40 @@ from sympy import Expr
 from derive.errors import InputError
 from derive.inverse.acceptance import accepts
 from derive.inverse.candidates import candidates
-from derive.inverse.design import Coordinate, InverseDesign
-from derive.inverse.forward import Forward, free_start, run_forward
-from derive.inverse.line_element import (
-    Candidate,
-    LineElement,
-    W,
-    conditions,
-    range_conditions,
-    tidy,
+from derive.inverse.design import (
+    Coordinate,
+    IntegralOnly,
+    InverseDesign,
+    OneWeight,
+    Parameterized,
+    accepted,
 )
+from derive.inverse.forward import Forward, free_start, run_forward
+from derive.inverse.line_element import Candidate, W, conditions, range_conditions, tidy
 from derive.inverse.pair import find_pair
-from derive.inverse.start import starts, weight_at, within
+from derive.inverse.start import flow_start, within
 from derive.inverse.term import Convexity, SeparableTerm, examine, recognise
 from derive.language import from_sympy, parse_expression, to_text
 from derive.language.tree import Tree, names
 from derive.verdict import Finding, Identity, Verdict
 
 CANDIDATES = 24
-"""Charts that are tried for one coordinate."""
+"""How many are tried for one coordinate."""
+
+Written: TypeAlias = str | Expr | Tree
+"""An expression as users give it."""
 
 
 def parameterize(
-    potentials: Any,
+    potentials: Written | Sequence[Written],
     variable: str | None = None,
-    start: Mapping[str, Any] | None = None,
+    start: Mapping[str, Written] | None = None,
     positive: Iterable[str] = (),
 ) -> InverseDesign:
-    """Find F with K(w) Q''(F(w)) = c, and prove it.
+    """Find F whose gradient flow minimises Q, and prove it.
+
+    For one weight F'(w)^2 Q''(F(w)) = c, for a pair <grad F, grad F> Q''(F) = c on the leaves of
+    p m; c > 0 is the same for all terms of Q and only changes its unit.
 
     >>> parameterize("-log(beta)").outputs
     ('exp(w)',)
@@ -57,46 +63,53 @@ def parameterize(
         start: beta_0 by the name of the coordinate; by default a zero of Q'.
         positive: parameters that are positive.
 
+    Returns:
+        What was found for each term: F in one weight or two, else the integral of which F is the
+        inverse, or the proof that there is none.
+
     Raises:
         InputError: Q is not separable, or names do not fit.
+
+    Source: Woodworth et al. 2020 for the pair; Amid and Warmuth 2020, *Reparameterizing mirror
+    descent as gradient descent*, for one weight.
     """
-    several = isinstance(potentials, Sequence) and not isinstance(potentials, str)
-    trees = [_tree(x) for x in (potentials if several else [potentials])]
+    if isinstance(potentials, str) or not isinstance(potentials, Sequence):
+        potentials = [potentials]
+    trees = [_tree(x) for x in potentials]
     if not trees:
         raise InputError("no potential: give Q(beta), such as beta*log(beta) - beta")
-    terms = _terms(trees, variable, dict(start or {}), frozenset(positive))
     found: list[Coordinate] = []
     target: Expr | None = None
-    for i, term in enumerate(terms, 1):
-        coordinate = _coordinate(term, str(i) if len(terms) > 1 else "", target)
+    for term in _terms(trees, variable, dict(start or {}), frozenset(positive)):
+        coordinate = _coordinate(term, target)
         found.append(coordinate)
-        # One clock for all blocks: every later F is scaled to the constant of the first.
-        target = coordinate.scale if target is None else target
+        # One clock for all terms: every later F is scaled to the constant of the first.
+        if target is None and isinstance(coordinate, Parameterized):
+            target = coordinate.scale
     return InverseDesign(tuple(found))
 
 
-def _tree(value: Any) -> Tree:
+def _tree(value: Written) -> Tree:
     if isinstance(value, str):
         return parse_expression(value)
     return from_sympy(value) if isinstance(value, sympy.Basic) else value
 
 
 def _terms(
-    trees: list[Tree], variable: str | None, start: dict[str, Any], positive: frozenset[str]
+    trees: list[Tree], variable: str | None, start: dict[str, Written], positive: frozenset[str]
 ) -> list[SeparableTerm]:
+    """Return the terms of Q, each with its coordinate and start."""
     variables = [recognise(tree, variable) for tree in trees]
-    used = set(names(tuple(trees)))
     for name in start:
         if name not in variables:
             raise InputError(f"start: there is no coordinate {name} ({', '.join(variables)})")
-    for name in sorted(positive - used):
+    for name in sorted(positive - set(names(tuple(trees)))):
         raise InputError(f"positive: {name} is no parameter of Q")
     if len(set(variables)) < len(variables):
         raise InputError("two terms use the same coordinate: call them beta1, beta2, ...")
     terms = []
-    for tree, name in zip(trees, variables, strict=True):
-        others = set(variables) - {name}
-        mixed = sorted(others & set(names((tree,))))
+    for i, (tree, name) in enumerate(zip(trees, variables, strict=True), 1):
+        mixed = sorted((set(variables) - {name}) & set(names((tree,))))
         if mixed:
             raise InputError(
                 f"Q couples {name} and {mixed[0]}: only separable potentials are parameterized"
@@ -104,38 +117,34 @@ def _terms(
         value = _tree(start[name]) if name in start else None
         if value is not None and set(names((value,))) & set(variables):
             raise InputError(f"start: the value of {name} uses a coordinate")
-        term = SeparableTerm(tree, name, positive - {name}, value)
-        if "w" in term.parameters:
+        suffix = str(i) if len(trees) > 1 else ""
+        term = SeparableTerm(tree, name, positive - {name}, value, suffix)
+        if W.name in term.parameters:
             raise InputError("w is the name of the weight: call the parameter something else")
         terms.append(term)
     return terms
 
 
-def _coordinate(term: SeparableTerm, suffix: str, target: Expr | None) -> Coordinate:
+def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate:
+    """Return what is found for one term, with K Q'' = *target* where that is given."""
     convexity = examine(term)
     if convexity is None:
-        reason = "Q is not defined and smooth at any point that was tried"
         if term.start is not None:
             raise InputError(f"start: Q is not defined and smooth around {term.variable} there")
-        return _open(term, None, reason)
-    refutation = _refuted(term, convexity)
-    if refutation is not None:
-        return refutation
-    symbols = term.symbols()
-    q = tidy(convexity.second)
-    element = LineElement(q, symbols[term.variable], term.positive)
-    best: Coordinate | None = None
-    for candidate in itertools.islice(candidates(element), CANDIDATES):
-        candidate = _within(_rescaled(candidate, target), convexity)
+        return _nothing(term, "Q is not defined and smooth at any point that was tried")
+    if convexity.sign <= 0:
+        return _refused(convexity)
+    best: OneWeight | None = None
+    for proposed in itertools.islice(candidates(convexity.element), CANDIDATES):
+        candidate = _where_smooth(_rescaled(proposed, target), convexity)
         if term.start is not None and not within(term, candidate, term.start):
             continue
-        if not accepts(term, candidate.F, candidate.scale, candidate.assumed, candidate.interval):
-            continue
-        designed = _single(term, convexity, candidate, f"w{suffix}")
-        if designed.beta_0 is not None and designed.start is not None:
-            return designed
-        best = best or designed
-    return best or find_pair(term, convexity, q, suffix, target) or _open(term, q, "")
+        if accepts(term, candidate):
+            found = _one_weight(convexity, candidate)
+            if found.start.weights is not None:
+                return found
+            best = best or found
+    return best or find_pair(convexity, target) or _integral(convexity)
 
 
 def _rescaled(candidate: Candidate, target: Expr | None) -> Candidate:
@@ -147,7 +156,7 @@ def _rescaled(candidate: Candidate, target: Expr | None) -> Candidate:
     return replace(candidate, F=F, inverse=candidate.inverse / factor, scale=target)
 
 
-def _within(candidate: Candidate, convexity: Convexity) -> Candidate:
+def _where_smooth(candidate: Candidate, convexity: Convexity) -> Candidate:
     """Return the candidate on the interval in which Q is smooth."""
     if convexity.interval is None:
         return candidate
@@ -155,11 +164,9 @@ def _within(candidate: Candidate, convexity: Convexity) -> Candidate:
     return replace(candidate, interval=(sympy.Max(low, left), sympy.Min(high, right)))
 
 
-def _refuted(term: SeparableTerm, convexity: Convexity) -> Coordinate | None:
+def _refused(convexity: Convexity) -> Coordinate:
     """Return the refusal of a Q that is proved not to be strictly convex."""
-    if convexity.sign > 0:
-        return None
-    second = convexity.second
+    term, second = convexity.term, convexity.second
     here = convexity.point[term.variable]
     exact = term.start is not None and to_text(term.start) == str(here)
     if convexity.everywhere:
@@ -169,67 +176,56 @@ def _refuted(term: SeparableTerm, convexity: Convexity) -> Coordinate | None:
         if convexity.sign == 0:
             reason = f"Q'' = {second} is 0 at {term.variable} = {here}, and 1/K is positive"
     else:
-        return _open(term, second, "no point with Q'' > 0 was found")
-    finding = Finding(Verdict.REFUTED, reason)
-    return Coordinate(term.tree, term.variable, second, finding)
+        return _nothing(term, "no point with Q'' > 0 was found", second)
+    return Coordinate(term, Finding(Verdict.REFUTED, reason), second)
 
 
-def _open(term: SeparableTerm, q: Expr | None, reason: str) -> Coordinate:
+def _nothing(term: SeparableTerm, reason: str, second: Expr | None = None) -> Coordinate:
+    return Coordinate(term, Finding(Verdict.UNDECIDED, reason), second)
+
+
+def _integral(convexity: Convexity) -> IntegralOnly:
     """Return the implicit answer: F is the inverse of the integral of sqrt(Q'')."""
-    integral = None
-    if q is not None and not reason:
-        v = term.symbols()[term.variable]
-        integral = sympy.Integral(sympy.sqrt(q), v)
-        reason = "no closed form was found: F is the inverse of the integral w(beta)"
-    finding = Finding(Verdict.UNDECIDED, reason)
-    return Coordinate(term.tree, term.variable, q, finding, w_of_beta=integral)
+    element = convexity.element
+    reason = "no closed form was found: F is the inverse of the integral w(beta)"
+    integral = sympy.Integral(sympy.sqrt(element.q), element.v)
+    return IntegralOnly(convexity.term, Finding(Verdict.UNDECIDED, reason), element.q, integral)
 
 
-def _single(
-    term: SeparableTerm, convexity: Convexity, candidate: Candidate, weight: str
-) -> Coordinate:
-    """Return the record of one weight, with its start and the forward run."""
-    natural = (candidate.F.subs(W, value) for value in (0, 1))
-    beta_0 = start = None
-    zero = False
-    for value, at_minimum in starts(term, convexity, natural):
-        if term.start is None and not within(term, candidate, value):
-            continue
-        found = weight_at(term, candidate, value)
-        if beta_0 is None or (found is not None and start is None):
-            beta_0, zero, start = value, at_minimum, found
+def _one_weight(convexity: Convexity, candidate: Candidate) -> OneWeight:
+    """Return the record of an accepted candidate, with its start and the forward run."""
+    term = convexity.term
+    weight = W.name + term.suffix
+    start = flow_start(convexity, candidate, weight)
     F = from_sympy(candidate.F.subs(W, sympy.Symbol(weight, positive=True)))
-    statement = f"F'({weight})**2 Q''(F({weight})) = {candidate.scale}"
-    evidence = [Identity(statement, f"F'({weight})**2 Q''(F({weight}))", str(candidate.scale))]
-    if zero and beta_0 is not None:
-        evidence.append(Identity(f"Q'({to_text(beta_0)}) = 0", "Q'(beta_0)", "0"))
-    free = free_start(weight, set(term.parameters) | {term.variable})
-    # The exact start first; one that the derivation does not read gives way to a symbol.
-    forward = Forward(None, None, "")
-    declared = () if start is None else tuple(sorted(term.positive & set(names((start,)))))
-    for first, positive in ((start, declared), (free, (weight,))):
-        if first is not None and forward.derivation is None:
-            forward = run_forward(term, F, (weight,), {weight: first}, positive=positive)
-    if forward.identity is not None:
-        evidence.append(forward.identity)
-    return Coordinate(
-        term.tree,
-        term.variable,
-        tidy(convexity.second),
-        Finding(Verdict.PROVED, "accepted by an exact identity", tuple(evidence)),
-        candidate.inverse,
-        (weight,),
+    forward = _forward(term, F, weight, None if start.weights is None else start.weights[0][1])
+    left = f"F'({weight})**2 Q''(F({weight}))"
+    identity = Identity(f"{left} = {candidate.scale}", left, str(candidate.scale))
+    return OneWeight(
+        term,
+        accepted(identity, *start.evidence, *forward.evidence),
+        convexity.element.q,
         F,
         candidate.interval,
         candidate.scale,
-        beta_0,
-        zero,
-        None if start is None else ((weight, start),),
+        start,
         (
             *conditions(term.positive, candidate.assumed),
-            *range_conditions(beta_0, candidate.interval),
+            *range_conditions(start.beta_0, candidate.interval),
         ),
-        forward.derivation,
-        forward.reason,
+        forward,
         convexity.interval is not None,
+        weight,
+        candidate.inverse,
     )
+
+
+def _forward(term: SeparableTerm, F: Tree, weight: str, start: Tree | None) -> Forward:
+    """Run forward from the exact start, else, or where the derivation refuses it, from a symbol."""
+    if start is not None:
+        declared = tuple(sorted(term.positive & set(names((start,)))))
+        found = run_forward(term, F, {weight: start}, positive=declared)
+        if found.derivation is not None:
+            return found
+    free = free_start(weight, {*term.parameters, term.variable})
+    return run_forward(term, F, {weight: free}, positive=(weight,))

@@ -2,43 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import sympy
 from sympy import Expr
 
 from derive.errors import LanguageError
-from derive.inverse.acceptance import inside, vanishes
+from derive.inverse.acceptance import reaches, vanishes
 from derive.inverse.line_element import Candidate, W
 from derive.inverse.term import Convexity, SeparableTerm
-from derive.language import from_sympy, to_sympy
+from derive.language import from_sympy, to_sympy, to_text
 from derive.language.tree import Tree
+from derive.verdict import Identity
 
 
-def starts(
-    term: SeparableTerm, convexity: Convexity, natural: Iterator[Expr]
-) -> Iterator[tuple[Tree, bool]]:
+@dataclass(frozen=True)
+class FlowStart:
+    """Where the flow starts.
+
+    Attributes:
+        beta_0: as given, or a zero of Q'; None for any point of the interval.
+        at_minimum: whether Q' = 0 there, so that the flow minimises Q itself.
+        weights: the values of the weights; None where only F(w_0) = beta_0 is known.
+    """
+
+    beta_0: Tree | None = None
+    at_minimum: bool = False
+    weights: tuple[tuple[str, Tree], ...] | None = None
+
+    @property
+    def evidence(self) -> tuple[Identity, ...]:
+        """Q'(beta_0) = 0, where it was proved."""
+        if self.beta_0 is None or not self.at_minimum:
+            return ()
+        return (Identity(f"Q'({to_text(self.beta_0)}) = 0", "Q'(beta_0)", "0"),)
+
+
+def flow_start(convexity: Convexity, candidate: Candidate, weight: str) -> FlowStart:
+    """Return the first start in the range of F, if possible one with an exact weight."""
+    term, best = convexity.term, FlowStart()
+    natural = (candidate.F.subs(W, value) for value in (0, 1))
+    for beta_0, at_minimum in starts(convexity, natural):
+        if term.start is None and not within(term, candidate, beta_0):
+            continue
+        w_0 = _weight_at(term, candidate, beta_0)
+        if best.beta_0 is None or (w_0 is not None and best.weights is None):
+            weights = None if w_0 is None else ((weight, w_0),)
+            best = FlowStart(beta_0, at_minimum, weights)
+    return best
+
+
+def starts(convexity: Convexity, natural: Iterable[Expr]) -> Iterator[tuple[Tree, bool]]:
     """Yield (beta_0, whether Q'(beta_0) = 0 is proved): the given one, else zeros of Q'.
 
     Args:
-        term: Q and the start, where given.
-        convexity: its derivatives.
+        convexity: Q and the start, where given, with its derivatives.
         natural: points to try, such as F(0).
     """
-    slope = _tree(convexity.slope)
+    term, slope = convexity.term, _tree(convexity.slope)
     if term.start is not None:
         zero = slope is not None and vanishes(term, slope, term.start)
         yield term.start, zero
         return
     if slope is None:
         return
-    for candidate in (*natural, *_zeros(term, convexity)):
+    for candidate in (*natural, *_zeros(convexity)):
         tree = _tree(candidate)
         if tree is not None and vanishes(term, slope, tree):
             yield tree, True
 
 
-def weight_at(term: SeparableTerm, candidate: Candidate, beta_0: Tree) -> Tree | None:
+def _weight_at(term: SeparableTerm, candidate: Candidate, beta_0: Tree) -> Tree | None:
     """Return w_0 with F(w_0) = beta_0 and F'(w_0) != 0, proved; None where none was found."""
     symbols = term.symbols()
     value = sympy.simplify(
@@ -47,7 +82,7 @@ def weight_at(term: SeparableTerm, candidate: Candidate, beta_0: Tree) -> Tree |
     start, F, slope = _tree(value), _tree(candidate.F), _tree(sympy.diff(candidate.F, W))
     if start is None or F is None or slope is None:
         return None
-    return start if inside(term, beta_0, F, slope, start) else None
+    return start if reaches(term, start, F, slope, beta_0) else None
 
 
 def within(term: SeparableTerm, candidate: Candidate, beta_0: Tree) -> bool:
@@ -64,9 +99,9 @@ def within(term: SeparableTerm, candidate: Candidate, beta_0: Tree) -> bool:
     return False
 
 
-def _zeros(term: SeparableTerm, convexity: Convexity) -> Iterator[Expr]:
+def _zeros(convexity: Convexity) -> Iterator[Expr]:
     """Yield solutions of Q' = 0 where it is rational, or one logarithm and a constant."""
-    v = term.symbols()[term.variable]
+    v = convexity.element.v
     slope = sympy.logcombine(sympy.expand(convexity.slope), force=True)
     if not slope.is_rational_function(v):
         logs = [e for e in slope.atoms(sympy.log) if e.has(v)]

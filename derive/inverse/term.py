@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from sympy import Expr, Symbol, oo
@@ -14,6 +15,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Tower, Unsettled
+from derive.inverse.line_element import LineElement, tidy
 from derive.inverse.smooth import expressions, smooth_interval
 from derive.language.tree import Call, Name, Power, Tree, names, walk
 from derive.model.notation import to_expr
@@ -33,12 +35,14 @@ class SeparableTerm:
         variable: the name of its coordinate.
         positive: parameters declared positive.
         start: beta_0 where given.
+        suffix: what the names of its weights end with, where Q has several terms.
     """
 
     tree: Tree
     variable: str
-    positive: frozenset[str] = field(default=frozenset())
+    positive: frozenset[str] = frozenset()
     start: Tree | None = None
+    suffix: str = ""
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -78,6 +82,7 @@ class Convexity:
     """Q' and Q'' near a point.
 
     Attributes:
+        term: Q.
         slope, second: Q' and Q''.
         sign: the sign of Q'' at the point.
         everywhere: whether Q'' <= 0 is proved wherever Q is defined.
@@ -85,12 +90,19 @@ class Convexity:
         interval: where Q is surely smooth, or None where that is not known.
     """
 
+    term: SeparableTerm
     slope: Expr
     second: Expr
     sign: int
     everywhere: bool
     point: dict[str, Fraction]
     interval: tuple[Expr, Expr] | None
+
+    @functools.cached_property
+    def element(self) -> LineElement:
+        """The line element Q'' dbeta^2."""
+        v = self.term.symbols()[self.term.variable]
+        return LineElement(tidy(self.second), v, self.term.positive)
 
 
 def recognise(tree: Tree, variable: str | None) -> str:
@@ -137,7 +149,7 @@ def examine(term: SeparableTerm) -> Convexity | None:
         # The sign at hand speaks for the whole domain only where no branch was chosen.
         whole = smooth == (-oo, oo) or (term.one_sided and smooth == (0, oo))
         everywhere = sign <= 0 and whole and (second.is_zero() or _nonpositive(term, tower, second))
-        found = Convexity(*derivatives, sign, everywhere, point, smooth)
+        found = Convexity(term, *derivatives, sign, everywhere, point, smooth)
         if sign > 0:
             return found
         if fallback is None or everywhere:

@@ -1,24 +1,47 @@
-"""Text, LaTeX and JSON of an inverse design."""
+"""Text, LaTeX and JSON of an inverse design: what is said of a term depends on what was found."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from functools import singledispatch
+from typing import TypeAlias
 
 from sympy import Expr, Integral
 
-from derive.inverse.design import Coordinate, InverseDesign
+from derive.inverse.design import (
+    Coordinate,
+    IntegralOnly,
+    InverseDesign,
+    OneWeight,
+    Parameterized,
+    WeightPair,
+)
 from derive.language import to_sympy, to_text
 from derive.render.formula import latex, latex_name
 from derive.render.plain import plain
-from derive.render.text import wrap
+from derive.render.text import title, wrap
 from derive.verdict import Verdict
 
 FORMAT = "regderive-inverse"
 VERSION = 1
 UNIT = "the constant only changes the unit of Q"
-FREE = "the weight is free up to sign and shift"
+FREE = "; the weight is free up to sign and shift"
+
+Fields: TypeAlias = dict[str, object]
+NO_F: Fields = {
+    "output": None,
+    "weights": [],
+    "w_of_beta": None,
+    "interval": None,
+    "smooth_in_the_interval": True,
+    "scale": None,
+    "beta_0": None,
+    "minimises_Q_itself": False,
+    "start": None,
+    "assumed": [],
+}
+"""What the JSON record says of a term without F."""
 
 
 def render_text(design: InverseDesign, width: int = 80) -> str:
@@ -29,57 +52,65 @@ def render_text(design: InverseDesign, width: int = 80) -> str:
         Verdict.UNDECIDED: "Undecided: no closed form of F was found and proved.",
     }[design.verdict]
     lines = [head]
-    for coordinate in design.coordinates:
-        lines += ["", *_lines(coordinate)]
+    for c in design.coordinates:
+        lines += ["", title("Parameterization", c.finding.verdict), f"  Q = {to_text(c.term.tree)}"]
+        if c.second is not None:
+            lines.append(f"  Q'' = {plain(c.second)}")
+        lines += [f"  {line}" for line in _lines(c)]
     return "\n".join(part for line in lines for part in (wrap(line, width) if line else [""]))
 
 
+@singledispatch
 def _lines(c: Coordinate) -> Iterator[str]:
-    b = c.variable
-    label = "Parameterization "
-    yield label.ljust(79 - len(c.finding.verdict.value), ".") + f" {c.finding.verdict.value}"
-    yield f"  Q = {to_text(c.potential)}"
-    if c.second is not None:
-        yield f"  Q'' = {plain(c.second)}"
-    if c.output is None:
-        yield f"  {c.finding.reason}"
-        if c.w_of_beta is not None:
-            yield f"  w = {_written(c.w_of_beta)}"
-        return
-    yield f"  {b} = {to_text(c.output)}"
-    if c.w_of_beta is not None:
-        yield f"  {c.weights[0]} = {plain(c.w_of_beta)}"
-    if c.interval is not None:
-        where = "where Q'' > 0" if c.smooth else "as far as Q is smooth, where Q'' > 0"
-        yield f"  for {plain(c.interval[0])} < {b} < {plain(c.interval[1])}, {where}"
-    yield f"  start: {_start(c)}"
+    yield c.finding.reason
+
+
+@_lines.register
+def _(c: IntegralOnly) -> Iterator[str]:
+    yield c.finding.reason
+    yield f"w = {_written(c.w_of_beta)}"
+
+
+@_lines.register
+def _(c: OneWeight) -> Iterator[str]:
+    b, w, b_0 = c.term.variable, c.weight, c.start.beta_0
+    yield f"{b} = {to_text(c.output)}"
+    yield f"{w} = {plain(c.w_of_beta)}"
+    if b_0 is None:
+        start = f"any {w}_0 with its image in that range, {b}_0 = F({w}_0)"
+    else:
+        start = f"{w}_0 with F({w}_0) = {to_text(b_0)}"
+    yield from _proved(c, start, FREE)
+
+
+@_lines.register
+def _(c: WeightPair) -> Iterator[str]:
+    p, m = c.pair
+    yield f"{c.term.variable} = {to_text(c.output)}"
+    start = f"any {p}, {m} > 0 with the value of {p}*{m} below, {c.term.variable}_0 = F"
+    yield from _proved(c, start, "")
+
+
+def _proved(c: Parameterized, free_start: str, freedom: str) -> Iterator[str]:
+    """Yield what is said below F, for a start that is not known in the weights as it is given."""
+    b = c.term.variable
+    where = "where Q'' > 0" if c.smooth else "as far as Q is smooth, where Q'' > 0"
+    yield f"for {plain(c.interval[0])} < {b} < {plain(c.interval[1])}, {where}"
+    start = free_start
+    if c.start.weights is not None and c.start.beta_0 is not None:
+        values = [f"{w} = {to_text(t)}" for w, t in c.start.weights]
+        start = ", ".join([*values, f"{b}_0 = {to_text(c.start.beta_0)}"])
+    yield f"start: {start}"
     if c.assumed:
-        yield f"  assuming {', '.join(c.assumed)}"
-    yield f"  minimises: {_minimised(c)}"
-    yield "  proof:"
-    yield from (f"    {e.statement}" for e in c.finding.evidence)
-    yield f"  {UNIT}" + (f"; {FREE}" if len(c.weights) == 1 else "")
-    yield f"  forward run: {c.checked}"
-
-
-def _start(c: Coordinate) -> str:
-    if c.beta_0 is None and len(c.weights) == 2:
-        p, m = c.weights
-        return f"any {p}, {m} > 0 with the value of {p}*{m} below, {c.variable}_0 = F"
-    w = c.weights[0]
-    if c.beta_0 is None:
-        return f"any {w}_0 with its image in that range, {c.variable}_0 = F({w}_0)"
-    at = f"{c.variable}_0 = {to_text(c.beta_0)}"
-    if c.start is None:
-        return f"{w}_0 with F({w}_0) = {to_text(c.beta_0)}"
-    return ", ".join(f"{w} = {to_text(t)}" for w, t in c.start) + f", {at}"
-
-
-def _minimised(c: Coordinate) -> str:
-    b = c.variable
-    if c.at_minimum:
-        return f"Q itself, as Q'({b}_0) = 0"
-    return f"Q - Q'({b}_0)*{b}, the Bregman divergence of Q from the start"
+        yield f"assuming {', '.join(c.assumed)}"
+    if c.start.at_minimum:
+        yield f"minimises: Q itself, as Q'({b}_0) = 0"
+    else:
+        yield f"minimises: Q - Q'({b}_0)*{b}, the Bregman divergence of Q from the start"
+    yield "proof:"
+    yield from (f"  {e.statement}" for e in c.finding.evidence)
+    yield UNIT + freedom
+    yield f"forward run: {c.forward.reason}"
 
 
 def _written(expression: Expr) -> str:
@@ -92,27 +123,60 @@ def render_latex(design: InverseDesign) -> str:
     """Return a LaTeX snippet."""
     lines: list[str] = []
     for c in design.coordinates:
-        b, w = latex_name(c.variable), latex_name(c.weights[0] if c.weights else "w")
-        rows = [("Q", latex(to_sympy(c.potential)))]
+        rows = [("Q", latex(to_sympy(c.term.tree)))]
         if c.second is not None:
             rows.append(("Q''", latex(c.second)))
-        if c.output is not None:
-            rows.append((b, latex(to_sympy(c.output))))
-        if c.w_of_beta is not None:
-            rows.append((w, latex(c.w_of_beta)))
-        if len(c.weights) == 1 and c.scale is not None:
-            rows.append((f"F'({w})^2\\, Q''(F({w}))", latex(c.scale)))
-        elif c.scale is not None:
-            rows.append((r"|\nabla F|^2\, Q''(F)", latex(c.scale)))
+        rows += _rows(c)
         lines += [r"\begin{align*}"]
         lines += [" \\\\\n".join(f"  {left} &= {right}" for left, right in rows)]
-        lines += [r"\end{align*}"]
-        if c.start is not None:
-            values = ", ".join(f"{latex_name(n)}(0) = {latex(to_sympy(t))}" for n, t in c.start)
-            lines.append(f"with the start ${values}$.")
-        if c.output is None:
-            lines.append("No closed form was proved." if c.w_of_beta else "There is none.")
+        lines += [r"\end{align*}", *_remark(c)]
     return "\n".join(lines)
+
+
+@singledispatch
+def _rows(c: Coordinate) -> list[tuple[str, str]]:
+    return []
+
+
+@_rows.register
+def _(c: IntegralOnly) -> list[tuple[str, str]]:
+    return [("w", latex(c.w_of_beta))]
+
+
+@_rows.register
+def _(c: OneWeight) -> list[tuple[str, str]]:
+    w = latex_name(c.weight)
+    return [
+        (latex_name(c.term.variable), latex(to_sympy(c.output))),
+        (w, latex(c.w_of_beta)),
+        (f"F'({w})^2\\, Q''(F({w}))", latex(c.scale)),
+    ]
+
+
+@_rows.register
+def _(c: WeightPair) -> list[tuple[str, str]]:
+    return [
+        (latex_name(c.term.variable), latex(to_sympy(c.output))),
+        (r"|\nabla F|^2\, Q''(F)", latex(c.scale)),
+    ]
+
+
+@singledispatch
+def _remark(c: Coordinate) -> list[str]:
+    return ["There is none."]
+
+
+@_remark.register
+def _(c: IntegralOnly) -> list[str]:
+    return ["No closed form was proved."]
+
+
+@_remark.register
+def _(c: Parameterized) -> list[str]:
+    if c.start.weights is None:
+        return []
+    values = (f"{latex_name(n)}(0) = {latex(to_sympy(t))}" for n, t in c.start.weights)
+    return [f"with the start ${', '.join(values)}$."]
 
 
 def document(body: str) -> str:
@@ -132,34 +196,62 @@ def render_json(design: InverseDesign) -> str:
     return json.dumps(record, indent=2, ensure_ascii=True)
 
 
-def _record(c: Coordinate) -> dict[str, Any]:
-    def written(x: Expr | None) -> str | None:
-        return None if x is None else _written(x)
-
+def _record(c: Coordinate) -> Fields:
     return {
         "verdict": c.finding.verdict.value,
         "reason": c.finding.reason,
-        "Q": to_text(c.potential),
-        "coordinate": c.variable,
-        "second_derivative": written(c.second),
-        "kernel": written(c.kernel),
-        "output": None if c.output is None else to_text(c.output),
-        "weights": list(c.weights),
-        "w_of_beta": written(c.w_of_beta),
-        "interval": None if c.interval is None else [plain(x) for x in c.interval],
-        "smooth_in_the_interval": c.smooth,
-        "scale": written(c.scale),
-        "beta_0": None if c.beta_0 is None else to_text(c.beta_0),
-        "minimises_Q_itself": c.at_minimum,
-        "start": None if c.start is None else {n: to_text(t) for n, t in c.start},
-        "assumed": list(c.assumed),
+        "Q": to_text(c.term.tree),
+        "coordinate": c.term.variable,
+        "second_derivative": None if c.second is None else plain(c.second),
+        "kernel": None if c.kernel is None else plain(c.kernel),
+        **NO_F,
+        **_fields(c),
         "evidence": [
             {"statement": e.statement, "left": e.left, "right": e.right, "holds": e.holds}
             for e in c.finding.evidence
         ],
-        "forward": {
-            "ran": c.forward is not None,
-            "verdict": None if c.forward is None else c.forward.verdict.value,
-            "reason": c.checked,
-        },
+        "forward": _forward(c),
     }
+
+
+@singledispatch
+def _fields(c: Coordinate) -> Fields:
+    return {}
+
+
+@_fields.register
+def _(c: IntegralOnly) -> Fields:
+    return {"w_of_beta": _written(c.w_of_beta)}
+
+
+@_fields.register
+def _(c: Parameterized) -> Fields:
+    start = c.start
+    return {
+        "output": to_text(c.output),
+        "weights": list(c.weights),
+        "interval": [plain(x) for x in c.interval],
+        "smooth_in_the_interval": c.smooth,
+        "scale": plain(c.scale),
+        "beta_0": None if start.beta_0 is None else to_text(start.beta_0),
+        "minimises_Q_itself": start.at_minimum,
+        "start": None if start.weights is None else {n: to_text(t) for n, t in start.weights},
+        "assumed": list(c.assumed),
+    }
+
+
+@_fields.register
+def _(c: OneWeight) -> Fields:
+    return {**_fields.dispatch(Parameterized)(c), "w_of_beta": plain(c.w_of_beta)}
+
+
+@singledispatch
+def _forward(c: Coordinate) -> Fields:
+    return {"ran": False, "verdict": None, "reason": ""}
+
+
+@_forward.register
+def _(c: Parameterized) -> Fields:
+    derivation = c.forward.derivation
+    verdict = None if derivation is None else derivation.verdict.value
+    return {"ran": derivation is not None, "verdict": verdict, "reason": c.forward.reason}
