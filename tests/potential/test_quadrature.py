@@ -1,0 +1,107 @@
+"""The integral that is printed where Q has no closed form, against flows of the weights."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import mpmath
+import pytest
+import sympy
+from mpmath import mp, mpf
+from witness_flow import Model, evaluate, integrate, number, real_roots
+
+from derive import Parameterization, derive
+from derive.potential.piece import Quadrature
+from derive.render.plain import piece_lines
+
+TIME = mpf(1) / 4
+K = sympy.Function("K")
+MODELS = [
+    ("w**2 + w**3", {"w": "-1/6"}),
+    ("w + sin(w)", {"w": "-1/2"}),
+    ("exp(w) + w**2", {"w": "1/3"}),
+    ("u*v + w**3", {"u": "1", "v": "-1/2", "w": "2/3"}),
+    ("w + w**3", {"w": "1/2"}),
+]
+
+
+def quadrature(output: str, start: dict[str, str]) -> Quadrature:
+    (piece,) = derive(Parameterization.parse([output], start)).potential.pieces
+    assert isinstance(piece, Quadrature)
+    return piece
+
+
+def printed_integral(piece: Quadrature) -> tuple[sympy.Expr, sympy.Symbol, sympy.Expr]:
+    """Return integrand, variable and lower end of Q as they are read on the page."""
+    line = next(iter(piece_lines(piece, "Q")))
+    found = re.fullmatch(r"Q = Integral\((.+), (\w+) = (.+) \.\. beta\)", line)
+    assert found
+    integrand, variable, low = found.groups()
+    known = {"K": K, "beta": sympy.Symbol("beta"), variable: sympy.Symbol(variable)}
+    return sympy.sympify(integrand, locals=known), known[variable], sympy.sympify(low)
+
+
+def along_flow(output: str, start: dict[str, str]) -> Any:
+    """Return (F(w), |grad F|^2) as a function of the time of w' = grad F."""
+    model = Model.of([output], tuple(start))
+    w0 = [number(x) for x in start.values()]
+
+    def at(time: Any) -> tuple[Any, Any]:
+        w = integrate(lambda w: model.velocity(w, [mpf(1)]), w0, time, 2, 6) if time else w0
+        return model.F(*w)[0], model.kernel(w)[0][0]
+
+    return at
+
+
+@pytest.mark.parametrize(("output", "start"), MODELS)
+def test_the_printed_integral_is_q_along_the_flow(output: str, start: dict[str, str]) -> None:
+    """With db = K dt: the integral of (beta - b)/K(b) db is int mu db, mu = dQ/dbeta = t."""
+    integrand, b, low = printed_integral(quadrature(output, start))
+    at = along_flow(output, start)
+    with mp.workdps(15):
+        beta = at(TIME)[0]
+
+        def printed(time: Any) -> Any:
+            x, kernel = at(time)
+            values = {b: x, sympy.Symbol("beta"): beta}
+            return evaluate(integrand.subs(K(b), kernel), values) * kernel
+
+        def expected(time: Any) -> Any:
+            return time * at(time)[1]
+
+        ends = [0, TIME]
+        nodes = {"maxdegree": 3, "method": "gauss-legendre"}
+        difference = mpmath.quad(lambda t: printed(t) - expected(t), ends, **nodes)
+        assert abs(at(0)[0] - evaluate(low, {})) < 1e-13
+        assert abs(difference) < 1e-10
+        assert abs(mpmath.quad(expected, ends, **nodes)) > 1e-3
+
+
+@pytest.mark.parametrize(("output", "start"), MODELS)
+def test_q_has_the_second_derivative_one_over_k(output: str, start: dict[str, str]) -> None:
+    piece = quadrature(output, start)
+    (beta,) = piece.betas
+    (kernel,) = {f for f in piece.value.atoms(sympy.Function) if f.func.__name__.startswith("K")}
+    at_beta = kernel.func(beta)
+    assert sympy.diff(piece.value, beta).simplify() == piece.gradient[0]
+    assert sympy.diff(piece.value, beta, 2) == 1 / at_beta
+
+
+def test_the_printed_kernel_is_that_of_the_flow() -> None:
+    """K in beta and a root, where it was written so: the root is read off its polynomial."""
+    output, start = MODELS[-1]
+    piece = quadrature(output, start)
+    assert piece.kernel is not None
+    (root,) = piece.roots
+    with mp.workdps(15):
+        at = along_flow(output, start)
+        for time in (0, TIME / 3, TIME):
+            x, expected = at(time)
+            here = {piece.betas[0]: x}
+            coefficients = sympy.Poly(root.polynomial, root.symbol).all_coeffs()
+            assert root.from_above is not None
+            here[root.symbol] = real_roots([evaluate(c, here) for c in coefficients])[
+                root.from_above
+            ]
+            assert abs(evaluate(piece.kernel, here) - expected) < 1e-10
