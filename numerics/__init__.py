@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
     from numerics.flow.gradient_flow import Flow, flow
-    from numerics.interpolate.interpolant import Solution, interpolate
+    from numerics.interpolate.interpolant import interpolate
+    from numerics.interpolate.solution import Solution
 
 __all__ = [
     "CrossCheck",
@@ -32,7 +33,7 @@ _LAZY = {
     "CrossCheck": "numerics.confirm.crosscheck_report",
     "Flow": "numerics.flow.gradient_flow",
     "NumericPotential": "numerics.evaluate.potential",
-    "Solution": "numerics.interpolate.interpolant",
+    "Solution": "numerics.interpolate.solution",
     "TimeWarp": "numerics.confirm.time_warp",
     "crosscheck": "numerics.confirm.crosscheck",
     "flow": "numerics.flow.gradient_flow",

@@ -20,6 +20,9 @@ import sympy
 from sympy import Expr
 
 Array: TypeAlias = np.ndarray[Any, Any]
+"""Of float64, or of mpf as objects."""
+FloatOrArray: TypeAlias = Any
+"""A float at one point, an array at many: which one, the shape of the argument tells."""
 Interval: TypeAlias = tuple[Any, Any]
 Values: TypeAlias = Mapping[str, Any]
 """Numbers, or arrays of one shape, by the name of a symbol."""

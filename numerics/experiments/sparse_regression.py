@@ -23,7 +23,8 @@ from derive.records import Potential
 from numerics.evaluate.backend import Array
 from numerics.experiments.jobs import each
 from numerics.experiments.training import train
-from numerics.interpolate.interpolant import Solution, interpolate
+from numerics.interpolate.interpolant import interpolate
+from numerics.interpolate.solution import Solution
 
 ALPHAS = tuple(float(a) for a in np.logspace(-5, -0.6, 20))
 SHAPES = (0.0, 0.5, 0.7, 0.9, 0.99)

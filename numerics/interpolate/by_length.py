@@ -8,6 +8,7 @@ z outside the row space, beta = b + t w/|w|. What is left is convex in t:
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -18,13 +19,20 @@ import scipy.optimize
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
-from numerics.interpolate.dual_newton import Equations, Point, measured
+from numerics.interpolate.equations import Equations, Point, Task, again, measured
 
 _REFINEMENTS = 2
 _GROWTH = 8.0
 _DOUBLINGS = 350
 _SMALL = 1e-15
 """Relative length of w below which it is rounding."""
+
+
+def solve_by_length(q: NumericVectorPotential, task: Task) -> Point:
+    """Return the point of least Q."""
+    fast = q.in_doubles
+    point = task.solved(fast, functools.partial(minimize_by_length, fast))
+    return point if np.isfinite(point.stationarity) else again(q, task.equations, point)
 
 
 def minimize_by_length(q: NumericVectorPotential, equations: Equations, tol: float) -> Point:

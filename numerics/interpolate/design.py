@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sparse
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 
+Matrix: TypeAlias = Any
+"""X as it is given: what makes an array, a sparse matrix or a linear operator (without types)."""
 _ADJOINT = 1e-6
 """Relative difference of ``<u, X v>`` and ``<X^T u, v>`` that single precision explains."""
 _BLOCK = 2**19
@@ -66,9 +69,9 @@ class Dense(Design):
         m, d = self.shape
         roots, width = np.sqrt(weights), max(1, _BLOCK // m)
         if 2 * used.size < d:
-            chosen: Iterator[Any] = (used[i : i + width] for i in range(0, used.size, width))
+            chosen: list[Array | slice] = [used[i : i + width] for i in range(0, used.size, width)]
         else:
-            chosen = (slice(i, i + width) for i in range(0, d, width))
+            chosen = [slice(i, i + width) for i in range(0, d, width)]
         total = np.zeros((m, m))
         for columns in chosen:
             block = self._X[:, columns] * roots[columns]
@@ -88,7 +91,7 @@ class Dense(Design):
 class Sparse(Design):
     """X as a sparse matrix by rows."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: sparse.csr_array) -> None:
         self._X, self._transposed, self.shape = X, X.T.tocsr(), X.shape
 
     def apply(self, beta: Array) -> Array:  # noqa: D102
@@ -174,7 +177,7 @@ class Scaled(Design):
         return np.asarray(self._scales[:, None] * self._X.dense())
 
 
-def read_design(X: Any) -> Design:
+def read_design(X: Matrix) -> Design:
     """Return X, an array, a sparse matrix or a linear operator, in double precision.
 
     Raises:
@@ -222,13 +225,13 @@ def _refuse_faulty(X: LinearOperator) -> None:
         raise InputError("rmatvec of X is not the adjoint of its matvec: <u, X v> != <X^T u, v>")
 
 
-def refuse_masked(values: Any, name: str) -> None:
+def refuse_masked(values: object, name: str) -> None:
     """Refuse a masked array: what it hides would count as data."""
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(f"{name} is a masked array: drop what is masked, and give a plain array")
 
 
-def _check(shape: tuple[int, ...], dtype: Any) -> None:
+def _check(shape: tuple[int, ...], dtype: np.dtype[Any] | None) -> None:
     if len(shape) != 2:
         raise InputError(f"X must be a matrix (m, d), not of shape {tuple(shape)}")
     if 0 in shape:
@@ -244,7 +247,7 @@ def _refuse_undefined(sums: Array) -> None:
         raise InputError(f"row {row} of X (counted from 0) has an entry that is nan or inf")
 
 
-def read_target(y: Any, m: int) -> Array:
+def read_target(y: ArrayLike, m: int) -> Array:
     """Return the m numbers of y; InputError for anything else."""
     refuse_masked(y, "y")
     try:

@@ -7,16 +7,14 @@ iterate minimises Q among the beta with its own X beta; what converges is X beta
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
 from numerics.evaluate.backend import Array
-from numerics.interpolate.design import Design
+from numerics.evaluate.protocols import InverseMap, SeparableMap
+from numerics.interpolate.equations import Equations, Point, again, measured
 from numerics.interpolate.line_search import search
 
 _FLOOR = 1e-3
@@ -30,64 +28,6 @@ _STEP = 1e-5
 _POLISHES = 6
 _NOISE = 8
 """Units of rounding below which a residual shows nothing."""
-
-
-class MirrorMap(Protocol):
-    """Of any Q: the mirror map grad Q at beta."""
-
-    def gradient(self, beta: Array) -> Array: ...  # noqa: D102
-
-
-class InverseMap(MirrorMap, Protocol):
-    """The inverse of the mirror map too: beta at grad Q."""
-
-    def inverse_gradient(self, y: Array) -> Array: ...  # noqa: D102
-
-
-class Mirror(InverseMap, Protocol):
-    """Of a separable Q: Q'' at beta too, elementwise."""
-
-    def curvature(self, beta: Array) -> Array: ...  # noqa: D102
-
-
-@dataclass(frozen=True, slots=True)
-class Equations:
-    """min Q(beta) subject to X beta = y, rows independent, with ``X X^T`` and the scale of y."""
-
-    design: Design
-    y: Array
-    gram: Array
-    scale: float
-
-    def misfit(self, beta: Array) -> Array:
-        """Return X beta - y (m,)."""
-        return self.design.apply(beta) - self.y
-
-    def size(self, residual: Array) -> float:
-        """Return its Euclidean norm relative to the scale."""
-        return float(np.linalg.norm(residual / self.scale))
-
-    def error(self, point: Point) -> float:
-        """Return the larger of both relative errors, inf where one is undefined."""
-        errors = (self.size(point.residual), point.stationarity)
-        return math.inf if any(map(math.isnan, errors)) else max(errors)
-
-    def rounding(self, beta: Array) -> float:
-        """Return the relative residual that rounding beta and X beta leaves at least."""
-        rows = np.sqrt(np.diag(self.gram))
-        unit = np.finfo(float).eps * np.linalg.norm(beta)
-        return float(np.linalg.norm(rows * (unit / self.scale)))
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A pair (beta, nu) with ``X beta - y`` and the largest error of ``grad Q = X^T nu``."""
-
-    beta: Array
-    multiplier: Array
-    residual: Array
-    stationarity: float = 0.0
-    iterations: int = 0
 
 
 def minimize(
@@ -133,7 +73,7 @@ def minimize(
 
 
 def separable_hessian(
-    mirror: Mirror, equations: Equations, beta: Array, dual: Array, size: float
+    mirror: SeparableMap, equations: Equations, beta: Array, dual: Array, size: float
 ) -> Array:
     """Return ``X max(D, floor) X^T``, by the columns that stand out of the floor."""
     weights = 1 / mirror.curvature(beta)
@@ -175,7 +115,7 @@ def _solve(matrix: Array, vector: Array) -> Array:
     return np.asarray(scale * solution)
 
 
-def polish(mirror: Mirror, equations: Equations, point: Point, tol: float) -> Point:
+def polish(mirror: SeparableMap, equations: Equations, point: Point, tol: float) -> Point:
     """Return a point whose beta moves on its own, where rounding of X^T nu blocks the way.
 
     Newton's method on ``grad Q(beta) = X^T nu, X beta = y`` in both unknowns, so that beta is not
@@ -193,12 +133,12 @@ def polish(mirror: Mirror, equations: Equations, point: Point, tol: float) -> Po
     return best
 
 
-def refine(mirror: Mirror, equations: Equations, point: Point, tol: float) -> Point:
+def refine(mirror: SeparableMap, equations: Equations, point: Point, tol: float) -> Point:
     """Return the better of a point, its errors measured anew, and of Newton steps from there.
 
     For a mirror map without cancellation near beta_0, where the one of the point had lost digits.
     """
-    best = point = measured(mirror, equations, point.beta, point.multiplier, point.iterations)
+    best = point = again(mirror, equations, point)
     for _ in range(_POLISHES):
         if equations.error(best) <= tol:
             break
@@ -210,7 +150,7 @@ def refine(mirror: Mirror, equations: Equations, point: Point, tol: float) -> Po
     return best
 
 
-def _newton_step(mirror: Mirror, equations: Equations, point: Point) -> Point:
+def _newton_step(mirror: SeparableMap, equations: Equations, point: Point) -> Point:
     """Return the point after one step on both equations, measured."""
     weights = 1 / mirror.curvature(point.beta)
     gap = equations.design.adjoint(point.multiplier) - mirror.gradient(point.beta)
@@ -220,14 +160,3 @@ def _newton_step(mirror: Mirror, equations: Equations, point: Point) -> Point:
     step = -_solve(equations.design.gram(weights), point.residual + shift)
     beta = point.beta + weights * (gap + equations.design.adjoint(step))
     return measured(mirror, equations, beta, point.multiplier + step, point.iterations + 1)
-
-
-def measured(
-    mirror: MirrorMap, equations: Equations, beta: Array, multiplier: Array, iterations: int
-) -> Point:
-    """Return the point with both equations measured."""
-    dual = equations.design.adjoint(multiplier)
-    gap = np.abs(mirror.gradient(beta) - dual).max()
-    size = np.abs(dual).max()
-    stationarity = float(gap / size) if size > 0 else float(gap)
-    return Point(beta, multiplier, equations.misfit(beta), stationarity, iterations)

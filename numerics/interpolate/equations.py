@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
-from numerics.evaluate.potential import NumericPotential
-from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
-from numerics.interpolate.design import Design
-from numerics.interpolate.dual_newton import Equations
+from numerics.evaluate.protocols import CallablePotential, MirrorMap
+from numerics.interpolate.design import Dense, Design
+from numerics.interpolate.rank import Rows
 
 _LARGEST = 1e150
 """Squares of larger numbers overflow."""
@@ -19,8 +21,120 @@ _SMALLEST = 1e-280
 """Sums of squares below it have lost digits."""
 _APART = 2.0**10
 """Ratio of the lengths of rows from which a sum over them says little of the shorter ones."""
+_CLOSE = 1e-2
+"""Relative distance of rows from which products of them are precise enough."""
+FINE = 1e-14
+"""A tolerance that rounding just allows."""
 
-AnyPotential: TypeAlias = NumericPotential | NumericVectorPotential
+
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """min Q(beta) subject to X beta = y, rows independent, with ``X X^T`` and the scale of y."""
+
+    design: Design
+    y: Array
+    gram: Array
+    scale: float
+
+    def misfit(self, beta: Array) -> Array:
+        """Return X beta - y (m,)."""
+        return self.design.apply(beta) - self.y
+
+    def size(self, residual: Array) -> float:
+        """Return its Euclidean norm relative to the scale."""
+        return float(np.linalg.norm(residual / self.scale))
+
+    def error(self, point: Point) -> float:
+        """Return the larger of both relative errors, inf where one is undefined."""
+        errors = (self.size(point.residual), point.stationarity)
+        return math.inf if any(map(math.isnan, errors)) else max(errors)
+
+    def rounding(self, beta: Array) -> float:
+        """Return the relative residual that rounding beta and X beta leaves at least."""
+        rows = np.sqrt(np.diag(self.gram))
+        unit = np.finfo(float).eps * np.linalg.norm(beta)
+        return float(np.linalg.norm(rows * (unit / self.scale)))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A pair (beta, nu) with ``X beta - y`` and the largest error of ``grad Q = X^T nu``.
+
+    ``at_boundary`` says that y is reached in the limit only, at the boundary of the domain of Q.
+    """
+
+    beta: Array
+    multiplier: Array
+    residual: Array
+    stationarity: float = 0.0
+    iterations: int = 0
+    at_boundary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a solver is given: equations, where to begin, and when to stop.
+
+    Attributes:
+        equations: those of the independent rows, in units that compare.
+        rows: which rows of X these are.
+        units: powers of 2 that the rows were divided by.
+        start: beta_0, where grad Q = 0.
+        tol: the largest relative error of ``X beta = y`` and ``grad Q = X^T nu``.
+        max_iterations: the Newton steps after which to give up.
+    """
+
+    equations: Equations
+    rows: Rows
+    units: Array
+    start: Array
+    tol: float
+    max_iterations: int
+
+    @property
+    def aim(self) -> float:
+        """The tolerance in the units of the equations: nearer, for long rows as they are."""
+        return FINE if (self.units != 1).any() else self.tol
+
+    @property
+    def close(self) -> bool:
+        """Whether rows are nearly dependent, so that products of them lose digits."""
+        return self.rows.distance < _CLOSE
+
+    def solved(self, mirror: MirrorMap, solve: Callable[[Equations, float], Point]) -> Point:
+        """Solve the equations; where rows are close, those of orthonormal rows of the same span.
+
+        ``X = R^T V``, ``V beta = R^-T y``. Products X D X^T of rows that are nearly dependent lose
+        the digits that tell them apart.
+        """
+        equations = self.equations
+        if not self.close:
+            return solve(equations, self.aim)
+        columns, triangle = scipy.linalg.qr(equations.design.dense().T, mode="economic")
+        target = scipy.linalg.solve_triangular(triangle, equations.y, trans="T")
+        V = np.ascontiguousarray(columns.T)
+        point = solve(equations_of(Dense(V), target, np.eye(len(V)), self.start), FINE)
+        dual, multiplier = point.multiplier @ V, np.zeros_like(point.multiplier)
+        for _ in range(2):  # the second round refines
+            gap = V @ (dual - equations.design.adjoint(multiplier))
+            multiplier = multiplier + scipy.linalg.solve_triangular(triangle, gap)
+        return measured(mirror, equations, point.beta, multiplier, point.iterations)
+
+
+def measured(
+    mirror: MirrorMap, equations: Equations, beta: Array, multiplier: Array, iterations: int
+) -> Point:
+    """Return the point with both equations measured."""
+    dual = equations.design.adjoint(multiplier)
+    gap = np.abs(mirror.gradient(beta) - dual).max()
+    size = np.abs(dual).max()
+    stationarity = float(gap / size) if size > 0 else float(gap)
+    return Point(beta, multiplier, equations.misfit(beta), stationarity, iterations)
+
+
+def again(mirror: MirrorMap, equations: Equations, point: Point) -> Point:
+    """Return the point with both equations measured by another mirror map."""
+    return measured(mirror, equations, point.beta, point.multiplier, point.iterations)
 
 
 def gram_of(design: Design) -> Array:
@@ -39,7 +153,7 @@ def gram_of(design: Design) -> Array:
     return gram
 
 
-def start_of(q: AnyPotential, design: Design) -> Array:
+def start_of(q: CallablePotential, design: Design) -> Array:
     """Return beta_0 (d,), repeated where Q is that of a single output."""
     d = design.shape[1]
     if q.d not in (1, d):

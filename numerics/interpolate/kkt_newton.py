@@ -10,24 +10,17 @@ logarithm moves it far where beta moves little.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from numerics.evaluate.backend import Array
-from numerics.interpolate.dual_newton import Equations, MirrorMap, Point, measured
+from numerics.evaluate.protocols import CoupledMap
+from numerics.interpolate.equations import Equations, Point, measured
 
 _DAMPINGS = 50
 
 
-class CoupledMirror(MirrorMap, Protocol):
-    """Of any Q: grad Q (d,) and its Hessian (d, d) at beta, nan outside the domain."""
-
-    def hessian(self, beta: Array) -> Array: ...  # noqa: D102
-
-
 def minimize_coupled(
-    mirror: CoupledMirror, equations: Equations, beta: Array, tol: float, max_iterations: int
+    mirror: CoupledMap, equations: Equations, beta: Array, tol: float, max_iterations: int
 ) -> Point:
     """Return the last iterate, both its relative errors at most *tol* where that was reached.
 

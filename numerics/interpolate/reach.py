@@ -8,8 +8,9 @@ import numpy as np
 import scipy.optimize
 
 from numerics.evaluate.backend import Array
+from numerics.evaluate.protocols import MirrorMap, SeparableMap
 from numerics.interpolate.design import Design
-from numerics.interpolate.dual_newton import Equations, Mirror, MirrorMap, Point
+from numerics.interpolate.equations import Equations, Point
 
 _FAR = 1e300
 _NEAR = 1e-6
@@ -40,7 +41,7 @@ class Box:
         return bool(np.isfinite(size) and nu @ y - terms.sum() > _CLEAR * size)
 
 
-def box_of(mirror: Mirror, start: Array) -> Box:
+def box_of(mirror: SeparableMap, start: Array) -> Box:
     """Return the ends of the domain on both sides of the start, infinite where there are none.
 
     Where grad Q is bounded on one side, as 1 - 1/beta is, it has no inverse beyond: then there is

@@ -1,0 +1,85 @@
+"""min Q(beta) s.t. X beta = y for a coupled Q: by the convex dual, or by both equations."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+
+from derive.errors import InputError
+from numerics.evaluate.backend import Array
+from numerics.evaluate.potential import NumericPotential
+from numerics.interpolate.dual_newton import coupled_hessian, minimize
+from numerics.interpolate.equations import FINE, Point, Task, again
+from numerics.interpolate.kkt_newton import minimize_coupled
+from numerics.interpolate.reach import at_the_edge, leads_outside
+
+_REFINEMENTS = 8
+_NEARLY, _DRIFT = 1e-12, 1e-2
+"""A residual below which X^T nu has come to rest; and how far it goes, relatively, if it is on its
+way to infinity."""
+_ROUNDED = 1e-12
+"""Relative error of beta that the rounding of X^T nu leaves."""
+
+
+def solve_coupled(q: NumericPotential, task: Task) -> Point:
+    """Return the last point: by the dual, if possible.
+
+    Raises:
+        InputError: y is out of reach, as far as is seen.
+    """
+    point, drifting = _by_dual(q, task) if q.invertible else (None, True)
+    if point is None or not task.equations.error(point) <= task.aim:
+        point, drifting = _by_both(q, task), True
+    boundary = drifting and at_the_edge(q, task.equations, point, task.start)
+    return replace(point, at_boundary=boundary)
+
+
+def _by_dual(q: NumericPotential, task: Task) -> tuple[Point, bool]:
+    """Return a point, and whether X^T nu still moves when all digits of y are met.
+
+    Next to the end of the domain beta rounds to where grad Q differs much, or is undefined. Then
+    beta is compared with the inverse of grad Q at X^T nu instead.
+    """
+    equations = task.equations
+    late: list[Array] = []
+
+    def watch(at: Point) -> None:
+        if equations.size(at.residual) <= _NEARLY:
+            late.append(equations.design.adjoint(at.multiplier))
+
+    hessian = functools.partial(coupled_hessian, q, equations)
+    steps = task.max_iterations
+    point = minimize(q, equations, task.start, FINE, steps, hessian=hessian, watch=watch)
+    point = again(q, equations, point)
+    moved = np.abs(late[-1] - late[0]).max() if late else 0
+    drifting = bool(moved and moved > _DRIFT * np.abs(late[-1]).max())
+    if point.stationarity <= task.aim:
+        return point, drifting
+    nearer = _refined(q, task, point)
+    if equations.error(nearer) <= task.aim:
+        return nearer, drifting
+    dual = equations.design.adjoint(point.multiplier)
+    gap = np.abs(point.beta - q.inverse_gradient(dual)).max() / np.abs(point.beta).max()
+    return (replace(point, stationarity=float(gap)) if gap <= _ROUNDED else point), drifting
+
+
+def _by_both(q: NumericPotential, task: Task) -> Point:
+    """Solve with the printed formulas; measure, and refine, without their cancellations."""
+    equations, tol = task.equations, task.aim
+    point = minimize_coupled(q.in_doubles, equations, task.start, tol, task.max_iterations)
+    point = again(q, equations, point)
+    if equations.size(point.residual) <= tol and point.stationarity < 1:
+        return _refined(q, task, point) if point.stationarity > tol else point
+    if leads_outside(q, equations, point.beta, task.start):
+        raise InputError(
+            "y is out of reach, as far as is seen: the steps towards X beta = y lead out of the "
+            "domain of Q"
+        )
+    return point
+
+
+def _refined(q: NumericPotential, task: Task, point: Point) -> Point:
+    nearer = minimize_coupled(q, task.equations, point.beta, task.aim, _REFINEMENTS)
+    return replace(nearer, iterations=point.iterations + nearer.iterations)
