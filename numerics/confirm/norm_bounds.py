@@ -99,6 +99,7 @@ def try_norm_bound(
     variable: str,
     toward: str,
     p: int,
+    *,
     problems: int = 20,
     rng: np.random.Generator | None = None,
 ) -> BoundTrial:

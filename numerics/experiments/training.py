@@ -31,6 +31,7 @@ def train(
     X: Array,
     y: Array,
     start: Mapping[str, float],
+    *,
     tol: float = 1e-8,
     method: str = "DOP853",
 ) -> Trained:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import sympy
 from sympy import Expr, Symbol
@@ -18,7 +18,7 @@ from sympy import Expr, Symbol
 from derive.errors import LanguageError, NumericalError
 from derive.language.limits import Limits
 from derive.language.symbolic import from_sympy
-from derive.potential.piece import Curve, Parametric, Piece
+from derive.potential.piece import Parametric, Piece
 from derive.records import Potential
 from numerics.evaluate.backend import Multiprecision, exact
 from numerics.evaluate.formula_block import root_step
@@ -26,6 +26,7 @@ from numerics.evaluate.roots import invert_increasing
 from numerics.evaluate.start import check_assumptions, constants_of, start_point
 from numerics.flow.builder import Builder
 from numerics.flow.tape import Register, Tape
+from numerics.reals import Real
 
 _ONE = Fraction(1)
 _WIDE = Limits(depth=2000, digits=5000, exponent=4096, bits=10**6, terms=10**9, degree=4096)
@@ -46,7 +47,7 @@ class MirrorFlow:
 
     field: Tape
     output: Tape
-    start: tuple[Any, ...]
+    start: tuple[Fraction | Real, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class _Chart:
     roots: tuple[tuple[str, Expr], ...]
     beta: tuple[Expr, ...]
     gradient: tuple[Expr, ...]
-    start: tuple[Any, ...]
+    start: tuple[Fraction | Real, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -118,10 +119,12 @@ def _chart(
         return e.xreplace({s: constants[s.name] for s in e.free_symbols if s.name in constants})
 
     if isinstance(piece, Parametric):
-        z = Symbol(f"x{first}")
+        z, (low, high) = Symbol(f"x{first}"), map(known, piece.curve.interval)
         renamed: dict[Symbol, Symbol] = {piece.curve.parameter: z}
         beta: tuple[Expr, ...] = (known(piece.curve.beta).xreplace(renamed),)
-        start: tuple[Any, ...] = (_parameter(piece.curve, beta[0], z, known, beta0[0], digits),)
+        start: tuple[Fraction | Real, ...] = (
+            _parameter(beta[0], z, (low, high), beta0[0], digits),
+        )
         roots: tuple[tuple[str, Expr], ...] = ()
     else:
         symbols = (*piece.betas, *(root.symbol for root in piece.roots))
@@ -137,8 +140,8 @@ def _chart(
 
 
 def _roots(
-    piece: Piece, constants: Mapping[str, Any], beta0: Sequence[Fraction], digits: int
-) -> list[Any]:
+    piece: Piece, constants: Mapping[str, Expr | Fraction], beta0: Sequence[Fraction], digits: int
+) -> list[Real]:
     """Return the values of the named roots at the start."""
     backend = Multiprecision(digits)
     with backend.active():
@@ -150,18 +153,13 @@ def _roots(
 
 
 def _parameter(
-    curve: Curve,
-    beta: Expr,
-    z: Symbol,
-    known: Callable[[Expr], Expr],
-    target: Fraction,
-    digits: int,
-) -> Any:
-    """Return the z with beta(z) = beta_0."""
+    beta: Expr, z: Symbol, interval: tuple[Expr, Expr], target: Fraction, digits: int
+) -> Real:
+    """Return the z in an interval with beta(z) = beta_0."""
     backend = Multiprecision(digits)
     with backend.active():
         height, slope = backend.compile([beta]), backend.compile([sympy.diff(beta, z)])
-        low, high = (backend.number(known(end)) for end in curve.interval)
+        low, high = map(backend.number, interval)
         found = invert_increasing(
             lambda x: height({z.name: x})[0],
             lambda x: slope({z.name: x})[0],

@@ -45,6 +45,10 @@ class Linear:
         while any(x.exponent is None for x in args):
             out.cells.append(self._apart(out, args))
             yield
+        yield from self._aligned(out, args)
+
+    def _aligned(self, out: Series, args: Sequence[Series]) -> Rule:
+        """Write the sum once all grids are known, near each other or not."""
         grids = [x.grid for x in args]
         low = min(grids)
         if max(grids) - low > _CLOSE:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count, islice
+from itertools import count
 from typing import Protocol, TypeAlias
 
 from mpmath.libmp import MPZ
@@ -20,6 +20,7 @@ from derive.errors import NumericalError
 from numerics.evaluate.numbers import read_number
 from numerics.flow.fixed_point import ZERO, Integer, Rule, Series, bits_of, real, scaled, shifted
 from numerics.flow.jets import Program
+from numerics.flow.step_size import cheapest, log_steps
 from numerics.flow.tape import Tape
 from numerics.reals import Real
 
@@ -27,8 +28,6 @@ STEP_GUARD = 4
 """Decimal digits beyond those asked for, to which a step is accurate."""
 _FINE = 15  # binary digits of a step
 _MARGIN = 0.2  # in log2, for steps that grow
-_LINEAR = 130  # an order up to which linear operations cost more than convolutions
-_FIXED = 2000  # what a step costs besides, in the unit of these
 _LOWEST = 8  # order
 _LOWER = (12, 8, 4, 0)  # by how much an order may change from one step to the next
 _DEFECT = 8  # in log2, by how much w' may miss f(w) at the end of a step
@@ -86,42 +85,6 @@ def _slope_rule(out: Series, slope: Series, factor: Fraction, sigma: int) -> Rul
         yield
 
 
-def _log_steps(jets: Sequence[Series], accuracy: float, orders: Sequence[int]) -> list[float]:
-    """Return, for each order, log2 of the step at which its last terms fall to ``2^accuracy``.
-
-    Jorba & Zou (2005), section 3.2: ``h_j = (eps |w| / |w_j|)^(1/j)`` for the last two j, which for
-    their order is ``rho_j / e^2``, and their factor of safety. Here it is taken weight by weight,
-    as small weights that grow keep their relative errors; near 0, the first coefficients stand for
-    |w|. A coefficient of 0 is below the grid.
-    """
-    moving = [jet for jet in jets if jet.exponent is not None]
-    largest = max((jet.grid + jet.cells[0].bit_length() for jet in moving), default=0)
-    steps = [math.inf] * len(orders)
-    for jet in moving:
-        cells = jet.cells
-        known = list(islice((m for m in range(1, len(cells)) if cells[m]), 2))
-        large = max(cells[0].bit_length(), largest + accuracy - jet.grid) + accuracy
-        first = [(0, large), *((m, cells[m].bit_length() + accuracy) for m in known)]
-        lowest = max(known, default=0)
-        for i, order in enumerate(orders):
-            # A polynomial of low degree is exact at any step.
-            low = max(order // 2, lowest)
-            for j in islice((j for j in range(order, low, -1) if cells[j]), 2):
-                size = cells[j].bit_length()
-                reach = max((large - size) / (j - m) for m, large in first)
-                steps[i] = min(steps[i], reach)
-    pairs = zip(orders, steps, strict=True)
-    return [step - 0.7 / (order - 1) * math.log2(math.e) for order, step in pairs]
-
-
-def _cheapest(orders: Sequence[int], log_steps: Sequence[float]) -> int:
-    """Return the order that costs least for each unit of time: its convolutions and the rest."""
-    return min(
-        zip(orders, log_steps, strict=True),
-        key=lambda pair: math.log2(pair[0] * (pair[0] + _LINEAR) + _FIXED) - pair[1],
-    )[0]
-
-
 class Taylor:
     """The state of an integration in fixed point, between two steps."""
 
@@ -169,36 +132,49 @@ class Taylor:
 
     def step(self, until: Fraction | None) -> None:
         """Take one step, no further than the time *until*."""
-        sigma = self._guess(self._begun) if self._sigma is None else self._sigma
         left = None if until is None else until - self.time
-        if left is not None:
-            sigma = min(sigma, scaled(left, 1)[1] + 2)
-        jets = self._expand(self._begun, sigma, self._order)
-        if until is None and not any(x for jet in jets for x in jet.cells[1:]):
-            raise NumericalError("the solution does not move: the right-hand side is 0")
-        orders = [self._order - x for x in _LOWER if self._order - x >= _LOWEST]
-        while (gains := _log_steps(jets, self._accuracy, orders))[-1] < -_GROWTH:
-            sigma = math.ceil(sigma + gains[-1])  # the scale was too large
-            jets = self._expand(self._begin(self.state), sigma, self._order)
-        gain, best = gains[-1], _cheapest(orders, gains)
-        self._order = best if best < self._order else min(self._order + 8, self.order)
-        self._sigma = math.ceil(sigma + min(gain + _MARGIN, _GROWTH))
+        jets, sigma, gain = self._expand_to_scale(left)
         share = Fraction(round(2 ** (min(gain, 0) + _FINE)), 1 << _FINE)
         scale = Fraction(2) ** sigma
         if left is not None and share * scale >= left:
             share = left / scale
-        for _ in range(self.bits):
-            state, slopes = self._evaluate(jets, share)
-            h = share * scale
-            if (begun := self._solved(jets, slopes, state, h)) is not None:
-                break
-            share, self._sigma = share / 2, self._sigma - 1
-        else:
-            raise NumericalError("no step is short enough")
+        state, begun, halvings = self._accept(jets, share, scale)
+        h = share * scale / (1 << halvings)
+        self._sigma = math.ceil(sigma + min(gain + _MARGIN, _GROWTH)) - halvings
         short = h != left and h < self.time / (1 << self.bits)
-        if short or (until is None and state == self.state):
+        if short or (left is None and state == self.state):
             raise NumericalError("a step no longer changes the state")
         self.state, self.time, self._begun = state, self.time + h, begun
+
+    def _expand_to_scale(self, left: Fraction | None) -> tuple[list[Series], int, float]:
+        """Return the jets of w in ``t/2^sigma``, sigma, and log2 of the step in that time."""
+        sigma = self._guess(self._begun) if self._sigma is None else self._sigma
+        if left is not None:
+            sigma = min(sigma, scaled(left, 1)[1] + 2)
+        jets = self._expand(self._begun, sigma, self._order)
+        if left is None and not any(x for jet in jets for x in jet.cells[1:]):
+            raise NumericalError("the solution does not move: the right-hand side is 0")
+        orders = [self._order - x for x in _LOWER if self._order - x >= _LOWEST]
+        while (gains := log_steps(jets, self._accuracy, orders))[-1] < -_GROWTH:
+            sigma = math.ceil(sigma + gains[-1])  # the scale was too large
+            jets = self._expand(self._begin(self.state), sigma, self._order)
+        best = cheapest(orders, gains)
+        self._order = best if best < self._order else min(self._order + 8, self.order)
+        return jets, sigma, gains[-1]
+
+    def _accept(
+        self, jets: Sequence[Series], share: Fraction, scale: Fraction
+    ) -> tuple[tuple[Real, ...], _Expansion, int]:
+        """Return the end of a step of size *share scale*, what begins there, and how often halved.
+
+        A step is halved until w' = f(w) holds at its end.
+        """
+        for halvings in range(self.bits):
+            state, slopes = self._evaluate(jets, share)
+            if (begun := self._solved(jets, slopes, state, share * scale)) is not None:
+                return state, begun, halvings
+            share /= 2
+        raise NumericalError("no step is short enough")
 
     def _evaluate(
         self, jets: Sequence[Series], s: Fraction
