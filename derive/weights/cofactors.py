@@ -14,7 +14,8 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction, normalized
 from derive.model.parameterization import Parameterization
-from derive.weights.conserved import ConservedQuantities, constant_relations
+from derive.weights.conserved import ConservedQuantities
+from derive.weights.linear_search import integer_relations
 
 
 def find_logarithm(
@@ -42,7 +43,7 @@ def find_logarithm(
         [*(f.along(x) for f in family), given]
         for x, given in zip(p.fields, derivatives, strict=True)
     ]
-    solutions = [v for v in constant_relations(p, rows) if v[-1]]
+    solutions = [v for v in integer_relations(p, rows) if v[-1]]
     for *multiples, scale in sorted(solutions, key=lambda v: sum(1 for c in v if c)):
         proposal = LogFunction(zero)
         for n, f in zip(multiples, family, strict=True):

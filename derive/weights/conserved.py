@@ -27,10 +27,10 @@ from derive.exact.linear.modular import (
     rank,
     supports,
 )
-from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import LieStructure
+from derive.weights.linear_search import combination, integer_relations
 
 MAXIMAL_DEGREE = 4
 MAXIMAL_COLUMNS = 400
@@ -176,10 +176,8 @@ def _monomial_laws(
         yield from _parametric_laws(p, exponents, rows)
         return
     for vector in nullspace(rows):
-        yield sum(
-            (c * p.field.monomial(e) for c, e in zip(vector, exponents, strict=True) if c),
-            p.field.zero,
-        )
+        used = [(c, p.field.monomial(e)) for c, e in zip(vector, exponents, strict=True) if c]
+        yield sum((c * m for c, m in used), p.field.zero)
 
 
 def _parametric_laws(
@@ -190,7 +188,7 @@ def _parametric_laws(
         members = [p.field.monomial(exponents[k]) for k in support]
         columns = [[dot(x, p.field.gradient(m)) for x in p.fields] for m in members]
         for vector in nullspace_over_constants(columns):
-            yield sum((c * m for c, m in zip(vector, members, strict=True)), p.field.zero)
+            yield combination(p, vector, members)
 
 
 def _derivative_rows(
@@ -233,25 +231,9 @@ def _darboux_laws(
     if len(factors) < 2:
         return
     cofactors = [[dot(row, p.field.gradient(f)) / f for f in factors] for row in p.fields]
-    for vector in constant_relations(p, cofactors):
+    for vector in integer_relations(p, cofactors):
         if sum(abs(n) for n in vector) <= 12:
             product = p.field.one
             for n, f in zip(vector, factors, strict=True):
                 product *= f**n
             yield product
-
-
-def constant_relations(
-    p: Parameterization, rows: Sequence[Field | list[RationalFunction]]
-) -> list[tuple[int, ...]]:
-    """Return integer vectors v with sum_k v_k row_k = 0 for every row, as found modulo a prime."""
-    rng = Random(2)
-    evaluators = [[Evaluator(x) for x in row] for row in rows]
-    values: list[list[int]] = []
-    while len(values) < len(rows[0]) + 4:
-        point = random_point(p.field, rng)
-        try:
-            values += [[e(point) for e in row] for row in evaluators]
-        except Pole:
-            continue
-    return nullspace(values)

@@ -12,22 +12,32 @@ so that no integral has to be found. Both are accepted by these identities in Q(
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from random import Random
+from itertools import chain
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
-from derive.exact.linear.constants import nullspace_over_constants
 from derive.exact.linear.families import LogFunction
-from derive.exact.linear.modular import PRIME, Evaluator, Pole, nullspace, random_point, supports
+from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.verdict import Identity, Verdict
+from derive.verdict import Identity
 from derive.weights.adjoin import adjoin_warp
-from derive.weights.dual_families import MAXIMAL_COLUMNS, adjoined_families, ansatz_families
+from derive.weights.dual_families import (
+    MAXIMAL_COLUMNS,
+    DualFamily,
+    adjoined_families,
+    candidate_families,
+)
 from derive.weights.lie import along
+from derive.weights.linear_search import (
+    Column,
+    combination,
+    find_coefficients,
+    log_combination,
+)
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
@@ -64,145 +74,78 @@ class DualCoordinates:
 def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
     """Return dual coordinates and warp in the simplest family that has them, or None.
 
-    None means "none in these families"; only :func:`derive.weights.warping.decide_warp` says
-    "none at all".
+    They solve <grad y_i, grad F_j> = g delta_ij, linear in the coefficients of y and g.
+
+    Args:
+        warping: the verdict on the existence of g.
+
+    Returns:
+        d functions y_i, g, and R where found; None means "none in these families": only
+        :func:`derive.weights.warping.decide_warp` says "none at all".
+
+    Source: Li, Wang, Lee, Arora 2022, for g = 1 and commuting fields.
     """
-    if warping.verdict is Verdict.REFUTED:
+    if warping.H is None:
         return None
     adjoined = adjoin_warp(warping)
-    families = ansatz_families(warping)
-    if adjoined is not None:
-        warping, families = adjoined.warping, adjoined_families(adjoined)
+    families = candidate_families(warping) if adjoined is None else adjoined_families(adjoined)
+    warping = warping if adjoined is None else adjoined.warping
     p = warping.parameterization
-    for y_family, g_family, R_family in families:
-        solution = _solve(warping, y_family, g_family)
-        if solution is None:
-            continue
-        y, g = solution
-        R = find_conjugate(p, g, R_family)
-        return DualCoordinates(warping, y, g, R, _evidence(p, y, g, R))
+    for family in families:
+        solution = _solve(p, warping.H or (), family)
+        if solution is not None:
+            y, g = solution
+            R = find_conjugate(p, g, family.R)
+            return DualCoordinates(warping, y, g, R, _evidence(p, y, g, R))
     return None
 
 
 def _solve(
-    warping: WarpVerdict, y_family: list[LogFunction], g_family: list[RationalFunction]
+    p: Parameterization, H: Field, family: DualFamily
 ) -> tuple[tuple[LogFunction, ...], RationalFunction] | None:
-    """Return the (y, g) of the families with g not zero, proved, or None.
+    """Return the (y, g) of the family with g not zero, proved, or None.
 
     Where the leaf has more than d dimensions the dual equations alone admit y that are no
     functions of beta; X_a g = H_a g, H from the exact decision, leaves only those that are.
     """
-    p = warping.parameterization
-    size = len(y_family)
-    if not size or not g_family or p.d * size + len(g_family) > 2 * MAXIMAL_COLUMNS:
+    size, unknowns = len(family.y), p.d * len(family.y) + len(family.g)
+    if not family.y or not family.g or unknowns > 2 * MAXIMAL_COLUMNS:
         return None
-    derivatives = [[Evaluator(f.along(x)) for f in y_family] for x in p.fields]
-    warps = [Evaluator(g) for g in g_family]
-    drifts = [
-        [Evaluator(along(x, g) - h * g) for g in g_family]
-        for x, h in zip(p.fields, _log_derivatives(warping), strict=True)
-    ]
-
-    def rows_at(point: tuple[int, ...]) -> list[list[int]]:
-        along_fields = [[e(point) for e in row] for row in derivatives]
-        g_values = [e(point) for e in warps]
-        rows = []
-        for i in range(p.d):
-            for j in range(p.d):
-                row = [0] * (p.d * size)
-                row[i * size : (i + 1) * size] = along_fields[j]
-                rows.append(row + [-x % PRIME if i == j else 0 for x in g_values])
-        rows += [[0] * (p.d * size) + [e(point) for e in row] for row in drifts]
-        return rows
-
-    def columns(k: int) -> list[RationalFunction]:
-        """Return the terms of unknown k in all equations, exactly."""
-        zero = p.field.zero
-        terms = [zero] * (p.d * p.d + p.d)
-        if k < p.d * size:
-            i, member = divmod(k, size)
-            for j, x in enumerate(p.fields):
-                terms[i * p.d + j] = y_family[member].along(x)
-            return terms
-        g, H = g_family[k - p.d * size], _log_derivatives(warping)
-        for i, (x, h) in enumerate(zip(p.fields, H, strict=True)):
-            terms[i * p.d + i] = -g
-            terms[p.d * p.d + i] = along(x, g) - h * g
-        return terms
-
-    vectors = _nullspace(p, rows_at, size + len(g_family), columns)
+    columns = [*_dual_columns(p, family.y), *_warp_columns(p, H, family.g)]
+    points = (size + len(family.g)) // p.d + 6
+    vectors = find_coefficients(p, columns, p.d * p.d + p.d, points)
     for vector in sorted(vectors, key=lambda v: sum(1 for c in v if c != 0)):
-        g = sum(
-            (c * f for c, f in zip(vector[p.d * size :], g_family, strict=True) if c != 0),
-            p.field.zero,
-        )
+        g = combination(p, vector[p.d * size :], family.g)
         if g.is_zero():
             continue
         # A constant warp is the choice of the unit of time: make it 1.
-        scale = g.field.one / g if _is_number(g) else _unit(g)
-        y = tuple(
-            _combine(vector[i * size : (i + 1) * size], y_family, p).scaled(scale)
-            for i in range(p.d)
-        )
+        scale = p.field.one / g if _is_number(g) else _unit(g)
+        parts = (vector[i * size : (i + 1) * size] for i in range(p.d))
+        y = tuple(log_combination(p, part, family.y).scaled(scale) for part in parts)
         g = g * scale
-        if is_dual(p, y, g) and is_warp(warping, g):
+        if is_dual(p, y, g) and is_warp(p, H, g):
             return y, g
     return None
 
 
-def _log_derivatives(warping: WarpVerdict) -> Sequence[RationalFunction]:
-    if warping.H is None:
-        raise AssertionError("there is no warp to look for")
-    return warping.H
+def _dual_columns(p: Parameterization, family: Sequence[LogFunction]) -> list[Column]:
+    """Return the terms X_j f of each member f as part of y_i, in equations (i, j)."""
+    slopes = [[f.along(x) for x in p.fields] for f in family]
+    return [
+        {i * p.d + j: slope for j, slope in enumerate(along_fields)}
+        for i in range(p.d)
+        for along_fields in slopes
+    ]
 
 
-def is_warp(warping: WarpVerdict, g: RationalFunction) -> bool:
-    """Tell exactly whether <grad F_a, grad g> = H_a g: the nullspace's g is the one decided on."""
-    p = warping.parameterization
-    return all(
-        along(x, g) == h * g for x, h in zip(p.fields, _log_derivatives(warping), strict=True)
-    )
-
-
-def _nullspace(
-    p: Parameterization,
-    rows_at: Callable[[tuple[int, ...]], list[list[int]]],
-    unknowns: int,
-    columns: Callable[[int], list[RationalFunction]],
-) -> Sequence[Sequence[int | RationalFunction]]:
-    """Return the nullspace of the rows at enough random points for blocks of *unknowns*.
-
-    With parameters, vectors have functions of them as entries, found from the exact *columns*.
-    """
-    rng = Random(5)
-    rows: list[list[int]] = []
-    for _ in range(unknowns // p.d + 6):
-        try:
-            rows += rows_at(random_point(p.field, rng))
-        except Pole:
-            continue
-    if not rows:
-        return []
-    if not p.parameters:
-        return nullspace(rows)
-    found: list[list[RationalFunction]] = []
-    width = len(rows[0])
-    for support in supports(rows):
-        for vector in nullspace_over_constants([columns(k) for k in support]):
-            entries = dict(zip(support, vector, strict=True))
-            found.append([entries.get(k, p.field.zero) for k in range(width)])
-    return found
-
-
-def _combine(
-    vector: Sequence[int | RationalFunction], family: Sequence[LogFunction], p: Parameterization
-) -> LogFunction:
-    total = LogFunction(p.field.zero)
-    for c, member in zip(vector, family, strict=True):
-        if c != 0:
-            factor = p.field.constant(c) if isinstance(c, int) else c
-            total = total + member.scaled(factor)
-    return total
+def _warp_columns(
+    p: Parameterization, H: Field, family: Sequence[RationalFunction]
+) -> Iterator[Column]:
+    """Yield the terms -f in equations (i, i), and X_i f - H_i f, of each member f of g."""
+    for f in family:
+        minus = -f
+        column = {i * p.d + i: minus for i in range(p.d)}
+        yield column | {p.d * p.d + i: along(x, f) - H[i] * f for i, x in enumerate(p.fields)}
 
 
 def _is_number(g: RationalFunction) -> bool:
@@ -226,44 +169,50 @@ def is_dual(p: Parameterization, y: Sequence[LogFunction], g: RationalFunction) 
     )
 
 
+def is_warp(p: Parameterization, H: Field, g: RationalFunction) -> bool:
+    """Tell exactly whether <grad F_a, grad g> = H_a g: the nullspace's g is the one decided on."""
+    return all(along(x, g) == h * g for x, h in zip(p.fields, H, strict=True))
+
+
 def is_conjugate(p: Parameterization, R: LogFunction, g: RationalFunction) -> bool:
     """Tell exactly whether <grad R, grad F_j> = g F_j for every j."""
     return all(R.along(x) == g * f for x, f in zip(p.fields, p.F, strict=True))
 
 
 def find_conjugate(
-    p: Parameterization, g: RationalFunction, family: list[LogFunction]
+    p: Parameterization, g: RationalFunction, family: Sequence[LogFunction]
 ) -> LogFunction | None:
-    """Return R in the family with <grad R, grad F_j> = g F_j, proved, or None."""
-    if p.homogeneity is not None and not p.homogeneity.is_zero() and g == p.field.one:
-        # Euler's identity for a D-homogeneous F: R = |w|^2 / (2 D).
+    """Return R in the family with <grad R, grad F_j> = g F_j, proved, or None.
+
+    Args:
+        p: the map F.
+        g: its warp.
+        family: where R is sought; for a homogeneous F and g = 1 the square of the weights first.
+    """
+    proposals = chain(_by_euler(p, g), _conjugates(p, g, family))
+    return next((R for R in proposals if is_conjugate(p, R, g)), None)
+
+
+def _by_euler(p: Parameterization, g: RationalFunction) -> Iterator[LogFunction]:
+    """Yield |w|^2/(2 D) for a D-homogeneous F with g = 1, by Euler's identity."""
+    D = p.homogeneity
+    if D is not None and not D.is_zero() and g == p.field.one:
         square = p.geometry.weight_square(p.w)
-        R = None if square is None else LogFunction(square / (2 * p.homogeneity))
-        if R is not None and is_conjugate(p, R, g):
-            return R
+        if square is not None:
+            yield LogFunction(square / (2 * D))
+
+
+def _conjugates(
+    p: Parameterization, g: RationalFunction, family: Sequence[LogFunction]
+) -> Iterator[LogFunction]:
+    """Yield the members of the span of the family that look like R."""
     if not family:
-        return None
-    derivatives = [[Evaluator(f.along(x)) for f in family] for x in p.fields]
-    right = [Evaluator(g * f) for f in p.F]
-
-    def rows_at(point: tuple[int, ...]) -> list[list[int]]:
-        return [
-            [*(e(point) for e in row), -r(point) % PRIME]
-            for row, r in zip(derivatives, right, strict=True)
-        ]
-
-    def columns(k: int) -> list[RationalFunction]:
-        if k < len(family):
-            return [family[k].along(x) for x in p.fields]
-        return [-g * f for f in p.F]
-
-    for vector in _nullspace(p, rows_at, len(family) + 1, columns):
-        if vector[-1] != 0:
-            scale = p.field.one / vector[-1]
-            R = _combine(vector[:-1], family, p).scaled(scale)
-            if is_conjugate(p, R, g):
-                return R
-    return None
+        return
+    columns: list[Column] = [{j: f.along(x) for j, x in enumerate(p.fields)} for f in family]
+    columns.append({j: -g * f for j, f in enumerate(p.F)})
+    for *vector, last in find_coefficients(p, columns, p.d, len(columns) // p.d + 6):
+        if last != 0:
+            yield log_combination(p, vector, family).scaled(p.field.one / last)
 
 
 def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[str, ...]:
@@ -286,9 +235,9 @@ def orient(dual: DualCoordinates, sign: int) -> DualCoordinates:
         return dual
     p = dual.parameterization
     minus = p.field.constant(-1)
-    y = tuple(yi.scaled(minus) for yi in dual.y)
+    y, g = tuple(yi.scaled(minus) for yi in dual.y), -dual.g
     R = None if dual.R is None else dual.R.scaled(minus)
-    return DualCoordinates(dual.warping, y, -dual.g, R, _evidence(p, y, -dual.g, R))
+    return replace(dual, y=y, g=g, R=R, evidence=_evidence(p, y, g, R))
 
 
 def _evidence(

@@ -7,7 +7,9 @@ never what exists.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from math import comb
 
 from derive.exact.field.function_field import RationalFunction
@@ -27,70 +29,82 @@ from derive.weights.warping import WarpVerdict
 MAXIMAL_COLUMNS = 300
 
 
-def ansatz_families(
-    warping: WarpVerdict,
-) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
-    """Yield (y, g, R) families, by the degree e of g: y has degree e + 2 - D, R has e + 2."""
+@dataclass(frozen=True)
+class DualFamily:
+    """Functions of which y, g and R may be combinations with constant coefficients."""
+
+    y: Sequence[LogFunction]
+    g: Sequence[RationalFunction]
+    R: Sequence[LogFunction]
+
+
+def candidate_families(warping: WarpVerdict) -> Iterator[DualFamily]:
+    """Yield the families for F in its own field, the simplest first; g = 1 for a Hessian map."""
     conserved = warping.metric.conserved
     p = conserved.parameterization
-
-    def regular(family: list[LogFunction]) -> list[LogFunction]:
-        return [f for f in family if _is_regular(p, f)]
-
     unwarped = warping.hessian.verdict is Verdict.PROVED
-    D = p.degree
     if any(g.kind != "parameter" for g in p.field.generators):
-        if not unwarped:
-            yield from _known_warp(warping)
-        yield from _general(conserved, unwarped)
-        return
-    if D is not None:
-        for e in (0,) if unwarped else range(1, max(2 * abs(D), 4) + 1):
-            g_family = [p.field.one] if e == 0 else [f.rational for f in _forms(p, e)]
-            y_family, R_family = _graded(conserved, e + 2 - D), _graded(conserved, e + 2)
-            yield regular(y_family), g_family, regular(R_family)
-        return
+        found = _generated(conserved)
+        found = found if unwarped else chain(_known_warp(warping), found)
+    elif p.degree is not None:
+        degrees = (0,) if unwarped else range(1, max(2 * abs(p.degree), 4) + 1)
+        found = _homogeneous(conserved, p.degree, degrees)
+    else:
+        found = _mixed(conserved)
+    for family in found:
+        yield replace(family, g=[p.field.one]) if unwarped else family
+
+
+def _homogeneous(
+    conserved: ConservedQuantities, D: int, degrees: Iterable[int]
+) -> Iterator[DualFamily]:
+    """Yield families by the degree e of g: y has degree e + 2 - D, R has e + 2."""
+    p = conserved.parameterization
+    for e in degrees:
+        y, R = _graded(conserved, e + 2 - D), _graded(conserved, e + 2)
+        yield DualFamily(_regular(p, y), [f.rational for f in _forms(p, e)], _regular(p, R))
+
+
+def _mixed(conserved: ConservedQuantities) -> Iterator[DualFamily]:
+    """Yield families of several degrees at once, for a rational F that is not homogeneous."""
+    p = conserved.parameterization
+    logs = _logs(conserved, (p.field.one,))
     for n in range(1, 4):
-        g_family = [p.field.one] if unwarped else [p.field.one, *_up_to(p, n)]
-        logs = _logs(conserved, (p.field.one,))
-        y_family = [LogFunction(f) for f in _up_to(p, n)] + _inverse_forms(p, n) + logs
-        R_family = [LogFunction(f) for f in _up_to(p, n + 2)] + _inverse_forms(p, n) + logs
-        yield regular(y_family), g_family, regular(R_family)
+        rest = [*_inverse_forms(p, n), *logs]
+        y, R = (_regular(p, [*map(LogFunction, _up_to(p, m)), *rest]) for m in (n, n + 2))
+        yield DualFamily(y, [p.field.one, *_up_to(p, n)], R)
 
 
-def _known_warp(
-    warping: WarpVerdict,
-) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
+def _known_warp(warping: WarpVerdict) -> Iterator[DualFamily]:
     """Yield the weights themselves as y with the one warp, where that is a product of powers."""
     conserved = warping.metric.conserved
     p = conserved.parameterization
     logarithm = None if warping.H is None else find_logarithm(conserved, warping.H)
     g = None if logarithm is None else exponential(logarithm)
     if g is not None:
-        powers = any(h.kind == "power" for h in p.field.generators)
-        logs = [f for f in _logs(conserved, (p.field.one,)) if _is_regular(p, f)]
-        yield [LogFunction(w) for w in p.w], [g], [*_monomials(p, 3 if powers else 2), *logs]
+        logs = _regular(p, _logs(conserved, (p.field.one,)))
+        R = [*_monomials(p, 3 if _has_powers(p) else 2), *logs]
+        yield DualFamily([LogFunction(w) for w in p.w], [g], R)
 
 
-def _general(
-    conserved: ConservedQuantities, unwarped: bool
-) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
+def _generated(conserved: ConservedQuantities) -> Iterator[DualFamily]:
     """Yield families of monomials in weights and generators, for F with generators in it."""
     p = conserved.parameterization
-    logs = [f for f in _logs(conserved, (p.field.one,)) if _is_regular(p, f)]
+    logs = _regular(p, _logs(conserved, (p.field.one,)))
     # For w^D the dual coordinate is w^(2 - D) = w^2/w^D, of reach 2.
-    powers = any(g.kind == "power" for g in p.field.generators)
-    for reach in (2, 1, 3) if powers else (1, 2, 3):
+    for reach in (2, 1, 3) if _has_powers(p) else (1, 2, 3):
         family = _monomials(p, reach)
-        warps = [p.field.one] if unwarped else [p.field.one, *(f.rational for f in family)]
+        warps = [p.field.one, *(f.rational for f in family)]
         # R grows faster than y: <grad R, grad F_j> = g F_j.
-        yield [*family, *logs], warps, [*_monomials(p, reach + 1), *logs]
+        yield DualFamily([*family, *logs], warps, [*_monomials(p, reach + 1), *logs])
 
 
-def adjoined_families(
-    adjoined: AdjoinedWarp,
-) -> Iterator[tuple[list[LogFunction], list[RationalFunction], list[LogFunction]]]:
-    """Yield (y, g, R) families for a known warp: multiples of its exponential by monomials.
+def _has_powers(p: Parameterization) -> bool:
+    return any(g.kind == "power" for g in p.field.generators)
+
+
+def adjoined_families(adjoined: AdjoinedWarp) -> Iterator[DualFamily]:
+    """Yield families for a known warp: multiples of its exponential by monomials.
 
     R, an integral of such functions, is in general none: its family is empty.
     """
@@ -98,10 +112,11 @@ def adjoined_families(
     within = adjoined.before.parameterization
     kept = [p.field.one, *_conserved_generators(p)]
     warps = [adjoined.g * k for k in kept]
-    yield [LogFunction(adjoined.exponential * w * k) for w in p.w for k in kept], warps, []
+    E = adjoined.exponential
+    yield DualFamily([LogFunction(E * w * k) for w in p.w for k in kept], warps, [])
     for reach in (1, 2):
         family = [p.field.embed(f.rational) for f in _monomials(within, reach)]
-        yield [LogFunction(adjoined.exponential * f) for f in family], warps, []
+        yield DualFamily([LogFunction(E * f) for f in family], warps, [])
 
 
 def _monomials(p: Parameterization, reach: int) -> list[LogFunction]:
@@ -109,7 +124,7 @@ def _monomials(p: Parameterization, reach: int) -> list[LogFunction]:
     family = [LogFunction(p.field.monomial(e)) for e in rows]
     kept = _conserved_generators(p)
     family += [LogFunction(f.rational * k) for f in family for k in kept]
-    return [f for f in family if _is_regular(p, f)][:MAXIMAL_COLUMNS]
+    return _regular(p, family)[:MAXIMAL_COLUMNS]
 
 
 def _conserved_generators(p: Parameterization) -> list[RationalFunction]:
@@ -130,6 +145,10 @@ def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list
         highest = max(int(f.numerator.total_degree()) for f in p.F) + 1
         family = [LogFunction(f) for f in _up_to(p, highest)] + _inverse_forms(p, 3)
         family += _logs(conserved, (p.field.one,))
+    return _regular(p, family)
+
+
+def _regular(p: Parameterization, family: Iterable[LogFunction]) -> list[LogFunction]:
     return [f for f in family if _is_regular(p, f)]
 
 

@@ -1,0 +1,105 @@
+"""Unknown coefficients from linear equations between functions of the weights.
+
+What is sought, (y, g), R, or a logarithm, is a combination of given functions, and what it has to
+satisfy is linear in its coefficients: sum_k c_k column_k = 0 as functions of the weights. The
+coefficients are numbers, or functions of the parameters. They are read off a nullspace modulo a
+prime at random points, so that every solution is a proposal, to be expanded by who asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.constants import nullspace_over_constants
+from derive.exact.linear.families import LogFunction
+from derive.exact.linear.modular import Evaluator, Pole, nullspace, random_point, supports
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
+
+Column = Mapping[int, RationalFunction]
+"""The terms of one unknown, by the number of the equation."""
+
+Coefficients = Sequence[int | RationalFunction]
+
+
+def find_coefficients(
+    p: Parameterization, columns: Sequence[Column], equations: int, points: int
+) -> Sequence[Coefficients]:
+    """Return independent vectors c with sum_k c_k column_k = 0, as found at random points.
+
+    Args:
+        p: whose field the functions are in.
+        columns: the terms of each unknown.
+        equations: their number.
+        points: at how many points they are evaluated; at poles less.
+    """
+    # Terms that several unknowns share are evaluated once.
+    evaluators = {id(f): Evaluator(f) for column in columns for f in column.values()}
+    rng = Random(5)
+    rows: list[list[int]] = []
+    for _ in range(points):
+        point = random_point(p.field, rng)
+        try:
+            values = {key: f(point) for key, f in evaluators.items()}
+        except Pole:
+            continue
+        found = [[0] * len(columns) for _ in range(equations)]
+        for k, column in enumerate(columns):
+            for i, f in column.items():
+                found[i][k] = values[id(f)]
+        rows += found
+    if not rows:
+        return []
+    return _over_parameters(p, columns, rows) if p.parameters else nullspace(rows)
+
+
+def _over_parameters(
+    p: Parameterization, columns: Sequence[Column], rows: Sequence[Sequence[int]]
+) -> list[list[RationalFunction]]:
+    """Return the solutions whose entries are functions of the parameters, exactly."""
+    zero = p.field.zero
+    equations = range(1 + max(i for column in columns for i in column))
+    found = []
+    for support in supports(rows):
+        terms = [[columns[k].get(i, zero) for i in equations] for k in support]
+        for vector in nullspace_over_constants(terms):
+            entries = dict(zip(support, vector, strict=True))
+            found.append([entries.get(k, zero) for k in range(len(columns))])
+    return found
+
+
+def integer_relations(
+    p: Parameterization, rows: Sequence[Field | Sequence[RationalFunction]]
+) -> list[tuple[int, ...]]:
+    """Return integer vectors v with sum_k v_k row_k = 0 for every row, as found modulo a prime."""
+    rng = Random(2)
+    evaluators = [[Evaluator(x) for x in row] for row in rows]
+    values: list[list[int]] = []
+    while len(values) < len(rows[0]) + 4:
+        point = random_point(p.field, rng)
+        try:
+            values += [[e(point) for e in row] for row in evaluators]
+        except Pole:
+            continue
+    return nullspace(values)
+
+
+def combination(
+    p: Parameterization, coefficients: Coefficients, functions: Sequence[RationalFunction]
+) -> RationalFunction:
+    """Return sum_k c_k f_k."""
+    pairs = zip(coefficients, functions, strict=True)
+    return sum((c * f for c, f in pairs if c != 0), p.field.zero)
+
+
+def log_combination(
+    p: Parameterization, coefficients: Coefficients, functions: Sequence[LogFunction]
+) -> LogFunction:
+    """Return sum_k c_k f_k."""
+    total = LogFunction(p.field.zero)
+    for c, f in zip(coefficients, functions, strict=True):
+        if c != 0:
+            total += f.scaled(p.field.constant(c) if isinstance(c, int) else c)
+    return total
