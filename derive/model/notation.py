@@ -119,45 +119,45 @@ FUNCTIONS: dict[str, Callable[..., Expr]] = {
 """SymPy's functions for the generators of a field."""
 
 
-def to_expr(
-    element: RationalFunction, symbols: Mapping[str, Expr] | Sequence[Expr], factored: bool = False
-) -> Expr:
-    """Return a field element as a SymPy expression.
+Images: TypeAlias = Mapping[str, Expr] | Sequence[Expr]
+"""The expression for each name of a field, as a mapping or in its order."""
 
-    Args:
-        element: the function.
-        symbols: the expression for each name of the field, as a mapping or in its order.
-        factored: write numerator and denominator as products of irreducible factors.
-    """
-    if isinstance(symbols, Mapping):
-        used = element.variables()
-        known = images_of(element.field.generators, symbols, to_expr, FUNCTIONS, used)
-        images = [known[x] if x in used else sympy.S.Zero for x in element.field.names]
-    else:
-        images = list(symbols)
-    convert = _factored if factored else _expanded
-    top, bottom = convert(element.numerator, images), convert(element.denominator, images)
-    if element.denominator.is_constant() and not factored:
+
+def to_expr(element: RationalFunction, symbols: Images) -> Expr:
+    """Return a field element as a SymPy expression, expanded."""
+    images = _in_order(element, symbols)
+    top, bottom = (_expanded(f, images) for f in (element.numerator, element.denominator))
+    if element.denominator.is_constant():
         return sympy.Add(*(term / bottom for term in sympy.Add.make_args(top)))
     return top / bottom
 
 
-def _expanded(polynomial: Polynomial, images: list[Expr]) -> Expr:
-    return sympy.Add(
-        *(
-            sympy.Mul(
-                sympy.Integer(c), *(x**e for x, e in zip(images, exponents, strict=False) if e)
-            )
-            for exponents, c in terms(polynomial)
-        )
+def to_factored_expr(element: RationalFunction, symbols: Images) -> Expr:
+    """Return a field element with its numerator and denominator as products of factors over Q."""
+    images = _in_order(element, symbols)
+    return _factored(element.numerator, images) / _factored(element.denominator, images)
+
+
+def _in_order(element: RationalFunction, symbols: Images) -> Sequence[Expr]:
+    if not isinstance(symbols, Mapping):
+        return symbols
+    field, used = element.field, element.variables()
+    known = images_of(field.generators, symbols, to_expr, FUNCTIONS, used)
+    return [known[x] if x in used else sympy.S.Zero for x in field.names]
+
+
+def _expanded(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:
+    products = (
+        sympy.Mul(sympy.Integer(c), *(x**e for x, e in zip(images, exponents, strict=False) if e))
+        for exponents, c in terms(polynomial)
     )
+    return sympy.Add(*products)
 
 
-def _factored(polynomial: Polynomial, images: list[Expr]) -> Expr:
+def _factored(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:
     content, factors = factorize(polynomial)
-    return sympy.Mul(
-        sympy.Integer(int(content)), *(_expanded(f, images) ** int(n) for f, n in factors)
-    )
+    powers = (_expanded(f, images) ** int(n) for f, n in factors)
+    return sympy.Mul(sympy.Integer(int(content)), *powers)
 
 
 def rational(value: Fraction) -> Expr:

@@ -8,12 +8,14 @@ the flow is, up to the unit of time, that of F restricted to V.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
-from derive.exact.linear.matrix import echelon
+from derive.exact.linear.matrix import dot, echelon, pivot_of
 from derive.language import parse_expression
 from derive.language.traversal import fold
 from derive.language.tree import Name, Tree, children, names, with_parts
@@ -43,29 +45,28 @@ def find_ties(p: Parameterization) -> Ties | None:
 
     None means that there is none, or none in which the metric is a multiple of the identity.
     """
-    if any(g.kind != "parameter" for g in p.field.generators) or len(p.start_symbols) >= p.p:
-        return None
-    if p.geometry != EUCLIDEAN:
+    polynomial = all(g.kind == "parameter" for g in p.field.generators)
+    if not polynomial or p.geometry != EUCLIDEAN or len(p.start_symbols) >= p.p:
         return None
     basis = _invariant_subspace(p)
-    if basis is None:
+    square = None if basis is None else _common_square(basis)
+    if basis is None or square is None:
         return None
-    pivots = [next(k for k, x in enumerate(row) if not x.is_zero()) for row in basis]
-    squares = [sum((x * x for x in row), p.start_field.zero) for row in basis]
-    mixed = [
-        sum((x * y for x, y in zip(a, b, strict=True)), p.start_field.zero)
-        for i, a in enumerate(basis)
-        for b in basis[:i]
-    ]
-    if any(not x.is_zero() for x in mixed) or any(s != squares[0] for s in squares):
-        return None
-    relations = {
-        p.weights[k]: _combination(p, basis, pivots, k) for k in range(p.p) if k not in pivots
-    }
-    reduced = _restricted(p, relations, [p.weights[k] for k in pivots])
+    kept = [p.weights[pivot_of(row)] for row in basis]
+    relations = {w: _combination(p, basis, k) for k, w in enumerate(p.weights) if w not in kept}
+    reduced = _restricted(p, relations, kept)
     if reduced is None:
         return None
-    return Ties(tuple(relations.items()), reduced, parse_expression(repr(squares[0])))
+    return Ties(tuple(relations.items()), reduced, parse_expression(repr(square)))
+
+
+def _common_square(basis: Sequence[Vector]) -> RationalFunction | None:
+    """Return |b|^2 of orthogonal vectors of one length, else None."""
+    square = dot(basis[0], basis[0])
+    lengths = all(dot(row, row) == square for row in basis)
+    return (
+        square if lengths and all(dot(x, y).is_zero() for x, y in combinations(basis, 2)) else None
+    )
 
 
 def _invariant_subspace(p: Parameterization) -> list[Vector] | None:
@@ -101,29 +102,19 @@ def _images(p: Parameterization, basis: list[Vector]) -> list[Vector]:
 
 def _coefficients(values: Vector, size: int, constants: FunctionField) -> list[Vector]:
     """Return the coefficient vectors of the monomials in the first *size* variables."""
+    one = constants.ring.constant(1)
     collected: dict[tuple[int, ...], Vector] = {}
     for k, value in enumerate(values):
-        space = value.field
         for exponents, c in terms(value.numerator):
-            rest = space.ring.from_dict({(0,) * size + exponents[size:]: c})
             row = collected.setdefault(exponents[:size], [constants.zero] * len(values))
-            row[k] += _constant(space.quotient(rest, space.ring.constant(1)), constants)
+            row[k] += constants.quotient(constants.ring.from_dict({exponents[size:]: c}), one)
     return list(collected.values())
 
 
-def _constant(element: RationalFunction, constants: FunctionField) -> RationalFunction:
-    shift = len(element.field.names) - len(constants.names)
-    moved = {exponents[shift:]: c for exponents, c in terms(element.numerator)}
-    return constants.quotient(constants.ring.from_dict(moved), constants.ring.constant(1))
-
-
-def _combination(p: Parameterization, basis: list[Vector], pivots: list[int], k: int) -> Tree:
+def _combination(p: Parameterization, basis: Sequence[Vector], k: int) -> Tree:
     """Return weight k in the weights at the pivots."""
-    parts = [
-        p.weights[pivot] if row[k] == 1 else f"({row[k]!r})*{p.weights[pivot]}"
-        for row, pivot in zip(basis, pivots, strict=True)
-        if not row[k].is_zero()
-    ]
+    used = ((row[k], p.weights[pivot_of(row)]) for row in basis if not row[k].is_zero())
+    parts = [weight if c == 1 else f"({c!r})*{weight}" for c, weight in used]
     return parse_expression(" + ".join(parts) or "0")
 
 

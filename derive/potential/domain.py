@@ -21,7 +21,7 @@ from derive.exact.field.polynomial import factorize, terms
 from derive.exact.positivity import is_nonnegative
 from derive.language import from_sympy
 from derive.language.tree import Call, Operation, Power, RealPower, Tree, names, walk
-from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.model.notation import AssumePositive, BranchOpen, Notation, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.branch import keeps_sign
@@ -43,7 +43,7 @@ def describe_domain(
     p = metric.parameterization
     ends, all_known = _ends(piece, p, notation)
     images = {piece.betas[0].name: piece.betas[0], **notation.start_symbols}
-    shown = {end: to_expr(end, images, factored=True) for end in ends}
+    shown = {end: to_factored_expr(end, images) for end in ends}
     where = _between(shown, p, notation, piece.betas[0]) if all_known else None
     where = where or "the interval around `beta_0` on which `K` is positive and finite"
     if any(_may_be_singular(node, p) for tree in p.trees for node in walk(tree)):

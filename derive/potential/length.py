@@ -15,7 +15,7 @@ from sympy import Expr, Symbol
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.implicitization import express, find_relation
-from derive.model.notation import FUNCTIONS, Notation, rational, to_expr
+from derive.model.notation import FUNCTIONS, Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
@@ -167,5 +167,5 @@ def _integral(
         return Explicit, closed
     x = notation.fresh("x")
     square = p.at_start(sum((f * f for f in p.F), p.field.zero))
-    start = sympy.sqrt(to_expr(square, notation.start_symbols, factored=True))
+    start = sympy.sqrt(to_factored_expr(square, notation.start_symbols))
     return Quadrature, sympy.Integral(psi.subs(s, x), (x, start, s))

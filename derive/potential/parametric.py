@@ -22,7 +22,14 @@ from derive.exact.linear.implicitization import Coordinates
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, independent_rows, random_point
 from derive.exact.positivity import is_nonnegative, is_positive
-from derive.model.notation import AssumePositive, BranchOpen, Notation, rational, to_expr
+from derive.model.notation import (
+    AssumePositive,
+    BranchOpen,
+    Notation,
+    rational,
+    to_expr,
+    to_factored_expr,
+)
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.curve import CurveProposal, accept_curve
@@ -95,7 +102,7 @@ def _algebraic_weights(
     if interval is None:
         return None
     known = {**weights, **{x: notation.start_symbols[x] for x in p.parameters}}
-    mu = z / to_expr(scale, images, factored=True)
+    mu = z / to_factored_expr(scale, images)
     mu = sympy.powsimp(mu) if p.parameters else mu
     return accept_curve(dual, notation, CurveProposal(z, mu, known, units.expressions, interval))
 
@@ -170,7 +177,7 @@ def _interval(units: Units, notation: Notation) -> tuple[Expr, Expr] | None:
                 if j != k
             )
         ]
-        written = [sympy.powsimp(to_expr(e, units.images, factored=True)) for e in kept]
+        written = [sympy.powsimp(to_factored_expr(e, units.images)) for e in kept]
         if not written:
             return sympy.oo if sign > 0 else -sympy.oo
         return sympy.Min(*written) if sign > 0 else sympy.Max(*written)

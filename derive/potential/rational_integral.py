@@ -38,14 +38,14 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explici
     if first is None or second is None:
         return None
     x = relation.notation.betas[0]
-    kappa = relation.expr(value, factored=True)
+    kappa = relation.factored(value)
     slope = first.subs(x, relation.expr(relation.beta0))
     gradient = (first - slope) / kappa
     piece = Explicit(
         (x,),
         (x * first - second - slope * x) / kappa,
         (gradient,),
-        kernel=relation.expr(K, factored=True),
+        kernel=relation.factored(K),
     )
     return accept(relation, piece, f"K = {K!r}")
 

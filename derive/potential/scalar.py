@@ -92,7 +92,7 @@ def _shifted_power(
     sign, assumptions = (1, ()) if even else start_sign(offset, relation.notation)
     x = relation.notation.betas[0]
     t = sign * (x - relation.expr(shift))
-    t0 = sign * relation.expr(offset, factored=True)
+    t0 = sign * relation.factored(offset)
     k = kappa
     if isinstance(kappa, RationalFunction):
         k = relation.expr(kappa) * (1 if even else sign)
@@ -117,7 +117,7 @@ def _entropy(
     x, k = relation.notation.betas[0], relation.expr(kappa)
     offset = relation.beta0 - shift
     ratio = relation.field.gens[0] / offset - shift / offset
-    logarithm = sympy.log(relation.expr(ratio, factored=True))
+    logarithm = sympy.log(relation.factored(ratio))
     value = (x - relation.expr(shift)) * logarithm / k - x / k
     kernel = k * (x - relation.expr(shift))
     return _piece(relation, value, logarithm / k, (), identity, (), kernel)
@@ -188,7 +188,7 @@ def _square_root(
     for candidate in () if root is None else (root, -root):
         if is_nonnegative(candidate, relation.positive):
             return relation.expr(candidate)
-    value = relation.expr(radicand, factored=True)
+    value = relation.factored(radicand)
     if value.is_number:
         return sympy.sqrt(value)
     symbol = relation.notation.fresh(name, positive=True)

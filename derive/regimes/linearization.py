@@ -21,7 +21,7 @@ from sympy import Expr
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix, determinant, dot
 from derive.model.geometry import Field
-from derive.model.notation import Notation, to_expr
+from derive.model.notation import Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.regimes.curve import is_positive_exponent
 from derive.regimes.limit import Limit, Point
@@ -85,7 +85,7 @@ def find_tangent_kernel(p: Parameterization, notation: Notation) -> TangentKerne
     start = notation.start_symbols
 
     def at(f: RationalFunction) -> Expr:
-        return to_expr(p.at_start(f), start, factored=True)
+        return to_factored_expr(p.at_start(f), start)
 
     beta_0 = [p.at_start(f) for f in p.F]
     matrix = sympy.ImmutableMatrix([[at(x) for x in row] for row in _kernel(p)])

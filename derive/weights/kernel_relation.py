@@ -16,7 +16,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.exact.linear.invariants import conserved_polynomial
-from derive.model.notation import Notation, to_expr
+from derive.model.notation import Notation, to_expr, to_factored_expr
 from derive.weights.metric import Metric
 
 
@@ -43,9 +43,13 @@ class KernelRelation:
         beta = self.notation.betas[0]
         return {beta.name: beta, **self.notation.start_symbols}
 
-    def expr(self, element: RationalFunction, factored: bool = False) -> Expr:
+    def expr(self, element: RationalFunction) -> Expr:
         """Return an element in SymPy."""
-        return to_expr(element, self.images, factored)
+        return to_expr(element, self.images)
+
+    def factored(self, element: RationalFunction) -> Expr:
+        """Return an element in SymPy as a product of irreducible factors."""
+        return to_factored_expr(element, self.images)
 
     @property
     def positive(self) -> frozenset[str]:
