@@ -58,13 +58,12 @@ def matrix_factorization(
     paces = read_numbers(steps, float, "--steps", "0.3,0.1")
     numbers = read_sizes(sizes, "100,200,300")
     from numerics.experiments import matrix_factorization as experiments
-    from numerics.experiments import matrix_tables as tables
+    from numerics.experiments.matrix_results import MatrixSetting
     from numerics.figures.experiment_plots import plot_matrix_factorization
 
     session.require_plots()
-    setting = experiments.Setting(
+    setting = MatrixSetting(
         size, samples, rank, noise, session.seed, starts, paces, numbers, tolerance
     )
     found = narrated(lambda enter: experiments.matrix_factorization(setting, session.jobs, enter))
-    writers = {"text": tables.to_text, "json": tables.to_json, "csv": tables.to_csv}
-    session.publish(found, writers, plot_matrix_factorization)
+    session.publish(found, plot_matrix_factorization)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
@@ -19,7 +19,10 @@ from derive.cli.running import use_one_thread
 from derive.cli.sandbox import Enter
 from derive.errors import InputError
 
-Found = TypeVar("Found")
+if TYPE_CHECKING:
+    from numerics.experiments.experiment import Results
+
+Found = TypeVar("Found", bound="Results")
 Number = TypeVar("Number", int, float)
 
 
@@ -51,16 +54,12 @@ class Session:
 
             require_matplotlib()
 
-    def publish(
-        self,
-        found: Found,
-        writers: Mapping[str, Callable[[Found], str]],
-        draw: Callable[[Found, Path], None],
-    ) -> None:
+    def publish(self, found: Found, draw: Callable[[Found, Path], None]) -> None:
         """Draw the results where that is asked, and write them in their form."""
         if self.plot is not None:
             draw(found, self.plot)
-        deliver(writers[self.form.name](found), self.output)
+        writers = {"text": found.to_text, "json": found.to_json, "csv": found.to_csv}
+        deliver(writers[self.form.name](), self.output)
 
 
 Samples: TypeAlias = Annotated[

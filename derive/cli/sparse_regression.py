@@ -41,11 +41,10 @@ def sparse_regression(
     session.prepare()
     numbers = read_sizes(sizes, "80,100,200")
     from numerics.experiments import sparse_regression as experiments
-    from numerics.experiments import tables
+    from numerics.experiments.sparse_results import SparseSetting
     from numerics.figures.experiment_plots import plot_sparse_regression
 
     session.require_plots()
-    setting = experiments.Setting(dimension, samples, sparsity, seed=session.seed, sizes=numbers)
+    setting = SparseSetting(dimension, samples, sparsity, seed=session.seed, sizes=numbers)
     found = narrated(lambda enter: experiments.sparse_regression(setting, session.jobs, enter))
-    writers = {"text": tables.to_text, "json": tables.to_json, "csv": tables.to_csv}
-    session.publish(found, writers, plot_sparse_regression)
+    session.publish(found, plot_sparse_regression)

@@ -17,69 +17,27 @@ import numpy as np
 import scipy.optimize
 
 from derive.derivation import derive
-from derive.errors import InputError, NumericalError
+from derive.errors import NumericalError
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.backend import Array
-from numerics.experiments.jobs import each
+from numerics.experiments.experiment import Stages
+from numerics.experiments.sparse_results import (
+    Comparison,
+    Prediction,
+    SparseResults,
+    SparseSetting,
+    Threshold,
+)
 from numerics.experiments.training import train
 from numerics.interpolate.interpolant import interpolate
 from numerics.interpolate.solution import Solution
 
-ALPHAS = tuple(float(a) for a in np.logspace(-5, -0.6, 20))
-SHAPES = (0.0, 0.5, 0.7, 0.9, 0.99)
-TRAINED = tuple(zip((ALPHAS[i] for i in (0, 6, 9, 13, 19)), (0.0, 0.9, 0.0, 0.7, 0.5), strict=True))
-SIZES = (80, 100, 150, 200)
 _SMALLEST, _LARGEST = -8.0, 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What is drawn and asked for.
-
-    Attributes:
-        dimension: d.
-        samples: m, of the grid.
-        sparsity: k; beta* has k entries 1/sqrt(k).
-        variance: that of the noise.
-        seed: of the random numbers.
-        alphas, shapes: the grid.
-        trained: the pairs (alpha, shape) at which weights are trained as well.
-        sizes: the m for which the largest alpha with a population error below *target* is sought.
-        target: that error.
-    """
-
-    dimension: int = 1000
-    samples: int = 100
-    sparsity: int = 5
-    variance: float = 0.01
-    seed: int = 0
-    alphas: tuple[float, ...] = ALPHAS
-    shapes: tuple[float, ...] = SHAPES
-    trained: tuple[tuple[float, float], ...] = TRAINED
-    sizes: tuple[int, ...] = SIZES
-    target: float = 0.025
-
-    def __post_init__(self) -> None:
-        for name in ("dimension", "samples", "sparsity"):
-            if not getattr(self, name) >= 1:
-                raise InputError(f"the {name} must be at least 1, not {getattr(self, name)}")
-        if min(self.sizes, default=1) < 1:
-            raise InputError(f"sizes must be at least 1, not {min(self.sizes)}")
-        if max(self.samples, *self.sizes, 1) > self.dimension or self.sparsity > self.dimension:
-            raise InputError(
-                f"samples and sparsity must be at most the dimension, {self.dimension}"
-            )
-        if not all(a > 0 for a in (*self.alphas, self.target)) or self.variance < 0:
-            raise InputError(
-                "scales and the target error must be positive, the variance not negative"
-            )
-        if not all(-1 < s < 1 for s in self.shapes):
-            raise InputError("shapes must lie between -1 and 1")
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Data:
+class SparseData:
     """X (m, d), y (m,) and the truth beta* (d,)."""
 
     X: Array
@@ -91,55 +49,11 @@ class Data:
         return float(((beta - self.truth) ** 2).sum())
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """The interpolant of least Q at a start: its error, l1 norm and relative residual."""
-
-    alpha: float
-    shape: float
-    error: float
-    l1_norm: float
-    residual: float
-    iterations: int
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Weights trained from a start, and ``|trained - predicted|/|predicted|``."""
-
-    alpha: float
-    shape: float
-    error: float
-    distance: float
-    residual: float
-    evaluations: int
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """The largest alpha in [1e-8, 100] with an error below the target for m samples; None: none."""
-
-    samples: int
-    shape: float
-    alpha: float | None
-    l1_error: float
-
-
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """What was found: the grid, trained points, thresholds and the errors of both baselines."""
-
-    setting: Setting
-    l1_error: float
-    l2_error: float
-    grid: tuple[Prediction, ...]
-    trained: tuple[Comparison, ...]
-    thresholds: tuple[Threshold, ...]
-
-
 def sparse_regression(
-    setting: Setting | None = None, jobs: int = 1, progress: Callable[[str], None] | None = None
-) -> Experiment:
+    setting: SparseSetting | None = None,
+    jobs: int = 1,
+    progress: Callable[[str], None] | None = None,
+) -> SparseResults:
     """Run the experiment.
 
     With ``jobs=2`` grid points run in two processes by joblib. On a cluster, two lines before the
@@ -152,39 +66,33 @@ def sparse_regression(
         InputError: a number is out of its range, or joblib is asked for and not installed.
         NumericalError: a solver did not converge.
     """
-    setting, enter = setting or Setting(), progress or (lambda stage: None)
-    enter("baselines")
+    setting, stages = setting or SparseSetting(), Stages(jobs, progress)
+    stages.enter("baselines")
     data = draw(setting, setting.samples)
-    least = least_l1(data)
-    enter("grid")
+    least_l2 = np.linalg.lstsq(data.X, data.y)[0]
     pairs = [(a, s) for s in setting.shapes for a in setting.alphas]
-    grid = each(functools.partial(_prediction, data), pairs, jobs)
-    enter("training")
-    trained = each(functools.partial(_comparison, data), setting.trained, jobs)
-    enter("thresholds")
     sizes = [(m, s) for m in setting.sizes for s in setting.shapes[:1]]
-    thresholds = each(functools.partial(_threshold, setting), sizes, jobs)
-    return Experiment(
+    return SparseResults(
         setting,
-        data.error(least),
-        data.error(np.linalg.lstsq(data.X, data.y)[0]),
-        tuple(grid),
-        tuple(trained),
-        tuple(thresholds),
+        data.error(least_l1(data)),
+        data.error(least_l2),
+        stages.each("grid", functools.partial(_prediction, data), pairs),
+        stages.each("training", functools.partial(_comparison, data), setting.trained),
+        stages.each("thresholds", functools.partial(_threshold, setting), sizes),
     )
 
 
-def draw(setting: Setting, samples: int) -> Data:
+def draw(setting: SparseSetting, samples: int) -> SparseData:
     """Draw data: x standard normal, k entries of beta* equal to 1/sqrt k."""
     rng = np.random.default_rng([setting.seed, samples])
     X = rng.standard_normal((samples, setting.dimension))
     truth = np.zeros(setting.dimension)
     truth[: setting.sparsity] = 1 / math.sqrt(setting.sparsity)
     noise = math.sqrt(setting.variance) * rng.standard_normal(samples)
-    return Data(X, X @ truth + noise, truth)
+    return SparseData(X, X @ truth + noise, truth)
 
 
-def least_l1(data: Data) -> Array:
+def least_l1(data: SparseData) -> Array:
     """Return the interpolant of least l1 norm, by linear programming."""
     d = data.X.shape[1]
     program = scipy.optimize.linprog(
@@ -205,7 +113,7 @@ def weights(alpha: float, shape: float) -> tuple[float, float]:
     return float(f"{math.sqrt(alpha) / ratio:.15g}"), float(f"{math.sqrt(alpha) * ratio:.15g}")
 
 
-def predict(data: Data, alpha: float, shape: float) -> Array:
+def predict(data: SparseData, alpha: float, shape: float) -> Array:
     """Return the interpolant that gradient flow converges to, without running it.
 
     Raises:
@@ -214,7 +122,7 @@ def predict(data: Data, alpha: float, shape: float) -> Array:
     return _solved(data, alpha, shape).value
 
 
-def _solved(data: Data, alpha: float, shape: float) -> Solution:
+def _solved(data: SparseData, alpha: float, shape: float) -> Solution:
     u, v = weights(alpha, shape)
     solution = interpolate(_potential().numeric({"u0": u, "v0": v}), data.X, data.y)
     if not solution.converged:
@@ -233,20 +141,20 @@ def _potential() -> Potential:
     return derive(_model()).potential
 
 
-def _prediction(data: Data, pair: tuple[float, float]) -> Prediction:
+def _prediction(data: SparseData, pair: tuple[float, float]) -> Prediction:
     s = _solved(data, *pair)
     l1_norm = float(np.abs(s.value).sum())
     return Prediction(*pair, data.error(s.value), l1_norm, s.residual, s.iterations)
 
 
-def _comparison(data: Data, pair: tuple[float, float]) -> Comparison:
+def _comparison(data: SparseData, pair: tuple[float, float]) -> Comparison:
     (u, v), predicted = weights(*pair), predict(data, *pair)
     end = train(_model(), data.X, data.y, {"u": u, "v": v, "x": u, "z": v})
     distance = float(np.linalg.norm(end.value - predicted) / np.linalg.norm(predicted))
     return Comparison(*pair, data.error(end.value), distance, end.residual, end.evaluations)
 
 
-def _threshold(setting: Setting, pair: tuple[int, float]) -> Threshold:
+def _threshold(setting: SparseSetting, pair: tuple[int, float]) -> Threshold:
     samples, shape = pair
     data = draw(setting, samples)
 

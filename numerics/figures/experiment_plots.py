@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from derive.errors import InputError
-from numerics.experiments import matrix_factorization
-from numerics.experiments.sparse_regression import Experiment
+from numerics.experiments.matrix_results import MatrixResults
+from numerics.experiments.sparse_results import SparseResults
 
 
-def plot_sparse_regression(experiment: Experiment, path: Path) -> None:
+def plot_sparse_regression(experiment: SparseResults, path: Path) -> None:
     """Draw the population error against the scale for each shape, to a PNG, SVG or PDF file.
 
     Crosses are trained weights; dashed lines are the interpolants of least l1 and l2 norm.
@@ -36,7 +36,7 @@ def plot_sparse_regression(experiment: Experiment, path: Path) -> None:
     _save(figure, path)
 
 
-def plot_matrix_factorization(experiment: matrix_factorization.Experiment, path: Path) -> None:
+def plot_matrix_factorization(experiment: MatrixResults, path: Path) -> None:
     """Draw error and nuclear norm against the scale for each step, to a PNG, SVG or PDF file.
 
     What diverged is left out; dashed lines are the interpolants of least nuclear and Frobenius
@@ -74,7 +74,7 @@ def _save(figure: Any, path: Path) -> None:
         raise InputError(f"--plot: {path}: {error}") from None
 
 
-def _baselines(axes: Any, experiment: Experiment) -> None:
+def _baselines(axes: Any, experiment: SparseResults) -> None:
     for error, name in ((experiment.l1_error, "least l1"), (experiment.l2_error, "least l2")):
         axes.axhline(error, color="gray", linestyle="--")
         axes.annotate(name, (experiment.setting.alphas[0], error), fontsize="small", va="bottom")

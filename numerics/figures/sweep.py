@@ -11,7 +11,8 @@ import numpy as np
 from derive.errors import InputError, NumericalError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
-from numerics.experiments.sparse_regression import Data, Setting, draw, least_l1
+from numerics.experiments.sparse_regression import SparseData, draw, least_l1
+from numerics.experiments.sparse_results import SparseSetting
 from numerics.figures.quantity import potential_of, start_of
 from numerics.figures.specification import Series, Specification
 from numerics.interpolate.interpolant import interpolate
@@ -44,7 +45,7 @@ def _ratio(q: NumericPotential, problem: Mapping[str, int]) -> float:
     return float(one / (d * spread))
 
 
-def _interpolant(q: NumericPotential, data: Data) -> Array:
+def _interpolant(q: NumericPotential, data: SparseData) -> Array:
     solution = interpolate(q, data.X, data.y)
     if not solution.converged:
         raise NumericalError(f"at {dict(q.start)}: {solution.message}")
@@ -67,13 +68,13 @@ def _excess_l2(q: NumericPotential, problem: Mapping[str, int]) -> float:
 
 
 @functools.cache
-def _data(problem: tuple[tuple[str, int], ...]) -> Data:
-    setting = Setting(**dict(problem), sizes=())  # type: ignore[arg-type]
+def _data(problem: tuple[tuple[str, int], ...]) -> SparseData:
+    setting = SparseSetting(**dict(problem), sizes=())  # type: ignore[arg-type]
     return draw(setting, setting.samples)
 
 
 @functools.cache
-def _baselines(problem: tuple[tuple[str, int], ...]) -> tuple[Data, float, float]:
+def _baselines(problem: tuple[tuple[str, int], ...]) -> tuple[SparseData, float, float]:
     """Return the data, the least l1 norm and the least l2 norm of their interpolants."""
     data = _data(problem)
     l1 = float(np.abs(least_l1(data)).sum())

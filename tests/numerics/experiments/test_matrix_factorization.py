@@ -15,20 +15,16 @@ import pytest
 from derive import InputError
 from derive.cli import main as cli
 from numerics.experiments.matrix_factorization import (
-    SCALES,
-    STEPS,
-    Data,
-    Experiment,
-    Setting,
+    MatrixData,
     descend,
     draw,
     matrix_factorization,
 )
-from numerics.experiments.matrix_tables import to_csv, to_json, to_text
+from numerics.experiments.matrix_results import SCALES, STEPS, MatrixResults, MatrixSetting
 from numerics.matrices import Measurements, matrix_flow
 from tests.cli.commands import light_help, refusal_of
 
-SMALL = Setting(
+SMALL = MatrixSetting(
     size=14,
     samples=32,
     rank=1,
@@ -39,11 +35,11 @@ SMALL = Setting(
 
 
 @pytest.fixture(scope="module")
-def small() -> Experiment:
+def small() -> MatrixResults:
     return matrix_factorization(SMALL)
 
 
-def test_small_starts_reconstruct_and_large_ones_do_not(small: Experiment) -> None:
+def test_small_starts_reconstruct_and_large_ones_do_not(small: MatrixResults) -> None:
     errors = np.array([d.error for d in small.grid]).reshape(3, 2)
     assert all(d.status == "fits" and d.residual <= SMALL.tolerance for d in small.grid)
     assert (np.diff(errors, axis=0) > 0).all()
@@ -51,7 +47,7 @@ def test_small_starts_reconstruct_and_large_ones_do_not(small: Experiment) -> No
     assert errors[2].min() > 0.5
 
 
-def test_a_small_start_nears_the_least_nuclear_norm(small: Experiment) -> None:
+def test_a_small_start_nears_the_least_nuclear_norm(small: MatrixResults) -> None:
     least = small.least_nuclear
     lengths = np.array([d.nuclear_norm for d in small.grid]).reshape(3, 2)
     assert lengths[0] == pytest.approx(least.nuclear_norm, rel=5e-3)
@@ -61,7 +57,7 @@ def test_a_small_start_nears_the_least_nuclear_norm(small: Experiment) -> None:
     assert small.least_frobenius.nuclear_norm > least.nuclear_norm
 
 
-def test_few_measurements_do_not_determine_the_truth(small: Experiment) -> None:
+def test_few_measurements_do_not_determine_the_truth(small: MatrixResults) -> None:
     few, many = small.sizes
     assert (few.samples, many.samples) == (12, 32)
     assert few.least_nuclear.error > 0.1 > 0.01 > many.least_nuclear.error
@@ -80,10 +76,10 @@ def test_a_step_that_is_too_large_diverges_and_one_too_small_is_late() -> None:
     )
     assert [d.status for d in found.grid] == ["diverged", "iteration limit"]
     assert found.grid[0].error is None
-    text = to_text(found)
+    text = found.to_text()
     assert "diverges" in text
     assert "Not at the tolerance" in text
-    assert json.loads(to_json(found))["grid"][0]["error"] is None
+    assert json.loads(found.to_json())["grid"][0]["error"] is None
 
 
 def test_descent_becomes_the_flow_as_its_step_falls() -> None:
@@ -91,7 +87,7 @@ def test_descent_becomes_the_flow_as_its_step_falls() -> None:
     distance."""
     matrices = np.array([[[1.0, 0.0], [0.0, -0.5]], [[0.0, 1.0], [1.0, 0.5]]])
     y = np.array([1.0, 0.5])
-    data = Data(matrices, y, np.eye(2), matrices, y)
+    data = MatrixData(matrices, y, np.eye(2), matrices, y)
     exact = Measurements.read(matrices, y)
     # U <- U - (step/m) X*(r) U for 1/step turns is a time of 1/(2 m).
     (end,) = matrix_flow(exact, [["1/2", 0], [0, "1/2"]], ["1/4"], 20)
@@ -113,14 +109,14 @@ def test_draws_follow_the_seed_and_keep_norm_and_rank() -> None:
     assert first.test_error(first.truth) == pytest.approx(SMALL.noise, rel=0.5)
 
 
-def test_formats_agree(small: Experiment) -> None:
-    record = json.loads(to_json(small))
+def test_formats_agree(small: MatrixResults) -> None:
+    record = json.loads(small.to_json())
     assert (record["experiment"], record["version"]) == ("matrix-factorization", 1)
-    rows = list(csv.DictReader(io.StringIO(to_csv(small))))
+    rows = list(csv.DictReader(io.StringIO(small.to_csv())))
     descents = [r for r in rows if r["kind"] == "descent"]
     assert [float(r["error"]) for r in descents[:6]] == [d["error"] for d in record["grid"]]
     assert len(descents) == 6 + 2
-    text = to_text(small)
+    text = small.to_text()
     assert f"{small.grid[0].error:.4f}" in text
     assert f"{small.least_nuclear.error:.4f}" in text
 
@@ -133,7 +129,7 @@ def test_progress_counts_the_descents() -> None:
     assert seen[-1] == "sizes 1/1"
 
 
-def test_jobs_need_joblib_or_agree(small: Experiment) -> None:
+def test_jobs_need_joblib_or_agree(small: MatrixResults) -> None:
     few = replace(SMALL, scales=(1e-1,), sizes=())
     try:
         import joblib
@@ -146,7 +142,7 @@ def test_jobs_need_joblib_or_agree(small: Experiment) -> None:
     assert [d.error for d in found.grid] == [d.error for d in small.grid if d.scale == 1e-1]
 
 
-def test_plot_needs_matplotlib_or_draws(small: Experiment, tmp_path: Path) -> None:
+def test_plot_needs_matplotlib_or_draws(small: MatrixResults, tmp_path: Path) -> None:
     from numerics.figures.experiment_plots import plot_matrix_factorization
 
     path = tmp_path / "errors.svg"
@@ -225,7 +221,7 @@ def test_the_published_experiment() -> None:
 
     From the largest start, which fits far from the truth, the order of the steps is not theirs.
     """
-    found = matrix_factorization(replace(Setting(), sizes=()))
+    found = matrix_factorization(replace(MatrixSetting(), sizes=()))
     errors = np.array([d.error or np.inf for d in found.grid]).reshape(len(SCALES), len(STEPS))
     assert (np.diff(errors, axis=0) > 0).all()
     assert (np.diff(errors[:-1], axis=1) < 0).all()

@@ -15,20 +15,17 @@ import pytest
 from derive import InputError, Parameterization
 from derive.cli import main as cli
 from numerics.experiments.sparse_regression import (
-    ALPHAS,
-    Experiment,
-    Setting,
     draw,
     least_l1,
     predict,
     sparse_regression,
     weights,
 )
-from numerics.experiments.tables import to_csv, to_json, to_text
+from numerics.experiments.sparse_results import ALPHAS, SparseResults, SparseSetting
 from numerics.experiments.training import train
 from tests.cli.commands import light_help, refusal_of
 
-SMALL = Setting(
+SMALL = SparseSetting(
     dimension=120,
     samples=30,
     sparsity=2,
@@ -40,17 +37,17 @@ SMALL = Setting(
 
 
 @pytest.fixture(scope="module")
-def small() -> Experiment:
+def small() -> SparseResults:
     return sparse_regression(SMALL)
 
 
-def test_error_rises_with_scale_and_shape(small: Experiment) -> None:
+def test_error_rises_with_scale_and_shape(small: SparseResults) -> None:
     errors = np.array([p.error for p in small.grid]).reshape(2, 3)
     assert (np.diff(errors, axis=1) > 0).all()
     assert (np.diff(errors, axis=0) > 0).all()
 
 
-def test_limits_are_least_norms(small: Experiment) -> None:
+def test_limits_are_least_norms(small: SparseResults) -> None:
     assert small.l1_error < min(p.error for p in small.grid)
     assert max(p.error for p in small.grid) == pytest.approx(small.l2_error, rel=0.05)
     data = draw(SMALL, 30)
@@ -58,7 +55,7 @@ def test_limits_are_least_norms(small: Experiment) -> None:
     assert lengths.min() > np.abs(least_l1(data)).sum()
 
 
-def test_training_ends_at_the_prediction(small: Experiment) -> None:
+def test_training_ends_at_the_prediction(small: SparseResults) -> None:
     assert len(small.trained) == 2
     for comparison in small.trained:
         assert comparison.distance < 1e-6
@@ -74,7 +71,7 @@ def test_training_from_another_start_does_not() -> None:
     assert np.linalg.norm(end.value - predicted) > 1e-2 * np.linalg.norm(predicted)
 
 
-def test_thresholds_separate_the_scales(small: Experiment) -> None:
+def test_thresholds_separate_the_scales(small: SparseResults) -> None:
     few, many = small.thresholds
     assert few.alpha is None  # 8 samples do not suffice even for least l1 norm
     assert few.l1_error > SMALL.target
@@ -99,19 +96,19 @@ def test_data_follow_the_seed() -> None:
     assert np.linalg.norm(first.truth) == pytest.approx(1)
 
 
-def test_formats_agree(small: Experiment) -> None:
-    record = json.loads(to_json(small))
+def test_formats_agree(small: SparseResults) -> None:
+    record = json.loads(small.to_json())
     assert (record["experiment"], record["version"]) == ("sparse-regression", 1)
-    rows = list(csv.DictReader(io.StringIO(to_csv(small))))
+    rows = list(csv.DictReader(io.StringIO(small.to_csv())))
     predicted = [r for r in rows if r["kind"] == "predicted"]
     assert [float(r["error"]) for r in predicted] == [p["error"] for p in record["grid"]]
     assert next(r["alpha"] for r in rows if r["kind"] == "largest alpha") == ""
-    text = to_text(small)
+    text = small.to_text()
     assert f"{small.grid[0].error:.4f}" in text
     assert "m = 8, s = 0: none" in text
 
 
-def test_jobs_need_joblib_or_agree(small: Experiment) -> None:
+def test_jobs_need_joblib_or_agree(small: SparseResults) -> None:
     few = replace(SMALL, alphas=SMALL.alphas[:1], trained=(), sizes=())
     try:
         import joblib
@@ -124,7 +121,7 @@ def test_jobs_need_joblib_or_agree(small: Experiment) -> None:
     assert [p.error for p in found.grid] == [p.error for p in small.grid if p.alpha == 1e-5]
 
 
-def test_plot_needs_matplotlib_or_draws(small: Experiment, tmp_path: Path) -> None:
+def test_plot_needs_matplotlib_or_draws(small: SparseResults, tmp_path: Path) -> None:
     from numerics.figures.experiment_plots import plot_sparse_regression
 
     path = tmp_path / "errors.svg"

@@ -16,7 +16,8 @@ import pytest
 from derive import InputError, NumericalError, Parameterization, explicit_counterpart
 from derive.cli import main as cli
 from derive.explicit.double_precision import distance_function
-from numerics.experiments.sparse_regression import Setting, draw, predict
+from numerics.experiments.sparse_regression import draw, predict
+from numerics.experiments.sparse_results import SparseSetting
 from numerics.figures import Specification, figures, find
 from numerics.figures import data as figure_data
 from numerics.figures.data import PlottedFigure, plotted
@@ -184,7 +185,7 @@ def test_errors_rise_with_scale_and_shape():
     errors = np.array([c.y for c in found])
     assert (np.diff(errors, axis=0) > -1e-3).all()
     assert (np.diff(errors, axis=1) > -1e-3).all()
-    setting = Setting(dimension=300, samples=60, sizes=())
+    setting = SparseSetting(dimension=300, samples=60, sizes=())
     data = draw(setting, 60)
     alpha = float(found[3].x[1])
     assert found[3].y[1] == pytest.approx(data.error(predict(data, alpha, 0.9)), rel=1e-6)

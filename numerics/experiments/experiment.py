@@ -1,0 +1,100 @@
+"""What experiments share: tasks run in stages, and results as text, CSV and JSON.
+
+An experiment is a setting, which is checked, a draw of data from it, and a function that runs the
+stages and returns :class:`Results`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import ClassVar, TypeAlias, TypeVar
+
+from derive.errors import InputError
+
+Row: TypeAlias = Mapping[str, object]
+"""Cells by the name of their column."""
+VERSION = 1
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+
+
+def require_counts(counts: Mapping[str, int]) -> None:
+    """Raise InputError for a number below 1, with its name."""
+    for name, count in counts.items():
+        if not count >= 1:
+            raise InputError(f"{name} must be at least 1, not {count}")
+
+
+class Stages:
+    """Runs the stages of an experiment, in several processes if asked, and tells what is done."""
+
+    def __init__(self, jobs: int, progress: Callable[[str], None] | None) -> None:
+        """Run so many *jobs* at a time; *progress* is called with what is being done."""
+        self._jobs, self.enter = jobs, progress or (lambda stage: None)
+
+    def each(
+        self, stage: str, function: Callable[[_Task], _Result], tasks: Sequence[_Task]
+    ) -> tuple[_Result, ...]:
+        """Return the results of a function of each task, in their order.
+
+        Raises:
+            InputError: several jobs are asked for, and joblib is not installed.
+        """
+        self.enter(f"{stage} 0/{len(tasks)}")
+        found = map(function, tasks) if self._jobs == 1 else _parallel(function, tasks, self._jobs)
+        results: list[_Result] = []
+        for result in found:
+            results.append(result)
+            self.enter(f"{stage} {len(results)}/{len(tasks)}")
+        return tuple(results)
+
+
+def _parallel(
+    function: Callable[[_Task], _Result], tasks: Sequence[_Task], jobs: int
+) -> Iterable[_Result]:
+    try:
+        import joblib
+    except ImportError:
+        raise InputError(
+            "several jobs need joblib: pip install 'regderive[parallel]', or leave one job"
+        ) from None
+    backend, _ = joblib.parallel.get_active_backend()
+    # Backends that others register, such as that of ray, may give a list only.
+    form = "generator" if getattr(backend, "supports_return_generator", False) else "list"
+    parallel = joblib.Parallel(n_jobs=jobs, return_as=form)
+    results: Iterable[_Result] = parallel(joblib.delayed(function)(task) for task in tasks)
+    return results
+
+
+@dataclass(frozen=True, slots=True)
+class Results(ABC):
+    """What an experiment found; the fields of a subclass are its JSON record."""
+
+    experiment: ClassVar[str]
+    columns: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def rows(self) -> Iterable[Row]:
+        """Return one row for each result; cells may lack, and others than *columns* are dropped."""
+
+    @abstractmethod
+    def to_text(self) -> str:
+        """Return tables for a person to read."""
+
+    def to_csv(self) -> str:
+        """Return a header and the rows, with empty cells where a row lacks a column."""
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, self.columns, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows())
+        return stream.getvalue().rstrip("\n")
+
+    def to_json(self) -> str:
+        """Return the versioned JSON record; numbers that do not exist are null."""
+        record = {"experiment": self.experiment, "version": VERSION, **asdict(self)}
+        return json.dumps(record, indent=2, allow_nan=False)

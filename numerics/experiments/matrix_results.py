@@ -1,0 +1,187 @@
+"""What the matrix factorization experiment is asked and finds, and its tables."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+from derive.errors import InputError
+from numerics.experiments.experiment import Results, Row, require_counts
+
+SCALES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+STEPS = (0.3, 0.1, 0.03)
+SIZES = (100, 150, 200, 300)
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixSetting:
+    """What is drawn and asked for.
+
+    Attributes:
+        size: n.
+        samples: m, of the grid.
+        rank: of beta*, which has ``|beta*|_F = 1``.
+        noise: standard deviation of that of the measurements.
+        seed: of the random numbers.
+        scales, steps: the grid; descent starts at ``U = scale I`` and has a constant step.
+        sizes: the m for which descent from the first scale, with the second step if there are more,
+            is compared with the least nuclear norm.
+        tolerance: ``|<A_i, beta> - y_i|/|y|`` at which descent has ended; the truth has about the
+            standard deviation of the noise.
+        max_iterations: of each descent.
+    """
+
+    size: int = 50
+    samples: int = 300
+    rank: int = 2
+    noise: float = 1e-3
+    seed: int = 0
+    scales: tuple[float, ...] = SCALES
+    steps: tuple[float, ...] = STEPS
+    sizes: tuple[int, ...] = SIZES
+    tolerance: float = 5e-4
+    max_iterations: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        names = ("size", "samples", "rank", "max_iterations")
+        require_counts({name: getattr(self, name) for name in names})
+        if self.rank > self.size:
+            raise InputError(f"the rank must be at most the size, {self.size}")
+        entries = self.size * (self.size + 1) // 2
+        if max(self.samples, *self.sizes, 1) > entries or min(self.sizes, default=1) < 1:
+            raise InputError(f"samples and sizes must be from 1 to n (n + 1)/2 = {entries}")
+        if not self.scales or not self.steps:
+            raise InputError("give at least one scale and one step")
+        if not all(0 < x < math.inf for x in (*self.scales, *self.steps)):
+            raise InputError("scales and steps must be positive and finite")
+        if not (0 <= self.noise < math.inf and 0 < self.tolerance < 1):
+            raise InputError("the noise must not be negative, the tolerance between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """The end of a gradient descent: None where it diverged.
+
+    Attributes:
+        scale, step: where it started, and its step.
+        error, test_error, nuclear_norm: of beta = U U^T.
+        residual: ``|<A_i, beta> - y_i|/|y|``.
+        iterations: those taken.
+        status: fits, diverged or iteration limit.
+    """
+
+    scale: float
+    step: float
+    error: float | None
+    test_error: float | None
+    nuclear_norm: float | None
+    residual: float | None
+    iterations: int
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """An interpolant of least norm: its errors and its nuclear norm."""
+
+    error: float
+    test_error: float
+    nuclear_norm: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reconstruction:
+    """Descent from a small start and the least nuclear norm, for m samples."""
+
+    samples: int
+    descent: Descent
+    least_nuclear: Baseline
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixResults(Results):
+    """What was found: the grid, both baselines at its m, and the comparison for several m."""
+
+    experiment: ClassVar[str] = "matrix-factorization"
+    columns: ClassVar[tuple[str, ...]] = (
+        "kind",
+        "samples",
+        "scale",
+        "step",
+        "error",
+        "test_error",
+        "nuclear_norm",
+        "residual",
+        "iterations",
+        "status",
+    )
+
+    setting: MatrixSetting
+    truth_nuclear_norm: float
+    least_nuclear: Baseline
+    least_frobenius: Baseline
+    grid: tuple[Descent, ...]
+    sizes: tuple[Reconstruction, ...]
+
+    def rows(self) -> list[Row]:
+        """Return one row for each result, baselines first."""
+        m = self.setting.samples
+        rows: list[Row] = [
+            {"kind": "least nuclear norm", "samples": m, **asdict(self.least_nuclear)},
+            {"kind": "least Frobenius norm", "samples": m, **asdict(self.least_frobenius)},
+        ]
+        rows += [{"kind": "descent", "samples": m, **asdict(d)} for d in self.grid]
+        for found in self.sizes:
+            least = asdict(found.least_nuclear)
+            rows.append({"kind": "least nuclear norm", "samples": found.samples, **least})
+            rows.append({"kind": "descent", "samples": found.samples, **asdict(found.descent)})
+        return rows
+
+    def to_text(self) -> str:
+        """Return tables: the errors, then the nuclear norms, then the comparison by m."""
+        setting, grid = self.setting, self.grid
+        lines = [
+            f"Reconstruction error |beta - beta*|_F/|beta*|_F: n = {setting.size}, "
+            f"m = {setting.samples}, rank {setting.rank}, noise {setting.noise:g}, "
+            f"fitted to {setting.tolerance:g}",
+            *self._table("error"),
+            f"least nuclear norm {self.least_nuclear.error:.4f}, "
+            f"least Frobenius norm {self.least_frobenius.error:.4f}",
+            "",
+            f"Nuclear norm (beta*: {self.truth_nuclear_norm:.4f}, "
+            f"least: {self.least_nuclear.nuclear_norm:.4f})",
+            *self._table("nuclear_norm"),
+        ]
+        late = [d for d in grid if d.status == "iteration limit"]
+        if late:
+            lines += [
+                "",
+                f"Not at the tolerance {setting.tolerance:g} when the iterations were over",
+            ]
+            lines += [f"start {d.scale:g}, step {d.step:g}: {d.residual:.1e}" for d in late]
+        if self.sizes:
+            first = self.sizes[0].descent
+            lines += ["", f"Descent from {first.scale:g} with step {first.step:g}, by m"]
+            lines.append(
+                f"{'m':>6}{'error':>10}{'least nuclear':>15}{'nuclear norm':>14}{'least':>9}"
+            )
+        for found in self.sizes:
+            least, descent = found.least_nuclear, found.descent
+            lines.append(
+                f"{found.samples:6d}{_cell(descent.error)}{least.error:15.4f}"
+                f"{_cell(descent.nuclear_norm):>14}{least.nuclear_norm:9.4f}"
+            )
+        return "\n".join(lines)
+
+    def _table(self, column: str) -> list[str]:
+        steps, by_place = self.setting.steps, {(d.scale, d.step): d for d in self.grid}
+        lines = ["   start" + "".join(f"{f'step {x:g}':>12}" for x in steps)]
+        for scale in self.setting.scales:
+            cells = (getattr(by_place[scale, step], column) for step in steps)
+            lines.append(f"{scale:8.1e}" + "".join(f"{_cell(x):>12}" for x in cells))
+        return lines
+
+
+def _cell(value: float | None) -> str:
+    return f"{'diverges':>10}" if value is None else f"{value:10.4f}"
