@@ -24,8 +24,14 @@ class Scalar(Protocol):
     def __add__(self, other: Self, /) -> Self:
         """Return the sum."""
 
+    def __sub__(self, other: Self, /) -> Self:
+        """Return the difference."""
+
     def __mul__(self, other: Self, /) -> Self:
         """Return the product."""
+
+    def __truediv__(self, other: Self, /) -> Self:
+        """Return the quotient."""
 
 
 S = TypeVar("S", bound=Scalar)

@@ -13,10 +13,9 @@ the directions of the leaf that leave beta where it is (*vertical* directions, w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
-from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.conditions import hessian_conditions
 from derive.weights.metric import Metric
 from derive.weights.pointwise import fails_as_hessian
 from derive.weights.vertical import check_vertical
@@ -46,6 +45,15 @@ class HessianVerdict:
 def decide_hessian(metric: Metric) -> HessianVerdict:
     """Decide whether gradient flow on F is a mirror flow beta' = (Hess Q)^-1 lambda.
 
+    It is where X_a K_bc = X_b K_ac for all a, b, c and K closes on the leaf.
+
+    Args:
+        metric: K of d outputs.
+
+    Returns:
+        PROVED with the expanded identities; REFUTED with one that fails at a named start;
+        UNDECIDED where one fails, but not visibly on the leaf of this start.
+
     Source: Gunasekar, Woodworth, Srebro 2020 (Hessian-map condition); Li, Wang, Lee, Arora 2022
     (commuting fields).
     """
@@ -56,40 +64,29 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
     failure = fails_as_hessian(metric)
     if failure is not None:
         return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (failure,)))
-    failing = False
-    for a, b in combinations(range(p.d), 2):
-        for c in range(p.d):
-            left, right = metric.along(a, b, c), metric.along(b, a, c)
-            if left != right:
-                failing = True
-                identity = find_failure(p, _statement(p, a, b, c), left, right)
-                if identity is not None:
-                    return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (identity,)))
-    if failing:
+    conditions = []
+    for condition in hessian_conditions(metric):
+        statement, left, right = condition
+        conditions.append(condition)
+        failure = None if left == right else find_failure(p, statement, left, right)
+        if failure is not None:
+            return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (failure,)))
+    if any(left != right for _, left, right in conditions):
         reason = (
             "d_k rho_ij = d_i rho_kj fails for general starts, but not visibly on the leaf of "
             "this one, whose closure was not decided"
         )
         return HessianVerdict(metric, Finding(Verdict.UNDECIDED, reason))
-    return HessianVerdict(metric, _sufficiency(metric))
+    equations = tuple(Identity(s, repr(left), repr(right)) for s, left, right in conditions)
+    return HessianVerdict(metric, _sufficiency(metric, equations))
 
 
-def _sufficiency(metric: Metric) -> Finding:
-    p = metric.parameterization
-    equations = tuple(
-        Identity(_statement(p, a, b, c), repr(metric.along(a, b, c)), repr(metric.along(b, a, c)))
-        for a, b in combinations(range(p.d), 2)
-        for c in range(p.d)
-    )
+def _sufficiency(metric: Metric, equations: tuple[Identity, ...]) -> Finding:
     if metric.lie.commuting:
         reason = "the fields grad F_a commute, so d_k rho_ij = d_i rho_kj on every leaf"
         return Finding(Verdict.PROVED, reason, equations)
+    p = metric.parameterization
     closure = check_vertical(metric, (p.field.zero,) * p.d)
     if closure.verdict is Verdict.PROVED:
         return Finding(closure.verdict, closure.reason, (*equations, *closure.evidence))
     return closure
-
-
-def _statement(p: Parameterization, *outputs: int) -> str:
-    a, b, c = (p.labels[i] for i in outputs)
-    return f"<grad F{a}, grad K{b}{c}> = <grad F{b}, grad K{a}{c}>"

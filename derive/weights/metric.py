@@ -39,6 +39,11 @@ class Metric:
         """The Lie structure of the fields grad F_a."""
         return self.conserved.lie
 
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """The numbers of the outputs."""
+        return self.parameterization.labels
+
     @functools.cached_property
     def rho(self) -> Matrix:
         """K^-1 in the weights."""

@@ -13,12 +13,11 @@ equations and the closedness conditions of :mod:`derive.weights.vertical` hold.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
-from derive.exact.field.function_field import RationalFunction
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.conditions import warp_candidate, warp_conditions
 from derive.weights.hessian import HessianVerdict
 from derive.weights.metric import Metric
 from derive.weights.pointwise import fails_with_warp
@@ -61,6 +60,15 @@ class WarpVerdict:
 def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
     """Decide whether gradient flow on F is a mirror flow in a warped time.
 
+    It is where the only candidate H solves H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac for all
+    a, b, c, and the closedness conditions hold.
+
+    Args:
+        hessian: the verdict without a warp, for d outputs.
+
+    Returns:
+        PROVED, REFUTED or UNDECIDED as for a Hessian map; H with the first and the last.
+
     Source: Azulay et al. 2021, section 5, for the warp; the exact test is derived here.
     """
     metric = hessian.metric
@@ -83,46 +91,17 @@ def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
     return WarpVerdict(hessian, finding, None if finding.verdict is Verdict.REFUTED else H)
 
 
-def warp_candidate(metric: Metric) -> Field:
-    """Return the only possible H_a = <grad F_a, grad log g>, a = 1, ..., d (d >= 2).
-
-    From the equations with c = a and c = b:
-    H_a (K_aa K_bb - K_ab^2) = K_aa B_abb - K_ab B_aba, B_abc = X_a K_bc - X_b K_ac.
-    """
-    d = metric.parameterization.d
-    return tuple(_component(metric, a, 1 if a == 0 else 0) for a in range(d))
-
-
-def _component(metric: Metric, a: int, b: int) -> RationalFunction:
-    K = metric.K
-    gram = K[a][a] * K[b][b] - K[a][b] * K[a][b]
-    return (K[a][a] * _B(metric, a, b, b) - K[a][b] * _B(metric, a, b, a)) / gram
-
-
-def _B(metric: Metric, a: int, b: int, c: int) -> RationalFunction:
-    return metric.along(a, b, c) - metric.along(b, a, c)
-
-
 def _consistency(metric: Metric, H: Field) -> Finding:
     """Check every equation for the unique candidate."""
-    p = metric.parameterization
-    K = metric.K
     open_ends = 0
     solved: list[Identity] = []
-    for a, b in combinations(range(p.d), 2):
-        for c in range(p.d):
-            left, right = H[a] * K[b][c] - H[b] * K[a][c], _B(metric, a, b, c)
-            i, j, k = p.labels[a], p.labels[b], p.labels[c]
-            statement = (
-                f"H{i} K{j}{k} - H{j} K{i}{k} = "
-                f"<grad F{i}, grad K{j}{k}> - <grad F{j}, grad K{i}{k}>"
-            )
-            solved.append(Identity(statement, repr(left), repr(right)))
-            if left != right:
-                failure = find_failure(p, statement, left, right)
-                if failure is not None:
-                    return Finding(Verdict.REFUTED, NO_CANDIDATE, (failure,))
-                open_ends += 1
+    for statement, left, right in warp_conditions(metric, H):
+        solved.append(Identity(statement, repr(left), repr(right)))
+        if left != right:
+            failure = find_failure(metric.parameterization, statement, left, right)
+            if failure is not None:
+                return Finding(Verdict.REFUTED, NO_CANDIDATE, (failure,))
+            open_ends += 1
     if open_ends:
         reason = "the equations for the warp fail for general starts, but not visibly on this leaf"
         return Finding(Verdict.UNDECIDED, reason)
