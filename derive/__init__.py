@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from derive.model.parameterization import Parameterization
     from derive.regimes.find import Regimes, regimes
     from derive.regimes.initialization import Initialization
+    from derive.regimes.random_width import random_width
     from derive.regimes.scaled_start import scale_start
-    from derive.regimes.width import random_width
     from derive.roads.ansatz import Ansatz
     from derive.vectors.reduce import VectorModel
 
@@ -74,7 +74,7 @@ _LAZY = {
     "parameterize": "derive.inverse.parameterize",
     "Parameterization": "derive.model.parameterization",
     "Initialization": "derive.regimes.initialization",
-    "random_width": "derive.regimes.width",
+    "random_width": "derive.regimes.random_width",
     "Regimes": "derive.regimes.find",
     "regimes": "derive.regimes.find",
     "scale_start": "derive.regimes.scaled_start",

@@ -33,7 +33,7 @@ LAYERS = [
         "derive.inverse",
         "derive.explicit",
         "derive.regimes.find",
-        "derive.regimes.fixed_beta",
+        "derive.regimes.predictor_limit",
         "derive.regimes.vectors",
     },
     {"derive.render", "derive.certificate.writing"},

@@ -19,7 +19,7 @@ from derive.model.typed import ReadModel, TypedModel
 
 if TYPE_CHECKING:
     from derive.regimes.find import Regimes
-    from derive.regimes.width import RandomWidth
+    from derive.regimes.random_width import RandomWidth
 
 Found = TypeVar("Found", bound=Concluded)
 
@@ -167,7 +167,7 @@ def _confirm_limits(found: Regimes, enter: Enter) -> tuple[str, bool]:
 
 
 def _of_wide_starts(model: ReadModel, name: str, enter: Enter) -> RandomWidth:
-    from derive.regimes.width import random_width
+    from derive.regimes.random_width import random_width
 
     enter("moments")
     return random_width(model.parameterization(), name)  # type: ignore[arg-type]

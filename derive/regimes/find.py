@@ -1,8 +1,8 @@
 """Regimes of a derived Q: its limits in the scale, or any other symbol, of the start.
 
 Two roads. For homogeneous F and a start that is scaled as a whole, the kernel regime follows from
-the covariance of Q (:mod:`derive.regimes.linearization`), closed form or not. For every symbol of
-the start the gradient of the closed form is expanded exactly (:mod:`derive.regimes.expand`).
+the covariance of Q (:mod:`derive.regimes.kernel_regime`), closed form or not. For every symbol of
+the start the gradient of the closed form is expanded exactly (:mod:`derive.regimes.closed_form`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from sympy import Expr
 
 from derive.derivation import Derivation
 from derive.errors import InputError
+from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.field.function_field import RationalFunction
 from derive.language import to_sympy
 from derive.model.notation import Notation
 from derive.printable import Printable
-from derive.regimes.coefficients import Coefficients, Unexpanded
-from derive.regimes.fixed_beta import limit_at_fixed_beta
-from derive.regimes.limit import Limit, read_point
-from derive.regimes.linearization import (
+from derive.regimes.kernel_regime import (
     Homogeneity,
     ScaledStart,
     TangentKernel,
@@ -33,6 +31,8 @@ from derive.regimes.linearization import (
     find_tangent_kernel,
     kernel_limit,
 )
+from derive.regimes.limit import Limit, read_point
+from derive.regimes.predictor_limit import predictor_limit
 from derive.regimes.warped_time import WarpedTime, find_warped_time
 from derive.verdict import Finding, Identity, Verdict, conclude
 
@@ -115,16 +115,16 @@ def regimes(
     homogeneity = find_homogeneity(p, notation)
     scaled = None
     if homogeneity is not None and derivation.warping.verdict is Verdict.PROVED:
-        scaled = find_scaled_start(p, variable, _warp_slopes(derivation))
+        scaled = find_scaled_start(p, homogeneity, variable, _warp_slopes(derivation))
     g = _warp_at_start(derivation)
     limits: list[Limit] = []
     for point in points:
         enter(f"limit {point.text}")
         near = None
         if homogeneity is not None and scaled is not None:
-            near = kernel_limit(point, kernel, homogeneity, scaled, notation, g)
+            near = kernel_limit(point, kernel, scaled, notation, g)
         if near is None or kernel.unbiased:
-            fixed = limit_at_fixed_beta(derivation, point, kernel)
+            fixed = predictor_limit(derivation, point, kernel)
             open_end = fixed.finding.verdict is not Verdict.PROVED
             limits.append(near if near is not None and open_end else fixed)
         else:
@@ -186,7 +186,7 @@ def _deciding(derivation: Derivation, kernel: TangentKernel) -> Finding | None:
     symbols = sorted(K.free_symbols | (gradient[0].free_symbols - {derivation.beta[0]}), key=str)
     if len(symbols) < 2:
         return None
-    decide = Coefficients({s.name for s in symbols if s.is_positive})
+    decide = ElementarySigns({s.name for s in symbols if s.is_positive})
     evidence = []
     for i, s in enumerate(symbols):
         for t in symbols[i + 1 :]:
@@ -196,7 +196,7 @@ def _deciding(derivation: Derivation, kernel: TangentKernel) -> Finding | None:
             try:
                 if not decide.is_zero(left - right):
                     return None
-            except Unexpanded:
+            except Undecided:
                 return None
             evidence.append(Identity(statement, str(left), str(right)))
     reason = "Q depends on the start through K(w_0) alone"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import InputError, LanguageError
 from derive.language import parse_expression, to_sympy
-from derive.regimes.expansion import Growth
-from derive.regimes.limit_form import LimitForm
+from derive.regimes.asymptotics import Growth
+from derive.regimes.limiting_potential import LimitingPotential
 from derive.verdict import Finding, Verdict
 
 Side: TypeAlias = Literal["0", "oo", "below", "above"]
@@ -37,6 +37,11 @@ class Point:
         away = {"0": small, "oo": 1 / small, "below": self.value - small}
         return away.get(self.side, self.value + small)
 
+    def near(self, expression: Expr, small: Expr) -> Expr:
+        """Return an expression with the symbol in terms of a small e > 0."""
+        image = {s: self.image(small) for s in expression.free_symbols if s.name == self.variable}
+        return sympy.powdenest(expression.xreplace(image))
+
     @property
     def small(self) -> Expr:
         """Return e in terms of the symbol."""
@@ -45,7 +50,7 @@ class Point:
         return away.get(self.side, symbol - self.value)
 
 
-def read_point(variable: str, text: Any) -> Point:
+def read_point(variable: str, text: object) -> Point:
     """Read a limit: 0, oo, or a number with - or + behind it.
 
     >>> read_point("s", "1-").text
@@ -83,7 +88,7 @@ class Limit:
         coordinates: the arguments x of the limit: beta = origin + basis x.
         origin: None, or beta_0 = F(w_0) where it is the distance from it that is fixed.
         unit: N in Q/N -> limit; where it depends on |beta|, grad Q/N -> gradient of the limit.
-        form: the limit, in the coordinates.
+        potential: the limit, in the coordinates.
         below: its gradient for beta < 0, where signs matter.
         error: the relative error of the gradient is of this order; None where that was not found.
         sharp: whether it is no better than that.
@@ -96,7 +101,7 @@ class Limit:
     coordinates: tuple[Symbol, ...] = ()
     origin: tuple[Expr, ...] | None = None
     unit: Expr | None = None
-    form: LimitForm | None = None
+    potential: LimitingPotential | None = None
     below: tuple[Expr | None, ...] = ()
     error: Expr | None = None
     sharp: bool = False

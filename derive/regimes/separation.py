@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Symbol
 
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
-from derive.regimes.expand import closed_limit
+from derive.regimes.closed_form import closed_form_limit
+from derive.regimes.leading_gradient import ClosedGradient
 from derive.regimes.limit import Limit, Point, undecided
 from derive.verdict import Identity
 
@@ -41,15 +42,15 @@ class Separation:
         """M with beta = M x."""
         return self.forms.inv()
 
-    def gradient(
-        self, gradient: Sequence[Expr], betas: Sequence[Symbol], x: Sequence[Symbol]
-    ) -> tuple[Expr, ...] | None:
+    def gradient(self, gradient: ClosedGradient, x: Sequence[Symbol]) -> ClosedGradient | None:
         """Return dQ/dx, each a function of its x_k as it is written, or None."""
-        images = dict(zip(betas, self.basis * sympy.Matrix(x), strict=True))
-        slopes = sympy.Matrix([g.xreplace(images) for g in gradient])
+        images = dict(zip(gradient.coordinates, self.basis * sympy.Matrix(x), strict=True))
+        slopes = sympy.Matrix([g.xreplace(images) for g in gradient.entries])
         found = tuple(sympy.expand(g) for g in self.basis.T * slopes)
         others = [[y for y in x if y != own] for own in x]
-        return None if any(g.has(*o) for g, o in zip(found, others, strict=True)) else found
+        if any(g.has(*o) for g, o in zip(found, others, strict=True)):
+            return None
+        return ClosedGradient(found, tuple(x), (True,) * len(x), gradient.positive)
 
 
 def find_separation(p: Parameterization) -> Separation | None:
@@ -83,29 +84,25 @@ def find_separation(p: Parameterization) -> Separation | None:
 
 def separated_limit(
     separation: Separation,
-    gradient: Sequence[Expr],
-    betas: Sequence[Symbol],
+    gradient: ClosedGradient,
     x: Sequence[Symbol],
     point: Point,
-    positive: frozenset[str],
     kernel: sympy.ImmutableMatrix,
 ) -> Limit:
     """Return the limit of Q at fixed x = V^T beta, from its gradient in beta.
 
     Args:
         separation: V.
-        gradient: d expressions in the betas and start symbols.
-        betas: the d coordinates.
-        x: symbols for the new ones.
+        gradient: of Q in beta.
+        x: d symbols for the new coordinates.
         point: where a start symbol tends to.
-        positive: start symbols that are positive.
         kernel: K(w_0) in start symbols.
     """
-    slopes = separation.gradient(gradient, betas, x)
+    slopes = separation.gradient(gradient, x)
     if slopes is None:
         return undecided(point, "dQ/dx as it is written mixes coordinates that are separate")
     turned = sympy.ImmutableMatrix(separation.forms * kernel * separation.forms.T)
-    limit = closed_limit(slopes, x, [True] * len(x), point, positive, turned)
+    limit = closed_form_limit(slopes, point, turned)
     evidence = (*separation.evidence, *limit.finding.evidence)
     finding = replace(limit.finding, evidence=evidence)
     return replace(limit, finding=finding, basis=separation.basis)

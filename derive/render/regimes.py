@@ -83,7 +83,7 @@ def _kernel(r: Regimes) -> Iterator[str]:
 
 def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
     """Yield what a limit is, line by line."""
-    form, unit = limit.form, limit.unit
+    form, unit = limit.potential, limit.unit
     if form is None or unit is None:
         yield f"  {limit.finding.reason}"
         return
@@ -144,20 +144,20 @@ def _latex_limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
     sign = {"below": "^-", "above": "^+"}.get(limit.point.side, "")
     to = side.get(limit.point.side, f"{value}{sign}")
     where = rf"{latex_name(limit.point.variable)} \to {to}"
-    if limit.form is None or limit.unit is None:
+    if limit.potential is None or limit.unit is None:
         yield f"As ${where}$ nothing was proved."
         return
     yield f"As ${where}$ ({limit.regime} regime),"
     rows: list[tuple[str, str]] = []
-    if limit.form.Q is not None:
-        rows.append(("Q/N", rf"\to {latex(limit.form.Q)}"))
+    if limit.potential.Q is not None:
+        rows.append(("Q/N", rf"\to {latex(limit.potential.Q)}"))
     else:
-        for x, g in zip(limit.coordinates, limit.form.gradient, strict=True):
+        for x, g in zip(limit.coordinates, limit.potential.gradient, strict=True):
             rows.append(
                 (rf"\frac{{1}}{{N}} \frac{{\partial Q}}{{\partial {latex(x)}}}", rf"\to {latex(g)}")
             )
-    if limit.form.curve is not None:
-        rows.append((latex(limit.coordinates[0]), rf"\to {latex(limit.form.curve)}"))
+    if limit.potential.curve is not None:
+        rows.append((latex(limit.coordinates[0]), rf"\to {latex(limit.potential.curve)}"))
     rows.append(("N", latex(limit.unit)))
     if limit.basis is not None:
         forms = limit.basis.inv() * sympy.Matrix(betas)
@@ -217,7 +217,7 @@ def limit_record(limit: Limit) -> dict[str, Any]:
     def written(x: Expr | None) -> str | None:
         return None if x is None else plain(x)
 
-    form = limit.form
+    form = limit.potential
     return {
         "limit": limit.point.text,
         "regime": limit.regime,

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from derive.derivation import Derivation
 from derive.language import parse_expression, to_sympy
 from derive.render.formula import latex
-from derive.roads import JOINT_TIME, Road
+from derive.roads import COMMUTING_TIME, Road
 from derive.verdict import Verdict
 
 FORMULAS = {
     "metric in beta (Q'' = 1/K)": r"metric in $\beta$ ($Q'' = 1/K$)",
     "dual time (beta = h(mu))": r"dual time ($\beta = h(\mu)$)",
-    JOINT_TIME: r"dual time ($\beta = h(\mu)$ along commuting fields)",
+    COMMUTING_TIME: r"dual time ($\beta = h(\mu)$ along commuting fields)",
 }
 """Names of roads with their formulas set as mathematics."""
 
@@ -36,7 +36,7 @@ def road_lines(d: Derivation) -> Iterator[str]:
         yield words + "; ".join(r.name for r in roads)
         if d.potential.kind == "quadrature":
             # The parametric form is the only closed one.
-            yield from (f"{r.name}: {r.finding.reason}" for r in roads if r.name == JOINT_TIME)
+            yield from (f"{r.name}: {r.finding.reason}" for r in roads if r.name == COMMUTING_TIME)
 
 
 def road_sentences(d: Derivation) -> Iterator[str]:

@@ -8,12 +8,12 @@ follows commuting fields. None of them needs a result of another.
 
 from derive.roads.ansatz import Ansatz
 from derive.roads.compare import compare_decisions, compare_roads
-from derive.roads.dual_time import JOINT_TIME, follow_dual_time
+from derive.roads.dual_time import COMMUTING_TIME, follow_dual_time
+from derive.roads.find import Road, ask_road, find_roads
 from derive.roads.published import PublishedRoad, follow_published
-from derive.roads.walked import Road, ask_road, find_roads
 
 __all__ = [
-    "JOINT_TIME",
+    "COMMUTING_TIME",
     "Ansatz",
     "PublishedRoad",
     "Road",

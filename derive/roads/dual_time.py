@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 from derive.errors import ConsistencyError
 from derive.exact.field.function_field import RationalFunction
-from derive.roads.joint_flow import JointFlow, find_joint_flow
-from derive.roads.settle import Equation
+from derive.roads.commuting_flow import CommutingFlow, find_commuting_flow
+from derive.roads.necessary import Equation
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
 
-JOINT_TIME = "dual time (beta = h(mu) along commuting fields)"
+COMMUTING_TIME = "dual time (beta = h(mu) along commuting fields)"
 """The weights are written in one dual time for each output."""
 
 
@@ -47,7 +47,7 @@ def follow_dual_time(metric: Metric, dual: DualCoordinates | None) -> Finding | 
         if not any(t.startswith(n) for t in taken)
     )
     times = tuple(f"{base}{a}" for a in p.labels)
-    flow = find_joint_flow(p, times, dual)
+    flow = find_commuting_flow(p, times, dual)
     if flow is None:
         return None
     h = tuple(flow.pull_back(f) for f in p.F)
@@ -63,7 +63,7 @@ def follow_dual_time(metric: Metric, dual: DualCoordinates | None) -> Finding | 
     for statement, left, right in equations:
         if left != right:
             raise ConsistencyError(
-                f"two roads disagree, weight space and {JOINT_TIME}: {statement} fails: "
+                f"two roads disagree, weight space and {COMMUTING_TIME}: {statement} fails: "
                 f"{left!r} and {right!r}"
             )
         found.append(Identity(statement, repr(left), repr(right)))
@@ -73,7 +73,7 @@ def follow_dual_time(metric: Metric, dual: DualCoordinates | None) -> Finding | 
 
 
 def _potential(
-    flow: JointFlow, h: tuple[RationalFunction, ...], dual: DualCoordinates | None
+    flow: CommutingFlow, h: tuple[RationalFunction, ...], dual: DualCoordinates | None
 ) -> RationalFunction | None:
     """Return H: |w|^2/(2 D) for F of degree D, by Euler's identity, or a rational R(w(mu))."""
     p = flow.parameterization
@@ -86,7 +86,7 @@ def _potential(
 
 
 def _equations(
-    metric: Metric, flow: JointFlow, h: tuple[RationalFunction, ...]
+    metric: Metric, flow: CommutingFlow, h: tuple[RationalFunction, ...]
 ) -> Iterator[Equation]:
     """Yield dh_b/dmu_a = K_ab."""
     labels = flow.parameterization.labels
@@ -97,7 +97,7 @@ def _equations(
 
 
 def _gradient(
-    flow: JointFlow, h: tuple[RationalFunction, ...], H: RationalFunction | None
+    flow: CommutingFlow, h: tuple[RationalFunction, ...], H: RationalFunction | None
 ) -> Iterator[Equation]:
     """Yield dH/dmu_a = h_a."""
     if H is not None:
@@ -106,7 +106,7 @@ def _gradient(
 
 
 def _agreement(
-    flow: JointFlow, dual: DualCoordinates | None, H: RationalFunction | None
+    flow: CommutingFlow, dual: DualCoordinates | None, H: RationalFunction | None
 ) -> Iterator[Equation]:
     """Yield d y_b(w(mu))/dmu_a = delta_ab and, where both are known, dR(w(mu))/dmu_a = dH/dmu_a."""
     if dual is None:

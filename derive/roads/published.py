@@ -21,9 +21,9 @@ from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.roads.ansatz import Ansatz
-from derive.roads.leaf import is_defined, is_not_zero, log_warp, only_on
-from derive.roads.separated import separate
-from derive.roads.settle import Equation, Settled, settle
+from derive.roads.necessary import Equation, RoadEnds, require_equations
+from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, only_on
+from derive.roads.separable_ansatz import separate
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.cofactors import exponential, find_logarithm
 from derive.weights.metric import Metric
@@ -118,7 +118,7 @@ def follow_published(metric: Metric, ansatz: Ansatz) -> PublishedRoad:
             ratios, factors, evidence = separate(metric, slopes)
         else:
             ratios, factors, evidence = _solve(metric, functions[0], slopes[0])
-    except Settled as settled:
+    except RoadEnds as settled:
         return PublishedRoad(metric, ansatz, settled.finding, slopes)
     finding = Finding(Verdict.PROVED, "Q has the form of the Ansatz", evidence)
     log_psi = _log_psi(metric, slopes, ratios)
@@ -175,15 +175,15 @@ def _solve(
             yield statement, b0 * a, b * a0
 
     refuted = "q''/q' would have to be two different functions: Q is not of this form"
-    evidence = settle(p, equations(), refuted)
+    evidence = require_equations(p, equations(), refuted)
     r = -pivot[2] / pivot[1]
     factor = r * v[0] * s[0] + constant[0][0]
     if factor.is_zero():
         zero = Identity("K (r grad t grad t^T + Hess t) = 0", repr(factor), "0")
         reason = "Hess Q = g rho holds with g = 0 only: Q is not of this form"
-        raise Settled(Finding(Verdict.REFUTED, reason, (*evidence, zero)))
+        raise RoadEnds(Finding(Verdict.REFUTED, reason, (*evidence, zero)))
     if not (is_defined(p, r) and is_not_zero(p, factor)):
         reason = "q''/q' is infinite on the leaf of this start, or g/q' is 0 or infinite there"
-        raise Settled(Finding(Verdict.UNDECIDED, reason))
+        raise RoadEnds(Finding(Verdict.UNDECIDED, reason))
     evidence += only_on(metric, r, s, log_warp(metric, s, r, factor), "r", "t")
     return (r,), (factor,), evidence

@@ -185,7 +185,7 @@ def _error(
     x: tuple[Fraction, ...],
     digits: int,
 ) -> Real:
-    form, unit = limit.form, limit.unit
+    form, unit = limit.potential, limit.unit
     if form is None or unit is None:
         raise NumericalError("there is no limit to confirm")
     Q = high_precision(regimes.derivation.potential, start, digits)

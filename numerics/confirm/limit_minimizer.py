@@ -24,7 +24,7 @@ from sympy import Expr
 from derive.errors import NumericalError
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
-from derive.regimes.limit_form import LimitForm
+from derive.regimes.limiting_potential import LimitingPotential
 from numerics.evaluate.backend import Array, Float64
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.potential import NumericPotential
@@ -74,11 +74,11 @@ class LimitProblem:
         return self.X @ self.basis
 
     @property
-    def form(self) -> LimitForm:
+    def limiting(self) -> LimitingPotential:
         """The limit."""
-        if self.limit.form is None:
+        if self.limit.potential is None:
             raise NumericalError("there is no limit to minimise")
-        return self.limit.form
+        return self.limit.potential
 
     def potential(self, scale: Fraction) -> NumericPotential:
         """Return Q in numbers at a value of the symbol that moves."""
@@ -141,10 +141,10 @@ def least_of_limit(trial: LimitProblem, scale: Fraction) -> Least:
 
 def _is_linear(trial: LimitProblem) -> bool:
     """Tell whether the limit of Q is linear on each side of 0."""
-    if trial.form.curve is not None or trial.limit.origin is not None:
+    if trial.limiting.curve is not None or trial.limit.origin is not None:
         return False
     names = {c.name for c in trial.limit.coordinates}
-    slopes = [g for g in (*trial.form.gradient, *trial.limit.below) if g is not None]
+    slopes = [g for g in (*trial.limiting.gradient, *trial.limit.below) if g is not None]
     return not any(s.name in names for g in slopes for s in g.free_symbols)
 
 
@@ -154,7 +154,7 @@ def _by_program(trial: LimitProblem) -> Least:
     m, d = X.shape
     up, down = (
         np.resize([np.nan if g is None else float(trial.values([g], {})[0]) for g in side], d)
-        for side in (trial.form.gradient, trial.limit.below)
+        for side in (trial.limiting.gradient, trial.limit.below)
     )
     open_below = np.isfinite(down)  # elsewhere Q ends at 0
     cost = np.concatenate([up, -np.where(open_below, down, 0)])
@@ -183,9 +183,9 @@ def _by_program(trial: LimitProblem) -> Least:
 
 def _stationary(trial: LimitProblem) -> Array:
     """Solve G(beta) = X^T nu, X beta = y for a limit that is smooth."""
-    if trial.form.degree == 2:
+    if trial.limiting.degree == 2:
         return _by_linear_algebra(trial)
-    if trial.form.shape == "l2":
+    if trial.limiting.shape == "l2":
         return np.asarray(np.linalg.pinv(trial.rows) @ trial.y)
     return _by_iteration(trial)
 
@@ -194,8 +194,8 @@ def _by_linear_algebra(trial: LimitProblem) -> Array:
     X, names = trial.rows, trial.limit.coordinates
     m, d = X.shape
     zeros = {c.name: 0.0 for c in names}
-    slopes = [float(g) for g in trial.values(trial.form.gradient, zeros)]
-    entries = [sympy.diff(g, c) for g in trial.form.gradient for c in _variables(trial)]
+    slopes = [float(g) for g in trial.values(trial.limiting.gradient, zeros)]
+    entries = [sympy.diff(g, c) for g in trial.limiting.gradient for c in _variables(trial)]
     H = np.array([float(h) for h in trial.values(entries, zeros)]).reshape(len(names), -1)
     if len(names) < d:
         H = H[0, 0] * np.eye(d)
@@ -205,13 +205,13 @@ def _by_linear_algebra(trial: LimitProblem) -> Array:
 
 def _variables(trial: LimitProblem) -> list[Expr]:
     """Return the coordinates as the gradient of the limit has them."""
-    known = {s.name: s for g in trial.form.gradient for s in g.free_symbols}
+    known = {s.name: s for g in trial.limiting.gradient for s in g.free_symbols}
     return [known.get(c.name, c) for c in trial.limit.coordinates]
 
 
 def _by_iteration(trial: LimitProblem) -> Array:
     """Solve by SciPy's hybrid method, in the parameter of the limit where it has one."""
-    X, curve = trial.rows, trial.form.curve
+    X, curve = trial.rows, trial.limiting.curve
     d = X.shape[1]
 
     def position(t: Array) -> Array:
@@ -235,7 +235,7 @@ def _by_iteration(trial: LimitProblem) -> Array:
 
 
 def _named(trial: LimitProblem, t: Array) -> dict[str, Any]:
-    curve, names = trial.form.curve, [c.name for c in trial.limit.coordinates]
+    curve, names = trial.limiting.curve, [c.name for c in trial.limit.coordinates]
     if curve is not None:
         (z,) = curve.free_symbols
         return {z.name: t}
@@ -244,13 +244,13 @@ def _named(trial: LimitProblem, t: Array) -> dict[str, Any]:
 
 def _gradient(trial: LimitProblem, t: Array) -> Array:
     """Return G (d,), at beta or at the parameter of the limit."""
-    found = trial.values(trial.form.gradient, _named(trial, t))
+    found = trial.values(trial.limiting.gradient, _named(trial, t))
     return np.array(np.broadcast_to(found[0] if len(found) < len(t) else np.array(found), t.shape))
 
 
 def _moves(trial: LimitProblem, beta: Array, scale: Fraction) -> bool:
     """Tell whether the error of the gradient has a component that moves the minimizer."""
-    if trial.form.curve is not None:
+    if trial.limiting.curve is not None:
         return False
     q = trial.potential(scale)
     slopes = np.atleast_1d(q.gradient(trial.basis @ beta + trial.origin(q)))

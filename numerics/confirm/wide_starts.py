@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 
 from derive.errors import NumericalError
-from derive.regimes.width import DEVIATION, RandomWidth
+from derive.regimes.random_width import DEVIATION, RandomWidth
 from numerics.evaluate.backend import Array
 
 _WIDTHS = 16, 256
@@ -107,9 +107,9 @@ def _limit(found: RandomWidth, index: int) -> tuple[tuple[float, float], float]:
     """Return the errors of a limit in mu at two scales, and their predicted ratio."""
     limit = found.limits[index]
     (beta,) = limit.coordinates
-    if limit.form is None or limit.unit is None or limit.error is None:
+    if limit.potential is None or limit.unit is None or limit.error is None:
         raise NumericalError(f"there is no limit to confirm: {limit.finding.reason}")
-    wanted = found.gradient, limit.unit, limit.form.gradient[0], limit.error
+    wanted = found.gradient, limit.unit, limit.potential.gradient[0], limit.error
     errors, orders = [], []
     with mpmath.workdps(_DIGITS):
         for scale in _SCALES:

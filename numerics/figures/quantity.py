@@ -129,7 +129,7 @@ def _pointwise(value: Callable[[Fraction], float], x: Array) -> Array:
 def _limit(model: Model, series: Series, values: Mapping[str, str]) -> Function:
     derivation = derivation_of(model)
     (limit,) = regimes(derivation, series.symbol, [series.to]).limits
-    form = limit.form
+    form = limit.potential
     if limit.finding.verdict is not Verdict.PROVED or form is None or form.Q is None:
         raise NumericalError(f"the limit of Q as {series.symbol} -> {series.to} was not proved")
     given: dict[Any, Any] = {s: values[s.name] for s in form.Q.free_symbols if s.name in values}

@@ -188,7 +188,7 @@ def test_limits_of_small_and_large_starts_are_confirmed(name, derived):
     proved = [limit for limit in r.limits if limit.finding.verdict is Verdict.PROVED]
     assert len(confirmations) == len(proved) >= 1
     assert all(c.passed for c in confirmations)
-    assert all(limit.form for limit in proved)
+    assert all(limit.potential for limit in proved)
     undecided = [limit for limit in r.limits if limit not in proved]
     assert all(re.fullmatch("the sign of .* is not decided", x.finding.reason) for x in undecided)
 

@@ -45,5 +45,5 @@ def test_limits_in_every_dimension_are_those_of_three():
     for plane, space in zip(r.limits, explicit.limits, strict=True):
         here = dict(zip(plane.coordinates, (along, length), strict=True))
         there = dict(zip(space.coordinates, beta, strict=True))
-        ours, theirs = plane.form.Q * plane.unit, space.form.Q * space.unit
+        ours, theirs = plane.potential.Q * plane.unit, space.potential.Q * space.unit
         assert sympy.simplify(ours.subs(here) - theirs.subs(there)) == 0

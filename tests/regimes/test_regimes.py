@@ -163,21 +163,21 @@ def test_the_evidence_of_an_expansion_is_its_terms_and_a_remainder(outputs, star
 def test_the_limits_have_the_forms_that_theory_gives():
     zero, infinity = found(["p**2 - m**2"], TIED).limits
     beta = sympy.Symbol("beta", real=True)
-    assert zero.form is not None
-    assert infinity.form is not None
-    assert (zero.form.Q, zero.unit, zero.error) == (
+    assert zero.potential is not None
+    assert infinity.potential is not None
+    assert (zero.potential.Q, zero.unit, zero.error) == (
         Abs(beta) / 2,
         log(1 / alpha),
         1 / log(1 / alpha),
     )
-    assert (infinity.form.Q, infinity.unit, infinity.error) == (
+    assert (infinity.potential.Q, infinity.unit, infinity.error) == (
         beta**2 / 16,
         alpha**-2,
         alpha**-4,
     )
     neuron = found(["a*u1", "a*u2"])
     b1, b2 = neuron.derivation.beta
-    assert Rational(2, 3) * (b1**2 + b2**2) ** Rational(3, 4) == neuron.limits[0].form.Q
+    assert Rational(2, 3) * (b1**2 + b2**2) ** Rational(3, 4) == neuron.limits[0].potential.Q
 
 
 def test_the_kernel_limit_of_a_neuron_is_a_mahalanobis_distance():
@@ -187,10 +187,10 @@ def test_the_kernel_limit_of_a_neuron_is_a_mahalanobis_distance():
     r = found(["a*u1", "a*u2"], start)
     limit = r.limits[1]
     assert limit.regime == "kernel"
-    assert limit.form is not None
+    assert limit.potential is not None
     assert limit.origin is not None
     hessian = sympy.Matrix(
-        [[sympy.diff(g, x) for x in limit.coordinates] for g in limit.form.gradient]
+        [[sympy.diff(g, x) for x in limit.coordinates] for g in limit.potential.gradient]
     )
     s, unit = layers.shape, sympy.Matrix([Rational(3, 5), Rational(4, 5)])
     expected = sympy.eye(2) - (1 - s) ** 2 / (2 * (1 + s**2)) * unit * unit.T
@@ -206,7 +206,7 @@ def test_both_roads_to_the_kernel_limit_agree():
     r = found(["p**2 - m**2", "q**2 - r**2"], CASES["tied, two outputs"][1])
     by_expansion = r.limits[1]
     assert "expansion" in by_expansion.finding.reason
-    whole = by_expansion.form.Q * by_expansion.unit
+    whole = by_expansion.potential.Q * by_expansion.unit
     K = r.kernel.matrix
     quadratic = sum(b**2 / K[i, i] for i, b in enumerate(r.derivation.beta)) / 2
     assert sympy.expand(whole - quadratic) == 0
@@ -251,13 +251,13 @@ def test_a_neuron_whose_outer_layer_vanishes_has_no_quadratic_limit():
     r = found(["a*u1", "a*u2"], {"a": "c", "u1": "3/c", "u2": "4/c"}, "c", (), (0, "oo"))
     vanishing, dominant = r.limits
     assert vanishing.regime == "intermediate"
-    assert vanishing.form is not None
+    assert vanishing.potential is not None
     b1, b2 = r.derivation.beta
-    assert sympy.simplify(vanishing.form.Q - 5 * sqrt(b1**2 + b2**2) + 3 * b1 + 4 * b2) == 0
+    assert sympy.simplify(vanishing.potential.Q - 5 * sqrt(b1**2 + b2**2) + 3 * b1 + 4 * b2) == 0
     # s -> 1: |beta - beta_0|.
     assert dominant.regime == "kernel"
-    assert dominant.form is not None
-    assert sympy.expand(2 * dominant.form.Q - b1**2 - b2**2 + 6 * b1 + 8 * b2) == 0
+    assert dominant.potential is not None
+    assert sympy.expand(2 * dominant.potential.Q - b1**2 - b2**2 + 6 * b1 + 8 * b2) == 0
     assert all(c.passed for c in confirm_limits(r))
 
 
@@ -269,11 +269,11 @@ def test_what_is_assumed_of_a_symbolic_depth_is_said():
 def test_the_limit_of_depth_is_parametric():
     r = found(["p**D - m**D"], {"p": "1", "m": "1"}, "D", (), ("oo",))
     (limit,) = r.limits
-    assert limit.form is not None
-    assert limit.form.curve is not None
-    (z,) = limit.form.curve.free_symbols
-    assert sympy.simplify(limit.form.curve - 2 * z / (1 - z**2)) == 0
-    assert limit.form.gradient == (z,)
+    assert limit.potential is not None
+    assert limit.potential.curve is not None
+    (z,) = limit.potential.curve.free_symbols
+    assert sympy.simplify(limit.potential.curve - 2 * z / (1 - z**2)) == 0
+    assert limit.potential.gradient == (z,)
     (c,) = confirm_limits(r)
     assert c.passed, c.report()
 
@@ -380,11 +380,11 @@ def test_without_a_closed_form_or_a_sign_nothing_is_claimed(outputs, start, reas
 def test_a_wrong_limit_is_not_confirmed(spoiled):
     r = found(["p**2 - m**2"], TIED)
     rich, kernel = r.limits
-    assert rich.form is not None
+    assert rich.potential is not None
     assert rich.unit is not None
     wrong = {
         "unit": replace(rich, unit=2 * rich.unit),
-        "form": replace(rich, form=kernel.form),
+        "form": replace(rich, potential=kernel.potential),
         "error": replace(kernel, error=alpha**-6),
     }[spoiled]
     (c,) = confirm_limits(replace(r, limits=(wrong,)))

@@ -43,7 +43,9 @@ SCALES = {"0": (1e-2, 1e-3), "oo": (10.0, 30.0)}
 def proved(outputs, start):
     p = Parameterization.parse(outputs, start, [A] if A in str(start) else [])
     r = regimes(derive(p if A in p.start_symbols else scale_start(p, A)), A)
-    return r.derivation.parameterization, [limit for limit in r.limits if limit.form is not None]
+    return r.derivation.parameterization, [
+        limit for limit in r.limits if limit.potential is not None
+    ]
 
 
 class Model:
@@ -85,7 +87,7 @@ def test_the_mirror_map_of_one_output_is_the_time_of_a_flow(case):
 
             span, state = (model.beta[0], origin + 0.8), np.append(model.w, 0)
             end = solve_ivp(rate, span, state, method="DOP853", rtol=1e-12, atol=1e-16).y[-1, -1]
-            N, G = number(limit.unit, scale, x), number(limit.form.gradient[0], scale, x)
+            N, G = number(limit.unit, scale, x), number(limit.potential.gradient[0], scale, x)
             errors.append(abs(end / N / G - 1))
         assert falls(errors, limit, x) or "log" in str(limit.error)
         assert errors[1] < errors[0] < 0.3
@@ -118,7 +120,7 @@ def test_the_mirror_map_of_several_outputs_stays_along_what_steers_them(case):
             M = np.eye(2) if limit.basis is None else np.array(limit.basis, dtype=float)
             y = np.linalg.solve(M, np.array(model.F(run.y[:, -1])) - origin)
             x = {c.name: b for c, b in zip(limit.coordinates, y, strict=True)}
-            G = np.array([number(g, scale, x) for g in limit.form.gradient])
+            G = np.array([number(g, scale, x) for g in limit.potential.gradient])
             steered = M.T @ v
             errors.append(np.linalg.norm(G / np.linalg.norm(G) - steered / np.linalg.norm(steered)))
         else:

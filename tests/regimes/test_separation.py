@@ -48,6 +48,6 @@ def test_signs_of_separate_coordinates_are_their_own():
     (limit,) = regimes(derive(p), "c", (0,)).limits
     assert limit.finding.verdict is Verdict.PROVED
     x1, x2 = limit.coordinates
-    assert sympy.Abs(x1) / 2 + sympy.Abs(x2) / 2 == limit.form.Q
+    assert sympy.Abs(x1) / 2 + sympy.Abs(x2) / 2 == limit.potential.Q
     assert limit.below == (-sympy.S.Half, -sympy.S.Half)
     assert limit.basis == sympy.ImmutableMatrix([[1, 1], [1, -1]]) / 2

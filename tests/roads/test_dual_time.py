@@ -10,8 +10,8 @@ import sympy
 
 from derive import ConsistencyError, Parameterization, Verdict, derive
 from derive.records import Block
-from derive.roads.dual_time import JOINT_TIME, follow_dual_time
-from derive.roads.joint_flow import JointFlow, find_joint_flow, is_joint_flow
+from derive.roads.commuting_flow import CommutingFlow, find_commuting_flow, is_commuting_flow
+from derive.roads.dual_time import COMMUTING_TIME, follow_dual_time
 
 COMMUTING = [
     ["a*c+b*d", "a*d+b*c"],
@@ -35,16 +35,16 @@ def block_of(outputs: list[str]) -> Block:
     return block
 
 
-def flow_of(outputs: list[str]) -> JointFlow:
+def flow_of(outputs: list[str]) -> CommutingFlow:
     block = block_of(outputs)
-    flow = find_joint_flow(block.lie.parameterization, TIMES, block.potential.dual)
+    flow = find_commuting_flow(block.lie.parameterization, TIMES, block.potential.dual)
     assert flow is not None
     return flow
 
 
 @pytest.mark.parametrize("outputs", COMMUTING)
 def test_commuting_outputs_have_a_dual_road(outputs: list[str]) -> None:
-    (road,) = [r for r in block_of(outputs).roads if r.name == JOINT_TIME]
+    (road,) = [r for r in block_of(outputs).roads if r.name == COMMUTING_TIME]
     assert road.finding.verdict is Verdict.PROVED
     statements = [i.statement for i in road.finding.evidence]
     assert "dh2/dmu1 = K12" in statements
@@ -53,7 +53,7 @@ def test_commuting_outputs_have_a_dual_road(outputs: list[str]) -> None:
 
 @pytest.mark.parametrize("outputs", OTHERS)
 def test_others_have_none(outputs: list[str]) -> None:
-    assert all(r.name != JOINT_TIME for r in block_of(outputs).roads)
+    assert all(r.name != COMMUTING_TIME for r in block_of(outputs).roads)
 
 
 @pytest.mark.parametrize("outputs", COMMUTING[:6])
@@ -86,11 +86,11 @@ def test_the_flow_is_that_of_one_field_after_the_other(outputs: list[str]) -> No
 
 def test_a_changed_flow_is_rejected() -> None:
     flow = flow_of(COMMUTING[0])
-    assert is_joint_flow(flow)
-    assert not is_joint_flow(replace(flow, weights=flow.weights[::-1]))
-    assert not is_joint_flow(replace(flow, weights=tuple(2 * w for w in flow.weights)))
+    assert is_commuting_flow(flow)
+    assert not is_commuting_flow(replace(flow, weights=flow.weights[::-1]))
+    assert not is_commuting_flow(replace(flow, weights=tuple(2 * w for w in flow.weights)))
     shifted = (flow.weights[0] + flow.field.named("mu1"), *flow.weights[1:])
-    assert not is_joint_flow(replace(flow, weights=shifted))
+    assert not is_commuting_flow(replace(flow, weights=shifted))
 
 
 def test_a_disagreement_of_the_roads_is_a_fault() -> None:
@@ -118,7 +118,7 @@ def test_q_is_the_legendre_transform_of_h() -> None:
     d = derive(Parameterization.parse(outputs, {"p": "1", "q": "2", "r": "1/2", "s": "-1/3"}))
     (block,) = d.blocks
     assert d.potential.kind == "quadrature"
-    flow = find_joint_flow(block.lie.parameterization, TIMES, None)
+    flow = find_commuting_flow(block.lie.parameterization, TIMES, None)
     assert flow is not None
     mu = {"mu1": 0.03, "mu2": -0.05}
     numeric = d.potential.numeric()

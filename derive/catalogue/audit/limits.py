@@ -122,13 +122,13 @@ def compare_limit(
 ) -> Finding:
     """Compare the printed form with the one limit that was found; *more* says how it came."""
     (limit,) = found.limits
-    if limit.finding.verdict is not Verdict.PROVED or limit.form is None:
+    if limit.finding.verdict is not Verdict.PROVED or limit.potential is None:
         return unchecked(f"the limit is not derived: {limit.finding.reason}")
-    if limit.form.Q is None:
+    if limit.potential.Q is None:
         return unchecked("the limit of Q is derived as a gradient only")
     there = Subject(found.derivation)
     (tree,) = texts_of(printed)
-    Q = limit.form.Q
+    Q = limit.potential.Q
 
     def build(point: Point) -> tuple[Leaf, Elements, Elements]:
         leaf = _leaf(there, limit, claim, point, tree)
@@ -207,6 +207,6 @@ def _order(limit: Limit) -> str:
 
 
 def _derived(limit: Limit) -> str:
-    if limit.form is None or limit.form.Q is None or limit.unit is None:
+    if limit.potential is None or limit.potential.Q is None or limit.unit is None:
         raise AssertionError("a limit that is compared has a form")
-    return f"Q/N -> {plain(limit.form.Q)}, N = {plain(limit.unit)}, as {limit.point.text}"
+    return f"Q/N -> {plain(limit.potential.Q)}, N = {plain(limit.unit)}, as {limit.point.text}"

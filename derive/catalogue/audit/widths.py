@@ -22,7 +22,7 @@ from derive.language import Name, Number, names, parse_expression
 from derive.language.tree import Operation
 from derive.model.parameterization import Parameterization
 from derive.regimes.find import regimes
-from derive.regimes.width import random_width
+from derive.regimes.random_width import random_width
 
 Terms = Mapping[tuple[int, ...], Fraction]
 PRODUCT: Terms = {(1, 1): Fraction(1)}

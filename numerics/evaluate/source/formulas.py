@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.model.notation import factors_of
 from derive.potential.piece import Explicit, Parametric, Piece, Root
-from derive.regimes.coefficients import Coefficients, Unexpanded
 from numerics.evaluate.inverse_formula import invert
 from numerics.evaluate.source.statements import NoSource, Statements, safe
 
@@ -160,8 +160,8 @@ def _vanishes(expression: Expr) -> bool:
     exponents = {s.name for p in powers for s in p.exp.free_symbols}
     positive = {s.name for s in expression.free_symbols if s.is_positive}
     try:
-        return Coefficients(positive, parameters=exponents).is_zero(expression)
-    except Unexpanded:
+        return ElementarySigns(positive, parameters=exponents).is_zero(expression)
+    except Undecided:
         return False
 
 

@@ -65,8 +65,10 @@ def test_parametric_limits_and_shapes():
 def test_a_wrong_limit_is_not_confirmed():
     rich, kernel = (r := found(["p**2 - m**2"], TIED)).limits
     wrong = [
-        replace(rich, form=kernel.form, below=kernel.below, error=1 / sympy.log(1 / alpha)),
-        replace(kernel, form=rich.form, below=rich.below),
+        replace(
+            rich, potential=kernel.potential, below=kernel.below, error=1 / sympy.log(1 / alpha)
+        ),
+        replace(kernel, potential=rich.potential, below=rich.below),
         replace(kernel, error=alpha**-8),
     ]
     for limit in wrong:
@@ -79,7 +81,7 @@ def test_a_wrong_limit_is_not_confirmed():
 
 def test_a_limit_that_cannot_be_tested_says_why():
     rich, _ = (r := found(["p**2 - m**2"], TIED)).limits
-    slow = replace(rich, form=replace(rich.form, gradient=(rich.coordinates[0] ** 3,)))
+    slow = replace(rich, potential=replace(rich.potential, gradient=(rich.coordinates[0] ** 3,)))
     slow = replace(slow, error=1 / sympy.log(sympy.log(3 + 1 / alpha)))
     (a,) = confirm_minimizers(replace(r, limits=(slow,)))
     assert not a.passed

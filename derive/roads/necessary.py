@@ -13,7 +13,7 @@ Equation = tuple[str, RationalFunction, RationalFunction]
 """A statement and its two sides, functions of the weights."""
 
 
-class Settled(Exception):
+class RoadEnds(Exception):
     """A necessary equation fails, or is not decided: no need to look at others."""
 
     def __init__(self, finding: Finding) -> None:
@@ -21,7 +21,7 @@ class Settled(Exception):
         self.finding = finding
 
 
-def settle(
+def require_equations(
     p: Parameterization, equations: Iterable[Equation], refuted: str
 ) -> tuple[Identity, ...]:
     """Return the identities, all of which hold for all weights.
@@ -32,7 +32,7 @@ def settle(
         refuted: the reason to give when one of them fails.
 
     Raises:
-        Settled: with REFUTED and a point of the leaf where one fails; with UNDECIDED where one
+        RoadEnds: with REFUTED and a point of the leaf where one fails; with UNDECIDED where one
             fails for general weights, but not visibly on this leaf.
     """
     found: list[Identity] = []
@@ -43,9 +43,9 @@ def settle(
             continue
         failure = find_failure(p, statement, left, right)
         if failure is not None:
-            raise Settled(Finding(Verdict.REFUTED, refuted, (failure,)))
+            raise RoadEnds(Finding(Verdict.REFUTED, refuted, (failure,)))
         undecided = undecided or statement
     if undecided is not None:
         reason = f"{undecided} fails for general starts, but not visibly on the leaf of this one"
-        raise Settled(Finding(Verdict.UNDECIDED, reason))
+        raise RoadEnds(Finding(Verdict.UNDECIDED, reason))
     return tuple(found)

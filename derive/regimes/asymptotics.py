@@ -19,7 +19,7 @@ from typing import TypeAlias
 import sympy
 from sympy import Expr, Symbol
 
-from derive.regimes.coefficients import Coefficients, Undefined, Unexpanded
+from derive.exact.elementary_signs import ElementarySigns, Undecided
 
 Growth: TypeAlias = tuple[Fraction, int]
 """The exponents (r, -k) of e^r log(e)^k: in their order, what comes first is larger."""
@@ -27,6 +27,14 @@ Growth: TypeAlias = tuple[Fraction, int]
 
 _FLAT = Fraction(10**6)
 """The order of what vanishes faster than every power of e."""
+
+
+class Unexpanded(Undecided):
+    """An expression has no expansion of this kind."""
+
+
+class NotReal(Unexpanded):
+    """An expression is not real: the logarithm or the root of what is negative."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,7 @@ class Expander:
     def __init__(
         self,
         variable: Symbol,
-        coefficients: Coefficients,
+        coefficients: ElementarySigns,
         span: Fraction,
         known: Mapping[Symbol, Expansion] | None = None,
     ) -> None:
@@ -184,7 +192,7 @@ class Expander:
         r, c, u = self._split(x)
         exponent = sympy.Rational(q.numerator, q.denominator)
         if q.denominator > 1 and self._decide.sign(c) < 0:
-            raise Undefined("a root of what is negative")
+            raise NotReal("a root of what is negative")
         factored = sympy.factor(c)
         c = factored if self._decide.is_zero(factored - c) else c
         series = self._series(u, lambda j: sympy.binomial(exponent, j))
@@ -192,9 +200,9 @@ class Expander:
 
     def _log(self, x: Expansion) -> Expansion:
         if not x.terms and x.order is None:
-            raise Undefined("a logarithm of 0")
+            raise NotReal("a logarithm of 0")
         if self._decide.sign(x.terms[x.leading]) < 0:
-            raise Undefined("a logarithm of what is negative")
+            raise NotReal("a logarithm of what is negative")
         return self._log_of_positive(x)
 
     def _log_of_positive(self, x: Expansion) -> Expansion:

@@ -30,7 +30,7 @@ HIGHEST = 6
 
 
 @dataclass(frozen=True)
-class JointFlow:
+class CommutingFlow:
     """The weights in the dual times mu_1, ..., mu_d, proved.
 
     Attributes:
@@ -56,9 +56,9 @@ class JointFlow:
         return total
 
 
-def find_joint_flow(
+def find_commuting_flow(
     p: Parameterization, times: Sequence[str], dual: DualCoordinates | None
-) -> JointFlow | None:
+) -> CommutingFlow | None:
     """Return the joint flow from w_0, or None where it was not found.
 
     Args:
@@ -69,12 +69,12 @@ def find_joint_flow(
     if p.field.generators or p.start_field.generators:
         return None
     for found in (_exponential(p, times), _rational(p, times, dual)):
-        if found is not None and is_joint_flow(found):
+        if found is not None and is_commuting_flow(found):
             return found
     return None
 
 
-def is_joint_flow(flow: JointFlow) -> bool:
+def is_commuting_flow(flow: CommutingFlow) -> bool:
     """Tell exactly whether dw/dmu_a = grad F_a(w) and w(0) = w_0: the check behind each flow."""
     p, field = flow.parameterization, flow.field
     return all(
@@ -97,7 +97,7 @@ def _at_zero(w: RationalFunction, p: Parameterization) -> RationalFunction | Non
         return None
 
 
-def _exponential(p: Parameterization, times: Sequence[str]) -> JointFlow | None:
+def _exponential(p: Parameterization, times: Sequence[str]) -> CommutingFlow | None:
     """Return w(mu) = sum_k v_k exp(<rate_k, mu>) c_k, v_k common eigenvectors of linear fields."""
     parts = [linear_part(p.field, x) for x in p.fields]
     if any(part is None for part in parts):
@@ -129,7 +129,7 @@ def _exponential(p: Parameterization, times: Sequence[str]) -> JointFlow | None:
         weights = build_elements(trees, (*times, *p.start_field.names))
     except InputError:
         return None
-    return JointFlow(p, weights[0].field, weights)
+    return CommutingFlow(p, weights[0].field, weights)
 
 
 def _rate(matrix: Any, vector: Sequence[int]) -> Fraction | None:
@@ -144,7 +144,7 @@ def _rate(matrix: Any, vector: Sequence[int]) -> Fraction | None:
 
 def _rational(
     p: Parameterization, times: Sequence[str], dual: DualCoordinates | None
-) -> JointFlow | None:
+) -> CommutingFlow | None:
     """Return w(mu) from the weights as rational functions of y(w_0) + mu and the laws."""
     if dual is None or any(y.logs for y in dual.y):
         return None
@@ -160,4 +160,4 @@ def _rational(
         weights = tuple(x.compose(images, field) for x in written if x is not None)
     except ZeroDivisionError:
         return None
-    return JointFlow(p, field, weights) if len(weights) == p.p else None
+    return CommutingFlow(p, field, weights) if len(weights) == p.p else None

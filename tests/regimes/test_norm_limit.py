@@ -6,8 +6,8 @@ import pytest
 import sympy
 from sympy import exp, sqrt
 
-from derive.regimes.length import radial_limit
 from derive.regimes.limit import read_point
+from derive.regimes.norm_limit import norm_limit
 
 x, y = betas = sympy.symbols("beta1 beta2", real=True)
 c, z = sympy.Symbol("c", positive=True), sympy.Symbol("z", real=True)
@@ -16,7 +16,7 @@ s = sqrt(x**2 + y**2)
 
 def limit(psi, slopes, at="0"):
     gradient = [psi * b / s + w for b, w in zip(betas, slopes, strict=True)]
-    return radial_limit(gradient, betas, read_point("c", at), frozenset("c"))
+    return norm_limit(gradient, betas, read_point("c", at), frozenset("c"))
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def limit(psi, slopes, at="0"):
 def test_a_linear_term_that_is_outgrown_leaves_the_l2_norm(psi, slopes, error):
     found = limit(psi, slopes)
     assert found.regime == "anti-NTK"
-    assert found.form.gradient == (x / s, y / s)
+    assert found.potential.gradient == (x / s, y / s)
     assert sympy.simplify(found.unit / psi) == 1
     assert found.error == error or sympy.simplify(found.error - error) == 0
 

@@ -24,7 +24,8 @@ from derive.language import parse_name
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
-from derive.regimes.expand import closed_limit
+from derive.regimes.closed_form import closed_form_limit
+from derive.regimes.leading_gradient import ClosedGradient
 from derive.regimes.limit import Limit, read_point
 from derive.verdict import Finding, Identity, Verdict, conclude
 
@@ -193,10 +194,9 @@ def _wide(c: Expr) -> tuple[Expr, tuple[Limit, ...]]:
     beta = Symbol("beta", real=True)
     gradient = sympy.asinh(beta / MU**2) / sympy.sqrt(c)
     kernel = sympy.ImmutableMatrix([[sympy.sqrt(c) * MU**2]])
-    names = frozenset((MU.name,))
+    closed = ClosedGradient((gradient,), (beta,), (True,), frozenset((MU.name,)))
     return gradient, tuple(
-        closed_limit((gradient,), (beta,), (True,), read_point(MU.name, to), names, kernel)
-        for to in ("0", "oo")
+        closed_form_limit(closed, read_point(MU.name, to), kernel) for to in ("0", "oo")
     )
 
 

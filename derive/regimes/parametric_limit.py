@@ -14,11 +14,11 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.potential.piece import Curve
-from derive.regimes.coefficients import Coefficients, Unexpanded
-from derive.regimes.expansion import Expander, Expansion, Growth
-from derive.regimes.limit import Limit, Point, Regime, growth_expression, undecided
-from derive.regimes.limit_form import LimitForm
+from derive.regimes.asymptotics import Expander, Expansion, Growth, Unexpanded
+from derive.regimes.limit import Limit, Point, growth_expression, undecided
+from derive.regimes.limiting_potential import LimitingPotential
 from derive.verdict import Finding, Identity, Verdict
 
 _ABOVE_TWO = Symbol("depth_", positive=True)
@@ -27,21 +27,30 @@ _EXACT = 100
 _OPEN_POLE = "h is not seen to tend to infinity at the end of its interval"
 
 
-def curve_limit(curve: Curve, gradient: Expr, beta: Symbol, point: Point) -> Limit:
-    """Return the limit of a parametric Q, PROVED or UNDECIDED."""
+def parametric_limit(curve: Curve, gradient: Expr, beta: Symbol, point: Point) -> Limit:
+    """Return the limit of a parametric Q, PROVED or UNDECIDED.
+
+    Args:
+        curve: beta = h(z), increasing on an interval.
+        gradient: mu(z) = dQ/dbeta.
+        beta: the coordinate.
+        point: where a symbol of h tends to.
+    """
     symbol = next((s for s in curve.beta.free_symbols if s.name == point.variable), None)
     if symbol is None:
         return undecided(point, f"h does not depend on {point.variable}")
     try:
-        return _ends(curve, gradient, beta, point, symbol)
-    except Unexpanded as first:
+        return _limit_at_ends(curve, gradient, beta, point, symbol)
+    except Undecided as first:
         try:
-            return _stays(curve, gradient, beta, point, symbol)
-        except Unexpanded as second:
+            return _limit_along_curve(curve, gradient, beta, point, symbol)
+        except Undecided as second:
             return undecided(point, f"{first}; {second}")
 
 
-def _ends(curve: Curve, gradient: Expr, beta: Symbol, point: Point, symbol: Symbol) -> Limit:
+def _limit_at_ends(
+    curve: Curve, gradient: Expr, beta: Symbol, point: Point, symbol: Symbol
+) -> Limit:
     """Return c |beta| where h -> 0, mu at the ends being finite."""
     if point.side not in ("0", "oo"):
         raise Unexpanded("no power of what tends to 0")
@@ -52,56 +61,57 @@ def _ends(curve: Curve, gradient: Expr, beta: Symbol, point: Point, symbol: Symb
     if any(end in (sympy.oo, -sympy.oo) for end in (low, high)):
         raise Unexpanded("the interval of z is infinite")
     # |z - end|^-q c^rise ~ beta, and mu is differentiable at the end.
-    above, below = (_at_end(gradient / symbol**slope, curve, end) for end in (high, low))
+    free = gradient / symbol**slope
+    above, below = (_at_end(free, curve, end) for end in (high, low))
     errors = [sympy.cancel(-rise / _pole(curve, end, n)) for end, n in ((high, 1), (low, -1))]
-    ends = above, below
-    decide = _coefficients(above + below)
-    scale = above if not decide.is_zero(above) else below
-    if not decide.is_zero(above + below):
-        Q = (above - below) / 2 * sympy.Abs(beta) + (above + below) / 2 * beta
-        form = LimitForm("power", Q, (above,), sympy.S.One)
-        unit = symbol**slope
-    else:
-        form = LimitForm("l1", sympy.Abs(beta), (sympy.S.One,), sympy.S.One)
-        unit, above, below = scale * symbol**slope, sympy.S.One, -sympy.S.One
-    evidence = tuple(
-        Identity(
-            f"{symbol} d{name}/d{symbol} = ({q}) {name}",
-            str(symbol * sympy.diff(f, symbol)),
-            f"({q})*({f})",
-        )
-        for name, f, q in (("h", curve.beta, rise), ("mu", gradient, slope))
+    evidence = (
+        _power_identity("h", curve.beta, rise, symbol),
+        _power_identity("mu", gradient, slope, symbol),
+        *(
+            Identity(
+                f"({symbol})**({-slope}) mu at z = {end}",
+                re.sub(rf"\b{curve.parameter}\b", f"({end})", str(free)),
+                str(value),
+            )
+            for end, value in ((high, above), (low, below))
+        ),
     )
-    free, z = str(gradient / symbol**slope), str(curve.parameter)
-    evidence += tuple(
-        Identity(
-            f"({symbol})**({-slope}) mu at z = {end}",
-            re.sub(rf"\b{z}\b", f"({end})", free),
-            str(value),
-        )
-        for end, value in zip((high, low), ends, strict=True)
+    reason = "h -> 0 at every z, so beta fixed forces z to an end of its interval" + "".join(
+        f"; assuming {depth} > 2" for depth in sorted(rise.free_symbols, key=str)
     )
-    reason = "h -> 0 at every z, so beta fixed forces z to an end of its interval"
-    for depth in sorted(rise.free_symbols, key=str):
-        reason += f"; assuming {depth} > 2"
-    regime: Regime = "rich" if form.shape == "l1" else "intermediate"
-    finding = Finding(Verdict.PROVED, reason, evidence)
+    decide = _signs(above + below)
     error = symbol ** errors[0] if decide.is_zero(errors[0] - errors[1]) else None
-    return Limit(point, finding, regime, (beta,), None, unit, form, (below,), error)
+    finding, at, unit = Finding(Verdict.PROVED, reason, evidence), (beta,), symbol**slope
+    if decide.is_zero(above + below):
+        unit *= below if decide.is_zero(above) else above
+        one = sympy.S.One
+        found = LimitingPotential("l1", sympy.Abs(beta), (one,), one)
+        return Limit(point, finding, "rich", at, None, unit, found, (-one,), error)
+    Q = (above - below) / 2 * sympy.Abs(beta) + (above + below) / 2 * beta
+    found = LimitingPotential("power", Q, (above,), sympy.S.One)
+    return Limit(point, finding, "intermediate", at, None, unit, found, (below,), error)
+
+
+def _power_identity(name: str, f: Expr, exponent: Expr, symbol: Symbol) -> Identity:
+    return Identity(
+        f"{symbol} d{name}/d{symbol} = ({exponent}) {name}",
+        str(symbol * sympy.diff(f, symbol)),
+        f"({exponent})*({f})",
+    )
 
 
 def is_positive_exponent(exponent: Expr) -> bool:
     """Tell whether an exponent is proved to be positive; for a symbolic depth D, for all D > 2."""
     above_two = dict.fromkeys(exponent.free_symbols, 2 + _ABOVE_TWO)
-    return Coefficients((_ABOVE_TWO.name,)).is_positive(exponent.xreplace(above_two))
+    return ElementarySigns((_ABOVE_TWO.name,)).is_positive(exponent.xreplace(above_two))
 
 
-def _coefficients(*expressions: Expr) -> Coefficients:
+def _signs(*expressions: Expr) -> ElementarySigns:
     """Return exact decisions where all that is not in an exponent is known to be positive."""
     powers = {s for f in expressions for p in f.atoms(sympy.Pow) for s in p.exp.free_symbols}
     symbols = {s for f in expressions for s in f.free_symbols}
     positive = {s.name for s in symbols if s.is_positive}
-    return Coefficients(positive, parameters={s.name for s in powers})
+    return ElementarySigns(positive, parameters={s.name for s in powers})
 
 
 def _exponent(f: Expr, symbol: Symbol, z: Symbol) -> Expr:
@@ -110,7 +120,7 @@ def _exponent(f: Expr, symbol: Symbol, z: Symbol) -> Expr:
     powers = [x.as_base_exp() for x in sympy.Mul.make_args(term)]
     q = sympy.expand(sympy.Add(*(n for base, n in powers if base == symbol)))
     scaled = symbol * sympy.diff(f, symbol) - q * f
-    if q.has(symbol, z) or not _coefficients(f).is_zero(scaled):
+    if q.has(symbol, z) or not _signs(f).is_zero(scaled):
         raise Unexpanded(f"{f} is no power of {symbol} times what is free of it")
     return q
 
@@ -120,7 +130,7 @@ def _at_end(f: Expr, curve: Curve, end: Expr) -> Expr:
     at = {curve.parameter: end}
     value, slope = (sympy.expand(x.xreplace(at)) for x in (f, sympy.diff(f, curve.parameter)))
     for x in (value, slope):
-        _coefficients(x).element(x)
+        _signs(x).element(x)
     return value
 
 
@@ -134,7 +144,7 @@ def _pole(curve: Curve, end: Expr, sign: int) -> Expr:
     for term in sympy.Add.make_args(sympy.expand_mul(curve.beta, deep=False)):
         vanishing = [x for x in sympy.Mul.make_args(term) if _vanishes(x, z, end)]
         rest = sympy.Mul(term, *(1 / x for x in vanishing)).xreplace({z: end})
-        decide = _coefficients(rest)
+        decide = _signs(rest)
         if not vanishing:
             decide.element(rest)
             continue
@@ -157,10 +167,12 @@ def _vanishes(factor: Expr, z: Symbol, end: Expr) -> bool:
     if not base.has(z):
         return False
     at = base.xreplace({z: end})
-    return _coefficients(at).is_zero(at)
+    return _signs(at).is_zero(at)
 
 
-def _stays(curve: Curve, gradient: Expr, beta: Symbol, point: Point, symbol: Symbol) -> Limit:
+def _limit_along_curve(
+    curve: Curve, gradient: Expr, beta: Symbol, point: Point, symbol: Symbol
+) -> Limit:
     """Return the parametric limit where h has one at every z."""
     e = Symbol("e_", positive=True)
     z = curve.parameter
@@ -170,42 +182,33 @@ def _stays(curve: Curve, gradient: Expr, beta: Symbol, point: Point, symbol: Sym
     # decisions are made in t > 0, z = (t - 1)/(t + 1), which has no relation between the names.
     names = {1 - z: Symbol("below_", positive=True), 1 + z: Symbol("above_", positive=True)}
     back, t = {v: k for k, v in names.items()}, Symbol("t_", positive=True)
-    meaning = {v: k.xreplace({z: (t - 1) / (t + 1)}) for v, k in back.items()}
-    meaning = {x: sympy.cancel(f) for x, f in {**meaning, z: (t - 1) / (t + 1)}.items()}
-
-    def prepared(f: Expr) -> Expr:
-        return f.subs(names).xreplace({symbol: point.image(e)})
-
+    at_t = {z: (t - 1) / (t + 1)}
+    meaning = {x: sympy.cancel(f.xreplace(at_t)) for x, f in {**back, z: z}.items()}
+    decide = ElementarySigns(("below_", "above_", "t_"), meaning)
+    prepared = [f.subs(names).xreplace({symbol: point.image(e)}) for f in (curve.beta, gradient)]
     for span in (1, 2, 4):
-        decide = Coefficients(("below_", "above_", "t_"), meaning)
-        expander = Expander(e, decide, Fraction(span))
-        h, mu = (expander.expand(prepared(f)) for f in (curve.beta, gradient))
+        h, mu = (Expander(e, decide, Fraction(span)).expand(f) for f in prepared)
         if h.leading == (Fraction(0), 0) and h.reaches(h.leading) and mu.terms:
-            limits = [x.terms[x.leading].xreplace(back) for x in (h, mu)]
-            unit = growth_expression(mu.leading, point.small)
-            rates = [growth_expression(_next(x)[0], point.small) for x in (h, mu)]
-            finding = Finding(
-                Verdict.PROVED,
-                "h and mu converge at every z, and the inverse of an increasing function with them",
-                tuple(
-                    Identity(statement, str(f), f"({N})*({limit} + O({rate}))")
-                    for statement, f, N, limit, rate in zip(
-                        ("h = limit + ...", "mu = N (limit + ...)"),
-                        (curve.beta, gradient),
-                        (sympy.S.One, unit),
-                        limits,
-                        rates,
-                        strict=True,
-                    )
-                ),
-            )
-            form = LimitForm("other", None, (limits[1],), None, limits[0])
-            growth, sharp = min(_next(h), _next(mu))
-            error = growth_expression(growth, point.small)
-            return Limit(
-                point, finding, "intermediate", (beta,), None, unit, form, (), error, not sharp
-            )
-    raise Unexpanded("h has no finite limit at fixed z")
+            break
+    else:
+        raise Unexpanded("h has no finite limit at fixed z")
+    limits = [x.terms[x.leading].xreplace(back) for x in (h, mu)]
+    unit = growth_expression(mu.leading, point.small)
+    rates = [growth_expression(_next(x)[0], point.small) for x in (h, mu)]
+    finding = Finding(
+        Verdict.PROVED,
+        "h and mu converge at every z, and the inverse of an increasing function with them",
+        (
+            Identity("h = limit + ...", str(curve.beta), f"(1)*({limits[0]} + O({rates[0]}))"),
+            Identity(
+                "mu = N (limit + ...)", str(gradient), f"({unit})*({limits[1]} + O({rates[1]}))"
+            ),
+        ),
+    )
+    found = LimitingPotential("other", None, (limits[1],), None, limits[0])
+    growth, bound = min(_next(h), _next(mu))
+    error = growth_expression(growth, point.small)
+    return Limit(point, finding, "intermediate", (beta,), None, unit, found, (), error, not bound)
 
 
 def _next(x: Expansion) -> tuple[Growth, bool]:

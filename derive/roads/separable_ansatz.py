@@ -14,8 +14,8 @@ from itertools import combinations
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
-from derive.roads.leaf import is_defined, is_not_zero, log_warp, only_on, tangent
-from derive.roads.settle import Equation, Settled, settle
+from derive.roads.necessary import Equation, RoadEnds, require_equations
+from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, only_on, tangent
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along
 from derive.weights.metric import Metric
@@ -31,7 +31,7 @@ def separate(
         slopes: grad t_k, d independent vectors of numbers.
 
     Raises:
-        Settled: Q is not of this form, or that was not decided.
+        RoadEnds: Q is not of this form, or that was not decided.
     """
     p = metric.parameterization
     # dt_k = sum_b (dt_k/dbeta_b) dF_b, and Y_k = grad t_k in the weights.
@@ -44,7 +44,9 @@ def separate(
         (f"<grad t{k + 1}, grad t{n + 1}> = 0", dot(fields[k], covectors[n]), p.field.zero)
         for k, n in combinations(d, 2)
     )
-    evidence = settle(p, off_diagonal, "grad t_k are not orthogonal: Q is not of this form")
+    evidence = require_equations(
+        p, off_diagonal, "grad t_k are not orthogonal: Q is not of this form"
+    )
     M = tuple(dot(y, dt) for y, dt in zip(fields, covectors, strict=True))
     logs = [[along(y, m) / m for m in M] for y in fields]
     others = [next(k for k in d if k != n) for n in d]
@@ -57,15 +59,15 @@ def separate(
                     yield statement, logs[n][k], logs[n][others[n]]
 
     refuted = "q_k'' = g/M_kk depends on more than t_k for any g: Q is not of this form"
-    evidence += settle(p, clocks(), refuted)
+    evidence += require_equations(p, clocks(), refuted)
     ratios = tuple((logs[k][others[k]] - logs[k][k]) / M[k] for k in d)
     if not all(is_defined(p, r) and is_not_zero(p, m) for r, m in zip(ratios, M, strict=True)):
         reason = "q_k'''/q_k'' is infinite on the leaf of this start, or g/q_k'' is 0 there"
-        raise Settled(Finding(Verdict.UNDECIDED, reason))
+        raise RoadEnds(Finding(Verdict.UNDECIDED, reason))
     H = log_warp(metric, slopes[0], ratios[0], M[0])
     for k in d:
         evidence += only_on(metric, ratios[k], slopes[k], H, f"r{k + 1}", f"t{k + 1}")
-    evidence += settle(p, _one_clock(metric, slopes, ratios, M, H), refuted)
+    evidence += require_equations(p, _one_clock(metric, slopes, ratios, M, H), refuted)
     return ratios, M, evidence
 
 

@@ -23,9 +23,9 @@ from derive.exact.linear.matrix import Matrix, determinant, dot
 from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
-from derive.regimes.curve import is_positive_exponent
 from derive.regimes.limit import Limit, Point
-from derive.regimes.limit_form import LimitForm
+from derive.regimes.limiting_potential import LimitingPotential
+from derive.regimes.parametric_limit import is_positive_exponent
 from derive.verdict import Finding, Identity, Verdict
 
 
@@ -67,11 +67,13 @@ class ScaledStart:
     """w_0 = c^m times a start that does not depend on c.
 
     Attributes:
+        degree: D.
         exponent: m.
         order: the relative error of the kernel limit is of order (c^(m D))^-order.
-        evidence: the identities c dw_0/dc = m w_0, and those behind the order.
+        evidence: Euler's identity, c dw_0/dc = m w_0, and the identities behind the order.
     """
 
+    degree: Expr
     exponent: Expr
     order: int
     evidence: tuple[Identity, ...]
@@ -109,11 +111,14 @@ def find_homogeneity(p: Parameterization, notation: Notation) -> Homogeneity | N
     return Homogeneity(D, Finding(Verdict.PROVED, "Euler's identity", evidence))
 
 
-def find_scaled_start(p: Parameterization, variable: str, H: Field) -> ScaledStart | None:
+def find_scaled_start(
+    p: Parameterization, homogeneity: Homogeneity, variable: str, H: Field
+) -> ScaledStart | None:
     """Return m with w_0 = c^m w_1, w_1 free of the start symbol c; None where there is no such m.
 
     Args:
         p: a homogeneous parameterization of which a warped Q is known to exist.
+        homogeneity: D.
         variable: the start symbol c.
         H: the derivatives <grad F_a, grad log g> of the warp.
 
@@ -146,13 +151,13 @@ def find_scaled_start(p: Parameterization, variable: str, H: Field) -> ScaledSta
         for w, (w0, d) in moved.items()
     )
     order, flat = _order(p, H)
-    return ScaledStart(exponent, order, (*evidence, *flat))
+    evidence = (*homogeneity.finding.evidence, *evidence, *flat)
+    return ScaledStart(homogeneity.degree, exponent, order, evidence)
 
 
 def kernel_limit(
     point: Point,
     kernel: TangentKernel,
-    homogeneity: Homogeneity,
     scaled: ScaledStart,
     notation: Notation,
     warp: Expr,
@@ -162,12 +167,11 @@ def kernel_limit(
     Args:
         point: where the start symbol c tends to.
         kernel: K(w_0) and beta_0.
-        homogeneity: D.
-        scaled: m.
+        scaled: D and m.
         notation: the symbols of the betas and of the start.
         warp: g(w_0).
     """
-    D, m = homogeneity.degree, scaled.exponent
+    D, m = scaled.degree, scaled.exponent
     if point.side not in ("0", "oo"):
         return None
     if not is_positive_exponent(m * D * (1 if point.side == "oo" else -1)):
@@ -186,7 +190,7 @@ def kernel_limit(
         "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0), and the "
         "second-order term of Q_1 at b_0 is that of the tangent kernel"
         + "".join(f"; assuming {depth} > 2" for depth in sorted(D.free_symbols, key=str)),
-        (*homogeneity.finding.evidence, *scaled.evidence),
+        scaled.evidence,
     )
     return Limit(
         point,
@@ -195,7 +199,7 @@ def kernel_limit(
         x,
         kernel.beta_0,
         warp * symbol ** sympy.expand(2 * m * (1 - D)),
-        LimitForm("quadratic", Q, gradient, sympy.Integer(2)),
+        LimitingPotential("quadratic", Q, gradient, sympy.Integer(2)),
         gradient,
         symbol ** sympy.expand(-scaled.order * m * D),
         False,

@@ -9,8 +9,8 @@ from sympy import Symbol, log, sqrt
 from derive.exact.field.function_field import FunctionField
 from derive.exact.positivity import is_positive
 from derive.potential.piece import Curve
-from derive.regimes.curve import curve_limit, is_positive_exponent
 from derive.regimes.limit import Limit, read_point
+from derive.regimes.parametric_limit import is_positive_exponent, parametric_limit
 from derive.verdict import Verdict
 
 c, z = Symbol("c", positive=True), Symbol("z", real=True)
@@ -20,7 +20,7 @@ HALF = sympy.Rational(1, 2)
 
 def limit(h: sympy.Expr, mu: sympy.Expr, at: str = "0") -> Limit:
     curve = Curve(z, h, (sympy.Integer(-1), sympy.Integer(1)))
-    return curve_limit(curve, mu, Symbol("beta", real=True), read_point("c", at))
+    return parametric_limit(curve, mu, Symbol("beta", real=True), read_point("c", at))
 
 
 def test_a_power_that_vanishes_gives_the_slopes_at_the_ends():
@@ -38,7 +38,7 @@ def test_ends_that_differ_are_not_called_l1():
     found = limit(c / (1 - z) - c / (1 + z), z + HALF)
     assert found.finding.verdict is Verdict.PROVED
     assert found.regime == "intermediate"
-    assert found.form.gradient == (sympy.Rational(3, 2),)
+    assert found.potential.gradient == (sympy.Rational(3, 2),)
     assert found.below == (-HALF,)
 
 
@@ -60,7 +60,7 @@ def test_ends_that_differ_are_not_called_l1():
 def test_what_is_not_decided_is_left_open(h, mu, at):
     found = limit(h, mu, at)
     assert found.finding.verdict is Verdict.UNDECIDED
-    assert found.form is None
+    assert found.potential is None
 
 
 def test_exponents_in_a_depth_above_two():

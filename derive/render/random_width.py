@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import sympy
 
 from derive.language import to_text
-from derive.regimes.width import DEVIATION, RandomWidth
+from derive.regimes.random_width import DEVIATION, RandomWidth
 from derive.render.formula import display, latex
 from derive.render.plain import plain
 from derive.render.regimes import finding_record, limit_lines, limit_record
@@ -72,10 +72,10 @@ def render_latex(r: RandomWidth) -> str:
     ]
     for limit in r.limits:
         side = {"0": "0^+"}.get(limit.point.side, r"\infty")
-        if limit.form is not None and limit.form.Q is not None:
+        if limit.potential is not None and limit.potential.Q is not None:
             lines.append(
                 rf"As $\mu \to {side}$ ({limit.regime} regime), "
-                rf"$Q/N \to {latex(limit.form.Q)}$ with $N = {latex(limit.unit)}$."
+                rf"$Q/N \to {latex(limit.potential.Q)}$ with $N = {latex(limit.unit)}$."
             )
     return "\n".join(lines)
 

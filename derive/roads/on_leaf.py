@@ -8,7 +8,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.roads.settle import Equation, Settled, settle
+from derive.roads.necessary import Equation, RoadEnds, require_equations
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along
 from derive.weights.metric import Metric
@@ -52,7 +52,7 @@ def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
     together with the laws they make p.
 
     Raises:
-        Settled: UNDECIDED, where more directions may exist than were found.
+        RoadEnds: UNDECIDED, where more directions may exist than were found.
     """
     lie = metric.lie
     fields = lie.parameterization.fields
@@ -64,7 +64,7 @@ def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
         return fields
     if len(lie.spanning) + metric.conserved.count != lie.parameterization.p:
         reason = "the dimension of the leaf was not certified"
-        raise Settled(Finding(Verdict.UNDECIDED, reason))
+        raise RoadEnds(Finding(Verdict.UNDECIDED, reason))
     return lie.spanning
 
 
@@ -81,7 +81,7 @@ def only_on(
         name, of: what statements call r and t.
 
     Raises:
-        Settled: it is not, or that was not decided.
+        RoadEnds: it is not, or that was not decided.
     """
     if r.is_constant():
         return (Identity(f"{name} = {r!r}", repr(r), repr(r)),)
@@ -106,7 +106,7 @@ def only_on(
                 yield statement + cleared, derived(z, r) * by_t, by_r * along_t(z)
 
     refuted = f"{name} is no function of {of} alone: Q is not of this form"
-    return settle(p, equations(), refuted)
+    return require_equations(p, equations(), refuted)
 
 
 def _times_square(z: Field, r: RationalFunction) -> RationalFunction:

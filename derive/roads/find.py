@@ -8,9 +8,9 @@ from derive.potential.find import BlockPotential
 from derive.potential.piece import Parametric
 from derive.roads.ansatz import Ansatz
 from derive.roads.compare import DECISION, WEIGHT_SPACE, compare_decisions, compare_roads
-from derive.roads.dual_time import JOINT_TIME, follow_dual_time
+from derive.roads.dual_time import COMMUTING_TIME, follow_dual_time
 from derive.roads.published import follow_published
-from derive.roads.scalar import DUAL_TIME, METRIC, agree_in_beta
+from derive.roads.metric_in_beta import DUAL_TIME, METRIC, agree_in_beta
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
@@ -50,7 +50,7 @@ def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
 
 def _joint(potential: BlockPotential) -> tuple[Road, ...]:
     finding = follow_dual_time(potential.warping.metric, potential.dual)
-    return () if finding is None else (Road(JOINT_TIME, finding),)
+    return () if finding is None else (Road(COMMUTING_TIME, finding),)
 
 
 def ask_road(warping: WarpVerdict, dual: DualCoordinates | None, ansatz: Ansatz) -> Road:

@@ -1,6 +1,6 @@
-"""Exact decisions on the coefficients of expansions: is one zero, and what is its sign?
+"""Exact decisions on elementary expressions: is one zero, and what is its sign?
 
-Elementary expressions in symbols. A ball that excludes 0 at one rational point proves that an
+A ball that excludes 0 at one rational point proves that an
 expression is not the zero function; a normal form of 0 in a tower of independent generators proves
 that it is. What neither decides is not decided.
 """
@@ -23,19 +23,15 @@ from derive.language.symbolic import from_sympy
 
 _ROUNDS = 8
 _WIDE = Limits(depth=800, digits=4000, bits=10**6, terms=10**12, degree=10**4, nodes=20_000)
-"""Bounds for coefficients, which this program wrote itself."""
+"""Bounds for expressions that this program wrote itself."""
 
 
-class Unexpanded(Exception):
-    """An expression has no expansion of this kind, or a sign was not decided."""
+class Undecided(Exception):
+    """What was asked of an expression was not decided."""
 
 
-class Undefined(Unexpanded):
-    """An expression is not real: the logarithm or the root of what is negative."""
-
-
-class Coefficients:
-    """Exact decisions on coefficients: expressions in symbols other than e."""
+class ElementarySigns:
+    """Exact decisions on elementary expressions in symbols."""
 
     def __init__(
         self,
@@ -53,7 +49,7 @@ class Coefficients:
         self._known: dict[Expr, bool] = {}
 
     def element(self, c: Expr) -> tuple[RationalFunction, Tower]:
-        """Return a coefficient as an element of an exact function field."""
+        """Return an expression as an element of an exact function field."""
         names = sorted(s.name for s in c.free_symbols)
         weights = [n for n in names if n not in self._parameters]
         parameters = [n for n in names if n in self._parameters]
@@ -66,11 +62,11 @@ class Coefficients:
             except Refine as request:
                 units[request.key] = max(units.get(request.key, 1) * request.index, 2)
             except (InputError, LanguageError, ZeroDivisionError) as error:
-                raise Unexpanded(f"a coefficient could not be decided: {error}") from None
-        raise Unexpanded("a coefficient needs roots of too many indices")
+                raise Undecided(f"a coefficient could not be decided: {error}") from None
+        raise Undecided("a coefficient needs roots of too many indices")
 
     def is_zero(self, c: Expr) -> bool:
-        """Tell exactly whether a coefficient is the zero function.
+        """Tell exactly whether an expression is the zero function.
 
         A ball that excludes 0 at one point proves that it is not; a normal form of 0 that it is.
         """
@@ -82,7 +78,7 @@ class Coefficients:
         return self._known[c]
 
     def sign(self, c: Expr) -> int:
-        """Return the sign that a coefficient is proved to have wherever it is not 0."""
+        """Return the sign that an expression is proved to have wherever it is not 0."""
         if c.is_Rational:
             return int(sympy.sign(c))
         element, tower = self.element(c)
@@ -90,11 +86,11 @@ class Coefficients:
         positive = self._positive | generated
         sign = _sign(element, positive) or _sign_beside_a_root(element, tower, positive)
         if sign == 0:
-            raise Unexpanded(f"the sign of {c} is not decided")
+            raise Undecided(f"the sign of {c} is not decided")
         return sign
 
     def is_positive(self, c: Expr) -> bool:
-        """Tell whether a coefficient is proved to be > 0; False means "not proved"."""
+        """Tell whether an expression is proved to be > 0; False means "not proved"."""
         element, tower = self.element(c)
         generated = {g.name for g in tower.field.generators if g.kind in ("root", "power", "exp")}
         return is_positive(element, self._positive | generated)

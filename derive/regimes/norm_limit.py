@@ -14,14 +14,14 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Symbol
 
-from derive.regimes.coefficients import Coefficients, Unexpanded
-from derive.regimes.expansion import Expander
+from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.regimes.asymptotics import Expander
 from derive.regimes.limit import Limit, Point
-from derive.regimes.limit_form import LimitForm
+from derive.regimes.limiting_potential import LimitingPotential
 from derive.verdict import Finding, Identity, Verdict
 
 
-def radial_limit(
+def norm_limit(
     gradient: Sequence[Expr], betas: Sequence[Symbol], point: Point, positive: frozenset[str]
 ) -> Limit | None:
     """Return the limit |beta| of a Q whose linear term is outgrown, or None.
@@ -34,32 +34,27 @@ def radial_limit(
     """
     slopes = [_free_of(g, betas) for g in gradient]
     s = Symbol("length_", positive=True)
-    decide = Coefficients({*positive, s.name})
     rest = [g - z for g, z in zip(gradient, slopes, strict=True)]
     axis = {b: s if k == 0 else sympy.S.Zero for k, b in enumerate(betas)}
     psi = rest[0].subs(axis, simultaneous=True)
     length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
     factor = psi.xreplace({s: length})
+    across = [r * length - factor * b for r, b in zip(rest, betas, strict=True)]
+    decide = ElementarySigns({*positive, s.name})
     try:
-        pairs = zip(rest, betas, strict=True)
-        if not all(decide.is_zero(r * length - factor * b) for r, b in pairs):
-            return None
         # psi/s is an eigenvalue of the Hessian of Q, and so nowhere 0.
-        if decide.sign(psi) < 0:
+        along_beta = all(map(decide.is_zero, across)) and decide.sign(psi) > 0
+        if not along_beta or not all(_vanishes(z / psi, point, decide) for z in slopes):
             return None
-        for z in slopes:
-            if not _vanishes(z / psi, point, decide):
-                return None
-    except Unexpanded:
+    except Undecided:
         return None
     size = sympy.sqrt(sympy.factor(sympy.Add(*(z**2 for z in slopes))))
-    error = None if size == 0 else size / factor
     evidence = tuple(
         Identity(f"dQ/d{b} = N {b}/|beta| + z", str(g), f"({factor})*{b}/{length} + ({z})")
         for b, g, z in zip(betas, gradient, slopes, strict=True)
     )
     reason = "grad Q = N beta/|beta| + z with N > 0 a function of |beta| and z/N -> 0"
-    form = LimitForm("l2", None, tuple(b / length for b in betas), sympy.S.One)
+    found = LimitingPotential("l2", None, tuple(b / length for b in betas), sympy.S.One)
     return Limit(
         point,
         Finding(Verdict.PROVED, reason, evidence),
@@ -67,9 +62,9 @@ def radial_limit(
         tuple(betas),
         None,
         factor,
-        form,
-        form.gradient,
-        error,
+        found,
+        found.gradient,
+        None if size == 0 else size / factor,
         True,
     )
 
@@ -79,7 +74,7 @@ def _free_of(g: Expr, betas: Sequence[Symbol]) -> Expr:
     return sympy.Add(*(t for t in sympy.Add.make_args(g) if not t.has(*betas)))
 
 
-def _vanishes(f: Expr, point: Point, decide: Coefficients) -> bool:
+def _vanishes(f: Expr, point: Point, decide: ElementarySigns) -> bool:
     """Tell whether f -> 0 by its expansion; what is flat counts as any power."""
     e = Symbol("e_", positive=True)
     small = {x: point.image(e) for x in f.free_symbols if x.name == point.variable}

@@ -13,14 +13,14 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Symbol
 
-from derive.regimes.coefficients import Coefficients, Unexpanded
-from derive.regimes.expansion import Expander, Expansion
+from derive.exact.elementary_signs import ElementarySigns
+from derive.regimes.asymptotics import Expander, Expansion, Unexpanded
 
 _ROUNDS = 6
 
 
 def expand_largest_root(
-    polynomial: Expr, symbol: Symbol, small: Symbol, decide: Coefficients, span: Fraction
+    polynomial: Expr, symbol: Symbol, small: Symbol, decide: ElementarySigns, span: Fraction
 ) -> Expansion:
     """Return the expansion of the largest real root, to *span* powers of the small parameter.
 
@@ -32,7 +32,7 @@ def expand_largest_root(
         span: the order to which the root is wanted.
 
     Raises:
-        Unexpanded: P is not of the form above, or a sign was not decided.
+        Undecided: P is not of the form above, or a sign was not decided.
     """
     whole = sympy.Poly(polynomial, symbol)
     if not whole.LC().is_Rational:

@@ -1,0 +1,115 @@
+"""Limits of Q in a start symbol: exact expansions of its gradient, and what they are called.
+
+At fixed beta, grad Q(beta) = N (G(beta) + o(1)) as the symbol tends to its limit, N > 0 free of
+beta. Q/N, fixed to be 0 at one point, is convex and its gradient converges almost everywhere and,
+as gradients of convex functions, locally bounded; so Q/N converges to the convex function with
+gradient G, uniformly on compact sets, and where that has a single minimizer on {X beta = y} the
+minimizers converge to it (Rockafellar & Wets 1998, theorems 7.17 and 7.33).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.regimes.asymptotics import Expander
+from derive.regimes.leading_gradient import SPANS, ClosedGradient, LeadingGradient
+from derive.regimes.limit import Limit, Point, Regime, growth_expression, undecided
+from derive.regimes.limiting_potential import LimitingPotential, recognize
+from derive.verdict import Finding, Identity, Verdict
+
+
+def closed_form_limit(
+    gradient: ClosedGradient, point: Point, kernel: sympy.ImmutableMatrix
+) -> Limit:
+    """Return the limit of Q at fixed beta from the closed form of its gradient.
+
+    Args:
+        gradient: d expressions in the coordinates and start symbols.
+        point: where a start symbol tends to.
+        kernel: K(w_0) in start symbols, d x d.
+    """
+    at, positive = gradient.coordinates, gradient.positive
+    try:
+        leading = gradient.expand(point)
+        found = recognize(leading.above, leading.below, at, gradient.single, positive)
+    except Undecided as open_end:
+        return undecided(point, str(open_end))
+    small = point.small
+    unit = growth_expression(leading.growth, small)
+    error = None if leading.error is None else growth_expression(leading.error, small)
+    evidence = (
+        *(
+            Identity(f"{A} is the largest real root of this", str(P), "0")
+            for A, P in gradient.roots
+        ),
+        *(
+            Identity(f"dQ/d{b} = N (G + ...)", str(g), f"({unit})*({series})")
+            for b, g, series in zip(at, gradient.entries, _series(leading, error), strict=True)
+        ),
+    )
+    return Limit(
+        point,
+        Finding(Verdict.PROVED, "exact expansion of grad Q at fixed beta", evidence),
+        _regime(found, gradient, point, kernel),
+        at,
+        None,
+        unit,
+        found,
+        leading.below,
+        error,
+        leading.sharp,
+    )
+
+
+def _series(leading: LeadingGradient, error: Expr | None) -> list[str]:
+    """Return G, the term after it where it is known, and Landau's symbol for the remainder."""
+    if error is None:
+        return [str(g) for g in leading.above]
+    if not leading.second:
+        return [f"{g} + O({error})" for g in leading.above]
+    pairs = zip(leading.above, leading.second, strict=True)
+    return [f"{g} + ({c})*{error} + o({error})" for g, c in pairs]
+
+
+def _regime(
+    found: LimitingPotential,
+    gradient: ClosedGradient,
+    point: Point,
+    kernel: sympy.ImmutableMatrix,
+) -> Regime:
+    if found.shape in ("quadratic", "l2") and found.degree == 2:
+        rows = [[sympy.diff(g, b) for b in gradient.coordinates] for g in found.gradient]
+        if _is_multiple_of_identity(kernel * sympy.Matrix(rows), point, gradient.positive):
+            return "kernel"
+    if found.shape == "l1":
+        return "rich"
+    return "anti-NTK" if found.shape == "l2" and found.degree != 2 else "intermediate"
+
+
+def _is_multiple_of_identity(product: sympy.Matrix, point: Point, names: frozenset[str]) -> bool:
+    """Tell whether K(w_0) times the Hessian of a limit is one, to leading order.
+
+    Then that Hessian is K(w_0)^-1, to leading order and scale.
+    """
+    e = Symbol("e_", positive=True)
+    decide = ElementarySigns(names)
+    try:
+        for span in SPANS:
+            expander = Expander(e, decide, Fraction(span))
+            entries = [expander.expand(point.near(x, e)) for x in product]
+            growth = min(x.leading for x in entries if x.terms)
+            if all(x.reaches(growth) for x in entries):
+                break
+        else:
+            return False
+        leading = [x.terms.get(growth, sympy.S.Zero) for x in entries]
+        return all(
+            decide.is_zero(c - (leading[0] if k % (product.rows + 1) == 0 else 0))
+            for k, c in enumerate(leading)
+        )
+    except (Undecided, ValueError):
+        return False
