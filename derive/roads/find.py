@@ -9,8 +9,8 @@ from derive.potential.piece import Parametric
 from derive.roads.ansatz import Ansatz
 from derive.roads.compare import DECISION, WEIGHT_SPACE, compare_decisions, compare_roads
 from derive.roads.dual_time import COMMUTING_TIME, follow_dual_time
-from derive.roads.published import follow_published
 from derive.roads.metric_in_beta import DUAL_TIME, METRIC, agree_in_beta
+from derive.roads.published import follow_published
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
