@@ -139,6 +139,7 @@ def test_numerics_reads_records_only():
         "derive.language",
         "derive.verdict",
         "derive.exact.balls",
+        "derive.exact.elementary_signs",
     )
     for module, path in MODULES.items():
         if module.startswith("numerics"):
