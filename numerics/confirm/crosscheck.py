@@ -39,8 +39,7 @@ from numerics.confirm.regression_problem import (
     side_by_side_trees,
 )
 from numerics.evaluate.backend import exact
-from numerics.evaluate.formula_block import is_evaluable, not_evaluable
-from numerics.evaluate.lowering import high_precision, lower, side_by_side
+from numerics.evaluate.lowering import high_precision, lower, refuse_integrals, side_by_side
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.start import broken_signs, specialize
 from numerics.flow.gradient_flow import Flow, flow
@@ -99,8 +98,7 @@ def crosscheck(
     p, potential = subject.parameterization, subject.potential
     if not potential.pieces:
         raise NumericalError(f"there is no Q to check: {potential.finding.reason}")
-    if unable := [piece for piece in potential.pieces if not is_evaluable(piece)]:
-        raise not_evaluable(unable[0])
+    refuse_integrals(potential.pieces)
     if (X is None) != (y is None):
         raise InputError("give X and y together, or neither")
     rng = np.random.default_rng(0) if rng is None else rng

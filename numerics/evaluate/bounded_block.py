@@ -10,17 +10,17 @@ import numpy as np
 
 from derive.records import Potential
 from numerics.evaluate.backend import Array
+from numerics.evaluate.balls.closed import ClosedFormulas
 from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
 from numerics.evaluate.balls.parametric import ParametricFormulas
 from numerics.evaluate.balls.precision import (
     SMALLEST,
     SUMMAND,
-    ClosedFormulas,
     Formula,
     Start,
     evaluate,
 )
-from numerics.evaluate.formula_block import NumericBlock
+from numerics.evaluate.protocols import NumericBlock
 from numerics.evaluate.source.program import program
 from numerics.evaluate.source.statements import NoSource
 

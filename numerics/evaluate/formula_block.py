@@ -1,34 +1,24 @@
-"""The kinds of closed form of Q on one block, made ready to evaluate in either number type."""
+"""Q on one block by formulas of grad Q in beta, in either number type."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-import mpmath
 import numpy as np
 import sympy
 from sympy import Expr, Symbol
 
-from derive.errors import NumericalError
-from derive.potential.piece import Explicit, Parametric, Piece, Quadrature
-from numerics.evaluate.backend import Array, Backend, Compiled, Interval, Multiprecision
+from derive.potential.piece import Explicit, Piece, Root
+from numerics.evaluate.backend import Array, Backend, Compiled
 from numerics.evaluate.inverse_formula import invert
-from numerics.evaluate.roots import invert_increasing, select_root
+from numerics.evaluate.line_integral import integrate_unit
+from numerics.evaluate.newton_inverse import invert_by_newton
+from numerics.evaluate.roots import select_root
 
 _DUAL = "mirror map"  # with a space: no symbol is called so
-_PANELS, _DOUBLINGS = 4, 7
 _UNIT = 1e-12  # a shift from beta_0 that is relatively below it may be rounding
-
-
-class NumericBlock(Protocol):
-    """Q on one block: arrays of one shape for each coordinate in, such arrays out."""
-
-    def value(self, beta: Sequence[Array]) -> Array: ...  # noqa: D102
-    def gradient(self, beta: Sequence[Array]) -> list[Array]: ...  # noqa: D102
-    def hessian(self, beta: Sequence[Array]) -> list[Array]: ...  # noqa: D102
-    def inverse_gradient(self, y: Sequence[Array]) -> list[Array]: ...  # noqa: D102
 
 
 class FormulaBlock:
@@ -73,27 +63,14 @@ class FormulaBlock:
         """Return int_0^1 <grad Q(beta_0 + t b), b> dt, b = beta - beta_0."""
         steps = [x - x0 for x, x0 in zip(beta, self._beta0, strict=True)]
 
-        def slope(t: Any) -> Any:
+        def slope(t: Any) -> Array:
             at = [x0 + t * s for x0, s in zip(self._beta0, steps, strict=True)]
-            total: Any = 0 * steps[0]
+            total: Array = 0 * steps[0]
             for g, s in zip(self.gradient(at), steps, strict=True):
                 total = total + g * s
             return total
 
-        def total(panels: int) -> Array:
-            found: Array = 0 * steps[0]
-            for t, weight in _gauss_legendre(self._backend, panels):
-                found = np.add(found, weight * slope(t))
-            return found
-
-        coarse, close = total(_PANELS), self._backend.number(10) ** -self._backend.digits
-        for doubling in range(1, _DOUBLINGS):
-            fine = total(_PANELS << doubling)
-            # What is undefined stays so, however fine the panels are.
-            if not np.any(np.abs(fine - coarse) > close * np.abs(fine)):
-                return fine
-            coarse = fine
-        return coarse
+        return integrate_unit(slope, self._backend)
 
     @functools.cached_property
     def _hessian(self) -> tuple[list[tuple[str, Compiled]], Compiled]:
@@ -152,31 +129,10 @@ class FormulaBlock:
         """Solve grad Q(beta) = y by its inverse, or by damped Newton steps in float64."""
         if self._inverse is not None:
             return [self._inverted(self._inverse, y[0])]
-        return self._newton(y)
-
-    def _newton(self, y: Sequence[Array]) -> list[Array]:
-        """Solve grad Q(beta) = y by damped Newton steps from beta_0, in float64."""
-        d, shape = len(self._piece.betas), np.shape(y[0])
-        goal = np.stack([np.reshape(v, -1) for v in y], axis=-1).astype(np.float64)
-        x = np.broadcast_to(np.array([float(b) for b in self._beta0]), goal.shape).copy()
-
-        def residual(at: Array) -> Array:
-            return np.stack(self.gradient(list(at.T)), axis=-1) - goal
-
-        left = residual(x)
-        for _ in range(400):
-            entries = np.stack(self.hessian(list(x.T)), axis=-1).reshape(-1, d, d)
-            x, new = _damped_step(x, left, _solve(entries, left), residual)
-            if np.array_equal(new, left):
-                break
-            left = new
-        size = 1 + np.linalg.norm(goal, axis=-1, keepdims=True)
-        close = np.linalg.norm(left, axis=-1, keepdims=True) <= 1e-9 * size
-        x = np.where(close, x, np.nan)
-        return [column.reshape(shape) for column in x.T]
+        return invert_by_newton(self.gradient, self.hessian, self._beta0, y)
 
 
-def root_step(root: Any, backend: Backend) -> Callable[[Mapping[str, Any]], Array]:
+def root_step(root: Root, backend: Backend) -> Callable[[Mapping[str, Any]], Array]:
     """Return what evaluates a root of a piece from beta, the constants and earlier roots."""
     if root.explicit is not None:
         explicit = backend.compile([root.explicit])
@@ -187,120 +143,6 @@ def root_step(root: Any, backend: Backend) -> Callable[[Mapping[str, Any]], Arra
         return evaluate
     descending = sympy.Poly(root.polynomial, root.symbol).all_coeffs()
     coefficients = backend.compile(descending[::-1])
-    return lambda values: select_root(coefficients(values), root.from_above, backend)
-
-
-def _gauss_legendre(backend: Backend, panels: int) -> list[tuple[Any, Any]]:
-    """Return nodes and weights of [0, 1] in equal panels, enough nodes for smooth integrands."""
-    if isinstance(backend, Multiprecision):
-        rule = mpmath.calculus.quadrature.GaussLegendre(mpmath.mp)
-        degree = 3 + max(2, (backend.digits // 15).bit_length())
-        base = rule.calc_nodes(degree, backend.bits)
-    else:
-        base = list(zip(*np.polynomial.legendre.leggauss(40), strict=True))
-    return [
-        ((k + (1 + x) / 2) / panels, weight / (2 * panels))
-        for k in range(panels)
-        for x, weight in base
-    ]
-
-
-def _solve(matrices: Array, vectors: Array) -> Array:
-    """Solve the systems; nan where a matrix is not finite, least squares where one is singular."""
-    finite = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
-    safe = np.where(finite[:, None, None], matrices, np.eye(matrices.shape[1]))
-    try:
-        steps = np.linalg.solve(safe, vectors[..., None])[..., 0]
-    except np.linalg.LinAlgError:
-        steps = (np.linalg.pinv(safe) @ vectors[..., None])[..., 0]
-    return np.where(finite[:, None], steps, np.nan)
-
-
-def _damped_step(
-    x: Array, left: Array, step: Array, residual: Callable[[Array], Array]
-) -> tuple[Array, Array]:
-    """Return x - t step with the first t = 1, 1/2, ... that lowers the residual; else x."""
-    scale = np.ones(len(x))
-    norm = np.asarray(np.linalg.norm(left, axis=-1))
-    for _ in range(60):
-        trial = x - scale[:, None] * step
-        new = residual(trial)
-        better = np.asarray(np.linalg.norm(new, axis=-1) < norm * (1 - 1e-4 * scale))
-        if np.all(better | (norm == 0)):
-            break
-        scale = np.where(better, scale, scale / 2)
-    keep = better[:, None]
-    return np.where(keep, trial, x), np.where(keep, new, left)
-
-
-class ParametricBlock:
-    """beta = h(z): the parameter is found first, then Q and dQ/dbeta are functions of it."""
-
-    def __init__(
-        self,
-        piece: Parametric,
-        known: Mapping[str, Any],
-        interval: Interval,
-        backend: Backend,
-    ) -> None:
-        """Compile a parametric piece; *interval* is the range of z in numbers."""
-        curve = piece.curve
-        self._backend, self._known, self._interval = backend, known, interval
-        self._beta, self._z = piece.betas[0].name, curve.parameter.name
-        self._h = backend.compile([curve.beta])
-        self._slope = backend.compile([curve.beta.diff(curve.parameter)])
-        self._value = backend.compile([piece.value])
-        self._gradient = backend.compile(piece.gradient)
-        # The mirror map is a multiple of z, of the sign that h is monotone with.
-        self._rate = backend.compile([piece.gradient[0].diff(curve.parameter)])
-        zero = backend.array([0])
-        self._sign = np.where(self._at(self._rate, zero)[0] < 0, -1, 1)
-
-    def _at(self, function: Compiled, z: Array, **more: Array) -> Array:
-        return function({**self._known, self._z: z, **more})[0]
-
-    def _parameter(self, beta: Array) -> Array:
-        return invert_increasing(
-            lambda z: self._sign * self._at(self._h, z),
-            lambda z: self._sign * self._at(self._slope, z),
-            self._interval,
-            self._sign * beta,
-            self._backend,
-        )
-
-    def gradient(self, beta: Sequence[Array]) -> list[Array]:
-        """Return dQ/dbeta."""
-        return [self._at(self._gradient, self._parameter(beta[0]))]
-
-    def value(self, beta: Sequence[Array]) -> Array:
-        """Return Q, up to its constant."""
-        z = self._parameter(beta[0])
-        return self._value({**self._known, self._z: z, self._beta: beta[0]})[0]
-
-    def hessian(self, beta: Sequence[Array]) -> list[Array]:
-        """Return Q'', the mirror map's slope in z over that of h."""
-        z = self._parameter(beta[0])
-        return [self._at(self._rate, z) / self._at(self._slope, z)]
-
-    def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
-        """Return h(z) at the z that the mirror map y belongs to."""
-        z = y[0] / self._at(self._rate, 0 * y[0])
-        inside = (z > self._interval[0]) & (z < self._interval[1])
-        return [np.where(inside, self._at(self._h, z), self._backend.number(np.nan))]
-
-
-def is_evaluable(piece: Piece) -> bool:
-    """Tell whether a piece can be evaluated."""
-    lifted = isinstance(piece, Quadrature) and piece.lift is not None
-    return len(piece.betas) == 1 or lifted or not is_integral(piece)
-
-
-def is_integral(piece: Piece) -> bool:
-    """Tell whether the gradient is an integral, to be found along the leaf."""
-    return any(g.has(sympy.Integral) for g in piece.gradient)
-
-
-def not_evaluable(piece: Piece) -> NumericalError:
-    """Return the error for a piece that cannot."""
-    names = ", ".join(b.name for b in piece.betas)
-    return NumericalError(f"no numeric form of Q on {names}: its gradient is an integral")
+    from_above = root.from_above
+    assert from_above is not None, "the formula says which root is meant"
+    return lambda values: select_root(coefficients(values), from_above, backend)

@@ -17,29 +17,28 @@ true value is a normal double:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import mpmath
+import sympy
 
 from derive.errors import InputError, NumericalError
+from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, Piece, Quadrature
 from derive.records import Potential
 from numerics.evaluate.backend import Array, Backend, Float64, Multiprecision, exact
 from numerics.evaluate.bounded_block import bounded
-from numerics.evaluate.formula_block import (
-    FormulaBlock,
-    NumericBlock,
-    ParametricBlock,
-    is_evaluable,
-    not_evaluable,
-)
+from numerics.evaluate.formula_block import FormulaBlock
 from numerics.evaluate.integrated_block import IntegratedBlock
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.output_ode import OutputOde
+from numerics.evaluate.parametric_block import ParametricBlock
 from numerics.evaluate.potential import Blocks, NumericPotential
+from numerics.evaluate.protocols import NumericBlock
 from numerics.evaluate.segment_ode import SegmentOde
 from numerics.evaluate.start import (
     check_assumptions,
@@ -166,35 +165,65 @@ def _lowered(potential: Potential, values: Mapping[str, Fraction], backend: Back
     p = potential.parameterization
     parts = []
     with backend.active():
-        for outputs, piece in zip(p.blocks, potential.pieces, strict=True):
-            parts.append((outputs, _form(potential, outputs, piece, values, backend)))
-    if isinstance(backend, Float64):
-        forms = [bounded(potential, i, values, form) for i, (_, form) in enumerate(parts)]
-        parts = [(outputs, form) for (outputs, _), form in zip(parts, forms, strict=True)]
+        for i, (outputs, piece) in enumerate(zip(p.blocks, potential.pieces, strict=True)):
+            own = p if len(p.blocks) == 1 else p.restrict(outputs)
+            block = _block(piece, _Setting(own, values, backend))
+            if isinstance(backend, Float64):
+                block = bounded(potential, i, values, block)
+            parts.append((outputs, block))
     return Blocks(tuple(parts), p.d)
 
 
-def _form(
-    potential: Potential,
-    outputs: tuple[int, ...],
-    piece: Piece,
-    values: Mapping[str, Fraction],
-    backend: Backend,
-) -> NumericBlock:
-    if not is_evaluable(piece):
-        raise not_evaluable(piece)
-    p = potential.parameterization
-    block = p if len(p.blocks) == 1 else p.restrict(outputs)
-    weights, beta0 = start_point(block, values)
-    known = {name: backend.number(value) for name, value in values.items()}
-    constants = constants_of(piece, values)
-    known.update((name, backend.number(value)) for name, value in constants.items())
-    if isinstance(piece, Parametric):
-        ends = piece.curve.interval
-        low, high = (backend.number(exact(end, values).subs(constants)) for end in ends)
-        return ParametricBlock(piece, known, (low, high), backend)
-    if isinstance(piece, Quadrature) and len(piece.betas) == 1:
-        return IntegratedBlock(OutputOde(block, weights, beta0[0]), backend)
-    if isinstance(piece, Quadrature) and piece.lift is not None:
-        return IntegratedBlock(SegmentOde(block, piece.lift, weights, beta0), backend)
-    return FormulaBlock(piece, known, [backend.number(b) for b in beta0], backend)
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """F on one block, numbers for its start symbols, and the number type."""
+
+    parameterization: Parameterization
+    values: Mapping[str, Fraction]
+    backend: Backend
+
+    def known(self, piece: Piece) -> dict[str, Any]:
+        """Return the start symbols and the constants of a piece in the number type."""
+        numbers = {**self.values, **constants_of(piece, self.values)}
+        return {name: self.backend.number(value) for name, value in numbers.items()}
+
+
+@functools.singledispatch
+def _block(piece: Piece, at: _Setting) -> NumericBlock:
+    """Make a piece ready to evaluate."""
+    _, beta0 = start_point(at.parameterization, at.values)
+    return FormulaBlock(piece, at.known(piece), list(map(at.backend.number, beta0)), at.backend)
+
+
+@_block.register
+def _(piece: Parametric, at: _Setting) -> NumericBlock:
+    known, constants = at.known(piece), constants_of(piece, at.values)
+    ends = (exact(end, at.values).subs(constants) for end in piece.curve.interval)
+    low, high = map(at.backend.number, ends)
+    return ParametricBlock(piece, known, (low, high), at.backend)
+
+
+@_block.register
+def _(piece: Quadrature, at: _Setting) -> NumericBlock:
+    weights, beta0 = start_point(at.parameterization, at.values)
+    if len(piece.betas) == 1:
+        return IntegratedBlock(OutputOde(at.parameterization, weights, beta0[0]), at.backend)
+    if piece.lift is not None:
+        ode = SegmentOde(at.parameterization, piece.lift, weights, beta0)
+        return IntegratedBlock(ode, at.backend)
+    refuse_integrals([piece])
+    return FormulaBlock(piece, at.known(piece), list(map(at.backend.number, beta0)), at.backend)
+
+
+def refuse_integrals(pieces: Iterable[Piece]) -> None:
+    """Raise NumericalError for a piece that cannot be evaluated."""
+    for piece in pieces:
+        lifted = isinstance(piece, Quadrature) and piece.lift is not None
+        if len(piece.betas) > 1 and not lifted and is_integral(piece):
+            names = ", ".join(b.name for b in piece.betas)
+            raise NumericalError(f"no numeric form of Q on {names}: its gradient is an integral")
+
+
+def is_integral(piece: Piece) -> bool:
+    """Tell whether the gradient is an integral, to be found along the leaf."""
+    return any(g.has(sympy.Integral) for g in piece.gradient)

@@ -12,7 +12,7 @@ import numpy as np
 from derive.errors import InputError
 from numerics.evaluate.backend import Array, Float64
 from numerics.evaluate.bounded_block import BoundedBlock, bregman
-from numerics.evaluate.formula_block import NumericBlock
+from numerics.evaluate.protocols import NumericBlock
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import decimal
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, agreed, pairwise_sum
-from numerics.evaluate.balls.precision import ClosedFormulas, Constants, Formula
+from numerics.evaluate.balls.closed import ClosedFormulas
+from numerics.evaluate.balls.legendre import precise_rule
+from numerics.evaluate.balls.precision import Constants, Formula
 
 _MOST = 600
 """Panels of one point after which it has no result."""
@@ -75,7 +76,7 @@ def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequ
     # More digits than the nodes have help close to the start only, where one panel does.
     beyond = issubclass(kind, Digits) and decimal.getcontext().prec > 2 * _NODE_DIGITS
     left = np.full(count, 1 if beyond else _MOST)
-    rules = [_balls(kind, _rule(n)) for n in (16, 10)]
+    rules = [_balls(kind, precise_rule(n, _NODE_DIGITS)) for n in (16, 10)]
     open_: list[list[tuple[int, int]]] = [[(0, 0)] for _ in range(count)]
     index = np.arange(count)
     while len(index):
@@ -159,25 +160,6 @@ def _balls(kind: type[Ball], rule: Sequence[tuple[Fraction, Fraction]]) -> list[
 def _column(kind: type[Ball], numbers: Sequence[Fraction]) -> Ball:
     balls = [kind.of(x) for x in numbers]
     return kind(*(np.array([[getattr(x, name)] for x in balls]) for name in "vd"))
-
-
-@functools.lru_cache
-def _rule(n: int) -> list[tuple[Fraction, Fraction]]:
-    """Return nodes and weights of Gauss and Legendre on [0, 1], to more digits than doubles."""
-    with decimal.localcontext() as context:
-        context.prec = _NODE_DIGITS
-        return [_node(n, decimal.Decimal(float(x))) for x in np.polynomial.legendre.leggauss(n)[0]]
-
-
-def _node(n: int, x: Any) -> tuple[Fraction, Fraction]:
-    """Return the node that is near x on [-1, 1], by Newton's method, and its weight."""
-    for _ in range(3):
-        before, value = decimal.Decimal(1), x
-        for k in range(2, n + 1):
-            before, value = value, ((2 * k - 1) * x * value - (k - 1) * before) / k
-        slope = n * (x * value - before) / (x * x - 1)
-        x -= value / slope
-    return (1 + Fraction(x)) / 2, 1 / ((1 - Fraction(x) ** 2) * Fraction(slope) ** 2)
 
 
 def _spread(x: Ball, shape: tuple[int, ...]) -> Ball:

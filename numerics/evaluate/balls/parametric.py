@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, select, signed, tighter
-from numerics.evaluate.balls.precision import Constants, Formula, integrate
+from numerics.evaluate.balls.closed import integrate
+from numerics.evaluate.balls.precision import Constants, Formula
 
 Point: TypeAlias = Sequence[Any]  # the balls z, high - z and z - low; None for an infinite end
 _STEPS = 40

@@ -100,8 +100,9 @@ def _engine(programs: Sequence[Program], body: Sequence[str], ends: Sequence[str
         "balls/arithmetic",
         "balls/elementary",
         "balls/precision",
+        "balls/closed",
         *["balls/zeros"] * rooted,
-        *["balls/panels"] * integral,
+        *["balls/legendre", "balls/panels"] * integral,
         *ends,
     ]
     return [part for name in chosen for part in _definitions(name)]

@@ -15,10 +15,10 @@ from derive.language import to_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, Piece
 from derive.records import Potential
+from numerics.evaluate.balls.closed import ClosedFormulas
 from numerics.evaluate.balls.elementary import FUNCTIONS
 from numerics.evaluate.balls.panels import IntegralFormulas
 from numerics.evaluate.balls.parametric import ParametricFormulas
-from numerics.evaluate.balls.precision import ClosedFormulas
 from numerics.evaluate.balls.zeros import largest_root
 from numerics.evaluate.source.formulas import closed_functions, curve_functions
 from numerics.evaluate.source.statements import NoSource, Statements, parameter, safe

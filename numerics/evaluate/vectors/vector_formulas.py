@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, tighter
+from numerics.evaluate.balls.closed import ClosedFormulas
 from numerics.evaluate.balls.lengths import column, dot, length, total, unit
-from numerics.evaluate.balls.precision import ClosedFormulas, Constants, Formula, Start, evaluate
+from numerics.evaluate.balls.precision import Constants, Formula, Start, evaluate
 
 Polar: TypeAlias = tuple[Ball, Ball]
 """A length and a direction."""

@@ -15,7 +15,8 @@ from derive.errors import InputError, NumericalError
 from derive.vectors.potential import RadialPotential
 from numerics.evaluate.backend import Backend, Float64, Multiprecision, exact
 from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
-from numerics.evaluate.formula_block import FormulaBlock, is_integral
+from numerics.evaluate.formula_block import FormulaBlock
+from numerics.evaluate.lowering import is_integral
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.source.statements import NoSource
 from numerics.evaluate.start import check_assumptions, constants_of, read_start, start_point
