@@ -13,7 +13,7 @@ of ``sources.bib``, and any number of formulas as they were printed::
     cite = ["amid2020"]
 
     [[printed]]
-    kind = "mirror potential"    # what it is a formula of: see derive.catalogue.audit.kinds
+    kind = "mirror potential"    # what it is a formula of: see derive.catalogue.audit.formula_kinds
     text = ["beta*log(beta)"]    # its components
     where = { e = "exp(1)" }     # optional: names that the text uses
     place = "Theorem 1"

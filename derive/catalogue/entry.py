@@ -15,7 +15,7 @@ class Printed:
     """A formula as it was printed.
 
     Attributes:
-        kind: what it is a formula of; see :data:`derive.catalogue.audit.kinds.KINDS`.
+        kind: what it is a formula of; see :data:`derive.catalogue.audit.formula_kinds.KINDS`.
         text: its components in the language of the command line.
         place: where it stands in the source.
         cite: the key of the source in ``sources.bib``.

@@ -14,7 +14,7 @@ from derive.cli.running import Answer, finish
 from derive.cli.sandbox import Enter
 
 if TYPE_CHECKING:
-    from derive.catalogue.audit.finding import Audit
+    from derive.catalogue.audit.judgement import Audit
     from derive.catalogue.entry import Entry
     from derive.records import Potential
     from numerics.confirm.norm_bounds import BoundTrial

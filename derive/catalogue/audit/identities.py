@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from derive.catalogue.audit.finding import Finding, Outcome, agreement, misprint, unchecked
-from derive.catalogue.audit.leaf import Leaf, texts_of
-from derive.catalogue.audit.ratio import NOT_ZERO, Elements, witness
+from derive.catalogue.audit.germs import Germs, germs_in_weights, moved, texts_of
+from derive.catalogue.audit.judgement import Judgement, Outcome, agreement, misprint, unchecked
+from derive.catalogue.audit.proportionality import NOT_ZERO, Elements, witness
 from derive.catalogue.audit.subject import Subject
-from derive.catalogue.audit.weights import define, moved, weight_leaves
 from derive.catalogue.entry import Printed
-from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
 from derive.language import names, parse_expression
 from derive.language.tree import Tree
@@ -20,56 +18,56 @@ from derive.render.plain import plain
 from derive.verdict import Verdict
 
 
-def check_conserved(subject: Subject, printed: Printed) -> Finding:
+def check_conserved(subject: Subject, printed: Printed) -> Judgement:
     """Decide whether each printed quantity is constant along every flow."""
     trees = texts_of(printed)
     laws = "; ".join(map(plain, subject.derivation.conserved.laws))
-    for leaf in weight_leaves(subject, printed, trees):
+    for germs in germs_in_weights(subject, printed, trees):
         try:
-            changes = [x for t in trees for x in moved(subject, leaf, leaf.read(t))]
+            changes = [x for t in trees for x in moved(subject, germs, germs.read(t))]
         except Unsettled:
             continue
-        if all(leaf.tower.is_zero(x) for x in changes):
+        if all(germs.tower.is_zero(x) for x in changes):
             return agreement("exact identity <grad c, grad F_i> = 0")
-        if any(not leaf.tower.ball(x).contains(0) for x in changes):
-            zero = leaf.tower.field.zero
-            shown = (witness(leaf, changes, [zero] * len(changes)),)
+        if any(not germs.tower.ball(x).contains(0) for x in changes):
+            zero = germs.tower.field.zero
+            shown = (witness(germs, changes, [zero] * len(changes)),)
             reason = "it changes along the flow; values are <grad c, grad F_i>"
             return misprint(reason, NOT_ZERO, f"conserved: {laws}", shown)
     return unchecked("the printed text was not compared at any point")
 
 
-def check_equation(subject: Subject, printed: Printed) -> Finding:
+def check_equation(subject: Subject, printed: Printed) -> Judgement:
     """Decide whether the printed sides are equal: identically, or else along the flow."""
     trees = texts_of(printed)
-    identically = _equal(_free_leaves(subject, printed, trees), trees, printed)
+    identically = _equal(_free_germs(subject, printed, trees), trees, printed)
     if identically.outcome is Outcome.AGREES:
         return identically
     moving = {*subject.p.weights, *(b.name for b in subject.betas)}
     used = names((*trees, *(parse_expression(text) for _, text in printed.where)))
     if not moving & set(used):
         return identically
-    return _equal(weight_leaves(subject, printed, trees), trees, printed)
+    return _equal(germs_in_weights(subject, printed, trees), trees, printed)
 
 
-def _equal(leaves: Iterable[Leaf], trees: Sequence[Tree], printed: Printed) -> Finding:
-    """Decide whether all sides are equal: proved at one leaf, and refuted at none."""
+def _equal(places: Iterable[Germs], trees: Sequence[Tree], printed: Printed) -> Judgement:
+    """Decide whether all sides are equal: proved at one place, and refuted at none."""
     proved = False
-    for leaf in leaves:
+    for germs in places:
         try:
-            sides = [leaf.read(t) for t in trees]
+            sides = [germs.read(t) for t in trees]
         except (Unsettled, ZeroDivisionError):
             continue
-        if any(not leaf.tower.ball(x - sides[0]).contains(0) for x in sides[1:]):
-            return _unequal(leaf, sides, printed)
-        proved = proved or all(leaf.tower.is_zero(x - sides[0]) for x in sides[1:])
+        if any(not germs.tower.ball(x - sides[0]).contains(0) for x in sides[1:]):
+            return _unequal(germs, sides, printed)
+        proved = proved or all(germs.tower.is_zero(x - sides[0]) for x in sides[1:])
     if proved:
         return agreement("exact identity")
     return unchecked("neither proved nor refuted; start symbols are known from laws c*symbol**n")
 
 
-def _free_leaves(subject: Subject, printed: Printed, trees: Sequence[Tree]) -> Iterator[Leaf]:
-    """Yield leaves in which all names of the texts are independent."""
+def _free_germs(subject: Subject, printed: Printed, trees: Sequence[Tree]) -> Iterator[Germs]:
+    """Yield germs in which all names of the texts are independent."""
     p, defined = subject.p, dict(printed.where)
     inner = [parse_expression(text) for text in defined.values()]
     free = [name for name in names((*trees, *inner)) if name not in defined]
@@ -79,21 +77,20 @@ def _free_leaves(subject: Subject, printed: Printed, trees: Sequence[Tree]) -> I
         for k, name in enumerate(free):
             if name not in one_sign and (k + flip) % 3 == 0:
                 point[name] *= -1
-        tower = Elementary(point, [*trees, *inner])
-        leaf = Leaf(tower, dict(tower.known), point, len(free))
+        germs = Germs.at(point, [*trees, *inner], len(free))
         try:
-            define(leaf, printed)
+            germs.define(printed.where)
         except (Unsettled, ZeroDivisionError):
             continue
-        yield leaf
+        yield germs
 
 
-def _unequal(leaf: Leaf, sides: Elements, printed: Printed) -> Finding:
+def _unequal(germs: Germs, sides: Elements, printed: Printed) -> Judgement:
     """Return MISPRINT with the values at a point where the sides differ, and their quotient."""
-    tower = leaf.tower
+    tower = germs.tower
     differing = [x for x in sides[1:] if not tower.ball(x - sides[0]).contains(0)]
     quotient = tower.tidy(differing[0] / sides[0])
-    shown = (witness(leaf, sides[:1], differing[:1]),)
+    shown = (witness(germs, sides[:1], differing[:1]),)
     reason = "the two sides differ; values are left and right"
     derived = f"{printed.text[0]} is not {printed.text[-1]}"
     if quotient.is_constant():
@@ -107,17 +104,17 @@ def _times(factor: Fraction) -> str:
     return "-" if factor == -1 else f"{factor}*"
 
 
-def check_hessian(subject: Subject, printed: Printed) -> Finding:
+def check_hessian(subject: Subject, printed: Printed) -> Judgement:
     """Compare whether rho is a Hessian map: the text is yes or no."""
     return _check_verdict(subject.derivation.hessian, printed)
 
 
-def check_mirror_flow(subject: Subject, printed: Printed) -> Finding:
+def check_mirror_flow(subject: Subject, printed: Printed) -> Judgement:
     """Compare whether beta follows a mirror flow, in a warped time if need be: yes or no."""
     return _check_verdict(subject.derivation.warping, printed)
 
 
-def _check_verdict(decision: Decision, printed: Printed) -> Finding:
+def _check_verdict(decision: Decision, printed: Printed) -> Judgement:
     wanted = {"yes": Verdict.PROVED, "no": Verdict.REFUTED}[printed.text[0]]
     if decision.verdict is Verdict.UNDECIDED:
         return unchecked(decision.finding.reason)

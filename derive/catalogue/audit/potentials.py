@@ -8,208 +8,201 @@ and grad Q = 0 at the start. For an open dimension q'(s) takes the place of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from sympy import Expr, Integral
 
-from derive.catalogue.audit.finding import Finding, Outcome, agreement, misprint, unchecked
-from derive.catalogue.audit.leaf import (
-    Leaf,
+from derive.catalogue.audit.germs import (
+    Germs,
     Point,
-    beta_leaf,
-    checked,
     coordinates_of,
+    germs_in_beta,
     points,
     texts_of,
 )
-from derive.catalogue.audit.ratio import (
-    BALLS,
-    Different,
+from derive.catalogue.audit.judgement import Judgement, agreement, misprint, unchecked
+from derive.catalogue.audit.proportionality import (
     Elements,
     Proportional,
-    Undefined,
-    compare,
+    compare_up_to_factor,
+    judge,
+    scale_words,
 )
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
 from derive.catalogue.listing import definitions
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import Unsettled
-from derive.language.tree import Tree
+from derive.language import Tree
 from derive.render.plain import plain
 
-Slopes: TypeAlias = Callable[[Leaf, Sequence[Tree]], list[RationalFunction]]
+Slopes: TypeAlias = Callable[[Germs, Sequence[Tree]], list[RationalFunction]]
 
 CONSTANT = "an additive constant"
 LINEAR = "a linear term"
 
 
-def check_Q(subject: Subject, printed: Printed) -> Finding:
-    """Compare a Q: free are a positive factor and an additive constant."""
-    found = _compare(subject, printed, slopes_of_value)
-    if isinstance(found, Finding):
-        return found
-    if not found.linear:
-        return _wrong_at_start(subject, found)
-    return found.agreement(() if _same_value(subject, printed, found) else (CONSTANT,))
-
-
-def check_gradient(subject: Subject, printed: Printed) -> Finding:
-    """Compare grad Q: free is a positive factor."""
-    found = _compare(subject, printed, slopes_as_printed)
-    if isinstance(found, Finding):
-        return found
-    return found.agreement(()) if found.linear else _wrong_at_start(subject, found)
-
-
-def check_mirror(subject: Subject, printed: Printed) -> Finding:
-    """Compare a mirror potential: as for Q, and linear terms are free as well."""
-    found = _compare(subject, printed, slopes_of_value)
-    if isinstance(found, Finding):
-        return found
-    return found.agreement(() if found.linear else (LINEAR,))
-
-
-def check_bregman(subject: Subject, printed: Printed) -> Finding:
-    """Compare D(beta, beta_0) = Q(beta) - Q(beta_0), as grad Q(beta_0) = 0; free is a factor."""
-    found = _compare(subject, printed, slopes_of_value)
-    if isinstance(found, Finding):
-        if found.outcome is Outcome.MISPRINT:
-            return replace(found, derived=_divergence(subject))
-        return found
-    if not found.linear:
-        return replace(_wrong_at_start(subject, found), derived=_divergence(subject))
-    leaf = found.same.leaf
-    start = {b.name: leaf.images[f"{b}_0"] for b in subject.betas}
-    value = leaf.tower.read(texts_of(printed)[0], {**leaf.images, **start})
-    return found.agreement(() if _vanishes(leaf, value) else (CONSTANT,))
-
-
 @dataclass(frozen=True)
-class _Compared:
-    """The second derivatives agree up to a factor.
+class _Question:
+    """A printed formula that gives a gradient.
 
     Attributes:
-        same: the factor.
-        linear: whether the gradients agree with it, with no constant between.
+        subject: what was derived.
+        printed: the formula.
+        slopes: the printed gradient, from the texts.
+        derived: what is to be printed instead.
     """
 
-    same: Proportional
-    linear: bool
+    subject: Subject
+    printed: Printed
+    slopes: Slopes
+    derived: Callable[[Subject], str]
 
-    def agreement(self, more: tuple[str, ...]) -> Finding:
-        """Return that they agree, up to what is named."""
-        return agreement(self.same.method, (*scale_words(self.same), *more))
+    def misprint(self, reason: str, same: Proportional) -> Judgement:
+        """Return that something beside the factor is wrong."""
+        return misprint(reason, same.method, self.derived(self.subject))
+
+    def wrong_at_start(self, same: Proportional) -> Judgement:
+        """Return that the gradients differ by a constant."""
+        reason = "the gradient at the start is not 0: a linear term is missing or wrong"
+        return self.misprint(reason, same)
 
 
-def _vanishes(leaf: Leaf, element: RationalFunction) -> bool:
+def check_Q(subject: Subject, printed: Printed) -> Judgement:
+    """Compare a Q: free are a positive factor and an additive constant."""
+    question = _Question(subject, printed, slopes_of_value, derived_form)
+
+    def agree(same: Proportional, linear: bool) -> Judgement:
+        if not linear:
+            return question.wrong_at_start(same)
+        return _agreement(same, () if _same_value(question, same.germs) else (CONSTANT,))
+
+    return _compare(question, agree)
+
+
+def check_gradient(subject: Subject, printed: Printed) -> Judgement:
+    """Compare grad Q: free is a positive factor."""
+    question = _Question(subject, printed, slopes_as_printed, derived_form)
+
+    def agree(same: Proportional, linear: bool) -> Judgement:
+        return _agreement(same, ()) if linear else question.wrong_at_start(same)
+
+    return _compare(question, agree)
+
+
+def check_mirror(subject: Subject, printed: Printed) -> Judgement:
+    """Compare a mirror potential: as for Q, and linear terms are free as well."""
+    question = _Question(subject, printed, slopes_of_value, derived_form)
+    return _compare(question, lambda same, linear: _agreement(same, () if linear else (LINEAR,)))
+
+
+def check_bregman(subject: Subject, printed: Printed) -> Judgement:
+    """Compare D(beta, beta_0) = Q(beta) - Q(beta_0), as grad Q(beta_0) = 0; free is a factor."""
+    question = _Question(subject, printed, slopes_of_value, _divergence)
+
+    def agree(same: Proportional, linear: bool) -> Judgement:
+        if not linear:
+            return question.wrong_at_start(same)
+        germs = same.germs
+        start = {b.name: germs.images[f"{b}_0"] for b in subject.betas}
+        value = germs.tower.read(texts_of(printed)[0], {**germs.images, **start})
+        return _agreement(same, () if _vanishes(germs, value) else (CONSTANT,))
+
+    return _compare(question, agree)
+
+
+def _agreement(same: Proportional, more: tuple[str, ...]) -> Judgement:
+    return agreement(same.method, (*scale_words(same), *more))
+
+
+def _compare(question: _Question, agree: Callable[[Proportional, bool], Judgement]) -> Judgement:
+    """Compare the second derivatives.
+
+    Args:
+        question: what is compared.
+        agree: the judgement where they are proportional, and of whether the gradients are, too.
+    """
+    subject, gradient = question.subject, question.subject.slopes
+    if gradient is None:
+        return unchecked("Q is not derived in closed form here, so there is none to compare with")
+    trees = texts_of(question.printed)
+
+    def build(point: Point) -> tuple[Germs, Elements, Elements]:
+        germs = germs_in_beta(subject, question.printed, trees, point)
+        germs.check(trees)
+        given = question.slopes(germs, trees)
+        derived = [germs.read(x) for x in gradient]
+        if subject.radial:
+            # A constant in q' would change grad Q = q'(s) beta/s + z: no derivative is taken.
+            return germs, given[:1], derived
+        return germs, _all_slopes(germs, given), _all_slopes(germs, derived)
+
+    def agree_or_not(same: Proportional) -> Judgement:
+        if same.sign <= 0:
+            return question.misprint("the sign" if same.sign else "it is linear in beta", same)
+        given = question.slopes(same.germs, trees)
+        if subject.radial:
+            return agree(same, _is_across(subject, trees, given, same.germs))
+        return agree(same, _no_linear_term(given, gradient, same.germs))
+
+    what = "q'(s)" if subject.radial else "second derivatives"
+    reason = f"no constant factor makes the {what} equal; values are {what}"
+    same = compare_up_to_factor(build, points(subject, coordinates_of(subject)))
+    return judge(same, reason, lambda: question.derived(subject), agree_or_not)
+
+
+def _is_across(subject: Subject, trees: Sequence[Tree], given: Elements, germs: Germs) -> bool:
+    """Tell whether z = -q'(s_0) beta_0/s_0, for every s_0: read with s in the place of s_0."""
+    s = subject.betas[0].name
+    images = {**germs.images, f"{s}_0": germs.images[s]}
+    return len(trees) == 2 and _vanishes(germs, germs.tower.read(trees[1], images) + given[0])
+
+
+def _no_linear_term(given: Elements, gradient: Sequence[Expr], germs: Germs) -> bool:
+    """Tell whether printed - factor*derived is 0 in the gradient, and not another constant."""
+    derived = [germs.read(x) for x in gradient]
+    factor = germs.tower.tidy(germs.along(given[0], 0) / germs.along(derived[0], 0))
+    pairs = zip(given, derived, strict=True)
+    return all(_vanishes(germs, germs.tower.tidy(x - factor * y)) for x, y in pairs)
+
+
+def _same_value(question: _Question, germs: Germs) -> bool:
+    """Tell whether printed = factor*derived; what was derived as an integral counts as such."""
+    value = question.subject.value
+    if value is None or value.has(Integral):
+        return True
+    Q, derived = germs.read(texts_of(question.printed)[0]), germs.read(value)
+    factor = germs.tower.tidy(germs.along(Q, 0) / germs.along(derived, 0))
+    return _vanishes(germs, germs.tower.tidy(Q - factor * derived))
+
+
+def _vanishes(germs: Germs, element: RationalFunction) -> bool:
     """Tell whether an element is 0.
 
     Raises:
         Unsettled: neither is proved.
     """
-    if leaf.tower.is_zero(element):
+    if germs.tower.is_zero(element):
         return True
-    if leaf.tower.ball(element).contains(0):
+    if germs.tower.ball(element).contains(0):
         raise Unsettled("a difference is 0 as far as 70 digits tell, which proves nothing")
     return False
 
 
-def _compare(subject: Subject, printed: Printed, slopes: Slopes) -> _Compared | Finding:
-    curve, gradient = subject.curve, subject.gradient
-    if curve is not None:
-        gradient = curve.gradient
-    if gradient is None:
-        return unchecked("Q is not derived in closed form here, so there is none to compare with")
-    trees = texts_of(printed)
-
-    def build(point: Point) -> tuple[Leaf, Elements, Elements]:
-        leaf = beta_leaf(subject, printed, trees, point)
-        given = slopes(leaf, [checked(tree, leaf) for tree in trees])
-        derived = [leaf.read(x) for x in gradient]
-        if subject.radial:
-            # A constant in q' would change grad Q = q'(s) beta/s + z: no derivative is taken.
-            return leaf, given[:1], derived
-        return leaf, _all_slopes(leaf, given), _all_slopes(leaf, derived)
-
-    same = compare(build, points(subject, coordinates_of(subject)))
-    if isinstance(same, Undefined):
-        return unchecked(same.reason)
-    what = "q'(s)" if subject.radial else "second derivatives"
-    if isinstance(same, Different):
-        reason = f"no constant factor makes the {what} equal; values are {what}"
-        return misprint(reason, BALLS, derived_form(subject), same.witnesses)
-    if same.sign <= 0:
-        reason = "the sign" if same.sign else "it is linear in beta"
-        return misprint(reason, same.method, derived_form(subject))
-    return _Compared(same, _no_linear_term(subject, printed, slopes, gradient, same.leaf))
-
-
-def _no_linear_term(
-    subject: Subject,
-    printed: Printed,
-    slopes: Slopes,
-    gradient: Sequence[Expr],
-    leaf: Leaf,
-) -> bool:
-    """Tell whether printed - factor*derived is 0 in the gradient, and not another constant."""
-    trees, tower = texts_of(printed), leaf.tower
-    given = slopes(leaf, trees)
-    if subject.radial:
-        # z = -q'(s_0) beta_0/s_0, for every s_0: read with s in the place of s_0.
-        s = subject.betas[0].name
-        images = {**leaf.images, f"{s}_0": leaf.images[s]}
-        return len(trees) == 2 and _vanishes(leaf, tower.read(trees[1], images) + given[0])
-    derived = [leaf.read(x) for x in gradient]
-    factor = _factor(leaf, given, derived)
-    return all(
-        _vanishes(leaf, tower.tidy(x - factor * y)) for x, y in zip(given, derived, strict=True)
-    )
-
-
-def _factor(leaf: Leaf, given: Elements, derived: Elements) -> RationalFunction:
-    """Return the quotient of the first slopes."""
-    return leaf.tower.tidy(leaf.along(given[0], 0) / leaf.along(derived[0], 0))
-
-
-def _same_value(subject: Subject, printed: Printed, found: _Compared) -> bool:
-    """Tell whether printed = factor*derived; what was derived as an integral counts as such."""
-    value, leaf = subject.value, found.same.leaf
-    if value is None or value.has(Integral):
-        return True
-    Q, derived = leaf.read(texts_of(printed)[0]), leaf.read(value)
-    factor = leaf.tower.tidy(leaf.along(Q, 0) / leaf.along(derived, 0))
-    return _vanishes(leaf, leaf.tower.tidy(Q - factor * derived))
-
-
-def _wrong_at_start(subject: Subject, found: _Compared) -> Finding:
-    reason = "the gradient at the start is not 0: a linear term is missing or wrong"
-    return misprint(reason, found.same.method, derived_form(subject))
-
-
-def slopes_of_value(leaf: Leaf, trees: Sequence[Tree]) -> list[RationalFunction]:
+def slopes_of_value(germs: Germs, trees: Sequence[Tree]) -> list[RationalFunction]:
     """Return the derivatives of the first text along the leaf."""
-    value = leaf.read(trees[0])
-    return [leaf.along(value, k) for k in range(leaf.d)]
+    value = germs.read(trees[0])
+    return [germs.along(value, k) for k in range(germs.d)]
 
 
-def slopes_as_printed(leaf: Leaf, trees: Sequence[Tree]) -> list[RationalFunction]:
+def slopes_as_printed(germs: Germs, trees: Sequence[Tree]) -> list[RationalFunction]:
     """Return the texts as the components of a gradient."""
-    return [leaf.read(tree) for tree in trees]
+    return [germs.read(tree) for tree in trees]
 
 
-def _all_slopes(leaf: Leaf, functions: Elements) -> list[RationalFunction]:
-    return [leaf.along(f, k) for f in functions for k in range(leaf.d)]
-
-
-def scale_words(same: Proportional) -> tuple[str, ...]:
-    """Name the factor, unless it is 1."""
-    if same.factor == 1:
-        return ()
-    if same.factor is None:
-        return ("scale: a factor that is constant along the flow",)
-    return (f"scale: printed = {plain(same.factor)} * derived",)
+def _all_slopes(germs: Germs, functions: Elements) -> list[RationalFunction]:
+    return [germs.along(f, k) for f in functions for k in range(germs.d)]
 
 
 def derived_form(subject: Subject) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from derive.catalogue.audit.finding import Audit, Outcome, Witness
+from derive.catalogue.audit.judgement import Audit, Outcome, Witness
 from derive.render.text import wrap
 
 FORMAT = "regderive-audit"
@@ -25,7 +25,7 @@ NOTES = (
 
 def counts(audits: Sequence[Audit]) -> dict[str, int]:
     """Return how often each outcome occurs."""
-    found = Counter(audit.finding.outcome for audit in audits)
+    found = Counter(audit.judgement.outcome for audit in audits)
     return {outcome.value: found[outcome] for outcome in Outcome}
 
 
@@ -37,7 +37,7 @@ def render_text(audits: Sequence[Audit], width: int = 80) -> str:
     models = list(dict.fromkeys(audit.model for audit in audits))
     lines = [*_table(audits, width), "", DETAILS, ""] if len(models) > 1 else []
     brief = (Outcome.AGREES, Outcome.UP_TO) if len(models) > 1 else ()
-    told = [audit for audit in audits if audit.finding.outcome not in brief]
+    told = [audit for audit in audits if audit.judgement.outcome not in brief]
     for model, group in groupby(told, lambda audit: audit.model):
         lines.append(model)
         for audit in group:
@@ -56,7 +56,7 @@ def _table(audits: Sequence[Audit], width: int) -> Iterator[str]:
     for model, group in groupby(audits, lambda audit: audit.model):
         yield model
         for audit in group:
-            outcome, printed = audit.finding.outcome.value, audit.printed
+            outcome, printed = audit.judgement.outcome.value, audit.printed
             line = f"  {outcome:12}  {printed.kind}: {printed.place}"
             yield line if len(line) <= width else line[: width - 3].rstrip() + "..."
 
@@ -65,25 +65,25 @@ def _rows(audit: Audit, width: int) -> Iterator[str]:
     indent = " " * 16
     head = f"{audit.printed.kind}: {audit.printed.place}"
     first, *rest = wrap(head, width - len(indent))
-    yield f"  {audit.finding.outcome.value:12}  {first}"
+    yield f"  {audit.judgement.outcome.value:12}  {first}"
     yield from (indent + line.strip() for line in rest)
     for line in _details(audit):
         yield from wrap(indent + line, width)
 
 
 def _details(audit: Audit) -> Iterator[str]:
-    finding = audit.finding
-    yield from finding.up_to
-    if finding.reason:
-        yield finding.reason
-    if finding.outcome is Outcome.MISPRINT:
+    judgement = audit.judgement
+    yield from judgement.up_to
+    if judgement.reason:
+        yield judgement.reason
+    if judgement.outcome is Outcome.MISPRINT:
         yield f"printed: {'; '.join(audit.printed.text)}"
         yield from (f"  {meaning}" for meaning in audit.printed.meanings)
-        if finding.derived:
-            yield f"derived: {finding.derived}"
-        yield from (shown(witness) for witness in finding.witnesses)
-    if finding.method:
-        yield f"[{finding.method}]"
+        if judgement.derived:
+            yield f"derived: {judgement.derived}"
+        yield from (shown(witness) for witness in judgement.witnesses)
+    if judgement.method:
+        yield f"[{judgement.method}]"
 
 
 def shown(witness: Witness) -> str:
@@ -105,7 +105,7 @@ def render_json(audits: Sequence[Audit]) -> str:
 
 
 def _record(audit: Audit) -> dict[str, Any]:
-    printed, finding = audit.printed, audit.finding
+    printed, judgement = audit.printed, audit.judgement
     return {
         "model": audit.model,
         "kind": printed.kind,
@@ -113,14 +113,14 @@ def _record(audit: Audit) -> dict[str, Any]:
         "where": dict(printed.where),
         "place": printed.place,
         "cite": printed.cite,
-        "outcome": finding.outcome.value,
-        "up_to": list(finding.up_to),
-        "method": finding.method,
-        "reason": finding.reason,
-        "derived": finding.derived,
+        "outcome": judgement.outcome.value,
+        "up_to": list(judgement.up_to),
+        "method": judgement.method,
+        "reason": judgement.reason,
+        "derived": judgement.derived,
         "witnesses": [
             {"point": dict(w.point), "printed": list(w.printed), "derived": list(w.derived)}
-            for w in finding.witnesses
+            for w in judgement.witnesses
         ],
     }
 
@@ -132,15 +132,15 @@ def render_latex(audits: Sequence[Audit]) -> str:
         r"formula & outcome & \\ \hline \endhead",
     ]
     for audit in audits:
-        finding, printed = audit.finding, audit.printed
+        judgement, printed = audit.judgement, audit.printed
         place = rf"{escaped(audit.model)}: {escaped(printed.kind)}. {escaped(printed.place)}"
-        told = [escaped(text) for text in (*finding.up_to, finding.reason) if text]
-        if finding.outcome is Outcome.MISPRINT:
+        told = [escaped(text) for text in (*judgement.up_to, judgement.reason) if text]
+        if judgement.outcome is Outcome.MISPRINT:
             told.append(rf"printed: {code('; '.join(printed.text))}")
-            told += [rf"derived: {code(finding.derived)}"] if finding.derived else []
-            told += [escaped(shown(witness)) for witness in finding.witnesses]
+            told += [rf"derived: {code(judgement.derived)}"] if judgement.derived else []
+            told += [escaped(shown(witness)) for witness in judgement.witnesses]
         rest = ". ".join(told)
-        lines.append(rf"{place} \cite{{{printed.cite}}} & {finding.outcome.value} & {rest} \\")
+        lines.append(rf"{place} \cite{{{printed.cite}}} & {judgement.outcome.value} & {rest} \\")
     return "\n".join([*lines, r"\end{longtable}"])
 
 

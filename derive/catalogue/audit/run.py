@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from derive.catalogue.audit.finding import Audit, Finding, unchecked
-from derive.catalogue.audit.kinds import KINDS
+from derive.catalogue.audit.formula_kinds import KINDS
+from derive.catalogue.audit.judgement import Audit, Judgement, unchecked
 from derive.catalogue.audit.subject import Subject, Trial
 from derive.catalogue.entry import Entry, Printed
 from derive.catalogue.model import derive_entry
@@ -17,7 +17,7 @@ def audit_entry(entry: Entry, trial: Trial | None = None) -> Iterator[Audit]:
     """Yield the answer to each printed formula of a model; *trial* tries rates by numbers.
 
     >>> from derive.catalogue import find
-    >>> [audit.finding.outcome.value for audit in audit_entry(find("exponential"))]
+    >>> [audit.judgement.outcome.value for audit in audit_entry(find("exponential"))]
     ['AGREES UP TO']
     """
     if not entry.printed:
@@ -27,7 +27,7 @@ def audit_entry(entry: Entry, trial: Trial | None = None) -> Iterator[Audit]:
         yield Audit(entry.id, printed, compare_printed(subject, printed))
 
 
-def compare_printed(subject: Subject, printed: Printed) -> Finding:
+def compare_printed(subject: Subject, printed: Printed) -> Judgement:
     """Return the answer to one formula; NOT CHECKED where nothing compares it."""
     check = KINDS.get(printed.kind)
     if check is None:

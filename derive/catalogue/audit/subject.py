@@ -80,6 +80,11 @@ class Subject:
             return (written_out(piece.gradient[0], piece.roots, piece.constants),)
         return d.potential.gradient
 
+    @property
+    def slopes(self) -> tuple[Expr, ...] | None:
+        """The gradient along the coordinates: that of the parametric form, where Q has one."""
+        return self.gradient if self.curve is None else self.curve.gradient
+
     @functools.cached_property
     def value(self) -> Expr | None:
         """Q in beta and start symbols, without its linear term for an open dimension."""

@@ -6,7 +6,7 @@ import pytest
 
 from derive.catalogue import Printed, entries, find
 from derive.catalogue.audit import Audit, Outcome, audit_entry
-from derive.catalogue.audit.kinds import KINDS
+from derive.catalogue.audit.formula_kinds import KINDS
 from derive.catalogue.audit.report import escaped, render_json, render_latex, render_text
 from derive.catalogue.audit.run import compare_printed
 from derive.catalogue.audit.subject import Subject
@@ -61,43 +61,43 @@ def audits(subjects):
 
 
 def test_the_misprints_are_those_that_are_known(audits):
-    found = {(a.model, a.printed.place) for a in audits if a.finding.outcome is Outcome.MISPRINT}
+    found = {(a.model, a.printed.place) for a in audits if a.judgement.outcome is Outcome.MISPRINT}
     assert found == MISPRINTS
 
 
 def test_every_misprint_has_the_derived_form_and_a_point_with_both_values(audits):
     for audit in audits:
-        if audit.finding.outcome is Outcome.MISPRINT:
-            assert audit.finding.derived
-            assert audit.finding.witnesses
-            assert all(w.printed != w.derived for w in audit.finding.witnesses)
+        if audit.judgement.outcome is Outcome.MISPRINT:
+            assert audit.judgement.derived
+            assert audit.judgement.witnesses
+            assert all(w.printed != w.derived for w in audit.judgement.witnesses)
 
 
 def test_what_is_not_checked_says_why(audits):
     """The nuclear norm of W W^T for any measurements is a conjecture: there is no Q to compare."""
-    open_ends = [a for a in audits if a.finding.outcome is Outcome.NOT_CHECKED]
+    open_ends = [a for a in audits if a.judgement.outcome is Outcome.NOT_CHECKED]
     assert [(a.model, a.printed.kind) for a in open_ends] == [("symmetric-factorization", "limit")]
-    assert "there is no Q" in open_ends[0].finding.reason
+    assert "there is no Q" in open_ends[0].judgement.reason
 
 
 def test_rates_are_not_checked_without_problems():
-    found = {a.finding.outcome for a in audit_entry(find(TIED)) if a.printed.kind == "rate"}
+    found = {a.judgement.outcome for a in audit_entry(find(TIED)) if a.printed.kind == "rate"}
     assert found == {Outcome.NOT_CHECKED}
 
 
 def test_what_is_tried_by_numbers_is_not_called_a_proof(audits):
-    tried = [a.finding.method for a in audits if a.printed.kind == "rate"]
+    tried = [a.judgement.method for a in audits if a.printed.kind == "rate"]
     assert tried == ["numerically: it held on 20 of 20 random problems; no proof"] * 2
 
 
 def test_limits_say_how_fast(audits):
     rich = next(a for a in audits if a.model == TIED and a.printed.kind == "limit")
-    assert "N = log(1/alpha); relative error of order 1/log(1/alpha)" in rich.finding.method
+    assert "N = log(1/alpha); relative error of order 1/log(1/alpha)" in rich.judgement.method
 
 
 def test_differences_are_named(audits):
     for audit in audits:
-        assert bool(audit.finding.up_to) == (audit.finding.outcome is Outcome.UP_TO)
+        assert bool(audit.judgement.up_to) == (audit.judgement.outcome is Outcome.UP_TO)
         assert audit.printed.kind in KINDS
 
 
@@ -117,12 +117,12 @@ SECTION = [
 
 @pytest.mark.parametrize(("model", "place", "outcome"), SECTION)
 def test_what_is_known_of_the_slides_is_found(audits, model, place, outcome):
-    (found,) = [a.finding for a in audits if a.model == model and place in a.printed.place]
+    (found,) = [a.judgement for a in audits if a.model == model and place in a.printed.place]
     assert found.outcome.value == outcome
 
 
 def test_known_factors_are_found(audits):
-    named = {(a.model, a.printed.kind, text) for a in audits for text in a.finding.up_to}
+    named = {(a.model, a.printed.kind, text) for a in audits for text in a.judgement.up_to}
     for expected in (
         ("linear-neuron", "Q", "scale: printed = 3/2 * derived"),
         ("leaky-relu-neuron", "Q", "scale: printed = 3/2 * derived"),
@@ -286,15 +286,15 @@ CONTROLS = [
 @pytest.mark.parametrize(("model", "kind", "text", "where", "outcome"), CONTROLS)
 def test_controls(subjects, model, kind, text, where, outcome):
     texts = (text,) if isinstance(text, str) else text
-    finding = compare_printed(subjects(model), Printed(kind, texts, "here", "nobody", where))
-    assert finding.outcome.value == outcome, finding
+    judgement = compare_printed(subjects(model), Printed(kind, texts, "here", "nobody", where))
+    assert judgement.outcome.value == outcome, judgement
 
 
 def test_a_solution_that_starts_elsewhere_is_shown_with_both_starts(subjects):
     printed = Printed("path", ("2*alpha**2*sinh(4*z + 1)",), "here", "nobody")
-    finding = compare_printed(subjects(TIED), printed)
-    assert "z = 0 is not where the flow starts" in finding.reason
-    (shown,) = finding.witnesses
+    judgement = compare_printed(subjects(TIED), printed)
+    assert "z = 0 is not where the flow starts" in judgement.reason
+    (shown,) = judgement.witnesses
     assert shown.derived == ("0",)
     assert float(shown.printed[0]) > 1
 
@@ -306,9 +306,9 @@ def test_an_additive_constant_of_a_divergence_is_named(subjects):
 
 def test_the_derived_solution_has_one_prefactor_and_the_exponent_of_the_flow(audits):
     path = next(
-        a.finding.derived
+        a.judgement.derived
         for a in audits
-        if a.model == "deep-diagonal-3" and a.finding.outcome is Outcome.MISPRINT
+        if a.model == "deep-diagonal-3" and a.judgement.outcome is Outcome.MISPRINT
     )
     assert path == (
         "beta = alpha**3/(1 - 3*alpha*mu)**3 - alpha**3/(3*alpha*mu + 1)**3, mu = grad Q"

@@ -9,25 +9,24 @@ from fractions import Fraction
 import sympy
 from sympy import Expr
 
-from derive.catalogue.audit.finding import Finding, agreement, misprint, unchecked
-from derive.catalogue.audit.leaf import Leaf, Point, checked, points, texts_of, without_modulus
-from derive.catalogue.audit.potentials import scale_words
-from derive.catalogue.audit.ratio import (
-    BALLS,
+from derive.catalogue.audit.germs import Germs, Point, points, texts_of, without_modulus
+from derive.catalogue.audit.judgement import Judgement, agreement, misprint, unchecked
+from derive.catalogue.audit.proportionality import (
     Build,
     Different,
     Elements,
-    Undefined,
-    compare,
+    Proportional,
+    compare_up_to_factor,
+    judge,
+    scale_words,
 )
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
 from derive.derivation import Derivation, derive
 from derive.errors import DeriveError
 from derive.exact.positivity import is_nonnegative
-from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
-from derive.language import Name, Tree, parse_expression
+from derive.language import Name, Tree, names, parse_expression
 from derive.model.parameterization import Parameterization
 from derive.regimes.find import Regimes, regimes
 from derive.regimes.limit import Limit
@@ -53,7 +52,7 @@ class Claim:
     definitions: tuple[tuple[str, str], ...]
 
 
-def check_limit(subject: Subject, printed: Printed) -> Finding:
+def check_limit(subject: Subject, printed: Printed) -> Judgement:
     """Compare what Q tends to: free are a positive factor and an additive constant.
 
     The last entry of ``where`` says what tends to what: a symbol of the start, a new name that
@@ -80,7 +79,7 @@ def check_limit(subject: Subject, printed: Printed) -> Finding:
     if not isinstance(known, Derivation) or known.parameterization is not scaled:
         known = derive(scaled)
     found = regimes(known, variable, (claim.toward,))
-    return compare_limit(found, printed, claim, subject.radial, more)
+    return compare_limit(found, printed, claim, more)
 
 
 def _in_components(subject: Subject) -> Parameterization:
@@ -103,13 +102,10 @@ def _undecided_jointly(p: Parameterization, claim: Claim) -> str:
     if known.deciding is None or known.homogeneity is None:
         return "Q is not proved to depend on the start through K(w_0) alone"
     point = {name: Fraction(5 + k, 3) for k, name in enumerate(p.start_symbols)}
-    tower = Elementary(point, ())
-    leaf = Leaf(tower, dict(tower.known), point, 0)
-    for name, text in claim.definitions:
-        leaf.images[name] = leaf.read(checked(parse_expression(text), leaf))
-    quotient = tower.tidy(
-        leaf.read(checked(claim.what, leaf)) / leaf.read(known.kernel.matrix[0, 0])
-    )
+    germs = Germs.at(point, (), 0)
+    germs.define(claim.definitions)
+    tower = germs.tower
+    quotient = tower.tidy(germs.read(claim.what) / germs.read(known.kernel.matrix[0, 0]))
     positive = frozenset(p.positive)
     bounds = [tower.field.constant(c) for c in BOUNDS]
     above = any(is_nonnegative(quotient - c, positive) for c in bounds)
@@ -117,9 +113,7 @@ def _undecided_jointly(p: Parameterization, claim: Claim) -> str:
     return "" if above and below else "it is not proved to be in proportion to K(w_0)"
 
 
-def compare_limit(
-    found: Regimes, printed: Printed, claim: Claim, radial: bool, more: str
-) -> Finding:
+def compare_limit(found: Regimes, printed: Printed, claim: Claim, more: str) -> Judgement:
     """Compare the printed form with the one limit that was found; *more* says how it came."""
     (limit,) = found.limits
     if limit.finding.verdict is not Verdict.PROVED or limit.potential is None:
@@ -130,50 +124,47 @@ def compare_limit(
     (tree,) = texts_of(printed)
     Q = limit.potential.Q
 
-    def build(point: Point) -> tuple[Leaf, Elements, Elements]:
-        leaf = _leaf(there, limit, claim, point, tree)
-        if radial:
-            leaf.images["s"] = leaf.read(_length(there))
-        values = leaf.read(checked(tree, leaf)), leaf.read(without_modulus(Q, point))
-        given, derived = ([leaf.along(f, k) for k in range(leaf.d)] for f in values)
-        return leaf, given, derived
+    def build(point: Point) -> tuple[Germs, Elements, Elements]:
+        germs = _germs_in_limit(there, limit, claim, point, tree)
+        if "s" in names((tree,)):
+            germs.know({"s": _length(there)})
+        values = germs.read(tree), germs.read(without_modulus(Q, point))
+        given, derived = ([germs.along(f, k) for k in range(germs.d)] for f in values)
+        return germs, given, derived
 
     groups = list(points(there, [x.name for x in limit.coordinates]))
-    same = compare(build, groups)
+
+    def agree(same: Proportional) -> Judgement:
+        if same.sign <= 0:
+            return misprint("the sign", same.method, _derived(limit))
+        return agreement(method, scale_words(same))
+
     method = _method(limit) + more
-    if isinstance(same, Undefined):
-        return unchecked(same.reason)
-    if isinstance(same, Different):
-        if _are_parallel(there, build, groups):
-            return agreement(method, (MONOTONE,))
-        reason = "no constant factor makes the gradients equal; values are gradients"
-        return misprint(reason, BALLS, _derived(limit), same.witnesses)
-    if same.sign <= 0:
-        return misprint("the sign", same.method, _derived(limit))
-    return agreement(method, scale_words(same))
+    same = compare_up_to_factor(build, groups)
+    if isinstance(same, Different) and _are_parallel(there, build, groups):
+        return agreement(method, (MONOTONE,))
+    reason = "no constant factor makes the gradients equal; values are gradients"
+    return judge(same, reason, lambda: _derived(limit), agree)
 
 
 def _length(subject: Subject) -> Expr:
     return sympy.sqrt(sympy.Add(*(b**2 for b in subject.betas)))
 
 
-def _leaf(there: Subject, limit: Limit, claim: Claim, point: Point, tree: Tree) -> Leaf:
+def _germs_in_limit(there: Subject, limit: Limit, claim: Claim, point: Point, tree: Tree) -> Germs:
     """Return the leaf in the arguments of the limit, which are beta or beta - beta_0."""
     for x, side in zip(limit.coordinates, limit.below, strict=False):
         if side is None and point[x.name] < 0:
             raise Unsettled("F does not reach there")
-    tower = Elementary(point, (tree,))
-    leaf = Leaf(tower, dict(tower.known), point, len(limit.coordinates))
-    for name, value in there.starts.items():
-        leaf.images.setdefault(name, leaf.read(value))
-    origin = limit.origin or (sympy.S.Zero,) * leaf.d
-    basis = sympy.eye(leaf.d) if limit.basis is None else limit.basis
+    germs = Germs.at(point, (tree,), len(limit.coordinates))
+    germs.know(there.starts)
+    origin = limit.origin or (sympy.S.Zero,) * germs.d
+    basis = sympy.eye(germs.d) if limit.basis is None else limit.basis
     moved = basis * sympy.Matrix(limit.coordinates)
     for b, x, away in zip(there.betas, moved, origin, strict=True):
-        leaf.images[b.name] = tower.tidy(leaf.read(x) + leaf.read(away))
-    for name, text in claim.definitions:
-        leaf.images[name] = leaf.read(checked(parse_expression(text), leaf))
-    return leaf
+        germs.images[b.name] = germs.tower.tidy(germs.read(x) + germs.read(away))
+    germs.define(claim.definitions)
+    return germs
 
 
 def _are_parallel(there: Subject, build: Build, groups: Sequence[Sequence[Point]]) -> bool:
@@ -183,10 +174,10 @@ def _are_parallel(there: Subject, build: Build, groups: Sequence[Sequence[Point]
     proved = False
     for point in groups[0]:
         try:
-            leaf, given, derived = build(point)
+            germs, given, derived = build(point)
         except (Unsettled, ZeroDivisionError, DeriveError):
             continue
-        tower = leaf.tower
+        tower = germs.tower
         pairs = list(zip(given, derived, strict=True))
         if not all(tower.is_zero(x * pairs[0][1] - y * pairs[0][0]) for x, y in pairs[1:]):
             return False

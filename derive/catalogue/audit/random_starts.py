@@ -1,4 +1,4 @@
-"""Printed statements on random starts of wide models, for every width k at once.
+"""Printed statements on random starts: the variance of F, and limits for every width k at once.
 
 An output that is a sum of copies of one function, each of weights of its own, says what every
 width has in common: variances add, and what is proved of <u, v> in inner products holds.
@@ -8,24 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import prod
 
-from derive.catalogue.audit.finding import Finding, unchecked
-from derive.catalogue.audit.leaf import Leaf, checked
-from derive.catalogue.audit.limits import Claim, compare_limit
+import sympy
+from sympy import Expr, Symbol
+
+from derive.catalogue.audit.germs import Germs, texts_of
+from derive.catalogue.audit.judgement import Judgement, unchecked
+from derive.catalogue.audit.limits_of_q import Claim, compare_limit
+from derive.catalogue.audit.proportionality import judge_equal
 from derive.catalogue.audit.subject import Subject
-from derive.catalogue.audit.weights import define
 from derive.catalogue.entry import Printed
 from derive.derivation import derive
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
-from derive.exact.towers.elementary_germ import Elementary
 from derive.language import Name, Number, names, parse_expression
 from derive.language.tree import Operation
+from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
 from derive.regimes.find import regimes
 from derive.regimes.random_width import random_width
+from derive.render.plain import plain
 
 Terms = Mapping[tuple[int, ...], Fraction]
 PRODUCT: Terms = {(1, 1): Fraction(1)}
+DEVIATION = Symbol("sigma", positive=True)
 EXPONENTS = (1, -1, 2, -2, 4, -4)
 OPPOSITE = {"0": "infinity", "infinity": "0"}
 
@@ -55,7 +62,7 @@ def copies_of(p: Parameterization) -> tuple[int, Terms] | None:
     return (len(units), units[0]) if same and all(used for used, _ in groups) else None
 
 
-def check_wide_limit(subject: Subject, printed: Printed) -> Finding:
+def check_wide_limit(subject: Subject, printed: Printed) -> Judgement:
     """Compare what Q tends to for beta = <u, v> from random starts of width k -> infinity.
 
     Then Q depends on mu = sigma sqrt(k) alone, in probability (:func:`random_width`); the last
@@ -77,7 +84,7 @@ def check_wide_limit(subject: Subject, printed: Printed) -> Finding:
     limits = regimes(derive(one), "mu", (toward,))
     claim = Claim(Name("mu"), toward, {}, ())
     more = f"; for every width, in probability as k -> infinity: {random_width().finding.reason}"
-    return compare_limit(limits, printed, claim, False, more)
+    return compare_limit(limits, printed, claim, more)
 
 
 def _power_of_mu(printed: Printed, what: str) -> int | None:
@@ -88,11 +95,54 @@ def _power_of_mu(printed: Printed, what: str) -> int | None:
     free = [name for name in dict.fromkeys((*names(tuple(trees)), "k", "sigma"))
             if name not in defined]  # fmt: skip
     point = {name: Fraction(5 + 2 * i, 3) for i, name in enumerate(free)}
-    tower = Elementary(point, trees)
-    leaf = Leaf(tower, dict(tower.known), point, len(free))
-    define(leaf, Printed(printed.kind, (), "", "", tuple(definitions)))
-    quantity, mu = leaf.read(checked(trees[-1], leaf)), leaf.read(random_width().mu)
+    germs = Germs.at(point, trees, len(free))
+    germs.define(definitions)
+    quantity, mu = germs.read(trees[-1]), germs.read(random_width().mu)
     return next(
-        (n for n in EXPONENTS if leaf.is_constant(tower.tidy(quantity / mu**n))),
+        (n for n in EXPONENTS if germs.is_constant(germs.tower.tidy(quantity / mu**n))),
         None,
     )
+
+
+def check_variance(subject: Subject, printed: Printed) -> Judgement:
+    """Compare the variance of F(w_0) for independent normal weights of deviation sigma.
+
+    Where F is a sum of copies and the texts leave k open, k is their number.
+    """
+    p = subject.p
+    if p.d != 1 or p.field.generators or not p.F[0].is_polynomial():
+        return unchecked("the variance is derived for one polynomial output")
+    (tree,) = texts_of(printed)
+    inner = [parse_expression(text) for _, text in printed.where]
+    defined = {name for name, _ in printed.where}
+    free = [name for name in names((tree, *inner)) if name not in defined]
+    point = {name: Fraction(3 + k, 2) for k, name in enumerate(free)}
+    germs = Germs.at(point, (tree, *inner), len(point))
+    germs.define(printed.where)
+    variance = _variance(p.F[0])
+    if "k" in free:
+        copies = copies_of(p)
+        if copies is None:
+            return unchecked("F is no sum of k copies of one function")
+        # Variances of independent copies add: that of every width k.
+        variance = variance * Symbol("k") / copies[0]
+    given = germs.read(tree)
+    derived = f"Var beta(0) = {plain(variance)}, sigma the deviation of a weight"
+    reason = "the variance of F at the start"
+    return judge_equal(germs, given, germs.read(variance), derived, reason)
+
+
+def _variance(F: RationalFunction) -> Expr:
+    """Return E F^2 - (E F)^2."""
+    return sympy.factor(_mean(F * F) - _mean(F) ** 2)
+
+
+def _mean(F: RationalFunction) -> Expr:
+    """Return the mean of a polynomial: E w^n = (n - 1)!! sigma^n for even n, 0 for odd n."""
+    total = sympy.S.Zero
+    scale = F.denominator.leading_coefficient()
+    for exponents, c in terms(F.numerator):
+        if not any(e % 2 for e in exponents):
+            moments = prod(int(sympy.factorial2(e - 1)) if e else 1 for e in exponents)
+            total += rational(Fraction(int(c) * moments, int(scale))) * DEVIATION ** sum(exponents)
+    return total

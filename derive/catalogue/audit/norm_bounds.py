@@ -6,17 +6,16 @@ holds on all of them is said to hold there, which is no proof.
 
 from __future__ import annotations
 
-from derive.catalogue.audit.finding import Finding, Witness, agreement, misprint, unchecked
+from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint, unchecked
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
-from derive.vectors.derivation import RadialDerivation
 
 
-def check_rate(subject: Subject, printed: Printed) -> Finding:
+def check_rate(subject: Subject, printed: Printed) -> Judgement:
     """Try |beta|_p^p <= (1 + eps) norm^p beyond all the printed bounds on random problems."""
     if subject.trial is None:
         return unchecked("it is no identity, and no problems were solved to try it")
-    if isinstance(subject.derivation, RadialDerivation) or not subject.proved:
+    if subject.radial or not subject.proved:
         return unchecked("problems are solved for a given dimension and a Q only")
     given = dict(printed.where)
     if given.get("p") not in ("1", "2") or len(given) != 2:

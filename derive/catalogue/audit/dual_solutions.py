@@ -6,21 +6,21 @@ the scale of z, exactly when grad Q(h(z)) is a constant multiple of z.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.catalogue.audit.finding import Finding, Witness, agreement, misprint, unchecked
-from derive.catalogue.audit.leaf import Leaf, Point, checked, points, texts_of
-from derive.catalogue.audit.ratio import (
+from derive.catalogue.audit.germs import Germs, Point, points, texts_of
+from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint, unchecked
+from derive.catalogue.audit.proportionality import (
     BALLS,
     NOT_ZERO,
-    Different,
     Elements,
-    Undefined,
-    compare,
+    Proportional,
+    compare_up_to_factor,
+    judge,
     witness,
 )
 from derive.catalogue.audit.subject import Subject
@@ -28,15 +28,14 @@ from derive.catalogue.entry import Printed
 from derive.errors import DeriveError
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
-from derive.language import from_sympy, parse_expression, to_sympy
-from derive.language.tree import Tree
+from derive.language import Tree, from_sympy, parse_expression, to_sympy
 from derive.potential.piece import Parametric
 from derive.render.plain import plain
 
 PLACES = tuple(Fraction(x) for x in ("1/50", "1/30", "1/70", "1/40", "-1/60", "1/90"))
 
 
-def check_path(subject: Subject, printed: Printed) -> Finding:
+def check_path(subject: Subject, printed: Printed) -> Judgement:
     """Compare a printed solution with the derived one."""
     if subject.curve is not None:
         return _check_curve(subject, subject.curve, printed)
@@ -46,46 +45,52 @@ def check_path(subject: Subject, printed: Printed) -> Finding:
     names = _dual_names(len(subject.betas))
     trees = texts_of(printed)
 
-    def build(point: Point) -> tuple[Leaf, Elements, Elements]:
-        leaf = _dual_leaf(subject, printed, trees, point)
+    def build(point: Point) -> tuple[Germs, Elements, Elements]:
+        germs = _germs_in_z(subject, printed, trees, point)
         for beta, tree in zip(subject.betas, trees, strict=True):
-            leaf.images[beta.name] = leaf.read(checked(tree, leaf))
-        y = [leaf.read(x) for x in gradient]
-        field, d = leaf.tower.field, len(names)
+            germs.images[beta.name] = germs.read(tree)
+        y = [germs.read(x) for x in gradient]
+        field, d = germs.tower.field, len(names)
         identity = [field.one if i == j else field.zero for i in range(d) for j in range(d)]
-        return leaf, [leaf.tower.derivative(x, j) for x in y for j in range(d)], identity
+        return germs, [germs.tower.derivative(x, j) for x in y for j in range(d)], identity
 
-    same = compare(build, _groups(subject, names))
-    if isinstance(same, Undefined):
-        return unchecked(same.reason)
-    if isinstance(same, Different):
-        reason = "grad Q(h(z)) is not a constant multiple of z; values are d grad Q(h)/dz and 1"
-        return misprint(reason, BALLS, _derived(subject, gradient, names), same.witnesses)
-    if same.sign == 0:
-        reason = "it stays where it is for every z"
-        shown = _standing(subject, same.leaf, gradient, trees)
-        return misprint(reason, same.method, _derived(subject, gradient, names), shown)
-    tower = same.leaf.tower
-    at_zero, start = _at_zero(subject, same.leaf, names, trees)
+    def derived() -> str:
+        return _derived(subject, gradient, names)
+
+    def agree(same: Proportional) -> Judgement:
+        if same.sign == 0:
+            shown = _standing(subject, same.germs, gradient, trees)
+            return misprint("it stays where it is for every z", same.method, derived(), shown)
+        at_zero, start = _at_zero(subject, same.germs, names, trees)
+        return _judge_origin(same, at_zero, start, derived)
+
+    reason = "grad Q(h(z)) is not a constant multiple of z; values are d grad Q(h)/dz and 1"
+    return judge(compare_up_to_factor(build, _groups(subject, names)), reason, derived, agree)
+
+
+def _judge_origin(
+    same: Proportional, at_zero: Elements, start: Elements, derived: Callable[[], str]
+) -> Judgement:
+    """Return the judgement where all is right but, perhaps, that h(0) = beta_0."""
+    tower = same.germs.tower
     away = [x - y for x, y in zip(at_zero, start, strict=True)]
     if any(not tower.ball(x).contains(0) for x in away):
         reason = "z = 0 is not where the flow starts; values are h(0) and beta_0"
-        shown = (witness(same.leaf, at_zero, start),)
-        return misprint(reason, NOT_ZERO, _derived(subject, gradient, names), shown)
+        return misprint(reason, NOT_ZERO, derived(), (witness(same.germs, at_zero, start),))
     if not all(tower.is_zero(x) for x in away):
         return unchecked("h(0) = beta_0 as far as 70 digits tell, which proves nothing")
     return agreement(same.method, _dual_words(same.factor))
 
 
 def _standing(
-    subject: Subject, leaf: Leaf, gradient: Sequence[Expr], trees: Sequence[Tree]
+    subject: Subject, germs: Germs, gradient: Sequence[Expr], trees: Sequence[Tree]
 ) -> tuple[Witness, ...]:
     """Return h(z) beside the derived solution with mu = z."""
-    solutions = _inverse(subject, gradient, list(leaf.point)[: leaf.d])
+    solutions = _inverse(subject, gradient, list(germs.point)[: germs.d])
     if solutions is None:
         return ()
-    printed = [leaf.read(t) for t in trees]
-    return (witness(leaf, printed, [leaf.read(x) for x in solutions]),)
+    printed = [germs.read(t) for t in trees]
+    return (witness(germs, printed, [germs.read(x) for x in solutions]),)
 
 
 def _derived(subject: Subject, gradient: Sequence[Expr], names: Sequence[str]) -> str:
@@ -124,15 +129,15 @@ def _solves(residual: Expr, name: str) -> bool:
 
 
 def _at_zero(
-    subject: Subject, leaf: Leaf, names: Sequence[str], trees: Sequence[Tree]
+    subject: Subject, germs: Germs, names: Sequence[str], trees: Sequence[Tree]
 ) -> tuple[Elements, Elements]:
     """Return h(0) and beta_0."""
-    images = {**leaf.images, **dict.fromkeys(names, leaf.tower.field.zero)}
-    at_zero = [leaf.tower.read(tree, images) for tree in trees]
-    return at_zero, [leaf.images[f"{beta}_0"] for beta in subject.betas]
+    images = {**germs.images, **dict.fromkeys(names, germs.tower.field.zero)}
+    at_zero = [germs.tower.read(tree, images) for tree in trees]
+    return at_zero, [germs.images[f"{beta}_0"] for beta in subject.betas]
 
 
-def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Finding:
+def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Judgement:
     """Compare h(z) with the derived curve at kappa z, kappa from the slopes at z = 0."""
     curve, trees = piece.curve, texts_of(printed)
     z = Symbol("z")
@@ -147,22 +152,23 @@ def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Findi
     # The gradient is a multiple of the parameter: its derivative is the factor.
     unit = sympy.powsimp(piece.gradient[0].diff(parameter) * kappa)
 
-    def build(point: Point) -> tuple[Leaf, Elements, Elements]:
-        origin = _dual_leaf(subject, printed, trees, {**point, "z": Fraction(0)})
+    def build(point: Point) -> tuple[Germs, Elements, Elements]:
+        origin = _germs_in_z(subject, printed, trees, {**point, "z": Fraction(0)})
         slope = [origin.tower.derivative(origin.read(x), 0) for x in (h, derived)]
         if not origin.tower.ball(slope[0] - slope[1]).contains(0):
             raise Unsettled("kappa is not the quotient of the slopes")
-        leaf = _dual_leaf(subject, printed, trees, point)
-        return leaf, [leaf.read(trees[0])], [leaf.read(derived)]
+        germs = _germs_in_z(subject, printed, trees, point)
+        return germs, [germs.read(trees[0])], [germs.read(derived)]
 
-    same = compare(build, _groups(subject, ("z",)))
-    if isinstance(same, Undefined):
-        return unchecked(same.reason)
-    if isinstance(same, Different) or same.factor not in (1, None):
-        reason = "it differs for every scale of z; the derived values are for equal slopes at z = 0"
-        witnesses = same.witnesses if isinstance(same, Different) else ()
-        return misprint(reason, BALLS, _in_dual_time(piece), witnesses)
-    return agreement(same.method, _dual_words(unit))
+    reason = "it differs for every scale of z; the derived values are for equal slopes at z = 0"
+
+    def agree(same: Proportional) -> Judgement:
+        if same.factor not in (1, None):
+            return misprint(reason, BALLS, _in_dual_time(piece))
+        return agreement(same.method, _dual_words(unit))
+
+    same = compare_up_to_factor(build, _groups(subject, ("z",)))
+    return judge(same, reason, lambda: _in_dual_time(piece), agree)
 
 
 def _in_dual_time(piece: Parametric) -> str:
@@ -197,14 +203,11 @@ def _groups(subject: Subject, names: Sequence[str]) -> list[list[dict[str, Fract
     return groups
 
 
-def _dual_leaf(subject: Subject, printed: Printed, trees: Sequence[Tree], point: Point) -> Leaf:
-    tower = Elementary(point, trees)
-    leaf = Leaf(tower, dict(tower.known), point, len(subject.betas))
-    for name, value in subject.starts.items():
-        leaf.images.setdefault(name, leaf.read(value))
-    for name, text in printed.where:
-        leaf.images[name] = leaf.read(checked(parse_expression(text), leaf))
-    return leaf
+def _germs_in_z(subject: Subject, printed: Printed, trees: Sequence[Tree], point: Point) -> Germs:
+    germs = Germs.at(point, trees, len(subject.betas))
+    germs.know(subject.starts)
+    germs.define(printed.where)
+    return germs
 
 
 def _dual_words(factor: Expr | None) -> tuple[str, ...]:

@@ -9,15 +9,26 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Poly
 
-from derive.catalogue.audit.costs import check_degree
-from derive.catalogue.audit.finding import Finding as Answer
-from derive.catalogue.audit.finding import Outcome, Witness, agreement, misprint, unchecked
-from derive.catalogue.audit.leaf import COORDINATES, Leaf, Point, checked, texts_of, without_modulus
-from derive.catalogue.audit.potentials import scale_words
-from derive.catalogue.audit.ratio import BALLS, Different, Elements, Undefined, compare, digits
+from derive.catalogue.audit.germs import COORDINATES, Germs, Point, texts_of, without_modulus
+from derive.catalogue.audit.homogeneity import check_degree
+from derive.catalogue.audit.judgement import (
+    Judgement,
+    Outcome,
+    Witness,
+    agreement,
+    misprint,
+    unchecked,
+)
+from derive.catalogue.audit.proportionality import (
+    Elements,
+    Proportional,
+    compare_up_to_factor,
+    digits,
+    judge,
+    scale_words,
+)
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
-from derive.exact.towers.elementary_germ import Elementary
 from derive.explicit.constrained import pose, pose_cost
 from derive.explicit.counterpart import LENGTH, SquaredDistance
 from derive.explicit.regularize import least
@@ -26,15 +37,14 @@ from derive.language import to_sympy
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.render.plain import plain
-from derive.vectors.derivation import RadialDerivation
 from derive.verdict import Finding, Verdict
 
 SAMPLE = Fraction(2)
 
 
-def check_explicit(subject: Subject, printed: Printed) -> Answer:
+def check_explicit(subject: Subject, printed: Printed) -> Judgement:
     """Compare a polynomial in r and b of which R = alpha^2 r, at b = beta/alpha^D, is a root."""
-    if isinstance(subject.derivation, RadialDerivation):
+    if subject.radial:
         return unchecked("R_alpha is compared for given dimensions only")
     p = subject.p
     distance = least(lambda: pose(p), Notation(p, tuple(range(p.d))).betas)
@@ -57,7 +67,7 @@ def check_explicit(subject: Subject, printed: Printed) -> Answer:
     return agreement(f"exact elimination; r is its real root {which} from below, certified", words)
 
 
-def _not_a_root(distance: SquaredDistance, given: Expr, equation: Expr) -> Answer:
+def _not_a_root(distance: SquaredDistance, given: Expr, equation: Expr) -> Judgement:
     reason = "R_alpha is no root of it; values are those of the polynomial at b and r"
     value = distance.at({str(s): SAMPLE if k == 0 else Fraction(1)
                          for k, s in enumerate(distance.variables)})  # fmt: skip
@@ -73,7 +83,7 @@ def _not_a_root(distance: SquaredDistance, given: Expr, equation: Expr) -> Answe
     return misprint(reason, "exact elimination", f"{plain(equation)} = 0", (shown,))
 
 
-def check_cost(subject: Subject, printed: Printed) -> Answer:
+def check_cost(subject: Subject, printed: Printed) -> Judgement:
     """Compare min |w|^2 s.t. F(w) = beta; for a symbolic degree its degree of homogeneity."""
     if subject.p.parameters:
         return check_degree(subject, printed)
@@ -83,25 +93,23 @@ def check_cost(subject: Subject, printed: Printed) -> Answer:
         return unchecked(f"the representation cost is not derived: {cost.finding.reason}")
     (tree,) = texts_of(printed)
 
-    def build(point: Point) -> tuple[Leaf, Elements, Elements]:
-        tower = Elementary(point, (tree,))
-        leaf = Leaf(tower, dict(tower.known), point, len(names))
-        return leaf, [leaf.read(checked(tree, leaf))], [leaf.read(without_modulus(form, point))]
+    def build(point: Point) -> tuple[Germs, Elements, Elements]:
+        germs = Germs.at(point, (tree,), len(names))
+        return germs, [germs.read(tree)], [germs.read(without_modulus(form, point))]
 
-    same = compare(build, [[*_places(names)], [*_places(names)][1:]])
-    if isinstance(same, Undefined):
-        return unchecked(same.reason)
-    if isinstance(same, Different):
-        reason = "no constant factor makes the printed and the derived cost equal"
-        return misprint(reason, BALLS, f"{plain(form)}, up to scale", same.witnesses)
-    if same.sign <= 0:
-        return misprint("the sign", same.method, plain(form))
-    return agreement("exact elimination, the root certified", scale_words(same))
+    def agree(same: Proportional) -> Judgement:
+        if same.sign <= 0:
+            return misprint("the sign", same.method, plain(form))
+        return agreement("exact elimination, the root certified", scale_words(same))
+
+    same = compare_up_to_factor(build, [[*_places(names)], [*_places(names)][1:]])
+    reason = "no constant factor makes the printed and the derived cost equal"
+    return judge(same, reason, lambda: f"{plain(form)}, up to scale", agree)
 
 
-def check_limit_of_explicit(subject: Subject, printed: Printed) -> Answer:
+def check_limit_of_explicit(subject: Subject, printed: Printed) -> Judgement:
     """Compare what R_alpha tends to as the start goes to 0: the representation cost."""
-    if isinstance(subject.derivation, RadialDerivation):
+    if subject.radial:
         return unchecked("the limit of R_alpha is compared for given dimensions only")
     limits = scale_limits(subject.p, None)
     if not subject.p.parameters and not any(limit.of == "R" for limit in limits):

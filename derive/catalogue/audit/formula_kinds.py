@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from derive.catalogue.audit.explicit import check_cost, check_explicit, check_limit_of_explicit
-from derive.catalogue.audit.finding import Finding
+from derive.catalogue.audit.dual_solutions import check_path
+from derive.catalogue.audit.explicit_regularizers import (
+    check_cost,
+    check_explicit,
+    check_limit_of_explicit,
+)
+from derive.catalogue.audit.homogeneity import check_time
 from derive.catalogue.audit.identities import (
     check_conserved,
     check_equation,
     check_hessian,
     check_mirror_flow,
 )
-from derive.catalogue.audit.limits import check_limit
+from derive.catalogue.audit.judgement import Judgement
+from derive.catalogue.audit.limits_of_q import check_limit
 from derive.catalogue.audit.metrics import (
     check_kernel,
     check_kernel_at_start,
@@ -21,15 +27,13 @@ from derive.catalogue.audit.metrics import (
     check_rho_at_start,
     check_warp,
 )
-from derive.catalogue.audit.paths import check_path
+from derive.catalogue.audit.norm_bounds import check_rate
 from derive.catalogue.audit.potentials import check_bregman, check_gradient, check_mirror, check_Q
-from derive.catalogue.audit.rates import check_rate
-from derive.catalogue.audit.starts import check_time, check_variance
+from derive.catalogue.audit.random_starts import check_variance, check_wide_limit
 from derive.catalogue.audit.subject import Subject
-from derive.catalogue.audit.widths import check_wide_limit
 from derive.catalogue.entry import Printed
 
-Check: TypeAlias = Callable[[Subject, Printed], Finding]
+Check: TypeAlias = Callable[[Subject, Printed], Judgement]
 
 
 KINDS: Mapping[str, Check] = {

@@ -12,16 +12,17 @@ import sympy
 from flint import ctx, fmpq
 from sympy import Expr, Symbol
 
-from derive.catalogue.audit.finding import Witness
-from derive.catalogue.audit.leaf import Leaf, Point
+from derive.catalogue.audit.germs import Germs, Point
+from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint, unchecked
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import BITS, Unsettled
 from derive.inverse.smooth import expressions
 from derive.model.notation import rational, to_expr
+from derive.render.plain import plain
 
 Elements: TypeAlias = Sequence[RationalFunction]
-Build: TypeAlias = Callable[[Point], tuple[Leaf, Elements, Elements]]
+Build: TypeAlias = Callable[[Point], tuple[Germs, Elements, Elements]]
 """From a point to what was printed and what was derived there."""
 
 BALLS = "balls that do not overlap"
@@ -52,7 +53,7 @@ class Proportional:
     factor: Expr | None
     exact: bool
     sign: int
-    leaf: Leaf
+    germs: Germs
     value: Any
 
     @property
@@ -78,7 +79,7 @@ class Different:
 Comparison: TypeAlias = Proportional | Different | Undefined
 
 
-def compare(build: Build, groups: Iterable[Sequence[Point]]) -> Comparison:
+def compare_up_to_factor(build: Build, groups: Iterable[Sequence[Point]]) -> Comparison:
     """Decide whether printed and derived agree up to a constant factor.
 
     Args:
@@ -103,41 +104,83 @@ def compare(build: Build, groups: Iterable[Sequence[Point]]) -> Comparison:
 
 def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
     """Compare at several points, of all signs: what is proved near one holds on its branch."""
-    seen: list[tuple[Leaf, Elements, Elements, Any]] = []
+    seen: list[tuple[Germs, Elements, Elements, Any]] = []
     proved: Proportional | None = None
     undefined = Undefined("too few points of one leaf were in the domain")
     for point in group:
         try:
-            leaf, printed, derived = build(point)
-            quotient = _quotient(leaf, printed, derived)
+            germs, printed, derived = build(point)
+            quotient = _quotient(germs, printed, derived)
         except (Unsettled, ZeroDivisionError, DeriveError) as error:
             undefined = Undefined(str(error) or "a division by zero")
             continue
         if quotient is None:
-            return Different((witness(leaf, printed, derived),))
+            return Different((witness(germs, printed, derived),))
         if proved is None and len(seen) < TRIALS:
-            proved = _proved(leaf, printed, derived)
-        seen.append((leaf, printed, derived, quotient))
+            proved = _proved(germs, printed, derived)
+        seen.append((germs, printed, derived, quotient))
         if not seen[0][-1].overlaps(quotient):
             return Different(tuple(witness(*x[:3]) for x in (seen[0], seen[-1])))
         if len(seen) == ENOUGH and proved is None:
             if any(known[-1].rel_accuracy_bits() < DIGITS / math.log10(2) for known in seen):
                 return Undefined(f"the values are not known to {DIGITS} digits")
-            return Proportional(None, False, 1 if quotient > 0 else -1, leaf, quotient)
+            return Proportional(None, False, 1 if quotient > 0 else -1, germs, quotient)
     return proved or undefined
 
 
-def compare_here(leaf: Leaf, printed: Elements, derived: Elements) -> Proportional | None:
+def judge(
+    same: Comparison,
+    reason: str,
+    derived: Callable[[], str],
+    agree: Callable[[Proportional], Judgement],
+) -> Judgement:
+    """Return what a comparison says of a printed formula.
+
+    Args:
+        same: the comparison.
+        reason: why it is a misprint where no constant factor makes the two equal.
+        derived: what is to be printed instead.
+        agree: the judgement where a factor does.
+    """
+    if isinstance(same, Undefined):
+        return unchecked(same.reason)
+    if isinstance(same, Different):
+        return misprint(reason, BALLS, derived(), same.witnesses)
+    return agree(same)
+
+
+def judge_equal(
+    germs: Germs, given: RationalFunction, wanted: RationalFunction, derived: str, reason: str
+) -> Judgement:
+    """Return the judgement of one value; *reason* says what it is where the two differ."""
+    tower = germs.tower
+    if tower.is_zero(given - wanted):
+        return agreement("exact identity")
+    if tower.ball(given - wanted).contains(0):
+        return unchecked("the values are equal as far as 70 digits tell, which proves nothing")
+    return misprint(reason, NOT_ZERO, derived, (witness(germs, [given], [wanted]),))
+
+
+def scale_words(same: Proportional) -> tuple[str, ...]:
+    """Name the factor, unless it is 1."""
+    if same.factor == 1:
+        return ()
+    if same.factor is None:
+        return ("scale: a factor that is constant along the flow",)
+    return (f"scale: printed = {plain(same.factor)} * derived",)
+
+
+def compare_at(germs: Germs, printed: Elements, derived: Elements) -> Proportional | None:
     """Return the factor if it is proved at one point."""
     try:
-        return _proved(leaf, printed, derived)
+        return _proved(germs, printed, derived)
     except (Unsettled, ZeroDivisionError):
         return None
 
 
-def _quotient(leaf: Leaf, printed: Elements, derived: Elements) -> Any:
+def _quotient(germs: Germs, printed: Elements, derived: Elements) -> Any:
     """Return the ball of the common quotient at the point; None where there is no common one."""
-    tower = leaf.tower
+    tower = germs.tower
     common = None
     for p, d in zip(printed, derived, strict=True):
         if tower.ball(d).contains(0):
@@ -154,9 +197,9 @@ def _quotient(leaf: Leaf, printed: Elements, derived: Elements) -> Any:
     return common
 
 
-def _proved(leaf: Leaf, printed: Elements, derived: Elements) -> Proportional | None:
+def _proved(germs: Germs, printed: Elements, derived: Elements) -> Proportional | None:
     """Return the factor if it, or a power of it, is proved constant and common."""
-    tower = leaf.tower
+    tower = germs.tower
     quotients = []
     for p, d in zip(printed, derived, strict=True):
         if tower.is_zero(d):
@@ -167,19 +210,19 @@ def _proved(leaf: Leaf, printed: Elements, derived: Elements) -> Proportional | 
     for power in (1, 2, 4):
         raised = [tower.tidy(q**power) for q in quotients]
         same = all(tower.is_zero(x - raised[0]) for x in raised[1:])
-        if same and leaf.is_constant(raised[0]):
+        if same and germs.is_constant(raised[0]):
             value = tower.ball(quotients[0])
             sign = 0 if tower.is_zero(raised[0]) else 1 if value > 0 else -1
-            factor = sign * written(leaf, quotients[0], power, sign)
-            return Proportional(factor, True, sign, leaf, value)
+            factor = sign * written(germs, quotients[0], power, sign)
+            return Proportional(factor, True, sign, germs, value)
     return None
 
 
-def written(leaf: Leaf, constant: RationalFunction, power: int, sign: int) -> Expr:
+def written(germs: Germs, constant: RationalFunction, power: int, sign: int) -> Expr:
     """Return |constant| in start symbols, short where it is a number times a power of one."""
-    tower, one = leaf.tower, leaf.tower.field.one
-    symbols = {name: Symbol(name, positive=True) for name in leaf.point}
-    constants = list(leaf.point)[leaf.d :]
+    tower, one = germs.tower, germs.tower.field.one
+    symbols = {name: Symbol(name, positive=True) for name in germs.point}
+    constants = list(germs.point)[germs.d :]
     for name, k in ((None, 0), *((n, k) for n in constants for k in EXPONENTS)):
         unit = one if name is None else tower.known[name] ** k
         # A relation between roots may show in a higher power only.
@@ -202,12 +245,12 @@ def nearest(ball: Any) -> Fraction | None:
     return found if ball.contains(fmpq(found.numerator, found.denominator)) else None
 
 
-def witness(leaf: Leaf, printed: Elements, derived: Elements) -> Witness:
+def witness(germs: Germs, printed: Elements, derived: Elements) -> Witness:
     """Return the values at the point of a leaf."""
     return Witness(
-        tuple((name, str(x)) for name, x in leaf.point.items()),
-        tuple(digits(leaf.tower.ball(x)) for x in printed),
-        tuple(digits(leaf.tower.ball(x)) for x in derived),
+        tuple((name, str(x)) for name, x in germs.point.items()),
+        tuple(digits(germs.tower.ball(x)) for x in printed),
+        tuple(digits(germs.tower.ball(x)) for x in derived),
     )
 
 

@@ -1,4 +1,4 @@
-"""What became of one printed formula."""
+"""What became of one printed formula: the four outcomes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Judgement:
     """The answer to one comparison.
 
     Attributes:
@@ -52,21 +52,21 @@ class Finding:
     reason: str = ""
 
 
-def agreement(method: str, up_to: tuple[str, ...] = ()) -> Finding:
+def agreement(method: str, up_to: tuple[str, ...] = ()) -> Judgement:
     """Return AGREES, or AGREES UP TO where something is named."""
-    return Finding(Outcome.UP_TO if up_to else Outcome.AGREES, method, up_to)
+    return Judgement(Outcome.UP_TO if up_to else Outcome.AGREES, method, up_to)
 
 
 def misprint(
     reason: str, method: str, derived: str, witnesses: tuple[Witness, ...] = ()
-) -> Finding:
+) -> Judgement:
     """Return MISPRINT with what was derived instead."""
-    return Finding(Outcome.MISPRINT, method, (), derived, witnesses, reason)
+    return Judgement(Outcome.MISPRINT, method, (), derived, witnesses, reason)
 
 
-def unchecked(reason: str) -> Finding:
+def unchecked(reason: str) -> Judgement:
     """Return NOT CHECKED."""
-    return Finding(Outcome.NOT_CHECKED, reason=reason)
+    return Judgement(Outcome.NOT_CHECKED, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,4 +75,4 @@ class Audit:
 
     model: str
     printed: Printed
-    finding: Finding
+    judgement: Judgement

@@ -1,0 +1,208 @@
+"""What is printed and what is derived as germs: functions near one rational point, exactly.
+
+Both are read into one tower of elementary functions, so that an identity between them is decided by
+algebra; balls at the point refute what is none. The names of the coordinates come first: along them
+a derivative is taken at a fixed start, on the leaf of the flow.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import sympy
+from sympy import Expr
+
+from derive.catalogue.audit.subject import Subject
+from derive.catalogue.entry import Printed
+from derive.errors import DeriveError
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.towers.elementary_germ import Elementary
+from derive.exact.towers.germ import Unsettled
+from derive.language import Tree, exponent_names, from_sympy, names, parse_expression
+
+Point: TypeAlias = Mapping[str, Fraction]
+Where: TypeAlias = Iterable[tuple[str, str]]
+
+COORDINATES = tuple(Fraction(x) for x in ("1/3", "-2/3", "1/2", "7/3", "-1/5", "2", "-3"))
+STARTS = ((2, 1, 1), (5, 3, 4), (7, 2, 2), (5, 3, 6), (3, 2, 1), (4, 3, 5))
+"""First value, step and denominator; no value is 1, where powers of a start hide."""
+EXPONENTS = tuple(Fraction(x) for x in (3, 5, 4, 6, 3, 5))
+WEIGHTS = ((3, 2), (12, -1), (2, 3), (19, -2), (4, 3))
+"""First value and step."""
+
+
+@dataclass(frozen=True)
+class Germs:
+    """What names in texts stand for near one point.
+
+    Attributes:
+        tower: where elements live.
+        images: the element of each name.
+        point: exact values of the independent names.
+        d: how many of the first names are coordinates.
+        velocity: for coordinates that are not beta itself, d beta/d coordinate.
+    """
+
+    tower: Elementary
+    images: dict[str, RationalFunction]
+    point: Point
+    d: int
+    velocity: RationalFunction | None = None
+
+    @classmethod
+    def at(cls, point: Point, trees: Sequence[Tree], d: int) -> Germs:
+        """Return the germs of the names of a point, the first *d* of which are coordinates."""
+        tower = Elementary(point, trees)
+        return cls(tower, dict(tower.known), point, d)
+
+    def read(self, what: Tree | Expr) -> RationalFunction:
+        """Return a text's tree, or a derived expression, as an element.
+
+        Raises:
+            Unsettled: a branch is not decided at the point, or a name stands for nothing here.
+        """
+        tree = from_sympy(what) if isinstance(what, Expr) else what
+        self.check((tree,))
+        return self.tower.read(tree, self.images)
+
+    def check(self, trees: Sequence[Tree]) -> None:
+        """Raise Unsettled for a name that stands for nothing here."""
+        for name in names(tuple(trees)):
+            if name not in self.images:
+                raise Unsettled(f"{name} is not defined here")
+
+    def define(self, where: Where) -> None:
+        """Add what a printed formula calls by name."""
+        for name, text in where:
+            self.images[name] = self.read(parse_expression(text))
+
+    def know(self, values: Mapping[str, Expr]) -> None:
+        """Add what is known of names that stand for nothing yet."""
+        for name, value in values.items():
+            if name not in self.images:
+                self.images[name] = self.read(value)
+
+    def along(self, element: RationalFunction, k: int) -> RationalFunction:
+        """Return the derivative by beta_k at a fixed start."""
+        slope = self.tower.derivative(element, k)
+        return slope if self.velocity is None else self.tower.tidy(slope / self.velocity)
+
+    def is_constant(self, element: RationalFunction) -> bool:
+        """Tell whether an element is proved not to change with the coordinates."""
+        return all(self.tower.is_zero(self.tower.derivative(element, k)) for k in range(self.d))
+
+
+def germs_in_beta(subject: Subject, printed: Printed, trees: Sequence[Tree], point: Point) -> Germs:
+    """Return germs in the coordinates beta, or in the parameter of a parametric Q.
+
+    Raises:
+        Unsettled: a branch is not decided at the point, or a name is unknown.
+    """
+    germs = Germs.at(point, trees, len(subject.betas))
+    if subject.curve is not None:
+        beta = germs.read(subject.curve.curve.beta)
+        germs.images[subject.betas[0].name] = beta
+        velocity = germs.tower.derivative(beta, 0)
+        germs = Germs(germs.tower, germs.images, point, 1, velocity)
+    germs.know(subject.starts)
+    germs.define(printed.where)
+    return germs
+
+
+def coordinates_of(subject: Subject) -> tuple[str, ...]:
+    """Return the names of the coordinates of :func:`germs_in_beta`."""
+    if subject.curve is not None:
+        return (subject.curve.curve.parameter.name,)
+    return tuple(b.name for b in subject.betas)
+
+
+def points(
+    subject: Subject, coordinates: Sequence[str], extra: Sequence[str] = ()
+) -> Iterator[list[dict[str, Fraction]]]:
+    """Yield groups of points: one start each, several places on its leaf."""
+    symbols = [*subject.p.start_symbols, *subject.p.parameters, *extra]
+    powers = exponent_names(subject.p.trees)
+    for (first, step, below), exponent in zip(STARTS, EXPONENTS, strict=True):
+        start = {
+            name: exponent if name in powers else Fraction(first + step * k, below)
+            for k, name in enumerate(symbols)
+        }
+        group = []
+        for shift in range(len(COORDINATES)):
+            places: Iterator[Fraction] = itertools.islice(itertools.cycle(COORDINATES), shift, None)
+            if subject.radial:
+                places = map(abs, places)
+            group.append({**dict(zip(coordinates, places, strict=False)), **start})
+        yield group
+
+
+def germs_in_weights(subject: Subject, printed: Printed, trees: Sequence[Tree]) -> Iterator[Germs]:
+    """Yield germs in the weights at any time; start symbols are read off conserved quantities.
+
+    What ``where`` defines by the weights at the start must then be conserved.
+    """
+    p = subject.p
+    for first, step in WEIGHTS:
+        point = {
+            name: Fraction(first + step * k, 1 + k % 2)
+            for k, name in enumerate((*p.weights, *p.parameters))
+        }
+        try:
+            germs = Germs.at(point, trees, len(p.weights))
+            for beta, tree in zip(subject.betas, p.trees, strict=True):
+                germs.images[beta.name] = germs.read(tree)
+            for name, value in _constants(subject):
+                germs.images[name] = germs.read(value)
+            germs.define(printed.where)
+            for name, _ in printed.where:
+                changes = moved(subject, germs, germs.images[name])
+                if not all(germs.tower.is_zero(x) for x in changes):
+                    raise Unsettled(f"{name} is not conserved")
+            germs.check(trees)
+        except (Unsettled, DeriveError, ZeroDivisionError):
+            continue
+        yield germs
+
+
+def moved(subject: Subject, germs: Germs, element: RationalFunction) -> list[RationalFunction]:
+    """Return the derivatives of an element along grad F_1, ..., grad F_d."""
+    tower, size = germs.tower, len(subject.p.weights)
+    slopes = [tower.derivative(element, k) for k in range(size)]
+    found = []
+    for tree in subject.p.trees:
+        F = germs.read(tree)
+        terms = (tower.derivative(F, k) * x for k, x in enumerate(slopes))
+        found.append(tower.tidy(sum(terms, tower.field.zero)))
+    return found
+
+
+def _constants(subject: Subject) -> Iterator[tuple[str, Expr]]:
+    """Yield start symbols as functions of the weights: from a law that starts at c*symbol**n."""
+    conserved = subject.derivation.conserved
+    for law, value in zip(conserved.laws, conserved.values, strict=True):
+        free = [] if value is None else sorted(value.free_symbols, key=str)
+        if value is None or len(free) != 1 or free[0].name not in subject.p.start_symbols:
+            continue
+        c, power = value.as_independent(free[0], as_Add=False)
+        base, n = power.as_base_exp()
+        if base == free[0] and n.is_Rational:
+            yield free[0].name, (law / c) ** (1 / n)
+
+
+def without_modulus(expression: Expr, point: Point) -> Expr:
+    """Return an expression with x or -x in the place of each Abs(x), as it is near a point."""
+
+    def near(x: Expr) -> Expr:
+        at = {s: sympy.Rational(point[s.name]) for s in x.free_symbols}
+        return x if x.xreplace(at) > 0 else -x
+
+    return expression.replace(sympy.Abs, near)
+
+
+def texts_of(printed: Printed) -> tuple[Tree, ...]:
+    """Return the trees of the printed texts."""
+    return tuple(parse_expression(text) for text in printed.text)
