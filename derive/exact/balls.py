@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any
@@ -12,6 +12,7 @@ from flint import arb, ctx, fmpq, fmpz
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, terms
+from derive.language.functions import RECORDS, Function
 
 PRECISION = 256
 """Bits of the balls."""
@@ -126,10 +127,10 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _function(name: str) -> Any:
+def _function(record: Function) -> Callable[[Any], Any]:
     def apply(A: Any) -> Any:
-        x = ball(A)
-        return _finite(abs(x).log() if name == "log" else getattr(x, name)())
+        x = abs(ball(A)) if record.positive else ball(A)
+        return _finite(getattr(x, record.name)())
 
     return apply
 
@@ -161,11 +162,7 @@ def to_the_power(A: Any, e: Any) -> Any:
 
 
 _FUNCTIONS: dict[str, Any] = {
-    "exp": _function("exp"),
-    "log": _function("log"),
-    "cos": _function("cos"),
-    "sin": _function("sin"),
-    "asinh": _function("asinh"),
+    **{f.name: _function(f) for f in RECORDS.values() if f.derivative},
     "root": root_of,
     "power": to_the_power,
 }

@@ -18,6 +18,8 @@ from derive.exact.balls import Unbounded, ball, root_of, to_the_power
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, terms
+from derive.language.evaluation import value_of
+from derive.language.functions import RECORDS, Function
 
 BITS = 5
 """Bits for one exponent in the key of a monomial, so that keys add as monomials multiply."""
@@ -164,12 +166,12 @@ def _number(value: Any) -> Any:
     return fmpq(value.numerator, value.denominator) if isinstance(value, Fraction) else value
 
 
-def _function(series: Callable[[Any], Any]) -> Callable[[Jet], Jet]:
+def _function(record: Function) -> Callable[[Jet], Jet]:
     """Return a function of jets from its Taylor series around a ball."""
 
     def apply(A: Jet) -> Jet:
         center = ball(A.value)
-        found = list(series(arb_series([center, 1], A.order + 1)))
+        found = list(_series(record, arb_series([center, 1], A.order + 1)))
         found += [arb(0)] * (A.order + 1 - len(found))
         if not all(c.is_finite() for c in found):
             raise Unbounded
@@ -178,12 +180,16 @@ def _function(series: Callable[[Any], Any]) -> Callable[[Jet], Jet]:
     return apply
 
 
-def _log(x: Any) -> Any:
-    return (x if x[0] > 0 else -x).log()
-
-
-def _asinh(x: Any) -> Any:
-    return (1 + x * x).rsqrt().integral() + x[0].asinh()
+def _series(record: Function, x: Any) -> Any:
+    """Return f(x) for x = x_0 + t, by flint or else from the derivative."""
+    if record.positive and not x[0] > 0:
+        x = -x
+    if hasattr(x, record.name):
+        return getattr(x, record.name)()
+    values = {"x": x}
+    if record.partner:
+        values["p"] = value_of(record.partner, values, lambda name, y: getattr(y, name)())
+    return value_of(record.derivative, values).integral() + getattr(x[0], record.name)()
 
 
 def _binomial(A: Jet, value: Any, e: Any) -> Jet:
@@ -204,11 +210,7 @@ def _power(A: Jet, e: Jet) -> Jet:
 
 
 _FUNCTIONS: dict[str, Any] = {
-    "exp": _function(lambda x: x.exp()),
-    "log": _function(_log),
-    "cos": _function(lambda x: x.cos()),
-    "sin": _function(lambda x: x.sin()),
-    "asinh": _function(_asinh),
+    **{f.name: _function(f) for f in RECORDS.values() if f.derivative},
     "root": _root,
     "power": _power,
 }

@@ -6,13 +6,13 @@ is one line that says where and what would be accepted.
 
 from derive.errors import LanguageError
 from derive.language.arguments import parse_assignments, parse_name, parse_names, parse_outputs
+from derive.language.functions import CALLS, FUNCTIONS
 from derive.language.limits import DEFAULT, Limits
 from derive.language.parser import parse_expression
 from derive.language.printing import to_text
 from derive.language.substitution import bind
 from derive.language.symbolic import from_sympy, to_sympy
 from derive.language.tree import (
-    FUNCTIONS,
     Call,
     Name,
     Number,
@@ -28,6 +28,7 @@ from derive.language.tree import (
 )
 
 __all__ = [
+    "CALLS",
     "DEFAULT",
     "FUNCTIONS",
     "Call",

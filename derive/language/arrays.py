@@ -15,7 +15,7 @@ from derive.language.arguments import parse_outputs
 from derive.language.build import Builder, Built
 from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import name_fault, read_number
-from derive.language.parser import syntax_tree
+from derive.language.parser import applied, syntax_tree
 from derive.language.reading import Reading
 from derive.language.screen import ARRAY_FUNCTIONS, check_characters, check_syntax
 from derive.language.traversal import fold
@@ -165,7 +165,7 @@ class _Reader(Reading):
             return _Value((), (inner,))
         if first.shape:
             raise LanguageError(f"{function}(...) of {_kind(first)} is not defined here", column)
-        return _Value((), (self.builder.call(function, first.entries[0], column),))
+        return _Value((), (applied(self.builder, function, first.entries[0], column),))
 
     def _binary(self, operator: ast.operator, left: _Value, right: _Value, column: int) -> _Value:
         build = self.builder

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from derive.errors import LanguageError
+from derive.language.functions import CALLS, RECORDS
 from derive.language.limits import Limits
 from derive.language.literals import check_number, name_fault
 from derive.language.messages import refuse_function
@@ -19,7 +20,6 @@ from derive.language.size import (
     size_of_real_power,
 )
 from derive.language.tree import (
-    FUNCTIONS,
     Call,
     Name,
     Number,
@@ -108,13 +108,11 @@ class Builder:
         return self._admit(RealPower(base.tree, exponent.tree), size, column)
 
     def call(self, function: str, argument: Built, column: int | None = None) -> Built:
-        """Build a function call; a square root becomes a power."""
-        if function not in FUNCTIONS:
+        """Build a call of a function that stands in trees."""
+        if function not in CALLS:
             raise LanguageError(refuse_function(function), column)
-        if function == "sqrt":
-            return self.power(argument, Fraction(1, 2), column)
         value = argument.size.value
-        if function == "log" and value is not None and value <= 0:
+        if RECORDS[function].positive and value is not None and value <= 0:
             message = "the logarithm is real only for a positive number: write such a number"
             raise LanguageError(message, column)
         return self._admit(Call(function, argument.tree), size_of_call(argument.size), column)

@@ -11,7 +11,7 @@ from derive.errors import LanguageError
 from derive.language.build import Builder, Built
 from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import read_number
-from derive.language.parser import syntax_tree
+from derive.language.parser import applied, syntax_tree
 from derive.language.reading import Reading
 from derive.language.screen import check_characters, check_syntax
 from derive.language.traversal import fold
@@ -106,7 +106,7 @@ class _Reader(Reading):
             return _Value(norm if function == "norm" else build.power(norm, Fraction(2), column))
         if len(operands) != 1 or operands[0].scalar is None:
             raise self._refusal(column)
-        return _Value(build.call(function, operands[0].scalar, column))
+        return _Value(applied(build, function, operands[0].scalar, column))
 
     def _single(self, value: _Value) -> str | None:
         """Return the name of a vector that stands alone."""

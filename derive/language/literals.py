@@ -7,9 +7,9 @@ import re
 from fractions import Fraction
 
 from derive.errors import LanguageError
+from derive.language.functions import FUNCTIONS
 from derive.language.limits import DEFAULT, Limits
 from derive.language.messages import shown
-from derive.language.tree import FUNCTIONS
 
 NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 NAME = r"[A-Za-z][A-Za-z0-9_]*"

@@ -4,34 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
-from derive.language.tree import FUNCTIONS
-
-ACCEPTED_FUNCTIONS = ", ".join(FUNCTIONS)
+from derive.language.functions import FUNCTIONS, INSTEAD, REFUSED, listed
 
 _SHOWN = 40
-
-_INSTEAD = {
-    "ln": "log(x)",
-    "log2": "log(x)/log(2)",
-    "log10": "log(x)/log(10)",
-    "log1p": "log(1 + x)",
-    "expm1": "exp(x) - 1",
-    "pow": "x**2",
-    "square": "x**2",
-    "cbrt": "x**(1/3)",
-    "arcsinh": "asinh(x)",
-    "arsinh": "asinh(x)",
-    "cot": "1/tan(x)",
-    "sec": "1/cos(x)",
-    "csc": "1/sin(x)",
-    "sigmoid": "1/(1 + exp(-x))",
-    "logistic": "1/(1 + exp(-x))",
-    "softplus": "log(1 + exp(x))",
-}
-
-_NOT_DIFFERENTIABLE = frozenset(
-    ("abs", "max", "min", "floor", "ceil", "ceiling", "round", "sign", "relu", "heaviside", "mod")
-)
 
 _LOOKALIKES = {
     "\N{MINUS SIGN}": "-",
@@ -108,22 +83,20 @@ def refuse_function(name: str) -> str:
 
     >>> print(refuse_function("tahn"))
     'tahn' is not a function: write tan(...) or tanh(...)? (functions: \
-sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh, asinh; for a product write *)
+sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh, asinh, atan, sigmoid, softplus; \
+for a product write *)
     """
     import difflib  # only ever needed on the way to a refusal
 
-    accepted = f"(functions: {ACCEPTED_FUNCTIONS}; for a product write *)"
-    if name.lower() in _NOT_DIFFERENTIABLE:
-        return (
-            f"{shown(name)} is not supported: it is not differentiable; derive each region on its "
-            f"own, as a*u1 where a ReLU is active {accepted}"
-        )
+    accepted = f"(functions: {listed()}; for a product write *)"
+    if name.lower() in REFUSED:
+        return f"{shown(name)} is not supported: {REFUSED[name.lower()]} {accepted}"
     if name in ("T", "norm", "dot"):
         return (
             f"{name}(...) is for vectors and matrices: declare them, --vector u:3 or --matrix W:2x2"
         )
-    if name.lower() in _INSTEAD:
-        return f"{shown(name)} is not a function: write {_INSTEAD[name.lower()]} {accepted}"
+    if name.lower() in INSTEAD:
+        return f"{shown(name)} is not a function: write {INSTEAD[name.lower()]} {accepted}"
     near = difflib.get_close_matches(name[:_SHOWN].lower(), FUNCTIONS, n=2, cutoff=0.7)
     hint = f": write {' or '.join(f'{function}(...)' for function in near)}? " if near else " "
     return f"{shown(name)} is not a function{hint}{accepted}"

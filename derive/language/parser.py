@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from derive.errors import LanguageError
 from derive.language.build import Builder, Built
+from derive.language.functions import RECORDS
 from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import read_number
 from derive.language.reading import Reading
@@ -42,6 +43,15 @@ def parse_part(text: str, offset: int, builder: Builder) -> Built:
     offset += len(text) - len(text.lstrip(" "))
     reader = _Reader(source, offset, builder)
     return fold(syntax_tree(source, offset), reader.parts, reader.combine)
+
+
+def applied(builder: Builder, function: str, argument: Built, column: int) -> Built:
+    """Build a function of *argument*, one that stands in no tree as what it is rewritten to."""
+    record = RECORDS.get(function)
+    if record is None or record.is_call:
+        return builder.call(function, argument, column)
+    reader = _Template(record.rewritten, column, builder, argument)
+    return fold(syntax_tree(record.rewritten, 0), reader.parts, reader.combine)
 
 
 def syntax_tree(source: str, offset: int) -> ast.expr:
@@ -79,7 +89,7 @@ class _Reader(Reading):
             case ast.UnaryOp(), [operand]:
                 return self.builder.negate(operand, column)
             case ast.Call(func=ast.Name(id=function)), [argument]:
-                return self.builder.call(function, argument, column)
+                return applied(self.builder, function, argument, column)
             case ast.BinOp(op=operator, right=right), [first, second]:
                 return self._binary(operator, first, second, column, self.column(right))
         # Python has rounded a decimal already: read it again, exactly.
@@ -101,3 +111,18 @@ class _Reader(Reading):
         if isinstance(operator, ast.Div):
             column = right_column
         return self.builder.operation(_OPERATORS[type(operator)], left, right, column)
+
+
+@dataclass(frozen=True, slots=True)
+class _Template(_Reader):
+    """Convert the text of a record, an expression in x; refusals name the column of the call."""
+
+    argument: Built
+
+    def column(self, node: ast.expr) -> int:
+        return self.offset
+
+    def combine(self, node: ast.expr, operands: list[Built]) -> Built:
+        if isinstance(node, ast.Name):
+            return self.argument
+        return _Reader.combine(self, node, operands)

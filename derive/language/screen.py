@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from derive.errors import LanguageError
+from derive.language.functions import FUNCTIONS
 from derive.language.limits import Limits
 from derive.language.literals import NAME, NUMBER, name_fault, read_number
 from derive.language.messages import refuse_character, refuse_function, refuse_symbol, shown
-from derive.language.tree import FUNCTIONS
 
 _TOKEN = re.compile(
     rf"(?P<space> +)|(?P<number>{NUMBER})|(?P<name>{NAME})|(?P<open>\()|(?P<close>\))"

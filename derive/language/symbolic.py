@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from derive.errors import LanguageError
 from derive.language.build import Builder, Built
+from derive.language.functions import CALLS
 from derive.language.limits import DEFAULT, Limits
-from derive.language.messages import ACCEPTED_FUNCTIONS, shown
+from derive.language.messages import shown
 from derive.language.traversal import fold
 from derive.language.tree import (
-    FUNCTIONS,
     Call,
     Name,
     Number,
@@ -99,7 +99,7 @@ class _SymPyReader:
 
         self.sympy = sympy
         self.builder = Builder(limits)
-        self.functions = {getattr(sympy, name): name for name in FUNCTIONS if name != "sqrt"}
+        self.functions = {getattr(sympy, name): name for name in CALLS}
         self.symbols: dict[str, Any] = {}
         self.seen = 0
 
@@ -120,7 +120,7 @@ class _SymPyReader:
         if isinstance(expr, sympy.Float):
             raise LanguageError("a SymPy Float is rounded: write a Rational instead")
         kind = shown(type(expr).__name__)
-        accepted = f"Rational, Symbol, Add, Mul, Pow and {ACCEPTED_FUNCTIONS}"
+        accepted = f"Rational, Symbol, Add, Mul, Pow and sqrt, {', '.join(CALLS)}"
         raise LanguageError(f"a SymPy {kind} is not part of the language: write {accepted}")
 
     def combine(self, expr: Any, operands: list[Built]) -> Built:

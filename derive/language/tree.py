@@ -13,20 +13,6 @@ from typing import Literal, TypeAlias
 
 Operator: TypeAlias = Literal["+", "*", "/"]
 
-FUNCTIONS: tuple[str, ...] = (
-    "sqrt",
-    "exp",
-    "log",
-    "sin",
-    "cos",
-    "tan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "asinh",
-)
-"""Every function that an expression may call, each of one argument."""
-
 
 @dataclass(frozen=True, slots=True)
 class Number:
@@ -69,7 +55,7 @@ class RealPower:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """``function(argument)`` for a function in :data:`FUNCTIONS`; ``sqrt`` is a :class:`Power`."""
+    """``function(argument)`` for a function in :data:`derive.language.functions.CALLS`."""
 
     function: str
     argument: Tree

@@ -14,6 +14,7 @@ from sympy import Expr, Symbol
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, factorize, terms
+from derive.language.functions import RECORDS
 from derive.language.tree import Name
 from derive.model.parameterization import Parameterization
 
@@ -108,11 +109,8 @@ def positive_generators(field: FunctionField) -> frozenset[str]:
 
 
 FUNCTIONS: dict[str, Callable[..., Expr]] = {
-    "exp": sympy.exp,
+    **{f.name: getattr(sympy, f.name) for f in RECORDS.values() if f.derivative},
     "log": lambda A: sympy.log(sympy.Abs(A)),  # as in a field
-    "cos": sympy.cos,
-    "sin": sympy.sin,
-    "asinh": sympy.asinh,
     "root": lambda A, n: sympy.Pow(A, sympy.Rational(1, n)),
     "power": sympy.Pow,
 }

@@ -3,37 +3,21 @@
 | kind | g | derivative | relation |
 |---|---|---|---|
 | parameter | D | 0 | |
-| exp | exp(A) | g A' | |
-| log | log abs(A) | A'/A | |
-| cos | cos(A) | -sin(A) A' | |
-| sin | sin(A) | cos(A) A' | g^2 = 1 - cos(A)^2 |
-| asinh | asinh(A) | A'/sqrt(1 + A^2) | |
 | root | A^(1/n) | g A'/(n A) | g^n = A |
 | power | A^e | e g A'/A | |
+| sin | sin(A) | cos(A) A' | g^2 = 1 - cos(A)^2 |
+| exp, log, cos, asinh, ... | f(A) | f'(A) A', as its record says | |
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Generic, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import Generic, TypeVar
 
+from derive.language.evaluation import E, value_of
+from derive.language.functions import RECORDS
 
-class Arithmetic(Protocol):
-    """What can be added, multiplied and divided, whole numbers included."""
-
-    def __add__(self, other: Self | int, /) -> Self: ...
-    def __radd__(self, other: int, /) -> Self: ...
-    def __rsub__(self, other: int, /) -> Self: ...
-    def __mul__(self, other: Self | int, /) -> Self: ...
-    def __rmul__(self, other: int, /) -> Self: ...
-    def __truediv__(self, other: Self | int, /) -> Self: ...
-    def __rtruediv__(self, other: int, /) -> Self: ...
-    def __neg__(self) -> Self: ...
-
-
-Kind: TypeAlias = Literal["parameter", "exp", "log", "cos", "sin", "asinh", "root", "power"]
-E = TypeVar("E", bound=Arithmetic)
 Image = TypeVar("Image")
 
 
@@ -43,7 +27,7 @@ class Generator(Generic[E]):
 
     Attributes:
         name: its text in the language; it is also the name of the variable.
-        kind: which function.
+        kind: "parameter", "root", "power", or the function of that name.
         argument: A, an element of a field of earlier variables; parameters have none.
         index: n of a root.
         exponent: e of a power, an element in the parameters; the element cos(A) of a sine.
@@ -51,7 +35,7 @@ class Generator(Generic[E]):
     """
 
     name: str
-    kind: Kind
+    kind: str
     argument: E = None  # type: ignore[assignment]  # whoever reads it asks for the kind
     index: int = 1
     exponent: E = None  # type: ignore[assignment]
@@ -64,20 +48,11 @@ class Generator(Generic[E]):
             A, g: argument and generator as elements of one field.
             other: the partner, or the exponent of a power, in that field.
         """
-        match self.kind:
-            case "exp":
-                return g
-            case "log":
-                return 1 / A
-            case "cos":
-                return -other
-            case "sin":
-                return other
-            case "asinh":
-                return 1 / other
-            case "power":
-                return other * g / A
-        return g / (self.index * A)
+        if self.kind == "root":
+            return g / (self.index * A)
+        if self.kind == "power":
+            return other * g / A
+        return value_of(RECORDS[self.kind].derivative, {"x": A, "f": g, "p": other})
 
     def relation(self) -> tuple[int, E] | None:
         """Return (n, a) with g^n = a for an algebraic generator."""

@@ -12,15 +12,18 @@ Symbolic Integration I, chapter 9.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
+from derive.exact.field.polynomial import Polynomial
 from derive.exact.towers.radicals import Radicals
 from derive.exact.towers.refinement import Refine
 from derive.exact.towers.splitting import Term, linear_terms, oriented, prime_powers
+from derive.language.evaluation import template
+from derive.language.functions import RECORDS
 from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree
 
 
@@ -54,21 +57,28 @@ class Tower(Radicals):
         tower.field = field
         return tower
 
-    def element(self, tree: Tree) -> RationalFunction:
-        """Return an expression as an element; the field may have grown."""
+    def element(
+        self, tree: Tree, known: Mapping[str, RationalFunction] | None = None
+    ) -> RationalFunction:
+        """Return an expression as an element; the field may have grown.
+
+        Args:
+            tree: the expression.
+            known: what stands for its names; by default the variables of the field.
+        """
         match tree:
             case Number(value):
                 return self.field.constant(value)
             case Name(name):
-                return self.field.named(name)
+                return self.field.named(name) if known is None else known[name]
             case Power(base, exponent):
-                return self.power(self.element(base), exponent)
+                return self.power(self.element(base, known), exponent)
             case RealPower(base, exponent):
-                return self.real_power(self.element(base), self.element(exponent))
+                return self.real_power(self.element(base, known), self.element(exponent, known))
             case Call(function, argument):
-                return self.call(function, self.element(argument))
+                return self.call(function, self.element(argument, known))
             case Operation(operator, left, right):
-                x, y = self.element(left), self.element(right)
+                x, y = self.element(left, known), self.element(right, known)
                 x, y = self.field.embed(x), self.field.embed(y)
                 return x + y if operator == "+" else x * y if operator == "*" else x / y
         raise InputError(f"{type(tree).__name__} is not part of the language")
@@ -94,24 +104,16 @@ class Tower(Radicals):
 
     def call(self, function: str, A: RationalFunction) -> RationalFunction:
         """Return function(A)."""
-        match function:
-            case "exp":
-                return self.exp(A)
-            case "log":
-                return self.log(A)
-            case "sin" | "cos" | "tan":
-                cosine, sine = self.cosine_and_sine(A)
-                cosine, sine = self.field.embed(cosine), self.field.embed(sine)
-                return cosine if function == "cos" else sine if function == "sin" else sine / cosine
-            case "sinh" | "cosh" | "tanh":
-                E = self.exp(A)
-                up, down = E + 1 / E, E - 1 / E
-                return (
-                    up / 2 if function == "cosh" else down / 2 if function == "sinh" else down / up
-                )
-            case "asinh":
-                return self.asinh(A)
-        raise InputError(f"{function} is not supported")
+        if function in ("sin", "cos"):
+            cosine, sine = self.cosine_and_sine(A)
+            return self.field.embed(cosine if function == "cos" else sine)
+        known = {"exp": self.exp, "log": self.log, "asinh": self.asinh, "atan": self.atan}
+        if function in known:
+            return known[function](A)
+        record = RECORDS.get(function)
+        if record is None or not record.rewritten:
+            raise InputError(f"{function} is not supported")
+        return self.element(template(record.rewritten), {"x": A})
 
     def exp(self, A: RationalFunction) -> RationalFunction:
         """Return exp(A), a product of exponentials of the terms of A."""
@@ -129,12 +131,23 @@ class Tower(Radicals):
 
     def _logarithm_in(self, term: Term) -> tuple[RationalFunction, RationalFunction] | None:
         """Return (f, q) for a term q log(f), q free of weights, else None."""
+        found = self._multiple_of(term, ("log", "asinh"))
+        if found is None:
+            return None
+        g, q = found
+        f = self.field.embed(g.argument)
+        return (f + self.field.named(g.partner) if g.kind == "asinh" else f), q
+
+    def _multiple_of(
+        self, term: Term, kinds: Collection[str]
+    ) -> tuple[Generator[RationalFunction], RationalFunction] | None:
+        """Return (g, q) for a term q g, g a generator of such a kind, q free of weights."""
         field = term.monomial.field
         for g in field.generators:
-            if g.kind == "log":
+            if g.kind in kinds:
                 rest = term.monomial / field.named(g.name)
                 if set(rest.variables()) <= field.parameters:
-                    return field.embed(g.argument), rest * field.constant(term.coefficient)
+                    return g, rest * field.constant(term.coefficient)
         return None
 
     def _count(self, term: Term, kind: str) -> int:
@@ -162,6 +175,10 @@ class Tower(Radicals):
         A = self.field.embed(A)
         cosine, sine = self.field.one, self.field.zero
         for term in linear_terms(A):
+            if self._multiple_of(term, ("atan",)) is not None:
+                raise InputError(
+                    f"sin and cos of {A!r} are roots of rational functions: write them"
+                )
             count = self._count(term, "cos")
             self._unit(term, "cos")
             unit = term.monomial / self.units.get(f"cos {term.monomial!r}", 1)
@@ -214,7 +231,7 @@ class Tower(Radicals):
         A = self.field.embed(A)
         if A.is_zero():
             return self.field.zero
-        root = self.power(1 + A * A, Fraction(1, 2))
+        root = self.element(template(RECORDS["asinh"].partner), {"x": A})
         A = self.field.embed(A)
         names = root.variables()
         if len(names) != 1 or not names[0].startswith("sqrt("):
@@ -225,6 +242,32 @@ class Tower(Radicals):
         ):
             raise InputError(f"asinh({A!r}) beside a logarithm with roots inside is not supported")
         return self.adjoin(Generator(f"asinh({A!r})", "asinh", A, partner=names[0]))
+
+    def atan(self, A: RationalFunction) -> RationalFunction:
+        """Return atan(A), an odd function, independent of others whose norms are prime to its own.
+
+        i atan(a/b) is the logarithm of (b + i a)/(b - i a) over 2. Where the norms a^2 + b^2 of
+        several have no common factor, no product of powers of these quotients is a constant.
+        """
+        A = self.field.embed(A)
+        if A.is_zero():
+            return A
+        if A.numerator.leading_coefficient() < 0:
+            return -self.atan(-A)
+        if self.is_algebraic(A):
+            raise InputError(
+                f"atan({A!r}) of an expression with roots, sin or tan is not supported"
+            )
+        for g in self.field.generators:
+            other = self.field.embed(g.argument) if g.kind == "atan" else A
+            if other != A and not _norm(A).gcd(_norm(other)).is_one():
+                raise InputError(f"atan({A!r}) may depend on {g.name}: write one by the other")
+        return self.adjoin(Generator(f"atan({A!r})", "atan", A))
+
+
+def _norm(A: RationalFunction) -> Polynomial:
+    """Return a^2 + b^2 for A = a/b."""
+    return A.numerator * A.numerator + A.denominator * A.denominator
 
 
 def _units_of(field: FunctionField) -> dict[str, int]:

@@ -8,7 +8,8 @@ import mpmath
 import pytest
 
 from derive.errors import InputError, NumericalError
-from derive.language.tree import FUNCTIONS, Call, Name, Number, Operation, Power, Tree
+from derive.language.functions import CALLS
+from derive.language.tree import Call, Name, Number, Operation, Power, Tree
 from numerics.flow.builder import Builder, compile_forward, compile_gradient
 from numerics.flow.jets import propagate
 
@@ -17,7 +18,7 @@ DIGITS, ORDER = 40, 12
 POINT = Fraction(7, 10)
 
 OPERATIONS: list[tuple[str, Tree, object]] = [
-    *((name, Call(name, W), getattr(mpmath, name)) for name in FUNCTIONS),
+    *((name, Call(name, W), getattr(mpmath, name)) for name in CALLS),
     ("number", Number(Fraction(1, 3)), lambda w: mpmath.mpf(1) / 3),
     ("add", Operation("+", W, Number(Fraction(1, 3))), lambda w: w + mpmath.mpf(1) / 3),
     ("square", Operation("*", W, W), lambda w: w * w),
