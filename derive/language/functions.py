@@ -65,12 +65,14 @@ CALLS: tuple[str, ...] = tuple(f.name for f in RECORDS.values() if f.is_call)
 _KINK = "it is not differentiable; derive each region on its own, as a*u1 where a ReLU is active"
 
 REFUSED: dict[str, str] = {
-    **dict.fromkeys(("abs", "max", "min", "relu", "sign", "heaviside", "mod"), _KINK),
+    "abs": "it has no derivative at 0, and no sign of x is proved to last along the flow; write x "
+    "where the flow keeps x > 0, -x where it keeps x < 0",
+    **dict.fromkeys(("max", "min", "relu", "sign", "heaviside", "mod"), _KINK),
     **dict.fromkeys(("floor", "ceil", "ceiling", "round"), _KINK),
     **dict.fromkeys(
         ("erf", "erfc", "gelu", "probit"),
-        "its derivative 2*exp(-x**2)/sqrt(pi) needs the constant sqrt(pi), and the fields in which "
-        "everything is decided have rational constants and names; sigmoid and atan are like it",
+        "its derivative 2*exp(-x**2)/sqrt(pi) needs the constant sqrt(pi), and exact fields have "
+        "rational numbers and names; sigmoid and atan are like it",
     ),
 }
 """Functions that are known and not accepted, with the reason."""

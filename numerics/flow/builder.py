@@ -7,11 +7,13 @@ well as F. Griewank & Walther, *Evaluating Derivatives* (SIAM, 2008), chapter 3.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
 from derive.errors import InputError
+from derive.language.evaluation import template
+from derive.language.functions import RECORDS
 from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree, children
 from numerics.flow.tape import Instruction, Op, Register, Tape, pruned
 
@@ -148,19 +150,31 @@ class Builder:
                 return self._traced(y, lambda adj: [(x, self.divide(adj, x), _ONE)])
             case "asinh":
                 inside = self.linear([(self.multiply(x, x), _ONE)], _ONE)
-                slope = self.power(inside, Fraction(-1, 2))
-                y = self._emit("asinh", (x, self.multiply(self._emit("euler", (x,)), slope)))
-                return self._traced(y, lambda adj: [(x, self.multiply(adj, slope), _ONE)])
+                return self._integral("asinh", x, self.power(inside, Fraction(-1, 2)))
             case "sin" | "cos" | "tan":
                 s, c = self._pair("sin", "cos", x, -_ONE)
             case "sinh" | "cosh" | "tanh":
                 s, c = self._pair("sinh", "cosh", x, _ONE)
             case _:
-                raise InputError(f"{function} is not a function of the language")
+                return self._by_record(function, x)
         if not function.startswith("tan"):
             return s if function.startswith("sin") else c
         y = self._emit("divide", (s, c))
         return self._traced(y, lambda adj: [(x, self.divide(adj, self.multiply(c, c)), _ONE)])
+
+    def _by_record(self, function: str, x: Register) -> Register:
+        """Apply a function as its record says: by others, or by the integral of its slope."""
+        record = RECORDS.get(function)
+        if record is None:
+            raise InputError(f"{function} is not a function of the language")
+        if record.rewritten:
+            return self.tree(template(record.rewritten), {"x": x})
+        return self._integral(function, x, self.tree(template(record.derivative), {"x": x}))
+
+    def _integral(self, op: Op, x: Register, slope: Register) -> Register:
+        """Emit f(x) from its slope f'(x)."""
+        y = self._emit(op, (x, self.multiply(self._emit("euler", (x,)), slope)))
+        return self._traced(y, lambda adj: [(x, self.multiply(adj, slope), _ONE)])
 
     def _pair(self, odd: Op, even: Op, x: Register, sign: Fraction) -> tuple[Register, Register]:
         """Emit sin and cos, or sinh and cosh, each of which needs the jet of the other."""
@@ -173,8 +187,8 @@ class Builder:
         self._traced(c, lambda adj: [(x, self.multiply(adj, s), sign)])
         return s, c
 
-    def tree(self, root: Tree) -> Register:
-        """Compile an expression; InputError for a name that is not an input."""
+    def tree(self, root: Tree, known: Mapping[str, Register] | None = None) -> Register:
+        """Compile an expression in *known* names and inputs; InputError for another name."""
         memo: dict[int, Register] = {}  # by id, as trees may be too deep for their hash
         pending = [root]
         while pending:
@@ -183,15 +197,17 @@ class Builder:
             if waiting:
                 pending.extend(waiting)
                 continue
-            memo[id(pending.pop())] = self._node(node, [memo[id(c)] for c in children(node)])
+            memo[id(pending.pop())] = self._node(
+                node, [memo[id(c)] for c in children(node)], known or {}
+            )
         return memo[id(root)]
 
-    def _node(self, node: Tree, args: list[Register]) -> Register:
+    def _node(self, node: Tree, args: list[Register], known: Mapping[str, Register]) -> Register:
         match node:
             case Number(value):
                 return self.constant(value)
             case Name(name):
-                return self.input(name)
+                return known[name] if name in known else self.input(name)
             case Operation("+"):
                 return self.linear([(args[0], _ONE), (args[1], _ONE)])
             case Operation("*"):

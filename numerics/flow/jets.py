@@ -24,11 +24,14 @@ from numerics.reals import Real
 
 _ARGUMENT = 4096  # bits of an argument beyond which exp overflows and sin has no meaning
 
+_OF_ITSELF = ("exp", "sin", "cos", "sinh", "cosh")
+"""Functions whose slope is made of the function itself and its partner."""
+
 
 def _value(name: str, series: Series, bits: int) -> Real:
-    """Apply exp, log, asinh, sin, cos, sinh or cosh to the first coefficient."""
+    """Apply a function that mpmath has to the first coefficient."""
     x = series.value(0)
-    if x._mpf_[2] + x._mpf_[3] > _ARGUMENT and name not in ("log", "asinh"):
+    if x._mpf_[2] + x._mpf_[3] > _ARGUMENT and name in _OF_ITSELF:
         raise undefined()
     try:
         return mpmath.mp.make_mpf(getattr(libmp, f"mpf_{name}")(x._mpf_, bits, "n"))
@@ -184,12 +187,12 @@ class Program:
             case "power":
                 q = step.values[0]
                 yield from _solution(out, out, slope, q, _root(x, q, self.bits))
-            case "log" | "asinh":
-                yield from _integral(out, slope, _value(step.op, x, self.bits))
-            case name:
+            case name if name in _OF_ITSELF:
                 partner = out if name == "exp" else args[2]
                 sign = Fraction(-1 if name == "cos" else 1)
                 yield from _solution(out, partner, slope, sign, _value(name, x, self.bits))
+            case name:
+                yield from _integral(out, slope, _value(name, x, self.bits))
 
 
 def propagate(

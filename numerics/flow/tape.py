@@ -15,7 +15,7 @@ Op: TypeAlias = str
 """Of a register's arguments x, ..: constant values[0]; input number values[0]; linear, the sum of
 values[i] args[i] plus values[-1]; multiply; divide; euler, ``t dx/dt``; logderivative, ``t dx/dt /
 x``; exp, sin, cos, sinh, cosh of (x, euler x, the partner of the pair); power (to values[0], not an
-integer) and log of (x, logderivative x); asinh of (x, ``t dy/dt``)."""
+integer) and log of (x, logderivative x); asinh, atan, ... of (x, ``t dy/dt``)."""
 Register: TypeAlias = int
 _ONE = Fraction(1)
 

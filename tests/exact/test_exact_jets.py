@@ -23,6 +23,8 @@ FUNCTIONS = [
     "log(x**2*y + 1)",
     "log(x - y)",
     "asinh(x + y)",
+    "atan(x*y)/y",
+    "softplus(x - y)",
     "sqrt(x**2 + y**2)",
     "y/x**(2/3)",
     "x**D + y",

@@ -23,6 +23,12 @@ EQUAL = [
     ("tanh(w)", "sinh(w)/cosh(w)"),
     ("sin(2*w)", "2*sin(w)*cos(w)"),
     ("cos(u - v)", "cos(u)*cos(v) + sin(u)*sin(v)"),
+    ("w*sigmoid(w) + w*sigmoid(-w)", "w"),
+    ("sigmoid(2*w)", "(1 + tanh(w))/2"),
+    ("softplus(w) - softplus(-w)", "w"),
+    ("atan(-w) + 2*atan(w)", "atan(w)"),
+    ("exp(2*asinh(w))", "(w + sqrt(1 + w**2))**2"),
+    ("sinh(asinh(w))", "w"),
     ("tan(w/2)", "sin(w)/(1 + cos(w))"),
     ("log(x**2*y)", "2*log(x) + log(y)"),
     ("exp(2*log(x))", "x**2"),
@@ -51,6 +57,9 @@ DIFFERENT = [
     ("sin(w)", "cos(w)"),
     ("asinh(x)", "log(x)"),
     ("sqrt(2)*x", "7*x/5"),
+    ("atan(x)", "atan(2*x)"),
+    ("atan(x)", "log(1 + x**2)"),
+    ("sigmoid(x)", "softplus(x)"),
 ]
 
 
@@ -74,7 +83,12 @@ def test_different_functions_are_different_elements(one: str, other: str) -> Non
     assert a != b
 
 
-FORMULAS = [text for pair in EQUAL for text in pair] + ["asinh(u*v)", "log(u + sqrt(u**2 + 1))"]
+FORMULAS = [text for pair in EQUAL for text in pair] + [
+    "asinh(u*v)",
+    "log(u + sqrt(u**2 + 1))",
+    "atan(u*v)*softplus(v)",
+    "atan(u/3) + atan(v/(1 + u**2))",
+]
 
 
 @pytest.mark.parametrize("text", FORMULAS)
@@ -116,6 +130,13 @@ def test_values_and_derivatives_are_those_of_mpmath(text: str) -> None:
         ("x*sqrt(-4)", "real"),
         ("log(x + sqrt(x**2 + 1)) + log(sqrt(x**2 + 1) - x)", "may depend"),
         ("(x + sqrt(x))**D", "with roots"),
+        ("atan(x) + atan(1/x)", "may depend"),
+        ("atan(x) + atan(2*x/(1 - x**2))", "may depend"),
+        ("atan(exp(x)) + atan(sinh(x))", "may depend"),
+        ("atan(tan(x))", "inside atan"),
+        ("atan(sqrt(x))", "inside atan"),
+        ("cos(2*atan(x))", "algebraic"),
+        ("tan(x + atan(x))", "algebraic"),
     ],
 )
 def test_what_cannot_be_represented_is_refused(text: str, message: str) -> None:

@@ -176,9 +176,7 @@ class Tower(Radicals):
         cosine, sine = self.field.one, self.field.zero
         for term in linear_terms(A):
             if self._multiple_of(term, ("atan",)) is not None:
-                raise InputError(
-                    f"sin and cos of {A!r} are roots of rational functions: write them"
-                )
+                raise InputError(f"sin and cos of {A!r} are algebraic: write them with roots")
             count = self._count(term, "cos")
             self._unit(term, "cos")
             unit = term.monomial / self.units.get(f"cos {term.monomial!r}", 1)
@@ -255,9 +253,7 @@ class Tower(Radicals):
         if A.numerator.leading_coefficient() < 0:
             return -self.atan(-A)
         if self.is_algebraic(A):
-            raise InputError(
-                f"atan({A!r}) of an expression with roots, sin or tan is not supported"
-            )
+            raise InputError(f"atan({A!r}): roots, sin and tan inside atan are not supported")
         for g in self.field.generators:
             other = self.field.embed(g.argument) if g.kind == "atan" else A
             if other != A and not _norm(A).gcd(_norm(other)).is_one():

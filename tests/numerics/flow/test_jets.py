@@ -113,8 +113,11 @@ def call(name: str, x: Exact) -> Exact:
         head = x.positive()
         return Exact(x.value.log(), 1 + abs(head.log()) - (1 - tail(x.size) / head).log())
     up, down, above = pair(x)
+    inside = Exact(1 + x.value * x.value, 1 + x.size * x.size)
+    if name == "atan":
+        slope = inverse(inside.value[0], tail(inside.size))
+        return Exact(x.value.atan(), x.size * (1 + slope))
     if name == "asinh":
-        inside = Exact(1 + x.value * x.value, 1 + x.size * x.size)
         root = power(inside, Fraction(1, 2))
         value = (x.value + root.value).log()
         return Exact(value, x.size * (1 + power(inside, Fraction(-1, 2)).size))

@@ -1,0 +1,63 @@
+"""Parameterizations with atan, sigmoid and softplus, from the text to a checked certificate."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from derive import Parameterization, derive
+from derive.certificate.checking.check import check
+from derive.certificate.checking.text import Rejected
+from derive.errors import InputError
+from derive.verdict import Verdict
+from numerics.confirm.crosscheck import crosscheck
+
+MODELS = [
+    "atan(w)",
+    "a*atan(b)",
+    "sigmoid(w)",
+    "a*sigmoid(b)",
+    "softplus(w)",
+    "atan(w) + softplus(w)",
+]
+
+
+@pytest.mark.parametrize("text", MODELS)
+def test_derived_confirmed_by_a_flow_and_certified(text: str) -> None:
+    derivation = derive(Parameterization.parse([text]))
+    assert derivation.verdict is Verdict.PROVED
+    assert derivation.to_text()
+    assert derivation.to_latex()
+    record = json.loads(derivation.to_json())
+    accepted = check(record["certificate"])
+    assert accepted.verdict == "PROVED"
+    assert crosscheck(derivation, digits=20).passed
+
+
+def test_an_output_that_is_no_gradient_in_two_dimensions_is_refuted() -> None:
+    found = derive(Parameterization.parse(["atan(u)*v", "atan(u)*t + v"]))
+    assert found.verdict is not Verdict.PROVED
+
+
+def test_the_law_of_another_function_is_rejected() -> None:
+    record = json.loads(derive(Parameterization.parse(["atan(u) + v"])).to_json())["certificate"]
+    assert record["claims"][0]["laws"] == ["u**3 + 3*u - 3*v"]
+    forged = json.loads(json.dumps(record).replace("atan(", "log("))
+    assert check(record).verdict == "PROVED"
+    with pytest.raises(Rejected):
+        check(forged)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("erf(w)", "sqrt\\(pi\\)"),
+        ("abs(w)*u", "no sign of x is proved to last"),
+        ("atan(w) + atan(1/w)", "may depend on"),
+        ("tan(atan(w))", "algebraic"),
+    ],
+)
+def test_refused_with_the_reason(text: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        Parameterization.parse([text])
