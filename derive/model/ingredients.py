@@ -9,7 +9,7 @@ from derive.language.tree import Tree, names
 from derive.model.geometry import Geometry
 
 
-class Known(TypedDict):
+class Ingredients(TypedDict):
     """All ingredients, as the constructor of a parameterization names them."""
 
     outputs: tuple[Tree, ...]
@@ -33,7 +33,7 @@ class Changes(TypedDict, total=False):
     geometry: Geometry
 
 
-def replaced(known: Known, changes: Changes) -> Known:
+def replaced(known: Ingredients, changes: Changes) -> Ingredients:
     """Return the ingredients with some replaced, and without what the new ones have no use for.
 
     Starts of weights that are gone, and names that occur no more, go as well unless they are

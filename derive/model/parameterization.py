@@ -19,7 +19,7 @@ from derive.model.arrays import independent_entries
 from derive.model.blocks import independent_blocks, used_weights
 from derive.model.geometry import EUCLIDEAN, Field, Geometry
 from derive.model.homogeneity import euler_degree
-from derive.model.ingredients import Changes, Known, replaced
+from derive.model.ingredients import Changes, Ingredients, replaced
 from derive.model.names import (
     positive_bases,
     read_parameters,
@@ -110,7 +110,7 @@ class Parameterization:
         return Parameterization(**replaced(self._ingredients, changes))
 
     @property
-    def _ingredients(self) -> Known:
+    def _ingredients(self) -> Ingredients:
         return {
             "outputs": self.trees,
             "weights": self.weights,

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from derive.errors import ConsistencyError, InputError
 from derive.model.geometry import Field
-from derive.roads.necessary import Equation
 from derive.roads.published import PublishedRoad
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.lie import along
+from derive.weights.necessary import Equation
 from derive.weights.warping import WarpVerdict
 
 WEIGHT_SPACE = "weight space (dual coordinates)"

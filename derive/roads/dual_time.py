@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from derive.errors import ConsistencyError
 from derive.exact.field.function_field import RationalFunction
 from derive.roads.commuting_flow import CommutingFlow, find_commuting_flow
-from derive.roads.necessary import Equation
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
+from derive.weights.necessary import Equation
 
 COMMUTING_TIME = "dual time (beta = h(mu) along commuting fields)"
 """The weights are written in one dual time for each output."""

@@ -10,10 +10,10 @@ from derive.exact.field.function_field import RationalFunction
 from derive.language import from_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, kernel_of
-from derive.roads.necessary import Equation
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.lie import along
+from derive.weights.necessary import Equation
 
 METRIC = "metric in beta (Q'' = 1/K)"
 """K is written in beta and integrated twice."""

@@ -8,10 +8,10 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.roads.necessary import Equation, RoadEnds, require_equations
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along
 from derive.weights.metric import Metric
+from derive.weights.necessary import Equation, NotProved, require_equations
 from derive.weights.witness import is_zero_along_flow
 
 LARGE = 40
@@ -52,7 +52,7 @@ def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
     together with the laws they make p.
 
     Raises:
-        RoadEnds: UNDECIDED, where more directions may exist than were found.
+        NotProved: UNDECIDED, where more directions may exist than were found.
     """
     lie = metric.lie
     fields = lie.parameterization.fields
@@ -64,7 +64,7 @@ def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
         return fields
     if len(lie.spanning) + metric.conserved.count != lie.parameterization.p:
         reason = "the dimension of the leaf was not certified"
-        raise RoadEnds(Finding(Verdict.UNDECIDED, reason))
+        raise NotProved(Finding(Verdict.UNDECIDED, reason))
     return lie.spanning
 
 
@@ -81,7 +81,7 @@ def only_on(
         name, of: what statements call r and t.
 
     Raises:
-        RoadEnds: it is not, or that was not decided.
+        NotProved: it is not, or that was not decided.
     """
     if r.is_constant():
         return (Identity(f"{name} = {r!r}", repr(r), repr(r)),)

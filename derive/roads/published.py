@@ -21,12 +21,12 @@ from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.roads.ansatz import Ansatz
-from derive.roads.necessary import Equation, RoadEnds, require_equations
 from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, only_on
 from derive.roads.separable_ansatz import separate
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.cofactors import exponential, find_logarithm
 from derive.weights.metric import Metric
+from derive.weights.necessary import Equation, NotProved, require_equations
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def follow_published(metric: Metric, ansatz: Ansatz) -> PublishedRoad:
             ratios, factors, evidence = separate(metric, slopes)
         else:
             ratios, factors, evidence = _solve(metric, functions[0], slopes[0])
-    except RoadEnds as settled:
+    except NotProved as settled:
         return PublishedRoad(metric, ansatz, settled.finding, slopes)
     finding = Finding(Verdict.PROVED, "Q has the form of the Ansatz", evidence)
     log_psi = _log_psi(metric, slopes, ratios)
@@ -181,9 +181,9 @@ def _solve(
     if factor.is_zero():
         zero = Identity("K (r grad t grad t^T + Hess t) = 0", repr(factor), "0")
         reason = "Hess Q = g rho holds with g = 0 only: Q is not of this form"
-        raise RoadEnds(Finding(Verdict.REFUTED, reason, (*evidence, zero)))
+        raise NotProved(Finding(Verdict.REFUTED, reason, (*evidence, zero)))
     if not (is_defined(p, r) and is_not_zero(p, factor)):
         reason = "q''/q' is infinite on the leaf of this start, or g/q' is 0 or infinite there"
-        raise RoadEnds(Finding(Verdict.UNDECIDED, reason))
+        raise NotProved(Finding(Verdict.UNDECIDED, reason))
     evidence += only_on(metric, r, s, log_warp(metric, s, r, factor), "r", "t")
     return (r,), (factor,), evidence

@@ -14,11 +14,11 @@ from itertools import combinations
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
-from derive.roads.necessary import Equation, RoadEnds, require_equations
 from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, only_on, tangent
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along
 from derive.weights.metric import Metric
+from derive.weights.necessary import Equation, NotProved, require_equations
 
 
 def separate(
@@ -31,7 +31,7 @@ def separate(
         slopes: grad t_k, d independent vectors of numbers.
 
     Raises:
-        RoadEnds: Q is not of this form, or that was not decided.
+        NotProved: Q is not of this form, or that was not decided.
     """
     p = metric.parameterization
     # dt_k = sum_b (dt_k/dbeta_b) dF_b, and Y_k = grad t_k in the weights.
@@ -63,7 +63,7 @@ def separate(
     ratios = tuple((logs[k][others[k]] - logs[k][k]) / M[k] for k in d)
     if not all(is_defined(p, r) and is_not_zero(p, m) for r, m in zip(ratios, M, strict=True)):
         reason = "q_k'''/q_k'' is infinite on the leaf of this start, or g/q_k'' is 0 there"
-        raise RoadEnds(Finding(Verdict.UNDECIDED, reason))
+        raise NotProved(Finding(Verdict.UNDECIDED, reason))
     H = log_warp(metric, slopes[0], ratios[0], M[0])
     for k in d:
         evidence += only_on(metric, ratios[k], slopes[k], H, f"r{k + 1}", f"t{k + 1}")

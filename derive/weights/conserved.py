@@ -16,7 +16,6 @@ from derive.exact.linear.families import (
     monomials,
     normalized,
 )
-from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import (
     PRIME,
     Evaluator,
@@ -29,7 +28,7 @@ from derive.exact.linear.modular import (
 )
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
-from derive.weights.lie import LieStructure
+from derive.weights.lie import LieStructure, along
 from derive.weights.linear_search import combination, integer_relations
 
 MAXIMAL_DEGREE = 4
@@ -116,9 +115,7 @@ def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction:
 
 def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: int) -> Finding:
     evidence = tuple(
-        Identity(
-            f"<grad c{i}, grad F{j}> = 0, c{i} = {law!r}", repr(dot(x, p.field.gradient(law))), "0"
-        )
+        Identity(f"<grad c{i}, grad F{j}> = 0, c{i} = {law!r}", repr(along(x, law)), "0")
         for i, law in enumerate(laws, 1)
         for j, x in zip(p.labels, p.fields, strict=True)
     )
@@ -130,8 +127,7 @@ def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: 
 
 
 def _is_conserved(p: Parameterization, law: RationalFunction) -> bool:
-    gradient = p.field.gradient(law)
-    return all(dot(row, gradient).is_zero() for row in p.fields)
+    return all(along(x, law).is_zero() for x in p.fields)
 
 
 def _families(
@@ -186,7 +182,7 @@ def _parametric_laws(
     """Yield the laws whose coefficients are functions of the parameters."""
     for support in supports(rows):
         members = [p.field.monomial(exponents[k]) for k in support]
-        columns = [[dot(x, p.field.gradient(m)) for x in p.fields] for m in members]
+        columns = [[along(x, m) for x in p.fields] for m in members]
         for vector in nullspace_over_constants(columns):
             yield combination(p, vector, members)
 
@@ -230,7 +226,7 @@ def _darboux_laws(
     """Yield products P_1^n_1 ... P_k^n_k whose logarithmic derivatives along the flow cancel."""
     if len(factors) < 2:
         return
-    cofactors = [[dot(row, p.field.gradient(f)) / f for f in factors] for row in p.fields]
+    cofactors = [[along(x, f) / f for f in factors] for x in p.fields]
     for vector in integer_relations(p, cofactors):
         if sum(abs(n) for n in vector) <= 12:
             product = p.field.one

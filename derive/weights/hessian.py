@@ -15,13 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from derive.verdict import Finding, Identity, Verdict
-from derive.weights.conditions import hessian_conditions
+from derive.weights.kernel_equations import hessian_conditions
 from derive.weights.metric import Metric
+from derive.weights.necessary import NotProved, require_equations
 from derive.weights.pointwise import fails_as_hessian
 from derive.weights.vertical import check_vertical
-from derive.weights.witness import find_failure
 
 FAILS = "d_k rho_ij = d_i rho_kj fails on the leaf of the start"
+OPEN = (
+    "d_k rho_ij = d_i rho_kj fails for general starts, but not visibly on the leaf of this one, "
+    "whose closure was not decided"
+)
 
 
 @dataclass(frozen=True)
@@ -64,20 +68,10 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
     failure = fails_as_hessian(metric)
     if failure is not None:
         return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (failure,)))
-    conditions = []
-    for condition in hessian_conditions(metric):
-        statement, left, right = condition
-        conditions.append(condition)
-        failure = None if left == right else find_failure(p, statement, left, right)
-        if failure is not None:
-            return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (failure,)))
-    if any(left != right for _, left, right in conditions):
-        reason = (
-            "d_k rho_ij = d_i rho_kj fails for general starts, but not visibly on the leaf of "
-            "this one, whose closure was not decided"
-        )
-        return HessianVerdict(metric, Finding(Verdict.UNDECIDED, reason))
-    equations = tuple(Identity(s, repr(left), repr(right)) for s, left, right in conditions)
+    try:
+        equations = require_equations(p, hessian_conditions(metric), FAILS, OPEN)
+    except NotProved as end:
+        return HessianVerdict(metric, end.finding)
     return HessianVerdict(metric, _sufficiency(metric, equations))
 
 

@@ -18,13 +18,13 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.jets import Jet, evaluate_jet, jets_at
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity
-from derive.weights.conditions import (
+from derive.weights.independence import are_independent
+from derive.weights.kernel_equations import (
     Condition,
     hessian_conditions,
     warp_candidate,
     warp_conditions,
 )
-from derive.weights.independence import are_independent
 from derive.weights.metric import Metric
 from derive.weights.witness import Sample, samples
 

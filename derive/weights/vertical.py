@@ -15,18 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from random import Random
 
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point, rank
 from derive.model.geometry import Field
-from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along, bracket
 from derive.weights.metric import Metric
-from derive.weights.witness import find_failure
+from derive.weights.necessary import NotProved, require, require_equations
 
 NOT_CLOSED = "rho is not, up to any factor g, a Hessian in beta on the leaf of the start"
 
@@ -39,18 +37,6 @@ class VerticalField:
     factor: RationalFunction
 
 
-class _Refuted(Exception):
-    """A necessary identity fails on the leaf of the start."""
-
-    def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.reason)
-        self.finding = finding
-
-
-class _Undecided(Exception):
-    """A necessary identity fails for general starts, but not visibly on this leaf."""
-
-
 def check_vertical(metric: Metric, H: Sequence[RationalFunction]) -> Finding:
     """Decide whether some g with X_a log g = H_a makes g * rho a Hessian on the leaf.
 
@@ -60,10 +46,8 @@ def check_vertical(metric: Metric, H: Sequence[RationalFunction]) -> Finding:
     """
     try:
         evidence = _close(metric, H)
-    except _Refuted as refuted:
-        return refuted.finding
-    except _Undecided as undecided:
-        return Finding(Verdict.UNDECIDED, str(undecided))
+    except NotProved as end:
+        return end.finding
     reason = "rho is, up to the factor g, a function of beta on every leaf, and a Hessian"
     return Finding(Verdict.PROVED, reason, evidence)
 
@@ -90,8 +74,8 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
         name = f"V{i}{j}"
         omega = admit(_vertical(metric, H, a, b), name)
         curl = along(fields[a], H[b]) - along(fields[b], H[a])
-        _require(p, curl, omega, f"X{i} H{j} - X{j} H{i} = omega({name})")
-        evidence.append(Identity(f"X{i} H{j} - X{j} H{i} = omega({name})", repr(curl), repr(omega)))
+        closed = (f"X{i} H{j} - X{j} H{i} = omega({name})", curl, omega)
+        evidence += require_equations(p, [closed], NOT_CLOSED)
     # The list grows while it is walked: what a bracket adds is bracketed in its turn.
     for position, v in enumerate(spanning, 1):
         for m, x in enumerate(fields):
@@ -101,7 +85,7 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
             lifted = tuple(r + v.factor * xk for r, xk in zip(raw, x, strict=True))
             omega = admit(lifted, name)
             left = along(x, v.factor) - along(v.components, H[m]) + v.factor * H[m]
-            _require(p, left, omega, f"d eta(X{label}, V({position})) = 0")
+            require(p, [(f"d eta(X{label}, V({position})) = 0", left, omega)], NOT_CLOSED)
     if spanning:
         _certify_span(metric, spanning)
         statement, K = "V K = omega(V) K for every vertical V on a leaf", metric.K[0][0]
@@ -111,55 +95,40 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
 
 
 def _vertical(metric: Metric, H: Sequence[RationalFunction], a: int, b: int) -> Field:
-    p = metric.parameterization
-    x, y = p.fields[a], p.fields[b]
+    x, y = (metric.parameterization.fields[n] for n in (a, b))
     z = metric.lie.brackets[a, b]
     return tuple(zk - H[a] * yk + H[b] * xk for zk, xk, yk in zip(z, x, y, strict=True))
 
 
 def _factor(metric: Metric, v: Field, name: str) -> RationalFunction:
     """Return omega with V K = omega K, or raise what its absence means."""
-    p = metric.parameterization
+    p, K = metric.parameterization, metric.K
     if all(x.is_zero() for x in v):
         return p.field.zero
-    omega = dot(v, p.field.gradient(metric.K[0][0])) / metric.K[0][0]
-    for i in range(p.d):
-        for j in range(i, p.d):
-            left = dot(v, p.field.gradient(metric.K[i][j]))
-            _require(
-                p,
-                left,
-                omega * metric.K[i][j],
-                f"{name} K{p.labels[i]}{p.labels[j]} = omega({name}) K{p.labels[i]}{p.labels[j]}",
-            )
+    omega = along(v, K[0][0]) / K[0][0]
+    for i, j in combinations_with_replacement(range(p.d), 2):
+        entry = f"K{p.labels[i]}{p.labels[j]}"
+        statement = f"{name} {entry} = omega({name}) {entry}"
+        require(p, [(statement, along(v, K[i][j]), omega * K[i][j])], NOT_CLOSED)
     return omega
-
-
-def _require(
-    p: Parameterization, left: RationalFunction, right: RationalFunction, statement: str
-) -> None:
-    if left == right:
-        return
-    identity = find_failure(p, statement, left, right)
-    if identity is None:
-        raise _Undecided(
-            f"{statement} fails for general starts, but not visibly on the leaf of this one"
-        )
-    raise _Refuted(Finding(Verdict.REFUTED, NOT_CLOSED, (identity,)))
 
 
 def _certify_span(metric: Metric, spanning: Sequence[VerticalField]) -> None:
     """Require that the vertical fields found are all: d + their number + laws = p."""
-    p = metric.parameterization
-    if p.d + len(spanning) + metric.conserved.count != p.p:
-        raise _Undecided(
-            f"{len(spanning)} vertical directions and {metric.conserved.count} conserved "
-            f"quantities leave the dimension of the leaf open (d = {p.d}, p = {p.p})"
+    p, laws = metric.parameterization, metric.conserved.count
+    if p.d + len(spanning) + laws != p.p:
+        raise _undecided(
+            f"{len(spanning)} vertical directions and {laws} conserved quantities leave the "
+            f"dimension of the leaf open (d = {p.d}, p = {p.p})"
         )
+
+
+def _undecided(reason: str) -> NotProved:
+    return NotProved(Finding(Verdict.UNDECIDED, reason))
 
 
 def _values(field: Field, point: tuple[int, ...]) -> list[int]:
     try:
         return [Evaluator(x)(point) for x in field]
     except Pole:
-        raise _Undecided("a vertical field has a pole at a random point") from None
+        raise _undecided("a vertical field has a pole at a random point") from None

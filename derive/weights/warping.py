@@ -12,19 +12,20 @@ equations and the closedness conditions of :mod:`derive.weights.vertical` hold.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.verdict import Finding, Identity, Verdict
-from derive.weights.conditions import warp_candidate, warp_conditions
+from derive.verdict import Finding, Verdict
 from derive.weights.hessian import HessianVerdict
+from derive.weights.kernel_equations import warp_candidate, warp_conditions
 from derive.weights.metric import Metric
+from derive.weights.necessary import NotProved, require_equations
 from derive.weights.pointwise import fails_with_warp
 from derive.weights.vertical import NOT_CLOSED, check_vertical
-from derive.weights.witness import find_failure
 
 NO_CANDIDATE = "the only candidate for H_a = <grad F_a, grad log g> fails: no scalar warp exists"
+OPEN = "the equations for the warp fail for general starts, but not visibly on this leaf"
 
 
 @dataclass(frozen=True)
@@ -84,26 +85,15 @@ def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
         return WarpVerdict(hessian, Finding(Verdict.REFUTED, reason, (failure,)), None)
     H = warp_candidate(metric)
     finding = _consistency(metric, H)
-    if finding.verdict is Verdict.PROVED:
-        closure = check_vertical(metric, H)
-        evidence = (*finding.evidence, *closure.evidence)
-        finding = Finding(closure.verdict, closure.reason, evidence)
     return WarpVerdict(hessian, finding, None if finding.verdict is Verdict.REFUTED else H)
 
 
 def _consistency(metric: Metric, H: Field) -> Finding:
-    """Check every equation for the unique candidate."""
-    open_ends = 0
-    solved: list[Identity] = []
-    for statement, left, right in warp_conditions(metric, H):
-        solved.append(Identity(statement, repr(left), repr(right)))
-        if left != right:
-            failure = find_failure(metric.parameterization, statement, left, right)
-            if failure is not None:
-                return Finding(Verdict.REFUTED, NO_CANDIDATE, (failure,))
-            open_ends += 1
-    if open_ends:
-        reason = "the equations for the warp fail for general starts, but not visibly on this leaf"
-        return Finding(Verdict.UNDECIDED, reason)
-    reason = "the only candidate for H_a = <grad F_a, grad log g> solves every equation"
-    return Finding(Verdict.PROVED, reason, tuple(solved))
+    """Check every equation for the unique candidate, then the closedness of its integral."""
+    equations = warp_conditions(metric, H)
+    try:
+        solved = require_equations(metric.parameterization, equations, NO_CANDIDATE, OPEN)
+    except NotProved as end:
+        return end.finding
+    closure = check_vertical(metric, H)
+    return replace(closure, evidence=(*solved, *closure.evidence))

@@ -13,7 +13,7 @@ Equation = tuple[str, RationalFunction, RationalFunction]
 """A statement and its two sides, functions of the weights."""
 
 
-class RoadEnds(Exception):
+class NotProved(Exception):
     """A necessary equation fails, or is not decided: no need to look at others."""
 
     def __init__(self, finding: Finding) -> None:
@@ -21,8 +21,11 @@ class RoadEnds(Exception):
         self.finding = finding
 
 
+UNDECIDED = "{} fails for general starts, but not visibly on the leaf of this one"
+
+
 def require_equations(
-    p: Parameterization, equations: Iterable[Equation], refuted: str
+    p: Parameterization, equations: Iterable[Equation], refuted: str, undecided: str = UNDECIDED
 ) -> tuple[Identity, ...]:
     """Return the identities, all of which hold for all weights.
 
@@ -30,22 +33,30 @@ def require_equations(
         p: where the flow starts.
         equations: what is necessary.
         refuted: the reason to give when one of them fails.
+        undecided: the reason where one fails for general weights only, {} for its statement.
 
     Raises:
-        RoadEnds: with REFUTED and a point of the leaf where one fails; with UNDECIDED where one
+        NotProved: with REFUTED and a point of the leaf where one fails; with UNDECIDED where one
             fails for general weights, but not visibly on this leaf.
     """
-    found: list[Identity] = []
-    undecided = None
+    found = require(p, equations, refuted, undecided)
+    return tuple(Identity(s, repr(left), repr(right)) for s, left, right in found)
+
+
+def require(
+    p: Parameterization, equations: Iterable[Equation], refuted: str, undecided: str = UNDECIDED
+) -> list[Equation]:
+    """Return the equations as they are where they hold; see :func:`require_equations`."""
+    found: list[Equation] = []
+    open_ = None
     for statement, left, right in equations:
         if left == right:
-            found.append(Identity(statement, repr(left), repr(right)))
+            found.append((statement, left, right))
             continue
         failure = find_failure(p, statement, left, right)
         if failure is not None:
-            raise RoadEnds(Finding(Verdict.REFUTED, refuted, (failure,)))
-        undecided = undecided or statement
-    if undecided is not None:
-        reason = f"{undecided} fails for general starts, but not visibly on the leaf of this one"
-        raise RoadEnds(Finding(Verdict.UNDECIDED, reason))
-    return tuple(found)
+            raise NotProved(Finding(Verdict.REFUTED, refuted, (failure,)))
+        open_ = open_ or statement
+    if open_ is not None:
+        raise NotProved(Finding(Verdict.UNDECIDED, undecided.format(open_)))
+    return found
