@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from numerics.confirm.crosscheck import crosscheck
@@ -43,7 +43,7 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _LAZY:
         raise AttributeError(f"module 'numerics' has no attribute {name!r}")
     import importlib
@@ -57,7 +57,7 @@ class _Package(ModuleType):
     Importing the room of that name would put a module in the place of the function.
     """
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if not (isinstance(value, ModuleType) and name in _LAZY):
             super().__setattr__(name, value)
 

@@ -63,7 +63,7 @@ def figure(
 
 def _draw(name: str, path: Path, timeout: float) -> None:
     from numerics.figures import find
-    from numerics.figures.experiment_plots import require_matplotlib
+    from numerics.figures.canvas import require_matplotlib
 
     figure = find(name)
     require_matplotlib()

@@ -6,11 +6,11 @@ import json
 import math
 import textwrap
 from dataclasses import dataclass
-from typing import Any
 
 import mpmath
 
 from numerics.confirm.regression_problem import RegressionProblem
+from numerics.reals import Real
 
 SLACK = 5
 """Digits that a passed check may lack."""
@@ -54,12 +54,12 @@ class CrossCheck:
     optimality: float | None
     consistency: float | None
     drift: float | None
-    limit: tuple[Any, ...]
-    interpolant: tuple[Any, ...] | None
+    limit: tuple[Real, ...]
+    interpolant: tuple[Real, ...] | None
     missing: str
     problem: RegressionProblem
     steps: int
-    time: Any
+    time: Real
     broken: tuple[str, ...] = ()
 
     @property
@@ -109,11 +109,11 @@ class CrossCheck:
             *(f"{text} was assumed to keep its sign and did not" for text in self.broken),
         ]
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> dict[str, object]:
         """Return the check as what JSON can hold: whole digits, and numbers as strings."""
         problem = self.problem
 
-        def written(beta: tuple[Any, ...]) -> list[str]:
+        def written(beta: tuple[Real, ...]) -> list[str]:
             return [mpmath.nstr(x, self.asked) for x in beta]
 
         return {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -190,12 +189,12 @@ def _error(
         raise NumericalError("there is no limit to confirm")
     Q = high_precision(regimes.derivation.potential, start, digits)
     rows = _basis(limit)
-    origin: list[Any] = list(Q.beta0) if limit.origin else [0] * len(x)
-    beta: list[Any] = [
+    origin: list[Real] = list(Q.beta0) if limit.origin else [0] * len(x)
+    beta: list[Real] = [
         b + sum(c * v for c, v in zip(row, x, strict=True))
         for b, row in zip(origin, rows, strict=True)
     ]
-    at: dict[str, Any] = {**start, **_named(limit, x)}
+    at: dict[str, Fraction] = {**start, **_named(limit, x)}
     if form.curve is not None:
         # The limit is parametric: x stands for its parameter, inside its interval.
         (z,) = form.curve.free_symbols
@@ -226,7 +225,7 @@ def _basis(limit: Limit) -> list[list[Fraction]]:
     return [[Fraction(int(c.p), int(c.q)) for c in row] for row in M.tolist()]
 
 
-def _number(expression: Expr, values: dict[str, Any], digits: int) -> Real:
+def _number(expression: Expr, values: dict[str, Fraction], digits: int) -> Real:
     backend = Multiprecision(digits)
     with backend.active():
         known = {n: backend.array([v]) for n, v in values.items()}

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.optimize
@@ -92,7 +91,9 @@ class LimitProblem:
         at = {c.name: v for c, v in zip(self.limit.coordinates, x, strict=False)}
         return float(self.values([expression], {**at, self.regimes.variable: scale})[0])
 
-    def values(self, expressions: Sequence[Expr], more: Mapping[str, Any]) -> list[Array]:
+    def values(
+        self, expressions: Sequence[Expr], more: Mapping[str, Array | Fraction | float]
+    ) -> list[Array]:
         """Return expressions in the start symbols and others, in doubles."""
         backend = Float64()
         with backend.active():
@@ -121,45 +122,45 @@ class Least:
     sharp: bool
 
 
-def least_of_limit(trial: LimitProblem, scale: Fraction) -> Least:
+def least_of_limit(problem: LimitProblem, scale: Fraction) -> Least:
     """Return the minimizer of a limit, and how fast that of Q tends to it.
 
     Args:
-        trial: the limit and the constraints.
+        problem: the limit and the constraints.
         scale: a value of the symbol that moves, near its limit.
 
     Raises:
         NumericalError: it was not found, or is not the only one.
     """
-    if _is_linear(trial):
-        return _by_program(trial)
-    beta = _stationary(trial)
-    error = trial.limit.error
-    sharp = trial.limit.sharp and _moves(trial, beta, scale)
-    return Least(beta, lambda at: abs(trial.number(error, at, beta)), sharp)
+    if _is_linear(problem):
+        return _by_program(problem)
+    beta = _stationary(problem)
+    error = problem.limit.error
+    sharp = problem.limit.sharp and _moves(problem, beta, scale)
+    return Least(beta, lambda at: abs(problem.number(error, at, beta)), sharp)
 
 
-def _is_linear(trial: LimitProblem) -> bool:
+def _is_linear(problem: LimitProblem) -> bool:
     """Tell whether the limit of Q is linear on each side of 0."""
-    if trial.limiting.curve is not None or trial.limit.origin is not None:
+    if problem.limiting.curve is not None or problem.limit.origin is not None:
         return False
-    names = {c.name for c in trial.limit.coordinates}
-    slopes = [g for g in (*trial.limiting.gradient, *trial.limit.below) if g is not None]
+    names = {c.name for c in problem.limit.coordinates}
+    slopes = [g for g in (*problem.limiting.gradient, *problem.limit.below) if g is not None]
     return not any(s.name in names for g in slopes for s in g.free_symbols)
 
 
-def _by_program(trial: LimitProblem) -> Least:
+def _by_program(problem: LimitProblem) -> Least:
     """Minimise the sum of up_j beta_j where beta_j > 0 and of down_j beta_j where beta_j < 0."""
-    X = trial.rows
+    X = problem.rows
     m, d = X.shape
     up, down = (
-        np.resize([np.nan if g is None else float(trial.values([g], {})[0]) for g in side], d)
-        for side in (trial.limiting.gradient, trial.limit.below)
+        np.resize([np.nan if g is None else float(problem.values([g], {})[0]) for g in side], d)
+        for side in (problem.limiting.gradient, problem.limit.below)
     )
     open_below = np.isfinite(down)  # elsewhere Q ends at 0
     cost = np.concatenate([up, -np.where(open_below, down, 0)])
     bounds = [(0, None)] * d + [(0, None if both else 0) for both in open_below]
-    program = scipy.optimize.linprog(cost, A_eq=np.hstack([X, -X]), b_eq=trial.y, bounds=bounds)
+    program = scipy.optimize.linprog(cost, A_eq=np.hstack([X, -X]), b_eq=problem.y, bounds=bounds)
     if program.status == _UNBOUNDED:
         raise NoMinimizer("the limit is unbounded below, and has none")
     if program.status != 0:
@@ -173,88 +174,88 @@ def _by_program(trial: LimitProblem) -> Least:
 
     def rate(scale: Fraction) -> float:
         duals = np.zeros(d)
-        duals[off] = trial.number(trial.limit.unit, scale, beta) * slopes[off]
-        M = trial.basis
-        moved = trial.potential(scale).inverse_gradient(np.linalg.solve(M.T, duals))
+        duals[off] = problem.number(problem.limit.unit, scale, beta) * slopes[off]
+        M = problem.basis
+        moved = problem.potential(scale).inverse_gradient(np.linalg.solve(M.T, duals))
         return float(np.abs(np.linalg.solve(M, moved)[off]).max() / size)
 
     return Least(beta, rate, True)
 
 
-def _stationary(trial: LimitProblem) -> Array:
+def _stationary(problem: LimitProblem) -> Array:
     """Solve G(beta) = X^T nu, X beta = y for a limit that is smooth."""
-    if trial.limiting.degree == 2:
-        return _by_linear_algebra(trial)
-    if trial.limiting.shape == "l2":
-        return np.asarray(np.linalg.pinv(trial.rows) @ trial.y)
-    return _by_iteration(trial)
+    if problem.limiting.degree == 2:
+        return _by_linear_algebra(problem)
+    if problem.limiting.shape == "l2":
+        return np.asarray(np.linalg.pinv(problem.rows) @ problem.y)
+    return _by_iteration(problem)
 
 
-def _by_linear_algebra(trial: LimitProblem) -> Array:
-    X, names = trial.rows, trial.limit.coordinates
+def _by_linear_algebra(problem: LimitProblem) -> Array:
+    X, names = problem.rows, problem.limit.coordinates
     m, d = X.shape
     zeros = {c.name: 0.0 for c in names}
-    slopes = [float(g) for g in trial.values(trial.limiting.gradient, zeros)]
-    entries = [sympy.diff(g, c) for g in trial.limiting.gradient for c in _variables(trial)]
-    H = np.array([float(h) for h in trial.values(entries, zeros)]).reshape(len(names), -1)
+    slopes = [float(g) for g in problem.values(problem.limiting.gradient, zeros)]
+    entries = [sympy.diff(g, c) for g in problem.limiting.gradient for c in _variables(problem)]
+    H = np.array([float(h) for h in problem.values(entries, zeros)]).reshape(len(names), -1)
     if len(names) < d:
         H = H[0, 0] * np.eye(d)
     system = np.block([[H, -X.T], [X, np.zeros((m, m))]])
-    return np.linalg.solve(system, np.concatenate([-np.resize(slopes, d), trial.y]))[:d]
+    return np.linalg.solve(system, np.concatenate([-np.resize(slopes, d), problem.y]))[:d]
 
 
-def _variables(trial: LimitProblem) -> list[Expr]:
+def _variables(problem: LimitProblem) -> list[Expr]:
     """Return the coordinates as the gradient of the limit has them."""
-    known = {s.name: s for g in trial.limiting.gradient for s in g.free_symbols}
-    return [known.get(c.name, c) for c in trial.limit.coordinates]
+    known = {s.name: s for g in problem.limiting.gradient for s in g.free_symbols}
+    return [known.get(c.name, c) for c in problem.limit.coordinates]
 
 
-def _by_iteration(trial: LimitProblem) -> Array:
+def _by_iteration(problem: LimitProblem) -> Array:
     """Solve by SciPy's hybrid method, in the parameter of the limit where it has one."""
-    X, curve = trial.rows, trial.limiting.curve
+    X, curve = problem.rows, problem.limiting.curve
     d = X.shape[1]
 
     def position(t: Array) -> Array:
-        return t if curve is None else trial.values([curve], _named(trial, t))[0]
+        return t if curve is None else problem.values([curve], _named(problem, t))[0]
 
     def equations(unknown: Array) -> Array:
         t, nu = unknown[:d], unknown[d:]
-        return np.concatenate([_gradient(trial, t) - X.T @ nu, X @ position(t) - trial.y])
+        return np.concatenate([_gradient(problem, t) - X.T @ nu, X @ position(t) - problem.y])
 
-    near = np.linalg.pinv(X) @ trial.y
+    near = np.linalg.pinv(X) @ problem.y
     start = near if curve is None else np.tanh(near)
-    nu = np.linalg.lstsq(X.T, _gradient(trial, start), rcond=None)[0]
+    nu = np.linalg.lstsq(X.T, _gradient(problem, start), rcond=None)[0]
     found = scipy.optimize.root(equations, np.concatenate([start, nu]), tol=1e-14).x
     if not np.abs(equations(found)).max() < _SOLVED:
         raise NumericalError("the minimizer of the limit was not found")
     beta = position(found[:d])
-    separable = any(len(b) == 1 for b in trial.regimes.derivation.parameterization.blocks)
+    separable = any(len(b) == 1 for b in problem.regimes.derivation.parameterization.blocks)
     if separable and curve is None and beta.min() <= 0:
         raise NumericalError("the minimizer of the limit has negative coordinates")
     return beta
 
 
-def _named(trial: LimitProblem, t: Array) -> dict[str, Any]:
-    curve, names = trial.limiting.curve, [c.name for c in trial.limit.coordinates]
+def _named(problem: LimitProblem, t: Array) -> dict[str, Array]:
+    curve, names = problem.limiting.curve, [c.name for c in problem.limit.coordinates]
     if curve is not None:
         (z,) = curve.free_symbols
         return {z.name: t}
     return {names[0]: t} if len(names) < len(t) else dict(zip(names, t, strict=True))
 
 
-def _gradient(trial: LimitProblem, t: Array) -> Array:
+def _gradient(problem: LimitProblem, t: Array) -> Array:
     """Return G (d,), at beta or at the parameter of the limit."""
-    found = trial.values(trial.limiting.gradient, _named(trial, t))
+    found = problem.values(problem.limiting.gradient, _named(problem, t))
     return np.array(np.broadcast_to(found[0] if len(found) < len(t) else np.array(found), t.shape))
 
 
-def _moves(trial: LimitProblem, beta: Array, scale: Fraction) -> bool:
+def _moves(problem: LimitProblem, beta: Array, scale: Fraction) -> bool:
     """Tell whether the error of the gradient has a component that moves the minimizer."""
-    if trial.limiting.curve is not None:
+    if problem.limiting.curve is not None:
         return False
-    q = trial.potential(scale)
-    slopes = np.atleast_1d(q.gradient(trial.basis @ beta + trial.origin(q)))
-    found = trial.basis.T @ slopes / trial.number(trial.limit.unit, scale, beta)
-    error = found - _gradient(trial, beta)
-    along = np.linalg.svd(trial.rows)[2][trial.rows.shape[0] :] @ error
+    q = problem.potential(scale)
+    slopes = np.atleast_1d(q.gradient(problem.basis @ beta + problem.origin(q)))
+    found = problem.basis.T @ slopes / problem.number(problem.limit.unit, scale, beta)
+    error = found - _gradient(problem, beta)
+    along = np.linalg.svd(problem.rows)[2][problem.rows.shape[0] :] @ error
     return bool(np.linalg.norm(along) > _CLEAR * np.linalg.norm(error))

@@ -5,19 +5,25 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from derive.errors import InputError
+from numerics.figures.canvas import new_figure, require_matplotlib, save
 from numerics.figures.data import PlottedCurve, PlottedFigure
-from numerics.figures.experiment_plots import require_matplotlib
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Colour: TypeAlias = str | tuple[float, float, float, float]
+Dashes: TypeAlias = str | tuple[int, tuple[float, ...]]
 SUFFIXES = (".png", ".pdf", ".svg")
 _LIGHTEST = 0.88
 """Cividis up to here: its lightness is monotone and seen alike with any colour vision."""
-_STYLES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1)))
-_LIMITS: tuple[Any, ...] = ((0, (4, 2)), (0, (1, 1.5)))
+_STYLES: tuple[Dashes, ...] = ("-", "--", "-.", (0, (1, 1)))
+_LIMITS: tuple[Dashes, ...] = ((0, (4, 2)), (0, (1, 1.5)))
 _DPI = 160
 
 
@@ -36,10 +42,7 @@ def draw(plotted: PlottedFigure, path: Path) -> None:
         figure = _KINDS[plotted.figure.kind](plotted)
         title = figure.axes[0].set_title if len(figure.axes) == 1 else figure.suptitle
         title(textwrap.fill(plotted.figure.title, _columns(figure)), fontsize=10)
-        try:
-            figure.savefig(path, dpi=_DPI)
-        except (OSError, ValueError) as error:
-            raise InputError(f"-o: {path}: {error}") from None
+        save(figure, path, "-o", _DPI)
 
 
 def check_suffix(path: Path) -> None:
@@ -48,7 +51,7 @@ def check_suffix(path: Path) -> None:
         raise InputError(f"-o: {path} must end in {', '.join(SUFFIXES)}")
 
 
-def _columns(figure: Any) -> int:
+def _columns(figure: Figure) -> int:
     """Return how many characters of the title fit on a line."""
     return int(12 * figure.get_figwidth())
 
@@ -59,16 +62,9 @@ def _legend_columns(plotted: PlottedFigure) -> int:
     return quantities if quantities > 1 else 3
 
 
-def _new(width: float, height: float) -> Any:
-    # The object interface needs no display and leaves the state of pyplot alone.
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def _lines(plotted: PlottedFigure) -> Any:
+def _lines(plotted: PlottedFigure) -> Figure:
     """Draw y against x."""
-    figure, axes = _new(6.4, 4.2), plotted.figure.axes
+    figure, axes = new_figure(6.4, 4.2), plotted.figure.axes
     plot = figure.subplots()
     _curves(plot, plotted)
     plot.set(xscale=axes.xscale, yscale=axes.yscale, xlabel=axes.x, ylabel=axes.y)
@@ -78,9 +74,9 @@ def _lines(plotted: PlottedFigure) -> Any:
     return figure
 
 
-def _balls(plotted: PlottedFigure) -> Any:
+def _balls(plotted: PlottedFigure) -> Figure:
     """Draw closed curves in the plane of two coordinates."""
-    figure, axes = _new(5.0, 6.0), plotted.figure.axes
+    figure, axes = new_figure(5.0, 6.0), plotted.figure.axes
     plot = figure.subplots()
     _curves(plot, plotted)
     bounds = (axes.low, axes.high)
@@ -91,11 +87,11 @@ def _balls(plotted: PlottedFigure) -> Any:
     return figure
 
 
-def _panels(plotted: PlottedFigure) -> Any:
+def _panels(plotted: PlottedFigure) -> Figure:
     """Draw level sets, a panel for each start; a cross marks beta_0."""
     axes, surfaces = plotted.figure.axes, plotted.surfaces
     rows = -(-len(surfaces) // axes.columns)
-    figure = _new(2.1 * axes.columns + 0.4, 2.2 * rows + 0.7)
+    figure = new_figure(2.1 * axes.columns + 0.4, 2.2 * rows + 0.7)
     plots = figure.subplots(rows, axes.columns, sharex=True, sharey=True, squeeze=False)
     for plot, surface in zip(plots.flat, surfaces, strict=False):
         grid = (surface.x, surface.y, surface.value)
@@ -110,7 +106,7 @@ def _panels(plotted: PlottedFigure) -> Any:
     return figure
 
 
-def _curves(plot: Any, plotted: PlottedFigure) -> None:
+def _curves(plot: Axes, plotted: PlottedFigure) -> None:
     """Draw curves: lightness for their order among those of a quantity, dashes for the quantity."""
     groups: dict[tuple[str, str], list[PlottedCurve]] = {}
     for curve in plotted.curves:
@@ -134,7 +130,7 @@ def _curves(plot: Any, plotted: PlottedFigure) -> None:
         plot.plot(curve.x, curve.y, color=colour, linestyle=style, lw=1.4, label=curve.label)
 
 
-def _shades(count: int, group: int, groups: int) -> list[Any]:
+def _shades(count: int, group: int, groups: int) -> list[Colour]:
     from matplotlib import colormaps
 
     places = np.linspace(0, _LIGHTEST, count)
@@ -143,7 +139,7 @@ def _shades(count: int, group: int, groups: int) -> list[Any]:
     return [colormaps["cividis"](place) for place in places]
 
 
-_KINDS: dict[str, Callable[[PlottedFigure], Any]] = {
+_KINDS: dict[str, Callable[[PlottedFigure], Figure]] = {
     "profile": _lines,
     "ball": _balls,
     "levels": _panels,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from derive.errors import InputError
 from numerics.experiments.matrix_results import MatrixResults
 from numerics.experiments.sparse_results import SparseResults
+from numerics.figures.canvas import new_figure, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def plot_sparse_regression(experiment: SparseResults, path: Path) -> None:
@@ -18,11 +21,7 @@ def plot_sparse_regression(experiment: SparseResults, path: Path) -> None:
     Raises:
         InputError: matplotlib is not installed, or the file cannot be written.
     """
-    require_matplotlib()
-    # The object interface needs no display and leaves the state of pyplot alone.
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    figure = new_figure(6.4, 4.2)
     axes = figure.subplots()
     for shape in experiment.setting.shapes:
         points = [p for p in experiment.grid if p.shape == shape]
@@ -33,7 +32,7 @@ def plot_sparse_regression(experiment: SparseResults, path: Path) -> None:
     _baselines(axes, experiment)
     axes.set(xscale="log", yscale="log", xlabel="scale alpha", ylabel="population error")
     axes.legend()
-    _save(figure, path)
+    save(figure, path, "--plot")
 
 
 def plot_matrix_factorization(experiment: MatrixResults, path: Path) -> None:
@@ -45,10 +44,7 @@ def plot_matrix_factorization(experiment: MatrixResults, path: Path) -> None:
     Raises:
         InputError: matplotlib is not installed, or the file cannot be written.
     """
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
+    figure = new_figure(9.6, 4.2)
     left, right = figure.subplots(1, 2)
     for step in experiment.setting.steps:
         ends = [d for d in experiment.grid if d.step == step and d.error is not None]
@@ -64,25 +60,10 @@ def plot_matrix_factorization(experiment: MatrixResults, path: Path) -> None:
     left.set(xscale="log", yscale="log", xlabel="scale of the start", ylabel="relative error")
     right.set(xscale="log", yscale="log", xlabel="scale of the start", ylabel="nuclear norm")
     left.legend()
-    _save(figure, path)
+    save(figure, path, "--plot")
 
 
-def _save(figure: Any, path: Path) -> None:
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"--plot: {path}: {error}") from None
-
-
-def _baselines(axes: Any, experiment: SparseResults) -> None:
+def _baselines(axes: Axes, experiment: SparseResults) -> None:
     for error, name in ((experiment.l1_error, "least l1"), (experiment.l2_error, "least l2")):
         axes.axhline(error, color="gray", linestyle="--")
         axes.annotate(name, (experiment.setting.alphas[0], error), fontsize="small", va="bottom")
-
-
-def require_matplotlib() -> None:
-    """Raise InputError unless matplotlib can be imported."""
-    import importlib.util
-
-    if importlib.util.find_spec("matplotlib") is None:
-        raise InputError("plots need matplotlib: pip install 'regderive[plot]'")

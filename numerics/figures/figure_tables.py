@@ -7,7 +7,6 @@ import io
 import json
 import textwrap
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ def caption(figure: Specification) -> str:
 def to_json(plotted: PlottedFigure) -> str:
     """Return the versioned JSON record; a number that is not finite is null."""
     figure = plotted.figure
-    record: dict[str, Any] = {
+    record: dict[str, object] = {
         "format": "regderive-figure",
         "version": VERSION,
         "figure": figure.id,
@@ -76,7 +75,7 @@ def _points(item: PlottedCurve | PlottedSurface) -> Iterator[tuple[float, ...]]:
     return zip(*columns, strict=True)
 
 
-def _numbers(array: Array) -> Any:
+def _numbers(array: Array) -> list[object]:
     if array.ndim > 1:
         return [_numbers(row) for row in array]
     return [float(v) if np.isfinite(v) else None for v in array]

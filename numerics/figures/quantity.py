@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import sympy
+from sympy import Expr
 
 from derive.derivation import Derivation, derive
 from derive.errors import InputError, NumericalError
@@ -132,7 +133,7 @@ def _limit(model: Model, series: Series, values: Mapping[str, str]) -> Function:
     form = limit.potential
     if limit.finding.verdict is not Verdict.PROVED or form is None or form.Q is None:
         raise NumericalError(f"the limit of Q as {series.symbol} -> {series.to} was not proved")
-    given: dict[Any, Any] = {s: values[s.name] for s in form.Q.free_symbols if s.name in values}
+    given: dict[Expr, str] = {s: values[s.name] for s in form.Q.free_symbols if s.name in values}
     Q = sympy.lambdify([derivation.beta], form.Q.subs(given), "numpy")
     return lambda beta: np.asarray(Q(np.moveaxis(beta, -1, 0)))
 

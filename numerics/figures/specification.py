@@ -7,13 +7,15 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from derive.errors import InputError
 from derive.folder import find_record, read_folder
 
 FOLDER = Path(__file__).parent / "entries"
 KINDS = ("profile", "ball", "levels", "sweep")
+Record: TypeAlias = Mapping[str, Any]
+"""A table of TOML, not yet checked."""
 _Record = TypeVar("_Record")
 
 
@@ -120,7 +122,7 @@ def find(name: str) -> Specification:
     return find_record(figures(), name, "figure", "`derive figure` lists them")
 
 
-def read_specification(name: str, record: Mapping[str, Any]) -> Specification:
+def read_specification(name: str, record: Record) -> Specification:
     """Return the figure of a record.
 
     Raises:
@@ -141,13 +143,13 @@ def read_specification(name: str, record: Mapping[str, Any]) -> Specification:
     return figure
 
 
-def _series(name: str, record: Mapping[str, Any]) -> Series:
+def _series(name: str, record: Record) -> Series:
     given = {"start": {}, "values": {}, **record}
     given["values"] = {key: tuple(values) for key, values in given["values"].items()}
     return _build(name, Series, given)
 
 
-def _build(name: str, kind: type[_Record], record: Mapping[str, Any]) -> _Record:
+def _build(name: str, kind: type[_Record], record: Record) -> _Record:
     known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     if unknown := [key for key in record if key not in known]:
         raise InputError(f"{name}: unknown field {unknown[0]}; known are {', '.join(known)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import mpmath
 from mpmath import libmp
@@ -18,6 +18,9 @@ from numerics.flow.fixed_point import bits_of, real, scaled, undefined
 from numerics.flow.tape import Tape
 from numerics.flow.taylor import STEP_GUARD
 from numerics.reals import Real
+
+Object: TypeAlias = Any
+"""The library heyoka, or an object of it: it states no types."""
 
 
 class Heyoka:
@@ -63,22 +66,22 @@ class Heyoka:
         ended = until is not None and outcome == outcomes.time_limit
         self.time = until if ended and until is not None else Fraction(str(self._integrator.time))
 
-    def _number(self, value: Fraction | Real) -> Any:
+    def _number(self, value: Fraction | Real) -> Object:
         digits = libmp.prec_to_dps(self._bits) + 5
         text = libmp.to_str(real(*scaled(value, self._bits))._mpf_, digits)
         return self._library.real(text, self._bits)
 
-    def _expressions(self, tape: Tape, variables: Sequence[Any]) -> list[Any]:
+    def _expressions(self, tape: Tape, variables: Sequence[Object]) -> list[Object]:
         """Return the outputs of *tape* as expressions of heyoka."""
-        found: list[Any] = []
+        found: list[Object] = []
         for step in tape.instructions:
             args = [found[i] for i in step.args if i < len(found)]
             found.append(self._expression(step.op, args, step.values, variables))
         return [found[i] for i in tape.outputs]
 
     def _expression(
-        self, op: str, args: list[Any], values: Sequence[Fraction], variables: Sequence[Any]
-    ) -> Any:
+        self, op: str, args: list[Object], values: Sequence[Fraction], variables: Sequence[Object]
+    ) -> Object:
         library = self._library
         match op:
             case "constant":
@@ -100,7 +103,7 @@ class Heyoka:
         return getattr(library, op)(args[0])
 
 
-def _library() -> Any:
+def _library() -> Object:
     try:
         import heyoka
     except ImportError:

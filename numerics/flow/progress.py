@@ -6,11 +6,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import mpmath
 
-Report: TypeAlias = Callable[[int, Any], None]
+from numerics.reals import Real
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+Report: TypeAlias = Callable[[int, Real], None]
 """Called with the number of a step and the residual after it."""
 PATIENCE = 2.0
 """Seconds before a bar is shown."""
@@ -36,9 +41,9 @@ class _Bar:
 
     def __init__(self, decades: float) -> None:
         self._decades, self._begin, self._first = decades, time.monotonic(), mpmath.mpf(0)
-        self._shown: Any = None
+        self._shown: Progress | None = None
 
-    def __call__(self, step: int, residual: Any) -> None:
+    def __call__(self, step: int, residual: Real) -> None:
         self._first = max(self._first, residual)
         if time.monotonic() - self._begin < PATIENCE or not residual:
             return

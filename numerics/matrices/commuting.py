@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -42,7 +41,7 @@ class CommutingLimit:
         return float(self.eigenvalues.sum())
 
 
-def commuting_solution(measurements: Measurements, integral: Sequence[Real], beta0: Any) -> Real:
+def commuting_solution(measurements: Measurements, integral: Sequence[Real], beta0: Real) -> Real:
     """Return ``exp(X*(s)) beta_0 exp(X*(s))``, ``X*(s) = sum_i s_i A_i``, ``s_i = -2 int r_i``.
 
     It is beta(t) of gradient flow on W W^T where all A_i commute, whatever beta_0. For others it is

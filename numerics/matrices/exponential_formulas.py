@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import mpmath
 
@@ -41,7 +40,7 @@ class PathComparison:
 
 
 def compare_paths(
-    measurements: Measurements, start: Any, times: Any, digits: int = 12
+    measurements: Measurements, start: Iterable[object], times: Iterable[object], digits: int = 12
 ) -> PathComparison:
     """Measure how far both exponential formulas are from gradient flow on W W^T.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import ArrayLike
 
 from derive.errors import InputError, NumericalError
 from numerics.evaluate.backend import Array
@@ -39,7 +39,7 @@ class LeastTrace:
 
 
 def least_trace(
-    matrices: Any, y: Any, *, tol: float = 1e-6, max_iterations: int = 20_000
+    matrices: ArrayLike, y: ArrayLike, *, tol: float = 1e-6, max_iterations: int = 20_000
 ) -> LeastTrace:
     """Return the positive semidefinite matrix of least nuclear norm with the measurements y.
 
@@ -94,7 +94,7 @@ def least_trace(
     )
 
 
-def _read(matrices: Any, y: Any) -> tuple[Array, Array]:
+def _read(matrices: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     try:
         A, target = np.asarray(matrices, dtype=float), np.asarray(y, dtype=float)
     except (TypeError, ValueError):
@@ -108,15 +108,16 @@ def _read(matrices: Any, y: Any) -> tuple[Array, Array]:
     return A, target
 
 
-def _gram(rows: Array) -> Any:
+def _gram(rows: Array) -> tuple[Array, bool]:
+    """Return the Cholesky factor of the Gram matrix, as SciPy writes it."""
     try:
-        factor = scipy.linalg.cho_factor(rows @ rows.T)
+        factor, lower = scipy.linalg.cho_factor(rows @ rows.T)
     except np.linalg.LinAlgError:
         raise InputError("the measurements depend linearly on each other; drop some") from None
-    diagonal = np.abs(np.diagonal(factor[0]))
+    diagonal = np.abs(np.diagonal(factor))
     if diagonal.min() < 1e-7 * diagonal.max():
         raise InputError("the measurements depend linearly on each other; drop some")
-    return factor
+    return factor, lower
 
 
 def _positive_part(matrix: Array) -> Array:

@@ -6,11 +6,10 @@ used. Beside the weights it integrates the misfits, which the formulas are writt
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import mpmath
 
@@ -50,7 +49,7 @@ class MatrixState:
 
 
 def matrix_flow(
-    measurements: Measurements, start: Any, times: Any, digits: int = 30
+    measurements: Measurements, start: Iterable[object], times: Iterable[object], digits: int = 30
 ) -> tuple[MatrixState, ...]:
     """Run gradient flow of ``|r|^2/2``, ``r_i = <A_i, W W^T> - y_i``, to each of the times.
 
@@ -88,7 +87,7 @@ def matrix_flow(
     return tuple(found)
 
 
-def read_start(start: Any, n: int) -> Rows:
+def read_start(start: Iterable[object], n: int) -> Rows:
     """Return W(0); InputError unless it has n rows."""
     rows = read_rows(start, "the start W(0)")
     if len(rows) != n:
@@ -96,7 +95,7 @@ def read_start(start: Any, n: int) -> Rows:
     return rows
 
 
-def read_times(times: Any) -> list[Fraction]:
+def read_times(times: Iterable[object]) -> list[Fraction]:
     """Return times; InputError unless they are >= 0 and increase."""
     instants = read_vector(times, "times")
     if instants[0] < 0 or any(a >= b for a, b in pairwise(instants)):

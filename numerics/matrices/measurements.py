@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -31,7 +30,7 @@ class Measurements:
     target: tuple[Fraction, ...]
 
     @classmethod
-    def read(cls, matrices: Iterable[Any], target: Any) -> Measurements:
+    def read(cls, matrices: Iterable[object], target: Iterable[object]) -> Measurements:
         """Take m symmetric matrices and m numbers, of any library or as text, at exact value.
 
         Raises:
@@ -79,7 +78,7 @@ class Measurements:
         return np.array([float(x) for x in self.target])
 
 
-def read_square(rows: Any, name: str) -> Rows:
+def read_square(rows: object, name: str) -> Rows:
     """Return the exact entries of a square matrix; InputError for anything else."""
     matrix = read_rows(rows, name)
     if len(matrix) != len(matrix[0]):
@@ -87,7 +86,7 @@ def read_square(rows: Any, name: str) -> Rows:
     return matrix
 
 
-def read_rows(rows: Any, name: str) -> Rows:
+def read_rows(rows: object, name: str) -> Rows:
     """Return the exact entries of a matrix; InputError for anything else."""
     given = rows.tolist() if hasattr(rows, "tolist") else rows
     if isinstance(given, str) or not isinstance(given, Iterable):
