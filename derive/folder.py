@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from derive.errors import InputError, nearest
 
@@ -22,7 +22,7 @@ Record = TypeVar("Record", bound=Identified)
 
 
 def read_folder(
-    folder: Path, read: Callable[[str, Mapping[str, Any]], Record]
+    folder: Path, read: Callable[[str, Mapping[str, object]], Record]
 ) -> tuple[Record, ...]:
     """Return the record of each file, by id; *read* makes it of an id and what the file holds.
 

@@ -88,18 +88,21 @@ def _is_limit(text: str) -> bool:
     return text in ("0", "infinity") or text[-1:] in ("-", "+")
 
 
-def read_entry(name: str, record: Mapping[str, Any]) -> Entry:
+def read_entry(name: str, record: Mapping[str, object]) -> Entry:
     """Return the entry of a record.
 
     Raises:
         InputError: a field is missing, unknown or of the wrong type.
     """
     given = dict(record)
-    printed = tuple(_printed(f"{name}, formula {i}", x) for i, x in _numbered(given, "printed"))
-    return Entry(id=name, printed=printed, **_checked(name, Entry, given, ("id", "printed")))
+    printed = given.pop("printed", [])
+    if not isinstance(printed, list) or not all(isinstance(x, dict) for x in printed):
+        raise InputError(f"{name}: printed must be a list of tables")
+    formulas = tuple(_printed(f"{name}, formula {i}", x) for i, x in enumerate(printed, 1))
+    return Entry(id=name, printed=formulas, **_checked(name, Entry, given, ("id", "printed")))
 
 
-def _printed(name: str, record: Mapping[str, Any]) -> Printed:
+def _printed(name: str, record: Mapping[str, object]) -> Printed:
     given = dict(record)
     where = given.pop("where", {})
     if not isinstance(where, dict) or not all(isinstance(x, str) for x in where.values()):
@@ -107,12 +110,8 @@ def _printed(name: str, record: Mapping[str, Any]) -> Printed:
     return Printed(where=tuple(where.items()), **_checked(name, Printed, given, ("where",)))
 
 
-def _numbered(given: dict[str, Any], key: str) -> list[tuple[int, Any]]:
-    return list(enumerate(given.pop(key, ()), 1))
-
-
 def _checked(
-    name: str, kind: type, given: Mapping[str, Any], elsewhere: tuple[str, ...]
+    name: str, kind: type, given: Mapping[str, object], elsewhere: tuple[str, ...]
 ) -> dict[str, Any]:
     """Return the values of a record's fields; lists become tuples."""
     known = {f.name: f for f in fields(kind) if f.name not in elsewhere}

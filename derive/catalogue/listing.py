@@ -47,16 +47,8 @@ def markdown(derived: Iterable[tuple[Entry, Any]]) -> str:
         F = ", ".join(f"`{output}`" for output in entry.outputs)
         if entry.start:
             F += f" from `{entry.start}`"
-        rows.append((entry.id, F, _answer(derivation.verdict), Q, g))
+        rows.append((entry.id, F, derivation.verdict.value.lower(), Q, g))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
-def _answer(verdict: Verdict) -> str:
-    return {
-        Verdict.PROVED: "proved",
-        Verdict.REFUTED: "refuted",
-        Verdict.UNDECIDED: "undecided",
-    }[verdict]
 
 
 def _shown(name: str, derivation: Any) -> tuple[str, str]:

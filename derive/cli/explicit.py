@@ -5,24 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated
 
-import typer
-
 from derive.cli.forms import Form, RecordForm
-from derive.cli.options import ModelWithoutParameters, Output, Timeout
+from derive.cli.options import ModelWithoutParameters, Output, Timeout, text_option
 from derive.cli.output import check_writable
 from derive.cli.running import Answer, answer_with, finish
 from derive.cli.sandbox import Enter
 from derive.errors import DeriveError, InputError
 from derive.model.typed import ReadModel, read_option
 
-At = Annotated[
-    str,
-    typer.Option(
-        help="Certify values at a point: beta=2,alpha=1/2.",
-        metavar="NAME=V,...",
-        show_default=False,
-    ),
-]
+At = Annotated[str, text_option("NAME=V,...", "Certify values at a point: beta=2,alpha=1/2.")]
 
 
 def explicit(

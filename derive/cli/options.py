@@ -6,49 +6,36 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
+from typer.models import OptionInfo
 
 from derive.cli.bundles import bundle_of
 from derive.model.typed import TypedModel
+
+
+def text_option(metavar: str, help: str) -> OptionInfo:
+    """Return an option whose text is read by the command, "" where it is not given."""
+    found: OptionInfo = typer.Option(help=help, metavar=metavar, show_default=False)
+    return found
+
 
 # Each command's text says what its arguments are: a list beside it would say it twice.
 Outputs: TypeAlias = Annotated[
     list[str] | None, typer.Argument(metavar="OUTPUT", hidden=True, show_default=False)
 ]
 Start: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="Start values: a=1/2,p=alpha. Others start at w_0.",
-        metavar="W=V,...",
-        show_default=False,
-    ),
+    str, text_option("W=V,...", "Start values: a=1/2,p=alpha. Others start at w_0.")
 ]
 Positive: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="Weights or start symbols that start positive.", metavar="NAMES", show_default=False
-    ),
+    str, text_option("NAMES", "Weights or start symbols that start positive.")
 ]
 Vector: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="Vectors: u:3, or u alone to leave the dimension open.",
-        metavar="U[:D],...",
-        show_default=False,
-    ),
+    str, text_option("U[:D],...", "Vectors: u:3, or u alone to leave the dimension open.")
 ]
 Matrix: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="Matrices: W:2x2; then W*T(W) is accepted.", metavar="W:MxN,...", show_default=False
-    ),
+    str, text_option("W:MxN,...", "Matrices: W:2x2; then W*T(W) is accepted.")
 ]
 Parameter: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="Names that are constants, beside those in exponents.",
-        metavar="NAMES",
-        show_default=False,
-    ),
+    str, text_option("NAMES", "Names that are constants, beside those in exponents.")
 ]
 Output: TypeAlias = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write the result to FILE.", metavar="FILE")

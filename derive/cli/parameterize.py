@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from derive.cli.forms import Form, RecordForm
-from derive.cli.options import Output, Timeout
+from derive.cli.options import Output, Timeout, text_option
 from derive.cli.output import check_writable
 from derive.cli.running import Answer, answer_with, finish
 from derive.cli.sandbox import Enter
@@ -21,15 +21,9 @@ Potentials = Annotated[
 ]
 Start = Annotated[
     str,
-    typer.Option(
-        help="Where the flow starts: beta=1/2. By default where Q' = 0.",
-        metavar="BETA=V,...",
-        show_default=False,
-    ),
+    text_option("BETA=V,...", "Where the flow starts: beta=1/2. By default where Q' = 0."),
 ]
-Positive = Annotated[
-    str, typer.Option(help="Parameters that are positive.", metavar="NAMES", show_default=False)
-]
+Positive = Annotated[str, text_option("NAMES", "Parameters that are positive.")]
 
 
 @dataclass(frozen=True, slots=True)

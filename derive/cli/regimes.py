@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from derive.cli.forms import TEXT, Form, RecordForm
-from derive.cli.options import Model, Output, Timeout
+from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_writable
 from derive.cli.running import UNDECIDED, Answer, Concluded, answer_with, finish
 from derive.cli.sandbox import Enter
@@ -35,12 +35,7 @@ To = Annotated[
     typer.Option(help="The limits: 0, oo, or a number and a side, such as 1-.", metavar="V,..."),
 ]
 Width = Annotated[
-    str,
-    typer.Option(
-        help="Sum NAME copies of F, their weights drawn from N(0, sigma^2).",
-        metavar="NAME",
-        show_default=False,
-    ),
+    str, text_option("NAME", "Sum NAME copies of F, their weights drawn from N(0, sigma^2).")
 ]
 Check = Annotated[bool, typer.Option("--check", help="Confirm each limit by numbers.")]
 

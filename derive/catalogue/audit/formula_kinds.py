@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeAlias
 
 from derive.catalogue.audit.dual_solutions import check_path
@@ -12,21 +13,10 @@ from derive.catalogue.audit.explicit_regularizers import (
     check_limit_of_explicit,
 )
 from derive.catalogue.audit.homogeneity import check_time
-from derive.catalogue.audit.identities import (
-    check_conserved,
-    check_equation,
-    check_hessian,
-    check_mirror_flow,
-)
+from derive.catalogue.audit.identities import check_conserved, check_decision, check_equation
 from derive.catalogue.audit.judgement import Judgement
 from derive.catalogue.audit.limits_of_q import check_limit
-from derive.catalogue.audit.metrics import (
-    check_kernel,
-    check_kernel_at_start,
-    check_rho,
-    check_rho_at_start,
-    check_warp,
-)
+from derive.catalogue.audit.metrics import check_metric, check_metric_at_start, check_warp
 from derive.catalogue.audit.norm_bounds import check_rate
 from derive.catalogue.audit.potentials import check_bregman, check_gradient, check_mirror, check_Q
 from derive.catalogue.audit.random_starts import check_variance, check_wide_limit
@@ -42,15 +32,15 @@ KINDS: Mapping[str, Check] = {
     "mirror potential": check_mirror,
     "Bregman divergence": check_bregman,
     "path": check_path,
-    "K": check_kernel,
-    "rho": check_rho,
-    "K at the start": check_kernel_at_start,
-    "rho at the start": check_rho_at_start,
+    "K": partial(check_metric, "K"),
+    "rho": partial(check_metric, "rho"),
+    "K at the start": partial(check_metric_at_start, "K"),
+    "rho at the start": partial(check_metric_at_start, "rho"),
     "g": check_warp,
     "conserved": check_conserved,
     "equation": check_equation,
-    "Hessian map": check_hessian,
-    "mirror flow": check_mirror_flow,
+    "Hessian map": lambda subject, printed: check_decision(subject.derivation.hessian, printed),
+    "mirror flow": lambda subject, printed: check_decision(subject.derivation.warping, printed),
     "representation cost": check_cost,
     "limit of R_alpha": check_limit_of_explicit,
     "R_alpha": check_explicit,

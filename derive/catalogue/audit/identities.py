@@ -104,17 +104,8 @@ def _times(factor: Fraction) -> str:
     return "-" if factor == -1 else f"{factor}*"
 
 
-def check_hessian(subject: Subject, printed: Printed) -> Judgement:
-    """Compare whether rho is a Hessian map: the text is yes or no."""
-    return _check_verdict(subject.derivation.hessian, printed)
-
-
-def check_mirror_flow(subject: Subject, printed: Printed) -> Judgement:
-    """Compare whether beta follows a mirror flow, in a warped time if need be: yes or no."""
-    return _check_verdict(subject.derivation.warping, printed)
-
-
-def _check_verdict(decision: Decision, printed: Printed) -> Judgement:
+def check_decision(decision: Decision, printed: Printed) -> Judgement:
+    """Compare what was decided: the text is yes or no."""
     wanted = {"yes": Verdict.PROVED, "no": Verdict.REFUTED}[printed.text[0]]
     if decision.verdict is Verdict.UNDECIDED:
         return unchecked(decision.finding.reason)

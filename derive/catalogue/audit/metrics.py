@@ -35,26 +35,6 @@ from derive.language import names
 from derive.render.plain import plain
 
 
-def check_kernel(subject: Subject, printed: Printed) -> Judgement:
-    """Compare K, upper triangle row by row, or its eigenvalues (T, R); up to a factor."""
-    return _check_metric(subject, printed, "K")
-
-
-def check_rho(subject: Subject, printed: Printed) -> Judgement:
-    """Compare rho = K^-1 in the same way."""
-    return _check_metric(subject, printed, "rho")
-
-
-def check_kernel_at_start(subject: Subject, printed: Printed) -> Judgement:
-    """Compare K at the start."""
-    return _check_at_start(subject, printed, "K")
-
-
-def check_rho_at_start(subject: Subject, printed: Printed) -> Judgement:
-    """Compare rho at the start."""
-    return _check_at_start(subject, printed, "rho")
-
-
 def check_warp(subject: Subject, printed: Printed) -> Judgement:
     """Compare a warp g, up to a positive factor."""
     g = subject.derivation.warping.g
@@ -63,7 +43,8 @@ def check_warp(subject: Subject, printed: Printed) -> Judgement:
     return _in_weights(subject, printed, (g,), "g")
 
 
-def _check_metric(subject: Subject, printed: Printed, name: str) -> Judgement:
+def check_metric(name: str, subject: Subject, printed: Printed) -> Judgement:
+    """Compare K or rho = K^-1, by upper triangle or by eigenvalues (T, R); free is a factor."""
     used = names(texts_of(printed))
     inverse = name == "rho"
     if any(w in used for w in subject.p.weights):
@@ -81,7 +62,8 @@ def _check_metric(subject: Subject, printed: Printed, name: str) -> Judgement:
     return _answer(same, f"{name} = " + ", ".join(map(plain, derived)))
 
 
-def _check_at_start(subject: Subject, printed: Printed, name: str) -> Judgement:
+def check_metric_at_start(name: str, subject: Subject, printed: Printed) -> Judgement:
+    """Compare K or rho at the start."""
     derived = subject.kernel_in_weights(name == "rho")
     trees = texts_of(printed)
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import sympy
-from flint import ctx, fmpq
+from flint import arb, ctx, fmpq
 from sympy import Expr, Symbol
 
 from derive.catalogue.audit.germs import Germs, Point
@@ -47,14 +47,13 @@ class Proportional:
         factor: in start symbols; None where it is known at points only.
         exact: whether it was proved by algebra; else by balls at several points.
         sign: of the factor.
-        leaf: where it was seen.
+        germs: those of the place where it was seen.
     """
 
     factor: Expr | None
     exact: bool
     sign: int
     germs: Germs
-    value: Any
 
     @property
     def method(self) -> str:
@@ -104,7 +103,7 @@ def compare_up_to_factor(build: Build, groups: Iterable[Sequence[Point]]) -> Com
 
 def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
     """Compare at several points, of all signs: what is proved near one holds on its branch."""
-    seen: list[tuple[Germs, Elements, Elements, Any]] = []
+    seen: list[tuple[Germs, Elements, Elements, arb]] = []
     proved: Proportional | None = None
     undefined = Undefined("too few points of one leaf were in the domain")
     for point in group:
@@ -124,7 +123,7 @@ def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
         if len(seen) == ENOUGH and proved is None:
             if any(known[-1].rel_accuracy_bits() < DIGITS / math.log10(2) for known in seen):
                 return Undefined(f"the values are not known to {DIGITS} digits")
-            return Proportional(None, False, 1 if quotient > 0 else -1, germs, quotient)
+            return Proportional(None, False, 1 if quotient > 0 else -1, germs)
     return proved or undefined
 
 
@@ -178,10 +177,10 @@ def compare_at(germs: Germs, printed: Elements, derived: Elements) -> Proportion
         return None
 
 
-def _quotient(germs: Germs, printed: Elements, derived: Elements) -> Any:
+def _quotient(germs: Germs, printed: Elements, derived: Elements) -> arb | None:
     """Return the ball of the common quotient at the point; None where there is no common one."""
     tower = germs.tower
-    common = None
+    common: arb | None = None
     for p, d in zip(printed, derived, strict=True):
         if tower.ball(d).contains(0):
             if not tower.ball(p).contains(0):
@@ -211,10 +210,9 @@ def _proved(germs: Germs, printed: Elements, derived: Elements) -> Proportional 
         raised = [tower.tidy(q**power) for q in quotients]
         same = all(tower.is_zero(x - raised[0]) for x in raised[1:])
         if same and germs.is_constant(raised[0]):
-            value = tower.ball(quotients[0])
-            sign = 0 if tower.is_zero(raised[0]) else 1 if value > 0 else -1
+            sign = 0 if tower.is_zero(raised[0]) else 1 if tower.ball(quotients[0]) > 0 else -1
             factor = sign * written(germs, quotients[0], power, sign)
-            return Proportional(factor, True, sign, germs, value)
+            return Proportional(factor, True, sign, germs)
     return None
 
 
@@ -239,7 +237,7 @@ def written(germs: Germs, constant: RationalFunction, power: int, sign: int) -> 
     return sympy.factor(sympy.powsimp(expression)) ** sympy.Rational(1, power)
 
 
-def nearest(ball: Any) -> Fraction | None:
+def nearest(ball: arb) -> Fraction | None:
     """Return the fraction of a small denominator in a ball, or None."""
     found = Fraction(float(ball.mid())).limit_denominator(LARGEST_DENOMINATOR)
     return found if ball.contains(fmpq(found.numerator, found.denominator)) else None
@@ -254,7 +252,7 @@ def witness(germs: Germs, printed: Elements, derived: Elements) -> Witness:
     )
 
 
-def digits(ball: Any) -> str:
+def digits(ball: arb) -> str:
     """Return the leading digits of a ball."""
     shown = str(ball.str(12, radius=False))
     return "0" if ball.contains(0) else shown
