@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 import textwrap
 from collections.abc import Sequence
 from importlib import resources
-from typing import Any
+from typing import Protocol
 
-from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.records import Potential
 from derive.vectors.potential import RadialPotential
@@ -37,59 +37,98 @@ _IMPORTS = {
 _PUBLIC = (
     ("Q", "beta", "value", "Return Q(beta), which is 0 at the start."),
     ("gradient", "beta", "gradient", "Return grad Q(beta), the mirror map."),
-    ("hessian", "beta", "hessian", "{hessian}"),
+    ("hessian", "beta", "hessian", "Return the Hessian of Q, (..., d, d)."),
     ("inverse_mirror_map", "y", "inverse", "Return the beta with grad Q(beta) = y."),
     ("bregman", "b, b0", "bregman", "Return Q(b) - Q(b0) - <grad Q(b0), b - b0>."),
 )
+_PRODUCT = ("hessian_product", "beta, vector", "hessian_product", "Return Hess Q(beta) vector.")
 
 
-def numpy_module(derivation: Derivation | Any) -> str:
+class Derived(Protocol):
+    """What a module tells of a derivation."""
+
+    @property
+    def potential(self) -> Potential | RadialPotential: ...  # noqa: D102
+    def to_text(self) -> str: ...  # noqa: D102
+
+
+def numpy_module(derivation: Derived) -> str:
     """Return a module with Q, gradient, hessian, inverse_mirror_map and bregman.
 
     Raises:
         NumericalError: there is no Q, or its form needs more than elementary functions.
     """
-    potential = derivation.potential
-    if isinstance(potential, RadialPotential):
-        return _vector_module(derivation.to_text(), potential)
-    if not potential.pieces:
-        raise NumericalError(f"there is no Q, {potential.finding.reason}")
     try:
-        programs = [program(potential, i) for i in range(len(potential.pieces))]
+        return _module(derivation.potential, derivation.to_text())
     except NoSource as reason:
         raise NumericalError(f"Q has no NumPy module: {reason}") from None
+
+
+@functools.singledispatch
+def _module(potential: object, text: str) -> str:
+    raise NotImplementedError(f"no module of a {type(potential).__name__}")
+
+
+@_module.register
+def _(potential: Potential, text: str) -> str:
+    """Return a module for outputs in coordinates."""
+    if not potential.pieces:
+        raise NumericalError(f"there is no Q, {potential.finding.reason}")
+    programs = [program(potential, i) for i in range(len(potential.pieces))]
+    names = programs[0].names
     assumed, conditions = assumed_start(potential.parameterization, potential.pieces)
-    body = [*_public(potential, programs), *assumed, *_formulas(programs)]
-    ends = [
-        "balls/on_arrays",
-        *["balls/parametric"] * any(x.kind is ParametricFormulas for x in programs),
-    ]
-    docstring = _docstring(derivation.to_text(), _START, programs[0].names)
-    ends += ["conditions"] * bool(conditions)
+    call = f"    return OnArrays(_BLOCKS, {{{_given(names)}}})."
+    public = _public(_PUBLIC, programs, names, call)
+    if potential.parameterization.d == 1:
+        public = [x.replace(_PUBLIC[2][3], "Return d^2Q/dbeta^2.") for x in public]
+    body = [*public, *assumed, *_formulas(programs)]
+    curves = any(x.kind is ParametricFormulas for x in programs)
+    ends = ["balls/on_arrays", *["balls/parametric"] * curves, *["conditions"] * bool(conditions)]
     engine = _engine(programs, body, ends)
-    return _written(docstring, body, engine, conditions + _blocks(programs))
+    return _written(_docstring(text, _START, names), body, engine, conditions + _blocks(programs))
 
 
-def _vector_module(text: str, potential: RadialPotential) -> str:
+@_module.register
+def _(potential: RadialPotential, text: str) -> str:
     """Return a module for vectors of any dimension."""
     if potential.piece is None:
         raise NumericalError(f"there is no Q, {potential.finding.reason}")
-    try:
-        written = vector_program(potential)
-    except NoSource as reason:
-        raise NumericalError(f"Q has no NumPy module: {reason}") from None
-    names = [name for name, _ in written.functions if name != ALONG]
-    q = _call(written.kind.__name__, 1, names, "        ")
+    written = vector_program(potential)
+    q = _call(written.kind.__name__, 1, [n for n, _ in written.functions if n != ALONG], "        ")
     sign = potential.model.sign
     parts = "".join(f"        {part},\n" for part in (q, f"_Block1.{ALONG}", sign))
     block = f"_BLOCK = (\n    _Block1.constants,\n    VectorFormulas(\n{parts}    ),\n)"
     vector = parameter(potential.model.start_vector)
     model, norm = potential.model.reduced, norm_symbol(potential)
     assumed, conditions = assumed_start(model, [potential.piece], vector, norm)
-    body = [*_public_vector(written, vector), *assumed, *_formulas([written])]
-    docstring = _docstring(text, _VECTOR_START, (*written.names, vector))
+    names = (*written.names, vector)
+    call = f"    q = OnVectors(*_BLOCK, {{{_given(written.names)}}}, {vector})\n    return q."
+    public = _public((*_PUBLIC, _PRODUCT), [written], names, call)
+    body = [*public, *assumed, *_formulas([written])]
     ends = ["balls/lengths", "vectors/vector_formulas", *["conditions"] * bool(conditions)]
+    docstring = _docstring(text, _VECTOR_START, names)
     return _written(docstring, body, _engine([written], body, ends), conditions + block)
+
+
+def _given(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}": {name}' for name in names)
+
+
+def _public(
+    functions: Sequence[tuple[str, str, str, str]],
+    programs: Sequence[Program],
+    names: Sequence[str],
+    call: str,
+) -> list[str]:
+    """Return the texts of the public functions; *call* ends where the name of a method follows."""
+    known = all({"inverse", "curve"} & {name for name, _ in x.functions} for x in programs)
+    parts = []
+    for name, points, method, says in functions:
+        if known or method != "inverse":
+            head = f'def {name}({", ".join([points, *names])}):\n    """{says}"""\n'
+            check = f"    _check({', '.join(names)})\n"
+            parts.append(f"{head}{check}{call}{method}({points})")
+    return parts
 
 
 def _engine(programs: Sequence[Program], body: Sequence[str], ends: Sequence[str]) -> list[str]:
@@ -119,45 +158,6 @@ _VECTOR_START = (
     "vector (d,). "
 )
 _HEADING = "# What follows is the same in every module: numbers with bounds of their errors."
-
-
-def _public(potential: Potential, programs: Sequence[Program]) -> list[str]:
-    """Return the texts of the public functions."""
-    names = programs[0].names
-    numbers = "".join(f", {name}" for name in names)
-    given = ", ".join(f'"{name}": {name}' for name in names)
-    check = f"    _check({', '.join(names)})\n"
-    single = potential.parameterization.d == 1
-    hessian = "Return d^2Q/dbeta^2." if single else "Return the Hessian of Q, (..., d, d)."
-    parts = []
-    for name, points, method, says in _PUBLIC:
-        if method == "inverse" and not all(_inverts(x) for x in programs):
-            continue
-        line = check + f"    return OnArrays(_BLOCKS, {{{given}}}).{method}({points})"
-        text = says.format(hessian=hessian)
-        parts.append(f'def {name}({points}{numbers}):\n    """{text}"""\n{line}')
-    return parts
-
-
-def _public_vector(written: Program, vector: str) -> list[str]:
-    """Return the texts of the public functions of a vector model."""
-    names = (*written.names, vector)
-    given = ", ".join(f'"{name}": {name}' for name in written.names)
-    product = ("hessian_product", "beta, vector", "hessian_product", "Return Hess Q(beta) vector.")
-    parts = []
-    for name, points, method, says in (*_PUBLIC, product):
-        if method == "inverse" and not _inverts(written):
-            continue
-        line = f"    _check({', '.join(names)})\n"
-        line += f"    q = OnVectors(*_BLOCK, {{{given}}}, {vector})\n"
-        line += f"    return q.{method}({points})"
-        text = says.format(hessian="Return the Hessian of Q, (..., d, d).")
-        parts.append(f'def {name}({points}, {", ".join(names)}):\n    """{text}"""\n{line}')
-    return parts
-
-
-def _inverts(written: Program) -> bool:
-    return bool({"inverse", "curve"} & {name for name, _ in written.functions})
 
 
 def _formulas(programs: Sequence[Program]) -> list[str]:

@@ -1,0 +1,127 @@
+"""Formulas of the inverse mirror map: grad Q(beta) = y solved for beta."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.model.notation import factors_of
+from derive.potential.piece import Piece, Root
+from numerics.evaluate.inverse_formula import invert
+
+Solved: TypeAlias = tuple[tuple[Expr, ...], tuple[Root, ...]]
+"""The betas, and roots that they use."""
+
+
+def inverse_of(piece: Piece, duals: Sequence[Symbol]) -> Solved | None:
+    """Return the beta with grad Q(beta) = y and the roots they use; None where not found.
+
+    Args:
+        piece: Q on one block of d outputs.
+        duals: the symbols y, d of them.
+    """
+    if not piece.roots and len(piece.betas) == 1:
+        image = invert(piece.gradient[0], piece.betas[0], duals[0])
+        return None if image is None else ((image,), ())
+    return (
+        _solve_through_root(piece, duals)
+        or _solve_common_factor(piece, duals)
+        or _solve_terms(piece, duals)
+    )
+
+
+def _solve_through_root(piece: Piece, duals: Sequence[Symbol]) -> Solved | None:
+    """Solve ``phi(A) = y`` for the only root A, and its polynomial for the only beta."""
+    if len(piece.roots) != 1 or len(piece.betas) != 1 or piece.gradient[0].has(piece.betas[0]):
+        return None
+    (root,), (beta,) = piece.roots, piece.betas
+    value = invert(piece.gradient[0], root.symbol, duals[0])
+    rows = sympy.Poly(root.polynomial, beta).all_coeffs()
+    even = len(rows) == 3 and rows[1] == 0 and beta.is_nonnegative
+    if value is None or not (len(rows) == 2 or even):
+        return None
+    power = -rows[-1] / rows[0]
+    image = sympy.sqrt(power) if even else power
+    return (image.subs(root.symbol, value),), ()
+
+
+def _solve_common_factor(piece: Piece, duals: Sequence[Symbol]) -> Solved | None:
+    """Solve ``c_i + beta_i phi(A) = y_i``, where A is the only root.
+
+    beta_i = (y_i - c_i)/phi in the polynomial of A leaves one for A alone.
+    """
+    if len(piece.roots) != 1:
+        return None
+    (root,), zeros = piece.roots, dict.fromkeys(piece.betas, 0)
+    shifts = [g.subs(zeros) for g in piece.gradient]
+    factors = {
+        sympy.cancel((g - c) / b)
+        for g, c, b in zip(piece.gradient, shifts, piece.betas, strict=True)
+    }
+    (phi, *rest) = factors
+    if rest or phi == 0 or phi.has(*piece.betas):
+        return None
+    images = tuple((y - c) / phi for y, c in zip(duals, shifts, strict=True))
+    at = root.polynomial.subs(dict(zip(piece.betas, images, strict=True)))
+    parts = factors_of(sympy.numer(sympy.together(sympy.expand(at))))
+    moving = [part for part in parts if part.has(*duals)]
+    if len(moving) != 1 or not moving[0].is_polynomial(root.symbol):
+        return None
+    return images, (Root(root.symbol, moving[0], None, root.branch, 0),)
+
+
+def _solve_terms(piece: Piece, duals: Sequence[Symbol]) -> Solved | None:
+    """Solve ``c_i + sum_k M_ik phi_k(A_k) = y_i`` for the roots A_k, or for beta without roots."""
+    betas = piece.betas
+    unknowns = tuple(r.symbol for r in piece.roots) or betas
+    found = _terms(piece.gradient, unknowns)
+    if len(unknowns) != len(betas) or found is None:
+        return None
+    parts, matrix, rest = found
+    if matrix.has(*betas) or rest.has(*betas) or matrix.det() == 0:
+        return None
+    values = matrix.LUsolve(sympy.Matrix(duals) - rest)
+    images = {
+        unknown: invert(part, unknown, sympy.expand(value))
+        for unknown, part, value in zip(unknowns, parts, values, strict=True)
+    }
+    if None in images.values():
+        return None
+    return _betas_at(piece, images) if piece.roots else (tuple(images.values()), ())
+
+
+def _betas_at(piece: Piece, roots: Mapping[Symbol, Expr]) -> Solved | None:
+    """Return the betas where the roots are given, if their polynomials are linear in beta."""
+    polynomials = [r.polynomial for r in piece.roots]
+    if any(sympy.Poly(f, *piece.betas).total_degree() > 1 for f in polynomials):
+        return None
+    rows, right = sympy.linear_eq_to_matrix(polynomials, *piece.betas)
+    if rows.det() == 0:
+        return None
+    solved = (sympy.expand(sympy.cancel(b)) for b in rows.LUsolve(right))
+    return tuple(b.subs(roots) for b in solved), ()
+
+
+def _terms(
+    expressions: Sequence[Expr], unknowns: Sequence[Symbol]
+) -> tuple[list[Expr], sympy.Matrix, sympy.Matrix] | None:
+    """Write expressions as M phi + c, each phi_k a function of one unknown; None where not."""
+    n = len(unknowns)
+    parts: dict[Symbol, Expr] = {}
+    matrix, rest = sympy.zeros(len(expressions), n), sympy.zeros(len(expressions), 1)
+    for i, expression in enumerate(expressions):
+        for term in sympy.Add.make_args(sympy.expand(expression)):
+            inside = [u for u in unknowns if term.has(u)]
+            if len(inside) > 1:
+                return None
+            if not inside:
+                rest[i] += term
+                continue
+            factor, part = term.as_independent(*inside, as_Add=False)
+            if parts.setdefault(inside[0], part) != part:
+                return None
+            matrix[i, unknowns.index(inside[0])] += factor
+    return ([parts[u] for u in unknowns], matrix, rest) if len(parts) == n else None
