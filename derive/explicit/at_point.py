@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from derive.errors import InputError, NumericalError
-from derive.explicit.counterpart import Evaluated, ExplicitCounterpart, SquaredDistance
+from derive.explicit.counterpart import Evaluated, ExplicitCounterpart
+from derive.explicit.minimum import SquaredDistance
 
 MISSING = "give a number for"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.model.parameterization import Parameterization
@@ -61,6 +62,17 @@ class ConstrainedProblem:
         """Whether R depends on one number: beta, or beta/alpha^D by homogeneity."""
         return len(self.F) == 1 and (not self.symbols or (self.scaled and len(self.symbols) == 1))
 
+    def at(self, data: Sequence[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
+        """Return beta and w_0 at numbers for the outputs and the start symbols."""
+        d = len(self.F)
+        free = [Fraction(0)] * (len(self.field.names) - len(self.symbols))
+        return list(data[:d]), [x.at([*free, *data[d:]]) for x in self.w0]
+
+    def outputs_at(self, w: Sequence[Fraction]) -> list[Fraction]:
+        """Return F at rational weights."""
+        rest = [Fraction(0)] * (len(self.field.names) - len(w))
+        return [f.at([*w, *rest]) for f in self.F]
+
 
 def pose(p: Parameterization) -> ConstrainedProblem:
     """Return the problem min |w - w_0|^2 subject to F(w) = beta.
@@ -68,8 +80,7 @@ def pose(p: Parameterization) -> ConstrainedProblem:
     Raises:
         Stopped: F or the start is not polynomial.
     """
-    if p.field.generators or any(not f.is_polynomial() for f in p.F):
-        raise Stopped("the elimination needs polynomials: F is none in the weights")
+    _check_polynomial(p)
     if p.start_field.generators or any(not x.is_polynomial() for x in p.w0):
         raise Stopped("the elimination needs polynomials: the start is none in its symbols")
     symbols = tuple(s for s in p.start_field.names if any(s in x.variables() for x in p.w0))
@@ -82,15 +93,17 @@ def pose_cost(p: Parameterization) -> ConstrainedProblem:
     Raises:
         Stopped: F is not polynomial.
     """
-    if p.field.generators or any(not f.is_polynomial() for f in p.F):
-        raise Stopped("the elimination needs polynomials: F is none in the weights")
+    _check_polynomial(p)
     return _build(p, (), (p.field.zero,) * p.p)
 
 
+def _check_polynomial(p: Parameterization) -> None:
+    if p.field.generators or any(not f.is_polynomial() for f in p.F):
+        raise Stopped("the elimination needs polynomials: F is none in the weights")
+
+
 def _build(
-    p: Parameterization,
-    symbols: tuple[str, ...],
-    w0: Sequence[RationalFunction],
+    p: Parameterization, symbols: tuple[str, ...], w0: Sequence[RationalFunction]
 ) -> ConstrainedProblem:
     # Start symbols may be called as weights are: the ring needs names of its own.
     own = tuple(f"start {s}" for s in symbols)

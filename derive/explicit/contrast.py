@@ -10,9 +10,9 @@ from typing import Any
 from derive.derivation import Derivation, derive
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import Polynomial
-from derive.explicit.constrained import ConstrainedProblem, Stopped
-from derive.explicit.critical.branch import root_at
+from derive.explicit.constrained import Stopped
+from derive.explicit.critical.critical_roots import root_at
+from derive.explicit.minimum import CriticalRoot, SquaredDistance
 from derive.explicit.path_series import ORDER, explicit_series, implicit_series, start_point
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
@@ -49,21 +49,20 @@ class Contrast:
 
 def contrast_with(
     p: Parameterization | None,
-    problem: ConstrainedProblem | None,
-    factors: Sequence[Polynomial],
+    distance: SquaredDistance,
     enter: Callable[[str], None],
 ) -> Contrast:
     """Return R beside the Q that gradient flow on F minimises.
 
     Args:
         p: one block of outputs that share weights.
-        problem, factors: R's; a problem of None where F is not polynomial.
+        distance: R on it.
         enter: called with the name of each step.
     """
     if p is None:
         reason = "the vector's dimension is open: give one, as in --vector u:2"
         return Contrast(None, Finding(Verdict.UNDECIDED, reason))
-    if problem is None:
+    if not isinstance(distance, CriticalRoot):
         return Contrast(None, Finding(Verdict.UNDECIDED, "R was not found"))
     enter("the implicit regularizer")
     implicit = derive(p)
@@ -78,7 +77,7 @@ def contrast_with(
     size = len(names)
     start = {name: Fraction(size - k) for k, name in enumerate(names)}
     finding = _compare(p, implicit, g, start)
-    rows = tuple(_rows(p, implicit, g, start, problem, factors))
+    rows = tuple(_rows(p, implicit, g, start, distance))
     return Contrast(implicit, finding, tuple(start.items()), rows)
 
 
@@ -139,8 +138,7 @@ def _rows(
     implicit: Derivation,
     g: RationalFunction,
     start: Mapping[str, Fraction],
-    problem: ConstrainedProblem,
-    factors: Sequence[Polynomial],
+    distance: CriticalRoot,
 ) -> Iterator[ComparedValues]:
     moving = implicit.blocks[0].lie.parameterization
     own = {name: start[name] for name in moving.start_field.names}
@@ -150,16 +148,16 @@ def _rows(
         origin = [f.at(start_point(p, start)) for f in p.F]
     except (DeriveError, ZeroDivisionError):
         return
-    symbols = [start[s.removeprefix("start ")] for s in problem.symbols]
+    symbols = [start[s.removeprefix("start ")] for s in distance.problem.symbols]
     for step in STEPS:
         beta = [b + step * (k + 1) for k, b in enumerate(origin)]
         try:
-            value = root_at(problem, factors, [*beta, *symbols])[0]
+            root = root_at(distance.problem, distance.factors, [*beta, *symbols])
             implied = unit * float(_bregman(potential, beta, origin))
         except (Stopped, DeriveError):
             continue
-        if value is not None and implied == implied:
-            yield ComparedValues(tuple(beta), value, implied)
+        if root is not None and implied == implied:
+            yield ComparedValues(tuple(beta), root.ball, implied)
 
 
 def _bregman(potential: Any, beta: Sequence[Fraction], origin: Sequence[Fraction]) -> Any:

@@ -16,9 +16,17 @@ from derive.explicit.constrained import ConstrainedProblem, Stopped, pose, pose_
 from derive.explicit.contrast import contrast_with
 from derive.explicit.cost.composition import find_composition
 from derive.explicit.cost.duality import find_dual
-from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart, SquaredDistance
+from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart
 from derive.explicit.critical.bounds import bounds_every_root, product_cost
-from derive.explicit.critical.branch import Branch, critical_factors, find_branches
+from derive.explicit.critical.critical_roots import critical_factors
+from derive.explicit.critical.intervals import find_intervals
+from derive.explicit.minimum import (
+    ClosedMinimum,
+    CriticalRoot,
+    GreatestRoot,
+    RootByInterval,
+    SquaredDistance,
+)
 from derive.explicit.scale_limits import scale_limits
 from derive.language import to_text
 from derive.language.tree import Name, Operation, Tree, names
@@ -46,7 +54,7 @@ def explicit_counterpart(
     >>> found = explicit_counterpart(tied)
     >>> found.blocks[0].distance.equations[0]
     b**4 - 2*b**2*r**2 - 10*b**2*r + b**2 + r**4 - 6*r**3 + 12*r**2 - 8*r
-    >>> found.blocks[0].distance.branches[0].index, found.verdict.value
+    >>> found.blocks[0].distance.intervals[0].index, found.verdict.value
     (0, 'PROVED')
 
     Args:
@@ -79,10 +87,10 @@ def _block(p: Parameterization, group: tuple[int, ...], enter: Enter) -> BlockCo
     block = p if len(p.blocks) == 1 else p.restrict(group)
     betas = Notation(p, group).betas
     enter("elimination: distance from the start")
-    distance = least(lambda: pose(block), betas)
+    distance = minimum_by_elimination(pose, block, betas)
     enter("elimination: representation cost")
     cost = representation_cost(block, betas)
-    contrast = contrast_with(block, distance.problem, distance.factors, enter)
+    contrast = contrast_with(block, distance, enter)
     return BlockCounterpart(group, distance, cost, contrast, scale_limits(block, contrast.implicit))
 
 
@@ -108,18 +116,19 @@ def _of_vector(model: VectorModel, enter: Enter) -> ExplicitCounterpart:
         v for v, x in zip(vectors, reduced.w0[-len(vectors) :], strict=True) if not x.is_zero()
     ]
     if not moved:
-        distance = least(lambda: pose(reduced), s)
+        distance = minimum_by_elimination(pose, reduced, s)
     else:
         reason = (
             f"{moved[0]} starts away from 0: R depends on the angle between {moved[0]}_0 and beta"
         )
-        distance = SquaredDistance(None, s, (), (), Finding(Verdict.UNDECIDED, reason))
+        distance = SquaredDistance(s, Finding(Verdict.UNDECIDED, reason))
     enter("elimination: representation cost")
     cost = representation_cost(reduced, s)
     # s = |beta| is not negative.
-    kept = tuple(b for b in cost.branches if b.high is None or b.high > 0)
-    cost = replace(cost, branches=kept)
-    contrast = contrast_with(None, None, (), enter)
+    if isinstance(cost, RootByInterval):
+        kept = tuple(x for x in cost.intervals if x.high is None or x.high > 0)
+        cost = replace(cost, intervals=kept)
+    contrast = contrast_with(None, distance, enter)
     block = BlockCounterpart((0,), distance, cost, contrast, ())
     return ExplicitCounterpart((model.text,), reduced, ", ".join(vectors), (block,))
 
@@ -146,27 +155,49 @@ def _lengths(model: VectorModel) -> tuple[Parameterization, list[str]]:
     return Parameterization([output], (*scalars, *lengths), start, model.positive), vectors
 
 
-def least(build: Callable[[], ConstrainedProblem], betas: tuple[Symbol, ...]) -> SquaredDistance:
-    """Return the minimum, as far as the steps reach; the first that stops gives the reason."""
-    problem = None
-    factors: tuple[Polynomial, ...] = ()
-    variables = betas
+def minimum_by_elimination(
+    pose: Callable[[Parameterization], ConstrainedProblem],
+    p: Parameterization,
+    betas: tuple[Symbol, ...],
+) -> SquaredDistance:
+    """Return the minimum of a constrained problem as a root of its critical polynomial.
+
+    Args:
+        pose: states the problem, of R or of R_F.
+        p: F and the start.
+        betas: the outputs.
+    """
     try:
-        problem = build()
-        variables = (
-            *betas,
-            *(Symbol(s.removeprefix("start "), real=True) for s in problem.symbols),
-        )
+        problem = pose(p)
+    except Stopped as step:
+        return SquaredDistance(betas, Finding(Verdict.UNDECIDED, str(step)))
+    return _minimum(problem, betas)
+
+
+def _minimum(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> CriticalRoot:
+    """Return the minimum as far as the steps reach; the first that stops gives the reason."""
+    symbols = (Symbol(s.removeprefix("start "), real=True) for s in problem.symbols)
+    variables = (*betas, *symbols)
+    factors: tuple[Polynomial, ...] = ()
+    try:
         factors = critical_factors(problem)
-        branches, reason = _branches(problem, factors)
+        if problem.single:
+            finding = Finding(Verdict.PROVED, "the root is certified on every interval")
+            intervals = find_intervals(problem, factors)
+            return RootByInterval(variables, finding, problem, factors, intervals)
+        reason = "the root depends on several numbers: "
+        finding = Finding(
+            Verdict.UNDECIDED, f"{reason}it is certified at single points, not everywhere"
+        )
+        if len(factors) == 1 and _is_power(factors[0]):
+            finding = Finding(Verdict.PROVED, "one root r >= 0, for almost all beta with some w")
     except Stopped as step:
         finding = Finding(Verdict.UNDECIDED, str(step))
-        return SquaredDistance(problem, variables, factors, (), finding)
-    return SquaredDistance(problem, variables, factors, branches, Finding(Verdict.PROVED, reason))
+    return CriticalRoot(variables, finding, problem, factors)
 
 
 def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> SquaredDistance:
-    """Return min |w|^2 subject to F(w) = beta, from critical points or from a bound.
+    """Return R_F(beta) = min |w|^2 subject to F(w) = beta, from critical points or from a bound.
 
     >>> product = Parameterization.parse(["u**2*v"])
     >>> representation_cost(product, (Symbol("beta"),)).equations
@@ -175,58 +206,40 @@ def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> Squar
     try:
         problem = pose_cost(p)
     except Stopped as step:
-        return SquaredDistance(None, betas, (), (), Finding(Verdict.UNDECIDED, str(step)))
+        return SquaredDistance(betas, Finding(Verdict.UNDECIDED, str(step)))
     bounded = None if problem.single else _bounded(problem, betas)
     if bounded is not None:
         return bounded
-    found = least(lambda: problem, betas)
+    found = _minimum(problem, betas)
     if found.verdict is Verdict.PROVED:
         return found
-    if found.factors and bounds_every_root(problem, found.factors):
+    if bounds_every_root(problem, found.factors):
         reason = "the greatest root, for almost all beta with some w: |w|^2 bounds every root"
         return replace(found, finding=Finding(Verdict.PROVED, reason))
     return (_bounded(problem, betas) if problem.single else None) or found
 
 
-def _bounded(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> SquaredDistance | None:
+def _bounded(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> CriticalRoot | None:
     """Return R_F by a bound on |w|^2 that some w reaches, for every beta with some w."""
     polynomial = product_cost(problem)
     if polynomial is not None:
         reason = "one root r >= 0, for every beta: inequality of the means, attained by some w"
-        finding = Finding(Verdict.PROVED, reason)
-        return SquaredDistance(problem, betas, (polynomial,), (), finding, finding)
+        return GreatestRoot(betas, Finding(Verdict.PROVED, reason), problem, (polynomial,))
     closed = find_composition(problem, betas) or find_dual(problem, betas)
     if closed is None:
         return None
     of = "every beta" if closed.onto else "every beta with some w"
+    verdict, reason = Verdict.PROVED, f"for {of}: {closed.reason}"
     if closed.factors:
-        reason = f"the greatest real root, for {of}: {closed.reason}"
-    else:
-        reason = f"for {of}: {closed.reason}"
-    verdict = Verdict.PROVED
-    if not closed.factors and closed.expression(betas) is None:
+        reason = f"the greatest real root, {reason}"
+    elif closed.expression(betas) is None:
         verdict = Verdict.UNDECIDED
         reason += "; it is given at single points, not as a formula"
     finding = Finding(verdict, reason, closed.evidence)
-    return SquaredDistance(problem, betas, closed.factors, (), finding, None, closed)
-
-
-def _branches(
-    problem: ConstrainedProblem, factors: tuple[Polynomial, ...]
-) -> tuple[tuple[Branch, ...], str]:
-    if problem.single:
-        return find_branches(problem, factors), "the root is certified on every interval"
-    if len(factors) == 1 and _is_power(factors[0]):
-        return (), "one root r >= 0, for almost all beta with some w"
-    raise Stopped(
-        "the root depends on several numbers: it is certified at single points, not everywhere"
-    )
+    return ClosedMinimum(betas, finding, problem, closed.factors, closed)
 
 
 def _is_power(factor: Polynomial) -> bool:
     """Tell whether a polynomial is a r^n + c, which has at most one root r >= 0."""
     degree = int(factor.degrees()[0])
     return {e[0] for e, _ in terms(factor)} <= {0, degree}
-
-
-__all__ = ["explicit_counterpart"]

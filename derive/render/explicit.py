@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import zip_longest
-from typing import Any
+from functools import singledispatch
 
 import sympy
+from flint import arb
 from sympy import Expr, Symbol
 
 from derive.explicit.contrast import Contrast
-from derive.explicit.counterpart import (
+from derive.explicit.counterpart import BlockCounterpart, Evaluated, ExplicitCounterpart
+from derive.explicit.critical.intervals import RootInterval
+from derive.explicit.minimum import (
     LENGTH,
-    BlockCounterpart,
-    Evaluated,
-    ExplicitCounterpart,
+    CriticalRoot,
+    RootByInterval,
+    RootValue,
     SquaredDistance,
 )
-from derive.explicit.critical.branch import Branch
 from derive.language import to_text
 from derive.render.plain import piece_lines, plain
 from derive.render.text import homogeneity, title, wrap
@@ -42,7 +43,7 @@ def render_text(found: ExplicitCounterpart, width: int = 80) -> str:
     return "\n".join(part for line in lines for part in (wrap(line, width) if line else [""]))
 
 
-def decimal(value: Any, digits: int = DIGITS) -> str:
+def decimal(value: arb | Fraction, digits: int = DIGITS) -> str:
     """Return a rational number exactly, a ball by its certified digits."""
     return str(value) if isinstance(value, Fraction) else str(value.str(digits, radius=False))
 
@@ -56,10 +57,10 @@ def root_words(index: int) -> str:
     return f"real root {index + 1}, counted from below," if index else "smallest real root"
 
 
-def interval(branch: Branch, name: Symbol) -> str:
-    """Return the interval of a branch in words, empty where it is the whole line."""
-    low = None if branch.low is None else decimal(branch.low)
-    high = None if branch.high is None else decimal(branch.high)
+def interval_text(interval: RootInterval, name: Symbol) -> str:
+    """Return an interval in words, empty where it is the whole line."""
+    low = None if interval.low is None else decimal(interval.low)
+    high = None if interval.high is None else decimal(interval.high)
     if low is None:
         return "" if high is None else f"{name} < {high}"
     return f"{name} > {low}" if high is None else f"{low} < {name} < {high}"
@@ -112,54 +113,72 @@ def _sections(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[l
         yield [f"Limits{of}", *_limits(block)]
 
 
+@singledispatch
 def _minimum(minimum: SquaredDistance, name: str) -> Iterator[str]:
-    if minimum.verdict is not Verdict.PROVED or not minimum.branches:
-        yield f"  {minimum.finding.reason}"
-    alpha, b = minimum.scale, minimum.argument
-    left = name
-    if alpha is not None and minimum.problem is not None:
-        power = minimum.problem.degree
-        b_of = f"{minimum.variables[0]}/{alpha}**{power}"
-        yield f"  {name} = {alpha}**2*r(b), b = {b_of}, {alpha} != 0"
-        left = "r"
-    open_forms = not minimum.closed_forms or any(
-        form is None and (branch is None or branch.factor is not None)
-        for branch, form in zip_longest(minimum.branches, minimum.closed_forms)
-    )
-    numbered = len(minimum.equations) > 1
-    if not minimum.branches and minimum.closed_forms and minimum.closed_forms[0] is not None:
-        yield f"  {left} = {plain(minimum.closed_forms[0])}"
+    yield f"  {minimum.finding.reason}"
+
+
+@_minimum.register
+def _(minimum: CriticalRoot, name: str) -> Iterator[str]:
+    yield f"  {minimum.finding.reason}"
+    yield from _scaled(minimum, name)
+    (form,) = minimum.closed_forms or (None,)
+    if form is not None:
+        yield f"  {_letter(minimum, name)} = {plain(form)}"
     for identity in minimum.finding.evidence:
         yield f"  checked: {identity.statement}"
         if len(identity.left + identity.right) <= LONG:
             yield f"    {identity.left} = {identity.right}"
-    for branch, form in zip(minimum.branches, minimum.closed_forms, strict=False):
-        yield f"  {_branch(minimum, branch, form, left, numbered)}"
-    if minimum.branches:
-        samples = ", ".join(str(x) for branch in minimum.branches for x in branch.samples)
-        yield f"  certified in balls at {b}: {samples}; no roots meet in between"
-        if any(branch.low is not None for branch in minimum.branches):
-            yield "  at the ends of intervals: the smaller of the limits from both sides"
-    elif minimum.verdict is Verdict.UNDECIDED and minimum.equations:
+    if minimum.verdict is Verdict.UNDECIDED and minimum.equations:
         yield f"  {name} is a root r of"
-    if not open_forms:
-        return
-    for i, equation in enumerate(minimum.equations, 1):
-        label = f"P{i}" if numbered else "P"
-        yield f"  {label} = {polynomial_text(equation)}"
+    if form is None:
+        yield from _equations(minimum)
 
 
-def _branch(
-    minimum: SquaredDistance, branch: Branch, form: Expr | None, left: str, numbered: bool
-) -> str:
-    where = interval(branch, minimum.argument)
+@_minimum.register
+def _(minimum: RootByInterval, name: str) -> Iterator[str]:
+    yield from _scaled(minimum, name)
+    for interval, form in zip(minimum.intervals, minimum.closed_forms, strict=True):
+        yield f"  {_root(minimum, interval, form, name)}"
+    samples = ", ".join(str(x) for interval in minimum.intervals for x in interval.samples)
+    yield f"  certified in balls at {minimum.argument}: {samples}; no roots meet in between"
+    if any(interval.low is not None for interval in minimum.intervals):
+        yield "  at the ends of intervals: the smaller of the limits from both sides"
+    if not minimum.is_closed:
+        yield from _equations(minimum)
+
+
+def _scaled(minimum: CriticalRoot, name: str) -> Iterator[str]:
+    """Yield R in terms of r, where R scales."""
+    if minimum.scale is not None:
+        b = f"{minimum.variables[0]}/{minimum.scale}**{minimum.problem.degree}"
+        yield f"  {name} = {minimum.scale}**2*r(b), b = {b}, {minimum.scale} != 0"
+
+
+def _letter(minimum: SquaredDistance, name: str) -> str:
+    return name if minimum.scale is None else "r"
+
+
+def _equations(minimum: SquaredDistance) -> Iterator[str]:
+    for i, equation in enumerate(minimum.equations):
+        yield f"  {equation_name(minimum, i)} = {polynomial_text(equation)}"
+
+
+def equation_name(minimum: SquaredDistance, index: int, template: str = "P{}") -> str:
+    """Return the name of one of the polynomials, numbered where there are several."""
+    return template.format(index + 1) if len(minimum.equations) > 1 else "P"
+
+
+def _root(minimum: RootByInterval, interval: RootInterval, form: Expr | None, name: str) -> str:
+    where = interval_text(interval, minimum.argument)
     where = f" for {where}" if where else ""
-    if branch.factor is None:
+    if interval.factor is None:
         return f"no w has F(w) = beta{where}"
+    left = _letter(minimum, name)
     if form is not None:
         return f"{left} = {plain(form)}{where}"
-    label = f"P{branch.factor + 1}" if numbered else "P"
-    return f"{left} = {root_words(branch.index)} of {label}{where}"
+    of = equation_name(minimum, interval.factor)
+    return f"{left} = {root_words(interval.index)} of {of}{where}"
 
 
 def _contrast(contrast: Contrast, of: str) -> Iterator[str]:
@@ -189,15 +208,14 @@ def _limits(block: BlockCounterpart) -> Iterator[str]:
 
 def _evaluated(value: Evaluated) -> Iterator[str]:
     point = ", ".join(f"{name} = {number}" for name, number in value.point)
+    found = value.value
     if value.reason:
         yield f"{value.of} at {point}: {value.reason}"
-    elif value.value is None:
+    elif found is None:
         yield f"{value.of} at {point}: no w has F(w) = beta"
+    elif isinstance(found, RootValue):
+        yield f"{value.of} = {decimal(found.ball, 30)} at {point},"
+        which = root_words(found.index).removesuffix(",")
+        yield f"  the {which} (of {found.roots}) of {polynomial_text(found.polynomial)}"
     else:
-        v = value.value
-        if v.polynomial is None or v.index is None:
-            yield f"{value.of} = {decimal(v.ball, 30)} at {point}"
-            return
-        yield f"{value.of} = {decimal(v.ball, 30)} at {point},"
-        which = root_words(v.index).removesuffix(",")
-        yield f"  the {which} (of {v.roots}) of {polynomial_text(v.polynomial)}"
+        yield f"{value.of} = {decimal(found.ball, 30)} at {point}"

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from functools import singledispatch
+from typing import TypeAlias
+
+from sympy import Expr
 
 from derive.explicit.contrast import Contrast
-from derive.explicit.counterpart import Evaluated, ExplicitCounterpart, SquaredDistance
-from derive.explicit.critical.branch import Branch
+from derive.explicit.counterpart import Evaluated, ExplicitCounterpart
+from derive.explicit.critical.intervals import RootInterval
+from derive.explicit.minimum import RootByInterval, RootValue, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.language import to_text
 from derive.render.explicit import decimal
 from derive.render.json import finding_record
 from derive.render.plain import plain
 
+Fields: TypeAlias = dict[str, object]
 FORMAT = "regderive-explicit"
 VERSION = 1
 DIGITS = 30
@@ -48,34 +53,41 @@ def render_json(found: ExplicitCounterpart) -> str:
     return json.dumps(record, indent=2, ensure_ascii=True)
 
 
-def _minimum(minimum: SquaredDistance) -> dict[str, Any]:
-    forms = minimum.closed_forms
+def _minimum(minimum: SquaredDistance) -> Fields:
     return {
         "variables": [str(s) for s in minimum.variables],
         "scale": None if minimum.scale is None else str(minimum.scale),
         "argument": str(minimum.argument),
         "polynomials": [plain(equation) for equation in minimum.equations],
-        "branches": [
-            _branch(branch, None if form is None else plain(form))
-            for branch, form in zip(minimum.branches, forms, strict=False)
-        ],
-        "closed_form": plain(forms[0]) if forms and not minimum.branches and forms[0] else None,
+        **_forms(minimum),
         **finding_record(minimum.finding),
     }
 
 
-def _branch(branch: Branch, form: str | None) -> dict[str, Any]:
+@singledispatch
+def _forms(minimum: SquaredDistance) -> Fields:
+    (form,) = minimum.closed_forms or (None,)
+    return {"branches": [], "closed_form": None if form is None else plain(form)}
+
+
+@_forms.register
+def _(minimum: RootByInterval) -> Fields:
+    pairs = zip(minimum.intervals, minimum.closed_forms, strict=True)
+    return {"branches": [_interval(*pair) for pair in pairs], "closed_form": None}
+
+
+def _interval(interval: RootInterval, form: Expr | None) -> Fields:
     return {
-        "low": None if branch.low is None else decimal(branch.low, DIGITS),
-        "high": None if branch.high is None else decimal(branch.high, DIGITS),
-        "polynomial": branch.factor,
-        "root_from_below": None if branch.factor is None else branch.index,
-        "closed_form": form,
-        "samples": [str(x) for x in branch.samples],
+        "low": None if interval.low is None else decimal(interval.low, DIGITS),
+        "high": None if interval.high is None else decimal(interval.high, DIGITS),
+        "polynomial": interval.factor,
+        "root_from_below": None if interval.factor is None else interval.index,
+        "closed_form": None if form is None else plain(form),
+        "samples": [str(x) for x in interval.samples],
     }
 
 
-def _contrast(contrast: Contrast) -> dict[str, Any]:
+def _contrast(contrast: Contrast) -> Fields:
     implicit = contrast.implicit
     return {
         "implicit": None if implicit is None else implicit.verdict.value,
@@ -96,7 +108,7 @@ def _contrast(contrast: Contrast) -> dict[str, Any]:
     }
 
 
-def _limit(limit: ScaleLimit) -> dict[str, Any]:
+def _limit(limit: ScaleLimit) -> Fields:
     return {
         "of": limit.of,
         "when": limit.when,
@@ -105,14 +117,15 @@ def _limit(limit: ScaleLimit) -> dict[str, Any]:
     }
 
 
-def _evaluated(value: Evaluated) -> dict[str, Any]:
-    v = value.value
+def _evaluated(value: Evaluated) -> Fields:
+    found = value.value
+    root = found if isinstance(found, RootValue) else None
     return {
         "of": value.of,
         "outputs": [i + 1 for i in value.outputs],
         "point": {name: str(number) for name, number in value.point},
-        "value": None if v is None else decimal(v.ball, DIGITS),
-        "polynomial": None if v is None or v.polynomial is None else plain(v.polynomial),
-        "root_from_below": None if v is None else v.index,
+        "value": None if found is None else decimal(found.ball, DIGITS),
+        "polynomial": None if root is None else plain(root.polynomial),
+        "root_from_below": None if root is None else root.index,
         "reason": value.reason,
     }

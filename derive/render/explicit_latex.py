@@ -3,19 +3,22 @@ r"""Explicit counterparts as LaTeX for a paper; the snippet needs amsmath."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import singledispatch
 
 from sympy import Expr, Poly, Symbol
 
 from derive.explicit.contrast import Contrast
-from derive.explicit.counterpart import LENGTH, ExplicitCounterpart, SquaredDistance
-from derive.explicit.critical.branch import Branch
+from derive.explicit.counterpart import ExplicitCounterpart
+from derive.explicit.critical.intervals import RootInterval
+from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.language import parse_expression, to_sympy
-from derive.render.explicit import decimal
+from derive.render.explicit import decimal, equation_name
 from derive.render.formula import LONG, display, latex, latex_name, visible
 from derive.render.piece_latex import piece_latex
 from derive.verdict import Verdict
 
+TEMPLATE = "P_{{{}}}"
 LIMITS = {
     "R -> R_F": r"R \to R_F",
     "Q/Q(1) -> |beta|": r"Q/Q(1) \to |\beta|",
@@ -53,44 +56,46 @@ def _minimum(minimum: SquaredDistance, name: str, definition: str) -> Iterator[s
     if minimum.verdict is not Verdict.PROVED:
         yield rf"Which root this is was not proved everywhere: {_words(minimum.finding.reason)}."
     left = name
-    if minimum.scale is not None and minimum.problem is not None:
+    if isinstance(minimum, CriticalRoot) and minimum.scale is not None:
         alpha, power = latex(minimum.scale), minimum.problem.degree
         beta = latex(minimum.variables[0])
         left = "r"
         yield rf"${name} = {alpha}^2\, r(b)$ with $b = {beta}/{alpha}^{{{power}}}$, where"
-    rows: list[tuple[str, str]] = []
-    numbered = len(minimum.equations) > 1
-    for branch, form in zip(minimum.branches, minimum.closed_forms, strict=False):
-        rows.append((left, _branch(minimum, branch, form, numbered)))
-    if not minimum.branches and minimum.closed_forms and minimum.closed_forms[0] is not None:
-        rows.append((left, latex(minimum.closed_forms[0])))
-    open_forms = not rows or any(
-        form is None and branch.factor is not None
-        for branch, form in zip(minimum.branches, minimum.closed_forms, strict=False)
-    )
-    if open_forms:
-        if minimum.verdict is Verdict.PROVED and not minimum.branches:
-            yield rf"${name}$ is {_words(minimum.finding.reason)}."
-        for i, equation in enumerate(minimum.equations, 1):
-            rows.append((f"P_{{{i}}}(r)" if numbered else "P(r)", polynomial_latex(equation)))
+    rows = _forms(minimum, left)
+    if not rows and minimum.verdict is Verdict.PROVED:
+        yield rf"${name}$ is {_words(minimum.finding.reason)}."
+    if not rows or (isinstance(minimum, RootByInterval) and not minimum.is_closed):
+        for i, equation in enumerate(minimum.equations):
+            rows.append((f"{equation_name(minimum, i, TEMPLATE)}(r)", polynomial_latex(equation)))
     yield from display(rows)
 
 
-def _branch(minimum: SquaredDistance, branch: Branch, form: Expr | None, numbered: bool) -> str:
-    where = _interval(branch, minimum.argument)
-    if branch.factor is None:
+@singledispatch
+def _forms(minimum: SquaredDistance, left: str) -> list[tuple[str, str]]:
+    return [(left, latex(form)) for form in minimum.closed_forms if form is not None]
+
+
+@_forms.register
+def _(minimum: RootByInterval, left: str) -> list[tuple[str, str]]:
+    pairs = zip(minimum.intervals, minimum.closed_forms, strict=True)
+    return [(left, _root(minimum, interval, form)) for interval, form in pairs]
+
+
+def _root(minimum: RootByInterval, interval: RootInterval, form: Expr | None) -> str:
+    where = _interval(interval, minimum.argument)
+    if interval.factor is None:
         return rf"\infty{where}"
     if form is not None:
         return latex(form) + where
-    label = f"P_{{{branch.factor + 1}}}" if numbered else "P"
-    which = f"real root {branch.index + 1} from below" if branch.index else "smallest real root"
-    return rf"\text{{{which} of }} {label}{where}"
+    index = interval.index
+    which = f"real root {index + 1} from below" if index else "smallest real root"
+    return rf"\text{{{which} of }} {equation_name(minimum, interval.factor, TEMPLATE)}{where}"
 
 
-def _interval(branch: Branch, name: Symbol) -> str:
+def _interval(interval: RootInterval, name: Symbol) -> str:
     b = latex(name)
-    low = "" if branch.low is None else f"{decimal(branch.low)} < "
-    high = "" if branch.high is None else f" < {decimal(branch.high)}"
+    low = "" if interval.low is None else f"{decimal(interval.low)} < "
+    high = "" if interval.high is None else f" < {decimal(interval.high)}"
     return rf", \quad {low}{b}{high}" if low or high else ""
 
 

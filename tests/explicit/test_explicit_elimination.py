@@ -1,4 +1,4 @@
-"""Explicit regularization of the weights: elimination, branches and values, against SciPy."""
+"""Explicit regularization of the weights: elimination, roots and values, against SciPy."""
 
 from fractions import Fraction
 from random import Random
@@ -9,7 +9,8 @@ import sympy
 from derive import Parameterization, VectorModel, Verdict, explicit_counterpart
 from derive.errors import InputError, NumericalError
 from derive.explicit.constrained import pose, pose_cost
-from derive.explicit.regularize import least
+from derive.explicit.minimum import RootByInterval
+from derive.explicit.regularize import minimum_by_elimination
 from derive.model.notation import Notation
 from tests.explicit.witness import numeric_minimum
 
@@ -18,7 +19,7 @@ TIED = {"p": "alpha", "m": "alpha"}
 
 def minimum(build, outputs, start=None):
     p = Parameterization.parse(outputs, start=start)
-    return p, least(lambda: build(p), Notation(p, tuple(range(p.d))).betas)
+    return p, minimum_by_elimination(build, p, Notation(p, tuple(range(p.d))).betas)
 
 
 def test_the_printed_quartic():
@@ -28,8 +29,8 @@ def test_the_printed_quartic():
     _, distance = minimum(pose, ["p**2 - m**2"], TIED)
     (found,) = distance.equations
     assert sympy.expand(found - printed) == 0
-    (branch,) = distance.branches
-    assert (branch.low, branch.high, branch.index) == (None, None, 0)
+    (interval,) = distance.intervals
+    assert (interval.low, interval.high, interval.index) == (None, None, 0)
 
 
 def test_another_start_has_another_polynomial():
@@ -56,8 +57,8 @@ def test_representation_costs_in_closed_form(outputs, form):
     assert cost.verdict is Verdict.PROVED
     beta = cost.argument
     expected = sympy.sympify(form, {"beta": beta})
-    for branch, found in zip(cost.branches, cost.closed_forms, strict=True):
-        for sample in branch.samples:
+    for interval, found in zip(cost.intervals, cost.closed_forms, strict=True):
+        for sample in interval.samples:
             at = {beta: sympy.Rational(str(sample))}
             assert abs(sympy.N((found - expected).subs(at), 30)) < 1e-25
 
@@ -161,21 +162,22 @@ def test_certified_values_are_the_least_that_scipy_finds(outputs, start, build):
         if value is not None:
             assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-6, abs=1e-9)
             assert float(value.ball.rad()) < 1e-15
-            _agrees_with_branch(found, p, point, value)
+            if isinstance(found, RootByInterval):
+                _agrees_with_the_interval(found, p, point, value)
         checked += 1
     assert checked == 2 or found.verdict is Verdict.UNDECIDED
 
 
-def _agrees_with_branch(found, p, point, value):
-    """The branch that was certified at samples must be the one that is right here."""
+def _agrees_with_the_interval(found, p, point, value):
+    """The root that was certified at samples must be the one that is right here."""
     names = [str(s) for s in found.variables]
     scale = point[names[-1]] if found.scale is not None else Fraction(1)
     b = point[names[0]] / scale ** (p.degree or 1 if found.scale is not None else 1)
-    for branch, form in zip(found.branches, found.closed_forms, strict=False):
-        low = branch.low is None or float(branch.low) < b
-        high = branch.high is None or b < float(branch.high)
+    for interval, form in zip(found.intervals, found.closed_forms, strict=True):
+        low = interval.low is None or float(interval.low) < b
+        high = interval.high is None or b < float(interval.high)
         if low and high:
-            assert branch.index == value.index
+            assert interval.index == value.index
             if form is not None:
                 at = float(form.subs(found.argument, sympy.Rational(str(b))) * scale**2)
                 assert at == pytest.approx(float(value.ball.mid()), rel=1e-12, abs=1e-15)
@@ -230,5 +232,5 @@ def test_what_is_not_reached_says_which_step_stops(outputs, start, words):
 
 def test_values_do_not_exist_where_the_range_of_F_ends():
     _, found = minimum(pose, ["w**2"], {"w": "alpha"})
-    assert [branch.factor for branch in found.branches] == [None, 0]
+    assert [interval.factor for interval in found.intervals] == [None, 0]
     assert found.at({"beta": Fraction(-1), "alpha": Fraction(1)}) is None

@@ -30,8 +30,8 @@ from derive.catalogue.audit.proportionality import (
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
 from derive.explicit.constrained import pose, pose_cost
-from derive.explicit.counterpart import LENGTH, SquaredDistance
-from derive.explicit.regularize import least
+from derive.explicit.minimum import LENGTH, RootByInterval, SquaredDistance
+from derive.explicit.regularize import minimum_by_elimination
 from derive.explicit.scale_limits import scale_limits
 from derive.language import to_sympy
 from derive.model.notation import Notation
@@ -47,10 +47,10 @@ def check_explicit(subject: Subject, printed: Printed) -> Judgement:
     if subject.radial:
         return unchecked("R_alpha is compared for given dimensions only")
     p = subject.p
-    distance = least(lambda: pose(p), Notation(p, tuple(range(p.d))).betas)
-    if distance.verdict is not Verdict.PROVED or not distance.branches:
+    distance = minimum_by_elimination(pose, p, Notation(p, tuple(range(p.d))).betas)
+    if distance.verdict is not Verdict.PROVED or not isinstance(distance, RootByInterval):
         return unchecked(distance.finding.reason)
-    factors = {branch.factor for branch in distance.branches}
+    factors = {interval.factor for interval in distance.intervals}
     if len(factors) != 1 or None in factors:
         return unchecked("R_alpha is a root of several polynomials, interval by interval")
     equation = distance.equations[next(f for f in factors if f is not None)]
@@ -59,7 +59,7 @@ def check_explicit(subject: Subject, printed: Printed) -> Judgement:
     if not given.is_polynomial(*symbols.values()):
         return unchecked("the printed text is no polynomial in r and b")
     quotient, rest = sympy.div(Poly(given, *symbols.values()), Poly(equation, *symbols.values()))
-    roots = {(branch.index, branch.roots) for branch in distance.branches}
+    roots = {(interval.index, interval.roots) for interval in distance.intervals}
     which = ", ".join(f"number {index + 1} of {count}" for index, count in sorted(roots))
     if not rest.is_zero:
         return _not_a_root(distance, given, equation)
@@ -127,8 +127,8 @@ def _cost(subject: Subject) -> tuple[SquaredDistance, tuple[str, ...]]:
     betas = subject.betas if subject.radial else Notation(p, tuple(range(p.d))).betas
     if subject.radial and not _is_odd(p):
         finding = Finding(Verdict.UNDECIDED, "the length of the vector has odd powers")
-        return SquaredDistance(None, betas, (), (), finding), ()
-    return least(lambda: pose_cost(p), betas), tuple(b.name for b in betas)
+        return SquaredDistance(betas, finding), ()
+    return minimum_by_elimination(pose_cost, p, betas), tuple(b.name for b in betas)
 
 
 def _is_odd(p: Parameterization) -> bool:

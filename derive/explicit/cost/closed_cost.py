@@ -64,7 +64,7 @@ class Norm:
         number, form = sympy.factor(total).as_content_primitive()
         return first * number, form
 
-    def at(self, beta: Sequence[Fraction]) -> Any:
+    def at(self, beta: Sequence[Fraction]) -> arb:
         """Return the sum in a ball at rational beta."""
         value = fmpq_poly()
         for (i, j), c in self.form.items():
@@ -96,7 +96,7 @@ class Linear:
         pairs = zip(self.coefficients, betas, strict=True)
         return sympy.Add(*(sympy.Rational(c.numerator, c.denominator) * b for c, b in pairs))
 
-    def at(self, beta: Sequence[Fraction]) -> Any:
+    def at(self, beta: Sequence[Fraction]) -> arb:
         """Return its value as a ball."""
         pairs = zip(self.coefficients, beta, strict=True)
         return arb(as_fmpq(sum((c * b for c, b in pairs), Fraction(0))))
@@ -108,7 +108,7 @@ class CostTerm(Protocol):
     def expression(self, betas: Sequence[Symbol]) -> Expr | None:
         """Return it as an expression; None where it has none."""
 
-    def at(self, beta: Sequence[Fraction]) -> Any:
+    def at(self, beta: Sequence[Fraction]) -> arb:
         """Return its value as a ball."""
 
 
@@ -153,7 +153,7 @@ class ClosedCost:
                 return _joined(s, t)
         return sympy.Max(*sums)
 
-    def at(self, beta: Sequence[Fraction]) -> Any:
+    def at(self, beta: Sequence[Fraction]) -> arb:
         """Return R_F in a ball, at beta with some w."""
         with ctx.workprec(BITS):
             totals = [sum((part.at(beta) for part in parts), arb(0)) for parts in self.sums]

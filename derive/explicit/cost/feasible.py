@@ -32,7 +32,7 @@ def value_at(problem: ConstrainedProblem, function: Any, w: Sequence[Any]) -> An
     return ball(evaluate_any(function, [*w, *padding], BITS))
 
 
-def distance(w: Sequence[Any], w0: Sequence[Fraction]) -> Any:
+def distance(w: Sequence[Any], w0: Sequence[Fraction]) -> arb:
     """Return |w - w_0|^2 in a ball."""
     total = arb(0)
     for x, x0 in zip(w, w0, strict=True):
@@ -41,7 +41,7 @@ def distance(w: Sequence[Any], w0: Sequence[Fraction]) -> Any:
     return total
 
 
-def ball(value: Any) -> Any:
+def ball(value: arb | Fraction | float) -> arb:
     """Return a number as a ball."""
     if isinstance(value, Fraction):
         return arb(fmpq(value.numerator, value.denominator))
@@ -50,7 +50,7 @@ def ball(value: Any) -> Any:
 
 def feasible_distance(
     problem: ConstrainedProblem, w: Sequence[Any], w0: Sequence[Fraction], beta: Sequence[Fraction]
-) -> Any:
+) -> arb:
     """Return a ball with |v - w_0|^2 for some v with F(v) = beta, by a Krawczyk step.
 
     v = w + J^T z; G(z) = F(w + J^T z) - beta has a zero in a box Z when

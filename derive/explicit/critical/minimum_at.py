@@ -8,14 +8,12 @@ out; near the lowest that is left an interval Newton step proves a point with F(
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from flint import ctx
+from flint import arb, ctx
 
-from derive.exact.balls import evaluate_any
 from derive.exact.field.polynomial import Polynomial
 from derive.exact.linear.implicitization import Relation
 from derive.exact.roots import real_roots
@@ -38,16 +36,8 @@ from derive.explicit.critical.hyperplane import is_out_of_reach
 MAXIMAL_GRID = 40_000
 
 
-@dataclass(frozen=True)
-class Minimum:
-    """The least |w - w_0|^2 at one point, in a ball, and a minimiser near *w*."""
-
-    value: Any
-    w: tuple[Any, ...]
-
-
-def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> Minimum | None:
-    """Return R at numbers for beta and the start symbols; None where no w has F(w) = beta.
+def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> arb | None:
+    """Return R in a ball at numbers for beta and the start; None where no w has F(w) = beta.
 
     Args:
         problem: the constrained problem.
@@ -58,16 +48,15 @@ def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> Minimum
             are more of them than for most.
     """
     check_generic(problem, data)
+    beta, w0 = problem.at(data)
     with ctx.workprec(BITS):
-        beta = data[: len(problem.F)]
-        numbers = _numbers(problem, data[len(problem.F) :])
-        w0 = [evaluate_any(x, numbers, BITS) for x in problem.w0]
-        found = []
-        for family in critical_families(problem):
-            if family.dominant:
-                for w in _grid(family, data):
-                    if _may_be_feasible(problem, w, beta):
-                        found.append((distance(w, w0), w))
+        found = [
+            (distance(w, w0), w)
+            for family in critical_families(problem)
+            if family.dominant
+            for w in _grid(family, data)
+            if _may_be_feasible(problem, w, beta)
+        ]
         if not found:
             return None
         value, w = min(found, key=lambda pair: pair[0].mid())
@@ -77,34 +66,32 @@ def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> Minimum
         value = value.union(feasible_distance(problem, w, w0, beta))
         if not value.is_finite():
             raise Stopped("the enclosure of the lowest critical point is not finite")
-        return Minimum(value, w)
+        return value
 
 
-def value_of(
-    closed: ClosedCost, problem: ConstrainedProblem, data: Sequence[Fraction]
-) -> Any | None:
+def closed_cost_at(
+    closed: ClosedCost, problem: ConstrainedProblem, beta: Sequence[Fraction]
+) -> arb | None:
     """Return a closed form of R_F at numbers for beta; None where no w has F(w) = beta.
 
     Raises:
         Stopped: it was not settled whether some w has.
     """
-    if closed.onto or not any(data):
-        return closed.at(data)
-    if has_no_weights(problem, data):
+    if closed.onto or not any(beta):
+        return closed.at(beta)
+    if has_no_weights(problem, beta):
         return None
-    zero = [Fraction(0)] * len(problem.weights)
-    with ctx.workprec(BITS):
-        if lies_below(problem, zero, data, None):
-            return closed.at(data)
+    if has_weights(problem, beta, None):
+        return closed.at(beta)
     unsettled = Stopped("it was not settled whether some w has F(w) = beta")
     if len(problem.weights) > len(problem.F):
         # Each w lies on a curve of others: all critical points are long to find.
         raise unsettled
     try:
-        found = minimum_at(problem, data)
+        found = minimum_at(problem, beta)
     except Stopped:
         raise unsettled from None
-    return None if found is None else closed.at(data)
+    return None if found is None else closed.at(beta)
 
 
 def check_generic(problem: ConstrainedProblem, data: Sequence[Fraction]) -> None:
@@ -126,22 +113,14 @@ def check_generic(problem: ConstrainedProblem, data: Sequence[Fraction]) -> None
             raise Stopped("at this beta there may be critical points that most beta do not have")
 
 
-def _numbers(problem: ConstrainedProblem, symbols: Sequence[Fraction]) -> list[Fraction]:
-    padding = [Fraction(0)] * (len(problem.weights) + len(problem.multipliers))
-    return [*padding, *symbols]
-
-
-def _grid(family: CriticalFamily, data: Sequence[Fraction]) -> list[tuple[Any, ...]]:
+def _grid(family: CriticalFamily, data: Sequence[Fraction]) -> list[tuple[arb, ...]]:
     axes = []
     for w in family.w:
         roots = real_roots(specialise(eliminate(family, w, 1), data))
         if not roots:
             return []
         axes.append(roots)
-    size = 1
-    for roots in axes:
-        size *= len(roots)
-    if size > MAXIMAL_GRID:
+    if math.prod(map(len, axes)) > MAXIMAL_GRID:
         raise Stopped("there are too many candidates for critical points")
     return list(itertools.product(*axes))
 
@@ -159,7 +138,7 @@ def specialise(relation: Relation, data: Sequence[Fraction]) -> list[Fraction]:
 
 
 def _may_be_feasible(
-    problem: ConstrainedProblem, w: Sequence[Any], beta: Sequence[Fraction]
+    problem: ConstrainedProblem, w: Sequence[arb], beta: Sequence[Fraction]
 ) -> bool:
     return all(
         (value_at(problem, f, w) - ball(b)).contains(0)
@@ -167,9 +146,16 @@ def _may_be_feasible(
     )
 
 
+def has_weights(problem: ConstrainedProblem, data: Sequence[Fraction], limit: arb | None) -> bool:
+    """Tell whether a search proves some w with F(w) = beta and |w - w_0|^2 < limit, where given."""
+    beta, w0 = problem.at(data)
+    with ctx.workprec(BITS):
+        return lies_below(problem, w0, beta, limit)
+
+
 def lowest_root_at(
-    problem: ConstrainedProblem, data: Sequence[Fraction], roots: Sequence[Any]
-) -> Any | None:
+    problem: ConstrainedProblem, data: Sequence[Fraction], roots: Sequence[arb]
+) -> arb | None:
     """Return the least of the roots r >= 0 where a point with F(w) = beta lies below the next.
 
     The minimum is one of the roots. This decides where critical points are not isolated.
@@ -180,22 +166,15 @@ def lowest_root_at(
         roots: disjoint balls, ascending, of all roots r >= 0 of the critical polynomials.
     """
     check_generic(problem, data)
-    with ctx.workprec(BITS):
-        beta = data[: len(problem.F)]
-        numbers = _numbers(problem, data[len(problem.F) :])
-        w0 = [evaluate_any(x, numbers, BITS) for x in problem.w0]
-        limit = roots[1] if len(roots) > 1 else None
-        if not lies_below(problem, w0, beta, limit):
-            return None
-        return roots[0]
+    return roots[0] if has_weights(problem, data, roots[1] if len(roots) > 1 else None) else None
 
 
 def bounded_root_at(
     problem: ConstrainedProblem,
     factors: Sequence[Polynomial],
     data: Sequence[Fraction],
-    roots: Sequence[Any],
-) -> Any | None:
+    roots: Sequence[arb],
+) -> arb | None:
     """Return the greatest root where |w|^2 is proved to be at least every root, and w exists.
 
     The minimum is one of the roots, so that it is this one.
@@ -205,22 +184,18 @@ def bounded_root_at(
         factors: the critical polynomials.
         data, roots: as for :func:`lowest_root_at`.
     """
-    start = [Fraction(0)] * len(problem.weights)
     if not roots or any(not x.is_zero() for x in problem.w0):
         return None
     if not bounds_every_root(problem, factors):
         return None
     check_generic(problem, data)
-    with ctx.workprec(BITS):
-        return roots[-1] if lies_below(problem, start, data, None) else None
+    return roots[-1] if has_weights(problem, data, None) else None
 
 
 def is_at_start(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
     """Tell whether F(w_0) = beta, at rational numbers."""
-    numbers = _numbers(problem, data[len(problem.F) :])
-    start = [x.at(numbers) for x in problem.w0]
-    padding = [Fraction(0)] * (len(problem.field.names) - len(start))
-    return [f.at([*start, *padding]) for f in problem.F] == list(data[: len(problem.F)])
+    beta, w0 = problem.at(data)
+    return problem.outputs_at(w0) == beta
 
 
 def has_no_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:

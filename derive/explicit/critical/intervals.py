@@ -1,0 +1,189 @@
+"""Which root of the critical polynomial R is, interval by interval.
+
+R of a single output is one-sided continuous and jumps at critical values of F only: M(r) =
+max F on |w - w_0|^2 <= r is continuous, and R(b) = min {r : M(r) >= b} for b >= F(w_0). Between
+neighbouring points where roots of the polynomial meet or leave, or F has a critical value, R is
+therefore one root throughout, and a proof at one rational point settles the interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias
+
+from flint import Ordering, arb, ctx, fmpz_mpoly_ctx, fmpz_poly
+
+from derive.exact.balls import fraction
+from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.roots import real_roots
+from derive.explicit.constrained import ConstrainedProblem, Stopped
+from derive.explicit.cost.feasible import BITS
+from derive.explicit.critical.critical_roots import root_at
+from derive.explicit.critical.families import CriticalFamily, critical_families, split
+
+MAXIMAL_DEGREE = 40
+
+End: TypeAlias = arb | Fraction
+"""Of an interval: rational, or in a ball."""
+
+
+@dataclass(frozen=True)
+class RootInterval:
+    """R on an open interval of b.
+
+    Attributes:
+        low, high: ends, rational or in balls; None for an infinite one.
+        factor: which factor of the critical polynomial; None where no w has F(w) = beta.
+        index: R is this real root of the factor, the smallest is 0.
+        roots: how many real roots the factor has at the samples.
+        samples: the rational points at which that was proved.
+    """
+
+    low: End | None
+    high: End | None
+    factor: int | None
+    index: int
+    roots: int
+    samples: tuple[Fraction, ...]
+
+
+def find_intervals(
+    problem: ConstrainedProblem, factors: Sequence[Polynomial]
+) -> tuple[RootInterval, ...]:
+    """Return R as a root on each interval of b = beta, or b = beta/alpha^D at alpha = 1.
+
+    Raises:
+        Stopped: the breakpoints were not found, or a sample was not settled.
+    """
+    plane = [_in_plane(f) for f in factors]
+    ends = _breakpoints(problem, plane)
+    bounds: list[End | None] = [None, *ends, None]
+    found: list[RootInterval] = []
+    for low, high in pairwise(bounds):
+        sample = _between(low, high)
+        root = root_at(problem, plane, [sample, *(Fraction(1) for _ in problem.symbols)])
+        new = RootInterval(low, high, None, 0, 0, (sample,))
+        if root is not None:
+            new = RootInterval(low, high, root.factor, root.index, root.roots, (sample,))
+        found = _joined(found, new)
+    return tuple(found)
+
+
+def _joined(found: list[RootInterval], new: RootInterval) -> list[RootInterval]:
+    """Return the intervals with one more, united with the last where R is the same root."""
+    if not found or (found[-1].factor, found[-1].index) != (new.factor, new.index):
+        return [*found, new]
+    last = found[-1]
+    roots, samples = max(last.roots, new.roots), (*last.samples, *new.samples)
+    return [*found[:-1], replace(last, high=new.high, roots=roots, samples=samples)]
+
+
+def _in_plane(factor: Polynomial) -> Polynomial:
+    """Return the factor at alpha = 1, a polynomial in r and b."""
+    ring = fmpz_mpoly_ctx.get(("r", "b"), Ordering.degrevlex)
+    total: dict[tuple[int, ...], int] = {}
+    for (k, power, *_), c in terms(factor):
+        total[k, power] = total.get((k, power), 0) + c
+    return ring.from_dict(total)
+
+
+def _breakpoints(problem: ConstrainedProblem, plane: Sequence[Polynomial]) -> list[End]:
+    """Return all b at which the root that R is may change, ascending."""
+    special: list[Polynomial] = []
+    for i, f in enumerate(plane):
+        degree = int(f.degrees()[0])
+        if degree > MAXIMAL_DEGREE:
+            raise Stopped("the critical polynomial is too large to follow its roots")
+        leading = {(0, e): c for (k, e), c in terms(f) if k == degree}
+        special.append(f.context().from_dict(leading))
+        if degree > 1:
+            special.append(f.discriminant(0))
+        special += [f.resultant(g, 0) for g in plane[:i]]
+    polynomials = [_univariate(s) for s in special]
+    polynomials += [_constraint(problem, f) for f in critical_families(problem) if not f.dominant]
+    _, w0 = problem.at([Fraction(0), *(Fraction(1) for _ in problem.symbols)])
+    values = [*_critical_values(problem), *problem.outputs_at(w0)]
+    polynomials += [fmpz_poly([-v.numerator, v.denominator]) for v in values]
+    return _roots(polynomials)
+
+
+def _univariate(polynomial: Polynomial) -> fmpz_poly:
+    line = [0] * (int(polynomial.degrees()[1]) + 1)
+    for (_, e), c in terms(polynomial):
+        line[e] += c
+    if not any(line):
+        raise Stopped("two factors of the critical polynomial coincide")
+    return fmpz_poly(line)
+
+
+def _constraint(problem: ConstrainedProblem, family: CriticalFamily) -> fmpz_poly:
+    """Return a polynomial in b that vanishes where a thin family has points."""
+    value, *symbols = family.data
+    if symbols and symbols[0].is_zero():
+        return fmpz_poly([1])
+    if symbols and not value.is_zero():
+        # b = beta/alpha^D is constant on a thin family.
+        value = value / symbols[0] ** int(problem.degree or 0)
+    if not value.is_constant():
+        raise Stopped("a thin family of critical points was not understood")
+    number = value.value()
+    return fmpz_poly([-number.numerator, number.denominator])
+
+
+def _critical_values(problem: ConstrainedProblem) -> list[Fraction]:
+    """Return the values of F where grad F = 0; only 0 where F is homogeneous (Euler)."""
+    if problem.degree is not None:
+        return [Fraction(0)]
+    found = []
+    for family in split(problem, problem.jacobian[0]):
+        value = family.of(problem.F[0])
+        if not value.is_constant():
+            raise Stopped("the critical values of F were not found")
+        found.append(value.value())
+    return found
+
+
+def _roots(polynomials: Sequence[fmpz_poly]) -> list[End]:
+    """Return the distinct real roots of polynomials, rational ones exactly, ascending."""
+    factors = {str(f): f for p in polynomials for f, _ in p.factor()[1]}
+    found: list[End] = []
+    with ctx.workprec(BITS):
+        for factor in factors.values():
+            if factor.degree() == 1:
+                found.append(Fraction(-int(factor[0]), int(factor[1])))
+            else:
+                found += real_roots([Fraction(int(c)) for c in factor.coeffs()])
+    return sorted(found, key=_below)
+
+
+def _below(end: End) -> Fraction:
+    """Return an end, or the lower rational bound of its ball."""
+    return end if isinstance(end, Fraction) else fraction(end.lower())
+
+
+def _above(end: End) -> Fraction:
+    """Return an end, or the upper rational bound of its ball."""
+    return end if isinstance(end, Fraction) else fraction(end.upper())
+
+
+def _between(low: End | None, high: End | None) -> Fraction:
+    """Return the rational number of least denominator well inside an interval."""
+    if low is None:
+        return Fraction(-1) if high is None else Fraction(-(-_below(high) // 1) - 2)
+    if high is None:
+        return Fraction(_above(low) // 1 + 2)
+    a, b = _above(low), _below(high)
+    if a >= b:
+        raise Stopped("two breakpoints lie too close")
+    return _simplest(a + (b - a) / 4, b - (b - a) / 4)
+
+
+def _simplest(low: Fraction, high: Fraction) -> Fraction:
+    """Return the fraction of least denominator in [low, high]."""
+    whole = low // 1
+    if whole == low or whole + 1 <= high:
+        return Fraction(whole if whole == low else whole + 1)
+    return whole + 1 / _simplest(1 / (high - whole), 1 / (low - whole))
