@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from flint import fmpq, fmpq_mat
 
@@ -23,6 +22,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.families import LogFunction, eigenvectors, linear_part
 from derive.exact.linear.implicitization import Coordinates, express
 from derive.language import parse_expression
+from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.weights.dual import DualCoordinates
 
@@ -57,7 +57,7 @@ class CommutingFlow:
 
 
 def find_commuting_flow(
-    p: Parameterization, times: Sequence[str], dual: DualCoordinates | None
+    p: Parameterization, times: Sequence[str], dual: DualCoordinates | None, laws: Field
 ) -> CommutingFlow | None:
     """Return the joint flow from w_0, or None where it was not found.
 
@@ -65,10 +65,11 @@ def find_commuting_flow(
         p: d >= 2 outputs whose gradient fields commute.
         times: d names for mu_1, ..., mu_d.
         dual: dual coordinates with g = 1, where they are known.
+        laws: conserved quantities.
     """
     if p.field.generators or p.start_field.generators:
         return None
-    for found in (_exponential(p, times), _rational(p, times, dual)):
+    for found in (_exponential(p, times), _rational(p, times, dual, laws)):
         if found is not None and is_commuting_flow(found):
             return found
     return None
@@ -99,31 +100,27 @@ def _at_zero(w: RationalFunction, p: Parameterization) -> RationalFunction | Non
 
 def _exponential(p: Parameterization, times: Sequence[str]) -> CommutingFlow | None:
     """Return w(mu) = sum_k v_k exp(<rate_k, mu>) c_k, v_k common eigenvectors of linear fields."""
-    parts = [linear_part(p.field, x) for x in p.fields]
-    if any(part is None for part in parts):
+    matrices = [part for x in p.fields if (part := linear_part(p.field, x)) is not None]
+    if len(matrices) < p.d:
         return None
-    matrices = [part for part in parts if part is not None]
     vectors = eigenvectors(matrices)
-    if len(vectors) < p.p:
+    rates = [[_rate(A, v) for A in matrices] for v in vectors]
+    if len(vectors) < p.p or any(None in row for row in rates):
         return None
     basis = fmpq_mat(p.p, p.p, [v[k] for k in range(p.p) for v in vectors])
     inverted = basis.inv()
-    rates = [[_rate(A, v) for A in matrices] for v in vectors]
-    if any(rate is None for row in rates for rate in row):
-        return None
-    exponentials = [
-        "exp(" + " + ".join(f"({r})*{t}" for r, t in zip(row, times, strict=True)) + ")"
-        for row in rates
-    ]
-    texts = []
-    for k in range(p.p):
-        terms = [
-            f"({basis[k, n] * inverted[n, j]})*({p.w0[j]!r})*{exponentials[n]}"
-            for n in range(p.p)
-            for j in range(p.p)
-            if basis[k, n] * inverted[n, j] != 0
-        ]
-        texts.append(" + ".join(terms))
+    exponents = (" + ".join(f"({r})*{t}" for r, t in zip(row, times, strict=True)) for row in rates)
+    exponentials = [f"exp({exponent})" for exponent in exponents]
+    start = [[(inverted[n, j], w0) for j, w0 in enumerate(p.w0)] for n in range(p.p)]
+    texts = (
+        " + ".join(
+            f"({basis[k, n] * c})*({w0!r})*{exponentials[n]}"
+            for n, row in enumerate(start)
+            for c, w0 in row
+            if basis[k, n] * c != 0
+        )
+        for k in range(p.p)
+    )
     try:
         trees = [parse_expression(text) for text in texts]
         weights = build_elements(trees, (*times, *p.start_field.names))
@@ -132,7 +129,7 @@ def _exponential(p: Parameterization, times: Sequence[str]) -> CommutingFlow | N
     return CommutingFlow(p, weights[0].field, weights)
 
 
-def _rate(matrix: Any, vector: Sequence[int]) -> Fraction | None:
+def _rate(matrix: fmpq_mat, vector: Sequence[int]) -> Fraction | None:
     """Return the eigenvalue of an eigenvector, or None where it is none."""
     image = matrix * fmpq_mat(len(vector), 1, [fmpq(x) for x in vector])
     k = next(k for k, x in enumerate(vector) if x)
@@ -143,14 +140,13 @@ def _rate(matrix: Any, vector: Sequence[int]) -> Fraction | None:
 
 
 def _rational(
-    p: Parameterization, times: Sequence[str], dual: DualCoordinates | None
+    p: Parameterization, times: Sequence[str], dual: DualCoordinates | None, laws: Field
 ) -> CommutingFlow | None:
     """Return w(mu) from the weights as rational functions of y(w_0) + mu and the laws."""
     if dual is None or any(y.logs for y in dual.y):
         return None
-    conserved = dual.metric.conserved
     named = [(f"y{i}", y.rational) for i, y in enumerate(dual.y)]
-    named += [(f"c{i}", law) for i, law in enumerate(conserved.laws)]
+    named += [(f"c{i}", law) for i, law in enumerate(laws)]
     coordinates = Coordinates.of(named)
     field = p.start_field.extended(times)
     try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from derive.errors import ConsistencyError, InputError
+from derive.errors import InputError
 from derive.model.geometry import Field
+from derive.roads.agreement import disagreement, require_agreement
 from derive.roads.published import PublishedRoad
-from derive.verdict import Finding, Identity, Verdict
+from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.lie import along
 from derive.weights.necessary import Equation
@@ -45,8 +46,8 @@ def compare_roads(dual: DualCoordinates, published: PublishedRoad) -> Finding:
     try:
         equations = list(_equations(dual, published, published.H))
     except ValueError as error:
-        raise _disagreement(WEIGHT_SPACE, published, str(error)) from None
-    return _agree(WEIGHT_SPACE, published, equations)
+        raise disagreement(WEIGHT_SPACE, published.name, str(error)) from None
+    return _agreement(WEIGHT_SPACE, published.name, equations)
 
 
 def compare_decisions(warping: WarpVerdict, published: PublishedRoad) -> Finding:
@@ -61,7 +62,7 @@ def compare_decisions(warping: WarpVerdict, published: PublishedRoad) -> Finding
     if published.H is None:
         return Finding(Verdict.UNDECIDED, f"{published.name} gives no Q to compare")
     if warping.verdict is Verdict.REFUTED:
-        raise _disagreement(DECISION, published, f"the first refutes: {warping.finding.reason}")
+        raise disagreement(DECISION, published.name, f"the first refutes: {warping.finding.reason}")
     if warping.verdict is Verdict.UNDECIDED or warping.H is None:
         return Finding(Verdict.UNDECIDED, f"the main road did not decide: {warping.finding.reason}")
     labels = warping.parameterization.labels
@@ -69,11 +70,11 @@ def compare_decisions(warping: WarpVerdict, published: PublishedRoad) -> Finding
         (f"X{a} log g on both roads", left, right)
         for a, left, right in zip(labels, warping.H, published.H, strict=True)
     ]
-    return _agree(DECISION, published, equations)
+    return _agreement(DECISION, published.name, equations)
 
 
 def _equations(dual: DualCoordinates, published: PublishedRoad, H: Field) -> Iterator[Equation]:
-    p, g = published.metric.parameterization, dual.g
+    p, g = dual.parameterization, dual.g
     for a, x, h in zip(p.labels, p.fields, H, strict=True):
         for i, y in zip(p.labels, dual.y, strict=True):
             right = g if a == i else p.field.zero
@@ -86,15 +87,6 @@ def _equations(dual: DualCoordinates, published: PublishedRoad, H: Field) -> Ite
                 yield statement, along(x, slope), published.g / g * y.along(x)
 
 
-def _agree(road: str, published: PublishedRoad, equations: list[Equation]) -> Finding:
-    found = []
-    for statement, left, right in equations:
-        if left != right:
-            raise _disagreement(road, published, f"{statement} fails: {left!r} and {right!r}")
-        found.append(Identity(statement, repr(left), repr(right)))
-    reason = f"{road} and {published.name} agree"
-    return Finding(Verdict.PROVED, reason, tuple(found))
-
-
-def _disagreement(road: str, published: PublishedRoad, why: str) -> ConsistencyError:
-    return ConsistencyError(f"two roads disagree, {road} and {published.name}: {why}")
+def _agreement(first: str, second: str, equations: Iterable[Equation]) -> Finding:
+    identities = require_agreement(first, second, equations)
+    return Finding(Verdict.PROVED, f"{first} and {second} agree", identities)

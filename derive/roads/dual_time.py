@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from derive.errors import ConsistencyError
 from derive.exact.field.function_field import RationalFunction
+from derive.model.parameterization import Parameterization
+from derive.roads.agreement import require_agreement
 from derive.roads.commuting_flow import CommutingFlow, find_commuting_flow
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
@@ -40,36 +41,29 @@ def follow_dual_time(metric: Metric, dual: DualCoordinates | None) -> Finding | 
     p = metric.parameterization
     if not metric.lie.commuting or (dual is not None and dual.g != p.field.one):
         return None
-    taken = {*p.weights, *p.start_symbols, *p.parameters}
-    base = next(
-        n
-        for n in ("mu", "nu", "tau", *(f"t{k}x" for k in range(100)))
-        if not any(t.startswith(n) for t in taken)
-    )
-    times = tuple(f"{base}{a}" for a in p.labels)
-    flow = find_commuting_flow(p, times, dual)
+    flow = find_commuting_flow(p, _times(p), dual, metric.conserved.laws)
     if flow is None:
         return None
     h = tuple(flow.pull_back(f) for f in p.F)
     H = _potential(flow, h, dual)
-    found = [
-        Identity(f"{n} along the flow", n, repr(w))
-        for n, w in zip(p.weights, flow.weights, strict=True)
-    ]
-    found += [
-        Identity(f"h{b} = F{b}(w(mu))", f"h{b}", repr(x)) for b, x in zip(p.labels, h, strict=True)
-    ]
+    weights, outputs = zip(p.weights, flow.weights, strict=True), zip(p.labels, h, strict=True)
+    evidence = (
+        *(Identity(f"{n} along the flow", n, repr(w)) for n, w in weights),
+        *(Identity(f"h{b} = F{b}(w(mu))", f"h{b}", repr(x)) for b, x in outputs),
+    )
     equations = [*_equations(metric, flow, h), *_gradient(flow, h, H), *_agreement(flow, dual, H)]
-    for statement, left, right in equations:
-        if left != right:
-            raise ConsistencyError(
-                f"two roads disagree, weight space and {COMMUTING_TIME}: {statement} fails: "
-                f"{left!r} and {right!r}"
-            )
-        found.append(Identity(statement, repr(left), repr(right)))
+    evidence += require_agreement("weight space", COMMUTING_TIME, equations)
     written = "" if H is None else f", H = {H!r}"
     reason = f"beta = h(mu) = grad H(mu){written}; Q = mu.h(mu) - H(mu) and dQ/dbeta = mu"
-    return Finding(Verdict.PROVED, reason, tuple(found))
+    return Finding(Verdict.PROVED, reason, evidence)
+
+
+def _times(p: Parameterization) -> tuple[str, ...]:
+    """Return a new name for each dual time."""
+    taken = {*p.weights, *p.start_symbols, *p.parameters}
+    names = ("mu", "nu", "tau", *(f"t{k}x" for k in range(100)))
+    base = next(n for n in names if not any(t.startswith(n) for t in taken))
+    return tuple(f"{base}{a}" for a in p.labels)
 
 
 def _potential(

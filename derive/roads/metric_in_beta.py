@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from derive.errors import ConsistencyError, DeriveError
+from derive.errors import DeriveError
 from derive.exact.field.conversion import to_field
 from derive.exact.field.function_field import RationalFunction
 from derive.language import from_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, kernel_of
-from derive.verdict import Finding, Identity, Verdict
+from derive.roads.agreement import require_agreement
+from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.lie import along
 from derive.weights.necessary import Equation
@@ -37,17 +38,11 @@ def agree_in_beta(dual: DualCoordinates, piece: Piece) -> Finding:
         ConsistencyError: the two sides disagree.
     """
     p = dual.parameterization
-    found = []
-    equations = [("X y = 1, X = grad F", dual.y[0].along(p.fields[0]), p.field.one)]
-    for statement, left, right in (*equations, *_expansion(dual, p, piece)):
-        if left != right:
-            raise ConsistencyError(
-                f"two roads disagree, weight space (dual coordinates) and {METRIC}: "
-                f"{statement} fails: {left!r} and {right!r}"
-            )
-        found.append(Identity(statement, repr(left), repr(right)))
+    move = ("X y = 1, X = grad F", dual.y[0].along(p.fields[0]), p.field.one)
+    equations = (move, *_expansion(dual, p, piece))
+    found = require_agreement("weight space (dual coordinates)", METRIC, equations)
     reason = "X y = 1 = Q'' K = X Q'(F): Q' = y - y(w_0)"
-    return Finding(Verdict.PROVED, reason, tuple(found))
+    return Finding(Verdict.PROVED, reason, found)
 
 
 def _expansion(dual: DualCoordinates, p: Parameterization, piece: Piece) -> Iterator[Equation]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
@@ -11,7 +9,7 @@ from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along
 from derive.weights.metric import Metric
-from derive.weights.necessary import Equation, NotProved, require_equations
+from derive.weights.necessary import NotProved, require_equations
 from derive.weights.witness import is_zero_along_flow
 
 LARGE = 40
@@ -68,45 +66,48 @@ def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
     return lie.spanning
 
 
-def only_on(
-    metric: Metric, r: RationalFunction, slope: Field, H: Field, name: str, of: str
+def require_function_of(
+    metric: Metric, t: tuple[str, Field], r: tuple[str, RationalFunction], H: Field
 ) -> tuple[Identity, ...]:
     """Prove that r is a function of t alone on every leaf: dr and dt are parallel there.
 
     Args:
         metric: K and the flow.
-        r: the function.
-        slope: grad t at beta = F(w), not zero.
-        H: X_a log g if it is.
-        name, of: what statements call r and t.
+        t: its name, and grad t at beta = F(w), not zero.
+        r: its name, and the function.
+        H: X_a log g if r is such a function.
 
     Raises:
         NotProved: it is not, or that was not decided.
     """
-    if r.is_constant():
-        return (Identity(f"{name} = {r!r}", repr(r), repr(r)),)
+    (of, slope), (name, function) = t, r
+    if function.is_constant():
+        return (Identity(f"{name} = {function!r}", repr(function), repr(function)),)
     p = metric.parameterization
     fields = tangent(metric, H)
 
     def along_t(z: Field) -> RationalFunction:
         return dot([dot(z, df) for df in p.covectors], slope)
 
-    b = next(b for b, x in enumerate(p.fields) if not along_t(x).is_zero())
-    large = len(r.numerator) + len(r.denominator) > LARGE
-    derived = _times_square if large else along
-    cleared = f", times the square of the denominator of {name}" if large else ""
-    by_t, by_r = along_t(p.fields[b]), derived(p.fields[b], r)
     names = [f"X{label}" for label in p.labels]
     names += [f"Z{n}" for n in range(1, len(fields) - p.d + 1)]
-
-    def equations() -> Iterator[Equation]:
-        for z, z_name in zip(fields, names, strict=True):
-            if z is not p.fields[b]:
-                statement = f"{z_name}({name}) {names[b]}({of}) = {names[b]}({name}) {z_name}({of})"
-                yield statement + cleared, derived(z, r) * by_t, by_r * along_t(z)
-
+    pairs = zip(p.labels, p.fields, strict=True)
+    first, x = next((f"X{label}", x) for label, x in pairs if not along_t(x).is_zero())
+    large = len(function.numerator) + len(function.denominator) > LARGE
+    derived = _times_square if large else along
+    cleared = f", times the square of the denominator of {name}" if large else ""
+    by_t, by_r = along_t(x), derived(x, function)
+    equations = (
+        (
+            f"{z_name}({name}) {first}({of}) = {first}({name}) {z_name}({of}){cleared}",
+            derived(z, function) * by_t,
+            by_r * along_t(z),
+        )
+        for z_name, z in zip(names, fields, strict=True)
+        if z is not x
+    )
     refuted = f"{name} is no function of {of} alone: Q is not of this form"
-    return require_equations(p, equations(), refuted)
+    return require_equations(p, equations, refuted)
 
 
 def _times_square(z: Field, r: RationalFunction) -> RationalFunction:

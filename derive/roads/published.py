@@ -12,7 +12,7 @@ X_a psi = psi r X_a t, X_a = grad F_a, and grad Q = psi grad t + z.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from derive.errors import InputError
@@ -21,7 +21,7 @@ from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.roads.ansatz import Ansatz
-from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, only_on
+from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, require_function_of
 from derive.roads.separable_ansatz import separate
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.cofactors import exponential, find_logarithm
@@ -56,7 +56,7 @@ class PublishedRoad:
     @property
     def name(self) -> str:
         """The road in words."""
-        form = self.ansatz.describe(self.metric.parameterization.labels)
+        form = self.ansatz.describe(self.metric.labels)
         return f"published (Ansatz {form})"
 
     @property
@@ -118,8 +118,8 @@ def follow_published(metric: Metric, ansatz: Ansatz) -> PublishedRoad:
             ratios, factors, evidence = separate(metric, slopes)
         else:
             ratios, factors, evidence = _solve(metric, functions[0], slopes[0])
-    except NotProved as settled:
-        return PublishedRoad(metric, ansatz, settled.finding, slopes)
+    except NotProved as ended:
+        return PublishedRoad(metric, ansatz, ended.finding, slopes)
     finding = Finding(Verdict.PROVED, "Q has the form of the Ansatz", evidence)
     log_psi = _log_psi(metric, slopes, ratios)
     return PublishedRoad(metric, ansatz, finding, slopes, ratios, factors, log_psi)
@@ -146,37 +146,21 @@ def _solve(
     metric: Metric, t: RationalFunction, s: Field
 ) -> tuple[Field, Field, tuple[Identity, ...]]:
     """Return r = q''/q', g/q' and the identities for one unknown q."""
-    p, K = metric.parameterization, metric.K
+    p = metric.parameterization
+    v = tuple(dot(row, s) for row in metric.K)
     hessian = [[x.compose(p.F, p.field) for x in t.field.gradient(y)] for y in _gradient(t)]
-    v = tuple(dot(row, s) for row in K)
-    constant = [[dot(row, column) for column in hessian] for row in K]
-    # Each condition on N = K (r grad t grad t^T + Hess t) reads r a + b = 0.
-    conditions = [
-        (f"N{p.labels[i]}{p.labels[j]} = 0", v[i] * s[j], constant[i][j])
-        for i in range(p.d)
-        for j in range(p.d)
-        if i != j
-    ] + [
-        (
-            f"N{p.labels[i]}{p.labels[i]} = N{p.labels[0]}{p.labels[0]}",
-            v[i] * s[i] - v[0] * s[0],
-            constant[i][i] - constant[0][0],
-        )
-        for i in range(1, p.d)
-    ]
+    constant = [[dot(row, column) for column in hessian] for row in metric.K]
+    conditions = _conditions(p.labels, [tuple(x * y for y in s) for x in v], constant)
     # One exists: K is positive definite and grad t is not zero, so (K grad t) grad t^T is no
     # multiple of the identity.
-    pivot = next(c for c in conditions if not c[1].is_zero())
-
-    def equations() -> Iterator[Equation]:
-        name, a0, b0 = pivot
-        for other, a, b in conditions:
-            statement = f"{other} with r from {name}, N = K (r grad t grad t^T + Hess t)"
-            yield statement, b0 * a, b * a0
-
+    name, a0, b0 = next(c for c in conditions if not c[1].is_zero())
+    equations = (
+        (f"{other} with r from {name}, N = K (r grad t grad t^T + Hess t)", b0 * a, b * a0)
+        for other, a, b in conditions
+    )
     refuted = "q''/q' would have to be two different functions: Q is not of this form"
-    evidence = require_equations(p, equations(), refuted)
-    r = -pivot[2] / pivot[1]
+    evidence = require_equations(p, equations, refuted)
+    r = -b0 / a0
     factor = r * v[0] * s[0] + constant[0][0]
     if factor.is_zero():
         zero = Identity("K (r grad t grad t^T + Hess t) = 0", repr(factor), "0")
@@ -185,5 +169,29 @@ def _solve(
     if not (is_defined(p, r) and is_not_zero(p, factor)):
         reason = "q''/q' is infinite on the leaf of this start, or g/q' is 0 or infinite there"
         raise NotProved(Finding(Verdict.UNDECIDED, reason))
-    evidence += only_on(metric, r, s, log_warp(metric, s, r, factor), "r", "t")
+    evidence += require_function_of(metric, ("t", s), ("r", r), log_warp(metric, s, r, factor))
     return (r,), (factor,), evidence
+
+
+def _conditions(
+    labels: Sequence[int], linear: Sequence[Field], constant: Sequence[Sequence[RationalFunction]]
+) -> list[Equation]:
+    """Return (name, a, b) for each condition r a + b = 0 on N = K (r grad t grad t^T + Hess t).
+
+    N is a multiple of the identity; the matrices are those beside r and without it.
+    """
+    places = list(enumerate(labels))
+    off = [
+        (f"N{m}{n} = 0", linear[i][j], constant[i][j])
+        for i, m in places
+        for j, n in places
+        if i != j
+    ]
+    return off + [
+        (
+            f"N{n}{n} = N{labels[0]}{labels[0]}",
+            linear[i][i] - linear[0][0],
+            constant[i][i] - constant[0][0],
+        )
+        for i, n in places[1:]
+    ]

@@ -8,13 +8,13 @@ Y_l log g = Y_l log M_kk for every k other than l.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
-from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, only_on, tangent
+from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, require_function_of, tangent
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along
 from derive.weights.metric import Metric
@@ -40,38 +40,41 @@ def separate(
     )
     fields = p.geometry.fields(covectors)
     d = range(p.d)
-    off_diagonal = (
+    products = (
         (f"<grad t{k + 1}, grad t{n + 1}> = 0", dot(fields[k], covectors[n]), p.field.zero)
         for k, n in combinations(d, 2)
     )
-    evidence = require_equations(
-        p, off_diagonal, "grad t_k are not orthogonal: Q is not of this form"
-    )
+    evidence = require_equations(p, products, "grad t_k are not orthogonal: Q is not of this form")
     M = tuple(dot(y, dt) for y, dt in zip(fields, covectors, strict=True))
     logs = [[along(y, m) / m for m in M] for y in fields]
-    others = [next(k for k in d if k != n) for n in d]
-
-    def clocks() -> Iterator[Equation]:
-        for n in d:
-            for k in d:
-                if k not in (n, others[n]):
-                    statement = f"Y{n + 1} log M{k + 1} = Y{n + 1} log M{others[n] + 1}"
-                    yield statement, logs[n][k], logs[n][others[n]]
-
+    others = [0 if n else 1 for n in d]
     refuted = "q_k'' = g/M_kk depends on more than t_k for any g: Q is not of this form"
-    evidence += require_equations(p, clocks(), refuted)
+    evidence += require_equations(p, _warp_along_others(logs, others), refuted)
     ratios = tuple((logs[k][others[k]] - logs[k][k]) / M[k] for k in d)
     if not all(is_defined(p, r) and is_not_zero(p, m) for r, m in zip(ratios, M, strict=True)):
         reason = "q_k'''/q_k'' is infinite on the leaf of this start, or g/q_k'' is 0 there"
         raise NotProved(Finding(Verdict.UNDECIDED, reason))
     H = log_warp(metric, slopes[0], ratios[0], M[0])
     for k in d:
-        evidence += only_on(metric, ratios[k], slopes[k], H, f"r{k + 1}", f"t{k + 1}")
-    evidence += require_equations(p, _one_clock(metric, slopes, ratios, M, H), refuted)
+        evidence += require_function_of(
+            metric, (f"t{k + 1}", slopes[k]), (f"r{k + 1}", ratios[k]), H
+        )
+    evidence += require_equations(p, _one_warp(metric, slopes, ratios, M, H), refuted)
     return ratios, M, evidence
 
 
-def _one_clock(
+def _warp_along_others(
+    logs: Sequence[Sequence[RationalFunction]], others: Sequence[int]
+) -> Iterator[Equation]:
+    """Yield Y_n log g = Y_n log M_kk, one and the same for every k other than n."""
+    for n, row in enumerate(logs):
+        for k, log in enumerate(row):
+            if k not in (n, others[n]):
+                statement = f"Y{n + 1} log M{k + 1} = Y{n + 1} log M{others[n] + 1}"
+                yield statement, log, row[others[n]]
+
+
+def _one_warp(
     metric: Metric, slopes: tuple[Field, ...], ratios: Field, M: Field, H: Field
 ) -> Iterator[Equation]:
     """Yield Z log(q_k'' M_kk) = Z log(q_1'' M_11), both log g, along the whole leaf."""

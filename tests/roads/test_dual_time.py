@@ -37,7 +37,9 @@ def block_of(outputs: list[str]) -> Block:
 
 def flow_of(outputs: list[str]) -> CommutingFlow:
     block = block_of(outputs)
-    flow = find_commuting_flow(block.lie.parameterization, TIMES, block.potential.dual)
+    flow = find_commuting_flow(
+        block.lie.parameterization, TIMES, block.potential.dual, block.conserved.laws
+    )
     assert flow is not None
     return flow
 
@@ -118,7 +120,7 @@ def test_q_is_the_legendre_transform_of_h() -> None:
     d = derive(Parameterization.parse(outputs, {"p": "1", "q": "2", "r": "1/2", "s": "-1/3"}))
     (block,) = d.blocks
     assert d.potential.kind == "quadrature"
-    flow = find_commuting_flow(block.lie.parameterization, TIMES, None)
+    flow = find_commuting_flow(block.lie.parameterization, TIMES, None, block.conserved.laws)
     assert flow is not None
     mu = {"mu1": 0.03, "mu2": -0.05}
     numeric = d.potential.numeric()
