@@ -11,8 +11,7 @@ from sympy import Expr
 
 from derive.model.notation import Constant, Notation
 from derive.model.parameterization import Parameterization
-from derive.potential.chart import base_chart
-from derive.potential.coupled import kernel_in_beta
+from derive.potential.chart import base_chart, kernel_in_beta
 from derive.potential.find import BlockPotential
 from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_out
 from derive.roads import Road

@@ -365,8 +365,8 @@ def test_shifted_products_have_a_closed_form_that_was_checked(output):
 
 def test_a_wrong_slope_is_not_accepted(monkeypatch):
     # A closed form is printed only when its own derivative was checked: break the integral.
-    from derive.potential import scalar
+    from derive.potential import kernel_integral
 
-    monkeypatch.setattr(scalar.sympy, "asinh", lambda x: sympy.atan(x), raising=True)
+    monkeypatch.setattr(kernel_integral.sympy, "asinh", lambda x: sympy.atan(x), raising=True)
     (piece,) = derived("p**2 - m**2", start={"p": "s", "m": "s"}).potential.pieces
     assert piece.kind != "explicit"

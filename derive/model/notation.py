@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -86,6 +86,15 @@ class Notation:
             else Symbol(name, real=True)
             for name in (*p.start_symbols, *p.parameters)
         }
+
+    def assuming(self, names: frozenset[str]) -> Notation:
+        """Return the notation with more start symbols assumed positive."""
+        return replace(self, assumed=self.assumed | names)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is assumed of start symbols, in words."""
+        return tuple(f"{name} > 0" for name in sorted(self.assumed))
 
     @property
     def positive(self) -> frozenset[str]:

@@ -10,8 +10,8 @@ from math import comb
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import factorize
 from derive.exact.linear.implicitization import Coordinates
 from derive.exact.positivity import is_nonnegative
 from derive.exact.roots import branch_from_above
@@ -49,20 +49,17 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
     """
     found = []
     p = metric.parameterization
-    for factor, multiplicity in factorize(function.numerator)[1]:
-        element = p.field.quotient(factor, p.field.ring.constant(1))
+    for element, multiplicity in factors(function):
         if multiplicity % 2 == 0 or any(
             is_nonnegative(x, p.nonnegative) for x in (element, -element)
         ):
             continue
         if element in metric.conserved.darboux or -element in metric.conserved.darboux:
             continue
-        note = ""
         if stays_away_from_zero(metric, element):
             continue
         guards = _guards(metric, element)
-        if guards:
-            note = f" (automatic when {guards[0]!r} > 0 at the start)"
+        note = f" (automatic when {guards[0]!r} > 0 at the start)" if guards else ""
         found.append(f"{element!r} keeps its sign along the flow{note}")
     return tuple(found)
 
@@ -106,17 +103,17 @@ def find_root(
     chart: Chart, symbol: Symbol, coefficients: Sequence[RationalFunction], T: RationalFunction
 ) -> tuple[Root, tuple[str, ...]] | None:
     """Return the root variable with its branch, and what the branch rests on."""
-    images = chart.images
-    expressions = [to_expr(c, images) for c in coefficients]
+    expressions = [to_expr(c, chart.images) for c in coefficients]
     polynomial = sympy.Add(*(c * symbol**n for n, c in enumerate(expressions)))
     degree = len(coefficients) - 1
     if degree == 1:
         explicit = -expressions[0] / expressions[1]
         return Root(symbol, polynomial, explicit, "the root", 0), ()
+    if degree == 2:
+        explicit, branch, above, assumed = _quadratic_root(chart, coefficients, T)
+        return Root(symbol, polynomial, explicit, branch, above), assumed
     nonnegative = chart.parameterization.nonnegative
     largest = is_largest_root(chart.coordinates, coefficients, T, nonnegative)
-    if degree == 2:
-        return _quadratic_root(chart, symbol, polynomial, expressions, coefficients, T, largest)
     if largest and not any(expressions[1:-1]) and is_nonnegative(T, nonnegative):
         power = -expressions[0] / expressions[-1]
         explicit = sympy.powdenest(sympy.Pow(power, sympy.Rational(1, degree)))
@@ -130,37 +127,34 @@ def find_root(
         return None
     start = to_expr(chart.parameterization.at_start(T), chart.notation.start_symbols)
     branch = f"the real root that starts at {start}"
-    assumed = f"no two real roots of the polynomial of {symbol} meet along the flow"
-    return Root(symbol, polynomial, None, branch, above), (assumed,)
+    apart = f"no two real roots of the polynomial of {symbol} meet along the flow"
+    return Root(symbol, polynomial, None, branch, above), (apart,)
 
 
 def _quadratic_root(
-    chart: Chart,
-    symbol: Symbol,
-    polynomial: Expr,
-    expressions: Sequence[Expr],
-    coefficients: Sequence[RationalFunction],
-    T: RationalFunction,
-    largest: bool,
-) -> tuple[Root, tuple[str, ...]]:
-    """T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), sign that of 2 a T + b, which is at the start."""
-    c, b, a = expressions
-    sign = 1
+    chart: Chart, coefficients: Sequence[RationalFunction], T: RationalFunction
+) -> tuple[Expr, str, int | None, tuple[str, ...]]:
+    """Return T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), its branch, and what that rests on.
+
+    The sign is that of 2 a T + b, which is known at the start.
+    """
+    c, b, a = (to_expr(x, chart.images) for x in coefficients)
+    p = chart.parameterization
+    sign, branch = 1, "the largest real root"
     assumed: tuple[str, ...] = ()
-    if not largest:
+    if not is_largest_root(chart.coordinates, coefficients, T, p.nonnegative):
+        branch = "the root on the branch of the start"
         lifted = [chart.coordinates.pull_back(x) for x in coefficients]
         slope = 2 * lifted[2] * T + lifted[1]
-        p = chart.parameterization
         if not is_nonnegative(slope, p.nonnegative):
             sign, assumed = start_sign(p.at_start(slope), chart.notation, chart.conditions)
             assumed = (*assumed, *keeps_sign(chart.metric, slope))
     explicit = (-b + sign * _square_root(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
-    branch = "the largest real root" if largest else "the root on the branch of the start"
     leading = coefficients[2]
     above = None
     if leading.is_constant():
         above = 0 if (sign > 0) == (leading.value() > 0) else 1
-    return Root(symbol, polynomial, explicit, branch, above), assumed
+    return explicit, branch, above, assumed
 
 
 def _square_root(radicand: Expr) -> Expr:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import RationalFunction
@@ -65,23 +66,33 @@ class Chart:
         """How each entry is written in beta."""
         return [image for _, _, image in self.entries]
 
-    def write(self, function: RationalFunction, without_beta: bool = False) -> Expr | None:
-        """Return a function of the weights in beta, proved by expansion, or None.
+    def without_outputs(self) -> Chart:
+        """Return the chart of the roots, radicals and constants alone."""
+        betas = {s.name for s in self.notation.betas}
+        return replace(self, entries=tuple(e for e in self.entries if e[0] not in betas))
 
-        Args:
-            function: what to write.
-            without_beta: use only roots, radicals and constants.
-        """
-        function = self.metric.parameterization.field.embed(function)
+    def extended(self, name: str, function: RationalFunction, image: Expr) -> Chart:
+        """Return the chart with one more entry."""
+        return replace(self, entries=(*self.entries, (name, function, image)))
+
+    def image(self, name: str) -> Expr | None:
+        """Return how the entry of a name is written in beta, None where there is none."""
+        return next((image for known, _, image in self.entries if known == name), None)
+
+    def write(self, function: RationalFunction) -> Expr | None:
+        """Return a function of the weights in beta, proved by expansion, or None."""
+        function = self.parameterization.field.embed(function)
         if function.is_constant():
             return to_expr(function, self.notation.weights)
-        betas = {s.name for s in self.notation.betas}
-        entries = [e for e in self.entries if not (without_beta and e[0] in betas)]
-        if not entries:
+        written = express(function, self.coordinates, HIGHEST) if self.entries else None
+        return None if written is None else to_expr(written, self.images)
+
+    def substitute(self, function: RationalFunction) -> Expr | None:
+        """Return a function with each weight as it is written in beta; None where one is not."""
+        known = {name: image for name, _, image in self.entries}
+        if not all(name in known for name in function.variables()):
             return None
-        coordinates = Coordinates.of([(name, f) for name, f, _ in entries])
-        written = express(function, coordinates, HIGHEST)
-        return None if written is None else to_expr(written, [image for _, _, image in entries])
+        return to_expr(function, [known.get(n, sympy.S.Zero) for n in function.field.names])
 
     def names_in(self, *expressions: Expr) -> tuple[tuple[Root, ...], tuple[Constant, ...]]:
         """Return the roots that expressions use, and the constants that they or these use."""
@@ -124,3 +135,18 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
     for name in p.parameters:
         entries.append((name, p.field.named(name), notation.start_symbols[name]))
     return Chart(notation, metric, tuple(entries), tuple(constants))
+
+
+def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...], ...] | None:
+    """Return K in beta, entry by entry, each proved by expansion; None where K was not written."""
+    if chart is None:
+        return None
+    d = metric.parameterization.d
+    entries: dict[tuple[int, int], Expr] = {}
+    for i in range(d):
+        for j in range(i, d):
+            written = chart.write(metric.K[i][j])
+            if written is None:
+                return None
+            entries[i, j] = entries[j, i] = written
+    return tuple(tuple(entries[i, j] for j in range(d)) for i in range(d))

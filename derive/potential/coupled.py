@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import find_relation
-from derive.model.notation import BranchOpen, Constant, Notation, to_expr
-from derive.model.parameterization import Parameterization
+from derive.model.notation import BranchOpen, Notation
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
 from derive.potential.entries import (
@@ -28,53 +27,58 @@ from derive.potential.logarithms import (
     not_zero,
     write_logs,
 )
-from derive.potential.piece import Explicit, Piece, Quadrature
+from derive.potential.piece import Explicit, Piece
+from derive.potential.quadrature import integrate_gradient
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate
-from derive.weights.metric import Metric
 
 
 def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
-    """Return Q in beta through a chart of the leaf, or None where no chart was found."""
-    metric = dual.metric
-    p = metric.parameterization
-    chart = base_chart(metric, notation)
-    if chart is None:
+    """Return Q = sum_i y_i beta_i - R in beta through a chart of the leaf, or None without one.
+
+    Where y was written and R was not, Q is the integral of its gradient.
+
+    Args:
+        dual: y and g of d outputs, accepted, g positive at the start.
+        notation: names of beta and of the start symbols.
+
+    Raises:
+        AssumePositive, BranchOpen: the start does not select the branch of a root.
+    """
+    p = dual.parameterization
+    base = base_chart(dual.metric, notation)
+    if base is None:
         return None
     if dual.R is not None:
         R = definite_logs(dual, exponentials_as_logs(dual.R, p), notation)
         dual = replace(dual, R=R if is_conjugate(p, R, dual.g) else dual.R)
-    chart = replace(chart, warp=dual.g, conditions=(p.at_start(dual.g),))
-    completed = _complete(chart, dual, p)
-    if completed is None:
+    chart = _complete(replace(base, warp=dual.g, conditions=(p.at_start(dual.g),)), dual)
+    written = [] if chart is None else [_write(chart, y) for y in dual.y]
+    slopes = [g for g in written if g is not None]
+    if chart is None or len(slopes) < p.d:
         return None
-    chart = completed
-    gradients = [_write(chart, y) for y in dual.y]
-    if any(g is None for g in gradients):
-        return None
-    slopes = [at_start(p, y, notation) for y in dual.y]
-    betas = notation.betas
-    gradient = tuple(g - s for g, s in zip(gradients, slopes, strict=True) if g is not None)
-    value = _value(chart, dual, p)
+    first = [at_start(p, y, notation) for y in dual.y]
+    gradient = tuple(g - g0 for g, g0 in zip(slopes, first, strict=True))
+    value = _value(chart, dual)
     piece: Piece
     if value is None:
-        integral, steps = _along_segment(p, notation)
-        note = "`y_i = dQ/dbeta_i` at `beta_0 + t b`"
-        piece = Quadrature(betas, integral, gradient, note=note, abbreviations=steps)
+        piece = integrate_gradient(p, gradient, notation)
     else:
-        value -= sympy.Add(*(s * b for s, b in zip(slopes, betas, strict=True)))
-        moving = {*betas, *(r.symbol for r in chart.roots)}
+        value -= sympy.Add(*(g0 * b for g0, b in zip(first, notation.betas, strict=True)))
+        moving = {*notation.betas, *(r.symbol for r in chart.roots)}
         value = sympy.Add(*(t for t in sympy.Add.make_args(value) if t.free_symbols & moving))
-        piece = Explicit(betas, value, gradient)
-    evidence = (*dual.evidence, *chart.evidence, *_legendre(dual, p))
-    piece = replace(piece, assumptions=_assumptions(dual, chart), evidence=evidence)
-    return chart.named(piece), chart
+        piece = Explicit(notation.betas, value, gradient)
+    kept = keeps_sign(dual.metric, dual.g)
+    assumptions = dict.fromkeys((*chart.notation.assumptions, *chart.assumptions, *kept))
+    evidence = (*dual.evidence, *chart.evidence, *_legendre(dual))
+    return chart.named(replace(piece, assumptions=tuple(assumptions), evidence=evidence)), chart
 
 
-def _legendre(dual: DualCoordinates, p: Parameterization) -> tuple[Identity, ...]:
+def _legendre(dual: DualCoordinates) -> tuple[Identity, ...]:
     """Return sum_i F_i X_j y_i = X_j R for all j: sum_i y_i beta_i - R has the gradient y."""
     if dual.R is None:
         return ()
+    p = dual.parameterization
     pairs = list(zip(p.F, dual.y, strict=True))
     sides = [
         (sum((f * y.along(x) for f, y in pairs), p.field.zero), dual.R.along(x)) for x in p.fields
@@ -85,83 +89,71 @@ def _legendre(dual: DualCoordinates, p: Parameterization) -> tuple[Identity, ...
     return (Identity("sum_i beta_i dy_i = dR, so Q = sum_i y_i beta_i - R", left, right),)
 
 
-def _along_segment(p: Parameterization, notation: Notation) -> tuple[Expr, tuple[Constant, ...]]:
-    """Return int_0^1 <grad Q(beta_0 + t b), b> dt, and b = beta - beta_0."""
-    t, named = segment(p, notation)
-    slope = sympy.Add(*(sympy.Function(f"y{i}")(t) * b for i, (b, _) in enumerate(named, 1)))
-    return sympy.Integral(slope, (t, 0, 1)), named
-
-
-def segment(p: Parameterization, notation: Notation) -> tuple[Symbol, tuple[Constant, ...]]:
-    """Return t and the steps b = beta - beta_0 of the segment beta_0 + t b, named."""
-    steps = tuple(
-        (notation.fresh(f"b{i}"), beta - to_expr(p.at_start(f), notation.start_symbols))
-        for i, (beta, f) in enumerate(zip(notation.betas, p.F, strict=True), 1)
-    )
-    return notation.fresh("t"), steps
-
-
-def _complete(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Chart | None:
+def _complete(chart: Chart, dual: DualCoordinates) -> Chart | None:
     """Extend the chart until y, g and R can be written in it."""
     if any(y.logs for y in dual.y):
-        for argument in log_arguments(dual.y):
-            relation = find_relation(argument, chart.coordinates)
-            # Only log |P| is needed, which a power of P gives whatever its sign.
-            name = f"_P{len(chart.roots)}"
-            added = None if relation is None else add_power(chart, name, argument, relation)
-            if added is None:
-                return None
-            start = p.at_start(argument)
-            nonzero = () if start.is_constant() else (not_zero(start, chart.notation),)
-            chart = replace(added[0], assumptions=(*added[0].assumptions, *nonzero))
-        return chart
+        return _with_log_arguments(chart, dual)
     if _suffices(chart, dual):
         return chart
-    functions = [*(y.rational for y in dual.y), dual.g]
-    if dual.R is not None:
-        functions += [dual.R.rational, *(a for _, a in dual.R.logs)]
-    needed = [w for w in p.weights if any(w in f.variables() for f in functions)]
-    # Weights of the warp first: the others follow from beta and them.
-    needed.sort(key=lambda w: w not in dual.g.variables())
+    return _with_dual_roots(chart, dual) or _with_weights(chart, dual)
+
+
+def _with_log_arguments(chart: Chart, dual: DualCoordinates) -> Chart | None:
+    """Add a power of each P in a log |P|: it gives log |P| whatever the sign of P."""
+    for argument in log_arguments(dual.y):
+        relation = find_relation(argument, chart.coordinates)
+        name = f"_P{len(chart.roots)}"
+        added = None if relation is None else add_power(chart, name, argument, relation)
+        if added is None:
+            return None
+        start = chart.parameterization.at_start(argument)
+        nonzero = () if start.is_constant() else (not_zero(start, chart.notation),)
+        chart = replace(added[0], assumptions=(*added[0].assumptions, *nonzero))
+    return chart
+
+
+def _with_dual_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
+    """Make each dual coordinate, or its inverse, a root variable, where that is explicit."""
+    if len(dual.y) == 1:
+        return None  # a single y, the length of a vector: the root of the warp gives the shorter Q
+    # Multiples of the warp first: their sign is known.
+    ordered = sorted(enumerate(dual.y, 1), key=lambda e: not (e[1].rational / dual.g).is_constant())
     try:
-        # With a single y, the length of a vector, the root of the warp gives the shorter Q.
-        own = _own_roots(chart, dual) if p.d > 1 else None
+        for i, y in ordered:
+            if chart.write(y.rational) is not None:
+                continue
+            function = normalized(1 / y.rational if y.rational.degree() < 0 else y.rational)
+            relation = find_relation(function, chart.coordinates, highest=6)
+            added = None if relation is None else add_root(chart, f"_y{i}", function, relation)
+            if added is None or added.roots[-1].explicit is None:
+                return None
+            chart = added
     except BranchOpen:
-        own = None
-    if own is not None:
-        return own
-    candidates = {w: p.w[p.weights.index(w)] for w in needed}
-    candidates = {"_g": dual.g, **candidates} if not dual.g.is_constant() else candidates
-    found = cheapest_relation(chart, candidates)
-    rooted = None if found is None else add_root(chart, found[0], candidates[found[0]], found[1])
+        return None
+    return chart if _suffices(chart, dual) else None
+
+
+def _with_weights(chart: Chart, dual: DualCoordinates) -> Chart | None:
+    """Add a root variable, the warp or a weight, and the weights that follow from it."""
+    p = chart.parameterization
+    functions = (*dual.y, LogFunction(dual.g), *(() if dual.R is None else (dual.R,)))
+    parts = [x for f in functions for x in (f.rational, *(a for _, a in f.logs))]
+    used = {name for x in parts for name in x.variables()}
+    # Weights of the warp first: the others follow from beta and them.
+    needed = sorted((w for w in p.weights if w in used), key=lambda w: w not in dual.g.variables())
+    weights = dict(zip(p.weights, p.w, strict=True))
+    candidates = {} if dual.g.is_constant() else {"_g": dual.g}
+    found = cheapest_relation(chart, {**candidates, **{w: weights[w] for w in needed}})
+    rooted = None if found is None else add_root(chart, *found)
     if rooted is None or _suffices(rooted, dual):
         return rooted
     rooted = add_functions(rooted)
     return rooted if _suffices(rooted, dual) else add_weights(rooted, needed)
 
 
-def _own_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
-    """Make each dual coordinate, or its inverse, a root variable, where that is explicit."""
-    # Multiples of the warp first: their sign is known.
-    ordered = sorted(enumerate(dual.y, 1), key=lambda e: not (e[1].rational / dual.g).is_constant())
-    for i, y in ordered:
-        if chart.write(y.rational) is not None:
-            continue
-        function = normalized(1 / y.rational if y.rational.degree() < 0 else y.rational)
-        relation = find_relation(function, chart.coordinates, highest=6)
-        if relation is None:
-            return None
-        extended = add_root(chart, f"_y{i}", function, relation)
-        if extended is None or extended.roots[-1].explicit is None:
-            return None
-        chart = extended
-    return chart if _suffices(chart, dual) else None
-
-
 def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
     """Tell whether Q can be written in the chart as it is."""
-    plain = not chart.parameterization.field.generators
-    if dual.R is None or (dual.R.logs and plain):
+    if dual.R is None or (dual.R.logs and not chart.parameterization.field.generators):
         return False
     targets = [*(y.rational for y in dual.y), dual.R.rational]
     if any(chart.write(t) is None for t in targets):
@@ -171,55 +163,21 @@ def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
 
 def _write(chart: Chart, y: LogFunction) -> Expr | None:
     rational = chart.write(y.rational)
-    if rational is None:
-        return None
-    logs = write_logs(chart, y)
+    logs = None if rational is None else write_logs(chart, y)
     return None if logs is None else rational + logs
 
 
-def _value(chart: Chart, dual: DualCoordinates, p: Parameterization) -> Expr | None:
+def _value(chart: Chart, dual: DualCoordinates) -> Expr | None:
     """Return sum_i y_i F_i - R in beta, the shortest way that is found."""
     if dual.R is None:
         return None
-    total = -dual.R.rational
-    for y, f in zip(dual.y, p.F, strict=True):
-        total += y.rational * f
-    rational = (chart.write(total, without_beta=True) if chart.roots else None) or chart.write(
-        total
-    )
-    if rational is None:
-        known = {name: image for name, _, image in chart.entries}
-        if not all(name in known for name in total.variables()):
-            return None
-        rational = to_expr(total, [known.get(n, sympy.Integer(0)) for n in p.weights])
-    logs = write_logs(chart, dual.R)
-    if logs is None:
+    pairs = zip(dual.y, dual.parameterization.F, strict=True)
+    total = sum((y.rational * f for y, f in pairs), -dual.R.rational)
+    rational = chart.without_outputs().write(total) if chart.roots else None
+    rational = chart.write(total) if rational is None else rational
+    rational = chart.substitute(total) if rational is None else rational
+    logs = [write_logs(chart, f) for f in (dual.R, *dual.y)]
+    if rational is None or any(part is None for part in logs):
         return None
-    result = rational - logs
-    for y, beta in zip(dual.y, chart.notation.betas, strict=True):
-        part = write_logs(chart, y)
-        if part is None:
-            return None
-        result += part * beta
-    return result
-
-
-def _assumptions(dual: DualCoordinates, chart: Chart) -> tuple[str, ...]:
-    """Say what the branches of the roots and the sign of the warp rest on."""
-    found = [f"{name} > 0" for name in sorted(chart.notation.assumed)]
-    return tuple(dict.fromkeys((*found, *chart.assumptions, *keeps_sign(chart.metric, dual.g))))
-
-
-def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...], ...] | None:
-    """Return K in beta, entry by entry, each proved by expansion; None where K was not written."""
-    if chart is None:
-        return None
-    d = metric.parameterization.d
-    entries: dict[tuple[int, int], Expr] = {}
-    for i in range(d):
-        for j in range(i, d):
-            written = chart.write(metric.K[i][j])
-            if written is None:
-                return None
-            entries[i, j] = entries[j, i] = written
-    return tuple(tuple(entries[i, j] for j in range(d)) for i in range(d))
+    parts = (part * x for part, x in zip(logs, (-1, *chart.notation.betas), strict=True))
+    return sympy.Add(rational, *parts)

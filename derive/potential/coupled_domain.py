@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import factorize
 from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.exact.linear.matrix import determinant
 from derive.exact.positivity import is_nonnegative
@@ -47,15 +47,11 @@ class HalfSpaces:
 def find_half_spaces(metric: Metric, notation: Notation) -> HalfSpaces | None:
     """Return half-spaces on whose intersection Q is defined and strictly convex, or None."""
     p = metric.parameterization
-    size = sum(len(x.numerator) for row in metric.K for x in row)
-    plain = all(f.is_polynomial() for f in p.F) and not (p.field.generators or p.parameters)
-    if not plain or p.p > MAXIMAL_WEIGHTS or size > MAXIMAL_TERMS:
-        return None
-    chart = base_chart(metric, notation)
+    chart = base_chart(metric, notation) if _is_small_polynomial(metric) else None
     if chart is None or not is_bounded(sum((w * w for w in p.w), p.field.zero), chart.coordinates):
         return None
     found = HalfSpaces((), ())
-    for f in _factors(determinant(metric.K)):
+    for f, _ in factors(determinant(metric.K)):
         if not stays_away_from_zero(metric, f):
             relation = find_relation(f, chart.coordinates, highest=HIGHEST)
             added = relation and _walls(relation.coefficients[0], metric, notation)
@@ -64,6 +60,15 @@ def find_half_spaces(metric: Metric, notation: Notation) -> HalfSpaces | None:
             found = HalfSpaces(found.walls + added.walls, found.conditions + added.conditions)
     unique = (tuple(dict.fromkeys(part)) for part in (found.walls, found.conditions))
     return HalfSpaces(*unique)
+
+
+def _is_small_polynomial(metric: Metric) -> bool:
+    """Tell whether F is a polynomial whose K is small enough to be searched."""
+    p = metric.parameterization
+    if p.field.generators or p.parameters or not all(f.is_polynomial() for f in p.F):
+        return False
+    size = sum(len(x.numerator) for row in metric.K for x in row)
+    return p.p <= MAXIMAL_WEIGHTS and size <= MAXIMAL_TERMS
 
 
 def is_bounded(function: RationalFunction, coordinates: Coordinates) -> bool:
@@ -86,22 +91,16 @@ def _walls(q: RationalFunction, metric: Metric, notation: Notation) -> HalfSpace
     images = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
     walls: list[Expr] = []
     conditions: list[Expr] = []
-    for f in _factors(on_leaf):
+    for f, _ in factors(on_leaf):
         rest = _constant_part(f, p.d) if _is_definite(f, p.d, notation) else None
         if rest is not None:
-            conditions += [to_expr(x, images) for x in _factors(rest) if not x.is_constant()]
+            conditions += [to_expr(x, images) for x, _ in factors(rest) if not x.is_constant()]
             continue
         sign = _side(f, p, notation) if _is_linear(f, p.d) else None
         if sign is None:
             return None
         walls.append(to_expr(sign * f, images))
     return HalfSpaces(tuple(walls), tuple(conditions))
-
-
-def _factors(function: RationalFunction) -> list[RationalFunction]:
-    """Return the irreducible factors of a numerator."""
-    one = function.field.ring.constant(1)
-    return [function.field.quotient(f, one) for f, _ in factorize(function.numerator)[1]]
 
 
 def _constant_part(f: RationalFunction, d: int) -> RationalFunction:

@@ -16,8 +16,9 @@ from sympy import Expr
 
 from derive.errors import DeriveError
 from derive.exact.field.conversion import to_field
+from derive.exact.field.factors import factored
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import factorize, terms
+from derive.exact.field.polynomial import terms
 from derive.exact.positivity import is_nonnegative
 from derive.language import from_sympy
 from derive.language.tree import Call, Operation, Power, RealPower, Tree, names, walk
@@ -113,16 +114,12 @@ def _ends(
         return [], False
     ends: dict[RationalFunction, None] = {}
     all_known = True
-    for polynomial in (square.numerator, square.denominator):
-        for factor, _ in factorize(polynomial)[1]:
-            f = field.quotient(factor, field.ring.constant(1))
-            if not f.depends_on(0):
-                continue
-            slope = f.partial(0)
-            if not slope.depends_on(0):
-                ends[-(f - slope * field.gens[0]) / slope] = None
-            else:
-                all_known = all_known and _has_no_zero(f, notation.positive)
+    for f, _ in factored(square)[1]:
+        slope = f.partial(0)
+        if f.depends_on(0) and not slope.depends_on(0):
+            ends[-(f - slope * field.gens[0]) / slope] = None
+        elif f.depends_on(0):
+            all_known = all_known and _has_no_zero(f, notation.positive)
     return list(ends), all_known
 
 

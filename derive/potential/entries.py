@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import gcd
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Symbol
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Relation, RelationSearch, find_relation
@@ -24,14 +24,14 @@ from derive.verdict import Identity
 
 def cheapest_relation(
     chart: Chart, candidates: Mapping[str, RationalFunction]
-) -> tuple[str, Relation] | None:
-    """Return the candidate whose relation to the chart has the lowest weighted degree."""
+) -> tuple[str, RationalFunction, Relation] | None:
+    """Return (name, function, relation) of the candidate with the relation of lowest degree."""
     searches = {name: RelationSearch(f, chart.coordinates) for name, f in candidates.items()}
     for total in range(1, HIGHEST + 1):
         for name, search in searches.items():
             relation = search.at(total)
             if relation is not None:
-                return name, relation
+                return name, candidates[name], relation
     return None
 
 
@@ -63,7 +63,7 @@ def add_functions(chart: Chart) -> Chart:
             continue
         function = p.field.named(g.name)
         known[g.name] = to_expr(function, known)
-        chart = replace(chart, entries=(*chart.entries, (g.name, function, known[g.name])))
+        chart = chart.extended(g.name, function, known[g.name])
     return chart
 
 
@@ -83,29 +83,11 @@ def simple_entry(
                 sign, chart = sign_in(chart, weight)
                 image = sign * sympy.Pow(sign**power * image, sympy.Rational(1, power))
             what = name if power == 1 else f"{name}**{power}"
-            identity = Identity(f"{what} = {_named(chart, ratio)}", what, repr(ratio))
-            return name, _extended(chart, name, weight, image, identity)
+            names = [Symbol(known) for known, _, _ in chart.entries]
+            identity = Identity(f"{what} = {to_expr(ratio, names)}", what, repr(ratio))
+            chart = chart.extended(name, weight, image)
+            return name, replace(chart, evidence=(*chart.evidence, identity))
     return None
-
-
-def _named(chart: Chart, ratio: RationalFunction) -> Expr:
-    """Return an element of the chart's field with its names as symbols."""
-    names = [Symbol(name) for name, _, _ in chart.entries]
-    return to_expr(ratio, names)
-
-
-def _extended(
-    chart: Chart,
-    name: str,
-    function: RationalFunction,
-    image: Expr,
-    identity: Identity,
-) -> Chart:
-    return replace(
-        chart,
-        entries=(*chart.entries, (name, function, image)),
-        evidence=(*chart.evidence, identity),
-    )
 
 
 def add_root(
@@ -121,7 +103,7 @@ def add_root(
     symbol = extended.roots[-1].symbol
     sign, signed = sign_in(extended, function)
     image = sign * sympy.Pow(sign**power * symbol, sympy.Rational(1, power))
-    return replace(signed, entries=(*chart.entries, (name, function, image)))
+    return replace(signed, entries=chart.extended(name, function, image).entries)
 
 
 def add_power(
@@ -138,6 +120,10 @@ def add_power(
     root, assumed = found
     what = f"({function!r})**{power}" if power > 1 else repr(function)
     identity = Identity(f"{root.polynomial} = 0 for {symbol} = {what}", str(root.polynomial), "0")
-    extended = _extended(chart, name, T, symbol, identity)
-    assumptions = (*chart.assumptions, *assumed)
-    return replace(extended, roots=(*chart.roots, root), assumptions=assumptions), power
+    extended = replace(
+        chart.extended(name, T, symbol),
+        evidence=(*chart.evidence, identity),
+        roots=(*chart.roots, root),
+        assumptions=(*chart.assumptions, *assumed),
+    )
+    return extended, power

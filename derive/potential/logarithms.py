@@ -104,11 +104,8 @@ def _image(chart: Chart, argument: RationalFunction) -> Expr | None:
     for _, function, image in chart.entries:
         if function == argument:
             return image
-    known = {name: image for name, _, image in chart.entries}
-    if all(name in known for name in argument.variables()):
-        names = argument.field.names
-        return to_expr(argument, [known.get(name, sympy.Integer(0)) for name in names])
-    return chart.write(argument)
+    written = chart.substitute(argument)
+    return chart.write(argument) if written is None else written
 
 
 def _constant(

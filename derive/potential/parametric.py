@@ -9,15 +9,16 @@ in mu, and with them beta and Q. For p^D - m^D this is the closed form of Woodwo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from random import Random
+from typing import TypeAlias
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.field.factors import factored
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import factorize
 from derive.exact.linear.implicitization import Coordinates
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, independent_rows, random_point
@@ -30,95 +31,104 @@ from derive.model.notation import (
     to_expr,
     to_factored_expr,
 )
-from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
-from derive.potential.curve import CurveProposal, accept_curve
+from derive.potential.accept import CurveProposal, accept_parametric
+from derive.potential.dual_powers import find_variable, inverted, power_of
 from derive.potential.piece import Parametric
-from derive.potential.variables import find_variable, inverted, power_of
 from derive.weights.dual import DualCoordinates
 
 MU = "_mu"
 """The parameter in exact fields; no name of the user starts with an underscore."""
 
 
+Powers: TypeAlias = dict[str, tuple[RationalFunction, RationalFunction]]
+"""Of a variable, which is a weight or a function of one: (r, n) with variable^n = r(mu)."""
+
+
 def parametrize(dual: DualCoordinates, notation: Notation) -> Parametric | None:
-    """Return Q with the dual coordinate as parameter, or None where the weights resist."""
-    p = dual.parameterization
+    """Return beta = h(z), Q = mu beta - H(z) with mu = dQ/dbeta a multiple of z, or None.
+
+    Args:
+        dual: y of a single output with its conjugate R, accepted.
+        notation: names of beta and of the start symbols.
+
+    Raises:
+        AssumePositive, BranchOpen: the start does not select the branch of a radical.
+
+    Source: Woodworth et al. 2020, section 4, for h of p^D - m^D.
+    """
     if dual.R is None or dual.R.logs:
         return None
-    if not dual.y[0].logs:
-        return _algebraic_weights(dual, p, notation)
-    return _exponential_weights(dual, p, notation)
+    if dual.y[0].logs:
+        return _exponential_weights(dual, notation)
+    return _algebraic_weights(dual, notation)
 
 
-def _algebraic_weights(
-    dual: DualCoordinates, p: Parameterization, notation: Notation
-) -> Parametric | None:
+def _algebraic_weights(dual: DualCoordinates, notation: Notation) -> Parametric | None:
     """Each weight w_i with w_i^n a rational function of y and the conserved quantities."""
-    conserved = dual.metric.conserved
-    y = dual.y[0].rational
-    laws = [(f"c{i}", law) for i, law in enumerate(conserved.laws)]
-    coordinates = Coordinates.of([("y", y), *laws])
+    p = dual.parameterization
     field = p.start_field.extended((MU,))
     try:
-        y0 = p.at_start(y).compose(field.gens[1:], field)
-        constants = [p.at_start(law).compose(field.gens[1:], field) for _, law in laws]
+        powers = _powers_of_weights(dual, field)
     except ZeroDivisionError:
         return None
-    powers: dict[str, tuple[RationalFunction, RationalFunction]] = {}
-    for name in p.weights:
-        found = find_variable(p, name, y, conserved.laws) if p.field.generators else None
-        if found is None:
-            weight = p.field.named(name)
-            rooted = power_of(weight, coordinates, p.degree or 1)
-            if rooted is None:
-                return None
-            found = name, *rooted
-        variable, quotient, n = found
-        if quotient.field.names == coordinates.field.names:
-            images_of_laws = (field.gens[0] + y0, *constants)
-        else:
-            images_of_laws = (
-                field.gens[0] + y0,
-                *constants,
-                *(field.named(x) for x in p.parameters),
-            )
-        try:
-            powers[variable] = quotient.compose(images_of_laws, field), field.embed(n)
-        except ZeroDivisionError:
-            return None
+    if powers is None:
+        return None
     z = notation.fresh("z")
     scale = _scale(powers, field)
     # From here the parameter is z = scale * mu.
     rescaled = (field.gens[0] / scale, *field.gens[1:])
-    powers = {name: (x.compose(rescaled, field), n) for name, (x, n) in powers.items()}
     images = {MU: z, **notation.start_symbols}
     units = Units(images, notation)
+    parameters = {x: notation.start_symbols[x] for x in p.parameters}
     weights: dict[str, Expr] = {}
     for name, (element, n) in powers.items():
-        value = _radical(p.at_start(p.field.named(name)), element, n, notation, units)
+        start = p.at_start(p.field.named(name))
+        value = _radical(start, element.compose(rescaled, field), n, units)
         weights.update(inverted(p, name, value, notation.start_symbols))
-    interval = _interval(units, notation)
+    interval = _interval(units)
     if interval is None:
         return None
-    known = {**weights, **{x: notation.start_symbols[x] for x in p.parameters}}
     mu = z / to_factored_expr(scale, images)
     mu = sympy.powsimp(mu) if p.parameters else mu
-    return accept_curve(dual, notation, CurveProposal(z, mu, known, units.expressions, interval))
+    curve = CurveProposal(z, mu, {**weights, **parameters}, units.expressions, interval)
+    return accept_parametric(dual, notation, curve)
 
 
-def _scale(
-    powers: Mapping[str, tuple[RationalFunction, RationalFunction]], field: FunctionField
-) -> RationalFunction:
+def _powers_of_weights(dual: DualCoordinates, field: FunctionField) -> Powers | None:
+    """Return a power of each weight, or of a function of it, in mu = y - y(w_0), or None.
+
+    Raises:
+        ZeroDivisionError: y, a law or a power is infinite at the start.
+    """
+    p, y = dual.parameterization, dual.y[0].rational
+    laws = dual.metric.conserved.laws
+    coordinates = Coordinates.of([("y", y), *((f"c{i}", law) for i, law in enumerate(laws))])
+    y0, *constants = (p.at_start(f).compose(field.gens[1:], field) for f in (y, *laws))
+    on_leaf = (field.gens[0] + y0, *constants)
+    parameters = tuple(field.named(x) for x in p.parameters)
+    powers: Powers = {}
+    for name in p.weights:
+        found = find_variable(p, name, y, laws) if p.field.generators else None
+        if found is None:
+            rooted = power_of(p.field.named(name), coordinates, p.degree or 1)
+            if rooted is None:
+                return None
+            found = name, *rooted
+        variable, power, n = found
+        is_free = power.field.names == coordinates.field.names
+        images = on_leaf if is_free else (*on_leaf, *parameters)
+        powers[variable] = power.compose(images, field), field.embed(n)
+    return powers
+
+
+def _scale(powers: Powers, field: FunctionField) -> RationalFunction:
     """Return s such that z = s mu makes the first linear factor in mu a multiple of 1 - z."""
     for element, _ in powers.values():
-        for polynomial in (element.denominator, element.numerator):
-            for factor, _ in factorize(polynomial)[1]:
-                linear = field.quotient(factor, field.ring.constant(1))
-                slope = linear.partial(0)
-                offset = linear - slope * field.gens[0]
-                if slope.is_zero() or offset.is_zero() or not slope.partial(0).is_zero():
-                    continue
+        for linear, _ in sorted(factored(element)[1], key=lambda power: power[1] > 0):
+            slope = linear.partial(0)
+            offset = linear - slope * field.gens[0]
+            if not (slope.is_zero() or offset.is_zero() or slope.depends_on(0)):
                 return -slope / offset
     return field.one
 
@@ -127,14 +137,14 @@ class Units:
     """Positive symbols for the factors of the weights' powers that depend on z, 1 at z = 0."""
 
     def __init__(self, images: Mapping[str, Expr], notation: Notation) -> None:
-        self.images, self._notation = images, notation
+        self.images, self.notation = images, notation
         self.symbols: dict[RationalFunction, Symbol] = {}
 
     def symbol(self, unit: RationalFunction) -> Symbol:
         """Return the symbol of a unit, the same one for equal units."""
         if unit not in self.symbols:
             name = f"unit{len(self.symbols) + 1}"
-            self.symbols[unit] = self._notation.fresh(name, positive=True)
+            self.symbols[unit] = self.notation.fresh(name, positive=True)
         return self.symbols[unit]
 
     @property
@@ -143,16 +153,17 @@ class Units:
         return {s: sympy.expand(to_expr(u, self.images)) for u, s in self.symbols.items()}
 
 
-def _interval(units: Units, notation: Notation) -> tuple[Expr, Expr] | None:
+def _interval(units: Units) -> tuple[Expr, Expr] | None:
     """Return the interval around z = 0 on which the units are positive.
 
     A unit that is linear in z ends it on one side; None where the start does not say on which, or
     where another unit is not proved positive.
     """
+    notation = units.notation
     sides: dict[int, list[RationalFunction]] = {1: [], -1: []}
     for unit in units.symbols:
         slope = unit.partial(0)
-        if not slope.partial(0).is_zero():
+        if slope.depends_on(0):
             if is_positive(unit, notation.positive):
                 continue
             return None
@@ -164,39 +175,33 @@ def _interval(units: Units, notation: Notation) -> tuple[Expr, Expr] | None:
                 raise AssumePositive(frozenset(open_ones))
             return None
         sides[sign].append(end)
-    positive = notation.positive
+    low, high = (_nearest(sign, sides[sign], units) for sign in (-1, 1))
+    return sympy.Max(*low) if low else -sympy.oo, sympy.Min(*high) if high else sympy.oo
 
-    def nearest(sign: int) -> Expr:
-        ends = sides[sign]
-        kept = [
-            e
-            for k, e in enumerate(ends)
-            if not any(
-                is_nonnegative(sign * (e - other), positive) and (other != e or j < k)
-                for j, other in enumerate(ends)
-                if j != k
-            )
-        ]
-        written = [sympy.powsimp(to_factored_expr(e, units.images)) for e in kept]
-        if not written:
-            return sympy.oo if sign > 0 else -sympy.oo
-        return sympy.Min(*written) if sign > 0 else sympy.Max(*written)
 
-    return nearest(-1), nearest(1)
+def _nearest(sign: int, ends: Sequence[RationalFunction], units: Units) -> list[Expr]:
+    """Return the ends on one side of z = 0 that are not proved to lie beyond another one."""
+    positive = units.notation.positive
+
+    def is_beyond(k: int) -> bool:
+        return any(
+            is_nonnegative(sign * (ends[k] - other), positive) and (other != ends[k] or j < k)
+            for j, other in enumerate(ends)
+            if j != k
+        )
+
+    kept = [end for k, end in enumerate(ends) if not is_beyond(k)]
+    return [sympy.powsimp(to_factored_expr(end, units.images)) for end in kept]
 
 
 def _radical(
-    start: RationalFunction,
-    element: RationalFunction,
-    n: RationalFunction,
-    notation: Notation,
-    units: Units,
+    start: RationalFunction, element: RationalFunction, n: RationalFunction, units: Units
 ) -> Expr:
     """Return the real n-th root of *element* that is the weight at the start, in units."""
     base = _in_units(element, units)
     sign = 1
     if n.is_constant() and n.value().denominator == 1 and abs(n.value()) > 1:
-        sign, assumed = start_sign(start, notation)
+        sign, assumed = start_sign(start, units.notation)
         if assumed:
             raise BranchOpen(
                 f"the sign of {assumed[0].removesuffix(' > 0')} selects the branch of Q"
@@ -209,47 +214,47 @@ def _radical(
 def _in_units(element: RationalFunction, units: Units) -> Expr:
     """Return *element* with each factor that depends on z as a constant times a unit."""
     field = element.field
-    result: Expr = sympy.Integer(1)
-    for polynomial, power in ((element.numerator, 1), (element.denominator, -1)):
-        content, factors = factorize(polynomial)
-        result *= sympy.Integer(int(content)) ** power
-        for factor, multiplicity in factors:
-            exponent = power * multiplicity
-            whole = field.quotient(factor, field.ring.constant(1))
-            at_zero = whole.compose((field.zero, *field.gens[1:]), field)
-            if at_zero.is_zero() or whole == at_zero:
-                result *= to_expr(whole, units.images) ** exponent
-                continue
-            constant = to_expr(at_zero, units.images)
-            result *= constant**exponent * units.symbol(whole / at_zero) ** exponent
+    number, powers = factored(element)
+    result = rational(number)
+    for whole, n in powers:
+        at_zero = whole.compose((field.zero, *field.gens[1:]), field)
+        if at_zero.is_zero() or whole == at_zero:
+            result *= to_expr(whole, units.images) ** n
+        else:
+            result *= to_expr(at_zero, units.images) ** n * units.symbol(whole / at_zero) ** n
     return result
 
 
-def _exponential_weights(
-    dual: DualCoordinates, p: Parameterization, notation: Notation
-) -> Parametric | None:
+def _exponential_weights(dual: DualCoordinates, notation: Notation) -> Parametric | None:
     """Weights that are sums of exponentials: linear forms P_k with grad F . grad P_k = r_k P_k."""
-    forms: list[tuple[RationalFunction, Fraction]] = []
-    for form in dual.metric.conserved.darboux:
-        rate = dot(p.fields[0], p.field.gradient(form)) / form
-        if form.is_polynomial() and form.degree() == 1 and rate.is_constant():
-            forms.append((form, rate.value()))
-    forms += [(w, Fraction(0)) for w, x in zip(p.w, p.fields[0], strict=True) if x.is_zero()]
-    point = random_point(p.field, Random(7))
-    rows = [[Evaluator(g)(point) for g in p.field.gradient(form)] for form, _ in forms]
-    chosen = [forms[i] for i in independent_rows(rows)] if rows else []
-    if len(chosen) != p.p or any(not f.is_homogeneous() for f, _ in chosen):
+    p = dual.parameterization
+    eigenforms = _linear_eigenforms(dual)
+    if len(eigenforms) != p.p or any(not f.is_homogeneous() for f, _ in eigenforms):
         return None
     z = notation.fresh("z")
     matrix = sympy.Matrix(
-        [[rational(g.value()) for g in p.field.gradient(form)] for form, _ in chosen]
+        [[rational(g.value()) for g in p.field.gradient(f)] for f, _ in eigenforms]
     )
     grown = sympy.Matrix(
         [
-            to_expr(p.at_start(form), notation.start_symbols) * sympy.exp(rational(rate) * z)
-            for form, rate in chosen
+            to_expr(p.at_start(f), notation.start_symbols) * sympy.exp(rational(rate) * z)
+            for f, rate in eigenforms
         ]
     )
     weights = dict(zip(p.weights, matrix.LUsolve(grown), strict=True))
-    line = (-sympy.oo, sympy.oo)
-    return accept_curve(dual, notation, CurveProposal(z, z, weights, {}, line))
+    curve = CurveProposal(z, z, weights, {}, (-sympy.oo, sympy.oo))
+    return accept_parametric(dual, notation, curve)
+
+
+def _linear_eigenforms(dual: DualCoordinates) -> list[tuple[RationalFunction, Fraction]]:
+    """Return independent linear P with <grad F, grad P> = r P, each with the number r."""
+    p = dual.parameterization
+    found: list[tuple[RationalFunction, Fraction]] = []
+    for P in dual.metric.conserved.darboux:
+        rate = dot(p.fields[0], p.field.gradient(P)) / P
+        if P.is_polynomial() and P.degree() == 1 and rate.is_constant():
+            found.append((P, rate.value()))
+    found += [(w, Fraction(0)) for w, x in zip(p.w, p.fields[0], strict=True) if x.is_zero()]
+    point = random_point(p.field, Random(7))
+    rows = [[Evaluator(g)(point) for g in p.field.gradient(P)] for P, _ in found]
+    return [found[i] for i in independent_rows(rows)] if rows else []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, Self, TypeAlias
 
+import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import RationalFunction
@@ -211,3 +212,11 @@ def written_out(expression: Expr, roots: Sequence[Root], constants: Sequence[Con
     for symbol, value in reversed(constants):
         expression = expression.subs(symbol, value)
     return expression
+
+
+def without_roots(expression: Expr, roots: Sequence[Root]) -> Expr:
+    """Return an expression with every root that has a formula replaced by it, powers joined."""
+    for root in reversed(roots):
+        if root.explicit is not None:
+            expression = expression.xreplace({root.symbol: root.explicit})
+    return sympy.powdenest(expression)

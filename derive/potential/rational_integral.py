@@ -15,7 +15,7 @@ from derive.exact.field.conversion import to_field
 from derive.exact.field.function_field import RationalFunction
 from derive.language import from_sympy
 from derive.language.tree import names
-from derive.potential.accepted import accept
+from derive.potential.accept import accept_explicit
 from derive.potential.piece import Explicit
 from derive.weights.kernel_relation import KernelRelation
 
@@ -47,7 +47,7 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explici
         (gradient,),
         kernel=relation.factored(K),
     )
-    return accept(relation, piece, f"K = {K!r}")
+    return accept_explicit(relation, piece, f"K = {K!r}")
 
 
 def _at(K: RationalFunction, beta: int) -> RationalFunction | None:
@@ -61,12 +61,12 @@ def _at(K: RationalFunction, beta: int) -> RationalFunction | None:
 def _integral(relation: KernelRelation, integrand: RationalFunction) -> Expr | None:
     """Return a real antiderivative whose derivative was proved equal to the integrand."""
     x = relation.notation.betas[0]
-    plain = Symbol("x", real=True)
-    proposal = ratint(relation.expr(integrand).subs(x, plain), plain, real=True)
+    neutral = Symbol("x", real=True)
+    proposal = ratint(relation.expr(integrand).subs(x, neutral), neutral, real=True)
     if proposal.has(sympy.RootSum, sympy.Integral, sympy.I, sympy.zoo, sympy.nan):
         return None
     # The logarithm of a negative number is that of its opposite and a constant.
-    proposal = proposal.replace(sympy.log, lambda a: sympy.log(sympy.Abs(a))).subs(plain, x)
+    proposal = proposal.replace(sympy.log, lambda a: sympy.log(sympy.Abs(a))).subs(neutral, x)
     slope = sympy.together(sympy.diff(proposal.replace(sympy.Abs, lambda a: a), x))
     try:
         tree = from_sympy(slope)

@@ -21,7 +21,7 @@ OPAQUE = (sympy.asinh, sympy.atan)
 """Functions whose derivatives are algebraic and that meet no others: each stands for itself."""
 
 
-class Decisions:
+class ZeroTest:
     """Whether expressions in symbols are zero."""
 
     def __init__(self, parameters: Collection[str], images: Mapping[Expr, Expr]) -> None:
@@ -31,7 +31,7 @@ class Decisions:
 
     def vanishes(self, expression: Expr) -> bool:
         """Tell whether an expression is proved zero; False means "not proved"."""
-        expression = self._without_opaque(plain(expression.xreplace(self._images)))
+        expression = self._without_opaque(without_modulus(expression.xreplace(self._images)))
         # Powers of -s are taken where it is positive: they are powers of a new s.
         bases = {power.base for power in expression.atoms(sympy.Pow) if not power.exp.is_Integer}
         expression = expression.xreplace({s: -s for s in expression.free_symbols if -s in bases})
@@ -58,7 +58,7 @@ class Decisions:
         return expression.xreplace({a: images[same[a]] for a in atoms})
 
 
-def plain(expression: Expr) -> Expr:
+def without_modulus(expression: Expr) -> Expr:
     """Return an expression with log A for log |A|: of the same derivative, and so in the tower."""
     return expression.replace(
         lambda e: isinstance(e, sympy.log) and isinstance(e.args[0], sympy.Abs),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import sympy
@@ -16,7 +16,8 @@ from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.entries import add_root, add_weights, cheapest_relation
 from derive.potential.logarithms import write_logs
-from derive.potential.piece import Explicit, Piece, Quadrature, Root
+from derive.potential.piece import Explicit, Piece, Quadrature, without_roots
+from derive.potential.quadrature import power_rule
 from derive.vectors.dual import RadialDual
 from derive.vectors.reduce import Equivariant, radial_eigenvalue
 from derive.verdict import Identity
@@ -78,7 +79,7 @@ def hyperexponential_form(
         written = in_weights(model, dual)
         hidden = _quadrature(model, notation, sympy.Function("psi"))
         note = f"`psi(s) = {written}` where {_curve(model)}"
-        return replace(hidden, note=note, assumptions=(*_assumed(notation), *kept)), None
+        return replace(hidden, note=note, assumptions=(*notation.assumptions, *kept)), None
     ratio = None if dual.ratio is None else chart.write(dual.ratio)
     whole = without_roots(psi, chart.roots)
     symbols = {r.symbol for r in chart.roots}
@@ -92,7 +93,7 @@ def hyperexponential_form(
         piece = replace(integral, gradient=(psi,), note="`psi = dq/ds`")
     else:
         piece = _quadrature(model, notation, lambda x: whole.subs(s, x))
-    assumptions = (*_assumed(notation), *chart.assumptions, *kept)
+    assumptions = (*notation.assumptions, *chart.assumptions, *kept)
     piece = replace(piece, assumptions=assumptions, evidence=chart.evidence)
     return chart.named(piece), chart
 
@@ -111,7 +112,7 @@ def _complete_chart(chart: Chart | None, model: Equivariant, dual: RadialDual) -
     if found is None:
         return None
     try:
-        rooted = add_root(chart, found[0], gens[found[0]], found[1])
+        rooted = add_root(chart, *found)
         return None if rooted is None else add_weights(rooted, needed)
     except BranchOpen:
         return None
@@ -128,26 +129,6 @@ def exponential(exponent: Expr) -> Expr:
     return sympy.powdenest(sympy.exp(sympy.expand(exponent)))
 
 
-def without_roots(expression: Expr, roots: Sequence[Root]) -> Expr:
-    """Return the expression with every root that has a formula replaced by it."""
-    for root in reversed(roots):
-        if root.explicit is not None:
-            expression = expression.xreplace({root.symbol: root.explicit})
-    return sympy.powdenest(expression)
-
-
-def power_rule(psi: Expr, s: sympy.Symbol) -> Expr | None:
-    """Return the antiderivative of c s^m, m > -1, or c exp(k s), where psi is one, or None."""
-    coefficient, power = psi.as_independent(s, as_Add=False)
-    base, exponent = power.as_base_exp()
-    if base is sympy.E:
-        rate = exponent / s
-        return None if rate.has(s) else coefficient * power / rate
-    if base != s or exponent.has(s) or not (exponent + 1).is_positive:
-        return None
-    return coefficient * s ** (exponent + 1) / (exponent + 1)
-
-
 def from_eigenvalues(model: Equivariant, scalar: WarpVerdict, notation: Notation) -> Piece:
     """Return q' = n_0 exp(int T/(R x) dx), the solution of s q''/q' = T/R with psi_0 = n_0."""
     p = model.reduced
@@ -162,7 +143,7 @@ def from_eigenvalues(model: Equivariant, scalar: WarpVerdict, notation: Notation
         return n0 * sympy.exp(sympy.Integral(T(x) / (x * R(x)), (x, s0, s)))
 
     note = f"`T = phi^2` and `R = |grad s|^2` where {_curve(model)}"
-    assumptions = (*_assumed(notation), *keeps_sign(scalar.metric, model.phi))
+    assumptions = (*notation.assumptions, *keeps_sign(scalar.metric, model.phi))
     ratio = model.phi**2 / radial_eigenvalue(p)
     evidence = (Identity("s q''/q' = T/R", "s q''/q'", repr(ratio)),)
     return replace(
@@ -179,10 +160,6 @@ def _quadrature(
     s0 = to_expr(p.at_start(p.F[0]), notation.start_symbols)
     value = sympy.Integral(slope(x), (x, s0, s))
     return Quadrature((s,), value, (slope(s),))
-
-
-def _assumed(notation: Notation) -> tuple[str, ...]:
-    return tuple(f"{name} > 0" for name in sorted(notation.assumed))
 
 
 def _curve(model: Equivariant) -> str:

@@ -21,7 +21,7 @@ from derive.model.signs import start_sign
 from derive.potential.chart import Chart
 from derive.potential.find import assuming
 from derive.potential.logarithms import at_start
-from derive.potential.piece import Piece, Root
+from derive.potential.piece import Piece, Root, without_roots
 from derive.vectors.dual import RadialDual, find_radial_dual
 from derive.vectors.forms import (
     exponential,
@@ -30,7 +30,6 @@ from derive.vectors.forms import (
     in_weights,
     rational_form,
     weight_symbols,
-    without_roots,
 )
 from derive.vectors.reduce import Equivariant, radial_eigenvalue
 from derive.verdict import Finding, Verdict

@@ -12,7 +12,7 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.derivation import Derivation
-from derive.potential.find import _segment_quadrature
+from derive.potential.quadrature import integrate_along_segment
 from derive.records import Potential
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.potential import NumericPotential
@@ -25,7 +25,7 @@ def derived(*outputs: str) -> Derivation:
 def quadrature(d: Derivation) -> Potential:
     """The same Q as an integral along a segment."""
     (block,) = d.blocks
-    piece = _segment_quadrature(block.warping, block.notation)
+    piece = integrate_along_segment(block.warping, block.notation)
     return replace(d.potential, pieces=(piece,))
 
 

@@ -7,17 +7,18 @@ accepted only after it was proved that what is printed has this derivative.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import isqrt
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import factorize
 from derive.exact.positivity import is_nonnegative
 from derive.model.notation import Constant, rational
 from derive.model.signs import start_sign
-from derive.potential.accepted import accept
+from derive.potential.accept import accept_explicit
 from derive.potential.piece import Explicit
 from derive.potential.rational_integral import integrate_rational
 from derive.weights.kernel_relation import KernelRelation
@@ -47,7 +48,8 @@ def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Explicit 
         x = relation.notation.betas[0]
         b0, kappa = relation.expr(relation.beta0), relation.expr(K)
         value = x**2 / (2 * kappa) - b0 * x / kappa
-        return _piece(relation, value, (x - b0) / kappa, (), f"K = {K!r}", (), kappa)
+        piece = Explicit((x,), value, ((x - b0) / kappa,), kernel=kappa)
+        return accept_explicit(relation, piece, f"K = {K!r}")
     # K = kappa (beta - b)^n exactly when K/K' = (beta - b)/n, linear in beta with slope 1/n.
     ratio = K / slope
     inverse_power = ratio.partial(0)
@@ -105,9 +107,9 @@ def _shifted_power(
         first, second = 1 - n, 2 - n
         value = (t**second / (first * second) - t0**first * t / first) / k
         gradient = sign * (t**first - t0**first) / (first * k)
-    kernel = k * t**n
     value = _without_constant(value, x)
-    return _piece(relation, value, gradient, assumptions, identity, (), kernel)
+    piece = Explicit((x,), value, (gradient,), assumptions=assumptions, kernel=k * t**n)
+    return accept_explicit(relation, piece, identity)
 
 
 def _entropy(
@@ -120,7 +122,8 @@ def _entropy(
     logarithm = sympy.log(relation.factored(ratio))
     value = (x - relation.expr(shift)) * logarithm / k - x / k
     kernel = k * (x - relation.expr(shift))
-    return _piece(relation, value, logarithm / k, (), identity, (), kernel)
+    piece = Explicit((x,), value, (logarithm / k,), kernel=kernel)
+    return accept_explicit(relation, piece, identity)
 
 
 def _without_constant(value: Expr, x: Symbol) -> Expr:
@@ -169,9 +172,8 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
     value = factor * sympy.expand(linear * sympy.asinh(argument)) - 2 * factor * scale * K
     assumptions = tuple(f"{symbol} > 0" for symbol, _ in constants)
     value -= start_slope * x
-    return _piece(
-        relation, value, gradient, assumptions, f"K**2 = {sympy.expand(K**2)}", tuple(constants), K
-    )
+    piece = Explicit((x,), value, (gradient,), tuple(constants), (), assumptions, kernel=K)
+    return accept_explicit(relation, piece, f"K**2 = {sympy.expand(K**2)}")
 
 
 def _square_content(q: RationalFunction) -> int:
@@ -197,36 +199,12 @@ def _square_root(
 
 
 def _exact_square_root(radicand: RationalFunction) -> RationalFunction | None:
-    root = radicand.field.one
-    for polynomial, power in ((radicand.numerator, 1), (radicand.denominator, -1)):
-        content, factors = factorize(polynomial)
-        number = isqrt(abs(int(content)))
-        if content < 0 or number**2 != int(content) or any(n % 2 for _, n in factors):
-            return None
-        for factor, n in ((number, 2), *factors):
-            base = radicand.field.quotient(
-                radicand.field.ring.constant(1) * factor, radicand.field.ring.constant(1)
-            )
-            root *= base ** (power * (n // 2))
+    """Return the root of a square of a rational function, or None."""
+    square, powers = factored(radicand)
+    number = Fraction(isqrt(abs(square.numerator)), isqrt(square.denominator))
+    if number**2 != square or any(n % 2 for _, n in powers):
+        return None
+    root = radicand.field.constant(number)
+    for f, n in powers:
+        root *= f ** (n // 2)
     return root
-
-
-def _piece(
-    relation: KernelRelation,
-    value: Expr,
-    gradient: Expr,
-    assumptions: tuple[str, ...],
-    identity: str,
-    constants: tuple[Constant, ...],
-    kernel: Expr,
-) -> Explicit | None:
-    """Return the piece, or None unless it is proved that what it prints is Q."""
-    piece = Explicit(
-        relation.notation.betas,
-        value,
-        (gradient,),
-        constants,
-        assumptions=assumptions,
-        kernel=kernel,
-    )
-    return accept(relation, piece, identity)

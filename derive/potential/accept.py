@@ -1,23 +1,79 @@
-"""Accept a parametric form of Q: the curve is the flow w' = grad F, with time mu = dQ/dbeta.
+"""Accept a closed form of Q of a single output: what is printed is what was shown.
 
-Along that flow the dual coordinate y grows at rate 1, so that mu = y - y(w_0). The weights solve
-the equation from the start, and the solution is unique; beta = F on them; the conjugate
-mu beta - Q has derivative beta. Each is an identity of what is printed.
+The explicit value has the printed gradient as derivative, Q'' K = 1 for the printed K > 0, which
+solves the relation that was proved, and the gradient is 0 at the start. The curve of a parametric
+form is the flow w' = grad F, with time mu = dQ/dbeta: the dual coordinate y grows at rate 1 along
+it, so that mu = y - y(w_0); the weights solve the equation from the start, and the solution is
+unique; beta = F on them; the conjugate mu beta - Q has derivative beta. Each is an identity of
+functions of beta, or z, and the start symbols, brought to the normal form of a tower of
+independent functions; SymPy only differentiates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.model.notation import Notation, to_expr
-from derive.potential.piece import Curve, Parametric
-from derive.potential.vanishing import Decisions
+from derive.potential.piece import Curve, Explicit, Parametric
+from derive.potential.vanishing import ZeroTest, without_modulus
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates
+from derive.weights.kernel_relation import KernelRelation
+
+
+def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -> Explicit | None:
+    """Return the piece with its evidence, or None where an identity is not shown.
+
+    Args:
+        relation: between K and beta, proved.
+        piece: Q, dQ/dbeta and K, proposed.
+        statement: the relation as an equation.
+    """
+    (x,), (gradient,), K = piece.betas, piece.gradient, piece.kernel
+    if K is None:
+        raise AssertionError("a closed form in beta comes with K")
+    notation = relation.notation
+    # k = r^2 with r > 0 makes sqrt(k), and sqrt(k + beta^2) over it, independent.
+    squares = {k: notation.fresh(f"root_{k.name}", positive=True) ** 2 for k, _ in piece.constants}
+    decide = ZeroTest(notation.parameterization.parameters, squares)
+    written = dict(piece.constants)
+    beta0, K0 = relation.expr(relation.beta0), relation.expr(relation.K0)
+    solved = sympy.Add(*(relation.expr(c) * K**n for n, c in enumerate(relation.coefficients)))
+    at_start = K.xreplace({x: beta0, **written})
+    slope, product = without_modulus(piece.value).diff(x), without_modulus(gradient).diff(x) * K
+    shown = (
+        solved.xreplace(written),
+        # Neither is negative: K0 = |grad F|^2.
+        at_start**2 - K0**2 if _is_nonnegative(K) else at_start - K0,
+        slope - gradient,
+        product - 1,
+        gradient.xreplace({x: beta0}),
+    )
+    if not all(decide.vanishes(difference) for difference in shown):
+        return None
+    left, _, right = statement.partition(" = ")
+    at = f"at {x} = {relation.beta0!r}"
+    evidence = (
+        Identity(statement, left.replace("K", f"({K})", 1), right),
+        Identity("K = |grad F|^2 at the start", f"K {at}", repr(relation.K0)),
+        Identity(f"dQ/d{x} = {gradient}", str(slope), str(gradient)),
+        Identity("Q'' K = 1", str(product), "1"),
+        Identity(f"dQ/d{x} = 0 {at}", f"dQ/d{x} {at}", "0"),
+    )
+    return replace(piece, evidence=evidence)
+
+
+def _is_nonnegative(expression: Expr) -> bool:
+    """Tell whether an expression is a product of positive numbers, even powers and even roots."""
+    return all(
+        (factor.is_Rational and factor > 0)
+        or (factor.is_Pow and factor.exp.is_Rational and 0 in (factor.exp.p % 2, factor.exp.q % 2))
+        for factor in sympy.Mul.make_args(expression)
+    )
 
 
 @dataclass(frozen=True)
@@ -53,7 +109,7 @@ class CurveProposal:
         return expression.xreplace(self.units)
 
 
-def accept_curve(
+def accept_parametric(
     dual: DualCoordinates, notation: Notation, proposal: CurveProposal
 ) -> Parametric | None:
     """Return the piece with its evidence, or None where an identity is not shown."""
@@ -64,7 +120,7 @@ def accept_curve(
     if any(g.kind == "power" for g in p.field.generators):
         # A proposal like any other: what is printed is compared with F(w) below.
         beta = sympy.powdenest(sympy.expand_power_base(beta, force=True), force=True)
-    decide = Decisions(p.parameters, {})
+    decide = ZeroTest(p.parameters, {})
     evidence: list[Identity] = []
     for statement, left, right in _identities(dual, notation, proposal, beta, conjugate):
         if not decide.vanishes(left - right):
@@ -72,7 +128,6 @@ def accept_curve(
         left, right = proposal.written(left), proposal.written(right)
         evidence.append(Identity(statement, str(left), str(right)))
     (b,), write = notation.betas, proposal.written
-    names = sorted(notation.assumed)
     return Parametric(
         notation.betas,
         proposal.mu * b - write(conjugate),
@@ -83,7 +138,7 @@ def accept_curve(
             proposal.interval,
             tuple((name, write(w)) for name, w in proposal.weights.items()),
         ),
-        assumptions=tuple(f"{name} > 0" for name in names),
+        assumptions=notation.assumptions,
         evidence=(*evidence, *dual.evidence),
     )
 

@@ -12,7 +12,7 @@ from derive import Parameterization, derive
 from derive.exact.field.elements import build_elements
 from derive.exact.linear.separated import SeparatedTower
 from derive.language import parse_expression
-from derive.potential import accepted, curve, parametric, rational_integral, scalar
+from derive.potential import accept, kernel_integral, parametric, rational_integral
 from derive.potential.piece import Piece
 from derive.weights.kernel_relation import KernelRelation
 
@@ -55,11 +55,11 @@ def accepted_as(monkeypatch: pytest.MonkeyPatch, output: str, start: dict[str, s
     found: list[Piece | None] = []
 
     def spy(relation: KernelRelation, piece: Piece, statement: str) -> Piece | None:
-        found.append(accepted.accept(relation, how(piece), statement))
+        found.append(accept.accept_explicit(relation, how(piece), statement))
         return found[-1]
 
-    for module in (scalar, rational_integral):
-        monkeypatch.setattr(module, "accept", spy)
+    for module in (kernel_integral, rational_integral):
+        monkeypatch.setattr(module, "accept_explicit", spy)
     d = derive(Parameterization.parse([output], start))
     return found, d.potential.pieces[0]
 
@@ -139,9 +139,9 @@ def test_a_curve_is_printed_when_it_is_the_flow(output, options):
 @pytest.mark.parametrize(("output", "options"), CURVES)
 def test_a_curve_that_is_not_the_flow_is_not_printed(monkeypatch, output, options, fault):
     def broken(dual, notation, proposal):
-        return curve.accept_curve(dual, notation, FAULTS[fault](proposal))
+        return accept.accept_parametric(dual, notation, FAULTS[fault](proposal))
 
-    monkeypatch.setattr(parametric, "accept_curve", broken)
+    monkeypatch.setattr(parametric, "accept_parametric", broken)
     (piece,) = derive(Parameterization.parse([output], **options)).potential.pieces
     assert piece.kind == "quadrature"
 
@@ -150,6 +150,6 @@ def test_a_curve_that_is_not_the_flow_is_not_printed(monkeypatch, output, option
 def test_a_wrong_rewriting_of_powers_is_not_printed(monkeypatch, name):
     model = Parameterization.parse(["p**D"], parameters=["D"])
     original = getattr(sympy, name)
-    monkeypatch.setattr(curve.sympy, name, lambda e, force=False: 2 * original(e, force=force))
+    monkeypatch.setattr(accept.sympy, name, lambda e, force=False: 2 * original(e, force=force))
     (piece,) = derive(model).potential.pieces
     assert piece.kind == "quadrature"

@@ -12,8 +12,8 @@ from dataclasses import replace
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import factorize
 from derive.exact.linear.implicitization import express, find_relation
 from derive.model.notation import FUNCTIONS, Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
@@ -21,8 +21,8 @@ from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
 from derive.potential.entries import add_root, simple_entry
 from derive.potential.logarithms import at_start
-from derive.potential.piece import Explicit, Piece, Quadrature, Root
-from derive.vectors.forms import power_rule, without_roots
+from derive.potential.piece import Explicit, Piece, Quadrature, Root, without_roots
+from derive.potential.quadrature import power_rule
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates
 
@@ -32,9 +32,8 @@ HIGHEST = 6
 
 def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
     """Return Q = q(s) + z.beta, s = |beta|, with q in closed form or an integral, or None."""
-    metric = dual.metric
-    p = metric.parameterization
-    m = _multiple(dual, p)
+    metric, p = dual.metric, dual.parameterization
+    m = _multiple(dual)
     base = base_chart(metric, notation)
     if m is None or base is None:
         return None
@@ -46,8 +45,8 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
     slopes = [at_start(p, y, notation) for y in dual.y]
     form, q = _integral(without_roots(written * s, chart.roots[1:]), s, p, notation)
     used = written.free_symbols.union(*(r.explicit.free_symbols for r in chart.roots if r.explicit))
-    assumed = [f"{name} > 0" for name in sorted(notation.assumed)]
-    assumptions = dict.fromkeys((*assumed, *chart.assumptions, *keeps_sign(metric, dual.g)))
+    kept = keeps_sign(metric, dual.g)
+    assumptions = dict.fromkeys((*notation.assumptions, *chart.assumptions, *kept))
     radial = Identity("y_i = m beta_i, so that Q = q(s) + z.beta with q' = s m", "m", repr(m))
     piece = form(
         notation.betas,
@@ -61,12 +60,13 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
     return piece, base
 
 
-def _multiple(dual: DualCoordinates, p: Parameterization) -> RationalFunction | None:
+def _multiple(dual: DualCoordinates) -> RationalFunction | None:
     """Return m with y_i = m F_i for every i, proved, or None."""
-    if any(y.logs for y in dual.y) or p.d < 2:
+    F = dual.parameterization.F
+    if any(y.logs for y in dual.y) or len(F) < 2:
         return None
-    m = dual.y[0].rational / p.F[0]
-    return m if all(y.rational == m * f for y, f in zip(dual.y, p.F, strict=True)) else None
+    m = dual.y[0].rational / F[0]
+    return m if all(y.rational == m * f for y, f in zip(dual.y, F, strict=True)) else None
 
 
 def _with_length(base: Chart, dual: DualCoordinates, s: Symbol) -> Chart:
@@ -103,11 +103,8 @@ def _names(m: RationalFunction, warp: RationalFunction) -> list[str]:
     for g in m.field.generators:
         if g.name in names and g.kind != "parameter":
             names |= set(g.argument.variables())
-    factors = {
-        repr(warp.field.quotient(f, warp.field.ring.constant(1)))
-        for f, _ in factorize(warp.numerator)[1]
-    }
-    ranked = {name: (name not in factors, name in m.field.weights) for name in names}
+    of_warp = {repr(f) for f, _ in factors(warp)}
+    ranked = {name: (name not in of_warp, name in m.field.weights) for name in names}
     return sorted((n for n in m.field.names if n in names), key=lambda n: ranked[n])
 
 
@@ -122,12 +119,12 @@ def _with_function(chart: Chart, name: str) -> Chart | None:
             if argument is not None:
                 images = {"exp": (argument,), "root": (argument, g.index)}
                 image = FUNCTIONS[g.kind](*images[g.kind])
-        elif g.kind == "exp" and (known := _entry(chart, g.name)) is not None:
+        elif g.kind == "exp" and (known := chart.image(g.name)) is not None:
             rate = field.embed(g.argument) / element
             if rate.is_constant():
                 image = sympy.expand_log(sympy.log(known)) / rational(rate.value())
     if image is not None:
-        return replace(chart, entries=(*chart.entries, (name, element, image)))
+        return chart.extended(name, element, image)
     found = simple_entry(chart, {name: element}, (1, 2, 3, 4))
     if found is not None:
         return found[1]
@@ -135,16 +132,12 @@ def _with_function(chart: Chart, name: str) -> Chart | None:
     return None if relation is None else add_root(chart, name, element, relation)
 
 
-def _entry(chart: Chart, name: str) -> Expr | None:
-    return next((image for known, _, image in chart.entries if known == name), None)
-
-
 def _write(chart: Chart, function: RationalFunction) -> Expr | None:
     """Return a function of the weights in s, powers of exponentials taken out first, or None."""
     factor: Expr = sympy.Integer(1)
     rest = function
     for g in function.field.generators:
-        image = _entry(chart, g.name)
+        image = chart.image(g.name)
         if g.kind == "exp" and g.name in rest.variables():
             if image is None:
                 return None

@@ -1,0 +1,137 @@
+"""Q as an integral, where no closed form was found: along beta, or along a segment of beta."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.linear.matrix import dot
+from derive.model.notation import AssumePositive, BranchOpen, Constant, Notation, to_expr
+from derive.model.parameterization import Parameterization
+from derive.potential.chart import Chart, base_chart
+from derive.potential.entries import add_power, cheapest_relation
+from derive.potential.piece import Lift, Quadrature
+from derive.verdict import Identity, Verdict
+from derive.weights.metric import Metric
+from derive.weights.warping import WarpVerdict
+
+KERNEL_ALONG_FLOW = "`K(b) = |grad F|^2` where `w' = grad F` from `w_0` has `F = b`"
+
+
+def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Quadrature, Chart | None]:
+    """Return Q = int (beta - b)/K(b) db from beta_0 of a single output.
+
+    K is written in beta where a root allows it; K(b) is |grad F|^2 on the leaf otherwise.
+    """
+    beta = notation.betas[0]
+    p = metric.parameterization
+    chart = base_chart(metric, notation)
+    rooted = None if chart is None else _with_root(chart)
+    kernel = None if rooted is None else rooted.write(metric.K[0][0])
+    b = notation.fresh("b")
+    beta0 = to_expr(p.at_start(p.F[0]), notation.start_symbols)
+    K = sympy.Function(notation.fresh("K").name)(b)
+    statement = "Q'' = 1/K, K = |grad F|^2 on the leaf"
+    piece = Quadrature(
+        notation.betas,
+        sympy.Integral((beta - b) / K, (b, beta0, beta)),
+        (sympy.Integral(1 / K, (b, beta0, beta)),),
+        assumptions=notation.assumptions,
+        evidence=(Identity(statement, "1/Q''", repr(metric.K[0][0])),),
+    )
+    if rooted is None or kernel is None:
+        return replace(piece, note=KERNEL_ALONG_FLOW), chart
+    return replace(piece, kernel=kernel, constants=rooted.constants, roots=rooted.roots), rooted
+
+
+def _with_root(chart: Chart) -> Chart | None:
+    """Add a power of a weight as root variable, where its branch is proved without assumptions."""
+    p = chart.parameterization
+    found = cheapest_relation(chart, dict(zip(p.weights, p.w, strict=True)))
+    if found is None:
+        return None
+    try:
+        added = add_power(chart, *found)
+    except (AssumePositive, BranchOpen):
+        return None
+    return None if added is None or added[0].assumptions else added[0]
+
+
+def integrate_along_segment(warping: WarpVerdict, notation: Notation) -> Quadrature:
+    """Return Q = int_0^1 (1 - t) <b, g rho b> dt on the lift of the segment beta_0 + t b.
+
+    Raises:
+        BranchOpen: the lift is infinite at the start.
+    """
+    d = warping.parameterization.d
+    lift = _lift(warping)
+    t, abbreviations = segment(warping.parameterization, notation)
+    steps = [b for b, _ in abbreviations]
+    G = [
+        [sympy.Function(f"G{min(i, j) + 1}{max(i, j) + 1}")(t) for j in range(d)] for i in range(d)
+    ]
+    rows = [sympy.Add(*(x * b for x, b in zip(row, steps, strict=True))) for row in G]
+    square = sympy.expand(sympy.Add(*(b * r for b, r in zip(steps, rows, strict=True))))
+    note = "`G = g rho` at the point of the leaf above `beta_0 + t b`, `g` scaled to 1 at the start"
+    if warping.hessian.verdict is Verdict.PROVED:
+        note = "`G = rho` at the point of the leaf above `beta_0 + t b`"
+    return Quadrature(
+        notation.betas,
+        sympy.Integral((1 - t) * square, (t, 0, 1)),
+        tuple(sympy.Integral(r, (t, 0, 1)) for r in rows),
+        abbreviations=abbreviations,
+        evidence=warping.finding.evidence or warping.hessian.finding.evidence,
+        note=note,
+        lift=lift,
+    )
+
+
+def integrate_gradient(
+    p: Parameterization, gradient: tuple[Expr, ...], notation: Notation
+) -> Quadrature:
+    """Return Q = int_0^1 <y(beta_0 + t b), b> dt, y its gradient in closed form."""
+    t, steps = segment(p, notation)
+    slope = sympy.Add(*(sympy.Function(f"y{i}")(t) * b for i, (b, _) in enumerate(steps, 1)))
+    integral = sympy.Integral(slope, (t, 0, 1))
+    note = "`y_i = dQ/dbeta_i` at `beta_0 + t b`"
+    return Quadrature(notation.betas, integral, gradient, note=note, abbreviations=steps)
+
+
+def segment(p: Parameterization, notation: Notation) -> tuple[Symbol, tuple[Constant, ...]]:
+    """Return t and the steps b = beta - beta_0 of the segment beta_0 + t b, named."""
+    steps = tuple(
+        (notation.fresh(f"b{i}"), beta - to_expr(p.at_start(f), notation.start_symbols))
+        for i, (beta, f) in enumerate(zip(notation.betas, p.F, strict=True), 1)
+    )
+    return notation.fresh("t"), steps
+
+
+def power_rule(slope: Expr, s: Symbol) -> Expr | None:
+    """Return the antiderivative of a slope c s^m, m > -1, or c exp(k s); None of another."""
+    coefficient, power = slope.as_independent(s, as_Add=False)
+    base, exponent = power.as_base_exp()
+    if base is sympy.E:
+        rate = exponent / s
+        return None if rate.has(s) else coefficient * power / rate
+    if base != s or exponent.has(s) or not (exponent + 1).is_positive:
+        return None
+    return coefficient * s ** (exponent + 1) / (exponent + 1)
+
+
+def _lift(warping: WarpVerdict) -> Lift:
+    """Return dw/dbeta = rho J, dlog g/dbeta = rho H and rho."""
+    p, rho = warping.parameterization, warping.metric.rho
+    if warping.H is None:
+        raise AssertionError("there is no Q to lift")
+    H = warping.H
+    columns = tuple(zip(*p.fields, strict=True))
+    weights = tuple(tuple(dot(row, column) for column in columns) for row in rho)
+    log_warp = tuple(dot(row, H) for row in rho)
+    try:
+        for function in (*(x for row in (*weights, *rho) for x in row), *log_warp):
+            p.at_start(function)
+    except ZeroDivisionError:
+        raise BranchOpen("rho or grad log g is infinite at the start") from None
+    return Lift(weights, log_warp, rho)
