@@ -40,10 +40,16 @@ class Relations:
             denominator, below = self._reduced(denominator * cofactor, relation)
             numerator, denominator = numerator * below, denominator * above
         # Reducing by a later relation can raise powers of earlier generators in the numerator.
+        numerator, scale = self.reduced(numerator)
+        return numerator, denominator * scale
+
+    def reduced(self, polynomial: Polynomial) -> tuple[Polynomial, Polynomial]:
+        """Return (P, s) with polynomial = P/s, every generator in P below its power n."""
+        total = self.ring.constant(1)
         for relation in reversed(self.known):
-            numerator, scale = self._reduced(numerator, relation)
-            denominator = denominator * scale
-        return numerator, denominator
+            polynomial, scale = self._reduced(polynomial, relation)
+            total = total * scale
+        return polynomial, total
 
     def _coefficients(self, polynomial: Polynomial, position: int) -> dict[int, Polynomial]:
         """Return the coefficients of the powers of one variable."""

@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
 
-from flint import fmpz
-
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import factorize
-from derive.exact.towers.germ import Tower, Unsettled
-from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree
+from derive.exact.towers.germ import Germs, Unsettled
+from derive.exact.towers.reader import TreeReader
+from derive.exact.towers.splitting import factors_of, prime_powers
+from derive.language.evaluation import template
+from derive.language.functions import RECORDS
+from derive.language.tree import Operator, Tree
 
 LARGEST_MULTIPLE = 64
 
 
-class Elementary(Tower):
-    """A tower that expressions are read into, their functions brought to generators.
+class Elementary(TreeReader, Germs):
+    """Germs that expressions are read into, their functions brought to generators.
 
     >>> from derive.language import parse_expression
     >>> tree = parse_expression("log(exp(w)**2) - sqrt(w**2) - w")
@@ -35,45 +36,34 @@ class Elementary(Tower):
             Unsettled: a branch is not decided, or the tree is undefined at the point.
         """
         try:
-            return self._read(tree, {**self.known, **(images or {})})
+            return self.element(tree, {**self.known, **(images or {})})
         except ZeroDivisionError:
             raise Unsettled("division by zero") from None
 
-    def _read(self, tree: Tree, known: Mapping[str, RationalFunction]) -> RationalFunction:
-        match tree:
-            case Number(value):
-                return self.field.constant(value)
-            case Name(name):
-                return known[name]
-            case Operation("+", left, right):
-                return self._read(left, known) + self._read(right, known)
-            case Operation("*", left, right):
-                return self.tidy(self._read(left, known) * self._read(right, known))
-            case Operation(_, left, right):
-                below = self._divisor(self._read(right, known))
-                return self.tidy(self._read(left, known) / below)
-            case Power(base, exponent):
-                return self.power(self._read(base, known), exponent)
-            case RealPower(base, exponent):
-                logarithm = self.log(self._read(base, known))
-                return self.exp(self.tidy(self._read(exponent, known) * logarithm))
-            case Call(function, argument):
-                return self._call(function, self.tidy(self._read(argument, known)))
-        raise TypeError(f"not a tree: {type(tree).__name__}")
+    def operate(
+        self, operator: Operator, left: RationalFunction, right: RationalFunction
+    ) -> RationalFunction:
+        """Return left + right, left * right or left / right."""
+        if operator == "+":
+            return left + right
+        return self.tidy(left * right if operator == "*" else left / self._divisor(right))
 
-    def _call(self, function: str, a: RationalFunction) -> RationalFunction:
-        if function == "exp":
-            return self.exp(a)
-        if function == "log":
-            return self.log(a)
-        if function == "asinh":
-            return self.log(self.tidy(a + self.power(a * a + 1, Fraction(1, 2))))
-        if function in ("sinh", "cosh", "tanh"):
-            e = self.exp(a)
-            sinh, cosh = (e - 1 / e) / 2, (e + 1 / e) / 2
-            return self.tidy({"sinh": sinh, "cosh": cosh, "tanh": sinh / cosh}[function])
-        cos, sin = self._circular(a)
-        return self.tidy({"sin": sin, "cos": cos, "tan": sin / cos}[function])
+    def real_power(self, base: RationalFunction, exponent: RationalFunction) -> RationalFunction:
+        """Return base**exponent = exp(exponent log(base))."""
+        return self.exp(self.tidy(exponent * self.log(base)))
+
+    def call(self, function: str, a: RationalFunction) -> RationalFunction:
+        """Return function(a)."""
+        a = self.tidy(a)
+        if function in ("cos", "sin"):
+            return self._circular(a)[function == "sin"]
+        if function in ("exp", "log"):
+            return self.exp(a) if function == "exp" else self.log(a)
+        record = RECORDS[function]
+        text = record.logarithm or record.rewritten
+        if text:
+            return self.tidy(self.element(template(text), {"x": a}))
+        return self.adjoin(function, a)
 
     def _divisor(self, element: RationalFunction) -> RationalFunction:
         if self.ball(element).contains(0):
@@ -121,7 +111,7 @@ class Elementary(Tower):
             elif inner is not None and inner.kind == "root":
                 total += n * self.log(inner.argument) / inner.index
             else:
-                total += n * self.adjoin("log", factor, 1)
+                total += n * self.adjoin("log", factor)
         return total
 
     def exp(self, a: RationalFunction) -> RationalFunction:
@@ -156,16 +146,11 @@ class Elementary(Tower):
 
     def _positive_factors(self, base: RationalFunction) -> list[tuple[RationalFunction, int]]:
         """Return (factor, multiplicity) with product |base|, every factor positive at the point."""
-        found: list[tuple[RationalFunction, int]] = []
-        one = self.field.ring.constant(1)
-        for polynomial, side in ((base.numerator, 1), (base.denominator, -1)):
-            content, factors = factorize(polynomial)
-            for prime, n in fmpz(abs(content)).factor():
-                found.append((self.field.constant(int(prime)), side * int(n)))
-            for factor, n in factors:
-                element = self.field.quotient(factor, one)
-                self.branches.append(element)
-                found.append((element if self.sign(element) > 0 else -element, side * n))
+        content, factors = factors_of(base)
+        found = [(self.field.constant(q), n) for q, n in prime_powers(abs(content))]
+        for f, n in factors:
+            self.branches.append(f)
+            found.append((f if self.sign(f) > 0 else -f, n))
         return found
 
 

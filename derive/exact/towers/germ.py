@@ -1,7 +1,8 @@
 """Elementary functions near a rational point, as elements of a field with generators.
 
 Every function call and fractional power becomes a rational function of the names and of
-*generators*: roots G with G^N = f, logarithms, exponentials, and tangents of half angles. Signs
+*generators*: roots G with G^N = f, and functions f(A) or, with an index N, exp(A/N) and
+tan(A/(2 N)). Signs
 and branches are those at the rational point, proved by ball arithmetic. An element whose reduced
 numerator is 0, or that of a product with functions that are not 0 there, is zero near the point,
 and so wherever it continues analytically; the converse is not claimed, since generators may be
@@ -11,19 +12,22 @@ related in ways that were not found.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Any, Literal
+from typing import Any
 
 from flint import arb, ctx, fmpq
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.field.relations import Relations
 from derive.language.tree import Number, Power, Tree, walk
 
 BITS = 256
 SLOTS = 20
+_PIECES = {"exp": 1, "tan": 2}
+"""Into how many pieces, beside the index, the argument of a function is cut."""
 LONGEST_CONJUGATE = 500
 """Terms of a function whose product with a conjugate is expanded."""
 
@@ -32,16 +36,7 @@ class Unsettled(Exception):
     """A sign is not decided at the point, or an expression has no place in the tower."""
 
 
-@dataclass(frozen=True)
-class Generator:
-    """G with G^index = argument, or log, exp(argument/index), or tan(argument/(2 index))."""
-
-    kind: Literal["root", "log", "exp", "tan"]
-    argument: RationalFunction
-    index: int
-
-
-class Tower:
+class Germs:
     """Q(names)(generators), with derivations and with values at one rational point.
 
     ``branches`` lists the functions whose signs at the point decided a root or a logarithm: what
@@ -55,7 +50,8 @@ class Tower:
     def __init__(self, point: Mapping[str, Fraction], trees: Sequence[Tree] = ()) -> None:
         self.field = FunctionField((*point, *(f"_{i}" for i in range(SLOTS))))
         self.known = dict(zip(point, self.field.gens, strict=False))
-        self.generators: list[Generator] = []
+        self.generators: list[Generator[RationalFunction]] = []
+        self._relations = Relations(self.field.ring, ())
         self.branches: list[RationalFunction] = []
         self.roots = lcm(
             *(n.exponent.denominator for t in trees for n in walk(t) if isinstance(n, Power))
@@ -147,7 +143,7 @@ class Tower:
         pairs = zip(self.generators, self.adjoined, strict=True)
         return [element for g, element in pairs if g.kind == "root" and g.index == 2]
 
-    def generator_of(self, element: RationalFunction) -> Generator | None:
+    def generator_of(self, element: RationalFunction) -> Generator[RationalFunction] | None:
         """Return the generator that an element is, or None."""
         for k, generator in enumerate(self.generators):
             if element == self.field.gens[len(self.known) + k]:
@@ -159,61 +155,38 @@ class Tower:
         found = self.generator_of(generator)
         return 1 if found is None else found.index
 
-    def adjoin(
-        self, kind: Literal["root", "log", "exp", "tan"], argument: RationalFunction, index: int
-    ) -> RationalFunction:
+    def adjoin(self, kind: str, argument: RationalFunction, index: int = 1) -> RationalFunction:
         """Return the generator, a known one if there is one with a multiple of the index."""
         for k, g in enumerate(self.generators):
             if g.kind == kind and g.argument == argument and g.index % index == 0:
                 return self.field.gens[len(self.known) + k]
         if len(self.generators) == SLOTS:
             raise Unsettled("too many functions")
+        generator = Generator(f"_{len(self.generators)}", kind, argument, index)
+        element = self.field.named(generator.name)
+        divisor = index * _PIECES[kind] if kind in _PIECES else 1
         with ctx.workprec(BITS):
-            x = self.ball(argument)
-            value = {
-                "root": lambda: x.root(index),
-                "log": x.log,
-                "exp": lambda: (x / index).exp(),
-                "tan": lambda: (x / (2 * index)).tan(),
-            }[kind]()
+            x = self.ball(argument) / divisor
+            value = x.root(index) if kind == "root" else getattr(x, kind)()
         if not value.is_finite():
             raise Unsettled(f"{kind} is not finite at the point")
-        element = self.field.gens[len(self.known) + len(self.generators)]
-        rules = []
-        for weight in range(len(self.known)):
-            slope = self.derivative(argument, weight)
-            rules.append(
-                {
-                    "root": lambda s=slope: element * s / argument / index,
-                    "log": lambda s=slope: s / argument,
-                    "exp": lambda s=slope: element * s / index,
-                    "tan": lambda s=slope: (1 + element * element) * s / (2 * index),
-                }[kind]()
-            )
-        self.generators.append(Generator(kind, argument, index))
+        inner = argument / divisor
+        rules = [
+            generator.slope(inner, element, inner) * self.derivative(argument, weight) / divisor
+            for weight in range(len(self.known))
+        ]
+        if kind == "root":
+            position, one = self.field.positions[generator.name], self.field.ring.constant(1)
+            relation = position, index, argument.numerator, one
+            self._relations = Relations(self.field.ring, (*self._relations.known, relation))
+        self.generators.append(generator)
         self._values.append(value)
         self._rules.append(rules)
         return element
 
     def _reduce(self, polynomial: Polynomial) -> Polynomial:
         """Replace G^N by f for every root, the latest one first."""
-        for k in reversed(range(len(self.generators))):
-            generator, place = self.generators[k], len(self.known) + k
-            if generator.kind != "root":
-                continue
-            if int(polynomial.degrees()[place]) < generator.index:
-                continue
-            parts: dict[int, dict[tuple[int, ...], int]] = {}
-            for exponents, coefficient in terms(polynomial):
-                times, rest = divmod(exponents[place], generator.index)
-                left = (*exponents[:place], rest, *exponents[place + 1 :])
-                parts.setdefault(times, {})[left] = coefficient
-            f = generator.argument.numerator
-            polynomial = sum(
-                (self.field.ring.from_dict(part) * f**times for times, part in parts.items()),
-                self.field.ring.constant(0),
-            )
-        return polynomial
+        return self._relations.reduced(polynomial)[0]
 
     def _evaluate(self, polynomial: Polynomial) -> Any:
         total = arb(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
 from functools import reduce
 from math import gcd
@@ -12,11 +12,12 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import terms
 from derive.exact.positivity import is_nonnegative
+from derive.exact.towers.reader import TreeReader
 from derive.exact.towers.refinement import Refine
 from derive.exact.towers.splitting import Term, integer_root, linear_terms, oriented, prime_powers
 
 
-class Radicals(ABC):
+class Radicals(TreeReader):
     """A function field that grows by roots and real powers.
 
     Attributes:

@@ -24,7 +24,7 @@ from derive.exact.towers.refinement import Refine
 from derive.exact.towers.splitting import Term, linear_terms, oriented, prime_powers
 from derive.language.evaluation import template
 from derive.language.functions import RECORDS
-from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree
+from derive.language.tree import Operator
 
 
 class Tower(Radicals):
@@ -57,31 +57,12 @@ class Tower(Radicals):
         tower.field = field
         return tower
 
-    def element(
-        self, tree: Tree, known: Mapping[str, RationalFunction] | None = None
+    def operate(
+        self, operator: Operator, left: RationalFunction, right: RationalFunction
     ) -> RationalFunction:
-        """Return an expression as an element; the field may have grown.
-
-        Args:
-            tree: the expression.
-            known: what stands for its names; by default the variables of the field.
-        """
-        match tree:
-            case Number(value):
-                return self.field.constant(value)
-            case Name(name):
-                return self.field.named(name) if known is None else known[name]
-            case Power(base, exponent):
-                return self.power(self.element(base, known), exponent)
-            case RealPower(base, exponent):
-                return self.real_power(self.element(base, known), self.element(exponent, known))
-            case Call(function, argument):
-                return self.call(function, self.element(argument, known))
-            case Operation(operator, left, right):
-                x, y = self.element(left, known), self.element(right, known)
-                x, y = self.field.embed(x), self.field.embed(y)
-                return x + y if operator == "+" else x * y if operator == "*" else x / y
-        raise InputError(f"{type(tree).__name__} is not part of the language")
+        """Return left + right, left * right or left / right; the field may have grown."""
+        x, y = self.field.embed(left), self.field.embed(right)
+        return x + y if operator == "+" else x * y if operator == "*" else x / y
 
     def generator_at(
         self, g: Generator[RationalFunction], images: Mapping[str, RationalFunction]

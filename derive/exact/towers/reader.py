@@ -1,0 +1,60 @@
+"""The walk through an expression that all fields of elementary functions share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from fractions import Fraction
+
+from derive.errors import InputError
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.language.tree import Call, Name, Number, Operation, Operator, Power, RealPower, Tree
+
+
+class TreeReader(ABC):
+    """A field that expressions are read into, which may grow by generators as they are."""
+
+    field: FunctionField
+
+    def element(
+        self, tree: Tree, known: Mapping[str, RationalFunction] | None = None
+    ) -> RationalFunction:
+        """Return an expression as an element.
+
+        Args:
+            tree: the expression.
+            known: what stands for its names; by default the variables of the field.
+        """
+        match tree:
+            case Number(value):
+                return self.field.constant(value)
+            case Name(name):
+                return self.field.named(name) if known is None else known[name]
+            case Power(base, exponent):
+                return self.power(self.element(base, known), exponent)
+            case RealPower(base, raised):
+                return self.real_power(self.element(base, known), self.element(raised, known))
+            case Call(function, argument):
+                return self.call(function, self.element(argument, known))
+            case Operation(operator, left, right):
+                one = self.element(left, known)
+                return self.operate(operator, one, self.element(right, known))
+        raise InputError(f"{type(tree).__name__} is not part of the language")
+
+    @abstractmethod
+    def operate(
+        self, operator: Operator, left: RationalFunction, right: RationalFunction
+    ) -> RationalFunction:
+        """Return left + right, left * right or left / right."""
+
+    @abstractmethod
+    def power(self, base: RationalFunction, exponent: Fraction) -> RationalFunction:
+        """Return base^exponent, base > 0 where the exponent is not an integer."""
+
+    @abstractmethod
+    def real_power(self, base: RationalFunction, exponent: RationalFunction) -> RationalFunction:
+        """Return base^exponent, base > 0, for an exponent without weights."""
+
+    @abstractmethod
+    def call(self, function: str, a: RationalFunction) -> RationalFunction:
+        """Return function(a)."""
