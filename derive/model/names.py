@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from derive.errors import InputError
 from derive.language import parse_expression, parse_name
@@ -21,7 +20,7 @@ from derive.language.tree import (
 )
 
 
-def read_tree(value: Any, what: str) -> Tree:
+def read_tree(value: object, what: str) -> Tree:
     """Return text, an exact number, a SymPy expression or a tree as a tree."""
     if isinstance(value, str):
         return parse_expression(value)
@@ -33,8 +32,8 @@ def read_tree(value: Any, what: str) -> Tree:
         return from_sympy(value)
     if isinstance(value, float):
         raise InputError(f"{what} is the float {value!r}: write it as text or as an exact Fraction")
-    if type(value).__module__ == "derive.language.tree":
-        return value  # type: ignore[no-any-return]
+    if isinstance(value, Tree):
+        return value
     raise InputError(f"{what} is of type {type(value).__name__}: give text or a SymPy expression")
 
 

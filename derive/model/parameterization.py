@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from derive.errors import DegenerateStart, InputError
 from derive.exact.field.elements import build_elements, start_images
@@ -69,9 +69,9 @@ class Parameterization:
 
     def __init__(
         self,
-        outputs: Sequence[Any],
-        weights: Sequence[Any] | None = None,
-        start: Mapping[str, Any] | None = None,
+        outputs: Sequence[object],
+        weights: Sequence[object] | None = None,
+        start: Mapping[str, object] | None = None,
         positive: Iterable[str] = (),
         *,
         labels: Sequence[int] | None = None,
@@ -128,7 +128,7 @@ class Parameterization:
     def parse(
         cls,
         outputs: Sequence[str],
-        start: Mapping[str, Any] | None = None,
+        start: Mapping[str, object] | None = None,
         positive: Iterable[str] = (),
         parameters: Iterable[str] = (),
         arrays: Mapping[str, tuple[int, ...]] | None = None,

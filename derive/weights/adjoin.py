@@ -47,7 +47,11 @@ class AdjoinedWarp:
 def adjoin_warp(warping: WarpVerdict) -> AdjoinedWarp | None:
     """Return the decisions in a field with g, where g is not in that of F but its logarithm is.
 
-    None where g is a product of powers of polynomials, or log g is not of the form sought.
+    X_a log g = H_a is linear in log g = sum_k m_k f_k + sum_j n_j log P_j.
+
+    Returns:
+        the same decisions over the larger field; None where g is a product of powers of
+        polynomials, or log g is not of the form sought.
     """
     conserved = warping.metric.conserved
     if warping.H is None or find_logarithm(conserved, warping.H) is not None:

@@ -76,6 +76,13 @@ def find_conserved(lie: LieStructure, rng: Random | None = None) -> ConservedQua
     Each candidate is accepted by that identity in Q(w); their independence and the bound
     p - dim Lie are ranks modulo a prime, which err on the safe side.
 
+    Args:
+        lie: the fields grad F_i and the dimension of the Lie algebra they generate.
+        rng: draws the point modulo a prime.
+
+    Returns:
+        the laws; PROVED complete where there are p - dim Lie of them, else UNDECIDED.
+
     Source: Marcotte, Gribonval, Peyre 2023, "Abide by the law and follow the flow".
     """
     rng = rng or Random(0)

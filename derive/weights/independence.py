@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 from derive.exact.balls import Unbounded, ball, evaluate_any, is_nonzero, values_of
 from derive.model.geometry import Field
@@ -42,7 +41,7 @@ def small_points(size: int) -> Iterator[tuple[Fraction, ...]]:
         yield tuple(Fraction(x) for x in pattern)
 
 
-def are_independent(rows: Sequence[Sequence[Any]]) -> bool:
+def are_independent(rows: Sequence[Sequence[object]]) -> bool:
     """Tell whether rows of numbers and balls are proved independent, by elimination."""
     remaining = [list(row) for row in rows]
     while remaining:
@@ -57,8 +56,8 @@ def are_independent(rows: Sequence[Sequence[Any]]) -> bool:
     return True
 
 
-def _minus(x: Any, y: Any, top: Any, bottom: Any) -> Any:
-    """Return x - top/bottom y."""
-    if all(isinstance(v, Fraction) for v in (x, y, top, bottom)):
-        return x - top / bottom * y
-    return ball(x) - ball(top) / ball(bottom) * ball(y)
+def _minus(*numbers: object) -> object:
+    """Return x - top/bottom y for (x, y, top, bottom)."""
+    exact = [v for v in numbers if isinstance(v, Fraction)]
+    x, y, top, bottom = exact if len(exact) == len(numbers) else map(ball, numbers)
+    return x - top / bottom * y

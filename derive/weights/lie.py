@@ -64,6 +64,15 @@ def bracket(x: Field, y: Field) -> Field:
 def find_lie_structure(p: Parameterization, rng: Random | None = None) -> LieStructure:
     """Return the brackets of the gradient fields and the dimension of what they generate.
 
+    The leaf through w is spanned by X_a, [X_a, X_b], [X_a, [X_b, X_c]], ..., X_a = grad F_a.
+
+    Args:
+        p: d outputs in p weights.
+        rng: draws the point modulo a prime at which ranks are taken.
+
+    Returns:
+        the d (d - 1)/2 brackets, and spanning fields, each of p functions of the weights.
+
     Source: Frobenius' theorem; Marcotte, Gribonval, Peyre 2023 (NeurIPS), for gradient flows.
     """
     rng = rng or Random(0)

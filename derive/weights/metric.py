@@ -56,7 +56,21 @@ class Metric:
 
 
 def find_metric(conserved: ConservedQuantities) -> Metric:
-    """Return the tangent kernel K_ab = <grad F_a, grad F_b>."""
+    """Return the tangent kernel K_ab = <grad F_a, grad F_b> and the metric rho = K^-1.
+
+    beta' = K lambda along the flow with steering lambda(t) = -X^T r.
+
+    Args:
+        conserved: the laws of the flow, whose values are constants of K in beta.
+
+    Returns:
+        d x d functions of the weights.
+
+    Raises:
+        DegenerateStart: det K vanishes along the flow from this start.
+
+    Source: Jacot, Gabriel, Hongler 2018, for K on a data set.
+    """
     p = conserved.parameterization
     K = tuple(tuple(p.geometry.inner(x, y) for y in p.covectors) for x in p.covectors)
     if not _has_full_rank(p) and is_zero_along_flow(p, _numerator(determinant(K))):

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Any
 
 from derive.exact.balls import Unbounded, evaluate_any, is_nonzero, shown, values_of
 from derive.exact.field.function_field import FunctionField, RationalFunction
@@ -135,9 +134,9 @@ class Sample:
     """
 
     field: FunctionField
-    values: tuple[Any, ...]
+    values: tuple[object, ...]
 
-    def of(self, function: RationalFunction) -> Any:
+    def of(self, function: RationalFunction) -> object:
         """Return the value of a function of the start, exact or as a ball."""
         return evaluate_any(function, self.values)
 
