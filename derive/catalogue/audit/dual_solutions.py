@@ -12,7 +12,7 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Symbol
 
-from derive.catalogue.audit.germs import Germs, Point, points, texts_of
+from derive.catalogue.audit.germs import Germs, Point, germs_from_start, points, texts_of
 from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint, unchecked
 from derive.catalogue.audit.proportionality import (
     BALLS,
@@ -46,7 +46,7 @@ def check_path(subject: Subject, printed: Printed) -> Judgement:
     trees = texts_of(printed)
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        germs = _germs_in_z(subject, printed, trees, point)
+        germs = germs_from_start(subject, printed, trees, point, len(subject.betas))
         for beta, tree in zip(subject.betas, trees, strict=True):
             germs.images[beta.name] = germs.read(tree)
         y = [germs.read(x) for x in gradient]
@@ -153,11 +153,11 @@ def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Judge
     unit = sympy.powsimp(piece.gradient[0].diff(parameter) * kappa)
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        origin = _germs_in_z(subject, printed, trees, {**point, "z": Fraction(0)})
+        origin = germs_from_start(subject, printed, trees, {**point, "z": Fraction(0)}, 1)
         slope = [origin.tower.derivative(origin.read(x), 0) for x in (h, derived)]
         if not origin.tower.ball(slope[0] - slope[1]).contains(0):
             raise Unsettled("kappa is not the quotient of the slopes")
-        germs = _germs_in_z(subject, printed, trees, point)
+        germs = germs_from_start(subject, printed, trees, point, len(subject.betas))
         return germs, [germs.read(trees[0])], [germs.read(derived)]
 
     reason = "it differs for every scale of z; the derived values are for equal slopes at z = 0"
@@ -201,13 +201,6 @@ def _groups(subject: Subject, names: Sequence[str]) -> list[list[dict[str, Fract
                 point[name] = PLACES[(shift + k) % len(PLACES)]
         groups.append(group[: len(PLACES)])
     return groups
-
-
-def _germs_in_z(subject: Subject, printed: Printed, trees: Sequence[Tree], point: Point) -> Germs:
-    germs = Germs.at(point, trees, len(subject.betas))
-    germs.know(subject.starts)
-    germs.define(printed.where)
-    return germs
 
 
 def _dual_words(factor: Expr | None) -> tuple[str, ...]:

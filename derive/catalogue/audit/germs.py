@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -96,21 +96,30 @@ class Germs:
         return all(self.tower.is_zero(self.tower.derivative(element, k)) for k in range(self.d))
 
 
+def germs_from_start(
+    subject: Subject, printed: Printed, trees: Sequence[Tree], point: Point, d: int
+) -> Germs:
+    """Return germs at a point that gives *d* coordinates first, and then the start."""
+    germs = Germs.at(point, trees, d)
+    germs.know(subject.starts)
+    germs.define(printed.where)
+    return germs
+
+
 def germs_in_beta(subject: Subject, printed: Printed, trees: Sequence[Tree], point: Point) -> Germs:
     """Return germs in the coordinates beta, or in the parameter of a parametric Q.
 
     Raises:
         Unsettled: a branch is not decided at the point, or a name is unknown.
     """
-    germs = Germs.at(point, trees, len(subject.betas))
-    if subject.curve is not None:
-        beta = germs.read(subject.curve.curve.beta)
-        germs.images[subject.betas[0].name] = beta
-        velocity = germs.tower.derivative(beta, 0)
-        germs = Germs(germs.tower, germs.images, point, 1, velocity)
+    if subject.curve is None:
+        return germs_from_start(subject, printed, trees, point, len(subject.betas))
+    germs = Germs.at(point, trees, 1)
+    beta = germs.read(subject.curve.curve.beta)
+    germs.images[subject.betas[0].name] = beta
     germs.know(subject.starts)
     germs.define(printed.where)
-    return germs
+    return replace(germs, velocity=germs.tower.derivative(beta, 0))
 
 
 def coordinates_of(subject: Subject) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from derive.catalogue.audit.germs import (
     Germs,
     Point,
     coordinates_of,
+    germs_from_start,
     germs_in_beta,
     germs_in_weights,
     moved,
@@ -68,9 +69,7 @@ def check_metric_at_start(name: str, subject: Subject, printed: Printed) -> Judg
     trees = texts_of(printed)
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        germs = Germs.at(point, trees, 0)
-        germs.know(subject.starts)
-        germs.define(printed.where)
+        germs = germs_from_start(subject, printed, trees, point, 0)
         return germs, [germs.read(t) for t in trees], [germs.read(x) for x in derived]
 
     same = compare_up_to_factor(build, points(subject, ()))

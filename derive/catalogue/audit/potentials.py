@@ -41,6 +41,7 @@ Slopes: TypeAlias = Callable[[Germs, Sequence[Tree]], list[RationalFunction]]
 
 CONSTANT = "an additive constant"
 LINEAR = "a linear term"
+WRONG_AT_START = "the gradient at the start is not 0: a linear term is missing or wrong"
 
 
 @dataclass(frozen=True)
@@ -52,77 +53,48 @@ class _Question:
         printed: the formula.
         slopes: the printed gradient, from the texts.
         derived: what is to be printed instead.
+        linear: what is said where the gradients differ by a constant; (): that is a misprint.
     """
 
     subject: Subject
     printed: Printed
     slopes: Slopes
     derived: Callable[[Subject], str]
-
-    def misprint(self, reason: str, same: Proportional) -> Judgement:
-        """Return that something beside the factor is wrong."""
-        return misprint(reason, same.method, self.derived(self.subject))
-
-    def wrong_at_start(self, same: Proportional) -> Judgement:
-        """Return that the gradients differ by a constant."""
-        reason = "the gradient at the start is not 0: a linear term is missing or wrong"
-        return self.misprint(reason, same)
+    linear: tuple[str, ...] = ()
 
 
 def check_Q(subject: Subject, printed: Printed) -> Judgement:
     """Compare a Q: free are a positive factor and an additive constant."""
     question = _Question(subject, printed, slopes_of_value, derived_form)
-
-    def agree(same: Proportional, linear: bool) -> Judgement:
-        if not linear:
-            return question.wrong_at_start(same)
-        return _agreement(same, () if _same_value(question, same.germs) else (CONSTANT,))
-
-    return _compare(question, agree)
+    return _compare(question, lambda germs: _same_value(question, germs))
 
 
 def check_gradient(subject: Subject, printed: Printed) -> Judgement:
     """Compare grad Q: free is a positive factor."""
     question = _Question(subject, printed, slopes_as_printed, derived_form)
-
-    def agree(same: Proportional, linear: bool) -> Judgement:
-        return _agreement(same, ()) if linear else question.wrong_at_start(same)
-
-    return _compare(question, agree)
+    return _compare(question, lambda germs: True)
 
 
 def check_mirror(subject: Subject, printed: Printed) -> Judgement:
     """Compare a mirror potential: as for Q, and linear terms are free as well."""
-    question = _Question(subject, printed, slopes_of_value, derived_form)
-    return _compare(question, lambda same, linear: _agreement(same, () if linear else (LINEAR,)))
+    question = _Question(subject, printed, slopes_of_value, derived_form, (LINEAR,))
+    return _compare(question, lambda germs: True)
 
 
 def check_bregman(subject: Subject, printed: Printed) -> Judgement:
     """Compare D(beta, beta_0) = Q(beta) - Q(beta_0), as grad Q(beta_0) = 0; free is a factor."""
-    question = _Question(subject, printed, slopes_of_value, _divergence)
 
-    def agree(same: Proportional, linear: bool) -> Judgement:
-        if not linear:
-            return question.wrong_at_start(same)
-        germs = same.germs
+    def is_zero_at_start(germs: Germs) -> bool:
         start = {b.name: germs.images[f"{b}_0"] for b in subject.betas}
         value = germs.tower.read(texts_of(printed)[0], {**germs.images, **start})
-        return _agreement(same, () if _vanishes(germs, value) else (CONSTANT,))
+        return _vanishes(germs, value)
 
-    return _compare(question, agree)
-
-
-def _agreement(same: Proportional, more: tuple[str, ...]) -> Judgement:
-    return agreement(same.method, (*scale_words(same), *more))
+    question = _Question(subject, printed, slopes_of_value, _divergence)
+    return _compare(question, is_zero_at_start)
 
 
-def _compare(question: _Question, agree: Callable[[Proportional, bool], Judgement]) -> Judgement:
-    """Compare the second derivatives.
-
-    Args:
-        question: what is compared.
-        agree: the judgement where they are proportional, and of whether the gradients are, too.
-    """
+def _compare(question: _Question, same_value: Callable[[Germs], bool]) -> Judgement:
+    """Compare the second derivatives, then the gradients, then what has an additive constant."""
     subject, gradient = question.subject, question.subject.slopes
     if gradient is None:
         return unchecked("Q is not derived in closed form here, so there is none to compare with")
@@ -138,33 +110,42 @@ def _compare(question: _Question, agree: Callable[[Proportional, bool], Judgemen
             return germs, given[:1], derived
         return germs, _all_slopes(germs, given), _all_slopes(germs, derived)
 
-    def agree_or_not(same: Proportional) -> Judgement:
+    def derived() -> str:
+        return question.derived(subject)
+
+    def agree(same: Proportional) -> Judgement:
         if same.sign <= 0:
-            return question.misprint("the sign" if same.sign else "it is linear in beta", same)
+            reason = "the sign" if same.sign else "it is linear in beta"
+            return misprint(reason, same.method, derived())
         given = question.slopes(same.germs, trees)
-        if subject.radial:
-            return agree(same, _is_across(subject, trees, given, same.germs))
-        return agree(same, _no_linear_term(given, gradient, same.germs))
+        if _same_gradient(question, given, gradient, same.germs):
+            more: tuple[str, ...] = () if same_value(same.germs) else (CONSTANT,)
+        elif question.linear:
+            more = question.linear
+        else:
+            return misprint(WRONG_AT_START, same.method, derived())
+        return agreement(same.method, (*scale_words(same), *more))
 
     what = "q'(s)" if subject.radial else "second derivatives"
     reason = f"no constant factor makes the {what} equal; values are {what}"
     same = compare_up_to_factor(build, points(subject, coordinates_of(subject)))
-    return judge(same, reason, lambda: question.derived(subject), agree_or_not)
+    return judge(same, reason, derived, agree)
 
 
-def _is_across(subject: Subject, trees: Sequence[Tree], given: Elements, germs: Germs) -> bool:
-    """Tell whether z = -q'(s_0) beta_0/s_0, for every s_0: read with s in the place of s_0."""
-    s = subject.betas[0].name
-    images = {**germs.images, f"{s}_0": germs.images[s]}
-    return len(trees) == 2 and _vanishes(germs, germs.tower.read(trees[1], images) + given[0])
-
-
-def _no_linear_term(given: Elements, gradient: Sequence[Expr], germs: Germs) -> bool:
+def _same_gradient(
+    question: _Question, given: Elements, gradient: Sequence[Expr], germs: Germs
+) -> bool:
     """Tell whether printed - factor*derived is 0 in the gradient, and not another constant."""
+    tower, trees = germs.tower, texts_of(question.printed)
+    if question.subject.radial:
+        # z = -q'(s_0) beta_0/s_0, for every s_0: read with s in the place of s_0.
+        s = question.subject.betas[0].name
+        images = {**germs.images, f"{s}_0": germs.images[s]}
+        return len(trees) == 2 and _vanishes(germs, tower.read(trees[1], images) + given[0])
     derived = [germs.read(x) for x in gradient]
-    factor = germs.tower.tidy(germs.along(given[0], 0) / germs.along(derived[0], 0))
+    factor = tower.tidy(germs.along(given[0], 0) / germs.along(derived[0], 0))
     pairs = zip(given, derived, strict=True)
-    return all(_vanishes(germs, germs.tower.tidy(x - factor * y)) for x, y in pairs)
+    return all(_vanishes(germs, tower.tidy(x - factor * y)) for x, y in pairs)
 
 
 def _same_value(question: _Question, germs: Germs) -> bool:
