@@ -13,7 +13,7 @@ from derive.potential.piece import Explicit, Quadrature
 from derive.records import Potential
 from numerics.confirm.regression_problem import RegressionProblem
 from numerics.evaluate.lowering import HighPrecision, high_precision
-from numerics.flow.builder import compile_gradient
+from numerics.flow.builder import compile_slopes
 from numerics.flow.jets import propagate
 from numerics.reals import Real, rational
 
@@ -117,7 +117,7 @@ def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | N
         printed = form.gradient(copy.limit)
         found = []
         for i in kernels:
-            tape = compile_gradient([p.trees[i]], p.weights, lambda b, _: [b.constant(Fraction(1))])
+            tape = compile_slopes(p.trees[i], p.weights)
             jets = propagate(tape, [[copy.end[w]] for w in p.weights], digits)
             K = mpmath.fsum(x**2 for (x,) in jets[1:])
             found.append(digits_of(printed[i] - K, K))

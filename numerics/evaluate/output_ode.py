@@ -12,7 +12,7 @@ import mpmath
 from derive.errors import DeriveError
 from derive.model.parameterization import Parameterization
 from numerics.evaluate.numbers import read_number
-from numerics.flow.builder import Builder, compile_gradient
+from numerics.flow.builder import Builder, compile_slopes
 from numerics.flow.dual_flow import dual_flow
 from numerics.flow.jets import propagate
 from numerics.flow.taylor import integrate
@@ -47,7 +47,7 @@ class OutputOde:
         weights = self._end(beta, digits)[: p.p]
         if any(w != w for w in weights):
             return (mpmath.nan,)
-        tape = compile_gradient(p.trees, p.weights, lambda b, _: [b.constant(Fraction(1))])
+        tape = compile_slopes(p.trees[0], p.weights)
         gradient = propagate(tape, [[w] for w in weights], digits)[1:]
         with mpmath.workdps(digits):
             return (1 / mpmath.fsum(x**2 for (x,) in gradient),)
@@ -76,9 +76,9 @@ class OutputOde:
         p = self.parameterization
         builder = Builder((*p.weights, _MU, _Q))
         output = builder.tree(p.trees[0])
-        gradient = builder.reverse([output], [builder.constant(Fraction(1))])[: p.p]
-        squares = [(builder.multiply(g, g), Fraction(1)) for g in gradient]
-        speed = builder.divide(builder.constant(span), builder.linear(squares))
+        gradient = builder.gradient(output)[: p.p]
+        kernel = builder.dot(gradient, gradient)
+        speed = builder.divide(builder.constant(span), kernel)
         rates = [builder.multiply(g, speed) for g in gradient]
         height = builder.linear([(builder.input(_MU), span)])
         return builder.tape([*rates, speed, height])

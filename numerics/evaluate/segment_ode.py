@@ -108,15 +108,14 @@ class SegmentOde:
         builder = Builder((*p.weights, _WARP))
         warp = builder.input(_WARP)
         outputs = [builder.tree(tree) for tree in p.trees]
-        rows = [builder.reverse([f], [builder.constant(one)])[: p.p] for f in outputs]
+        rows = [builder.gradient(f)[: p.p] for f in outputs]
         pulled = [
             builder.linear(zip(column, mu, strict=True)) for column in zip(*rows, strict=True)
         ]
         moves = [builder.divide(x, warp) for x in pulled]
         growth = []
         for slope, row in zip(self.lift.log_warp, rows, strict=True):
-            products = [builder.multiply(x, v) for x, v in zip(row, moves, strict=True)]
-            rate = builder.linear((x, one) for x in products)
+            rate = builder.dot(row, moves)
             growth.append((builder.multiply(self._combine(builder, [(slope, one)]), rate), one))
         return builder.tape([*moves, builder.multiply(warp, builder.linear(growth))])
 

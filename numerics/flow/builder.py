@@ -82,6 +82,14 @@ class Builder:
         register = self._emit("linear", args, *(c for _, c in pairs), constant)
         return self._traced(register, lambda adjoint: [(x, adjoint, c) for x, c in pairs])
 
+    def total(self, registers: Iterable[Register]) -> Register:
+        """Add registers."""
+        return self.linear((x, _ONE) for x in registers)
+
+    def dot(self, left: Iterable[Register], right: Iterable[Register]) -> Register:
+        """Add the products of pairs."""
+        return self.total(self.multiply(a, b) for a, b in zip(left, right, strict=True))
+
     def multiply(self, left: Register, right: Register) -> Register:
         """Multiply two registers; constant factors are taken out of the product."""
         for factor, other in ((left, right), (right, left)):
@@ -209,7 +217,7 @@ class Builder:
             case Name(name):
                 return known[name] if name in known else self.input(name)
             case Operation("+"):
-                return self.linear([(args[0], _ONE), (args[1], _ONE)])
+                return self.total(args)
             case Operation("*"):
                 return self.multiply(*args)
             case Operation():
@@ -233,6 +241,10 @@ class Builder:
                     adjoints[argument].append((contribution, factor))
         return [self.linear(adjoints.get(self.input(name), [])) for name in self.inputs]
 
+    def gradient(self, output: Register) -> list[Register]:
+        """Write out the derivatives of one output by every input."""
+        return self.reverse([output], [self.constant(_ONE)])
+
     def tape(self, outputs: Sequence[Register]) -> Tape:
         """Return the finished program for *outputs*."""
         return pruned(self._instructions, self.inputs, outputs)
@@ -253,6 +265,11 @@ def compile_forward(outputs: Sequence[Tree], weights: Sequence[str]) -> Tape:
     """
     builder = Builder(weights)
     return builder.tape([builder.tree(output) for output in outputs])
+
+
+def compile_slopes(output: Tree, weights: Sequence[str]) -> Tape:
+    """Compile an expression F in p weights to F and then its p derivatives."""
+    return compile_gradient([output], weights, lambda builder, _: [builder.constant(_ONE)])
 
 
 def compile_gradient(

@@ -25,7 +25,7 @@ from numerics.flow.losses import Slope, read_loss, slopes, steering
 from numerics.flow.progress import Report, narrated
 from numerics.flow.tape import Tape
 from numerics.flow.taylor import Engine, Stepper, Taylor, TaylorResult, integrate
-from numerics.flow.watch import DriftWatch, Watch
+from numerics.flow.watch import ConvergenceWatch, DriftWatch
 from numerics.reals import Real
 
 _RESIDUAL = {"squared": "|X beta - y|", "logistic": "|dL/dz|", "exponential": "|dL/dz|"}
@@ -139,7 +139,7 @@ def flow(
     stepper, laws = _engine(engine), DriftWatch(_trees(conserved), p.weights, digits)
     field, observed = _programs(p, slope, rows, target)
     check_start(field, origin, digits)
-    watch = Watch(observed, target, digits, share)
+    watch = ConvergenceWatch(observed, target, digits, share)
     with narrated(progress, -math.log10(share)) as report:
 
         def stop(run: Stepper) -> bool:
@@ -159,7 +159,7 @@ def flow(
     return _record(end, watch, laws, digits)
 
 
-def _record(end: TaylorResult, watch: Watch, laws: DriftWatch, digits: int) -> Flow:
+def _record(end: TaylorResult, watch: ConvergenceWatch, laws: DriftWatch, digits: int) -> Flow:
     return Flow(
         limit=watch.beta,
         weights=end.state,

@@ -178,7 +178,7 @@ def _compile(builder: Builder, expression: Expr) -> Register:
 
 
 def _slopes(builder: Builder, expression: Register, names: Sequence[str]) -> list[Register]:
-    found = builder.reverse([expression], [builder.constant(_ONE)])
+    found = builder.gradient(expression)
     return [found[builder.inputs.index(name)] for name in names]
 
 
@@ -189,13 +189,13 @@ def _rates(builder: Builder, chart: _Chart, steer: Sequence[Register]) -> list[R
     for k, (_, polynomial) in enumerate(chart.roots):
         slopes = _slopes(builder, _compile(builder, polynomial), chart.names)
         total = _total(builder, slopes[: n + k], moves, n)
-        moves.append([_negated(builder, builder.divide(t, slopes[n + k])) for t in total])
+        moves.append([builder.linear([(builder.divide(t, slopes[n + k]), -_ONE)]) for t in total])
     hessian = [
         _total(builder, _slopes(builder, _compile(builder, g), chart.names), moves, n)
         for g in chart.gradient
     ]
     rates = _solved(builder, hessian, list(steer))
-    return [*rates, *(_dot(builder, row, rates) for row in moves)]
+    return [*rates, *(builder.dot(row, rates) for row in moves)]
 
 
 def _total(
@@ -203,15 +203,7 @@ def _total(
 ) -> list[Register]:
     """Return derivatives by the n free coordinates, through the roots by the chain rule."""
     return [
-        builder.linear(
-            [
-                (slopes[j], _ONE),
-                *(
-                    (builder.multiply(s, move[j]), _ONE)
-                    for s, move in zip(slopes[n:], moves, strict=True)
-                ),
-            ]
-        )
+        builder.total([slopes[j], *map(builder.multiply, slopes[n:], (move[j] for move in moves))])
         for j in range(n)
     ]
 
@@ -237,13 +229,3 @@ def _solved(
 
 def _less(builder: Builder, a: Register, factor: Register, b: Register) -> Register:
     return builder.linear([(a, _ONE), (builder.multiply(factor, b), -_ONE)])
-
-
-def _negated(builder: Builder, a: Register) -> Register:
-    return builder.linear([(a, -_ONE)])
-
-
-def _dot(builder: Builder, left: Sequence[Register], right: Sequence[Register]) -> Register:
-    return builder.linear(
-        [(builder.multiply(a, b), _ONE) for a, b in zip(left, right, strict=True)]
-    )

@@ -9,7 +9,7 @@ import mpmath
 
 from derive.errors import NumericalError
 from derive.language.tree import Tree
-from numerics.flow.builder import compile_gradient
+from numerics.flow.builder import compile_slopes
 from numerics.flow.fixed_point import as_mpf, bits_of
 from numerics.flow.jets import Program
 from numerics.flow.tape import Tape
@@ -19,7 +19,7 @@ from numerics.reals import Real
 _REST = 200  # steps without visible motion after which a flow counts as stalled
 
 
-class Watch:
+class ConvergenceWatch:
     """Stops a flow at its tolerance, and tells a critical point from slow progress."""
 
     def __init__(
@@ -84,10 +84,7 @@ class DriftWatch:
         """Observe *laws*, functions of the *weights*."""
         self._context = mpmath.MPContext()
         self._context.prec = bits_of(digits)
-        tapes = (
-            compile_gradient([law], weights, lambda b, _: [b.constant(Fraction(1))]) for law in laws
-        )
-        self._programs = [Program(tape, bits_of(digits)) for tape in tapes]
+        self._programs = [Program(compile_slopes(law, weights), bits_of(digits)) for law in laws]
         self._start: list[tuple[Real, Real]] = []
         self.drift: tuple[Real, ...] = (mpmath.mpf(0),) * len(laws)
 

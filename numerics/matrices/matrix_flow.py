@@ -16,14 +16,13 @@ import mpmath
 from derive.errors import InputError
 from numerics.evaluate.numbers import read_vector
 from numerics.flow.builder import Builder
-from numerics.flow.tape import Register, Tape
+from numerics.flow.tape import Tape
 from numerics.flow.taylor import integrate
 from numerics.matrices.measurements import Measurements, Rows, read_rows
 from numerics.reals import Real, check_digits, rational
 
 GUARD = 6
 """Digits that a path is run to beyond those asked for."""
-_ONE = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,17 +108,12 @@ def _field(measurements: Measurements, k: int) -> Tape:
     weights = [f"w {i} {j}" for i in range(n) for j in range(k)]
     builder = Builder((*weights, *(f"s {i}" for i in range(m))))
     w = [[builder.input(f"w {i} {j}") for j in range(k)] for i in range(n)]
-
-    def entry(i: int, j: int) -> Register:
-        products = (builder.multiply(w[i][c], w[j][c]) for c in range(k))
-        return builder.linear((x, _ONE) for x in products)
-
-    beta = [[entry(i, j) for j in range(n)] for i in range(n)]
+    beta = [[builder.dot(a, b) for b in w] for a in w]
     misfits = [
         builder.linear(((beta[i][j], a[i][j]) for i in range(n) for j in range(n)), -y)
         for a, y in zip(measurements.matrices, measurements.target, strict=True)
     ]
-    falling = [builder.linear([(r, -_ONE)]) for r in misfits]
+    falling = [builder.linear([(r, Fraction(-1))]) for r in misfits]
     moves = builder.reverse(misfits, falling)[: len(weights)]
     return builder.tape([*moves, *(builder.linear([(r, Fraction(-2))]) for r in misfits)])
 
