@@ -35,7 +35,7 @@ def norm_limit(
     slopes = [_free_of(g, betas) for g in gradient]
     s = Symbol("length_", positive=True)
     rest = [g - z for g, z in zip(gradient, slopes, strict=True)]
-    axis = {b: s if k == 0 else sympy.S.Zero for k, b in enumerate(betas)}
+    axis = {**dict.fromkeys(betas, sympy.S.Zero), betas[0]: s}
     psi = rest[0].subs(axis, simultaneous=True)
     length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
     factor = psi.xreplace({s: length})
@@ -44,9 +44,10 @@ def norm_limit(
     try:
         # psi/s is an eigenvalue of the Hessian of Q, and so nowhere 0.
         along_beta = all(map(decide.is_zero, across)) and decide.sign(psi) > 0
-        if not along_beta or not all(_vanishes(z / psi, point, decide) for z in slopes):
-            return None
+        outgrown = along_beta and all(_vanishes(z / psi, point, decide) for z in slopes)
     except Undecided:
+        outgrown = False
+    if not outgrown:
         return None
     size = sympy.sqrt(sympy.factor(sympy.Add(*(z**2 for z in slopes))))
     evidence = tuple(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sympy
 from sympy import Expr, Symbol
 
@@ -53,19 +55,19 @@ def _closed_gradient(
 ) -> ClosedGradient | None:
     """Return grad Q and its symbols, or None where one of them has another meaning."""
     pieces, p = derivation.potential.pieces, derivation.potential.parameterization
-    roots = [_largest_roots(piece) for piece in pieces]
-    named = [root for found in roots for root in found or ()]
-    symbols = {s for g in entries for s in g.free_symbols}
-    names = {*p.start_symbols, *p.parameters, *(symbol.name for symbol, _ in named)}
-    names |= {b.name for b in derivation.beta}
-    if None in roots or not {s.name for s in symbols} <= names:
+    roots = _largest_roots(pieces)
+    symbols = set().union(*(g.free_symbols for g in entries))
+    known = {*derivation.beta, *dict(roots or ())}
+    names = {*p.start_symbols, *p.parameters, *(symbol.name for symbol in known)}
+    if roots is None or not {s.name for s in symbols} <= names:
         return None
+    alone = {i for block in p.blocks if len(block) == 1 for i in block}
     return ClosedGradient(
         entries,
         derivation.beta,
-        tuple(len(block) == 1 for i in range(p.d) for block in p.blocks if i in block),
+        tuple(i in alone for i in range(p.d)),
         frozenset({s.name for s in symbols if s.is_positive} | {point.variable}),
-        tuple(named),
+        roots,
         tuple(any(_ends_at_zero(piece, b) for piece in pieces) for b in derivation.beta),
     )
 
@@ -119,12 +121,12 @@ def _is_zero(c: Expr) -> bool:
         return False
 
 
-def _largest_roots(piece: Piece) -> tuple[tuple[Symbol, Expr], ...] | None:
+def _largest_roots(pieces: Sequence[Piece]) -> tuple[tuple[Symbol, Expr], ...] | None:
     """Return the polynomials of the roots that have no formula, in start symbols.
 
     None where one is not the largest real root.
     """
-    roots = [root for root in piece.roots if root.explicit is None]
-    if any(root.from_above != 0 for root in roots):
+    named = [(r, piece.constants) for piece in pieces for r in piece.roots if r.explicit is None]
+    if any(root.from_above != 0 for root, _ in named):
         return None
-    return tuple((r.symbol, written_out(r.polynomial, (), piece.constants)) for r in roots)
+    return tuple((r.symbol, written_out(r.polynomial, (), values)) for r, values in named)

@@ -10,7 +10,7 @@ Source: Li, Wang, Lee, Arora 2022, section 4 (commuting parameterizations).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -99,7 +99,7 @@ def _at_zero(w: RationalFunction, p: Parameterization) -> RationalFunction | Non
 
 
 def _exponential(p: Parameterization, times: Sequence[str]) -> CommutingFlow | None:
-    """Return w(mu) = sum_k v_k exp(<rate_k, mu>) c_k, v_k common eigenvectors of linear fields."""
+    """Return w(mu) = sum_n v_n exp(<rate_n, mu>) c_n, v_n common eigenvectors of linear fields."""
     matrices = [part for x in p.fields if (part := linear_part(p.field, x)) is not None]
     if len(matrices) < p.d:
         return None
@@ -107,26 +107,28 @@ def _exponential(p: Parameterization, times: Sequence[str]) -> CommutingFlow | N
     rates = [[_rate(A, v) for A in matrices] for v in vectors]
     if len(vectors) < p.p or any(None in row for row in rates):
         return None
-    basis = fmpq_mat(p.p, p.p, [v[k] for k in range(p.p) for v in vectors])
-    inverted = basis.inv()
-    exponents = (" + ".join(f"({r})*{t}" for r, t in zip(row, times, strict=True)) for row in rates)
-    exponentials = [f"exp({exponent})" for exponent in exponents]
-    start = [[(inverted[n, j], w0) for j, w0 in enumerate(p.w0)] for n in range(p.p)]
-    texts = (
-        " + ".join(
-            f"({basis[k, n] * c})*({w0!r})*{exponentials[n]}"
-            for n, row in enumerate(start)
-            for c, w0 in row
-            if basis[k, n] * c != 0
-        )
-        for k in range(p.p)
-    )
     try:
-        trees = [parse_expression(text) for text in texts]
+        trees = [parse_expression(text) for text in _written(p, vectors, rates, times)]
         weights = build_elements(trees, (*times, *p.start_field.names))
     except InputError:
         return None
     return CommutingFlow(p, weights[0].field, weights)
+
+
+def _written(
+    p: Parameterization,
+    vectors: Sequence[Sequence[int]],
+    rates: Sequence[Sequence[Fraction | None]],
+    times: Sequence[str],
+) -> Iterator[str]:
+    """Yield the weights as text: the start in the basis of eigenvectors, each at its rate."""
+    basis = fmpq_mat(p.p, p.p, [v[k] for k in range(p.p) for v in vectors])
+    inverted = basis.inv()
+    exponents = (" + ".join(f"({r})*{t}" for r, t in zip(row, times, strict=True)) for row in rates)
+    exponentials = [f"exp({exponent})" for exponent in exponents]
+    for k in range(p.p):
+        terms = ((basis[k, n] * inverted[n, j], n, j) for n in range(p.p) for j in range(p.p))
+        yield " + ".join(f"({c})*({p.w0[j]!r})*{exponentials[n]}" for c, n, j in terms if c != 0)
 
 
 def _rate(matrix: fmpq_mat, vector: Sequence[int]) -> Fraction | None:

@@ -98,24 +98,30 @@ class Calls:
         other way round. The sign of f is read at the start.
         """
         kind, u, e = call
-        if kind in ("exp", "power") and not f.at(self.start) > 0:
-            return False
         if kind == "power":
-            if not u.at(self.start) > 0:
+            if not (f.at(self.start) > 0 and u.at(self.start) > 0):
                 return False
             if n := root_of(e):
                 return (f**n - u).is_zero()
-            kind, u = "exp", e * self.find("log", u)
-        if kind not in ("exp", "log"):
+            u = e * self.find("log", u)
+        elif kind not in ("exp", "log"):
             return False
-        pairs = [(*self._pair(part), n) for part, n in parts]
-        common = math.lcm(1, *(int(n.q) for *_, n in pairs))
-        total = sum((L * self.number(n) for _, L, n in pairs), self.number(0))
-        powers = (E ** (2 * int(n * common)) for E, _, n in pairs)
-        product = math.prod(powers, start=self.number(1))
-        if kind == "exp":
-            return common == 1 and (u - total).is_zero() and (f**2 - product).is_zero()
-        return bool(pairs) and (f - total).is_zero() and (u ** (2 * common) - product).is_zero()
+        common = math.lcm(1, *(int(n.q) for _, n in parts))
+        total, product = self._combined(parts, common)
+        if kind == "log":
+            return bool(parts) and (f - total).is_zero() and (u ** (2 * common) - product).is_zero()
+        positive = common == 1 and f.at(self.start) > 0
+        return positive and (u - total).is_zero() and (f**2 - product).is_zero()
+
+    def _combined(
+        self, parts: Sequence[tuple[Call, fmpq]], common: int
+    ) -> tuple[Function, Function]:
+        """Return sum n_i L_i and prod E_i^(2 n_i common)."""
+        total, product = self.number(0), self.number(1)
+        for call, n in parts:
+            E, L = self._pair(call)
+            total, product = total + L * self.number(n), product * E ** (2 * int(n * common))
+        return total, product
 
     def _pair(self, call: Call) -> tuple[Function, Function]:
         """Return (E, L) with |E| = exp(L) for a call that is known."""
