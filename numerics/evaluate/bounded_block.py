@@ -20,12 +20,12 @@ from numerics.evaluate.balls.precision import (
     Start,
     evaluate,
 )
-from numerics.evaluate.protocols import NumericBlock
+from numerics.evaluate.blocks import NumericBlock
 from numerics.evaluate.source.program import program
 from numerics.evaluate.source.statements import NoSource
 
 
-class BoundedBlock:
+class BoundedBlock(NumericBlock):
     """Q on one block from its program; *in_doubles* solves for beta where that has no formula."""
 
     def __init__(
@@ -36,12 +36,17 @@ class BoundedBlock:
         least: float = SMALLEST,
     ) -> None:
         """Bind the formulas to a start; *least* is that of :func:`evaluate`."""
-        self._q, self._start, self.in_doubles, self._least = q, start, in_doubles, least
+        self._q, self._start, self._in_doubles, self._least = q, start, in_doubles, least
 
     @property
     def summand(self) -> BoundedBlock:
-        """The same where other blocks are added to it."""
-        return BoundedBlock(self._q, self._start, self.in_doubles, SUMMAND)
+        """The same, to the least double."""
+        return BoundedBlock(self._q, self._start, self._in_doubles, SUMMAND)
+
+    @property
+    def in_doubles(self) -> NumericBlock:
+        """Q by its printed formulas."""
+        return self._in_doubles
 
     def _evaluate(
         self, formulas: Sequence[Formula], columns: Sequence[Array], least: float = SMALLEST
@@ -74,7 +79,7 @@ class BoundedBlock:
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
         """Return the beta with grad Q(beta) = y."""
         forms = self._q.inverse_formulas()
-        return self._evaluate(forms, y) if forms else self.in_doubles.inverse_gradient(y)
+        return self._evaluate(forms, y) if forms else self._in_doubles.inverse_gradient(y)
 
 
 def bounded(
@@ -89,13 +94,3 @@ def bounded(
     names = potential.parameterization.start_symbols
     start: dict[str, Any] = dict(zip(written.names, (values[n] for n in names), strict=True))
     return BoundedBlock(q, Start(start, constants, decimals=MpfrDigits), otherwise)
-
-
-def bregman(form: NumericBlock, b: Sequence[Array], b0: Sequence[Array]) -> Array:
-    """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>`` on any block."""
-    if isinstance(form, BoundedBlock):
-        return form.bregman(b, b0)
-    total = form.value(b) - form.value(b0)
-    for g, x, x0 in zip(form.gradient(b0), b, b0, strict=True):
-        total = total - g * (x - x0)
-    return total

@@ -12,6 +12,7 @@ from sympy import Expr, Symbol
 
 from derive.potential.piece import Explicit, Piece, Root
 from numerics.evaluate.backend import Array, Backend, Compiled
+from numerics.evaluate.blocks import NumericBlock
 from numerics.evaluate.inverse_formula import invert
 from numerics.evaluate.line_integral import integrate_unit
 from numerics.evaluate.newton_inverse import invert_by_newton
@@ -21,7 +22,7 @@ _DUAL = "mirror map"  # with a space: no symbol is called so
 _UNIT = 1e-12  # a shift from beta_0 that is relatively below it may be rounding
 
 
-class FormulaBlock:
+class FormulaBlock(NumericBlock):
     """The gradient is written in beta, constants and roots, which are evaluated in order."""
 
     def __init__(

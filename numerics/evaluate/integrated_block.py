@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 
 from numerics.evaluate.backend import Array, Backend
+from numerics.evaluate.blocks import NumericBlock
 
 
 class LeafOde(Protocol):
@@ -23,7 +24,7 @@ class LeafOde(Protocol):
     def inverse(self, mu: Sequence[Any], digits: int) -> tuple[Any, ...]: ...  # noqa: D102
 
 
-class IntegratedBlock:
+class IntegratedBlock(NumericBlock):
     """Q without a closed form, along the leaf: a single output, or coupled ones."""
 
     def __init__(self, lift: LeafOde, backend: Backend) -> None:

@@ -7,6 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from derive.errors import InputError
 
@@ -46,6 +48,14 @@ def _items(values: Any, what: str) -> list[Any]:
     if not items:
         raise InputError(f"{what} is empty")
     return items
+
+
+def read_array(values: ArrayLike) -> NDArray[np.float64]:
+    """Return points beta as doubles; InputError for anything else."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("beta must be an array of real numbers") from None
 
 
 def read_number(value: Any, what: str) -> Fraction:

@@ -9,10 +9,11 @@ import numpy as np
 
 from derive.potential.piece import Parametric
 from numerics.evaluate.backend import Array, Backend, Compiled, Interval
+from numerics.evaluate.blocks import NumericBlock
 from numerics.evaluate.roots import invert_increasing
 
 
-class ParametricBlock:
+class ParametricBlock(NumericBlock):
     """beta = h(z): the parameter is found first, then Q and dQ/dbeta are functions of it."""
 
     def __init__(

@@ -3,7 +3,6 @@
 # ruff: noqa: D102
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol
 
@@ -34,15 +33,6 @@ class CoupledMap(MirrorMap, Protocol):
     """Of a coupled Q: grad Q (d,) and its Hessian (d, d) at beta."""
 
     def hessian(self, beta: Array) -> Array: ...
-
-
-class NumericBlock(Protocol):
-    """Q on one block: arrays of one shape for each coordinate in, such arrays out."""
-
-    def value(self, beta: Sequence[Array]) -> Array: ...
-    def gradient(self, beta: Sequence[Array]) -> list[Array]: ...
-    def hessian(self, beta: Sequence[Array]) -> list[Array]: ...
-    def inverse_gradient(self, y: Sequence[Array]) -> list[Array]: ...
 
 
 class CallablePotential(Protocol):
