@@ -9,20 +9,8 @@ from derive.language.tree import Tree, names
 from derive.model.geometry import Geometry
 
 
-class Ingredients(TypedDict):
-    """All ingredients, as the constructor of a parameterization names them."""
-
-    outputs: tuple[Tree, ...]
-    weights: tuple[str, ...]
-    start: Mapping[str, Tree]
-    positive: tuple[str, ...]
-    labels: tuple[int, ...]
-    parameters: tuple[str, ...]
-    geometry: Geometry
-
-
-class Changes(TypedDict, total=False):
-    """Some ingredients."""
+class Ingredients(TypedDict, total=False):
+    """All or some of them, as the constructor of a parameterization names them."""
 
     outputs: Sequence[Tree]
     weights: Sequence[str]
@@ -33,7 +21,7 @@ class Changes(TypedDict, total=False):
     geometry: Geometry
 
 
-def replaced(known: Ingredients, changes: Changes) -> Ingredients:
+def replaced(known: Ingredients, changes: Ingredients) -> Ingredients:
     """Return the ingredients with some replaced, and without what the new ones have no use for.
 
     Starts of weights that are gone, and names that occur no more, go as well unless they are

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, factorize, terms
@@ -187,5 +188,4 @@ def factors_of(expression: Expr) -> list[Expr]:
         for x, n in zip(field.gens, exponents, strict=True):
             term = term * x**n
         f = f + term
-    factors = (field.quotient(g, field.ring.constant(1)) for g, _ in factorize(f.numerator)[1])
-    return [to_expr(g, polynomial.gens) for g in factors]
+    return [to_expr(g, polynomial.gens) for g, _ in factors(f)]

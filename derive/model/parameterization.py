@@ -19,7 +19,7 @@ from derive.model.arrays import independent_entries
 from derive.model.blocks import independent_blocks, used_weights
 from derive.model.geometry import EUCLIDEAN, Field, Geometry
 from derive.model.homogeneity import euler_degree
-from derive.model.ingredients import Changes, Ingredients, replaced
+from derive.model.ingredients import Ingredients, replaced
 from derive.model.names import (
     positive_bases,
     read_parameters,
@@ -97,7 +97,7 @@ class Parameterization:
         object.__setattr__(self, "labels", tuple(labels or range(1, len(trees) + 1)))
         self._validate()
 
-    def with_(self, **changes: Unpack[Changes]) -> Parameterization:
+    def with_(self, **changes: Unpack[Ingredients]) -> Parameterization:
         """Return a copy with some ingredients replaced, named as in the constructor.
 
         What the new ones have no use for is left out: starts of weights that are gone, and

@@ -95,19 +95,18 @@ def _images(p: Parameterization, basis: list[Vector]) -> list[Vector]:
         values = [x.compose(images, space) for x in row]
         common = space.one
         for value in values:
-            common = common * space.quotient(value.denominator, space.ring.constant(1))
+            common = common * space.polynomial(value.denominator)
         found += _coefficients([value * common for value in values], len(basis), constants)
     return found
 
 
 def _coefficients(values: Vector, size: int, constants: FunctionField) -> list[Vector]:
     """Return the coefficient vectors of the monomials in the first *size* variables."""
-    one = constants.ring.constant(1)
     collected: dict[tuple[int, ...], Vector] = {}
     for k, value in enumerate(values):
         for exponents, c in terms(value.numerator):
             row = collected.setdefault(exponents[:size], [constants.zero] * len(values))
-            row[k] += constants.quotient(constants.ring.from_dict({exponents[size:]: c}), one)
+            row[k] += constants.polynomial(constants.ring.from_dict({exponents[size:]: c}))
     return list(collected.values())
 
 

@@ -153,7 +153,7 @@ def _mean(f: RationalFunction) -> Expr:
         if all(e % 2 == 0 for e in exponents):
             product = sympy.Mul(*(sympy.factorial2(e - 1) * DEVIATION**e for e in exponents))
             total += int(coefficient) * product
-    return total / rational(f.field.quotient(f.denominator, f.field.ring.constant(1)).value())
+    return total / rational(f.field.polynomial(f.denominator).value())
 
 
 def _sums(

@@ -22,7 +22,7 @@ def is_defined(p: Parameterization, function: RationalFunction) -> bool:
         p.at_start(function)
     except ZeroDivisionError:
         field = function.field
-        denominator = field.quotient(function.denominator, field.ring.constant(1))
+        denominator = field.polynomial(function.denominator)
         return not is_zero_along_flow(p, denominator)
     return True
 

@@ -117,7 +117,7 @@ def _arguments(model: Equivariant, conserved: ConservedQuantities) -> list[Ratio
     for seed in (model.reduced.F[0], radial_eigenvalue(model.reduced)):
         for polynomial in (seed.numerator, seed.denominator):
             for factor, _ in factorize(polynomial)[1]:
-                found.append(field.quotient(factor, field.ring.constant(1)))
+                found.append(field.polynomial(factor))
     distinct: list[RationalFunction] = []
     for f in found:
         if f not in distinct and -f not in distinct:

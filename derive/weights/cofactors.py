@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction, normalized
 from derive.model.parameterization import Parameterization
 from derive.weights.conserved import ConservedQuantities
@@ -78,11 +78,6 @@ def candidates(
     conserved: ConservedQuantities, derivatives: Sequence[RationalFunction]
 ) -> list[RationalFunction]:
     """Return the polynomials whose powers may be factors, each once."""
-    field = conserved.parameterization.field
-    one = field.ring.constant(1)
-    found = [
-        normalized(field.quotient(factor, one))
-        for f in derivatives
-        for factor, _ in factorize(f.denominator)[1]
-    ]
+    denominators = (f.field.polynomial(f.denominator) for f in derivatives)
+    found = (normalized(factor) for f in denominators for factor, _ in factors(f))
     return list(dict.fromkeys((*conserved.darboux, *found)))

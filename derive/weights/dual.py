@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
@@ -220,13 +220,10 @@ def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[str, 
     field = dual.g.field
     functions = [*dual.y, *([] if dual.R is None else [dual.R])]
     elements = [x for f in functions for x in (f.rational, *(c for c, _ in f.logs))]
-    poles: dict[str, None] = {}
-    for element in elements:
-        for factor, _ in factorize(element.denominator)[1]:
-            whole = field.quotient(factor, field.ring.constant(1))
-            if set(whole.variables()) <= field.parameters:
-                poles[f"{to_expr(whole, notation.start_symbols)} != 0"] = None
-    return tuple(poles)
+    denominators = (field.polynomial(x.denominator) for x in elements)
+    poles = (f for x in denominators for f, _ in factors(x) if _is_number(f))
+    written = (f"{to_expr(f, notation.start_symbols)} != 0" for f in poles)
+    return tuple(dict.fromkeys(written))
 
 
 def orient(dual: DualCoordinates, sign: int) -> DualCoordinates:

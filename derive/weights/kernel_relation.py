@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from sympy import Expr, Symbol
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import factorize
 from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.exact.linear.invariants import conserved_polynomial
 from derive.model.notation import Notation, to_expr, to_factored_expr
@@ -105,24 +105,21 @@ def _pure_power(metric: Metric, field: FunctionField) -> list[RationalFunction] 
     if n < 0 or set(ratio.variables()) - p.field.parameters:
         return None
     kappa = field.embed(ratio)
-    middle = [field.zero] * (m - 1)
-    return [-kappa * field.gens[0] ** n, *middle, field.one]
+    return [-kappa * field.gens[0] ** n, *[field.zero] * (m - 1), field.one]
 
 
 def _conserved_relation(
     metric: Metric, field: FunctionField, at_start: Callable[[RationalFunction], RationalFunction]
 ) -> list[RationalFunction] | None:
     """Return C(K, beta) - C(K_0, beta_0) for a polynomial C with <grad C, grad F> = 0."""
-    p = metric.parameterization
-    found = conserved_polynomial(p.fields[0], metric.K[0][0], p.F[0])
+    p, K = metric.parameterization, metric.K[0][0]
+    found = conserved_polynomial(p.fields[0], K, p.F[0])
     if found is None:
         return None
-    powers = max(i for i, _ in found) + 1
-    coefficients = [field.zero] * powers
-    value = p.field.zero
+    coefficients = [field.zero] * (1 + max(i for i, _ in found))
     for (i, j), c in found.items():
         coefficients[i] += c * field.gens[0] ** j
-        value += c * metric.K[0][0] ** i * p.F[0] ** j
+    value = sum((c * K**i * p.F[0] ** j for (i, j), c in found.items()), p.field.zero)
     coefficients[0] -= at_start(value)
     return coefficients
 
@@ -164,17 +161,14 @@ def _irreducible(
         total += c.compose(lifted, extended) * K**n
     if total.is_zero():
         return None
-    vanishing = []
-    factors = [factor for factor, _ in factorize(total.numerator)[1]]
-    for factor in factors:
-        element = extended.quotient(factor, extended.ring.constant(1))
-        # The only factor vanishes because the product does.
-        if len(factors) == 1 or element.compose((beta0, *field.gens[1:], K0), field).is_zero():
-            vanishing.append(element)
+    vanishing = [factor for factor, _ in factors(total)]
+    if len(vanishing) > 1:  # the only factor vanishes because the product does
+        start = (beta0, *field.gens[1:], K0)
+        vanishing = [f for f in vanishing if f.compose(start, field).is_zero()]
     if len(vanishing) != 1:
         return None
-    found: list[RationalFunction] = [field.zero] * (1 + int(vanishing[0].numerator.degrees()[-1]))
-    for exponents, c in vanishing[0].numerator.to_dict().items():
-        term = field.ring.from_dict({tuple(exponents[:-1]): c})
-        found[exponents[-1]] += field.quotient(term, field.ring.constant(1))
+    numerator = vanishing[0].numerator
+    found: list[RationalFunction] = [field.zero] * (1 + int(numerator.degrees()[-1]))
+    for exponents, c in numerator.to_dict().items():
+        found[exponents[-1]] += field.polynomial(field.ring.from_dict({tuple(exponents[:-1]): c}))
     return tuple(found) if len(found) > 1 else None

@@ -83,7 +83,7 @@ def find_metric(conserved: ConservedQuantities) -> Metric:
 
 def _numerator(function: RationalFunction) -> RationalFunction:
     field = function.field
-    return field.quotient(function.numerator, field.ring.constant(1))
+    return field.polynomial(function.numerator)
 
 
 def _has_full_rank(p: Parameterization) -> bool:

@@ -70,7 +70,7 @@ def _cleared(
     """Return both sides multiplied by their common denominator, and that."""
     field = left.field
     common = left.denominator * right.denominator / left.denominator.gcd(right.denominator)
-    factor = field.quotient(common, field.ring.constant(1))
+    factor = field.polynomial(common)
     return left * factor, right * factor, factor
 
 

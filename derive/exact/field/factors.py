@@ -20,12 +20,10 @@ def factored(function: RationalFunction) -> tuple[Fraction, list[tuple[RationalF
     """
     field = function.field
     top, above = _factors(function)
-    bottom, below = _factors(field.quotient(function.denominator, field.ring.constant(1)))
+    bottom, below = _factors(field.polynomial(function.denominator))
     return Fraction(top, bottom), [*above, *((f, -n) for f, n in below)]
 
 
 def _factors(function: RationalFunction) -> tuple[int, list[tuple[RationalFunction, int]]]:
-    field = function.field
-    one = field.ring.constant(1)
     content, found = factorize(function.numerator)
-    return int(content), [(field.quotient(f, one), n) for f, n in found]
+    return int(content), [(function.field.polynomial(f), n) for f, n in found]

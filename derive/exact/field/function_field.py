@@ -235,6 +235,10 @@ class FunctionField:
         down = tuple(max(-e, 0) for e in padded)
         return self.quotient(self.ring.from_dict({up: 1}), self.ring.from_dict({down: 1}))
 
+    def polynomial(self, polynomial: Polynomial) -> RationalFunction:
+        """Return a polynomial as an element."""
+        return self.quotient(polynomial, self.ring.constant(1))
+
     def quotient(self, numerator: Polynomial, denominator: Polynomial) -> RationalFunction:
         """Return numerator / denominator in normal form, with a positive leading denominator."""
         if not self.relations.is_empty:

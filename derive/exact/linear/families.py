@@ -163,7 +163,7 @@ def darboux_factors(
     for candidate in candidates:
         if candidate.is_constant():
             continue
-        element = normalized(field.quotient(candidate, field.ring.constant(1)))
+        element = normalized(field.polynomial(candidate))
         if element in accepted:
             continue
         if all(is_cofactor(dot(x, field.gradient(element)), element) for x in fields):
