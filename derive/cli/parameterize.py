@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +13,10 @@ from derive.cli.output import check_writable
 from derive.cli.running import Answer, answer_with, finish
 from derive.cli.sandbox import Enter
 from derive.errors import InputError, LanguageError
-from derive.language import Tree, parse_assignments, parse_names, parse_outputs
 from derive.model.typed import read_option
+
+if TYPE_CHECKING:
+    from derive.language import Tree
 
 Potentials = Annotated[
     list[str] | None, typer.Argument(metavar="Q", hidden=True, show_default=False)
@@ -65,6 +67,8 @@ def parameterize(
 
 
 def _read(potentials: list[str], start: str, positive: str) -> ReadPotential:
+    from derive.language import parse_assignments, parse_names, parse_outputs
+
     if not potentials:
         raise InputError("no potential: give Q(beta), such as beta*log(beta) - beta")
     try:

@@ -17,7 +17,6 @@ from derive.cli.output import check_module, check_writable, deliver
 from derive.cli.running import UNDECIDED, Answer, answer_with, run
 from derive.cli.sandbox import Enter
 from derive.errors import DeriveError, InputError, NumericalError
-from derive.language.functions import FUNCTIONS
 from derive.model.typed import ReadModel
 
 if TYPE_CHECKING:
@@ -67,8 +66,9 @@ def regularizer(
     Where one exists, gradient flow on |X F(w) - y|^2 minimises Q among the beta with X beta = y.
 
     Each OUTPUT is a component of F(w), an expression in the weights in Python's notation:
-    + - * / ** and brackets, exact numbers (0.5 is 1/2), FUNCTIONS, and p**D with D a parameter.
-    Weights are real; a weight w starts at the symbol w_0 unless --start says otherwise.
+    + - * / ** and brackets, exact numbers (0.5 is 1/2), sqrt exp log sin cos tan sinh cosh tanh
+    asinh atan sigmoid softplus, and p**D with D a parameter. Weights are real; a weight w starts at
+    the symbol w_0 unless --start says otherwise.
     With --vector and --matrix, outputs may use norm(u), dot(u, v), T(W) and products.
 
     Exit status: 0 Q exists and is printed; 1 proved that there is none; 2 bad input;
@@ -101,9 +101,6 @@ def regularizer(
     if derived.narration:
         print(derived.narration, file=sys.stderr)
     raise typer.Exit(derived.code)
-
-
-regularizer.__doc__ = (regularizer.__doc__ or "").replace("FUNCTIONS", " ".join(FUNCTIONS))
 
 
 def derive_and_add(

@@ -1,6 +1,7 @@
 """A model as it is typed: the texts of a command or of a record, and what they say.
 
-Reading needs no algebra, so that bad input is refused before any is imported.
+Reading needs no algebra, so that bad input is refused before any is imported; and the help pages,
+which name what is typed, import no language either.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from derive.errors import InputError, LanguageError
-from derive.language import Tree, parse_assignments, parse_names
-from derive.language.arrays import Array, Shape, parse_array_outputs, parse_shapes
 
 if TYPE_CHECKING:
+    from derive.language import Tree
+    from derive.language.arrays import Array, Shape
     from derive.model.parameterization import Parameterization
     from derive.vectors.reduce import VectorModel
 
-Shapes: TypeAlias = tuple[tuple[str, Shape | None], ...]
+Shapes: TypeAlias = "tuple[tuple[str, Shape | None], ...]"
 """Names of vectors and matrices; None for a dimension that is left open."""
 T = TypeVar("T")
 
@@ -47,6 +48,9 @@ class TypedModel:
         Raises:
             InputError: a text is not accepted; the message names its option.
         """
+        from derive.language import parse_assignments, parse_names
+        from derive.language.arrays import parse_array_outputs
+
         start = dict(read_option("--start", parse_assignments, self.start))
         positive = read_option("--positive", parse_names, self.positive)
         parameters = read_option("--parameter", parse_names, self.parameter)
@@ -120,6 +124,8 @@ def read_option(option: str, parse: Callable[[str], tuple[T, ...]], text: str) -
 
 
 def _parse_vectors(text: str) -> Shapes:
+    from derive.language.arrays import parse_shapes
+
     shapes = parse_shapes(text)
     for name, shape in shapes.items():
         if shape is not None and len(shape) != 1:
@@ -128,6 +134,8 @@ def _parse_vectors(text: str) -> Shapes:
 
 
 def _parse_matrices(text: str) -> Shapes:
+    from derive.language.arrays import parse_shapes
+
     shapes = parse_shapes(text)
     for name, shape in shapes.items():
         if shape is None or len(shape) != 2:
