@@ -24,7 +24,7 @@ def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozen
         return True
     names = function.field.names
     sign = 1
-    for polynomial in (function.numerator, function.denominator):
+    for polynomial in function.parts:
         content, factors = factorize(polynomial)
         sign *= 1 if content > 0 else -1
         for factor, multiplicity in factors:
@@ -50,23 +50,31 @@ def is_positive(function: RationalFunction, positive: frozenset[str]) -> bool:
     if function.is_zero():
         return False
     names, sign = function.field.names, 1
-    for polynomial in (function.numerator, function.denominator):
+    for polynomial in function.parts:
         content, factors = factorize(polynomial)
         sign *= 1 if content > 0 else -1
         for factor, multiplicity in factors:
-            known = list(terms(factor))
-            one_sided = len({c > 0 for _, c in known}) == 1
-            even = all(
-                e % 2 == 0 or names[k] in positive for es, _ in known for k, e in enumerate(es)
-            )
-            nowhere_zero = any(
-                all(e == 0 or names[k] in positive for k, e in enumerate(es)) for es, _ in known
-            )
-            if not (one_sided and even and nowhere_zero):
+            side = _proved_side(factor, names, positive)
+            if side == 0:
                 return False
-            if known[0][1] < 0 and multiplicity % 2:
-                sign = -sign
+            sign *= side if multiplicity % 2 else 1
     return sign > 0
+
+
+def _proved_side(polynomial: Polynomial, names: tuple[str, ...], positive: frozenset[str]) -> int:
+    """Return 1 or -1 for a polynomial that is seen to be positive or negative, else 0."""
+    known = list(terms(polynomial))
+    # For each term, the exponents of variables that may have any sign.
+    free = [
+        [e for name, e in zip(names, exponents, strict=True) if name not in positive]
+        for exponents, _ in known
+    ]
+    one_sided = len({c > 0 for _, c in known}) == 1
+    even = all(e % 2 == 0 for exponents in free for e in exponents)
+    nowhere_zero = any(not any(exponents) for exponents in free)
+    if not (one_sided and even and nowhere_zero):
+        return 0
+    return 1 if known[0][1] > 0 else -1
 
 
 def _is_nonnegative_factor(

@@ -16,7 +16,7 @@ from derive.language.build import Builder, Built
 from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import name_fault, read_number
 from derive.language.parser import applied, syntax_tree
-from derive.language.reading import Reading
+from derive.language.reading import Reading, stripped
 from derive.language.screen import ARRAY_FUNCTIONS, check_characters, check_syntax
 from derive.language.traversal import fold
 from derive.language.tree import Tree
@@ -99,9 +99,8 @@ def parse_array_outputs(
     for number, text in enumerate(texts, 1):
         try:
             check_characters(text, limits)
-            check_syntax(text, 0, limits, arrays=True)
-            source = text.strip(" ")
-            offset = len(text) - len(text.lstrip(" "))
+            check_syntax(text, 0, limits, ARRAY_FUNCTIONS)
+            source, offset = stripped(text, 0)
             reader = _Reader(source, offset, builder, shapes)
             value = fold(syntax_tree(source, offset), reader.parts, reader.combine)
         except LanguageError as error:

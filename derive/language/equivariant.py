@@ -12,8 +12,8 @@ from derive.language.build import Builder, Built
 from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import read_number
 from derive.language.parser import applied, syntax_tree
-from derive.language.reading import Reading
-from derive.language.screen import check_characters, check_syntax
+from derive.language.reading import Reading, stripped
+from derive.language.screen import ARRAY_FUNCTIONS, check_characters, check_syntax
 from derive.language.traversal import fold
 from derive.language.tree import Tree
 
@@ -51,9 +51,8 @@ def vector_form(text: str, vectors: Collection[str], limits: Limits = DEFAULT) -
         LanguageError: the text is not an expression, or needs a dimension.
     """
     check_characters(text, limits)
-    check_syntax(text, 0, limits, arrays=True)
-    source = text.strip(" ")
-    offset = len(text) - len(text.lstrip(" "))
+    check_syntax(text, 0, limits, ARRAY_FUNCTIONS)
+    source, offset = stripped(text, 0)
     root = syntax_tree(source, offset)
     used = {node.id for node in ast.walk(root) if isinstance(node, ast.Name)}
     norms = {}
@@ -116,38 +115,43 @@ class _Reader(Reading):
         return None
 
     def _binary(self, operator: ast.operator, left: _Value, right: _Value, column: int) -> _Value:
-        build = self.builder
-        if isinstance(operator, ast.Add | ast.Sub):
-            if (left.scalar is None) != (right.scalar is None):
-                raise LanguageError("a number and a vector cannot be added", column)
-            if isinstance(operator, ast.Sub):
-                right = self._scaled(right, build.number(Fraction(-1)), column)
-            if left.scalar is not None and right.scalar is not None:
-                return _Value(build.operation("+", left.scalar, right.scalar, column))
-            total = dict(left.vector)
-            for name, phi in right.vector.items():
-                known = total.get(name)
-                total[name] = phi if known is None else build.operation("+", known, phi, column)
-            return _Value(None, total)
-        if isinstance(operator, ast.Mult):
-            if left.scalar is not None:
+        match operator:
+            case ast.Add():
+                return self._sum(left, right, column)
+            case ast.Sub():
+                minus = self._scaled(right, self.builder.number(Fraction(-1)), column)
+                return self._sum(left, minus, column)
+            case ast.Mult() if left.scalar is not None:
                 return self._scaled(right, left.scalar, column)
-            if right.scalar is not None:
+            case ast.Mult() if right.scalar is not None:
                 return self._scaled(left, right.scalar, column)
-            raise self._refusal(column)
-        if right.scalar is None:
-            raise self._refusal(column)
-        if isinstance(operator, ast.Div):
-            if left.scalar is not None:
-                return _Value(build.operation("/", left.scalar, right.scalar, column))
-            one = build.operation("/", build.number(Fraction(1)), right.scalar, column)
-            return self._scaled(left, one, column)
-        if left.scalar is None:
-            raise self._refusal(column)
-        value = right.scalar.size.value
-        if value is None:
-            return _Value(build.real_power(left.scalar, right.scalar, column))
-        return _Value(build.power(left.scalar, value, column))
+            case ast.Div() if right.scalar is not None:
+                return self._divided(left, right.scalar, column)
+            case ast.Pow() if left.scalar is not None and right.scalar is not None:
+                value = right.scalar.size.value
+                if value is None:
+                    return _Value(self.builder.real_power(left.scalar, right.scalar, column))
+                return _Value(self.builder.power(left.scalar, value, column))
+        raise self._refusal(column)
+
+    def _sum(self, left: _Value, right: _Value, column: int) -> _Value:
+        build = self.builder
+        if left.scalar is not None and right.scalar is not None:
+            return _Value(build.operation("+", left.scalar, right.scalar, column))
+        if left.scalar is not None or right.scalar is not None:
+            raise LanguageError("a number and a vector cannot be added", column)
+        total = dict(left.vector)
+        for name, phi in right.vector.items():
+            known = total.get(name)
+            total[name] = phi if known is None else build.operation("+", known, phi, column)
+        return _Value(None, total)
+
+    def _divided(self, value: _Value, divisor: Built, column: int) -> _Value:
+        build = self.builder
+        if value.scalar is not None:
+            return _Value(build.operation("/", value.scalar, divisor, column))
+        one = build.operation("/", build.number(Fraction(1)), divisor, column)
+        return self._scaled(value, one, column)
 
     def _scaled(self, value: _Value, factor: Built, column: int) -> _Value:
         build = self.builder

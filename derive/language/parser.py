@@ -11,7 +11,7 @@ from derive.language.build import Builder, Built
 from derive.language.functions import RECORDS
 from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import read_number
-from derive.language.reading import Reading
+from derive.language.reading import Reading, stripped
 from derive.language.screen import check_characters, check_syntax
 from derive.language.traversal import fold
 from derive.language.tree import Operator, Tree
@@ -39,8 +39,7 @@ def parse_part(text: str, offset: int, builder: Builder) -> Built:
     that the bounds on names and nodes hold for all of them.
     """
     check_syntax(text, offset, builder.limits)
-    source = text.strip(" ")
-    offset += len(text) - len(text.lstrip(" "))
+    source, offset = stripped(text, offset)
     reader = _Reader(source, offset, builder)
     return fold(syntax_tree(source, offset), reader.parts, reader.combine)
 

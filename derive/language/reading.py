@@ -11,6 +11,11 @@ from derive.language.build import Builder
 _GRAMMAR = "not part of the language: write numbers, names, + - * / ** and functions"
 
 
+def stripped(text: str, offset: int) -> tuple[str, int]:
+    """Return a text without the spaces around it, and how many characters stand before that."""
+    return text.strip(" "), offset + len(text) - len(text.lstrip(" "))
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A text that is being read.

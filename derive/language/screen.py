@@ -54,12 +54,12 @@ ARRAY_FUNCTIONS: tuple[str, ...] = ("T", "norm", "dot")
 """Functions of vectors and matrices: accepted only where there are some."""
 
 
-def check_syntax(text: str, offset: int, limits: Limits, arrays: bool = False) -> None:
+def check_syntax(text: str, offset: int, limits: Limits, more: tuple[str, ...] = ()) -> None:
     """Refuse a text that is not an expression; *offset* characters stand before it.
 
-    With *arrays* the functions of vectors and matrices are accepted, and commas in brackets.
+    With *more* functions, those of vectors and matrices, commas in brackets are accepted too.
     """
-    known = (*FUNCTIONS, *ARRAY_FUNCTIONS) if arrays else FUNCTIONS
+    known = (*FUNCTIONS, *more)
     start = Token("start", "", offset + 1)
     tokens = [start]
     for match in _TOKEN.finditer(text):
@@ -71,7 +71,7 @@ def check_syntax(text: str, offset: int, limits: Limits, arrays: bool = False) -
     tokens.append(Token("end", "", tokens[-1].column + len(tokens[-1].text)))
     depth = 0
     for previous, token in pairwise(tokens):
-        if not (arrays and depth and token.kind == "comma"):
+        if not (more and depth and token.kind == "comma"):
             _check_token(token, limits, depth)
         _check_pair(previous, token, known)
         depth += (token.kind == "open") - (token.kind == "close")

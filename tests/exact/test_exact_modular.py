@@ -24,6 +24,7 @@ from derive.exact.linear.modular import (
     nullspace,
     nullspaces,
     random_point,
+    random_point_and_parameters,
     rank,
     reconstruct,
 )
@@ -150,4 +151,4 @@ def test_a_root_without_values_modulo_the_prime_is_refused_and_not_sought_foreve
     with pytest.raises(InputError, match="name a root of numbers alone as a parameter"):
         random_point(root_field(f"sqrt({nonresidue})*x"), Random(0))
     with pytest.raises(InputError):
-        random_point(root_field(f"sqrt({nonresidue}*c**2)*x"), Random(0), fixed=False)
+        random_point_and_parameters(root_field(f"sqrt({nonresidue}*c**2)*x"), Random(0))

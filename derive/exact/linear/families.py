@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import chain, combinations, combinations_with_replacement
 from typing import Any
 
 from flint import fmpq, fmpq_mat
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import factorize, terms
+from derive.exact.field.generators import Generator
+from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.exact.linear.matrix import dot
+
+INVERTIBLE = ("exp", "power")
+"""Kinds of generators whose inverse powers stand in the families as well."""
+MANY_WEIGHTS = 12
+"""Beyond so many weights their sums and differences are not tried."""
 
 
 @dataclass(frozen=True)
@@ -100,37 +106,41 @@ def generator_monomials(field: FunctionField, reach: int) -> Iterator[tuple[int,
     logarithms, cosines and roots only positive ones.
     """
     size, total = len(field.weights), len(field.names)
-
-    def row(*pairs: tuple[int, int]) -> tuple[int, ...]:
+    signed = [e for e in range(-reach, reach + 1) if e]
+    movable = [(size + k, g) for k, g in enumerate(field.generators) if g.kind != "parameter"]
+    alone = (((k, e),) for k in range(size) for e in signed)
+    in_two = (((i, 1), (j, 1)) for i in range(size) for j in range(i))
+    with_weights = (pairs for at, g in movable for pairs in _beside_weights(field, at, g, signed))
+    for pairs in chain(alone, in_two, with_weights, _pairs_of(movable)):
         exponents = [0] * total
         for position, e in pairs:
             exponents[position] += e
-        return tuple(exponents)
+        yield tuple(exponents)
 
-    movable = [(size + k, g) for k, g in enumerate(field.generators) if g.kind != "parameter"]
-    signed = [e for e in range(-reach, reach + 1) if e]
-    for k in range(size):
-        yield from (row((k, e)) for e in signed)
-    for i in range(size):
-        for j in range(i):
-            yield row((i, 1), (j, 1))
-    for at, g in movable:
-        powers = signed if g.kind in ("exp", "power") else [e for e in signed if e > 0]
-        if g.kind in ("root", "sin"):
-            powers = [1]
-        for power in powers:
-            yield row((at, power))
-            for k, weight in enumerate(field.weights):
-                # Higher powers only of a weight that the generator is a function of.
-                own = weight in g.argument.variables()
-                if own or abs(power) == 1:
-                    steps = signed if own else (1, -1)
-                    yield from (row((k, e), (at, power)) for e in steps)
-    for i, (at, g) in enumerate(movable):
-        for other, h in movable[:i]:
-            for one in (1, -1) if g.kind in ("exp", "power") else (1,):
-                for two in (1, -1) if h.kind in ("exp", "power") else (1,):
-                    yield row((at, one), (other, two))
+
+def _beside_weights(
+    field: FunctionField, at: int, g: Generator[RationalFunction], signed: Sequence[int]
+) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Yield (position, exponent) for powers of a generator, alone and beside one weight."""
+    powers = signed if g.kind in INVERTIBLE else [e for e in signed if e > 0]
+    for power in [1] if g.kind in ("root", "sin") else powers:
+        yield ((at, power),)
+        for k, weight in enumerate(field.weights):
+            # Higher powers only of a weight that the generator is a function of.
+            own = weight in g.argument.variables()
+            if own or abs(power) == 1:
+                for e in signed if own else (1, -1):
+                    yield (k, e), (at, power)
+
+
+def _pairs_of(
+    movable: Sequence[tuple[int, Generator[RationalFunction]]],
+) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Yield (position, exponent) for products of two generators, quotients where they invert."""
+    signs = {at: (1, -1) if g.kind in INVERTIBLE else (1,) for at, g in movable}
+    for i, (at, _) in enumerate(movable):
+        for other, _ in movable[:i]:
+            yield from (((at, one), (other, two)) for one in signs[at] for two in signs[other])
 
 
 def darboux_factors(
@@ -146,21 +156,8 @@ def darboux_factors(
 
     Source: Darboux polynomials (Goriely 2001, Integrability and Nonintegrability, ch. 2).
     """
-    weights = field.gens[: len(field.weights)]
-    candidates = [w.numerator for w in weights]
-    if len(weights) <= 12:
-        candidates += [
-            s
-            for i, u in enumerate(weights)
-            for v in weights[i + 1 :]
-            for s in ((u + v).numerator, (u - v).numerator)
-        ]
-    for seed in seeds:
-        for polynomial in (seed.numerator, seed.denominator):
-            candidates += [factor for factor, _ in factorize(polynomial)[1]]
-    candidates += [form.numerator for form in _linear_eigenforms(field, fields)]
     accepted: list[RationalFunction] = []
-    for candidate in candidates:
+    for candidate in _candidates(field, fields, seeds):
         if candidate.is_constant():
             continue
         element = normalized(field.polynomial(candidate))
@@ -169,6 +166,22 @@ def darboux_factors(
         if all(is_cofactor(dot(x, field.gradient(element)), element) for x in fields):
             accepted.append(element)
     return tuple(accepted)
+
+
+def _candidates(
+    field: FunctionField,
+    fields: Sequence[Sequence[RationalFunction]],
+    seeds: Sequence[RationalFunction],
+) -> Iterator[Polynomial]:
+    """Yield polynomials that may divide their derivatives along the fields."""
+    weights = field.gens[: len(field.weights)]
+    yield from (w.numerator for w in weights)
+    if len(weights) <= MANY_WEIGHTS:
+        for u, v in combinations(weights, 2):
+            yield from ((u + v).numerator, (u - v).numerator)
+    for polynomial in chain.from_iterable(seed.parts for seed in seeds):
+        yield from (factor for factor, _ in factorize(polynomial)[1])
+    yield from (form.numerator for form in _linear_eigenforms(field, fields))
 
 
 def normalized(function: RationalFunction) -> RationalFunction:

@@ -17,7 +17,7 @@ from random import Random
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.modular import Evaluator, nullspaces, reconstruct
-from derive.exact.linear.monomials import extend, monomial_rows, scaled, weight, weighted_monomials
+from derive.exact.linear.monomials import Grading, extend, monomial_rows, scaled
 
 MAXIMAL_MONOMIALS = 160
 
@@ -88,7 +88,8 @@ class RelationSearch:
         target: RationalFunction,
         coordinates: Coordinates,
         powers: Sequence[int] | None = None,
-        grading: Sequence[int] | None = None,
+        grading: Grading | None = None,
+        *,
         limit: int = MAXIMAL_MONOMIALS,
         lifts: Sequence[Callable[[int], Fraction | None]] = (reconstruct,),
     ) -> None:
@@ -96,10 +97,7 @@ class RelationSearch:
         self._target = target
         self._coordinates = coordinates
         self._powers = powers
-        self._graded = grading is not None or all(
-            f.is_homogeneous() and f.degree() > 0 for f in functions
-        )
-        self._weights = tuple(grading or (weight(f, self._graded) for f in functions))
+        self._grading = grading or Grading.of(functions)
         self._limit = limit
         self._lifts = lifts
         self._evaluators = [Evaluator(f) for f in functions]
@@ -111,7 +109,7 @@ class RelationSearch:
         """Return a relation of weighted degree *total*, proved by expansion, or None."""
         if self.exhausted:
             return None
-        exponents = list(weighted_monomials(self._weights, total, self._graded, self._powers))
+        exponents = list(self._grading.monomials(total, self._powers))
         if len(exponents) > self._limit:
             self.exhausted = True
             return None
@@ -120,8 +118,9 @@ class RelationSearch:
         field = self._target.field
         extend(self._samples, len(exponents) + 4, self._evaluators, field, self._rng)
         samples = self._samples[: len(exponents) + 4]
-        if self._graded and self._weights[-1] == 1 and all(s[-1] for s in samples):
-            samples = [scaled(s, self._weights) for s in samples]
+        grading = self._grading
+        if grading.exact and grading.weights[-1] == 1 and all(s[-1] for s in samples):
+            samples = [scaled(s, grading.weights) for s in samples]
         rows = monomial_rows(exponents, samples)
         for vectors in nullspaces(rows, self._lifts):
             sample = self._samples[0]
@@ -179,19 +178,21 @@ def _sparser(
 ) -> Iterator[tuple[int, ...]]:
     """Yield each vector that has the target, with multiples of relations without it taken off."""
     has_target = [any(c and e[0] for c, e in zip(v, exponents, strict=True)) for v in vectors]
-    plain = [v for v, has in zip(vectors, has_target, strict=True) if not has]
+    others = [v for v, has in zip(vectors, has_target, strict=True) if not has]
     for vector, has in zip(vectors, has_target, strict=True):
-        if not has:
-            continue
-        best = vector
-        for other in plain[:20]:
-            for k, c in enumerate(other):
-                if c and best[k]:
-                    reduced = tuple(c * x - best[k] * y for x, y in zip(best, other, strict=True))
-                    if _support(reduced) < _support(best):
-                        divisor = gcd(*reduced)
-                        best = tuple(x // divisor for x in reduced)
-        yield best
+        if has:
+            yield functools.reduce(_sparsest, others[:20], vector)
+
+
+def _sparsest(vector: tuple[int, ...], other: Sequence[int]) -> tuple[int, ...]:
+    """Return a vector less a multiple of another, for each entry where that has fewer entries."""
+    for k, c in enumerate(other):
+        if c and vector[k]:
+            reduced = tuple(c * x - vector[k] * y for x, y in zip(vector, other, strict=True))
+            if _support(reduced) < _support(vector):
+                divisor = gcd(*reduced)
+                vector = tuple(x // divisor for x in reduced)
+    return vector
 
 
 def _relation(

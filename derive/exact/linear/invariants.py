@@ -8,7 +8,7 @@ from random import Random
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import PRIME, Evaluator, nullspace
-from derive.exact.linear.monomials import extend, weight, weighted_monomials
+from derive.exact.linear.monomials import Grading, extend
 
 
 def conserved_polynomial(
@@ -24,21 +24,20 @@ def conserved_polynomial(
     """
     field = f.field
     slopes = [dot(flow, field.gradient(x)) for x in (f, g)]
-    graded = all(x.is_homogeneous() and x.degree() > 0 for x in (f, g))
-    weights = (weight(f, graded), weight(g, graded))
+    grading = Grading.of((f, g))
     evaluators = [Evaluator(x) for x in (f, g, *slopes)]
     samples: list[tuple[int, ...]] = []
     rng = Random(6)
-    for total in range(1, (24 if graded else 10) + 1):
-        exponents = [e for e in weighted_monomials(weights, total, graded, None) if any(e)]
+    for total in range(1, (24 if grading.exact else 10) + 1):
+        exponents = [(i, j) for i, j in grading.monomials(total) if i or j]
         if not any(i for i, _ in exponents):
             continue
         extend(samples, len(exponents) + 4, evaluators, field, rng)
         rows = [[_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]]
-        for vector in sorted(nullspace(rows), key=lambda v: sum(1 for c in v if c)):
+        for vector in sorted(nullspace(rows), key=lambda v: sum(map(bool, v))):
             found = {e: c for e, c in zip(exponents, vector, strict=True) if c}
             if any(i for i, _ in found) and _is_conserved(found, f, g, slopes):
-                return found  # type: ignore[return-value]
+                return found
     return None
 
 
@@ -50,7 +49,7 @@ def _slope(i: int, j: int, sample: Sequence[int]) -> int:
 
 
 def _is_conserved(
-    polynomial: dict[tuple[int, ...], int],
+    polynomial: dict[tuple[int, int], int],
     f: RationalFunction,
     g: RationalFunction,
     slopes: Sequence[RationalFunction],

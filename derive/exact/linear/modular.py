@@ -9,7 +9,7 @@ the zero function.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from random import Random
@@ -33,15 +33,23 @@ class Pole(ArithmeticError):
     """A denominator vanishes at the random point: draw another."""
 
 
-def random_point(field: FunctionField, rng: Random, fixed: bool = True) -> tuple[int, ...]:
+def random_point(field: FunctionField, rng: Random) -> tuple[int, ...]:
     """Draw values modulo the prime, none zero, of all variables; roots satisfy their relations.
 
-    Where *fixed*, a parameter has the same value in all points: coefficients may depend on it.
+    A parameter has the same value in all points: coefficients may depend on it.
 
     Raises:
         InputError: no point was found at which all roots exist.
     """
-    constants = _constants(field) if fixed else {}
+    return _drawn(field, rng, _constants(field))
+
+
+def random_point_and_parameters(field: FunctionField, rng: Random) -> tuple[int, ...]:
+    """Draw as :func:`random_point` does, the values of parameters too."""
+    return _drawn(field, rng, {})
+
+
+def _drawn(field: FunctionField, rng: Random, constants: Mapping[int, int]) -> tuple[int, ...]:
     for _ in range(DRAWS):
         point = [rng.randrange(1, PRIME) for _ in field.names]
         for position, value in constants.items():

@@ -3,42 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from random import Random
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.modular import PRIME, Evaluator, Pole, inverse, random_point
+from derive.exact.linear.modular import (
+    PRIME,
+    Evaluator,
+    Pole,
+    inverse,
+    random_point_and_parameters,
+)
 
 
-def weight(function: RationalFunction, graded: bool) -> int:
-    """Return the degree that a function counts for."""
-    if graded:
-        return function.degree()
-    return max(1, int(function.numerator.total_degree()), int(function.denominator.total_degree()))
+@dataclass(frozen=True)
+class Grading:
+    """The degrees that functions count for in monomials of one weighted degree.
 
-
-def weighted_monomials(
-    weights: Sequence[int], total: int, graded: bool, powers: Sequence[int] | None
-) -> Iterator[tuple[int, ...]]:
-    """Yield exponents, the target's first, of weighted degree *total* (at most, if ungraded).
-
-    The order puts high powers of the target last, so that echelon forms solve for them.
+    Attributes:
+        weights: of each function, the target's first.
+        exact: whether the degree has to be met, as for homogeneous functions; else it is a bound.
     """
-    allowed = range(total // weights[0] + 1) if powers is None else powers
-    for power in sorted(allowed):
-        rest = total - power * weights[0]
-        if rest >= 0:
-            for tail in _compositions(weights[1:], rest, graded):
+
+    weights: tuple[int, ...]
+    exact: bool
+
+    @classmethod
+    def of(cls, functions: Sequence[RationalFunction]) -> Grading:
+        """Return the degrees of homogeneous functions, else bounds on those of all."""
+        if all(f.is_homogeneous() and f.degree() > 0 for f in functions):
+            return cls(tuple(f.degree() for f in functions), True)
+        total = (max(1, *(int(x.total_degree()) for x in f.parts)) for f in functions)
+        return cls(tuple(total), False)
+
+    def monomials(
+        self, total: int, powers: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, ...]]:
+        """Yield exponents of weighted degree *total*, those of the target among *powers*.
+
+        The order puts high powers of the target last, so that echelon forms solve for them.
+        """
+        first, *others = self.weights
+        for power in sorted(range(total // first + 1) if powers is None else powers):
+            rest = total - power * first
+            if rest >= 0:
+                for tail in self._compositions(others, rest):
+                    yield (power, *tail)
+
+    def _compositions(self, weights: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
+        if not weights:
+            if total == 0 or not self.exact:
+                yield ()
+            return
+        for power in range(total // weights[0], -1, -1):
+            for tail in self._compositions(weights[1:], total - power * weights[0]):
                 yield (power, *tail)
-
-
-def _compositions(weights: Sequence[int], total: int, exact: bool) -> Iterator[tuple[int, ...]]:
-    if not weights:
-        if total == 0 or not exact:
-            yield ()
-        return
-    for power in range(total // weights[0], -1, -1):
-        for tail in _compositions(weights[1:], total - power * weights[0], exact):
-            yield (power, *tail)
 
 
 def extend(
@@ -50,7 +69,7 @@ def extend(
 ) -> None:
     """Add values of the functions at random points modulo the prime."""
     while len(samples) < size:
-        point = random_point(field, rng, fixed=False)
+        point = random_point_and_parameters(field, rng)
         try:
             samples.append(tuple(e(point) for e in evaluators))
         except Pole:

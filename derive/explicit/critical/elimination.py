@@ -15,6 +15,7 @@ from derive.exact.linear.implicitization import (
 )
 from derive.exact.linear.matrix import rank
 from derive.exact.linear.modular import centred, reconstruct, shows_full_rank
+from derive.exact.linear.monomials import Grading
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.critical.families import CriticalFamily, differentials
 
@@ -56,9 +57,15 @@ def _eliminate(family: CriticalFamily, target: RationalFunction, degree: int) ->
         return None
     grading = None
     if problem.scaled and problem.degree and degree:
-        grading = (degree, *(problem.degree for _ in problem.F), *(1 for _ in problem.symbols))
+        given = (*(problem.degree for _ in problem.F), *(1 for _ in problem.symbols))
+        grading = Grading((degree, *given), exact=True)
     search = RelationSearch(
-        target, coordinates, None, grading, MAXIMAL_MONOMIALS, (reconstruct, centred)
+        target,
+        coordinates,
+        None,
+        grading,
+        limit=MAXIMAL_MONOMIALS,
+        lifts=(reconstruct, centred),
     )
     for total in range(1, HIGHEST + 1):
         found = search.at(total)
