@@ -12,7 +12,7 @@ from flint import arb, ctx, fmpq, fmpz
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, terms
-from derive.language.functions import RECORDS, Function
+from derive.language.functions import RECORDS, FunctionRecord
 
 PRECISION = 256
 """Bits of the balls."""
@@ -127,7 +127,7 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _function(record: Function) -> Callable[[Any], Any]:
+def _function(record: FunctionRecord) -> Callable[[Any], Any]:
     def apply(A: Any) -> Any:
         x = abs(ball(A)) if record.positive else ball(A)
         return _finite(getattr(x, record.name)())

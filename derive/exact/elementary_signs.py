@@ -18,11 +18,11 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
 from derive.exact.towers.refinement import Refine
 from derive.exact.towers.tower import Tower
-from derive.language.limits import Limits
+from derive.language.budget import Budget
 from derive.language.symbolic import from_sympy
 
 _ROUNDS = 8
-_WIDE = Limits(depth=800, digits=4000, bits=10**6, terms=10**12, degree=10**4, nodes=20_000)
+_WIDE = Budget(depth=800, digits=4000, bits=10**6, terms=10**12, degree=10**4, nodes=20_000)
 """Bounds for expressions that this program wrote itself."""
 
 

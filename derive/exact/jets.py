@@ -19,7 +19,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, terms
 from derive.language.evaluation import value_of
-from derive.language.functions import RECORDS, Function
+from derive.language.functions import RECORDS, FunctionRecord
 
 BITS = 5
 """Bits for one exponent in the key of a monomial, so that keys add as monomials multiply."""
@@ -166,7 +166,7 @@ def _number(value: Any) -> Any:
     return fmpq(value.numerator, value.denominator) if isinstance(value, Fraction) else value
 
 
-def _function(record: Function) -> Callable[[Jet], Jet]:
+def _function(record: FunctionRecord) -> Callable[[Jet], Jet]:
     """Return a function of jets from its Taylor series around a ball."""
 
     def apply(A: Jet) -> Jet:
@@ -180,7 +180,7 @@ def _function(record: Function) -> Callable[[Jet], Jet]:
     return apply
 
 
-def _series(record: Function, x: Any) -> Any:
+def _series(record: FunctionRecord, x: Any) -> Any:
     """Return f(x) for x = x_0 + t, by flint or else from the derivative."""
     if record.positive and not x[0] > 0:
         x = -x

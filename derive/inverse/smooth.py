@@ -9,12 +9,12 @@ from sympy import Expr, Symbol, oo
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative
-from derive.exact.towers.germ import Germs
+from derive.exact.towers.germ import GermField
 from derive.model.notation import to_expr
 
 
 def smooth_interval(
-    tower: Germs, variable: str, symbols: dict[str, Symbol], point: dict[str, Fraction]
+    tower: GermField, variable: str, symbols: dict[str, Symbol], point: dict[str, Fraction]
 ) -> tuple[Expr, Expr] | None:
     """Return the interval around the point in which no argument of a root or logarithm is 0.
 
@@ -40,11 +40,11 @@ def smooth_interval(
     return low, high
 
 
-def _uses_generators(tower: Germs, element: RationalFunction) -> bool:
+def _uses_generators(tower: GermField, element: RationalFunction) -> bool:
     return bool(set(element.variables()) - set(tower.known))
 
 
-def _never_zero(tower: Germs, branch: RationalFunction, variable: str) -> bool:
+def _never_zero(tower: GermField, branch: RationalFunction, variable: str) -> bool:
     """Tell whether an irreducible argument, or its norm over square roots, is proved not 0."""
     for generator, element in zip(tower.generators, tower.adjoined, strict=True):
         if generator.kind == "exp" and branch == element:
@@ -65,7 +65,7 @@ def _never_zero(tower: Germs, branch: RationalFunction, variable: str) -> bool:
     return not linear and (is_nonnegative(branch) or is_nonnegative(-branch))
 
 
-def expressions(tower: Germs, symbols: dict[str, Symbol]) -> list[Expr]:
+def expressions(tower: GermField, symbols: dict[str, Symbol]) -> list[Expr]:
     """Return the SymPy expression of every name of a tower's field."""
     images: list[Expr] = [symbols[name] for name in tower.known]
     blank = [sympy.Integer(0)] * (len(tower.field.names) - len(images))

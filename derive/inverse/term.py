@@ -14,7 +14,7 @@ from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.elementary_germ import Elementary
-from derive.exact.towers.germ import Germs, Unsettled
+from derive.exact.towers.germ import GermField, Unsettled
 from derive.inverse.line_element import LineElement, tidy
 from derive.inverse.smooth import expressions, smooth_interval
 from derive.language.tree import Call, Name, Power, Tree, names, walk
@@ -175,7 +175,7 @@ def _points(term: SeparableTerm) -> Iterator[dict[str, Fraction]]:
             yield {term.variable: place, **values}
 
 
-def _nonpositive(term: SeparableTerm, tower: Germs, second: RationalFunction) -> bool:
+def _nonpositive(term: SeparableTerm, tower: GermField, second: RationalFunction) -> bool:
     """Tell whether Q'' <= 0 is proved wherever Q is defined.
 
     Roots of functions of beta other than beta itself are written in factors that are positive

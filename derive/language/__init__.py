@@ -6,8 +6,8 @@ is one line that says where and what would be accepted.
 
 from derive.errors import LanguageError
 from derive.language.arguments import parse_assignments, parse_name, parse_names, parse_outputs
+from derive.language.budget import DEFAULT, Budget
 from derive.language.functions import CALLS, FUNCTIONS
-from derive.language.limits import DEFAULT, Limits
 from derive.language.parser import parse_expression
 from derive.language.printing import to_text
 from derive.language.substitution import bind
@@ -31,9 +31,9 @@ __all__ = [
     "CALLS",
     "DEFAULT",
     "FUNCTIONS",
+    "Budget",
     "Call",
     "LanguageError",
-    "Limits",
     "Name",
     "Number",
     "Operation",

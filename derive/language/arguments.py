@@ -5,60 +5,60 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from derive.errors import LanguageError
+from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder
-from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import name_fault
 from derive.language.parser import parse_part
 from derive.language.screen import check_characters
 from derive.language.tree import Tree, names
 
 
-def parse_name(text: str, what: str, limits: Limits = DEFAULT) -> str:
+def parse_name(text: str, what: str, budget: Budget = DEFAULT) -> str:
     """Read one name; *what* says in a refusal what it is the name of.
 
     >>> parse_name(" w_1 ", "weight")
     'w_1'
     """
-    check_characters(text, limits)
-    return _name(text, 0, what, limits)
+    check_characters(text, budget)
+    return _name(text, 0, what, budget)
 
 
-def parse_names(text: str, limits: Limits = DEFAULT) -> tuple[str, ...]:
+def parse_names(text: str, budget: Budget = DEFAULT) -> tuple[str, ...]:
     """Read a list of different names separated by commas.
 
     >>> parse_names("p, m")
     ('p', 'm')
     """
-    check_characters(text, limits)
+    check_characters(text, budget)
     found: list[str] = []
     for piece, offset in _pieces(text):
-        name = _name(piece, offset, "name", limits)
-        _check_new(name, found, _start(piece, offset), limits)
+        name = _name(piece, offset, "name", budget)
+        _check_new(name, found, _start(piece, offset), budget)
         found.append(name)
     return tuple(found)
 
 
-def parse_assignments(text: str, limits: Limits = DEFAULT) -> tuple[tuple[str, Tree], ...]:
+def parse_assignments(text: str, budget: Budget = DEFAULT) -> tuple[tuple[str, Tree], ...]:
     """Read assignments such as ``a=a0,b=1/2`` to different names, in their order.
 
     >>> [name for name, value in parse_assignments("a=a0, c=sqrt(2)*alpha")]
     ['a', 'c']
     """
-    check_characters(text, limits)
-    builder = Builder(limits)
+    check_characters(text, budget)
+    builder = Builder(budget)
     found: dict[str, Tree] = {}
     for piece, offset in _pieces(text):
         left, equals, right = piece.partition("=")
         if not equals:
             message = "expected an assignment such as a=1/2; separate several by commas"
             raise LanguageError(message, _start(piece, offset))
-        name = _name(left, offset, "name", limits)
-        _check_new(name, found, _start(piece, offset), limits)
+        name = _name(left, offset, "name", budget)
+        _check_new(name, found, _start(piece, offset), budget)
         found[name] = parse_part(right, offset + len(left) + 1, builder).tree
     return tuple(found.items())
 
 
-def parse_outputs(texts: Sequence[str], limits: Limits = DEFAULT) -> tuple[Tree, ...]:
+def parse_outputs(texts: Sequence[str], budget: Budget = DEFAULT) -> tuple[Tree, ...]:
     """Read the outputs of a parameterization; each must depend on some name.
 
     >>> len(parse_outputs(["p**2", "p*m"]))
@@ -68,17 +68,17 @@ def parse_outputs(texts: Sequence[str], limits: Limits = DEFAULT) -> tuple[Tree,
         texts = (texts,)
     if not texts:
         raise LanguageError("no outputs: give at least one expression, such as p**2 - m**2")
-    if len(texts) > limits.outputs:
-        message = f"at most {limits.outputs} outputs are accepted, {len(texts)} are given"
+    if len(texts) > budget.outputs:
+        message = f"at most {budget.outputs} outputs are accepted, {len(texts)} are given"
         raise LanguageError(message)
-    builder = Builder(limits)
+    builder = Builder(budget)
     return tuple(_output(text, number, len(texts), builder) for number, text in enumerate(texts, 1))
 
 
 def _output(text: str, number: int, count: int, builder: Builder) -> Tree:
     """Read one output, and name it in a refusal if there are several."""
     try:
-        check_characters(text, builder.limits)
+        check_characters(text, builder.budget)
         tree = parse_part(text, 0, builder).tree
     except LanguageError as error:
         if count == 1:
@@ -108,23 +108,23 @@ def _start(piece: str, offset: int) -> int:
     return offset + len(piece) - len(piece.lstrip(" ")) + 1
 
 
-def _name(text: str, offset: int, what: str, limits: Limits) -> str:
+def _name(text: str, offset: int, what: str, budget: Budget) -> str:
     """Read a name with spaces around it."""
     name = text.strip(" ")
     if not name:
         message = f"a {what} is missing: write letters, digits and _, such as w_1"
         raise LanguageError(message, offset + 1)
-    fault = name_fault(name, limits)
+    fault = name_fault(name, budget)
     if fault is not None:
         raise LanguageError(fault, _start(text, offset))
     return name
 
 
 def _check_new(
-    name: str, found: Sequence[str] | dict[str, Tree], column: int, limits: Limits
+    name: str, found: Sequence[str] | dict[str, Tree], column: int, budget: Budget
 ) -> None:
     """Refuse a name that is given twice, or one too many."""
     if name in found:
         raise LanguageError(f"{name} is given twice: give each name once", column)
-    if len(found) >= limits.names:
-        raise LanguageError(f"at most {limits.names} names are accepted", column)
+    if len(found) >= budget.names:
+        raise LanguageError(f"at most {budget.names} names are accepted", column)

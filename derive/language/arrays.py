@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from derive.errors import LanguageError
 from derive.language.arguments import parse_outputs
+from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
-from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import name_fault, read_number
 from derive.language.parser import applied, syntax_tree
 from derive.language.reading import Reading, stripped
@@ -39,17 +39,17 @@ class _Value:
     entries: tuple[Built, ...]
 
 
-def parse_shapes(text: str, limits: Limits = DEFAULT) -> dict[str, Shape | None]:
+def parse_shapes(text: str, budget: Budget = DEFAULT) -> dict[str, Shape | None]:
     """Read ``u:3,v:3`` or ``W:2x2``; a name alone is a vector whose dimension is left open.
 
     >>> parse_shapes("u:3,W:2x2,v")
     {'u': (3,), 'W': (2, 2), 'v': None}
     """
     found: dict[str, Shape | None] = {}
-    check_characters(text, limits)
+    check_characters(text, budget)
     for piece in text.split(","):
         name, separator, size = (part.strip() for part in piece.partition(":"))
-        fault = name_fault(name, limits)
+        fault = name_fault(name, budget)
         if fault is not None or name in ARRAY_FUNCTIONS:
             raise LanguageError(fault or f"{name} is a function: choose another name")
         if name in found:
@@ -80,7 +80,7 @@ def entry_names(name: str, shape: Shape) -> tuple[str, ...]:
 
 
 def parse_array_outputs(
-    texts: Sequence[str], shapes: Mapping[str, Shape], limits: Limits = DEFAULT
+    texts: Sequence[str], shapes: Mapping[str, Shape], budget: Budget = DEFAULT
 ) -> tuple[Array, ...]:
     """Read outputs in which some names are vectors or matrices; without any, all are scalars.
 
@@ -93,13 +93,13 @@ def parse_array_outputs(
         LanguageError: a text is not an expression, shapes do not fit, or it is out of bounds.
     """
     if not (shapes and texts):
-        return tuple(Array((), (tree,)) for tree in parse_outputs(texts, limits))
-    builder = Builder(limits)
+        return tuple(Array((), (tree,)) for tree in parse_outputs(texts, budget))
+    builder = Builder(budget)
     found = []
     for number, text in enumerate(texts, 1):
         try:
-            check_characters(text, limits)
-            check_syntax(text, 0, limits, ARRAY_FUNCTIONS)
+            check_characters(text, budget)
+            check_syntax(text, 0, budget, ARRAY_FUNCTIONS)
             source, offset = stripped(text, 0)
             reader = _Reader(source, offset, builder, shapes)
             value = fold(syntax_tree(source, offset), reader.parts, reader.combine)
@@ -130,7 +130,7 @@ class _Reader(Reading):
                 return self._call(function, operands, column)
             case ast.BinOp(op=operator), [left, right]:
                 return self._binary(operator, left, right, column)
-        number = read_number(self.written(node), self.builder.limits, column)
+        number = read_number(self.written(node), self.builder.budget, column)
         return _Value((), (self.builder.number(number, column),))
 
     def _name(self, name: str, column: int) -> _Value:

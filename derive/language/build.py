@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from derive.errors import LanguageError
+from derive.language.budget import Budget
 from derive.language.functions import CALLS, RECORDS
-from derive.language.limits import Limits
 from derive.language.literals import check_number, name_fault
 from derive.language.messages import refuse_function
 from derive.language.size import (
@@ -46,25 +46,25 @@ class Builder:
     Every method takes the column to name in a refusal, or None where there is no text.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, budget: Budget) -> None:
         """Start with no nodes and no names."""
-        self.limits = limits
+        self.budget = budget
         self._nodes = 0
         self._names: set[str] = set()
 
     def number(self, value: Fraction, column: int | None = None) -> Built:
         """Build a number."""
-        check_number(value, self.limits, column)
+        check_number(value, self.budget, column)
         return self._admit(Number(value), size_of_number(value), column)
 
     def name(self, text: str, column: int | None = None) -> Built:
         """Build a name."""
-        fault = name_fault(text, self.limits)
+        fault = name_fault(text, self.budget)
         if fault is not None:
             raise LanguageError(fault, column)
         self._names.add(text)
-        if len(self._names) > self.limits.names:
-            message = f"at most {self.limits.names} different names are accepted"
+        if len(self._names) > self.budget.names:
+            message = f"at most {self.budget.names} different names are accepted"
             raise LanguageError(message, column)
         return self._admit(Name(text), size_of_name(text), column)
 
@@ -85,7 +85,7 @@ class Builder:
 
     def power(self, base: Built, exponent: Fraction, column: int | None = None) -> Built:
         """Build ``base`` to a constant exponent."""
-        bound, value = self.limits.exponent, base.size.value
+        bound, value = self.budget.exponent, base.size.value
         if abs(exponent) > bound or exponent.denominator > bound:
             message = f"an exponent may be at most {bound}, and a root at most of index {bound}"
             raise LanguageError(message, column)
@@ -120,18 +120,18 @@ class Builder:
     def _admit(self, tree: Tree, size: Size, column: int | None) -> Built:
         """Return the node if it is within all bounds; what is not is never kept."""
         self._nodes += 1
-        limits, halves = self.limits, (size.numerator, size.denominator)
+        budget, halves = self.budget, (size.numerator, size.denominator)
         for what, found, bound in (
-            ("nodes of the expression tree", self._nodes, limits.nodes),
+            ("nodes of the expression tree", self._nodes, budget.nodes),
             (
                 "levels of nesting (bracket the terms of a long sum in groups)",
                 size.depth,
-                limits.depth,
+                budget.depth,
             ),
-            ("total degree", max(half.degree for half in halves), limits.degree),
-            ("bits of the constants", max(half.bits for half in halves), limits.bits),
-            ("terms after expansion", max(half.terms for half in halves), limits.terms),
-            ("index of the roots inside roots", size.root, limits.exponent),
+            ("total degree", max(half.degree for half in halves), budget.degree),
+            ("bits of the constants", max(half.bits for half in halves), budget.bits),
+            ("terms after expansion", max(half.terms for half in halves), budget.terms),
+            ("index of the roots inside roots", size.root, budget.exponent),
         ):
             if found > bound:
                 raise LanguageError(f"too large: {what} may be at most {bound}", column)

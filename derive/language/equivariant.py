@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from derive.errors import LanguageError
+from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
-from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import read_number
 from derive.language.parser import applied, syntax_tree
 from derive.language.reading import Reading, stripped
@@ -41,7 +41,7 @@ class _Value:
     vector: dict[str, Built] = field(default_factory=dict)
 
 
-def vector_form(text: str, vectors: Collection[str], limits: Limits = DEFAULT) -> VectorForm:
+def vector_form(text: str, vectors: Collection[str], budget: Budget = DEFAULT) -> VectorForm:
     """Read one output that is linear in vectors of open dimension.
 
     >>> vector_form("a*u", ["u"]).norms
@@ -50,8 +50,8 @@ def vector_form(text: str, vectors: Collection[str], limits: Limits = DEFAULT) -
     Raises:
         LanguageError: the text is not an expression, or needs a dimension.
     """
-    check_characters(text, limits)
-    check_syntax(text, 0, limits, ARRAY_FUNCTIONS)
+    check_characters(text, budget)
+    check_syntax(text, 0, budget, ARRAY_FUNCTIONS)
     source, offset = stripped(text, 0)
     root = syntax_tree(source, offset)
     used = {node.id for node in ast.walk(root) if isinstance(node, ast.Name)}
@@ -60,7 +60,7 @@ def vector_form(text: str, vectors: Collection[str], limits: Limits = DEFAULT) -
         norms[name] = f"norm_{name}"
         while norms[name] in used:
             norms[name] += "_"
-    reader = _Reader(source, offset, Builder(limits), norms)
+    reader = _Reader(source, offset, Builder(budget), norms)
     value = fold(root, reader.parts, reader.combine)
     if value.scalar is not None:
         name = min(vectors)
@@ -90,7 +90,7 @@ class _Reader(Reading):
                 return self._call(function, operands, column)
             case ast.BinOp(op=operator), [left, right]:
                 return self._binary(operator, left, right, column)
-        return _Value(build.number(read_number(self.written(node), build.limits, column), column))
+        return _Value(build.number(read_number(self.written(node), build.budget, column), column))
 
     def _call(self, function: str, operands: list[_Value], column: int) -> _Value:
         build = self.builder

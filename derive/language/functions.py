@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionRecord:
     """What is known of an elementary function f(x); texts are in the language.
 
     Attributes:
@@ -32,27 +32,27 @@ class Function:
     positive: bool = False
 
 
-RECORDS: dict[str, Function] = {
+RECORDS: dict[str, FunctionRecord] = {
     f.name: f
     for f in (
-        Function("sqrt", "x**0.5", is_call=False),
-        Function("exp", derivative="f"),
-        Function("log", derivative="1/x", positive=True),
-        Function("sin", derivative="p", partner="cos(x)"),
-        Function("cos", derivative="-p", partner="sin(x)"),
-        Function("tan", "sin(x)/cos(x)", derivative="1 + f*f"),
-        Function("sinh", "(exp(x) - exp(-x))/2"),
-        Function("cosh", "(exp(x) + exp(-x))/2"),
-        Function("tanh", "sinh(x)/cosh(x)"),
-        Function(
+        FunctionRecord("sqrt", "x**0.5", is_call=False),
+        FunctionRecord("exp", derivative="f"),
+        FunctionRecord("log", derivative="1/x", positive=True),
+        FunctionRecord("sin", derivative="p", partner="cos(x)"),
+        FunctionRecord("cos", derivative="-p", partner="sin(x)"),
+        FunctionRecord("tan", "sin(x)/cos(x)", derivative="1 + f*f"),
+        FunctionRecord("sinh", "(exp(x) - exp(-x))/2"),
+        FunctionRecord("cosh", "(exp(x) + exp(-x))/2"),
+        FunctionRecord("tanh", "sinh(x)/cosh(x)"),
+        FunctionRecord(
             "asinh",
             derivative="1/p",
             partner="sqrt(1 + x*x)",
             logarithm="log(x + sqrt(1 + x*x))",
         ),
-        Function("atan", derivative="1/(1 + x*x)"),
-        Function("sigmoid", "1/(1 + exp(-x))", is_call=False),
-        Function("softplus", "log(1 + exp(x))", is_call=False),
+        FunctionRecord("atan", derivative="1/(1 + x*x)"),
+        FunctionRecord("sigmoid", "1/(1 + exp(-x))", is_call=False),
+        FunctionRecord("softplus", "log(1 + exp(x))", is_call=False),
     )
 }
 

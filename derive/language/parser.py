@@ -7,9 +7,9 @@ import warnings
 from dataclasses import dataclass
 
 from derive.errors import LanguageError
+from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
 from derive.language.functions import RECORDS
-from derive.language.limits import DEFAULT, Limits
 from derive.language.literals import read_number
 from derive.language.reading import Reading, stripped
 from derive.language.screen import check_characters, check_syntax
@@ -19,7 +19,7 @@ from derive.language.tree import Operator, Tree
 _OPERATORS: dict[type[ast.operator], Operator] = {ast.Add: "+", ast.Mult: "*", ast.Div: "/"}
 
 
-def parse_expression(text: str, limits: Limits = DEFAULT) -> Tree:
+def parse_expression(text: str, budget: Budget = DEFAULT) -> Tree:
     """Read one expression; nothing of the text is ever executed.
 
     >>> parse_expression("3*x")
@@ -28,8 +28,8 @@ def parse_expression(text: str, limits: Limits = DEFAULT) -> Tree:
     Raises:
         LanguageError: the text is not an expression, or one that is out of bounds.
     """
-    check_characters(text, limits)
-    return parse_part(text, 0, Builder(limits)).tree
+    check_characters(text, budget)
+    return parse_part(text, 0, Builder(budget)).tree
 
 
 def parse_part(text: str, offset: int, builder: Builder) -> Built:
@@ -38,7 +38,7 @@ def parse_part(text: str, offset: int, builder: Builder) -> Built:
     The characters have been checked. One *builder* serves all the expressions read together, so
     that the bounds on names and nodes hold for all of them.
     """
-    check_syntax(text, offset, builder.limits)
+    check_syntax(text, offset, builder.budget)
     source, offset = stripped(text, offset)
     reader = _Reader(source, offset, builder)
     return fold(syntax_tree(source, offset), reader.parts, reader.combine)
@@ -93,7 +93,7 @@ class _Reader(Reading):
                 return self._binary(operator, first, second, column, self.column(right))
         # Python has rounded a decimal already: read it again, exactly.
         return self.builder.number(
-            read_number(self.written(node), self.builder.limits, column), column
+            read_number(self.written(node), self.builder.budget, column), column
         )
 
     def _binary(

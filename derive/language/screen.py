@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from derive.errors import LanguageError
+from derive.language.budget import Budget
 from derive.language.functions import FUNCTIONS
-from derive.language.limits import Limits
 from derive.language.literals import NAME, NUMBER, name_fault, read_number
 from derive.language.messages import refuse_character, refuse_function, refuse_symbol, shown
 
@@ -40,11 +40,11 @@ class Token:
         return self.kind in ("number", "name", "close")
 
 
-def check_characters(text: str, limits: Limits) -> None:
+def check_characters(text: str, budget: Budget) -> None:
     """Refuse a text that is too long or has other characters than printable ASCII."""
-    if len(text) > limits.text:
-        message = f"a text may have at most {limits.text} characters, this one has {len(text)}"
-        raise LanguageError(message, limits.text + 1)
+    if len(text) > budget.text:
+        message = f"a text may have at most {budget.text} characters, this one has {len(text)}"
+        raise LanguageError(message, budget.text + 1)
     for column, character in enumerate(text, 1):
         if not " " <= character <= "~":
             raise LanguageError(refuse_character(character), column)
@@ -54,7 +54,7 @@ ARRAY_FUNCTIONS: tuple[str, ...] = ("T", "norm", "dot")
 """Functions of vectors and matrices: accepted only where there are some."""
 
 
-def check_syntax(text: str, offset: int, limits: Limits, more: tuple[str, ...] = ()) -> None:
+def check_syntax(text: str, offset: int, budget: Budget, more: tuple[str, ...] = ()) -> None:
     """Refuse a text that is not an expression; *offset* characters stand before it.
 
     With *more* functions, those of vectors and matrices, commas in brackets are accepted too.
@@ -72,19 +72,19 @@ def check_syntax(text: str, offset: int, limits: Limits, more: tuple[str, ...] =
     depth = 0
     for previous, token in pairwise(tokens):
         if not (more and depth and token.kind == "comma"):
-            _check_token(token, limits, depth)
+            _check_token(token, budget, depth)
         _check_pair(previous, token, known)
         depth += (token.kind == "open") - (token.kind == "close")
         if depth < 0:
             raise LanguageError("')' closes no bracket: remove it or write '('", token.column)
-        if depth > limits.brackets:
-            message = f"brackets may be nested at most {limits.brackets} deep"
+        if depth > budget.brackets:
+            message = f"brackets may be nested at most {budget.brackets} deep"
             raise LanguageError(message, token.column)
     _check_all_closed(tokens)
-    _check_runs(tokens, limits)
+    _check_runs(tokens, budget)
 
 
-def _check_token(token: Token, limits: Limits, depth: int) -> None:
+def _check_token(token: Token, budget: Budget, depth: int) -> None:
     """Refuse a token that is wrong wherever it stands."""
     if token.kind in ("foreign", "other"):
         raise LanguageError(refuse_symbol(token.text), token.column)
@@ -93,9 +93,9 @@ def _check_token(token: Token, limits: Limits, depth: int) -> None:
         message = f"',' is not accepted: {where}; give each output as its own argument"
         raise LanguageError(message, token.column)
     if token.kind == "number":
-        read_number(token.text, limits, token.column)
+        read_number(token.text, budget, token.column)
     if token.kind == "name" and token.text not in FUNCTIONS:
-        fault = name_fault(token.text, limits)
+        fault = name_fault(token.text, budget)
         if fault is not None:
             raise LanguageError(fault, token.column)
 
@@ -134,7 +134,7 @@ def _check_all_closed(tokens: list[Token]) -> None:
         raise LanguageError("'(' is never closed: write ')'", opened[-1].column)
 
 
-def _check_runs(tokens: list[Token], limits: Limits) -> None:
+def _check_runs(tokens: list[Token], budget: Budget) -> None:
     """Refuse a long run of signs or of powers: Python's parser goes down a level for each."""
     signs, powers = 0, [0]  # the powers so far, for each open bracket
     for previous, token in pairwise(tokens):
@@ -146,7 +146,7 @@ def _check_runs(tokens: list[Token], limits: Limits) -> None:
             powers.pop()
         elif token.kind == "operator" and not is_sign:
             powers[-1] = powers[-1] + 1 if token.text == "**" else 0
-        if max(signs, powers[-1]) > limits.run:
+        if max(signs, powers[-1]) > budget.run:
             what = "signs" if is_sign else "powers"
-            message = f"at most {limits.run} {what} in a row: write it with fewer"
+            message = f"at most {budget.run} {what} in a row: write it with fewer"
             raise LanguageError(message, token.column)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from derive.errors import LanguageError
+from derive.language.budget import DEFAULT
 from derive.language.build import Builder, Built
-from derive.language.limits import DEFAULT
 from derive.language.traversal import fold
 from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree, children
 

@@ -8,9 +8,9 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from derive.errors import LanguageError
+from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
 from derive.language.functions import CALLS
-from derive.language.limits import DEFAULT, Limits
 from derive.language.messages import shown
 from derive.language.traversal import fold
 from derive.language.tree import (
@@ -77,7 +77,7 @@ def _symbol(name: str, symbols: Mapping[str, sympy.Symbol] | None) -> sympy.Symb
     return symbols[name]
 
 
-def from_sympy(expr: sympy.Basic, limits: Limits = DEFAULT) -> Tree:
+def from_sympy(expr: sympy.Basic, budget: Budget = DEFAULT) -> Tree:
     """Return a SymPy expression as a tree, under the same bounds as text.
 
     >>> import sympy
@@ -87,18 +87,18 @@ def from_sympy(expr: sympy.Basic, limits: Limits = DEFAULT) -> Tree:
     Raises:
         LanguageError: the expression has a part outside the language, or is out of bounds.
     """
-    reader = _SymPyReader(limits)
+    reader = _SymPyReader(budget)
     return fold(expr, reader.parts, reader.combine).tree
 
 
 class _SymPyReader:
     """Convert the whitelisted types of SymPy nodes; every other one is refused."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, budget: Budget) -> None:
         import sympy
 
         self.sympy = sympy
-        self.builder = Builder(limits)
+        self.builder = Builder(budget)
         self.functions = {getattr(sympy, name): name for name in CALLS}
         self.symbols: dict[str, Any] = {}
         self.seen = 0
@@ -106,8 +106,8 @@ class _SymPyReader:
     def parts(self, expr: Any) -> Sequence[Any]:
         """Return the operands of a node, or refuse its type."""
         self.seen += 1
-        if self.seen > self.builder.limits.nodes:  # shared nodes can make a tree exponential
-            raise LanguageError(f"too large: at most {self.builder.limits.nodes} nodes")
+        if self.seen > self.builder.budget.nodes:  # shared nodes can make a tree exponential
+            raise LanguageError(f"too large: at most {self.builder.budget.nodes} nodes")
         sympy = self.sympy
         if isinstance(expr, sympy.Rational) or expr is sympy.E or type(expr) is sympy.Symbol:
             return ()

@@ -15,7 +15,7 @@ import numpy as np
 
 from derive.derivation import Derivation
 from derive.errors import DegenerateStart, InputError, NumericalError
-from derive.language.limits import DEFAULT
+from derive.language.budget import DEFAULT
 from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization

@@ -16,7 +16,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import LanguageError, NumericalError
-from derive.language.limits import Limits
+from derive.language.budget import Budget
 from derive.language.symbolic import from_sympy
 from derive.potential.piece import Parametric, Piece
 from derive.records import Potential
@@ -29,7 +29,7 @@ from numerics.flow.tape import Register, Tape
 from numerics.reals import Real
 
 _ONE = Fraction(1)
-_WIDE = Limits(depth=2000, digits=5000, exponent=4096, bits=10**6, terms=10**9, degree=4096)
+_WIDE = Budget(depth=2000, digits=5000, exponent=4096, bits=10**6, terms=10**9, degree=4096)
 """Bounds for formulas that this program wrote itself."""
 Steering: TypeAlias = Callable[[Builder, tuple[Register, ...]], Sequence[Register]]
 """Writes lambda, d registers, on the registers of beta."""

@@ -12,9 +12,9 @@ import pytest
 
 from derive.language import (
     CALLS,
+    Budget,
     Call,
     LanguageError,
-    Limits,
     Name,
     Number,
     Operation,
@@ -89,10 +89,10 @@ def test_accepted_text_has_exactly_this_tree(text: str, tree: Tree) -> None:
 
 
 def test_bounds_can_be_narrowed() -> None:
-    assert parse_expression("x + y", Limits(names=2, nodes=3, depth=2))
-    for limits in (Limits(names=1), Limits(nodes=2), Limits(depth=1), Limits(text=4)):
+    assert parse_expression("x + y", Budget(names=2, nodes=3, depth=2))
+    for budget in (Budget(names=1), Budget(nodes=2), Budget(depth=1), Budget(text=4)):
         with pytest.raises(LanguageError):
-            parse_expression("x + y", limits)
+            parse_expression("x + y", budget)
 
 
 def test_bounds_allow_what_they_say() -> None:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from derive.language import (
     CALLS,
+    Budget,
     Call,
     LanguageError,
-    Limits,
     Name,
     Number,
     Operation,
@@ -73,7 +73,7 @@ def value(tree: Tree) -> Any:
     raise TypeError(tree)
 
 
-WIDE = Limits(degree=10**6, bits=10**6, terms=10**60)
+WIDE = Budget(degree=10**6, bits=10**6, terms=10**60)
 """Bounds for random trees, which grow in ways that nobody writes."""
 
 INTEGERS = st.integers(-9, 9).map(lambda n: Number(Fraction(n)))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import lcm
 
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.towers.germ import Germs, Unsettled
+from derive.exact.towers.germ import GermField, Unsettled
 from derive.exact.towers.reader import TreeReader
 from derive.exact.towers.splitting import factors_of, prime_powers
 from derive.language.evaluation import template
@@ -17,8 +17,8 @@ from derive.language.tree import Operator, Tree
 LARGEST_MULTIPLE = 64
 
 
-class Elementary(TreeReader, Germs):
-    """Germs that expressions are read into, their functions brought to generators.
+class Elementary(TreeReader, GermField):
+    """A field of germs that expressions are read into, their functions brought to generators.
 
     >>> from derive.language import parse_expression
     >>> tree = parse_expression("log(exp(w)**2) - sqrt(w**2) - w")

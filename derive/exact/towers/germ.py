@@ -36,7 +36,7 @@ class Unsettled(Exception):
     """A sign is not decided at the point, or an expression has no place in the tower."""
 
 
-class Germs:
+class GermField:
     """Q(names)(generators), with derivations and with values at one rational point.
 
     ``branches`` lists the functions whose signs at the point decided a root or a logarithm: what

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Budget:
     """Bounds that are checked before, or while, a tree is built; all are inclusive."""
 
     text: int = 4000
@@ -49,5 +49,5 @@ class Limits:
     """Outputs of one parameterization: no more than there can be names."""
 
 
-DEFAULT = Limits()
+DEFAULT = Budget()
 """The bounds that hold unless a caller gives others."""
