@@ -10,20 +10,27 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol, TypeAlias
 
 import sympy
 from flint import arb, ctx, fmpq_poly
 from sympy import Expr, Symbol
 
 from derive.exact.field.polynomial import Polynomial
-from derive.exact.roots import real_roots
-from derive.explicit.cost.algebraic_numbers import as_fmpq, as_fraction, at_value, conjugates
+from derive.explicit.cost.algebraic_numbers import at_value, conjugates
 from derive.explicit.cost.feasible import BITS
+from derive.explicit.cost.rationals import as_fmpq, roots_of
 from derive.verdict import Identity
 
-QuadraticForm = Mapping[tuple[int, int], Any]
+QuadraticForm: TypeAlias = Mapping[tuple[int, int], fmpq_poly]
 """Coefficients of beta_i beta_j, i <= j: polynomials in x."""
+
+
+def form_of(A: Sequence[Sequence[fmpq_poly]]) -> QuadraticForm:
+    """Return <x, A x> for a symmetric A."""
+    size = range(len(A))
+    pairs = ((i, j, A[i][j] * (1 if i == j else 2)) for i in size for j in size if i <= j)
+    return {(i, j): c for i, j, c in pairs if not c.is_zero()}
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class Norm:
         weight, power: numbers.
     """
 
-    minimal: Any
+    minimal: fmpq_poly
     form: QuadraticForm
     weight: Fraction
     power: int
@@ -50,9 +57,11 @@ class Norm:
             total += weight * sympy.root(number, self.power) * sympy.root(form, self.power)
         return total
 
-    def _form(self, betas: Sequence[Symbol], name: Callable[[Any], Expr]) -> tuple[Expr, Expr]:
+    def _form(
+        self, betas: Sequence[Symbol], name: Callable[[fmpq_poly], Expr]
+    ) -> tuple[Expr, Expr]:
         """Return q as a number and a form with like coefficients collected."""
-        by_coefficient: dict[str, tuple[Any, list[Expr]]] = {}
+        by_coefficient: dict[str, tuple[fmpq_poly, list[Expr]]] = {}
         for (i, j), c in self.form.items():
             known = by_coefficient.setdefault(str(c), (c, []))
             known[1].append(betas[i] * betas[j])
@@ -73,7 +82,7 @@ class Norm:
         if value.is_zero():
             return arb(0)
         # Not 0 in Q(x), so at no root of f.
-        roots = real_roots([as_fraction(c) for c in self.minimal.coeffs()])
+        roots = roots_of(self.minimal)
         line = [arb(c) for c in value.coeffs()]
         values = (sum((c * x**k for k, c in enumerate(line)), arb(0)) for x in roots)
         total = sum((y.root(self.power) for y in values), arb(0))
@@ -136,22 +145,16 @@ class ClosedCost:
 
         The greater of sqrt(s + t) and sqrt(s - t) is sqrt(s + |t|).
         """
-        sums = []
-        for parts in self.sums:
-            named = [part.expression(betas) for part in parts]
-            known = [x for x in named if x is not None]
-            if len(known) < len(named):
-                return None
-            sums.append(sympy.Add(*known))
-        if len(sums) == 2 and sympy.expand(sums[0] + sums[1]) == 0:
+        named = [[part.expression(betas) for part in parts] for parts in self.sums]
+        if any(x is None for parts in named for x in parts):
+            return None
+        sums = [sympy.Add(*parts) for parts in named]
+        if len(sums) != 2:
+            return sympy.Max(*sums)
+        if sympy.expand(sums[0] + sums[1]) == 0:
             return sympy.Abs(sums[0])
         roots = all(isinstance(part, Norm) for parts in self.sums for part in parts)
-        if roots and len(sums) == 2 and not any(x.is_Add or x.has(sympy.Abs) for x in sums):
-            first, second = (sympy.expand(x**2) for x in sums)
-            s, t = (sympy.factor(sympy.expand(x) / 2) for x in (first + second, first - second))
-            if s.is_polynomial(*betas) and t.is_polynomial(*betas):
-                return _joined(s, t)
-        return sympy.Max(*sums)
+        return (_joined(sums[0], sums[1], betas) if roots else None) or sympy.Max(*sums)
 
     def at(self, beta: Sequence[Fraction]) -> arb:
         """Return R_F in a ball, at beta with some w."""
@@ -160,7 +163,14 @@ class ClosedCost:
             return functools.reduce(lambda x, y: x.max(y), totals)
 
 
-def _joined(s: Expr, t: Expr) -> Expr:
-    """Return sqrt(s + |t|) with the numbers in front of both kept apart."""
+def _joined(x: Expr, y: Expr, betas: Sequence[Symbol]) -> Expr | None:
+    """Return max(x, y) as sqrt(s + |t|), for single roots of s + t and s - t; None for others."""
+    if any(e.is_Add or e.has(sympy.Abs) for e in (x, y)):
+        return None
+    first, second = (sympy.expand(e**2) for e in (x, y))
+    s, t = (sympy.factor(sympy.expand(e) / 2) for e in (first + second, first - second))
+    if not (s.is_polynomial(*betas) and t.is_polynomial(*betas)):
+        return None
+    # The numbers in front of both are kept apart.
     number, s = s.as_content_primitive()
     return sympy.sqrt(number) * sympy.sqrt(s + sympy.Abs(t / number))

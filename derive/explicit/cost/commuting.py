@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, permutations, product
 from math import prod
-from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-from derive.exact.field.function_field import FunctionField
-from derive.exact.field.polynomial import Polynomial, factorize, terms
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import factorize
 from derive.exact.linear.matrix import determinant
-from derive.explicit.cost.closed_cost import QuadraticForm
-from derive.explicit.cost.rational_matrices import identity, nullspace, trace
+from derive.explicit.cost.closed_cost import QuadraticForm, form_of
+from derive.explicit.cost.quadratic_forms import form_matrix
+from derive.explicit.cost.rationals import as_fraction, combined, identity, nullspace, trace
 
 MAXIMAL_SIZE = 6
 """Of the matrices M(l) whose determinant is factored."""
@@ -35,12 +35,14 @@ class Subspace:
         square: s_a in the basis.
     """
 
-    basis: Any
-    images: tuple[Any, ...]
-    square: Any
+    basis: fmpq_mat
+    images: tuple[fmpq_mat, ...]
+    square: fmpq_mat
 
 
-def find_subspaces(matrices: Sequence[Any], sizes: Sequence[int]) -> tuple[Subspace, ...] | None:
+def find_subspaces(
+    matrices: Sequence[fmpq_mat], sizes: Sequence[int]
+) -> tuple[Subspace, ...] | None:
     """Return the L_a, by their identities; None where none of the proposals has them.
 
     Args:
@@ -59,44 +61,27 @@ def find_subspaces(matrices: Sequence[Any], sizes: Sequence[int]) -> tuple[Subsp
     return None
 
 
-def _quadratic_factors(matrices: Sequence[Any], sizes: Sequence[int]) -> Iterator[Any]:
+def _quadratic_factors(matrices: Sequence[fmpq_mat], sizes: Sequence[int]) -> Iterator[fmpq_mat]:
     """Yield the quadratic factors of det M(l), block by block, as matrices."""
     if max(sizes) > MAXIMAL_SIZE or len(matrices) > MAXIMAL_OUTPUTS:
         return
     field = FunctionField(tuple(f"l{i + 1}" for i in range(len(matrices))))
+
+    def entry(i: int, j: int) -> RationalFunction:
+        used = ((x, A[i, j]) for x, A in zip(field.gens, matrices, strict=True) if A[i, j])
+        return sum((x * field.constant(as_fraction(c)) for x, c in used), field.zero)
+
     start = 0
     for size in sizes:
         block = range(start, start + size)
         start += size
-        rows = tuple(
-            tuple(
-                sum(
-                    (
-                        x * field.constant(Fraction(int(A[i, j].p), int(A[i, j].q)))
-                        for x, A in zip(field.gens, matrices, strict=True)
-                        if A[i, j]
-                    ),
-                    field.zero,
-                )
-                for j in block
-            )
-            for i in block
-        )
+        rows = tuple(tuple(entry(i, j) for j in block) for i in block)
         for factor, _ in factorize(determinant(rows).numerator)[1]:
             if factor.total_degree() == 2:
-                yield _matrix(factor, len(matrices))
+                yield form_matrix(factor, len(matrices))
 
 
-def _matrix(form: Polynomial, size: int) -> Any:
-    table = [[fmpq(0)] * size for _ in range(size)]
-    for exponents, c in terms(form):
-        i, j = (k for k, e in enumerate(exponents) for _ in range(e))
-        table[i][j] += fmpq(c, 2)
-        table[j][i] += fmpq(c, 2)
-    return fmpq_mat(table)
-
-
-def _eigenspaces(T: Any) -> list[Any]:
+def _eigenspaces(T: fmpq_mat) -> list[fmpq_mat]:
     """Return bases of the eigenspaces; none unless these fill the space over Q."""
     size = T.nrows()
     one = identity(size)
@@ -109,9 +94,9 @@ def _eigenspaces(T: Any) -> list[Any]:
     return bases if sum(basis.nrows() for basis in bases) == size else []
 
 
-def _subspace(matrices: Sequence[Any], basis: Any) -> Subspace | None:
+def _subspace(matrices: Sequence[fmpq_mat], basis: fmpq_mat) -> Subspace | None:
     """Return a subspace where M(l)^3 = s(l) M(l), by comparing the coefficients of l."""
-    images = tuple(_image(matrices, row) for row in basis.tolist())
+    images = tuple(combined(matrices, row) for row in basis.tolist())
     square = images[0] * images[0]
     # M^2 is s times a projector, of which this is the rank.
     rank = trace(square) ** 2 / trace(square * square)
@@ -122,13 +107,6 @@ def _subspace(matrices: Sequence[Any], basis: Any) -> Subspace | None:
         if cubes != sum((images[k] * s[i, j] for i, j, k in permutations(chosen)), zero):
             return None
     return Subspace(basis, images, s)
-
-
-def _image(matrices: Sequence[Any], row: Sequence[Any]) -> Any:
-    total = fmpq_mat(matrices[0].nrows(), matrices[0].nrows())
-    for x, A in zip(row, matrices, strict=True):
-        total += A * x
-    return total
 
 
 def _commute(parts: Sequence[Subspace]) -> bool:
@@ -179,32 +157,23 @@ def vertices(supports: Sequence[Sequence[int]], size: int) -> list[tuple[Fractio
     >>> vertices([(0, 1)], 2) == [(0, 1), (1, 0)], vertices([(0,), (1,)], 2) == [(1, 1)]
     (True, True)
     """
-    planes = [(tuple(fmpq(int(a in S)) for a in range(size)), fmpq(1)) for S in supports]
-    walls = [(tuple(fmpq(int(a == b)) for a in range(size)), fmpq(0)) for b in range(size)]
+    planes = [([int(a in S) for a in range(size)], 1) for S in supports]
+    walls = [([int(a == b) for a in range(size)], 0) for b in range(size)]
     found: set[tuple[Fraction, ...]] = set()
     for chosen in combinations([*planes, *walls], size):
-        matrix = fmpq_mat([list(row) for row, _ in chosen])
-        if not matrix.det():
-            continue
-        x = [v for (v,) in matrix.solve(fmpq_mat([[right] for _, right in chosen])).tolist()]
-        if min(x) >= 0 and all(sum(x[a] for a in S) <= 1 for S in supports):
-            found.add(tuple(Fraction(int(v.p), int(v.q)) for v in x))
-    return sorted(
-        v
-        for v in found
-        if not any(
-            v != other and all(x <= y for x, y in zip(v, other, strict=True)) for other in found
-        )
-    )
+        matrix = fmpq_mat([row for row, _ in chosen])
+        if matrix.det():
+            x = matrix.solve(fmpq_mat([[right] for _, right in chosen])).entries()
+            if min(x) >= 0 and all(sum(x[a] for a in S) <= 1 for S in supports):
+                found.add(tuple(map(as_fraction, x)))
+    return sorted(v for v in found if not any(_exceeds(other, v) for other in found))
+
+
+def _exceeds(x: Sequence[Fraction], y: Sequence[Fraction]) -> bool:
+    return x != y and all(a >= b for a, b in zip(x, y, strict=True))
 
 
 def dual_norm(part: Subspace) -> QuadraticForm:
     """Return q with q(beta) = max {<l, beta>^2: l in L_a, s_a(l) = 1}."""
     Q = part.basis.transpose() * part.square.inv() * part.basis
-    size = range(Q.nrows())
-    return {
-        (i, j): fmpq_poly([Q[i, j] * (1 if i == j else 2)])
-        for i in size
-        for j in size
-        if i <= j and Q[i, j]
-    }
+    return form_of([[fmpq_poly([x]) for x in row] for row in Q.tolist()])

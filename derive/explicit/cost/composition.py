@@ -22,29 +22,31 @@ for the cost of convolutions; the forms q_x are derived here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
+from math import prod
 from random import Random
-from typing import Any
+from typing import TypeAlias
 
 from flint import fmpq, fmpq_mat, fmpq_poly
 from sympy import Symbol
 
 from derive.exact.field.polynomial import terms
 from derive.explicit.constrained import ConstrainedProblem
-from derive.explicit.cost.closed_cost import ClosedCost, Norm, QuadraticForm
+from derive.explicit.cost.closed_cost import ClosedCost, Norm, QuadraticForm, form_of
 from derive.explicit.cost.feasible import reaches_all
-from derive.explicit.cost.rational_matrices import identity, nullspace, reduced
+from derive.explicit.cost.rationals import identity, nullspace, reduced
 from derive.verdict import Identity
 
 MAXIMAL_TERMS = 25_000
 """Of the product of the |P_g(x) a_g|^2, beyond which no form is looked for."""
 
-Index = tuple[int, ...]
-Monomial = tuple[tuple[int, int], ...]
+Index: TypeAlias = tuple[int, ...]
+Monomial: TypeAlias = tuple[tuple[int, int], ...]
 """Of two weights from every group."""
+Projector: TypeAlias = list[list[fmpq_poly]]
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Multilinear:
     """
 
     groups: tuple[Index, ...]
-    outputs: tuple[Mapping[Index, Any], ...]
+    outputs: tuple[Mapping[Index, fmpq], ...]
 
 
 def find_composition(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> ClosedCost | None:
@@ -65,10 +67,7 @@ def find_composition(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> Cl
     F = multilinear(problem)
     if F is None:
         return None
-    size = 1
-    for group in F.groups:
-        size *= len(group) * (len(group) + 1) // 2
-    if size > MAXIMAL_TERMS:
+    if prod(len(group) * (len(group) + 1) // 2 for group in F.groups) > MAXIMAL_TERMS:
         return None
     operators = _operators(F)
     minimal = fmpq_poly([1])
@@ -93,77 +92,83 @@ def find_composition(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> Cl
 
 
 def multilinear(problem: ConstrainedProblem) -> Multilinear | None:
-    """Return F with its groups of weights; None where it is not linear in groups.
-
-    Two weights belong together where exchanging one for the other takes a term to a term.
-    """
-    monomials = [[(e[: len(problem.weights)], c) for e, c in terms(f.numerator)] for f in problem.F]
+    """Return F with its groups of weights; None where it is not linear in groups."""
+    size = len(problem.weights)
+    monomials = [[(e[:size], c) for e, c in terms(f.numerator)] for f in problem.F]
     if any(x > 1 for output in monomials for e, _ in output for x in e):
         return None
-    used = [[tuple(k for k, x in enumerate(e) if x) for e, _ in output] for output in monomials]
-    group = list(range(len(problem.weights)))
+    outputs = [{tuple(k for k, x in enumerate(e) if x): c for e, c in m} for m in monomials]
+    groups = _groups([term for output in outputs for term in output], size)
+    if len(groups) < 2:
+        return None
+    place = {k: (g, i) for g, group in enumerate(groups) for i, k in enumerate(group)}
+    coefficients = []
+    for f, output in zip(problem.F, outputs, strict=True):
+        below = int(f.denominator.leading_coefficient())
+        entries = {}
+        for term, c in output.items():
+            found = sorted(place[k] for k in term)
+            if [g for g, _ in found] != list(range(len(groups))):
+                return None
+            entries[tuple(i for _, i in found)] = fmpq(c, below)
+        coefficients.append(entries)
+    return Multilinear(groups, tuple(coefficients))
+
+
+def _groups(products: Sequence[Index], size: int) -> tuple[Index, ...]:
+    """Return the weights that belong together: one for the other takes a product to a product."""
+    group = list(range(size))
     by_rest: dict[Index, int] = {}
-    for term in (term for output in used for term in output):
+    for term in products:
         for k in term:
             rest = tuple(x for x in term if x != k)
             old, new = group[k], group[by_rest.setdefault(rest, k)]
             group = [new if g == old else g for g in group]
-    names = sorted({group[k] for output in used for term in output for k in term})
-    groups = tuple(tuple(k for k, g in enumerate(group) if g == name) for name in names)
-    if len(groups) < 2:
-        return None
-    outputs = []
-    for f, output, named in zip(problem.F, monomials, used, strict=True):
-        below = int(f.denominator.leading_coefficient())
-        entries = {}
-        for (_, c), term in zip(output, named, strict=True):
-            index = tuple(groups[names.index(group[k])].index(k) for k in _by_group(term, group))
-            if [group[k] for k in _by_group(term, group)] != names:
-                return None
-            entries[index] = fmpq(c, below)
-        outputs.append(entries)
-    return Multilinear(groups, tuple(outputs))
+    names = sorted({group[k] for term in products for k in term})
+    return tuple(tuple(k for k, g in enumerate(group) if g == name) for name in names)
 
 
-def _by_group(term: Index, group: Sequence[int]) -> list[int]:
-    return sorted(term, key=lambda k: group[k])
-
-
-def _operators(F: Multilinear) -> list[Any]:
+def _operators(F: Multilinear) -> list[fmpq_mat]:
     """Return generic symmetric S_1, ..., S_L that F does not tell apart."""
-    unknown: dict[tuple[int, int, int], int] = {}
-    for g, group in enumerate(F.groups):
-        for i, j in combinations_with_replacement(range(len(group)), 2):
-            unknown[g, i, j] = len(unknown)
-    equations: dict[tuple[int, int, Index], dict[int, Any]] = {}
+    entries = [
+        (g, i, j)
+        for g, group in enumerate(F.groups)
+        for i, j in combinations_with_replacement(range(len(group)), 2)
+    ]
+    unknown = {key: n for n, (g, i, j) in enumerate(entries) for key in ((g, i, j), (g, j, i))}
+    size = len(entries)
+    values = [fmpq(0)] * size
+    rng = Random(3)
+    rows = {tuple(row.get(k, fmpq(0)) for k in range(size)) for row in _conditions(F, unknown)}
+    for v in nullspace(sorted(rows, key=str)):
+        factor = rng.randrange(1, 1000)
+        values = [x + factor * y for x, y in zip(values, v, strict=True)]
+    return [
+        fmpq_mat([[values[unknown[g, i, j]] for j in places] for i in places])
+        for g, places in enumerate(range(len(group)) for group in F.groups)
+    ]
+
+
+def _conditions(
+    F: Multilinear, unknown: Mapping[tuple[int, int, int], int]
+) -> Iterable[Mapping[int, fmpq]]:
+    """Return the equations F(S_g a_g) = F(S_{g+1} a_{g+1}), linear in the entries of the S_g."""
+    last = len(F.groups) - 1
+    equations: dict[tuple[int, int, Index], dict[int, fmpq]] = {}
     for i, output in enumerate(F.outputs):
         for index, c in output.items():
             for g, k in enumerate(index):
                 for j in range(len(F.groups[g])):
                     moved = (*index[:g], j, *index[g + 1 :])
-                    column = unknown[g, min(j, k), max(j, k)]
-                    for pair, sign in ((g, 1), (g - 1, -1)):
-                        if 0 <= pair < len(F.groups) - 1:
+                    for pair, term in ((g, c), (g - 1, -c)):
+                        if 0 <= pair < last:
                             row = equations.setdefault((i, pair, moved), {})
-                            row[column] = row.get(column, 0) + sign * c
-    rows = {tuple(row.get(k, fmpq(0)) for k in range(len(unknown))) for row in equations.values()}
-    values = [fmpq(0)] * len(unknown)
-    rng = Random(3)
-    for v in nullspace(sorted(rows, key=str)):
-        factor = rng.randrange(1, 1000)
-        values = [x + factor * y for x, y in zip(values, v, strict=True)]
-    return [
-        fmpq_mat(
-            [
-                [values[unknown[g, min(i, j), max(i, j)]] for j in range(len(group))]
-                for i in range(len(group))
-            ]
-        )
-        for g, group in enumerate(F.groups)
-    ]
+                            column = unknown[g, j, k]
+                            row[column] = row.get(column, 0) + term
+    return equations.values()
 
 
-def _projector(S: Any, minimal: Any, f: Any) -> list[list[Any]]:
+def _projector(S: fmpq_mat, minimal: fmpq_poly, f: fmpq_poly) -> Projector:
     """Return m(S)/(S - x) / m'(x), the projector on the eigenvectors at a root x of f."""
     size = S.nrows()
     x = fmpq_poly([0, 1])
@@ -172,9 +177,9 @@ def _projector(S: Any, minimal: Any, f: Any) -> list[list[Any]]:
     for c in reversed(minimal.coeffs()[1:]):
         quotient.append((quotient[-1] * x + c) % f)
     _, inverse, _ = (minimal.derivative() % f).xgcd(f)
-    result = [[fmpq_poly([0]) for _ in range(size)] for _ in range(size)]
-    for c in reversed(quotient[1:]):
-        scaled = (c * inverse) % f
+    result: Projector = [[fmpq_poly([0]) for _ in range(size)] for _ in range(size)]
+    for q in reversed(quotient[1:]):
+        scaled = (q * inverse) % f
         for i in range(size):
             for j in range(size):
                 result[i][j] += scaled * power[i, j]
@@ -182,13 +187,15 @@ def _projector(S: Any, minimal: Any, f: Any) -> list[list[Any]]:
     return result
 
 
-def _composed(F: Multilinear, projectors: Sequence[Any], f: Any) -> QuadraticForm | None:
+def _composed(
+    F: Multilinear, projectors: Sequence[Projector], f: fmpq_poly
+) -> QuadraticForm | None:
     """Return q over Q(x) with q(F) = prod_g |P_g a_g|^2, solving for it; None where there is none.
 
     The equations compare all coefficients, so that a solution is a proof.
     """
     pairs = list(combinations_with_replacement(range(len(F.outputs)), 2))
-    table: dict[Monomial, list[Any]] = {}
+    table: dict[Monomial, list[fmpq]] = {}
     empty = [fmpq(0)] * (len(pairs) + f.degree())
     for column, (i, j) in enumerate(pairs):
         for (m, c), (n, d) in product(F.outputs[i].items(), F.outputs[j].items()):
@@ -199,7 +206,7 @@ def _composed(F: Multilinear, projectors: Sequence[Any], f: Any) -> QuadraticFor
         for k, c in enumerate(value.coeffs()):
             row[len(pairs) + k] = c
     rows = sorted({tuple(row) for row in table.values()}, key=str)
-    solution: dict[tuple[int, int], Any] = {}
+    solution: dict[tuple[int, int], fmpq_poly] = {}
     for pivot, row in reduced(rows):
         if pivot >= len(pairs):
             return None
@@ -209,13 +216,9 @@ def _composed(F: Multilinear, projectors: Sequence[Any], f: Any) -> QuadraticFor
     return solution
 
 
-def _target(projectors: Sequence[Any], f: Any) -> Iterator[tuple[Monomial, Any]]:
+def _target(projectors: Sequence[Projector], f: fmpq_poly) -> Iterator[tuple[Monomial, fmpq_poly]]:
     """Yield the coefficients of prod_g |P_g a_g|^2, reduced modulo f."""
-    squares = []
-    for P in projectors:
-        size = range(len(P))
-        square = {(i, j): P[i][j] * (1 if i == j else 2) for i in size for j in size if i <= j}
-        squares.append([(k, c) for k, c in square.items() if not c.is_zero()])
+    squares = [form_of(P).items() for P in projectors]
     for factors in product(*squares):
         total = fmpq_poly([1])
         for _, c in factors:
@@ -226,20 +229,15 @@ def _target(projectors: Sequence[Any], f: Any) -> Iterator[tuple[Monomial, Any]]
 def _identity(
     problem: ConstrainedProblem,
     F: Multilinear,
-    projectors: Sequence[Any],
+    projectors: Sequence[Projector],
     norm: Norm,
     betas: Sequence[Symbol],
 ) -> Identity:
+    """Return q(F) = p_1 ... p_L, with the p_g in the weights."""
     sides = []
     for group, P in zip(F.groups, projectors, strict=True):
         w = [Symbol(problem.weights[k]) for k in group]
-        square = {
-            (i, j): P[i][j] * (1 if i == j else 2)
-            for i in range(len(w))
-            for j in range(i, len(w))
-            if not P[i][j].is_zero()
-        }
-        sides.append(f"({Norm(norm.minimal, square, norm.weight, norm.power).text(w)})")
+        sides.append(f"({replace(norm, form=form_of(P)).text(w)})")
     statement = "q(beta) = p_1 ... p_L where beta = F(w)"
     if norm.minimal.degree() > 1:
         statement += f" for every root x of {norm.minimal.str(var='x')}"

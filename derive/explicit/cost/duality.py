@@ -32,14 +32,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Any
 
 import sympy
-from flint import fmpq, fmpq_poly
+from flint import fmpq, fmpq_mat, fmpq_poly
 from sympy import Expr, Symbol
 
 from derive.explicit.constrained import ConstrainedProblem
-from derive.explicit.cost.algebraic_numbers import rational
 from derive.explicit.cost.closed_cost import ClosedCost, Linear, Norm
 from derive.explicit.cost.commuting import (
     Subspace,
@@ -55,11 +53,12 @@ from derive.explicit.cost.quadratic_forms import (
     aligned,
     components,
     copies,
+    links,
     quadratic_forms,
     restricted,
     sides,
 )
-from derive.explicit.cost.rational_matrices import reduced
+from derive.explicit.cost.rationals import as_fraction, as_sympy, reduced
 from derive.verdict import Identity
 
 MAXIMAL_GROUPS = 6
@@ -76,34 +75,38 @@ def find_dual(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> ClosedCos
         return linear
     forms, signs = aligned(forms)
     weights = [s * Symbol(name) for s, name in zip(signs, problem.weights, strict=True)]
-    known = find_nuclear(forms, weights, betas) or find_extreme(forms, betas)
-    if known is not None:
-        return known
+    known = find_nuclear(forms, weights, betas) or find_extreme(forms)
+    return known or _without_gap(problem, forms, weights)
+
+
+def _without_gap(
+    problem: ConstrainedProblem, forms: Sequence[fmpq_mat], weights: Sequence[Expr]
+) -> ClosedCost | None:
+    """Return the maximum of the dual over subspaces that commute, where there is no gap."""
     kinds = copies(forms)
     if not has_no_gap(kinds, len(forms)):
         return None
     kept = [k for kind in kinds for k in kind[0]]
     matrices = [restricted(A, kept) for A in forms]
     subspaces = find_subspaces(matrices, [len(kind[0]) for kind in kinds])
-    if subspaces is None:
-        return None
-    supports = full_supports(subspaces)
-    if supports is None:
+    supports = None if subspaces is None else full_supports(subspaces)
+    if subspaces is None or supports is None:
         return None
     norms = [dual_norm(part) for part in subspaces]
-    sums = []
-    for vertex in vertices(supports, len(subspaces)):
-        pairs = zip(vertex, norms, strict=True)
-        sums.append(tuple(Norm(fmpq_poly([0, 1]), q, x, 2) for x, q in pairs if x))
+    x = fmpq_poly([0, 1])
+    sums = tuple(
+        tuple(Norm(x, q, v, 2) for v, q in zip(vertex, norms, strict=True) if v)
+        for vertex in vertices(supports, len(subspaces))
+    )
     reason = (
         "Lagrange duality: F_i = <w, A_i w>, M(l) = sum l_i A_i, and |w|^2 >= <l, F(w)> where "
         "I - M(l) >= 0; the greatest <l, beta> is reached without a gap"
     )
     evidence = tuple(_identities([weights[k] for k in kept], subspaces))
-    return ClosedCost(tuple(sums), _is_onto(problem, forms), reason, evidence)
+    return ClosedCost(sums, _is_onto(problem, forms), reason, evidence)
 
 
-def _linear(problem: ConstrainedProblem, forms: Sequence[Any]) -> ClosedCost | None:
+def _linear(problem: ConstrainedProblem, forms: Sequence[fmpq_mat]) -> ClosedCost | None:
     """Return <c, beta> where sum_i c_i A_i = I: |w|^2 = <c, F(w)>."""
     size = forms[0].nrows()
     rows = [
@@ -113,7 +116,7 @@ def _linear(problem: ConstrainedProblem, forms: Sequence[Any]) -> ClosedCost | N
     for pivot, row in reduced(rows):
         if pivot == len(forms):
             return None
-        c[pivot] = Fraction(int(row[-1].p), int(row[-1].q))
+        c[pivot] = as_fraction(row[-1])
     betas = [Symbol(f"F{i + 1}" if len(forms) > 1 else "F") for i in range(len(forms))]
     square = " + ".join(f"{w}**2" for w in problem.weights)
     evidence = (Identity("|w|^2 = <c, F(w)>", square, str(Linear(tuple(c)).expression(betas))),)
@@ -133,14 +136,13 @@ def has_no_gap(kinds: Sequence[Sequence[Sequence[int]]], outputs: int) -> bool:
     )
 
 
-def _is_onto(problem: ConstrainedProblem, forms: Sequence[Any]) -> bool:
+def _is_onto(problem: ConstrainedProblem, forms: Sequence[fmpq_mat]) -> bool:
     """Tell whether F takes every value when of each product one weight is held at some number."""
-    size = forms[0].nrows()
-    links = {(i, j) for A in forms for i in range(size) for j in range(size) if A[i, j]}
-    groups = components(size, links)
+    pairs = links(forms)
+    groups = components(forms[0].nrows(), pairs)
     if len(groups) > MAXIMAL_GROUPS:
         return False
-    choices = [sides(group, links) for group in groups]
+    choices = [sides(group, pairs) for group in groups]
     return any(
         reaches_all(problem, [k for side in chosen for k in side]) for chosen in product(*choices)
     )
@@ -148,33 +150,22 @@ def _is_onto(problem: ConstrainedProblem, forms: Sequence[Any]) -> bool:
 
 def _identities(weights: Sequence[Expr], parts: Sequence[Subspace]) -> Iterator[Identity]:
     """Yield <w, M(l)^3 w> = s(l) <w, M(l) w> on every L_a, and that these commute."""
-    w = sympy.Matrix(weights)
+    w, zero = sympy.Matrix(weights), sympy.zeros(len(weights), len(weights))
     coordinates = [
         [Symbol(f"t{a}{i}") for i in range(1, len(part.images) + 1)]
         for a, part in enumerate(parts, 1)
     ]
-    matrices = [_combined(part.images, t) for part, t in zip(parts, coordinates, strict=True)]
+    matrices = [
+        sum((x * as_sympy(X) for X, x in zip(part.images, t, strict=True)), zero)
+        for part, t in zip(parts, coordinates, strict=True)
+    ]
     for a, (part, t, M) in enumerate(zip(parts, coordinates, matrices, strict=True), 1):
         basis = ", ".join(f"({', '.join(map(str, row))})" for row in part.basis.tolist())
         left = (w.T * M**3 * w)[0].expand()
-        right = f"({_form(part.square, t)})*({(w.T * M * w)[0].expand()})"
+        square = (sympy.Matrix([t]) * as_sympy(part.square) * sympy.Matrix(t))[0].expand()
+        right = f"({sympy.factor(square)})*({(w.T * M * w)[0].expand()})"
         statement = f"<w, M(l)^3 w> = s_{a}(l) <w, M(l) w>, l = sum_i t_i v_i, v in {basis}"
         yield Identity(statement, str(left), right)
     for (a, M), (b, N) in combinations(enumerate(matrices, 1), 2):
         left, right = (str((X * Y).expand().tolist()) for X, Y in ((M, N), (N, M)))
         yield Identity(f"M(l_{a}) M(l_{b}) = M(l_{b}) M(l_{a})", left, right)
-
-
-def _combined(images: Sequence[Any], t: Sequence[Symbol]) -> sympy.Matrix:
-    size = images[0].nrows()
-    total = sympy.zeros(size, size)
-    for X, x in zip(images, t, strict=True):
-        total += x * sympy.Matrix(size, size, [rational(c) for c in X.entries()])
-    return total
-
-
-def _form(A: Any, x: Sequence[Symbol]) -> Expr:
-    size = range(len(x))
-    return sympy.factor(
-        sympy.Add(*(rational(A[i, j]) * x[i] * x[j] for i in size for j in size if A[i, j]))
-    )

@@ -16,15 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
-from flint import arb, ctx, fmpq_poly
+from flint import arb, ctx, fmpq_mat, fmpq_poly
 from sympy import Expr, Symbol
 
-from derive.exact.roots import real_roots
-from derive.explicit.cost.algebraic_numbers import as_fmpq, as_fraction, root_name
+from derive.explicit.cost.algebraic_numbers import root_name
 from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.cost.feasible import BITS
+from derive.explicit.cost.rationals import as_fmpq, roots_of
 from derive.verdict import Identity
 
 
@@ -37,23 +36,22 @@ class Multiple:
         index: x is this root of it, the smallest is 0.
     """
 
-    minimal: Any
+    minimal: fmpq_poly
     index: int
 
     def expression(self, betas: Sequence[Symbol]) -> Expr:
         """Return it as an expression."""
         return root_name(self.minimal, self.index) * betas[0]
 
-    def at(self, beta: Sequence[Fraction]) -> Any:
+    def at(self, beta: Sequence[Fraction]) -> arb:
         """Return its value as a ball."""
-        return _real_roots(self.minimal)[self.index] * arb(as_fmpq(beta[0]))
+        return roots_of(self.minimal)[self.index] * arb(as_fmpq(beta[0]))
 
 
-def find_extreme(forms: Sequence[Any], betas: Sequence[Symbol]) -> ClosedCost | None:
+def find_extreme(forms: Sequence[fmpq_mat]) -> ClosedCost | None:
     """Return R_F of a single quadratic form; None where there are several outputs.
 
-    >>> from flint import fmpq_mat
-    >>> found = find_extreme([fmpq_mat([[1, 1], [1, -1]])], (Symbol("beta"),))
+    >>> found = find_extreme([fmpq_mat([[1, 1], [1, -1]])])
     >>> found.expression((Symbol("beta", real=True),))
     sqrt(2)*Abs(beta)/2
     """
@@ -62,7 +60,7 @@ def find_extreme(forms: Sequence[Any], betas: Sequence[Symbol]) -> ClosedCost | 
     determinant = fmpq_poly(fmpq_poly(forms[0].charpoly()).coeffs()[::-1])
     factors = [fmpq_poly(f) for f, _ in determinant.factor()[1]]
     with ctx.workprec(BITS):
-        roots = [(x, Multiple(f, k)) for f in factors for k, x in enumerate(_real_roots(f))]
+        roots = [(x, Multiple(f, k)) for f in factors for k, x in enumerate(roots_of(f))]
         roots.sort(key=lambda pair: pair[0].mid())
         if not all(x < y for (x, _), (y, _) in pairwise(roots)):
             return None
@@ -73,14 +71,10 @@ def find_extreme(forms: Sequence[Any], betas: Sequence[Symbol]) -> ClosedCost | 
         "Lagrange duality: F = <w, A w>, and |w|^2 >= x beta where I - x A >= 0; x goes up to the "
         "roots of det(I - x A) next to 0, where some w is in the kernel"
     )
-    return ClosedCost(sums, len(sums) == 2, reason, (_identity(determinant, factors),))
+    return ClosedCost(sums, len(sums) == 2, reason, (_identity(determinant),))
 
 
-def _real_roots(f: Any) -> list[Any]:
-    return real_roots([as_fraction(c) for c in f.coeffs()])
-
-
-def _identity(determinant: Any, factors: Sequence[Any]) -> Identity:
+def _identity(determinant: fmpq_poly) -> Identity:
     scale, found = determinant.factor()
     product = "*".join(f"({f.str(var='x')})" + (f"**{n}" if n > 1 else "") for f, n in found)
     text = determinant.str(var="x").replace("^", "**")

@@ -27,7 +27,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 import sympy
 from flint import arb, fmpq, fmpq_mat, fmpq_poly
@@ -36,10 +35,9 @@ from sympy import Expr, Symbol
 from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import Polynomial
 from derive.exact.linear.matrix import determinant
-from derive.exact.roots import real_roots
-from derive.explicit.cost.algebraic_numbers import as_fraction, rational
 from derive.explicit.cost.closed_cost import ClosedCost
-from derive.explicit.cost.quadratic_forms import copies, sides
+from derive.explicit.cost.quadratic_forms import copies, links, sides
+from derive.explicit.cost.rationals import as_fraction, as_sympy, rational, roots_of
 from derive.verdict import Identity
 
 
@@ -54,7 +52,7 @@ class Nuclear:
 
     rows: int
     columns: int
-    entries: Any
+    entries: fmpq_mat
 
     def matrix(self, betas: Sequence[Symbol]) -> sympy.Matrix:
         """Return B."""
@@ -79,20 +77,19 @@ class Nuclear:
         minors = sympy.Add(*(sympy.factor(B[:, list(pair)].det()) ** 2 for pair in pairs))
         return 2 * sympy.sqrt(sympy.expand(square) + 2 * sympy.sqrt(minors))
 
-    def at(self, beta: Sequence[Fraction]) -> Any:
+    def at(self, beta: Sequence[Fraction]) -> arb:
         """Return its value as a ball: the eigenvalues of B B^T, each as often as it occurs."""
         column = fmpq_mat([[fmpq(b.numerator, b.denominator)] for b in beta])
         B = fmpq_mat(self.rows, self.columns, (self.entries * column).entries())
         total = arb(0)
         for f, count in fmpq_poly((B * B.transpose()).charpoly()).factor()[1]:
-            line = [Fraction(int(c)) for c in f.coeffs()]
-            if any(line[:-1]):
-                total += count * sum((x.sqrt() for x in real_roots(line)), arb(0))
+            if f.degree() > 1 or f[0]:
+                total += count * sum((x.sqrt() for x in roots_of(fmpq_poly(f))), arb(0))
         return 2 * total
 
 
 def find_nuclear(
-    forms: Sequence[Any], weights: Sequence[Expr], betas: Sequence[Symbol]
+    forms: Sequence[fmpq_mat], weights: Sequence[Expr], betas: Sequence[Symbol]
 ) -> ClosedCost | None:
     """Return 2 |B|_* where F is U V^T up to names and a change of the outputs; else None.
 
@@ -102,17 +99,10 @@ def find_nuclear(
         betas: the outputs.
     """
     kinds = copies(forms)
-    if len(kinds) != 1:
+    groups = _two_groups(forms, kinds[0][0]) if len(kinds) == 1 else None
+    if groups is None:
         return None
-    (kind,) = kinds
-    size = forms[0].nrows()
-    links = {(i, j) for A in forms for i in range(size) for j in range(size) if A[i, j]}
-    near, far = (sorted(side, key=kind[0].index) for side in sides(kind[0], links))
-    u, v = (near, far) if len(near) <= len(far) else (far, near)
-    if set(u) & set(v) or len(u) * len(v) != len(forms):
-        return None
-    if any((i, j) in links for side in (u, v) for i in side for j in side):
-        return None
+    (kind,), (u, v) = kinds, groups
     C = fmpq_mat([[2 * A[i, j] for A in forms] for i in u for j in v])
     if not C.det():
         return None
@@ -125,6 +115,19 @@ def find_nuclear(
         "is max <L, B> over the L with no singular value above 2, twice the nuclear norm of B"
     )
     return ClosedCost(((part,),), len(kind) >= len(u), reason, evidence, _factors(part))
+
+
+def _two_groups(
+    forms: Sequence[fmpq_mat], copy: Sequence[int]
+) -> tuple[Sequence[int], Sequence[int]] | None:
+    """Return u and v, m <= n, where all products are of one of each; None where they are not."""
+    pairs = links(forms)
+    u, v = sorted((sorted(side, key=copy.index) for side in sides(copy, pairs)), key=len)
+    if set(u) & set(v) or len(u) * len(v) != len(forms):
+        return None
+    if any((i, j) in pairs for side in (u, v) for i in side for j in side):
+        return None
+    return u, v
 
 
 def _factors(part: Nuclear) -> tuple[Polynomial, ...]:
@@ -152,17 +155,13 @@ def _factors(part: Nuclear) -> tuple[Polynomial, ...]:
 
 def _identity(
     weights: Sequence[Expr],
-    forms: Sequence[Any],
+    forms: Sequence[fmpq_mat],
     part: Nuclear,
     pairs: Sequence[Sequence[Sequence[int]]],
 ) -> Identity:
     """Return B(F(w)) = U V^T."""
     w = sympy.Matrix(weights)
-    size = len(w)
-    outputs = [
-        sympy.expand((w.T * sympy.Matrix(size, size, [rational(c) for c in A.entries()]) * w)[0])
-        for A in forms
-    ]
+    outputs = [sympy.expand((w.T * as_sympy(A) * w)[0]) for A in forms]
     left = part.matrix(outputs).applyfunc(sympy.expand)
     U, V = (sympy.Matrix([[w[k] for k in pair[side]] for pair in pairs]).T for side in (0, 1))
     return Identity("B(F(w)) = U V^T", str(left.tolist()), str((U * V.T).tolist()))

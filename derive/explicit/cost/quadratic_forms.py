@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from flint import fmpq, fmpq_mat
 
-from derive.exact.field.polynomial import terms
+from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.constrained import ConstrainedProblem
 
 
-def quadratic_forms(problem: ConstrainedProblem) -> list[Any] | None:
+def quadratic_forms(problem: ConstrainedProblem) -> list[fmpq_mat] | None:
     """Return A_i with F_i = <w, A_i w>; None where an output is no quadratic form."""
+    if any({sum(e) for e, _ in terms(f.numerator)} != {2} for f in problem.F):
+        return None
+    below = (int(f.denominator.leading_coefficient()) for f in problem.F)
     size = len(problem.weights)
-    forms = []
-    for f in problem.F:
-        if {sum(e) for e, _ in terms(f.numerator)} != {2}:
-            return None
-        below = 2 * int(f.denominator.leading_coefficient())
-        table = [[fmpq(0)] * size for _ in range(size)]
-        for exponents, c in terms(f.numerator):
-            i, j = (k for k, e in enumerate(exponents) for _ in range(e))
-            table[i][j] += fmpq(c, below)
-            table[j][i] += fmpq(c, below)
-        forms.append(fmpq_mat(table))
-    return forms
+    return [form_matrix(f.numerator, size) / n for f, n in zip(problem.F, below, strict=True)]
 
 
-def restricted(A: Any, kept: Sequence[int]) -> Any:
+def form_matrix(form: Polynomial, size: int) -> fmpq_mat:
+    """Return A with <x, A x> = form, for the first variables of its ring."""
+    A = fmpq_mat(size, size)
+    for exponents, c in terms(form):
+        i, j = (k for k, e in enumerate(exponents) for _ in range(e))
+        A[i, j] += fmpq(c, 2)
+        A[j, i] += fmpq(c, 2)
+    return A
+
+
+def links(forms: Sequence[fmpq_mat]) -> set[tuple[int, int]]:
+    """Return the pairs of weights that meet in a product."""
+    size = range(forms[0].nrows())
+    return {(i, j) for i in size for j in size if any(A[i, j] for A in forms)}
+
+
+def restricted(A: fmpq_mat, kept: Sequence[int]) -> fmpq_mat:
     """Return the rows and columns that are kept."""
     return fmpq_mat([[A[i, j] for j in kept] for i in kept])
 
 
-def copies(forms: Sequence[Any]) -> list[list[list[int]]]:
+def copies(forms: Sequence[fmpq_mat]) -> list[list[list[int]]]:
     """Return the weights in groups that meet in no product, equal forms on them gathered.
 
     Groups of one kind list their weights so that the forms agree.
@@ -41,7 +48,7 @@ def copies(forms: Sequence[Any]) -> list[list[list[int]]]:
     size = forms[0].nrows()
     entries = {(i, j): tuple(A[i, j] for A in forms) for i in range(size) for j in range(size)}
     kinds: list[list[list[int]]] = []
-    for group in components(size, {key for key, x in entries.items() if any(x)}):
+    for group in components(size, links(forms)):
         for kind in kinds:
             matched = next(_matchings(entries, kind[0], group, []), None)
             if matched is not None:
@@ -52,7 +59,7 @@ def copies(forms: Sequence[Any]) -> list[list[list[int]]]:
     return kinds
 
 
-def aligned(forms: Sequence[Any]) -> tuple[list[Any], list[int]]:
+def aligned(forms: Sequence[fmpq_mat]) -> tuple[list[fmpq_mat], list[int]]:
     """Return the forms in s_k w_k, and signs s_k that make more of their groups copies.
 
     Signs are chosen from weight to weight, for products with a positive first coefficient. They are
@@ -62,6 +69,19 @@ def aligned(forms: Sequence[Any]) -> tuple[list[Any], list[int]]:
     >>> aligned(forms)[1], copies(aligned(forms)[0])
     ([1, 1, 1, -1], [[[0, 1], [2, 3]]])
     """
+    size = forms[0].nrows()
+    signs = _chosen_signs(forms)
+    flipped = [
+        fmpq_mat([[A[i, j] * signs[i] * signs[j] for j in range(size)] for i in range(size)])
+        for A in forms
+    ]
+    if len(copies(flipped)) < len(copies(forms)):
+        return flipped, signs
+    return list(forms), [1] * size
+
+
+def _chosen_signs(forms: Sequence[fmpq_mat]) -> list[int]:
+    """Return signs from weight to weight, for products with a positive first coefficient."""
     size = forms[0].nrows()
     signs = [0] * size
     for first in range(size):
@@ -75,25 +95,22 @@ def aligned(forms: Sequence[Any]) -> tuple[list[Any], list[int]]:
                 if known is not None and not signs[j]:
                     signs[j] = signs[i] if known > 0 else -signs[i]
                     reached.append(j)
-    flipped = [
-        fmpq_mat([[A[i, j] * signs[i] * signs[j] for j in range(size)] for i in range(size)])
-        for A in forms
-    ]
-    if len(copies(flipped)) < len(copies(forms)):
-        return flipped, signs
-    return list(forms), [1] * size
+    return signs
 
 
-def components(size: int, links: set[tuple[int, int]]) -> list[list[int]]:
-    """Return what the links hold together."""
+def components(size: int, pairs: Set[tuple[int, int]]) -> list[list[int]]:
+    """Return what the pairs hold together."""
     group = list(range(size))
-    for i, j in links:
+    for i, j in pairs:
         group = [group[j] if g == group[i] else g for g in group]
     return [[k for k in range(size) if group[k] == name] for name in sorted(set(group))]
 
 
 def _matchings(
-    entries: dict[tuple[int, int], Any], model: list[int], left: list[int], chosen: list[int]
+    entries: Mapping[tuple[int, int], tuple[fmpq, ...]],
+    model: list[int],
+    left: list[int],
+    chosen: list[int],
 ) -> Iterator[list[int]]:
     """Yield the orders of *left* in which its forms agree with those on *model*."""
     if len(model) != len(chosen) + len(left):
@@ -107,9 +124,9 @@ def _matchings(
             yield from _matchings(entries, model, [x for x in left if x != k], tried)
 
 
-def sides(group: Sequence[int], links: set[tuple[int, int]]) -> tuple[set[int], set[int]]:
+def sides(group: Sequence[int], pairs: Set[tuple[int, int]]) -> tuple[set[int], set[int]]:
     """Return the weights of a group by the parity of their distance from the first."""
     near: tuple[set[int], set[int]] = ({group[0]}, set())
     for step in range(len(group)):
-        near[1 - step % 2].update(j for i, j in links if i in near[step % 2])
+        near[1 - step % 2].update(j for i, j in pairs if i in near[step % 2])
     return near

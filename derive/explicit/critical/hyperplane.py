@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-from derive.explicit.cost.algebraic_numbers import as_fmpq
+from derive.explicit.cost.rationals import as_fmpq, as_fraction, combined
+
+Array: TypeAlias = npt.NDArray[np.float64]
 
 STEPS = 400
 DENOMINATORS = (1, 6, 60, 2**10, 2**40)
@@ -26,7 +29,7 @@ SHIFTS = tuple(2.0**-k for k in range(2, 30, 3))
 """Towards l with M(l) negative definite, which leave room for rounding."""
 
 
-def is_out_of_reach(forms: Sequence[Any], beta: Sequence[Fraction]) -> bool:
+def is_out_of_reach(forms: Sequence[fmpq_mat], beta: Sequence[Fraction]) -> bool:
     """Tell whether a hyperplane proves that no w has F(w) = beta; False means that none was found.
 
     >>> squares = [fmpq_mat([[1, 0], [0, 0]]), fmpq_mat([[0, 0], [0, 1]])]
@@ -38,18 +41,19 @@ def is_out_of_reach(forms: Sequence[Any], beta: Sequence[Fraction]) -> bool:
     return any(_separates(forms, beta, normal) for normal in _proposals(forms, beta))
 
 
-def _separates(forms: Sequence[Any], beta: Sequence[Fraction], normal: Sequence[Fraction]) -> bool:
+def _separates(
+    forms: Sequence[fmpq_mat], beta: Sequence[Fraction], normal: Sequence[Fraction]
+) -> bool:
     if sum((x * b for x, b in zip(normal, beta, strict=True)), Fraction(0)) <= 0:
         return False
-    size = forms[0].nrows()
-    image = sum((A * as_fmpq(x) for A, x in zip(forms, normal, strict=True)), fmpq_mat(size, size))
+    image = combined(forms, [as_fmpq(x) for x in normal])
     # All roots of det(t - M) are real: none is positive where no coefficient is negative.
     return all(c >= fmpq(0) for c in fmpq_poly(image.charpoly()).coeffs())
 
 
-def _proposals(forms: Sequence[Any], beta: Sequence[Fraction]) -> Iterator[list[Fraction]]:
+def _proposals(forms: Sequence[fmpq_mat], beta: Sequence[Fraction]) -> Iterator[list[Fraction]]:
     size = forms[0].nrows()
-    A = np.array([[float(Fraction(int(x.p), int(x.q))) for x in B.entries()] for B in forms])
+    A = np.array([[float(as_fraction(x)) for x in B.entries()] for B in forms])
     greatest = max(abs(b) for b in beta) or Fraction(1)
     normal = _residual(A, np.array([float(b / greatest) for b in beta]), size)
     longest = float(np.abs(normal).max())
@@ -61,7 +65,7 @@ def _proposals(forms: Sequence[Any], beta: Sequence[Fraction]) -> Iterator[list[
     yield from (_rounded(normal + shift * inward, DENOMINATORS[-1]) for shift in SHIFTS)
 
 
-def _residual(A: Any, goal: Any, size: int) -> Any:
+def _residual(A: Array, goal: Array, size: int) -> Array:
     """Return goal - A X for the X >= 0 for which it is shortest, by accelerated projections."""
     step = 1 / float(np.linalg.eigvalsh(A @ A.T)[-1])
     X = ahead = np.zeros((size, size))
@@ -76,5 +80,5 @@ def _residual(A: Any, goal: Any, size: int) -> Any:
     return goal - A @ X.ravel()
 
 
-def _rounded(values: Any, denominator: int) -> list[Fraction]:
+def _rounded(values: Array, denominator: int) -> list[Fraction]:
     return [Fraction(round(float(x) * denominator), denominator) for x in values]

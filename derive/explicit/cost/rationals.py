@@ -1,0 +1,74 @@
+"""Rational numbers, polynomials and matrices: what FLINT leaves to its users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import sympy
+from flint import arb, fmpq, fmpq_mat, fmpq_poly
+from sympy import Expr
+
+from derive.exact.roots import real_roots
+
+
+def as_fmpq(value: Fraction) -> fmpq:
+    """Return a fraction as FLINT's rational number."""
+    return fmpq(value.numerator, value.denominator)
+
+
+def as_fraction(value: fmpq) -> Fraction:
+    """Return FLINT's rational number as a fraction."""
+    return Fraction(int(value.p), int(value.q))
+
+
+def rational(value: fmpq) -> Expr:
+    """Return FLINT's rational number as SymPy's."""
+    return sympy.Rational(int(value.p), int(value.q))
+
+
+def roots_of(f: fmpq_poly) -> list[arb]:
+    """Return the distinct real roots of a polynomial in balls, ascending."""
+    return real_roots([as_fraction(c) for c in f.coeffs()])
+
+
+def as_sympy(A: fmpq_mat) -> sympy.Matrix:
+    """Return a matrix as SymPy's."""
+    return sympy.Matrix(A.nrows(), A.ncols(), [rational(c) for c in A.entries()])
+
+
+def identity(size: int) -> fmpq_mat:
+    """Return the identity."""
+    return fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+
+
+def trace(A: fmpq_mat) -> fmpq:
+    """Return the sum of the diagonal."""
+    return sum((A[k, k] for k in range(A.nrows())), fmpq(0))
+
+
+def combined(matrices: Sequence[fmpq_mat], coefficients: Sequence[fmpq]) -> fmpq_mat:
+    """Return sum_i c_i A_i."""
+    total = fmpq_mat(matrices[0].nrows(), matrices[0].ncols())
+    for A, c in zip(matrices, coefficients, strict=True):
+        total += A * c
+    return total
+
+
+def reduced(rows: Sequence[Sequence[fmpq]]) -> list[tuple[int, list[fmpq]]]:
+    """Return the rows of the reduced echelon form with the places of their pivots."""
+    echelon, rank = fmpq_mat(rows).rref()
+    return [(next(k for k, x in enumerate(row) if x), row) for row in echelon.tolist()[:rank]]
+
+
+def nullspace(rows: Sequence[Sequence[fmpq]]) -> Iterator[list[fmpq]]:
+    """Yield a basis of the v with <row, v> = 0 for all rows."""
+    found = reduced(rows)
+    pivots = {pivot for pivot, _ in found}
+    for free in range(len(rows[0])):
+        if free not in pivots:
+            vector = [fmpq(0)] * len(rows[0])
+            vector[free] = fmpq(1)
+            for pivot, row in found:
+                vector[pivot] = -row[free]
+            yield vector
