@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 
 import mpmath
 import numpy as np
@@ -15,13 +16,12 @@ import sympy
 from sympy import Expr
 
 from derive.errors import DeriveError, NumericalError
+from derive.records import Potential
 from derive.regimes.find import Regimes
-from derive.regimes.limit import Limit, Point
-from derive.verdict import Verdict
-from numerics.confirm.regression_problem import draw_starts
+from derive.regimes.limit import Limit
+from numerics.confirm.limit_starts import draw_rest, moves_exponent, point_at, proved_limits
 from numerics.evaluate.backend import GUARD, Multiprecision
 from numerics.evaluate.lowering import high_precision
-from numerics.evaluate.start import specialize
 from numerics.reals import Real, check_digits, rational
 
 _SCALES = Fraction(1, 10**3), Fraction(1, 10**6)
@@ -108,93 +108,52 @@ def confirm_limits(
         NumericalError: Q cannot be evaluated, or no start fits its assumptions.
     """
     check_digits(digits)
-    rng = np.random.default_rng(0) if rng is None else rng
-    proved = [x for x in regimes.limits if x.finding.verdict is Verdict.PROVED]
-    return tuple(_confirm(regimes, limit, digits, rng) for limit in proved)
+    rng, potential = rng or np.random.default_rng(0), regimes.derivation.potential
+    limits = proved_limits(regimes)
+    return tuple(_confirm(potential, limit, _WORKING * digits, rng) for limit in limits)
 
 
 def _confirm(
-    regimes: Regimes, limit: Limit, digits: int, rng: np.random.Generator
+    potential: Potential, limit: Limit, digits: int, rng: np.random.Generator
 ) -> LimitConfirmation:
-    working = _WORKING * digits
-    name = regimes.variable
-    small = _DEPTHS if name in _parameters(regimes) else _SCALES
-    scales = point_at(limit.point, small[0]), point_at(limit.point, small[1])
+    name = limit.point.variable
+    near, nearer = _DEPTHS if moves_exponent(potential, limit.point) else _SCALES
+    scales = point_at(limit.point, near), point_at(limit.point, nearer)
     last: DeriveError = NumericalError("no start was found on which to confirm the limit")
     for attempt in range(_ATTEMPTS):
         try:
-            rest = draw_rest(regimes, scales[0], rng, attempt)
+            rest = draw_rest(potential, limit.point, scales[0], rng, attempt)
             sizes = [1] + [3**attempt] * (len(limit.coordinates) - 1)
             x = tuple(Fraction(int(rng.integers(9, 30)), 7 * size) for size in sizes)
-            first, second = (_error(regimes, limit, {**rest, name: s}, x, working) for s in scales)
+            starts = [{**rest, name: scale} for scale in scales]
+            first, second = (_error(potential, limit, start, x, digits) for start in starts)
         except DeriveError as fault:
             last = fault
             continue
         predicted = None
         if limit.error is not None:
-            at = {**rest, **_named(limit, x)}
-            orders = [_number(limit.error, {**at, name: s}, working) for s in scales]
+            orders = [_number(limit.error, {**s, **_named(limit, x)}, digits) for s in starts]
             predicted = orders[1] / orders[0]
         return LimitConfirmation(limit, scales, (first, second), predicted, tuple(rest.items()), x)
     raise last
 
 
-def _parameters(regimes: Regimes) -> tuple[str, ...]:
-    return regimes.derivation.potential.parameterization.parameters
-
-
-def draw_rest(
-    regimes: Regimes, scale: Fraction, rng: np.random.Generator, attempt: int
-) -> dict[str, Fraction]:
-    """Return values for the start symbols and parameters other than the one that moves.
-
-    Args:
-        regimes: of Q, whose assumptions are met.
-        scale: the value of the symbol that moves.
-        rng: what they are drawn from.
-        attempt: later ones are nearer to 0: symbols, and beta_i next to others, may have bounds.
-
-    Raises:
-        InputError: no values that fit were found.
-    """
-    potential, name = regimes.derivation.potential, regimes.variable
-    parameters = _parameters(regimes)
-    # Roots of some starts are real powers only at whole depths.
-    depths = {n: Fraction(2 * k + 7 + (attempt > 0), 2) for k, n in enumerate(parameters)}
-    given = {**depths, name: scale}
-    fixed = specialize(potential, {n: given[n] for n in parameters}) if parameters else potential
-    symbols = fixed.parameterization.start_symbols
-    drawn = draw_starts(fixed, [{n: v for n, v in given.items() if n in symbols}], rng)[0]
-    near = {n: v / 3**attempt for n, v in drawn.items() if n not in given}
-    return {n: v for n, v in {**given, **near}.items() if n != name}
-
-
-def point_at(point: Point, small: Fraction) -> Fraction:
-    """Return the symbol at a distance from its limit; from infinity, at its inverse."""
-    if point.side == "oo":
-        return 1 / small
-    value = Fraction(int(point.value.p), int(point.value.q))
-    return value - small if point.side == "below" else value + small
-
-
 def _error(
-    regimes: Regimes,
+    potential: Potential,
     limit: Limit,
     start: dict[str, Fraction],
     x: tuple[Fraction, ...],
     digits: int,
 ) -> Real:
+    """Return the largest error of dQ/dx_i, over the largest |G_i|."""
     form, unit = limit.potential, limit.unit
     if form is None or unit is None:
         raise NumericalError("there is no limit to confirm")
-    Q = high_precision(regimes.derivation.potential, start, digits)
+    Q = high_precision(potential, start, digits)
     rows = _basis(limit)
-    origin: list[Real] = list(Q.beta0) if limit.origin else [0] * len(x)
-    beta: list[Real] = [
-        b + sum(c * v for c, v in zip(row, x, strict=True))
-        for b, row in zip(origin, rows, strict=True)
-    ]
-    at: dict[str, Fraction] = {**start, **_named(limit, x)}
+    origin = Q.beta0 if limit.origin else [0] * len(x)
+    beta: list[Real] = [b + sum(map(mul, row, x)) for b, row in zip(origin, rows, strict=True)]
+    at = {**start, **_named(limit, x)}
     if form.curve is not None:
         # The limit is parametric: x stands for its parameter, inside its interval.
         (z,) = form.curve.free_symbols
@@ -205,11 +164,10 @@ def _error(
         expected = [_number(g, at, digits) for g in form.gradient]
         slopes = [g / N for g in Q.gradient(beta)]
         found = [mpmath.fdot(column, slopes) for column in zip(*rows, strict=True)]
-        size = max(map(abs, expected))
         gaps = [abs(f - g) for f, g in zip(found, expected, strict=True)]
         if any(gap != gap for gap in gaps):
             raise NumericalError("Q is undefined at the point where its limit was to be confirmed")
-        error = max(gaps) / size
+        error = max(gaps) / max(map(abs, expected))
         # What rounding leaves counts as nothing.
         return error if error > mpmath.mpf(10) ** -(3 * digits // 4) else mpmath.mpf(0)
 

@@ -14,11 +14,11 @@ import numpy as np
 import scipy.optimize
 
 from derive.errors import DeriveError, NumericalError
+from derive.records import Potential
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
-from derive.verdict import Verdict
-from numerics.confirm.limit_gradients import draw_rest, point_at
 from numerics.confirm.limit_minimizer import LimitProblem, NoMinimizer, least_of_limit
+from numerics.confirm.limit_starts import draw_rest, moves_exponent, point_at, proved_limits
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.interpolant import interpolate
@@ -122,19 +122,18 @@ def confirm_minimizers(
         regimes: the limits of a derived Q.
         rng: what X, y and the start are drawn from; the same each time by default.
     """
-    rng = np.random.default_rng(0) if rng is None else rng
-    proved = [x for x in regimes.limits if x.finding.verdict is Verdict.PROVED]
-    return tuple(_approach(regimes, limit, rng) for limit in proved)
+    rng, potential = rng or np.random.default_rng(0), regimes.derivation.potential
+    return tuple(_approach(potential, limit, rng) for limit in proved_limits(regimes))
 
 
 def _approach(
-    regimes: Regimes, limit: Limit, rng: np.random.Generator
+    potential: Potential, limit: Limit, rng: np.random.Generator
 ) -> InterpolantConfirmation | Untested:
     found: InterpolantConfirmation | Untested = Untested(limit, "no problem fits its assumptions")
     for attempt in range(_ATTEMPTS):
         try:
             # Later attempts are nearer to the limit, and beta nearer to 0.
-            found = _try(regimes, limit, rng, attempt)
+            found = _try(potential, limit, rng, attempt)
         except NoMinimizer as fault:
             return Untested(limit, str(fault), passed=True)
         except DeriveError as fault:
@@ -146,19 +145,19 @@ def _approach(
 
 
 def _try(
-    regimes: Regimes, limit: Limit, rng: np.random.Generator, attempt: int
+    potential: Potential, limit: Limit, rng: np.random.Generator, attempt: int
 ) -> InterpolantConfirmation:
     d = len(limit.coordinates) if len(limit.coordinates) > 1 else _COPIES
-    scales, start_rate, fall = _grid(regimes, limit)
-    rest = draw_rest(regimes, scales[_MIDDLE], rng, attempt)
+    scales, start_rate, fall = _grid(potential, limit)
+    rest = draw_rest(potential, limit.point, scales[_MIDDLE], rng, attempt)
     X = rng.uniform(0.5, 2, size=(d // 2, d))
     y = X @ rng.uniform(0.5, 1.5, size=d) * 2.0**-attempt
-    trial = LimitProblem(regimes, limit, X, y, rest)
-    least = least_of_limit(trial, scales[_MIDDLE])
+    problem = LimitProblem(potential, limit, X, y, rest)
+    least = least_of_limit(problem, scales[_MIDDLE])
     first = _reached(least.rate, scales, 0, start_rate * 4.0**-attempt)
     second = _reached(least.rate, scales, first + 1, least.rate(scales[first]) * fall)
     pair = scales[first], scales[second]
-    distances = _distance(trial, least.beta, pair[0]), _distance(trial, least.beta, pair[1])
+    distances = _distance(problem, least.beta, pair[0]), _distance(problem, least.beta, pair[1])
     exact = limit.error is None and not least.sharp
     predicted = None if exact else least.rate(pair[1]) / least.rate(pair[0])
     start = tuple(rest.items())
@@ -167,9 +166,9 @@ def _try(
     )
 
 
-def _grid(regimes: Regimes, limit: Limit) -> tuple[list[Fraction], float, float]:
+def _grid(potential: Potential, limit: Limit) -> tuple[list[Fraction], float, float]:
     grid = _HALVES
-    if regimes.variable in regimes.derivation.potential.parameterization.parameters:
+    if moves_exponent(potential, limit.point):
         grid = _DEPTHS
     elif limit.unit is not None and limit.unit.has(*limit.coordinates):
         grid = _SMALL_STEPS
@@ -187,15 +186,15 @@ def _reached(
     raise NumericalError("the minimizer tends to that of the limit too slowly to be seen")
 
 
-def _distance(trial: LimitProblem, least: Array, scale: Fraction) -> float:
+def _distance(problem: LimitProblem, least: Array, scale: Fraction) -> float:
     """Return how far the interpolant of Q is from a point, relative to its size."""
-    q = trial.potential(scale)
-    origin = trial.origin(q)
-    found = interpolate(q, trial.X, trial.y + trial.X @ origin, tol=_TOLERANCE)
+    q = problem.potential(scale)
+    origin = problem.origin(q)
+    found = interpolate(q, problem.X, problem.y + problem.X @ origin, tol=_TOLERANCE)
     beta = found.value
     if max(found.residual, found.stationarity) > _ROUNDING:
-        beta = _nearby(q, trial.X, origin + trial.basis @ least)
-    x = np.linalg.solve(trial.basis, beta - origin)
+        beta = _nearby(q, problem.X, origin + problem.basis @ least)
+    x = np.linalg.solve(problem.basis, beta - origin)
     return float(np.abs(x - least).max() / np.abs(least).max())
 
 

@@ -21,7 +21,7 @@ import sympy
 from sympy import Expr
 
 from derive.errors import NumericalError
-from derive.regimes.find import Regimes
+from derive.records import Potential
 from derive.regimes.limit import Limit
 from derive.regimes.limiting_potential import LimitingPotential
 from numerics.evaluate.backend import Array, Float64
@@ -35,9 +35,8 @@ _ROOM = 0.15
 _CLEAR = 0.05
 """Of an error: the component that moves the minimizer."""
 _SOLVED = 1e-9
-
-
 _UNBOUNDED = 3
+"""The status of such a program."""
 
 
 class NoMinimizer(NumericalError):
@@ -49,13 +48,14 @@ class LimitProblem:
     """A limit with numbers.
 
     Attributes:
-        regimes, limit: the limit, of which Q.
+        Q: the potential.
+        limit: of Q.
         X: (m, d); a Q of a single output is used for each coordinate.
         y: (m,), in the coordinates of the limit, which may be beta - beta_0.
         rest: the values of all start symbols but the one that moves.
     """
 
-    regimes: Regimes
+    Q: Potential
     limit: Limit
     X: Array
     y: Array
@@ -81,15 +81,14 @@ class LimitProblem:
 
     def potential(self, scale: Fraction) -> NumericPotential:
         """Return Q in numbers at a value of the symbol that moves."""
-        start = {**self.rest, self.regimes.variable: scale}
-        return lower(self.regimes.derivation.potential, start).in_doubles
+        return lower(self.Q, {**self.rest, self.limit.point.variable: scale}).in_doubles
 
     def number(self, expression: Expr | None, scale: Fraction, x: Array) -> float:
         """Return an expression at a value of the symbol that moves and at x; 0 for None."""
         if expression is None:
             return 0.0
         at = {c.name: v for c, v in zip(self.limit.coordinates, x, strict=False)}
-        return float(self.values([expression], {**at, self.regimes.variable: scale})[0])
+        return float(self.values([expression], {**at, self.limit.point.variable: scale})[0])
 
     def values(
         self, expressions: Sequence[Expr], more: Mapping[str, Array | Fraction | float]
@@ -229,7 +228,7 @@ def _by_iteration(problem: LimitProblem) -> Array:
     if not np.abs(equations(found)).max() < _SOLVED:
         raise NumericalError("the minimizer of the limit was not found")
     beta = position(found[:d])
-    separable = any(len(b) == 1 for b in problem.regimes.derivation.parameterization.blocks)
+    separable = any(len(b) == 1 for b in problem.Q.parameterization.blocks)
     if separable and curve is None and beta.min() <= 0:
         raise NumericalError("the minimizer of the limit has negative coordinates")
     return beta

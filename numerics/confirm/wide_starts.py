@@ -17,7 +17,6 @@ _DRAWS = 4000
 _STANDARD_ERRORS = 6
 _RATE = 0.15, 0.4
 """Bounds of the fall of the mean squared distance, 1/16 in the width, to the power 1/2."""
-_TAIL = 4
 _SCALES = mpmath.mpf(10) ** -3, mpmath.mpf(10) ** -6
 _DIGITS = 40
 
