@@ -92,7 +92,7 @@ def _walls(q: RationalFunction, metric: Metric, notation: Notation) -> HalfSpace
     walls: list[Expr] = []
     conditions: list[Expr] = []
     for f, _ in factors(on_leaf):
-        rest = _constant_part(f, p.d) if _is_definite(f, p.d, notation) else None
+        rest = _constant_part(f, p.d) if is_definite(f, p.d, notation.positive) else None
         if rest is not None:
             conditions += [to_expr(x, images) for x, _ in factors(rest) if not x.is_constant()]
             continue
@@ -108,18 +108,18 @@ def _constant_part(f: RationalFunction, d: int) -> RationalFunction:
     return f.compose((*(f.field.zero for _ in range(d)), *f.field.gens[d:]), f.field)
 
 
-def _is_definite(f: RationalFunction, d: int, notation: Notation) -> bool:
+def is_definite(f: RationalFunction, d: int, positive: frozenset[str]) -> bool:
     """Tell whether f, or -f, is a function of the start, not negative, plus what is not either.
 
-    Then f has no real zero unless that function of the start has.
+    Then f has no real zero in beta, its first d variables, unless that function of the start has:
+    a sum of squares of start symbols may vanish for special starts.
     """
     constant = _constant_part(f, d)
     if constant.is_zero():
         return False
     rest = f - constant
     return rest.is_zero() or any(
-        is_nonnegative(sign * rest, notation.positive)
-        and is_nonnegative(sign * constant, notation.positive)
+        is_nonnegative(sign * rest, positive) and is_nonnegative(sign * constant, positive)
         for sign in (1, -1)
     )
 

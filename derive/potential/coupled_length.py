@@ -43,12 +43,12 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
     if written is None or any(r.explicit is None for r in chart.roots):
         return None
     slopes = [at_start(p, y, notation) for y in dual.y]
-    form, q = _integral(without_roots(written * s, chart.roots[1:]), s, p, notation)
+    kind, q = _integral(without_roots(written * s, chart.roots[1:]), s, p, notation)
     used = written.free_symbols.union(*(r.explicit.free_symbols for r in chart.roots if r.explicit))
     kept = keeps_sign(metric, dual.g)
     assumptions = dict.fromkeys((*notation.assumptions, *chart.assumptions, *kept))
     radial = Identity("y_i = m beta_i, so that Q = q(s) + z.beta with q' = s m", "m", repr(m))
-    piece = form(
+    piece = kind(
         notation.betas,
         q - sympy.Add(*(z * b for z, b in zip(slopes, notation.betas, strict=True))),
         tuple(written * b - z for z, b in zip(slopes, notation.betas, strict=True)),

@@ -26,7 +26,7 @@ from derive.model.notation import AssumePositive, BranchOpen, Notation, to_facto
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.branch import keeps_sign
-from derive.potential.coupled_domain import find_half_spaces
+from derive.potential.coupled_domain import find_half_spaces, is_definite
 from derive.potential.piece import Explicit, Parametric, Piece, Quadrature, kernel_of
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
@@ -119,7 +119,7 @@ def _ends(
         if f.depends_on(0) and not slope.depends_on(0):
             ends[-(f - slope * field.gens[0]) / slope] = None
         elif f.depends_on(0):
-            all_known = all_known and _has_no_zero(f, notation.positive)
+            all_known = all_known and is_definite(f, 1, notation.positive)
     return list(ends), all_known
 
 
@@ -135,17 +135,6 @@ def _square(piece: Piece, field: FunctionField) -> RationalFunction | None:
         return to_field(from_sympy(sympy.expand_power_base(kernel)), field, "K")
     except (DeriveError, KeyError):
         return None
-
-
-def _has_no_zero(f: RationalFunction, positive: frozenset[str]) -> bool:
-    """Tell whether a polynomial, or its opposite, is a positive constant plus squares."""
-    at_zero = f.compose((f.field.zero, *f.field.gens[1:]), f.field)
-    for sign in (1, -1):
-        rest, constant = sign * (f - at_zero), sign * at_zero
-        if is_nonnegative(rest, positive) and is_nonnegative(constant, positive):
-            # A constant that is a sum of squares may vanish only for special starts.
-            return not constant.is_zero()
-    return False
 
 
 def _between(

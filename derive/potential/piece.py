@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, Self, TypeAlias
+from dataclasses import dataclass, field, fields, replace
+from typing import ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
 import sympy
 from sympy import Expr, Symbol
@@ -15,6 +15,7 @@ from derive.model.notation import Constant
 from derive.verdict import Identity
 
 Kind: TypeAlias = Literal["explicit", "parametric", "algebraic", "quadrature"]
+Part = TypeVar("Part")
 Rewriting: TypeAlias = Callable[[Expr], Expr]
 
 
@@ -38,9 +39,8 @@ class Root:
     from_above: int | None
 
     def mapped(self, f: Rewriting) -> Root:
-        """Return the root with *f* applied to its polynomial and its formula."""
-        explicit = None if self.explicit is None else f(self.explicit)
-        return replace(self, polynomial=f(self.polynomial), explicit=explicit)
+        """Return the root with *f* applied to its expressions."""
+        return _mapped(self, f)
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,6 @@ class Curve:
     beta: Expr
     interval: tuple[Expr, Expr]
     weights: tuple[tuple[str, Expr], ...] = ()
-
-    def mapped(self, f: Rewriting) -> Curve:
-        """Return the curve with *f* applied to each of its expressions."""
-        low, high = self.interval
-        weights = tuple((name, f(w)) for name, w in self.weights)
-        return replace(self, beta=f(self.beta), interval=(f(low), f(high)), weights=weights)
 
 
 @dataclass(frozen=True)
@@ -109,14 +103,8 @@ class Piece:
     domain: str = ""
 
     def mapped(self, f: Rewriting) -> Self:
-        """Return the piece with *f* applied to each of its expressions."""
-        return replace(
-            self,
-            value=f(self.value),
-            gradient=tuple(map(f, self.gradient)),
-            constants=tuple((symbol, f(value)) for symbol, value in self.constants),
-            roots=tuple(root.mapped(f) for root in self.roots),
-        )
+        """Return the piece with *f* applied to its expressions; it must leave the names alone."""
+        return _mapped(self, f)
 
 
 @dataclass(frozen=True)
@@ -133,11 +121,6 @@ class Explicit(Piece):
 
     kernel: Expr | None = None
     ends: tuple[Expr, ...] = ()
-
-    def mapped(self, f: Rewriting) -> Self:
-        """Return the piece with *f* applied to each of its expressions."""
-        kernel = None if self.kernel is None else f(self.kernel)
-        return replace(super().mapped(f), kernel=kernel, ends=tuple(map(f, self.ends)))
 
 
 @dataclass(frozen=True)
@@ -158,10 +141,6 @@ class Parametric(Piece):
     kind = "parametric"
 
     curve: Curve = field(kw_only=True)
-
-    def mapped(self, f: Rewriting) -> Self:
-        """Return the piece with *f* applied to each of its expressions."""
-        return replace(super().mapped(f), curve=self.curve.mapped(f))
 
 
 @dataclass(frozen=True)
@@ -185,18 +164,22 @@ class Quadrature(Piece):
     ends: tuple[Expr, ...] = ()
     lift: Lift | None = None
 
-    def mapped(self, f: Rewriting) -> Self:
-        """Return the piece with *f* applied to each expression in beta; the lift has none."""
-        return replace(
-            super().mapped(f),
-            abbreviations=tuple((symbol, f(value)) for symbol, value in self.abbreviations),
-            kernel=None if self.kernel is None else f(self.kernel),
-            ends=tuple(map(f, self.ends)),
-        )
-
 
 KINDS: tuple[Kind, ...] = tuple(c.kind for c in (Explicit, Parametric, Algebraic, Quadrature))
 """From the most to the least explicit."""
+
+
+def _mapped(part: Part, f: Rewriting) -> Part:
+    """Return a part of a piece with *f* applied to every expression in it."""
+    mapped: object = part
+    if isinstance(part, Expr):
+        mapped = f(part)
+    elif isinstance(part, tuple):
+        mapped = tuple(_mapped(x, f) for x in part)
+    elif isinstance(part, Piece | Root | Curve):
+        parts = {x.name: _mapped(getattr(part, x.name), f) for x in fields(part)}
+        mapped = replace(part, **parts)
+    return cast(Part, mapped)
 
 
 def kernel_of(piece: Piece) -> Expr | None:

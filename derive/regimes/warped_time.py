@@ -21,8 +21,8 @@ from itertools import product
 
 from sympy import Expr
 
+from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import factorize
 from derive.exact.positivity import is_nonnegative, is_positive
 from derive.model.notation import Notation, to_expr
 from derive.model.signs import is_feasible
@@ -107,7 +107,7 @@ def _keepers(
     """
     if not g.is_polynomial() or g.field.generators or g.is_constant():
         return (), ()
-    factors = _factors(g)
+    factors = factored(g)[1]
     choices = list(product(*(_guards(metric, f) for f, _ in factors)))[:_CHOICES]
     values = [[at_start(c) for c in kept] for kept in choices]
     proved = [all(is_positive(v, positive) for v in row) for row in values]
@@ -125,15 +125,9 @@ def _keepers(
 def _floor(g: RationalFunction, kept: Sequence[RationalFunction]) -> RationalFunction:
     """Return c^2 c_1^n_1 ... c_k^n_k."""
     floor = g * g
-    for (f, n), c in zip(_factors(g), kept, strict=True):
+    for (f, n), c in zip(factored(g)[1], kept, strict=True):
         floor *= (c / (f * f)) ** n
     return floor
-
-
-def _factors(g: RationalFunction) -> list[tuple[RationalFunction, int]]:
-    one = g.field.ring.constant(1)
-    sides = ((g.numerator, 1), (g.denominator, -1))
-    return [(g.field.quotient(f, one), s * n) for x, s in sides for f, n in factorize(x)[1]]
 
 
 def _guards(metric: Metric, f: RationalFunction) -> list[RationalFunction]:
@@ -162,7 +156,7 @@ def _positive(
         reason = f"g >= m > 0 along the flow, m^2 = {floor!r}, so tau increases"
         return Finding(Verdict.PROVED, reason, evidence)
     darboux = {repr(s * x) for x in metric.conserved.darboux for s in (1, -1)}
-    if all(repr(f) in darboux for f, _ in _factors(g)):
+    if all(repr(f) in darboux for f, _ in factored(g)[1]):
         reason = "g > 0: its factors are Darboux polynomials, which the flow cannot bring to 0"
         return Finding(Verdict.PROVED, reason)
     reason = "assumed: g stays positive, so that tau increases"
