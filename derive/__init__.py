@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from derive.regimes.random_width import random_width
     from derive.regimes.scaled_start import scale_start
     from derive.roads.ansatz import Ansatz
-    from derive.vectors.reduce import VectorModel
 
 __version__ = "0.1.0"
 
@@ -54,7 +53,6 @@ __all__ = [
     "Parameterization",
     "RankDeficient",
     "Regimes",
-    "VectorModel",
     "Verdict",
     "derive",
     "explicit_counterpart",
@@ -78,7 +76,6 @@ _LAZY = {
     "Regimes": "derive.regimes.find",
     "regimes": "derive.regimes.find",
     "scale_start": "derive.regimes.scaled_start",
-    "VectorModel": "derive.vectors.reduce",
 }
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
+import sympy
 from sympy import Symbol
+from sympy.core.function import AppliedUndef
 
-from derive.errors import InputError
+from derive.errors import InputError, NumericalError
 from derive.joint import (
     join_conserved,
     join_findings,
@@ -18,16 +20,17 @@ from derive.joint import (
     join_warps,
 )
 from derive.language.tree import Tree
+from derive.model.direction import Direction, find_direction
 from derive.model.idle import find_idle, leave_out
-from derive.model.notation import Notation
+from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.ties import find_ties
 from derive.potential.find import find_potential
-from derive.potential.piece import Quadrature
+from derive.potential.piece import Explicit, Quadrature
 from derive.printable import Printable
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.roads import Ansatz, Road, ask_road, find_roads
-from derive.vectors.reduce import VectorModel
+from derive.roads.components import components
 from derive.verdict import Verdict, conclude
 from derive.weights.conserved import find_conserved
 from derive.weights.hessian import decide_hessian
@@ -37,8 +40,6 @@ from derive.weights.warping import decide_warp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from derive.vectors.derivation import RadialDerivation
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,14 @@ class Derivation(Printable):
 
     @functools.cached_property
     def beta(self) -> tuple[Symbol, ...]:
-        """The predictor coordinates."""
+        """The predictor coordinates; of a vector of open dimension its length s = |beta|."""
         moving = self.potential.parameterization
         return Notation(moving, tuple(range(moving.d))).betas
+
+    @property
+    def direction(self) -> Direction | None:
+        """How beta turns, of a vector of open dimension; None for coordinates."""
+        return self.blocks[0].metric.direction
 
     @functools.cached_property
     def conserved(self) -> Conserved:
@@ -91,25 +97,11 @@ class Derivation(Printable):
         return join_metric(self.blocks, self.parameterization.d)
 
 
-@overload
 def derive(
     parameterization: Parameterization,
     progress: Callable[[str], None] | None = None,
     ansatz: Ansatz | None = None,
-) -> Derivation: ...
-
-
-@overload
-def derive(
-    parameterization: VectorModel, progress: Callable[[str], None] | None = None
-) -> RadialDerivation: ...
-
-
-def derive(
-    parameterization: Parameterization | VectorModel,
-    progress: Callable[[str], None] | None = None,
-    ansatz: Ansatz | None = None,
-) -> Derivation | RadialDerivation:
+) -> Derivation:
     """Derive the implicit regularizer of gradient flow on F, or prove that there is none.
 
     Stages, for each block of outputs that shares no weight with the others: the Lie structure
@@ -122,7 +114,7 @@ def derive(
     ('PROVED', beta*log(beta/alpha**2)/4 - beta/4)
 
     Args:
-        parameterization: F and the start; or a vector model, whose dimension is left open.
+        parameterization: F and the start; with vectors of open dimension, for every d >= 2 at once.
         progress: called with the name of each stage as it begins.
         ansatz: a form of Q(beta1, ..., betad) to be tried as well.
 
@@ -131,18 +123,14 @@ def derive(
         InputError: the Ansatz does not fit the outputs.
         ConsistencyError: two derivations disagree; a fault of this program.
     """
-    if isinstance(parameterization, VectorModel):
-        from derive.vectors.derivation import derive_radial
-
-        if ansatz is not None:
-            raise InputError("an Ansatz goes with outputs of given dimension")
-        v = parameterization
-        return derive_radial(v.form, v.start, v.positive, progress)
+    if parameterization.vectors and ansatz is not None:
+        raise InputError("an Ansatz goes with outputs of given dimension")
     idle = find_idle(parameterization)
     moving = leave_out(parameterization, idle)
     found = _derive_moving(parameterization, moving, idle, ansatz, progress)
     open_ = found.verdict is Verdict.UNDECIDED
-    ties = find_ties(moving) if open_ or _is_integral(found.potential) else None
+    may_tie = not moving.vectors and (open_ or _is_integral(found.potential))
+    ties = find_ties(moving) if may_tie else None
     if ties is None:
         return found
     again = _derive_moving(parameterization, ties.parameterization, idle, ansatz, progress)
@@ -163,11 +151,15 @@ def _derive_moving(
     ansatz: Ansatz | None,
     progress: Callable[[str], None] | None,
 ) -> Derivation:
+    direction = find_direction(moving)
+    if direction is not None:
+        moving = direction.parameterization
     groups = moving.blocks
-    blocks = tuple(
-        _derive_block(moving, group, str(i) if len(groups) > 1 else "", progress)
+    notations = [
+        Notation(moving, group, str(i) if len(groups) > 1 else "")
         for i, group in enumerate(groups, 1)
-    )
+    ]
+    blocks = tuple(_derive_block(notation, direction, progress) for notation in notations)
     hessian = join_findings([b.hessian.finding for b in blocks])
     warping, g = join_warps(blocks, hessian)
     potential = join_potentials(blocks, warping)
@@ -176,27 +168,29 @@ def _derive_moving(
         blocks,
         Decision(hessian),
         Decision(warping, g),
-        Potential(potential, join_pieces(blocks, potential), moving),
+        Potential(
+            potential,
+            join_pieces(blocks, potential),
+            moving,
+            blocks[0].potential.turning,
+        ),
         idle,
         None if ansatz is None else _ask(moving, blocks, ansatz),
     )
 
 
 def _derive_block(
-    p: Parameterization,
-    group: tuple[int, ...],
-    suffix: str,
-    progress: Callable[[str], None] | None,
+    notation: Notation, direction: Direction | None, progress: Callable[[str], None] | None
 ) -> Block:
     enter = progress or (lambda stage: None)
+    p, group = notation.parameterization, notation.block
     block = p if len(p.blocks) == 1 else p.restrict(group)
-    notation = Notation(p, group, suffix)
     enter("Lie structure")
     lie = find_lie_structure(block)
     enter("conserved quantities")
     conserved = find_conserved(lie)
     enter("metric")
-    metric = find_metric(conserved)
+    metric = find_metric(conserved, direction)
     enter("Hessian-map decision")
     hessian = decide_hessian(metric)
     enter("warp decision")
@@ -213,3 +207,41 @@ def _ask(p: Parameterization, blocks: tuple[Block, ...], ansatz: Ansatz) -> Road
         return ask_road(blocks[0].potential.warping, blocks[0].potential.dual, ansatz)
     metric = find_metric(find_conserved(find_lie_structure(p)))
     return ask_road(decide_warp(decide_hessian(metric)), None, ansatz)
+
+
+def in_components(derivation: Derivation, n: int = 3) -> Derivation:
+    """Return the derivation of a vector model in R^n with the dimension-free Q as its potential.
+
+    u starts along the first axis. It serves to check Q(beta) by flows of the weights. A derivation
+    in coordinates is returned as it is.
+
+    Raises:
+        NumericalError: Q was not found, or it is an integral along a curve in the weights.
+    """
+    direction, turning = derivation.direction, derivation.potential.turning
+    if direction is None:
+        return derivation
+    if turning is None or not derivation.potential.pieces:
+        raise NumericalError("there is no Q to check")
+    (piece,) = derivation.potential.pieces
+    if any(x.atoms(AppliedUndef) for x in (piece.value, *piece.gradient)):
+        raise NumericalError("Q is an integral of psi(x): give a dimension, --vector u:3, to check")
+    explicit = derive(components(direction, n, along_axis=True))
+    betas = explicit.beta
+    length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
+    (s,) = derivation.beta
+    n0 = direction.parameterization.w0[-1]
+    first = turning.slope * to_expr(n0, direction.notation.start_symbols)
+    slope = piece.gradient[0].subs(s, length) / length
+    # With roots named or not, and Q an integral or not, the gradient is a formula in beta.
+    expanded = Explicit(
+        betas,
+        piece.value.subs(s, length) - first * betas[0],
+        tuple(slope * b - (first if i == 0 else 0) for i, b in enumerate(betas)),
+        piece.constants,
+        tuple(root.mapped(lambda e: e.subs(s, length)) for root in piece.roots),
+        piece.assumptions,
+        piece.evidence,
+    )
+    found = replace(explicit.potential, finding=derivation.potential.finding, pieces=(expanded,))
+    return replace(explicit, potential=found)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import sympy
 from sympy import Expr
 
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.matrix import Matrix
 from derive.model.notation import Constant, Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Root
@@ -36,7 +34,9 @@ def join_warps(blocks: tuple[Block, ...], hessian: Finding) -> tuple[Finding, Ex
         finding = block.warping.finding
         if block.hessian.verdict is Verdict.PROVED:
             return finding, sympy.Integer(1)
-        dual = block.potential.dual
+        dual, turning = block.potential.dual, block.potential.turning
+        if turning is not None:
+            return finding, turning.g
         return finding, None if dual is None else to_expr(dual.g, block.notation.weights)
     if hessian.verdict is Verdict.PROVED:
         return Finding(Verdict.PROVED, "g = 1: none is needed"), sympy.Integer(1)
@@ -89,13 +89,15 @@ def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notati
 
 
 def join_metric(blocks: tuple[Block, ...], d: int) -> InducedMetric:
-    """Return K and rho of all *d* outputs."""
-    weights = _assemble(d, [(b.outputs, _expressions(b.metric.K, b.notation)) for b in blocks])
-    kernels = [(b.outputs, b.kernel) for b in blocks]
+    """Return K and rho of all *d* outputs; of a vector in the frame across and along beta."""
+    where = [b.outputs if b.metric.direction is None else (0, 1) for b in blocks]
+    size = max(d, *(len(o) for o in where))
+    weights = _assemble(size, [(o, _in_weights(b)) for o, b in zip(where, blocks, strict=True)])
+    kernels = [(o, b.kernel) for o, b in zip(where, blocks, strict=True)]
     kernel = rho = None
     if all(k is not None for _, k in kernels):
-        kernel = _assemble(d, [(o, k) for o, k in kernels if k is not None])
-        rho = _assemble(d, [(o, _inverse(k)) for o, k in kernels if k is not None])
+        kernel = _assemble(size, [(o, k) for o, k in kernels if k is not None])
+        rho = _assemble(size, [(o, _inverse(k)) for o, k in kernels if k is not None])
     named = _names_used(blocks, kernel)
     return InducedMetric(weights, kernel, rho, *named)
 
@@ -106,21 +108,32 @@ def _names_used(
     """Return the roots and constants that K in beta uses."""
     if kernel is None:
         return (), ()
-    charts: list[Any] = [b.potential.chart for b in blocks if b.potential.chart]
-    pieces: list[Any] = [b.potential.piece for b in blocks if b.potential.piece]
+    potentials = [b.potential for b in blocks]
+    sources = [
+        source
+        for named in (
+            [x.turning.eigenvalues for x in potentials if x.turning],
+            [x.chart for x in potentials],
+            [x.piece for x in potentials],
+        )
+        for source in named
+        if source is not None
+    ]
     used = set(kernel.free_symbols)
-    roots = tuple(dict.fromkeys(r for source in (*charts, *pieces) for r in source.roots))
+    roots = tuple(dict.fromkeys(r for source in sources for r in source.roots))
     roots = tuple(r for r in roots if r.symbol in used)
     used = used.union(*(r.polynomial.free_symbols for r in roots))
-    constants = dict.fromkeys(c for source in (*charts, *pieces) for c in source.constants)
+    constants = dict.fromkeys(c for source in sources for c in source.constants)
     return roots, tuple(c for c in constants if c[0] in used)
 
 
-def _expressions(K: Matrix, notation: Notation) -> tuple[tuple[Expr, ...], ...]:
-    def convert(x: RationalFunction) -> Expr:
-        return to_expr(x, notation.weights)
-
-    return tuple(tuple(convert(x) for x in row) for row in K)
+def _in_weights(block: Block) -> tuple[tuple[Expr, ...], ...]:
+    """Return K as expressions in the weights; of a vector its eigenvalues, diag(T, R)."""
+    K, direction = block.metric.K, block.metric.direction
+    if direction is not None:
+        zero = direction.R.field.zero
+        K = ((direction.phi * direction.phi, zero), (zero, direction.R))
+    return tuple(tuple(to_expr(x, block.notation.weights) for x in row) for row in K)
 
 
 def _assemble(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import sympy
 from sympy import Expr
 
 from derive.model.notation import Constant, Notation
 from derive.model.parameterization import Parameterization
+from derive.potential.block import BlockPotential, DirectionTerms
 from derive.potential.chart import base_chart, kernel_in_beta
-from derive.potential.find import BlockPotential
 from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_out
 from derive.roads import Road
 from derive.verdict import Finding, Verdict
@@ -25,7 +26,24 @@ from derive.weights.warping import WarpVerdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numerics.evaluate.potential import NumericPotential
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+class NumericPotential(Protocol):
+    """Q in numbers, with coordinates along the last axis: what ``numerics`` gives for symbols."""
+
+    def __call__(self, beta: ArrayLike) -> NDArray[np.float64]:
+        """Return Q, which is 0 at beta_0."""
+
+    def gradient(self, beta: ArrayLike) -> NDArray[np.float64]:
+        """Return grad Q(beta), of the shape of beta."""
+
+    def inverse_gradient(self, y: ArrayLike) -> NDArray[np.float64]:
+        """Return the beta with grad Q(beta) = y."""
+
+    def bregman(self, b: ArrayLike, b0: ArrayLike) -> NDArray[np.float64]:
+        """Return Q(b) - Q(b0) - <grad Q(b0), b - b0>."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +70,11 @@ class Block:
     @functools.cached_property
     def kernel(self) -> tuple[tuple[Expr, ...], ...] | None:
         """K in beta and the constants of the leaf, or None where it was not written so."""
-        piece = self.potential.piece
+        piece, turning = self.potential.piece, self.potential.turning
+        if turning is not None:
+            values = turning.eigenvalues
+            zero = sympy.Integer(0)
+            return None if values is None else ((values.across, zero), (zero, values.along))
         kernel = None if piece is None else kernel_of(piece)
         if kernel is not None:
             return ((kernel,),)
@@ -92,6 +114,8 @@ class Conserved:
 class InducedMetric:
     """The tangent kernel K and the induced metric rho = K^-1.
 
+    Of a vector of open dimension these are diag(T, R): the eigenvalues across beta and along it.
+
     Attributes:
         kernel_in_weights: K as functions of the weights.
         kernel: K in beta and constants of the start, or None where it does not close.
@@ -128,11 +152,13 @@ class Potential:
         finding: PROVED where every block has a proved form.
         pieces: the blocks' forms; empty where no Q exists or none was found.
         parameterization: the F that it belongs to, without idle weights.
+        turning: of a vector of open dimension, what its direction adds to q(s), the one piece.
     """
 
     finding: Finding
     pieces: tuple[Piece, ...]
     parameterization: Parameterization
+    turning: DirectionTerms | None = None
 
     @property
     def kind(self) -> Kind | None:
@@ -147,11 +173,22 @@ class Potential:
         """
         if not self.pieces:
             return None
-        return sympy.Add(*(written_out(p.value, p.roots, p.constants) for p in self.pieces))
+        whole = sympy.Add(*(written_out(p.value, p.roots, p.constants) for p in self.pieces))
+        return whole + self.linear
+
+    @property
+    def linear(self) -> Expr:
+        """Of a vector of open dimension, what Q has beside q(s): -slope <u_0, beta>; else 0."""
+        if self.turning is None:
+            return sympy.Integer(0)
+        return -self.turning.slope * self.turning.direction.along_start
 
     @functools.cached_property
     def gradient(self) -> tuple[Expr, ...] | None:
-        """dQ/dbeta_i in the order of the outputs."""
+        """dQ/dbeta_i in the order of the outputs.
+
+        Of a vector of open dimension q'(s) alone: grad Q = q'(s) beta/s - slope u_0.
+        """
         if not self.pieces:
             return None
         by_name = {
@@ -170,13 +207,13 @@ class Potential:
         """Return Q, its gradient, the inverse mirror map and the Bregman divergence in NumPy.
 
         Args:
-            start: numbers for the start symbols.
+            start: numbers for the start symbols; of a vector u of open dimension also u_0, (d,).
 
         Raises:
             InputError: a start symbol has no value, or the value breaks an assumption.
             NumericalError: there is no Q to evaluate.
         """
-        # The one place where symbols ask for numbers; numerics in turn reads only records.
-        from numerics.evaluate.lowering import lower
-
-        return lower(self, start or {})
+        # Looked up, not imported: symbols do not depend on numbers.
+        room = importlib.import_module("numerics.evaluate.numeric")
+        found: NumericPotential = room.numeric(self, start or {})
+        return found

@@ -25,16 +25,16 @@ LAYERS = [
     },
     {"derive.exact"},
     # The stages of a derivation; their order among each other is not settled yet.
-    {"derive.model", "derive.weights", "derive.potential", "derive.vectors", "derive.regimes"},
+    {"derive.model", "derive.weights", "derive.potential", "derive.regimes"},
     {"derive.roads"},
     {"derive.records"},
-    {"derive.derivation", "derive.joint", "derive.vectors.derivation"},
+    {"derive.derivation", "derive.joint"},
     {
         "derive.inverse",
         "derive.explicit",
         "derive.regimes.find",
+        "derive.regimes.plane",
         "derive.regimes.predictor_limit",
-        "derive.regimes.vectors",
     },
     {"derive.render", "derive.certificate.writing"},
     {"derive.catalogue"},
@@ -47,7 +47,6 @@ LAYERS = [
 # Q in symbols asks for Q in numbers on demand; the command line knows both packages.
 ALLOWED_TO_USE_NUMERICS = {
     "derive.records",
-    "derive.vectors.potential",
     "derive.cli.audit",
     "derive.cli.matrix_factorization",
     "derive.cli.figure",
@@ -132,7 +131,6 @@ def test_numerics_reads_records_only():
         "derive.model",
         "derive.potential",
         "derive.regimes",
-        "derive.vectors",
         "derive.weights",
         "derive.errors",
         "derive.folder",

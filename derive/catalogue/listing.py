@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from sympy import Integral
 
 from derive.catalogue.entry import Entry
+from derive.derivation import Derivation
 from derive.potential.piece import Parametric, Piece
-from derive.records import Potential
 from derive.render.plain import plain
-from derive.render.text import wrap
+from derive.render.words import wrap
 from derive.verdict import Verdict
 
 LONGEST = 220
@@ -39,7 +38,7 @@ def printed_lines(entry: Entry) -> str:
     return "\n".join(part for line in lines for part in wrap(line, 80))
 
 
-def markdown(derived: Iterable[tuple[Entry, Any]]) -> str:
+def markdown(derived: Iterable[tuple[Entry, Derivation]]) -> str:
     """Return the table of models: id, F, verdict, Q, g."""
     rows = [("model", "F", "Q exists?", "Q", "warp g"), ("---",) * 5]
     for entry, derivation in derived:
@@ -51,17 +50,14 @@ def markdown(derived: Iterable[tuple[Entry, Any]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _shown(name: str, derivation: Any) -> tuple[str, str]:
+def _shown(name: str, derivation: Derivation) -> tuple[str, str]:
     if derivation.verdict is not Verdict.PROVED:
         return "", ""
     g = derivation.warping.g
     potential = derivation.potential
-    pieces = potential.pieces if isinstance(potential, Potential) else (potential.piece,)
-    if isinstance(potential, Potential):
-        total = " + ".join(plain(piece.value) for piece in pieces)
-    else:
-        total = plain(derivation.Q)
-    shown = (total, *definitions(pieces))
+    first, *others = (piece.value for piece in potential.pieces)
+    total = " + ".join(plain(value) for value in (first + potential.linear, *others))
+    shown = (total, *definitions(potential.pieces))
     warp = "" if g is None else f"`{plain(g)}`"
     if any(len(x) > LONGEST for x in shown):
         return f"long: `derive catalogue {name}`", warp

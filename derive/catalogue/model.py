@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from derive.catalogue.entry import Entry
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation
-    from derive.vectors.derivation import RadialDerivation
-
-    AnyDerivation: TypeAlias = Derivation | RadialDerivation
 
 
-def derive_entry(entry: Entry, enter: Callable[[str], None] | None = None) -> AnyDerivation:
+def derive_entry(entry: Entry, enter: Callable[[str], None] | None = None) -> Derivation:
     """Derive one model.
 
     >>> from derive.catalogue import find

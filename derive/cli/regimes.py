@@ -131,13 +131,9 @@ def _of_scaled_starts(model: ReadModel, name: str, toward: list[str], enter: Ent
     from derive.derivation import derive
     from derive.regimes.find import regimes
     from derive.regimes.scaled_start import with_scale
-    from derive.regimes.vectors import radial_regimes
-    from derive.vectors.reduce import VectorModel
 
     enter("parameterization")
     p = _positive(model, name).parameterization()
-    if isinstance(p, VectorModel):
-        return radial_regimes(p, name, toward, enter)
     return regimes(derive(with_scale(p, name), enter), name, toward, enter)
 
 
@@ -165,7 +161,7 @@ def _of_wide_starts(model: ReadModel, name: str, enter: Enter) -> RandomWidth:
     from derive.regimes.random_width import random_width
 
     enter("moments")
-    return random_width(model.parameterization(), name)  # type: ignore[arg-type]
+    return random_width(model.parameterization(), name)
 
 
 def _confirm_width(found: RandomWidth, enter: Enter) -> tuple[str, bool]:

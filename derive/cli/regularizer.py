@@ -21,7 +21,6 @@ from derive.model.typed import ReadModel
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation
-    from derive.vectors.derivation import RadialDerivation
     from numerics.confirm.crosscheck_report import CrossCheck
 
 Check = Annotated[bool, typer.Option("--check", help="Confirm Q by a precise flow and solver.")]
@@ -47,7 +46,7 @@ class Derived(Answer):
         return replace(self, narration="\n".join(filter(None, (self.narration, *lines))))
 
 
-Addition: TypeAlias = Callable[["Derived", "Derivation | RadialDerivation", Enter], Derived]
+Addition: TypeAlias = Callable[["Derived", "Derivation", Enter], Derived]
 """Adds to an answer what else was asked of the derivation."""
 
 
@@ -124,7 +123,7 @@ def with_check(
     form: Form,
     digits: int,
     derived: Derived,
-    derivation: Derivation | RadialDerivation,
+    derivation: Derivation,
     enter: Enter,
 ) -> Derived:
     """Add the cross-check of Q to the text, or to the record and beside it."""
@@ -151,19 +150,15 @@ def with_check(
     return replace(checked, code=UNDECIDED).saying(*said, alarm)
 
 
-def _crosscheck(derivation: Derivation | RadialDerivation, digits: int) -> CrossCheck:
+def _crosscheck(derivation: Derivation, digits: int) -> CrossCheck:
     """Return the cross-check of Q; a vector model is checked in components."""
-    from derive.vectors.derivation import RadialDerivation, in_components
+    from derive.derivation import in_components
     from numerics.confirm.crosscheck import crosscheck
 
-    if isinstance(derivation, RadialDerivation):
-        derivation = in_components(derivation)
-    return crosscheck(derivation, digits=digits)
+    return crosscheck(in_components(derivation), digits=digits)
 
 
-def _with_module(
-    derived: Derived, derivation: Derivation | RadialDerivation, enter: Enter
-) -> Derived:
+def _with_module(derived: Derived, derivation: Derivation, enter: Enter) -> Derived:
     """Add the NumPy module, or the line that says why there is none."""
     from numerics.evaluate.source.module import numpy_module
 

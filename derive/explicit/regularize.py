@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -28,18 +27,15 @@ from derive.explicit.minimum import (
     SquaredDistance,
 )
 from derive.explicit.scale_limits import scale_limits
-from derive.language import to_text
-from derive.language.tree import Name, Operation, Tree, names
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
-from derive.vectors.reduce import VectorModel
 from derive.verdict import Finding, Verdict
 
 Enter = Callable[[str], None]
 
 
 def explicit_counterpart(
-    parameterization: Parameterization | VectorModel,
+    parameterization: Parameterization,
     progress: Enter | None = None,
     at: Mapping[str, Fraction] | None = None,
 ) -> ExplicitCounterpart:
@@ -70,13 +66,14 @@ def explicit_counterpart(
     Source: Woodworth et al. 2020, appendix on R_alpha; Dai, Karzand, Srebro 2021 for R_F.
     """
     enter = progress or (lambda step: None)
-    if isinstance(parameterization, VectorModel):
-        found = _of_vector(parameterization, enter)
+    p = parameterization
+    if p.vectors:
+        found = ExplicitCounterpart(
+            p.texts, p, ", ".join(v.name for v in p.vectors), (_of_vector(p, enter),)
+        )
     else:
-        p = parameterization
-        texts = tuple(to_text(tree) for tree in p.trees)
         blocks = tuple(_block(p, group, enter) for group in p.blocks)
-        found = ExplicitCounterpart(texts, p, "", blocks)
+        found = ExplicitCounterpart(p.texts, p, "", blocks)
     if not at:
         return found
     enter("values")
@@ -94,7 +91,7 @@ def _block(p: Parameterization, group: tuple[int, ...], enter: Enter) -> BlockCo
     return BlockCounterpart(group, distance, cost, contrast, scale_limits(block, contrast.implicit))
 
 
-def _of_vector(model: VectorModel, enter: Enter) -> ExplicitCounterpart:
+def _of_vector(p: Parameterization, enter: Enter) -> BlockCounterpart:
     """Return R of sum_k phi_k u_k in the length of beta alone.
 
     Where the phi_k are free of norms, projecting all u_k on the line of beta keeps F(w) = beta and
@@ -102,57 +99,31 @@ def _of_vector(model: VectorModel, enter: Enter) -> ExplicitCounterpart:
     beta/|beta|, and where the u_k start at 0, |w - w_0|^2 is that of (a, n): R(beta) is R of the
     single output sum_k phi_k n_k at |beta|, provided that phi_k is even in n_k.
     """
-    reduced, vectors = _lengths(model)
-    lengths = reduced.w[-len(vectors) :]
-    images = [*reduced.w[: -len(vectors)], *(-n for n in lengths)]
-    opposite = reduced.F[0].compose([*images, *reduced.field.gens[reduced.p :]], reduced.field)
-    if not (opposite + reduced.F[0]).is_zero():
+    vectors = [v.name for v in p.vectors]
+    images = [*p.w[: -len(vectors)], *(-n for n in p.w[-len(vectors) :])]
+    opposite = p.F[0].compose([*images, *p.field.gens[p.p :]], p.field)
+    if not (opposite + p.F[0]).is_zero():
         raise InputError(
             f"odd powers of norm({vectors[0]}) are not covered: give {vectors[0]} a dimension"
         )
     s = (Symbol("s", real=True),)
     enter("elimination: distance from the start")
-    moved = [
-        v for v, x in zip(vectors, reduced.w0[-len(vectors) :], strict=True) if not x.is_zero()
-    ]
+    moved = [v for v, x in zip(vectors, p.w0[-len(vectors) :], strict=True) if not x.is_zero()]
     if not moved:
-        distance = minimum_by_elimination(pose, reduced, s)
+        distance = minimum_by_elimination(pose, p, s)
     else:
         reason = (
             f"{moved[0]} starts away from 0: R depends on the angle between {moved[0]}_0 and beta"
         )
         distance = SquaredDistance(s, Finding(Verdict.UNDECIDED, reason))
     enter("elimination: representation cost")
-    cost = representation_cost(reduced, s)
+    cost = representation_cost(p, s)
     # s = |beta| is not negative.
     if isinstance(cost, RootByInterval):
         kept = tuple(x for x in cost.intervals if x.high is None or x.high > 0)
         cost = replace(cost, intervals=kept)
     contrast = contrast_with(None, distance, enter)
-    block = BlockCounterpart((0,), distance, cost, contrast, ())
-    return ExplicitCounterpart((model.text,), reduced, ", ".join(vectors), (block,))
-
-
-def _lengths(model: VectorModel) -> tuple[Parameterization, list[str]]:
-    """Return |beta| as a function of the scalars and the lengths n_k of the vectors; their names.
-
-    Raises:
-        InputError: there are several vectors, and a coefficient depends on a norm.
-    """
-    coefficients = model.form.coefficients
-    norm_of = dict(model.form.norms)
-    vectors = [vector for vector, _ in coefficients]
-    lengths = [norm_of[vector] for vector in vectors]
-    used = names(phi for _, phi in coefficients)
-    if len(vectors) > 1 and set(norm_of.values()) & set(used):
-        raise InputError(
-            f"norms beside several vectors are not covered: give {vectors[0]} a dimension"
-        )
-    scalars = tuple(name for name in used if name not in lengths)
-    start = {norm_of.get(name, name): value for name, value in model.start.items()}
-    terms: list[Tree] = [Operation("*", phi, Name(norm_of[v])) for v, phi in coefficients]
-    output = functools.reduce(lambda x, y: Operation("+", x, y), terms)
-    return Parameterization([output], (*scalars, *lengths), start, model.positive), vectors
+    return BlockCounterpart((0,), distance, cost, contrast, ())
 
 
 def minimum_by_elimination(

@@ -7,10 +7,13 @@ for general weights may hold there, as for a second neuron that is dead from the
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from derive.errors import DegenerateStart, LanguageError, RankDeficient
 from derive.exact.field.function_field import RationalFunction
 from derive.language import parse_expression
 from derive.model.parameterization import Parameterization
+from derive.model.vectors import Vector
 
 
 def find_idle(p: Parameterization) -> tuple[str, ...]:
@@ -52,9 +55,17 @@ def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
     try:
         trees = [parse_expression(repr(_restricted(f, p, positions))) for f in p.F]
         weights = [w for w in p.weights if w not in idle]
-        return p.with_(outputs=trees, weights=weights)
+        return p.with_(outputs=trees, weights=weights, vectors=_reduced(p, positions))
     except LanguageError:
         return p  # too long to be written out: derive it as it is
     except RankDeficient as error:
         names = ", ".join(idle)
         raise DegenerateStart(f"{names} start at 0 and stay there, and then {error}") from None
+
+
+def _reduced(p: Parameterization, idle: set[int]) -> tuple[Vector, ...]:
+    """Return the one vector of open dimension with its coefficient where idle weights are 0."""
+    if len(p.vectors) != 1:
+        return p.vectors
+    coefficient = _restricted(p.F[0] / p.w[-1], p, idle)
+    return (replace(p.vectors[0], coefficient=parse_expression(repr(coefficient))),)

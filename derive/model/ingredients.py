@@ -7,6 +7,7 @@ from typing import TypedDict
 
 from derive.language.tree import Tree, names
 from derive.model.geometry import Geometry
+from derive.model.vectors import Vector
 
 
 class Ingredients(TypedDict, total=False):
@@ -19,6 +20,7 @@ class Ingredients(TypedDict, total=False):
     labels: Sequence[int]
     parameters: Iterable[str]
     geometry: Geometry
+    vectors: Sequence[Vector]
 
 
 def replaced(known: Ingredients, changes: Ingredients) -> Ingredients:
@@ -45,4 +47,5 @@ def replaced(known: Ingredients, changes: Ingredients) -> Ingredients:
         "labels": tuple(changes.get("labels", known["labels"])),
         "parameters": parameters,
         "geometry": changes.get("geometry", known["geometry"].restricted(kept)),
+        "vectors": tuple(changes.get("vectors", known["vectors"])),
     }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import sympy
 from sympy import Expr, Symbol
@@ -21,6 +21,9 @@ from derive.model.parameterization import Parameterization
 
 Constant: TypeAlias = tuple[Symbol, Expr]
 """A named constant of the start, and its value in start symbols."""
+
+
+Built = TypeVar("Built")
 
 
 class AssumePositive(Exception):
@@ -59,7 +62,9 @@ class Notation:
 
     @functools.cached_property
     def betas(self) -> tuple[Symbol, ...]:
-        """The predictor coordinates of the block."""
+        """The predictor coordinates of the block; of vectors, the length s = |beta| >= 0."""
+        if self.parameterization.vectors:
+            return (Symbol(unused("s", self.taken), nonnegative=True),)
         base = next(
             name
             for name in ("beta", "b", "predictor", *(f"beta_{n}x" for n in range(100)))
@@ -71,10 +76,8 @@ class Notation:
 
     def fresh(self, base: str, **assumptions: bool) -> Symbol:
         """Return a symbol called *base*, altered where the user has the name."""
-        name = base + self.suffix
-        while name in self.taken or name in {s.name for s in self.betas}:
-            name += "_"
-        return Symbol(name, real=True, **assumptions)
+        taken = self.taken | {s.name for s in self.betas}
+        return Symbol(unused(base + self.suffix, taken), real=True, **assumptions)
 
     @functools.cached_property
     def start_symbols(self) -> dict[str, Symbol]:
@@ -110,6 +113,23 @@ class Notation:
         kinds = {w: {"positive" if w in p.nonnegative else "real": True} for w in p.weights}
         weights = {w: Symbol(w, **kinds[w]) for w in p.weights}
         return {**weights, **{name: self.start_symbols[name] for name in p.parameters}}
+
+
+def assuming(build: Callable[[Notation], Built], notation: Notation) -> Built:
+    """Build; where a branch asks for the sign of start symbols, assume them positive and retry."""
+    for _ in range(len(notation.start_symbols) + 1):
+        try:
+            return build(notation)
+        except AssumePositive as request:
+            notation = replace(notation, assumed=notation.assumed | request.names)
+    raise AssertionError("assumptions on the start do not settle the branch")
+
+
+def unused(name: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken, with underscores at its end."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def positive_generators(field: FunctionField) -> frozenset[str]:

@@ -12,7 +12,7 @@ from derive.errors import DegenerateStart, InputError
 from derive.exact.field.elements import build_elements, start_images
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.language import parse_outputs
+from derive.language import parse_outputs, to_text
 from derive.language.arrays import parse_array_outputs
 from derive.language.tree import Tree, names
 from derive.model.arrays import independent_entries
@@ -31,9 +31,16 @@ from derive.model.names import (
 from derive.model.validity import (
     check_bases,
     check_dependence,
+    check_length,
     check_positive,
     check_rank,
     check_start,
+)
+from derive.model.vectors import (
+    Vector,
+    lengths,
+    named_as_vectors,
+    read_vectors,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +61,8 @@ class Parameterization:
         labels: the numbers by which outputs are called in evidence; 1, ..., d by default.
         parameters: names in the outputs that are constants, as those in exponents are.
         geometry: the metric on the weights in which the flow is steepest.
+        vectors: the vectors u_k of open dimension of which |beta| = sum_k phi_k n_k is the output,
+            where they lie on one line; the weights are then the scalars and the norms n_k.
 
     >>> Parameterization.parse(["a*u1", "a*u2"]).degree
     2
@@ -66,6 +75,7 @@ class Parameterization:
     labels: tuple[int, ...] = dataclasses.field(compare=False)
     parameters: tuple[str, ...] = ()
     geometry: Geometry = dataclasses.field(default=EUCLIDEAN, repr=False)
+    vectors: tuple[Vector, ...] = ()
 
     def __init__(
         self,
@@ -77,6 +87,7 @@ class Parameterization:
         labels: Sequence[int] | None = None,
         parameters: Iterable[str] = (),
         geometry: Geometry = EUCLIDEAN,
+        vectors: Sequence[Vector] = (),
     ) -> None:
         trees = tuple(read_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
         if not trees:
@@ -86,6 +97,7 @@ class Parameterization:
         given = {
             name: read_tree(value, f"the start of {name}") for name, value in (start or {}).items()
         }
+        object.__setattr__(self, "vectors", tuple(vectors))
         object.__setattr__(self, "trees", trees)
         object.__setattr__(self, "weights", ordered)
         object.__setattr__(self, "parameters", constants)
@@ -119,6 +131,7 @@ class Parameterization:
             "labels": self.labels,
             "parameters": self.parameters,
             "geometry": self.geometry,
+            "vectors": self.vectors,
         }
 
     def __reduce__(self) -> tuple[Callable[[], Parameterization], tuple[()]]:
@@ -132,6 +145,7 @@ class Parameterization:
         positive: Iterable[str] = (),
         parameters: Iterable[str] = (),
         arrays: Mapping[str, tuple[int, ...]] | None = None,
+        vectors: Iterable[str] = (),
     ) -> Parameterization:
         """Read outputs, and start values that are text, through the language's whitelist.
 
@@ -140,6 +154,8 @@ class Parameterization:
             start, positive, parameters: as for the constructor.
             arrays: names that are vectors, ``{"u": (3,)}``, or matrices, ``{"W": (2, 2)}``;
                 their entries are the weights u1, u2, u3 and W11, W12, W21, W22.
+            vectors: names that are vectors whose dimension is left open; the start of one is that
+                of its norm, and the only output is a vector such as ``a*u``.
 
         Raises:
             LanguageError: a text is not an expression.
@@ -147,6 +163,10 @@ class Parameterization:
             RankDeficient: the outputs move together.
             DegenerateStart: F is undefined or cannot move at the start.
         """
+        if found := read_vectors(outputs, tuple(vectors)):
+            given = lengths(found, start or {}, positive)
+            with named_as_vectors(found):
+                return cls(**given, vectors=found)
         entries = parse_array_outputs(outputs, arrays) if arrays else None
         trees = independent_entries(entries) if entries else parse_outputs(outputs)
         return cls(trees, None, start, positive, parameters=parameters)
@@ -239,8 +259,9 @@ class Parameterization:
 
     @property
     def nonnegative(self) -> frozenset[str]:
-        """Weights that are never negative: F is defined only where they are positive."""
-        return frozenset(positive_bases(self.trees, self.weights))
+        """Weights that are never negative: norms, and those that F needs positive."""
+        norms = (v.norm for v in self.vectors)
+        return frozenset((*norms, *positive_bases(self.trees, self.weights)))
 
     @functools.cached_property
     def degree(self) -> int | None:
@@ -291,7 +312,17 @@ class Parameterization:
         """
         return function.compose(self._start, self.start_field)
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The outputs as text; of vectors, the sum of their terms."""
+        if self.vectors:
+            return (" + ".join(v.text for v in self.vectors),)
+        return tuple(to_text(tree) for tree in self.trees)
+
     def _validate(self) -> None:
+        if self.vectors:
+            check_length(self.F[0], self.covectors[0], self.vectors, self.at_start)
+            return
         check_dependence(self.F, self.covectors, self.weights)
         check_positive(self.weights, self.w0, self.positive, self.nonnegative)
         check_start(self.F, self.covectors, self.blocks, self.at_start)

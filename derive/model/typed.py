@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from derive.language import Tree
     from derive.language.arrays import Array, Shape
     from derive.model.parameterization import Parameterization
-    from derive.vectors.reduce import VectorModel
 
 Shapes: TypeAlias = "tuple[tuple[str, Shape | None], ...]"
 """Names of vectors and matrices; None for a dimension that is left open."""
@@ -91,7 +90,7 @@ class ReadModel:
     text: str = ""
     vectors: tuple[str, ...] = ()
 
-    def parameterization(self) -> Parameterization | VectorModel:
+    def parameterization(self) -> Parameterization:
         """Return what is to be derived; this part needs algebra.
 
         Raises:
@@ -99,10 +98,11 @@ class ReadModel:
         """
         from derive.model.arrays import independent_entries
         from derive.model.parameterization import Parameterization
-        from derive.vectors.reduce import VectorModel
 
         if self.vectors:
-            return VectorModel.parse(self.text, self.vectors, self.start, self.positive)
+            return Parameterization.parse(
+                [self.text], self.start, self.positive, vectors=self.vectors
+            )
         return Parameterization(
             independent_entries(self.outputs),
             start=self.start,

@@ -14,6 +14,7 @@ from derive.exact.towers.tower import Tower
 from derive.language import to_text
 from derive.language.tree import Name, Tree
 from derive.model.names import bases
+from derive.model.vectors import Vector
 
 
 def check_dependence(
@@ -50,6 +51,35 @@ def check_start(
                 f"the start is a critical point of output {which}: the gradient is zero there, "
                 "so gradient flow never moves; choose another start"
             )
+
+
+def check_length(
+    s: RationalFunction,
+    slopes: Sequence[RationalFunction],
+    vectors: Sequence[Vector],
+    at_start: Callable[[RationalFunction], RationalFunction],
+) -> None:
+    """Refuse vectors of open dimension whose beta has a constant length s, or cannot move."""
+    if all(x.is_zero() for x in slopes):
+        raise RankDeficient(
+            "the length of beta is constant, so the outputs move together: "
+            "give outputs that can move independently"
+        )
+    if len(vectors) == 1:
+        n = s.field.named(vectors[0].norm)
+        if at_start(n).is_zero() and vectors[0].norm in (s / n).variables():
+            raise DegenerateStart(
+                f"{vectors[0].name} starts at 0, where F has no direction; choose another start"
+            )
+    try:
+        at_start(s)
+        moved = [at_start(x) for x in slopes]
+    except ZeroDivisionError:
+        raise DegenerateStart("F is undefined at the start: choose another start") from None
+    if all(x.is_zero() for x in moved):
+        raise DegenerateStart(
+            "the length of beta does not move from the start: choose another start"
+        )
 
 
 def check_positive(

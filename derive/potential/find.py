@@ -7,12 +7,11 @@ and the limit solves min Q(beta) subject to X beta = y.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import replace
 
-from derive.model.notation import AssumePositive, BranchOpen, Notation
+from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming
 from derive.model.signs import start_sign
+from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
@@ -22,32 +21,12 @@ from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.parametric import parametrize
 from derive.potential.piece import Piece
 from derive.potential.quadrature import integrate_along_beta, integrate_along_segment
+from derive.potential.vectors import find_radial_potential
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates, find_dual, generic_parameters, orient
 from derive.weights.kernel_relation import find_kernel_relation
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
-
-Built = TypeVar("Built")
-
-
-@dataclass(frozen=True)
-class BlockPotential:
-    """Q of one block of outputs.
-
-    Attributes:
-        warping: the verdict on existence; in a larger field where g had to be adjoined.
-        dual: dual coordinates and warp in the weights, where found.
-        piece: Q in closed form or as a quadrature; None where no Q exists or none was found.
-        chart: how functions of the weights are written in beta on the leaf, where found.
-        finding: PROVED with the identities behind the piece; the reason otherwise.
-    """
-
-    warping: WarpVerdict
-    dual: DualCoordinates | None
-    piece: Piece | None
-    chart: Chart | None
-    finding: Finding
 
 
 def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
@@ -66,6 +45,8 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     """
     if warping.verdict is not Verdict.PROVED:
         return BlockPotential(warping, None, None, None, warping.finding)
+    if warping.metric.direction is not None:
+        return find_radial_potential(warping, warping.metric.direction)
     dual = find_dual(warping)
     assumed: tuple[str, ...] = ()
     build = _single if warping.parameterization.d == 1 else _coupled
@@ -98,16 +79,6 @@ def _positive_warp(
         notation = notation.assuming(request.names)
         sign, assumed = start_sign(start, notation)
     return orient(dual, sign), assumed, notation
-
-
-def assuming(build: Callable[[Notation], Built], notation: Notation) -> Built:
-    """Build; where a branch asks for the sign of start symbols, assume them positive and retry."""
-    for _ in range(len(notation.start_symbols) + 1):
-        try:
-            return build(notation)
-        except AssumePositive as request:
-            notation = notation.assuming(request.names)
-    raise AssertionError("assumptions on the start do not settle the branch")
 
 
 def _single(

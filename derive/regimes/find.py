@@ -8,7 +8,7 @@ the start the gradient of the closed form is expanded exactly (:mod:`derive.regi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -32,6 +32,7 @@ from derive.regimes.kernel_regime import (
     kernel_limit,
 )
 from derive.regimes.limit import Limit, read_point
+from derive.regimes.plane import in_plane
 from derive.regimes.predictor_limit import predictor_limit
 from derive.regimes.warped_time import WarpedTime, find_warped_time
 from derive.verdict import Finding, Identity, Verdict, conclude
@@ -93,7 +94,7 @@ def regimes(
     ['rich', 'kernel']
 
     Args:
-        derivation: a Q that was proved.
+        derivation: a Q that was proved; the limits of a vector of open dimension hold in every one.
         variable: a start symbol, or a parameter such as the depth.
         toward: the limits: 0, "oo", or a number with - or + behind it for one side, "1-".
         progress: called with the name of each step as it begins.
@@ -104,6 +105,9 @@ def regimes(
     Source: Chizat, Oyallon, Bach 2019; Woodworth et al. 2020; Azulay et al. 2021, section 7.
     """
     enter = progress or (lambda step: None)
+    direction = derivation.direction
+    if direction is not None:
+        derivation = in_plane(derivation, direction)
     p = derivation.potential.parameterization
     if variable not in (*p.start_symbols, *p.parameters):
         known = ", ".join((*p.start_symbols, *p.parameters)) or "none"
@@ -131,9 +135,12 @@ def regimes(
             # As beta_0 -> infinity there is nothing to see at fixed beta.
             limits.append(near)
     decided = _deciding(derivation, kernel)
+    found = Regimes(derivation, variable, kernel, homogeneity, scaled, decided, tuple(limits))
+    if direction is not None:
+        # What holds of the warped time in the plane was not proved in other dimensions.
+        return replace(found, vector=direction.vector)
     enter("warped time")
-    warp = warped_time(derivation)
-    return Regimes(derivation, variable, kernel, homogeneity, scaled, decided, tuple(limits), warp)
+    return replace(found, warped=warped_time(derivation))
 
 
 def warped_time(

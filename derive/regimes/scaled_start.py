@@ -19,7 +19,8 @@ def scale_start(p: Parameterization, variable: str) -> Parameterization:
     >>> dict(p.start)["p"]
     Name(name='alpha')
     """
-    if variable in (*p.weights, *p.start_symbols, *p.parameters):
+    vectors = (v.name for v in p.vectors)
+    if variable in (*p.weights, *p.start_symbols, *p.parameters, *vectors):
         raise InputError(f"{variable} is a name already: choose another for the scale")
     one = Number(Fraction(1))
     start = {

@@ -11,7 +11,6 @@ def _forms(**modules: str) -> dict[str, str]:
 
 RENDERERS: dict[str, dict[str, str]] = {
     "Derivation": _forms(text="text", latex="latex", json="json"),
-    "RadialDerivation": _forms(text="radial_text", latex="radial_latex", json="radial_json"),
     "Regimes": _forms(text="regimes", latex="regimes", json="regimes"),
     "RandomWidth": _forms(text="random_width", latex="random_width", json="random_width"),
     "ExplicitCounterpart": _forms(text="explicit", latex="explicit_latex", json="explicit_json"),

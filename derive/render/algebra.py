@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from derive.derivation import Derivation
 from derive.records import Block
 from derive.render.formula import latex_name
 from derive.verdict import Verdict
@@ -23,9 +22,9 @@ def algebra_lines(block: Block) -> Iterator[str]:
         yield f"{complete}{words} {_rank(block)} at {at}"
 
 
-def algebra_sentences(d: Derivation) -> Iterator[str]:
+def algebra_sentences(blocks: Iterable[Block]) -> Iterator[str]:
     """Yield the same for every block, as LaTeX sentences."""
-    for block in d.blocks:
+    for block in blocks:
         if block.lie.point is None:
             continue
         words = ", ".join(re.sub(r"X(\d+)", r"X_{\1}", f"${word}$") for word in block.lie.words)

@@ -22,7 +22,8 @@ from derive.explicit.minimum import (
 )
 from derive.language import to_text
 from derive.render.plain import piece_lines, plain
-from derive.render.text import homogeneity, title, wrap
+from derive.render.text import homogeneity
+from derive.render.words import title, wrap
 from derive.verdict import Verdict
 
 DIGITS = 15

@@ -20,7 +20,7 @@ from derive.inverse.design import (
 from derive.language import to_sympy, to_text
 from derive.render.formula import latex, latex_name
 from derive.render.plain import plain
-from derive.render.text import title, wrap
+from derive.render.words import title, wrap
 from derive.verdict import Verdict
 
 FORMAT = "regderive-inverse"

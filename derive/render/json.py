@@ -4,16 +4,36 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import Any
+from typing import Any, TypeAlias
+
+from sympy import ImmutableMatrix
 
 from derive.certificate.writing import certify
 from derive.derivation import Derivation
+from derive.exact.linear.families import LogFunction
 from derive.language import to_text
 from derive.potential.piece import Explicit, Parametric, Piece, Quadrature, Root
-from derive.records import Block, Decision
+from derive.records import Block, InducedMetric
 from derive.render.plain import plain, unmarked
+from derive.render.sections import (
+    Eigenvalues,
+    HessianMap,
+    Kernel,
+    Laws,
+    Model,
+    Regularizer,
+    Section,
+    VectorModel,
+    VectorRegularizer,
+    Warp,
+    sections_of,
+)
 from derive.roads import Road
 from derive.verdict import Finding, Identity
+from derive.weights.lie import LieStructure
+
+Record: TypeAlias = dict[str, Any]
+"""What JSON holds: dictionaries and lists of texts, numbers, truth values and nothing."""
 
 FORMAT = "regderive-derivation"
 VERSION = 1
@@ -28,103 +48,182 @@ def render_json(derivation: Derivation) -> str:
     return json.dumps(to_record(derivation), indent=2, ensure_ascii=True)
 
 
-def to_record(d: Derivation) -> dict[str, Any]:
+def to_record(d: Derivation) -> Record:
     """Return the record as plain dictionaries and lists."""
-    p = d.parameterization
+    record: Record = {"format": FORMAT, "version": VERSION, "verdict": d.verdict.value}
+    for section in sections_of(d):
+        record |= entry(section)
+    record["certificate"] = certify(d)
+    return record
+
+
+@functools.singledispatch
+def entry(section: Section) -> Record:
+    """Return a section under its key; nothing for those that say in words what others record."""
+    return {}
+
+
+@entry.register
+def _(section: Model) -> Record:
+    p = section.parameterization
+    factor = section.kernel_factor
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "verdict": d.verdict.value,
         "parameterization": {
             "outputs": [to_text(t) for t in p.trees],
             "weights": list(p.weights),
             "start": {w: to_text(t) for w, t in p.start},
             "positive": list(p.positive),
-            "idle": list(d.idle),
-            "ties": {w: to_text(tree) for w, tree in d.ties},
-            "kernel_factor": None if d.kernel_factor is None else to_text(d.kernel_factor),
+            "idle": list(section.idle),
+            "ties": {w: to_text(tree) for w, tree in section.ties},
+            "kernel_factor": None if factor is None else to_text(factor),
             "homogeneity_degree": p.degree,
-            "beta": [str(b) for b in d.beta],
-            "blocks": [[i + 1 for i in b.outputs] for b in d.blocks],
-        },
-        "conserved": {
-            "laws": [plain(law) for law in d.conserved.laws],
-            "values_at_start": [None if v is None else plain(v) for v in d.conserved.values],
-            "count": d.conserved.count,
-            "bound": d.conserved.bound,
-            "lie_dimension": sum(b.lie.dimension for b in d.blocks),
-            "lie_algebra": [
-                {
-                    "commuting": b.lie.commuting,
-                    "spanned_by": list(b.lie.words),
-                    "independent_at": None
-                    if b.lie.point is None
-                    else {name: str(value) for name, value in b.lie.point},
-                }
-                for b in d.blocks
-            ],
-            **finding_record(d.conserved.finding),
-        },
-        "metric": _metric(d),
-        "hessian": _decision(d.hessian),
-        "warping": {
-            **_decision(d.warping),
-            "g": None if d.warping.g is None else plain(d.warping.g),
-            "dual_coordinates": [_dual(b) for b in d.blocks],
-        },
-        "potential": {
-            "kind": d.potential.kind,
-            "pieces": [piece_record(piece) for piece in d.potential.pieces],
-            "normalization": "grad Q(beta_0) = 0; up to a positive factor and a constant",
-            "roads": [[_road(r) for r in b.roads] for b in d.blocks],
-            "asked": None if d.asked is None else _road(d.asked),
-            **finding_record(d.potential.finding),
-        },
-        "certificate": certify(d),
+            "beta": [str(b) for b in section.betas],
+            "blocks": [[i + 1 for i in outputs] for outputs in section.blocks],
+        }
     }
 
 
-def _road(road: Road) -> dict[str, Any]:
-    return {"name": road.name, **finding_record(road.finding)}
+@entry.register
+def _(section: VectorModel) -> Record:
+    direction, p = section.direction, section.given
+    return {
+        "parameterization": {
+            "outputs": list(p.texts),
+            "weights": list(p.weights),
+            "start": {w: to_text(t) for w, t in p.start},
+            "positive": list(p.positive),
+            "idle": list(section.idle),
+            "ties": {},
+            "beta": [str(section.s)],
+            "dimension": "d >= 2",
+            "vector": direction.vector,
+            "coefficient": to_text(direction.coefficient),
+            "norms": {direction.vector: direction.norm},
+            "start_vector": direction.start_vector,
+            "s": str(section.s),
+        }
+    }
 
 
-def _metric(d: Derivation) -> dict[str, Any]:
-    metric = d.metric
+@entry.register
+def _(section: Laws) -> Record:
+    conserved = section.conserved
+    algebras = [b.lie for b in section.algebras]
+    return {
+        "conserved": {
+            "laws": [plain(law) for law in conserved.laws],
+            "values_at_start": [None if v is None else plain(v) for v in conserved.values],
+            "count": conserved.count,
+            "bound": conserved.bound,
+            "lie_dimension": sum(lie.dimension for lie in algebras),
+            "lie_algebra": [_algebra(lie) for lie in algebras],
+            **finding_record(conserved.finding),
+        }
+    }
 
-    def matrix(m: Any) -> list[list[str]] | None:
-        return None if m is None else [[plain(x) for x in row] for row in m.tolist()]
+
+def _algebra(lie: LieStructure) -> Record:
+    point = None if lie.point is None else {name: str(value) for name, value in lie.point}
+    return {"commuting": lie.commuting, "spanned_by": list(lie.words), "independent_at": point}
+
+
+@entry.register
+def _(section: Kernel) -> Record:
+    return {"metric": _metric(section.metric)}
+
+
+@entry.register
+def _(section: Eigenvalues) -> Record:
+    kernel = section.metric.kernel
+    return {
+        "metric": {
+            "frame": "eigenvalues across beta (T) and along it (R)",
+            "formula": "K = T I + (R - T) beta beta^T/s**2",
+            "T": None if kernel is None else plain(kernel[0, 0]),
+            "R": None if kernel is None else plain(kernel[1, 1]),
+            **_metric(section.metric),
+        }
+    }
+
+
+def _metric(metric: InducedMetric) -> Record:
+    def entries(matrix: ImmutableMatrix | None) -> list[list[str]] | None:
+        return None if matrix is None else [[plain(x) for x in row] for row in matrix.tolist()]
 
     return {
-        "kernel_in_weights": matrix(metric.kernel_in_weights),
-        "kernel": matrix(metric.kernel),
-        "rho": matrix(metric.rho),
+        "kernel_in_weights": entries(metric.kernel_in_weights),
+        "kernel": entries(metric.kernel),
+        "rho": entries(metric.rho),
         "roots": [root_record(r) for r in metric.roots],
         "constants": {str(s): plain(v) for s, v in metric.constants},
     }
 
 
-def _dual(block: Block) -> dict[str, Any]:
-    dual = block.potential.dual
-    if dual is None:
-        return {"y": None, "conjugate": None}
+@entry.register
+def _(section: HessianMap) -> Record:
+    return {"hessian": finding_record(section.finding)}
 
-    def written(f: Any) -> dict[str, Any]:
-        return {
-            "rational": repr(f.rational),
-            "logarithms": [{"coefficient": repr(c), "argument": repr(a)} for c, a in f.logs],
-        }
 
+@entry.register
+def _(section: Warp) -> Record:
+    g = section.decision.g
     return {
-        "y": [written(y) for y in dual.y],
-        "conjugate": None if dual.R is None else written(dual.R),
+        "warping": {
+            **finding_record(section.decision.finding),
+            "g": None if g is None else plain(g),
+            "dual_coordinates": [_dual(b) for b in section.blocks],
+        }
     }
 
 
-def _decision(decision: Decision) -> dict[str, Any]:
-    return finding_record(decision.finding)
+def _dual(block: Block) -> Record:
+    dual, turning = block.potential.dual, block.potential.turning
+    if turning is not None and turning.dual is not None:
+        return {"log_psi": _function(turning.dual.log_psi)}
+    if dual is None:
+        return {"y": None, "conjugate": None}
+    conjugate = None if dual.R is None else _function(dual.R)
+    return {"y": [_function(y) for y in dual.y], "conjugate": conjugate}
 
 
-def finding_record(finding: Finding) -> dict[str, Any]:
+def _function(f: LogFunction) -> Record:
+    logs = [{"coefficient": repr(c), "argument": repr(a)} for c, a in f.logs]
+    return {"rational": repr(f.rational), "logarithms": logs}
+
+
+@entry.register
+def _(section: Regularizer) -> Record:
+    potential = section.potential
+    return {
+        "potential": {
+            "kind": potential.kind,
+            "pieces": [piece_record(piece) for piece in potential.pieces],
+            "normalization": "grad Q(beta_0) = 0; up to a positive factor and a constant",
+            "roads": [[_road(r) for r in b.roads] for b in section.blocks],
+            "asked": None if section.asked is None else _road(section.asked),
+            **finding_record(potential.finding),
+        }
+    }
+
+
+@entry.register
+def _(section: VectorRegularizer) -> Record:
+    turning = section.turning
+    linear = {"vector": turning.direction.start_vector, "coefficient": plain(-turning.slope)}
+    return {
+        "potential": {
+            "Q": "q(s) + coefficient*<start_vector, beta>",
+            **entry.dispatch(Regularizer)(section)["potential"],
+            "linear": linear,
+        }
+    }
+
+
+def _road(road: Road) -> Record:
+    return {"name": road.name, **finding_record(road.finding)}
+
+
+def finding_record(finding: Finding) -> Record:
     """Return a verdict with its evidence."""
     return {
         "verdict": finding.verdict.value,
@@ -133,8 +232,8 @@ def finding_record(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _identity(identity: Identity) -> dict[str, Any]:
-    record: dict[str, Any] = {
+def _identity(identity: Identity) -> Record:
+    record: Record = {
         "statement": identity.statement,
         "holds": identity.holds,
         "left": identity.left,
@@ -147,7 +246,7 @@ def _identity(identity: Identity) -> dict[str, Any]:
     return record
 
 
-def root_record(root: Root) -> dict[str, Any]:
+def root_record(root: Root) -> Record:
     """Return a named root."""
     return {
         "symbol": str(root.symbol),
@@ -158,9 +257,9 @@ def root_record(root: Root) -> dict[str, Any]:
     }
 
 
-def piece_record(piece: Piece) -> dict[str, Any]:
+def piece_record(piece: Piece) -> Record:
     """Return a closed form."""
-    record: dict[str, Any] = {
+    record: Record = {
         "kind": piece.kind,
         "beta": [str(b) for b in piece.betas],
         "Q": plain(piece.value),
@@ -179,18 +278,18 @@ def piece_record(piece: Piece) -> dict[str, Any]:
 
 
 @functools.singledispatch
-def _own_fields(piece: Piece) -> dict[str, Any]:
+def _own_fields(piece: Piece) -> Record:
     """Return what one kind of form has beyond the others."""
     return {}
 
 
 @_own_fields.register
-def _(piece: Explicit) -> dict[str, Any]:
+def _(piece: Explicit) -> Record:
     return {"kernel": None if piece.kernel is None else plain(piece.kernel)}
 
 
 @_own_fields.register
-def _(piece: Parametric) -> dict[str, Any]:
+def _(piece: Parametric) -> Record:
     curve = {
         "parameter": str(piece.curve.parameter),
         "beta": plain(piece.curve.beta),
@@ -200,7 +299,7 @@ def _(piece: Parametric) -> dict[str, Any]:
 
 
 @_own_fields.register
-def _(piece: Quadrature) -> dict[str, Any]:
+def _(piece: Quadrature) -> Record:
     return {
         "kernel": None if piece.kernel is None else plain(piece.kernel),
         "note": unmarked(piece.note),

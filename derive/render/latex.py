@@ -8,87 +8,112 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import singledispatch
 
-from sympy import Symbol
+from sympy import Expr, Integral, Symbol
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
-from derive.model.notation import to_expr
 from derive.render.algebra import algebra_sentences
-from derive.render.formula import LONG, display, fraction, latex, latex_name, visible
-from derive.render.piece_latex import piece_latex
+from derive.render.formula import LONG, broken, display, fraction, latex, latex_name, visible
+from derive.render.norms import norms_as_latex
+from derive.render.piece_latex import piece_latex, piece_notes
 from derive.render.roads import road_name, road_sentences
-from derive.render.text import law_names
-from derive.verdict import Verdict
+from derive.render.sections import (
+    Asked,
+    Eigenvalues,
+    HessianMap,
+    Kernel,
+    Laws,
+    Model,
+    Regularizer,
+    Section,
+    VectorModel,
+    VectorRegularizer,
+    Warp,
+    sections_of,
+)
+from derive.verdict import Identity, Verdict
+
+ANSWERS = {Verdict.PROVED: "Yes.", Verdict.REFUTED: "No:", Verdict.UNDECIDED: "Undecided."}
+KKT = (
+    r"\paragraph{Implicit regularizer.} A limit of gradient flow with $X\beta = y$ meets the "
+    r"KKT conditions of $\min Q(\beta)$ subject to $X\beta = y$, where, up to a positive "
+    r"factor and an additive constant,"
+)
 
 
 def render_latex(derivation: Derivation) -> str:
-    """Return the derivation as a snippet."""
-    return "\n".join(_body(derivation))
+    """Return the derivation as a snippet, with |u| for the norm of a vector u."""
+    lines = (line for section in sections_of(derivation) for line in paragraph(section))
+    return norms_as_latex("\n".join(lines), derivation.direction)
 
 
-def _body(d: Derivation) -> Iterator[str]:
-    yield from _parameterization(d)
-    yield from _conserved(d)
-    yield from _metric(d)
-    yield from _existence(d)
-    yield from _potential(d)
-    yield from _asked(d)
+@singledispatch
+def paragraph(section: Section) -> Iterator[str]:
+    """Yield the lines of a section; none of those that a paper does not need."""
+    yield from ()
 
 
-def _matrix(matrix: Any) -> str:
-    """Return a matrix, or its entry when it has one."""
-    return latex(matrix[0, 0] if matrix.shape == (1, 1) else matrix)
-
-
-def _symbols(d: Derivation) -> dict[str, Symbol]:
-    p = d.parameterization
-    return {x: Symbol(x, real=True) for x in (*p.weights, *p.parameters)}
-
-
-def _parameterization(d: Derivation) -> Iterator[str]:
-    p = d.parameterization
+@paragraph.register
+def _(section: Model) -> Iterator[str]:
+    p = section.parameterization
     yield r"\paragraph{Parameterization.} Let $\beta = F(w)$ with"
-    symbols = _symbols(d)
-    yield from display(
-        [(latex(b), latex(to_sympy(t, symbols))) for b, t in zip(d.beta, p.trees, strict=True)]
-    )
+    symbols = {x: Symbol(x, real=True) for x in (*p.weights, *p.parameters)}
+    outputs = zip(section.betas, p.trees, strict=True)
+    yield from display([(latex(b), latex(to_sympy(t, symbols))) for b, t in outputs])
     starts = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(t))}" for w, t in p.start)
     yield f"and start at ${starts}$."
-    if d.ties:
-        tied = ", ".join(f"{latex_name(w)} = {latex(to_sympy(t))}" for w, t in d.ties)
+    if section.ties:
+        tied = ", ".join(f"{latex_name(w)} = {latex(to_sympy(t))}" for w, t in section.ties)
         yield f"From the start and always ${tied}$; these weights are left out."
-    if d.kernel_factor is not None:
-        factor = latex(to_sympy(d.kernel_factor))
+    if section.kernel_factor is not None:
+        factor = latex(to_sympy(section.kernel_factor))
         yield f"In the weights left, $K$ is ${factor}$ times what it is in all weights."
-    if d.idle:
-        names = ", ".join(latex_name(name) for name in d.idle)
+    yield from _left_out(section.idle)
+
+
+def _left_out(idle: Sequence[str]) -> Iterator[str]:
+    if idle:
+        names = ", ".join(latex_name(name) for name in idle)
         yield f"The weights ${names}$ start at $0$, stay there, and are left out."
 
 
-def _conserved(d: Derivation) -> Iterator[str]:
-    where = " ".join(algebra_sentences(d))
-    if not d.conserved.laws:
+@paragraph.register
+def _(section: VectorModel) -> Iterator[str]:
+    direction, p = section.direction, section.direction.parameterization
+    u, b, s = latex_name(direction.vector), latex(direction.beta), latex(section.s)
+    phi = latex(to_sympy(direction.coefficient, dict(direction.notation.weights)))
+    starts = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(tree))}" for w, tree in p.start)
+    yield (
+        rf"\paragraph{{Parameterization.}} Let ${b} = \varphi {u}$ with $\varphi = {phi}$ and "
+        rf"${u} \in \mathbb{{R}}^d$ for any $d \ge 2$, starting at ${starts}$; "
+        rf"${s} = \lVert {b} \rVert$."
+    )
+    yield from _left_out(section.idle)
+
+
+@paragraph.register
+def _(section: Laws) -> Iterator[str]:
+    where = " ".join(algebra_sentences(section.algebras))
+    laws = list(section.named())
+    if not laws:
         if where:
             yield rf"\paragraph{{Conserved quantities.}} None was found. {where}"
         return
-    count = (
-        "all conserved quantities"
-        if d.conserved.verdict is Verdict.PROVED
-        else (f"conserved quantities (at most {d.conserved.bound} exist)")
-    )
+    conserved = section.conserved
+    count = "all conserved quantities"
+    if conserved.verdict is not Verdict.PROVED:
+        count = f"conserved quantities (at most {conserved.bound} exist)"
     yield rf"\paragraph{{Conserved quantities.}} Up to functions of them, {count} are"
-    names = [name for block in d.blocks for name in law_names(block)]
-    yield from display(
-        [(latex_name(n), latex(law)) for n, law in zip(names, d.conserved.laws, strict=True)]
-    )
+    yield from display([(latex_name(name), latex(law)) for name, law in laws])
     if where:
         yield where
 
 
-def _metric(d: Derivation) -> Iterator[str]:
-    metric = d.metric
+@paragraph.register
+def _(section: Kernel) -> Iterator[str]:
+    metric = section.metric
     rows = [("K", _matrix(metric.kernel_in_weights))]
     named: set[Symbol] = set()
     for name, matrix in (("", metric.kernel), (r"\rho", metric.rho)):
@@ -103,41 +128,52 @@ def _metric(d: Derivation) -> Iterator[str]:
     yield from display(rows)
 
 
-def _existence(d: Derivation) -> Iterator[str]:
-    if d.hessian.verdict is Verdict.PROVED:
+def _matrix(matrix: Expr) -> str:
+    """Return a matrix, or its entry when it has one."""
+    return latex(matrix[0, 0] if matrix.shape == (1, 1) else matrix)
+
+
+@paragraph.register
+def _(section: Eigenvalues) -> Iterator[str]:
+    metric, b, s = section.metric, latex(section.direction.beta), latex(section.s)
+    yield r"\paragraph{Metric.} The tangent kernel is"
+    rows = [("K", rf"T I + (R - T)\, {b} {b}^{{\mathsf T}} / {s}^2")]
+    for i, name in enumerate("TR"):
+        written = "" if metric.kernel is None else f" = {broken(metric.kernel[i, i])}"
+        rows.append((name, latex(metric.kernel_in_weights[i, i]) + written))
+    yield from display(rows)
+
+
+@paragraph.register
+def _(section: HessianMap) -> Iterator[str]:
+    finding = section.finding
+    if finding.verdict is Verdict.PROVED:
         yield r"\paragraph{Mirror flow.} The metric $\rho$ is a Hessian map."
         return
-    yield rf"\paragraph{{Mirror flow.}} Is $\rho$ a Hessian map? {_verdict(d.hessian.verdict)}"
-    yield from _failures(d.hessian.finding.evidence)
-    yield rf"Is $g\rho$ one for some warp $g > 0$? {_verdict(d.warping.verdict)}"
-    yield from _failures(d.warping.finding.evidence)
-    if d.warping.g is None:
+    yield rf"\paragraph{{Mirror flow.}} Is $\rho$ a Hessian map? {ANSWERS[finding.verdict]}"
+    yield from _failures(finding.evidence)
+
+
+@paragraph.register
+def _(section: Warp) -> Iterator[str]:
+    decision = section.decision
+    if not section.needed:
         return
-    rows = [("g", latex(d.warping.g))]
-    for block in d.blocks:
-        dual = block.potential.dual
-        if dual is not None:
-            rows += [
-                (f"y_{{{i + 1}}}", latex(to_expr(y.rational, block.notation.weights)))
-                for i, y in zip(block.outputs, dual.y, strict=True)
-                if not y.logs
-            ]
-    yield from display(rows)
-    yield (
-        r"The dual coordinates satisfy "
-        r"$\langle \nabla y_i, \nabla F_j \rangle = g\,\delta_{ij}$ identically in the weights."
-    )
+    yield rf"Is $g\rho$ one for some warp $g > 0$? {ANSWERS[decision.verdict]}"
+    yield from _failures(decision.finding.evidence)
+    if decision.g is None:
+        return
+    dual = list(section.dual())
+    known = [(f"y_{{{i + 1}}}", latex(y)) for _, found in dual for i, y in found]
+    yield from display([("g", latex(decision.g)), *known])
+    if dual:
+        yield (
+            r"The dual coordinates satisfy "
+            r"$\langle \nabla y_i, \nabla F_j \rangle = g\,\delta_{ij}$ identically in the weights."
+        )
 
 
-def _verdict(verdict: Verdict) -> str:
-    return {
-        Verdict.PROVED: "Yes.",
-        Verdict.REFUTED: "No:",
-        Verdict.UNDECIDED: "Undecided.",
-    }[verdict]
-
-
-def _failures(evidence: Sequence[Any]) -> Iterator[str]:
+def _failures(evidence: Sequence[Identity]) -> Iterator[str]:
     for identity in evidence:
         if not identity.holds:
             point = ", ".join(f"{latex_name(n)} = {fraction(v)}" for n, v in identity.point)
@@ -149,33 +185,56 @@ def _failures(evidence: Sequence[Any]) -> Iterator[str]:
 def _statement(statement: str) -> str:
     """Return a statement such as ``<grad F1, grad K21> = ...`` as LaTeX."""
     text = re.sub(r"\b([FKHVXy])(\d+)\b", lambda m: f"{m.group(1)}_{{{m.group(2)}}}", statement)
+    text = re.sub(r"(\bnorm_\w+) \|grad phi\|\*\*2/phi", _steepness, text)
+    text = text.replace("grad log g", r"\nabla \log g")
     text = text.replace("grad ", r"\nabla ").replace("omega", r"\omega").replace("eta", r"\eta")
     return text.replace("<", r"\langle ").replace(">", r" \rangle")
 
 
-def _potential(d: Derivation) -> Iterator[str]:
-    if not d.potential.pieces:
+def _steepness(found: re.Match[str]) -> str:
+    return rf"{latex_name(found[1])} \lvert \nabla \varphi \rvert^2 / \varphi"
+
+
+@paragraph.register
+def _(section: Regularizer) -> Iterator[str]:
+    pieces = section.potential.pieces
+    if not pieces:
         return
-    yield (
-        r"\paragraph{Implicit regularizer.} A limit of gradient flow with $X\beta = y$ meets the "
-        r"KKT conditions of $\min Q(\beta)$ subject to $X\beta = y$, where, up to a positive "
-        r"factor and an additive constant,"
-    )
-    many = len(d.potential.pieces) > 1
-    if many:
-        total = " + ".join(f"Q_{{{i}}}" for i in range(1, len(d.potential.pieces) + 1))
-        yield from display([("Q", total)])
-    for i, piece in enumerate(d.potential.pieces, 1):
-        yield from piece_latex(piece, f"Q_{{{i}}}" if many else "Q")
-    yield from road_sentences(d)
+    yield KKT
+    names = [re.sub(r"_(\d+)", r"_{\1}", name) for name in section.names]
+    if len(pieces) > 1:
+        yield from display([("Q", " + ".join(names))])
+    for name, piece in zip(names, pieces, strict=True):
+        yield from piece_latex(piece, name)
+    yield from road_sentences(section)
 
 
-def _asked(d: Derivation) -> Iterator[str]:
-    if d.asked is not None:
+@paragraph.register
+def _(section: VectorRegularizer) -> Iterator[str]:
+    (piece,), turning = section.potential.pieces, section.turning
+    (s,), b = piece.betas, latex(turning.direction.beta)
+    yield KKT
+    rows = [("Q", rf"q({latex(s)}) + \langle z, {b} \rangle"), ("q", broken(piece.value))]
+    if not piece.gradient[0].has(Integral):
+        rows.append((rf"q'({latex(s)})", broken(piece.gradient[0])))
+    rows.append(("z", latex(-turning.slope * Symbol(turning.direction.start_vector))))
+    eigenvalues = turning.eigenvalues
+    roots = dict.fromkeys((*piece.roots, *(eigenvalues.roots if eigenvalues else ())))
+    constants = dict.fromkeys((*piece.constants, *(eigenvalues.constants if eigenvalues else ())))
+    rows += [(latex(r.symbol), broken(r.explicit)) for r in roots if r.explicit is not None]
+    rows += [(latex(symbol), broken(value)) for symbol, value in constants]
+    yield from display(rows)
+    yield from piece_notes(piece, tuple(roots))
+    yield from road_sentences(section)
+
+
+@paragraph.register
+def _(section: Asked) -> Iterator[str]:
+    if section.road is not None:
         answer = {
             Verdict.PROVED: "It is the form of a solution.",
             Verdict.REFUTED: r"$Q$ is not of this form.",
             Verdict.UNDECIDED: "Undecided.",
         }
-        name = road_name(d.asked.name)
-        yield rf"\paragraph{{Asked for.}} The road {name}: {answer[d.asked.finding.verdict]}"
+        name, verdict = road_name(section.road.name), section.road.finding.verdict
+        yield rf"\paragraph{{Asked for.}} The road {name}: {answer[verdict]}"

@@ -3,7 +3,7 @@ r"""Closed forms of Q as LaTeX, with what is said of them in words."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import sympy
 
@@ -50,12 +50,17 @@ def piece_latex(piece: Piece, name: str) -> Iterator[str]:
     named = (*(integral.abbreviations if integral else ()), *piece.constants)
     rows += [(latex(symbol), broken(value)) for symbol, value in named]
     yield from display(rows)
-    notes = [root_note(r) for r in piece.roots if r.explicit is None]
+    yield from piece_notes(piece, piece.roots)
+
+
+def piece_notes(piece: Piece, roots: Sequence[Root]) -> Iterator[str]:
+    """Yield what is said of a closed form in words: its *roots*, domain and assumptions."""
+    notes = [root_note(r) for r in roots if r.explicit is None]
     if isinstance(piece, Parametric):
         low, high = (latex(end) for end in piece.curve.interval)
         notes.append(f"${low} < {latex(piece.curve.parameter)} < {high}$")
-    if integral and integral.note:
-        notes.append(prose(integral.note))
+    if isinstance(piece, Quadrature) and piece.note:
+        notes.append(prose(piece.note))
     if notes:
         yield f"with {' and '.join(notes)}."
     if piece.domain:

@@ -12,7 +12,7 @@ from derive.regimes.random_width import DEVIATION, RandomWidth
 from derive.render.formula import display, latex
 from derive.render.plain import plain
 from derive.render.regimes import finding_record, limit_lines, limit_record
-from derive.render.text import title, wrap
+from derive.render.words import title, wrap
 
 FORMAT = "regderive-width"
 VERSION = 1

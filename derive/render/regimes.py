@@ -14,7 +14,7 @@ from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
 from derive.render.formula import display, latex, latex_name
 from derive.render.plain import plain
-from derive.render.text import title, wrap
+from derive.render.words import title, wrap
 from derive.verdict import Finding, Verdict
 
 FORMAT = "regderive-regimes"

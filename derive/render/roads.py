@@ -5,44 +5,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from derive.derivation import Derivation
 from derive.language import parse_expression, to_sympy
 from derive.render.formula import latex
-from derive.roads import COMMUTING_TIME, Road
-from derive.verdict import Verdict
+from derive.render.sections import Regularizer
+from derive.roads import COMMUTING_TIME
 
 FORMULAS = {
     "metric in beta (Q'' = 1/K)": r"metric in $\beta$ ($Q'' = 1/K$)",
+    "dual length psi": r"dual length $\psi$",
+    "eigenvalues of K (s q''/q' = T/R)": r"eigenvalues of $K$ ($s q''/q' = T/R$)",
+    "components, d = 2": "components, $d = 2$",
     "dual time (beta = h(mu))": r"dual time ($\beta = h(\mu)$)",
     COMMUTING_TIME: r"dual time ($\beta = h(\mu)$ along commuting fields)",
 }
 """Names of roads with their formulas set as mathematics."""
 
 
-def agreeing(d: Derivation) -> Iterator[tuple[str, tuple[Road, ...]]]:
-    """Yield, for each block with a Q, what it is called and the roads that lead to it."""
-    many = len(d.blocks) > 1
-    for i, block in enumerate(d.blocks, 1):
-        proved = tuple(r for r in block.roads if r.finding.verdict is Verdict.PROVED)
-        if proved:
-            yield (f"Q_{i}" if many else "Q"), proved
-
-
-def road_lines(d: Derivation) -> Iterator[str]:
+def road_lines(section: Regularizer) -> Iterator[str]:
     """Yield one line for each block."""
-    for name, roads in agreeing(d):
-        which = f" on {name}" if len(d.blocks) > 1 else ""
+    for name, roads in section.roads():
+        which = f" on {name}" if len(section.blocks) > 1 else ""
         words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
         yield words + "; ".join(r.name for r in roads)
-        if d.potential.kind == "quadrature":
+        if section.potential.kind == "quadrature":
             # The parametric form is the only closed one.
             yield from (f"{r.name}: {r.finding.reason}" for r in roads if r.name == COMMUTING_TIME)
 
 
-def road_sentences(d: Derivation) -> Iterator[str]:
+def road_sentences(section: Regularizer) -> Iterator[str]:
     """Yield one sentence for each block, as LaTeX."""
-    for name, roads in agreeing(d):
-        which = f" on ${name[0]}_{{{name[2:]}}}$" if len(d.blocks) > 1 else ""
+    for name, roads in section.roads():
+        which = f" on ${name[0]}_{{{name[2:]}}}$" if len(section.blocks) > 1 else ""
         words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
         yield words + "; ".join(road_name(r.name) for r in roads) + "."
 

@@ -2,104 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from itertools import combinations_with_replacement
 
-from sympy import Expr
+from sympy import Expr, Integral, Symbol
 
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name
-from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
-from derive.records import Block
 from derive.render.algebra import algebra_lines
-from derive.render.plain import INDENT, constant_lines, piece_lines, plain, root_lines
+from derive.render.norms import norms_as_text
+from derive.render.plain import INDENT, piece_lines, plain, root_lines
 from derive.render.roads import road_lines
-from derive.verdict import Finding, Identity, Number, Verdict
+from derive.render.sections import (
+    Asked,
+    Eigenvalues,
+    Evidence,
+    Headline,
+    HessianMap,
+    Kernel,
+    Laws,
+    Model,
+    Regularizer,
+    Section,
+    VectorModel,
+    VectorRegularizer,
+    Warp,
+    sections_of,
+)
+from derive.render.words import failure_lines, title, wrap
+from derive.verdict import Finding, Verdict
+
+KKT = (
+    "If gradient flow on |X F(w) - y|^2 converges with X beta = y, its limit meets the"
+    " KKT conditions of min Q subject to X beta = y; as Hess Q = g rho is positive definite,"
+    " it is the minimiser over every convex part of the domain."
+)
+NORMALIZED = "up to a positive factor and an additive constant; grad Q(beta_0) = 0"
 
 
 def render_text(derivation: Derivation, width: int = 80) -> str:
-    """Return the whole derivation as text."""
+    """Return the whole derivation as text, with |u| for the norm of a vector u."""
     lines: list[str] = []
-    for section in (
-        _headline(derivation),
-        _parameterization(derivation),
-        _conserved(derivation),
-        _metric(derivation),
-        _hessian(derivation),
-        _warp(derivation),
-        _potential(derivation),
-        _asked(derivation),
-        _proofs(derivation),
-    ):
-        if section:
-            lines += [*section, ""]
+    for section in sections_of(derivation):
+        found = list(lines_of(section))
+        if found:
+            lines += [*(norms_as_text(line, derivation.direction) for line in found), ""]
     return "\n".join(
         wrapped for line in lines[:-1] for wrapped in (wrap(line, width) if line else [""])
     )
 
 
-def wrap(line: str, width: int) -> list[str]:
-    """Break a line at spaces, continuation lines indented below the first equals sign.
-
-    >>> wrap("  Q = aaaa + bbbb", 12)
-    ['  Q = aaaa +', '      bbbb']
-    """
-    if len(line) <= width:
-        return [line]
-    lead = len(line) - len(line.lstrip())
-    equals = line.find(" = ")
-    indent = equals + 3 if 0 < equals < width // 3 else lead + 2
-    words, lines, current = line[lead:].split(" "), [], " " * lead
-    for word in words:
-        candidate = f"{current} {word}" if current.strip() else current + word
-        if len(candidate) > width and current.strip():
-            lines.append(current)
-            current = " " * indent + word
-        else:
-            current = candidate
-    return [*lines, current]
+@singledispatch
+def lines_of(section: Section) -> Iterator[str]:
+    """Yield the lines of a section; none where it has nothing to say."""
+    raise AssertionError(f"{type(section).__name__} has no text")
 
 
-def title(text: str, verdict: Verdict | None = None, width: int = 80) -> str:
-    """Return a heading, with its verdict at the right margin."""
-    return (
-        text
-        if verdict is None
-        else f"{text} ".ljust(width - len(verdict.value) - 1, ".") + (f" {verdict.value}")
-    )
+@lines_of.register
+def _(section: Headline) -> Iterator[str]:
+    if section.verdict is Verdict.PROVED:
+        how = "" if section.hessian is Verdict.PROVED else ", in a warped time"
+        yield f"Yes: gradient flow on F is a mirror flow{how}; Q is below."
+    elif section.verdict is Verdict.REFUTED:
+        yield "No: no Q and no warp g > 0 satisfy Hess Q = g rho; F has no mirror potential."
+    else:
+        yield "Undecided: neither a mirror potential Q nor its absence was proved."
 
 
-def _headline(d: Derivation) -> list[str]:
-    if d.verdict is Verdict.PROVED:
-        how = "" if d.hessian.verdict is Verdict.PROVED else ", in a warped time"
-        return [f"Yes: gradient flow on F is a mirror flow{how}; Q is below."]
-    if d.verdict is Verdict.REFUTED:
-        return ["No: no Q and no warp g > 0 satisfy Hess Q = g rho; F has no mirror potential."]
-    return ["Undecided: neither a mirror potential Q nor its absence was proved."]
-
-
-def _parameterization(d: Derivation) -> list[str]:
-    p = d.parameterization
-    lines = ["Parameterization beta = F(w)"]
-    lines += [f"{INDENT}{b} = {to_text(t)}" for b, t in zip(d.beta, p.trees, strict=True)]
-    free = [f"{t.name}" for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]
+@lines_of.register
+def _(section: Model) -> Iterator[str]:
+    p = section.parameterization
+    yield "Parameterization beta = F(w)"
+    for b, tree in zip(section.betas, p.trees, strict=True):
+        yield f"{INDENT}{b} = {to_text(tree)}"
+    free = [t.name for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]
     given = [f"{w} = {to_text(t)}" for w, t in p.start if to_text(t) not in free]
     start = ", ".join([*given, *([f"free {', '.join(free)}"] if free else [])])
-    lines.append(
-        f"{INDENT}{_count(p.p, 'weight')}, {homogeneity(p)}, J of rank {p.d}; start: {start}"
-    )
-    if d.idle:
-        stay = "starts at 0 and stays there" if len(d.idle) == 1 else "start at 0 and stay there"
-        lines.append(f"{INDENT}left out: {', '.join(d.idle)}, which {stay}")
-    lines += [f"{INDENT}left out: {w} = {to_text(t)}, from the start and always" for w, t in d.ties]
-    if d.kernel_factor is not None:
-        factor = to_text(d.kernel_factor)
-        lines.append(f"{INDENT}K in the weights left is {factor} times K in all weights")
-    if len(d.blocks) > 1:
-        groups = " | ".join(", ".join(str(d.beta[i]) for i in b.outputs) for b in d.blocks)
-        lines.append(f"{INDENT}independent blocks: {groups}")
-    return lines
+    weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
+    yield f"{INDENT}{weights}, {homogeneity(p)}, J of rank {p.d}; start: {start}"
+    yield from _left_out(section.idle, "start at 0 and stay there")
+    for w, tree in section.ties:
+        yield f"{INDENT}left out: {w} = {to_text(tree)}, from the start and always"
+    if section.kernel_factor is not None:
+        factor = to_text(section.kernel_factor)
+        yield f"{INDENT}K in the weights left is {factor} times K in all weights"
+    if len(section.blocks) > 1:
+        groups = (", ".join(str(section.betas[i]) for i in outputs) for outputs in section.blocks)
+        yield f"{INDENT}independent blocks: {' | '.join(groups)}"
 
 
 def homogeneity(p: Parameterization) -> str:
@@ -108,153 +100,168 @@ def homogeneity(p: Parameterization) -> str:
     return "not homogeneous" if D is None else f"homogeneous of degree {D!r}"
 
 
-def _conserved(d: Derivation) -> list[str]:
-    c = d.conserved
-    algebra = [f"{INDENT}{line}" for b in d.blocks for line in algebra_lines(b)]
-    if c.bound == 0:
-        return ["Conserved quantities: none, the flow reaches every direction", *algebra]
-    complete = "all of them" if c.verdict is Verdict.PROVED else f"at most {c.bound} exist"
-    lines = [f"Conserved quantities ({complete})", *algebra]
-    for block in d.blocks:
-        for name, law in zip(law_names(block), _laws(block), strict=True):
-            lines.append(f"{INDENT}{name} = {law}")
-    return lines
+def _left_out(idle: Sequence[str], stay: str) -> Iterator[str]:
+    if idle:
+        stay = "starts at 0 and stays there" if len(idle) == 1 else stay
+        yield f"{INDENT}left out: {', '.join(idle)}, which {stay}"
 
 
-def _laws(block: Block) -> list[str]:
-    return [plain(to_expr(law, block.notation.weights)) for law in block.conserved.laws]
+@lines_of.register
+def _(section: VectorModel) -> Iterator[str]:
+    direction, p, s = section.direction, section.direction.parameterization, section.s
+    beta, u = direction.beta, direction.vector
+    starts = ", ".join(f"{w} = {to_text(tree)}" for w, tree in p.start)
+    turned = f"the direction of {direction.start_vector} is free"
+    if p.w0[-1].is_zero():
+        turned = f"{u} needs no direction there, as y = {u}"
+    yield "Parameterization beta = F(w), for every dimension d >= 2"
+    yield f"{INDENT}{beta} = phi {u}, phi = {to_text(direction.coefficient)}, {u} in R^d"
+    yield (
+        f"{INDENT}rotation-equivariant: with {s} = |{beta}| = |phi| {direction.norm} all is "
+        f"known from ({', '.join(p.weights)})"
+    )
+    yield f"{INDENT}start: {starts}; {turned}"
+    yield from _left_out(section.idle, "start and stay at 0")
 
 
-def law_names(block: Block) -> list[str]:
-    """Return the names of a block's conserved quantities."""
-    many = len(block.conserved.laws) > 1
-    return [
-        block.notation.fresh(f"delta{i}" if many else "delta").name
-        for i in range(1, len(block.conserved.laws) + 1)
-    ]
+@lines_of.register
+def _(section: Laws) -> Iterator[str]:
+    conserved = section.conserved
+    algebra = [f"{INDENT}{line}" for b in section.algebras for line in algebra_lines(b)]
+    if conserved.bound == 0:
+        yield "Conserved quantities: none, the flow reaches every direction"
+        yield from algebra
+        return
+    found = conserved.verdict is Verdict.PROVED
+    complete = "all of them" if found else f"at most {conserved.bound} exist"
+    yield f"Conserved quantities ({complete})"
+    yield from algebra
+    yield from (f"{INDENT}{name} = {plain(law)}" for name, law in section.named())
 
 
-def _metric(d: Derivation) -> list[str]:
-    metric = d.metric
-    n = d.parameterization.d
-    pairs = [(i, j) for i in range(n) for j in range(i, n)]
-    lines = ["Tangent kernel K = J J^T, induced metric rho = K^-1"]
-    lines += _entries("K", metric.kernel_in_weights, pairs, n)
+@lines_of.register
+def _(section: Kernel) -> Iterator[str]:
+    metric, n = section.metric, section.d
+    yield "Tangent kernel K = J J^T, induced metric rho = K^-1"
+    yield from _entries("K", metric.kernel_in_weights, n)
     if metric.kernel is None:
-        lines.append(f"{INDENT}K was not written as a function of beta")
-        return lines
-    lines.append(f"{INDENT}as functions of beta:")
-    lines += _entries("K", metric.kernel, pairs, n)
+        yield f"{INDENT}K was not written as a function of beta"
+        return
+    yield f"{INDENT}as functions of beta:"
+    yield from _entries("K", metric.kernel, n)
     if metric.rho is not None and n <= 3:
-        lines += _entries("rho", metric.rho, pairs, n)
-    lines += [f"{INDENT}{line}" for r in metric.roots for line in root_lines(r)]
-    lines += constant_lines(metric.constants)
-    return lines
+        yield from _entries("rho", metric.rho, n)
+    yield from (f"{INDENT}{line}" for r in metric.roots for line in root_lines(r))
+    yield from (f"{INDENT}{name} = {plain(value)}" for name, value in metric.constants)
 
 
-def _entries(name: str, matrix: Expr, pairs: Sequence[tuple[int, int]], n: int) -> list[str]:
+def _entries(name: str, matrix: Expr, n: int) -> Iterator[str]:
+    """Yield the entries on and above the diagonal that are not 0."""
     if n == 1:
-        return [f"{INDENT}{name} = {plain(matrix[0, 0])}"]
-    return [
-        f"{INDENT}{name}{i + 1}{j + 1} = {plain(matrix[i, j])}"
-        for i, j in pairs
-        if matrix[i, j] != 0
-    ]
+        yield f"{INDENT}{name} = {plain(matrix[0, 0])}"
+        return
+    for i, j in combinations_with_replacement(range(n), 2):
+        if matrix[i, j] != 0:
+            yield f"{INDENT}{name}{i + 1}{j + 1} = {plain(matrix[i, j])}"
 
 
-def _hessian(d: Derivation) -> list[str]:
-    finding = d.hessian.finding
-    return [title("Hessian map (d_k rho_ij = d_i rho_kj)?", finding.verdict), *_finding(finding)]
+@lines_of.register
+def _(section: Eigenvalues) -> Iterator[str]:
+    metric, s, b = section.metric, section.s, section.direction.beta
+    yield "Tangent kernel K = J J^T, induced metric rho = K^-1"
+    yield f"{INDENT}K = T I + (R - T) {b} {b}^T/{s}**2,  rho = I/T + (1/R - 1/T) {b} {b}^T/{s}**2"
+    yield from _eigenvalues(metric.kernel_in_weights)
+    if metric.kernel is None:
+        yield f"{INDENT}T and R were not written as functions of {s}"
+        return
+    yield f"{INDENT}as functions of {s} = |{b}|:"
+    yield from _eigenvalues(metric.kernel)
+    yield from (f"{INDENT}{line}" for r in metric.roots for line in root_lines(r))
+    yield from (f"{INDENT}{name} = {plain(value)}" for name, value in metric.constants)
 
 
-def _warp(d: Derivation) -> list[str]:
-    if d.hessian.verdict is Verdict.PROVED:
-        return []
-    finding = d.warping.finding
-    lines = [title("Warp g with g rho a Hessian map?", finding.verdict), *_finding(finding)]
-    if d.warping.g is not None:
-        lines.append(f"{INDENT}g = {plain(d.warping.g)}")
+def _eigenvalues(matrix: Expr) -> Iterator[str]:
+    yield f"{INDENT}T = {plain(matrix[0, 0])}"
+    yield f"{INDENT}R = {plain(matrix[1, 1])}"
+
+
+@lines_of.register
+def _(section: HessianMap) -> Iterator[str]:
+    yield title("Hessian map (d_k rho_ij = d_i rho_kj)?", section.finding.verdict)
+    yield from _finding(section.finding)
+
+
+@lines_of.register
+def _(section: Warp) -> Iterator[str]:
+    finding, g = section.decision.finding, section.decision.g
+    if not section.needed:
+        return
+    yield title("Warp g with g rho a Hessian map?", finding.verdict)
+    yield from _finding(finding)
+    if g is not None:
+        yield f"{INDENT}g = {plain(g)}"
+        for _, found in section.dual():
+            yield from (f"{INDENT}y{i + 1} = {plain(y)}" for i, y in found)
+            yield f"{INDENT}<grad y_i, grad F_j> = g delta_ij, so y - y(w_0) = grad Q"
     elif finding.verdict is Verdict.PROVED:
-        lines.append(f"{INDENT}g = exp of the integral of H, H_a = <grad F_a, grad log g>:")
-        lines += [
-            f"{INDENT}H{i + 1} = {plain(to_expr(h, block.notation.weights))}"
-            for block in d.blocks
-            for i, h in zip(block.outputs, block.warping.H or (), strict=True)
-        ]
-    for block in d.blocks:
-        dual = block.potential.dual
-        if dual is not None and d.warping.g is not None:
-            for i, y in zip(block.outputs, dual.y, strict=True):
-                if not y.logs:
-                    written = plain(to_expr(y.rational, block.notation.weights))
-                    lines.append(f"{INDENT}y{i + 1} = {written}")
-            lines.append(f"{INDENT}<grad y_i, grad F_j> = g delta_ij, so y - y(w_0) = grad Q")
-    return lines
+        yield f"{INDENT}g = exp of the integral of H, H_a = <grad F_a, grad log g>:"
+        yield from (f"{INDENT}H{i + 1} = {plain(h)}" for i, h in section.slopes())
 
 
-def _finding(finding: Finding) -> list[str]:
-    lines = [f"{INDENT}{finding.reason}"]
+def _finding(finding: Finding) -> Iterator[str]:
+    yield f"{INDENT}{finding.reason}"
     for identity in finding.evidence:
         if not identity.holds:
-            lines += [f"{INDENT}{line}" for line in failure_lines(identity)]
-    return lines
+            yield from (f"{INDENT}{line}" for line in failure_lines(identity))
 
 
-def failure_lines(identity: Identity) -> Iterator[str]:
-    """Yield the lines that show where an identity fails."""
-    yield f"needed: {identity.statement}"
-    yield f"left  = {identity.left}"
-    yield f"right = {identity.right}"
-    along = "".join(f", differentiated along {name}," for name in identity.derivative)
-    yield f"left - right{along} = {identity.residual} at {at(identity.point)}"
+@lines_of.register
+def _(section: Regularizer) -> Iterator[str]:
+    potential = section.potential
+    if section.refuted:
+        return
+    yield title("Implicit regularizer Q", potential.finding.verdict)
+    if not potential.pieces:
+        yield f"{INDENT}{potential.finding.reason}"
+        return
+    if len(potential.pieces) > 1:
+        yield f"{INDENT}Q = {' + '.join(section.names)}"
+    for name, piece in zip(section.names, potential.pieces, strict=True):
+        yield from (f"{INDENT}{line}" for line in piece_lines(piece, name))
+    yield from (f"{INDENT}{line}" for line in road_lines(section))
+    yield f"{INDENT}{NORMALIZED}"
+    yield f"{INDENT}{KKT}"
 
 
-def at(point: Iterable[tuple[str, Number]]) -> str:
-    """Return ``a = 1, b = 2`` for a point."""
-    return ", ".join(f"{name} = {value}" for name, value in point)
+@lines_of.register
+def _(section: VectorRegularizer) -> Iterator[str]:
+    potential, turning = section.potential, section.turning
+    yield title("Implicit regularizer Q", potential.finding.verdict)
+    (piece,) = potential.pieces
+    (s,), b, slope = piece.betas, turning.direction.beta, piece.gradient[0]
+    yield f"{INDENT}Q = {plain(piece.value + potential.linear)}"
+    if not slope.has(Integral):
+        linear = plain(-turning.slope * Symbol(turning.direction.start_vector, real=True))
+        yield f"{INDENT}grad Q = q'({s}) {b}/{s} + z, z = {linear}"
+    _, *rest = piece_lines(piece, "q")
+    prime = f"q'({s}) ="
+    yield from (INDENT + line.replace(f"dq/d{s} =", prime) for line in rest)
+    yield f"{INDENT}{s} = |{b}|"
+    yield from (f"{INDENT}{line}" for line in road_lines(section))
+    yield f"{INDENT}{NORMALIZED}"
+    yield f"{INDENT}{KKT}"
 
 
-def _potential(d: Derivation) -> list[str]:
-    finding = d.potential.finding
-    if d.warping.verdict is Verdict.REFUTED:
-        return []
-    lines = [title("Implicit regularizer Q", finding.verdict)]
-    if not d.potential.pieces:
-        return [*lines, f"{INDENT}{finding.reason}"]
-    many = len(d.potential.pieces) > 1
-    if many:
-        lines.append(f"{INDENT}Q = " + " + ".join(f"Q_{i}" for i, _ in enumerate(d.blocks, 1)))
-    for i, piece in enumerate(d.potential.pieces, 1):
-        lines += [f"{INDENT}{line}" for line in piece_lines(piece, f"Q_{i}" if many else "Q")]
-    lines += [f"{INDENT}{line}" for line in road_lines(d)]
-    lines.append(f"{INDENT}up to a positive factor and an additive constant; grad Q(beta_0) = 0")
-    lines.append(
-        f"{INDENT}If gradient flow on |X F(w) - y|^2 converges with X beta = y, its limit meets the"
-        " KKT conditions of min Q subject to X beta = y; as Hess Q = g rho is positive definite,"
-        " it is the minimiser over every convex part of the domain."
-    )
-    return lines
+@lines_of.register
+def _(section: Asked) -> Iterator[str]:
+    if section.road is not None:
+        yield title("The Ansatz asked for", section.road.finding.verdict)
+        yield f"{INDENT}{section.road.name}"
+        yield from _finding(section.road.finding)
 
 
-def _asked(d: Derivation) -> list[str]:
-    if d.asked is None:
-        return []
-    finding = d.asked.finding
-    heading = title("The Ansatz asked for", finding.verdict)
-    return [heading, f"{INDENT}{d.asked.name}", *_finding(finding)]
-
-
-def _proofs(d: Derivation) -> list[str]:
-    """Say what was proved and how."""
-    if d.verdict is not Verdict.PROVED:
-        return []
-    identities = [e for b in d.blocks for e in b.potential.finding.evidence]
-    if not identities:
-        return []
-    lines = ["Proved by exact expansion in the weights"]
-    seen = dict.fromkeys(e.statement for e in identities)
-    return lines + [f"{INDENT}{statement}" for statement in seen]
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" + ("" if n == 1 else "s")
+@lines_of.register
+def _(section: Evidence) -> Iterator[str]:
+    if section.statements:
+        yield f"Proved by exact expansion in the {section.where}"
+        yield from (f"{INDENT}{statement}" for statement in section.statements)

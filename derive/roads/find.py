@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from derive.potential.find import BlockPotential
+from derive.potential.block import BlockPotential
 from derive.potential.piece import Parametric
 from derive.roads.ansatz import Ansatz
 from derive.roads.compare import DECISION, WEIGHT_SPACE, compare_decisions, compare_roads
+from derive.roads.components import check_dimension
 from derive.roads.dual_time import COMMUTING_TIME, follow_dual_time
 from derive.roads.metric_in_beta import DUAL_TIME, METRIC, agree_in_beta
 from derive.roads.published import follow_published
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
+from derive.weights.hessian import HessianVerdict
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
+CHECKED = (2,)
+"""Dimensions in which what holds in every dimension is derived again, in components."""
+LENGTH, EIGENVALUES = "dual length psi", "eigenvalues of K (s q''/q' = T/R)"
 MAXIMAL_OUTPUTS = 6
 MAXIMAL_TERMS = 300
 """Terms of K beyond which no Ansatz is tried unasked."""
@@ -41,9 +46,11 @@ def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
     Raises:
         ConsistencyError: two of them disagree.
     """
-    if potential.warping.parameterization.d == 1:
-        return _single(potential)
     warping = potential.warping
+    if warping.metric.direction is not None:
+        return _in_every_dimension(warping.hessian, potential)
+    if warping.parameterization.d == 1:
+        return _single(potential)
     others = (ask_road(warping, potential.dual, ansatz) for ansatz in _unasked(warping.metric))
     return *_main(potential), *_joint(potential), *others
 
@@ -111,3 +118,22 @@ def _single(potential: BlockPotential) -> tuple[Road, ...]:
         return (integrated,)
     agreement = agree_in_beta(dual, piece)
     return integrated, Road(WEIGHT_SPACE, agreement)
+
+
+def _in_every_dimension(hessian: HessianVerdict, potential: BlockPotential) -> tuple[Road, ...]:
+    """Return the roads of a vector of open dimension: in its length, and in components."""
+    turning, direction = potential.turning, hessian.metric.direction
+    if turning is None or direction is None:
+        return ()
+    name, reason = LENGTH, "q' = psi, <grad log psi, grad s> = s/n^2"
+    if turning.dual is None:
+        name, reason = EIGENVALUES, "s q''/q' = T/R"
+    found = Road(name, Finding(Verdict.PROVED, reason, potential.finding.evidence))
+    laws = hessian.metric.conserved
+    return found, *(
+        Road(
+            f"components, d = {d}",
+            check_dimension(direction, laws, hessian.finding, turning.dual, d),
+        )
+        for d in CHECKED
+    )

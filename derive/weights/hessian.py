@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from derive.model.direction import Direction
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.kernel_equations import hessian_conditions
 from derive.weights.metric import Metric
 from derive.weights.necessary import NotProved, require_equations
 from derive.weights.pointwise import fails_as_hessian
 from derive.weights.vertical import check_vertical
+from derive.weights.witness import find_failure
 
 FAILS = "d_k rho_ij = d_i rho_kj fails on the leaf of the start"
 OPEN = (
@@ -62,6 +64,8 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
     (commuting fields).
     """
     p = metric.parameterization
+    if metric.direction is not None:
+        return HessianVerdict(metric, _needs_no_warp(metric.direction))
     if p.d == 1:
         reason = "one output: beta is monotone along grad F, so K > 0 is a function of beta"
         return HessianVerdict(metric, Finding(Verdict.PROVED, reason))
@@ -84,3 +88,18 @@ def _sufficiency(metric: Metric, equations: tuple[Identity, ...]) -> Finding:
     if closure.verdict is Verdict.PROVED:
         return Finding(closure.verdict, closure.reason, (*equations, *closure.evidence))
     return closure
+
+
+def _needs_no_warp(direction: Direction) -> Finding:
+    """Decide whether the warp g = psi phi/n, unique up to a factor for d >= 2, is constant."""
+    p, H = direction.parameterization, direction.H
+    statement = f"<grad log g, grad s> = {direction.norm} |grad phi|**2/phi = 0"
+    if H.is_zero():
+        reason = "phi is constant, so the only warp g is, too"
+        return Finding(Verdict.PROVED, reason, (Identity(statement, "0", "0"),))
+    failure = find_failure(p, statement, H, p.field.zero)
+    if failure is None:
+        reason = "the only warp is not constant for general starts, but not visibly on this leaf"
+        return Finding(Verdict.UNDECIDED, reason)
+    reason = "the only warp g, unique up to a factor for d >= 2, is not constant on the leaf"
+    return Finding(Verdict.REFUTED, reason, (failure,))

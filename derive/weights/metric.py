@@ -9,6 +9,7 @@ from derive.errors import DegenerateStart
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix, determinant, dot, inverse, rank
 from derive.exact.linear.modular import shows_full_rank
+from derive.model.direction import Direction
 from derive.model.parameterization import Parameterization
 from derive.weights.conserved import ConservedQuantities
 from derive.weights.lie import LieStructure
@@ -23,11 +24,14 @@ class Metric:
 
     Attributes:
         conserved: the conserved quantities of the flow.
-        K: the d x d matrix <grad F_a, grad F_b>.
+        K: the d x d matrix <grad F_a, grad F_b>; of a vector of open dimension its eigenvalue
+            along beta, ((R,),).
+        direction: how beta turns, of a vector of open dimension: T = phi^2 is the other eigenvalue.
     """
 
     conserved: ConservedQuantities
     K: Matrix
+    direction: Direction | None = None
 
     @property
     def parameterization(self) -> Parameterization:
@@ -55,13 +59,14 @@ class Metric:
         return dot(self.parameterization.fields[a], field.gradient(self.K[b][c]))
 
 
-def find_metric(conserved: ConservedQuantities) -> Metric:
+def find_metric(conserved: ConservedQuantities, direction: Direction | None = None) -> Metric:
     """Return the tangent kernel K_ab = <grad F_a, grad F_b> and the metric rho = K^-1.
 
     beta' = K lambda along the flow with steering lambda(t) = -X^T r.
 
     Args:
         conserved: the laws of the flow, whose values are constants of K in beta.
+        direction: of a vector of open dimension, how beta turns.
 
     Returns:
         d x d functions of the weights.
@@ -78,7 +83,7 @@ def find_metric(conserved: ConservedQuantities) -> Metric:
             f"from this start the outputs move together: J has rank below {p.d} there, and along "
             "the flow as far as its Taylor series was followed; choose another start"
         )
-    return Metric(conserved, K)
+    return Metric(conserved, K, direction)
 
 
 def _numerator(function: RationalFunction) -> RationalFunction:

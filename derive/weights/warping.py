@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Verdict
@@ -75,6 +76,8 @@ def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
     metric = hessian.metric
     p = metric.parameterization
     zero = (p.field.zero,) * p.d
+    if metric.direction is not None and hessian.verdict is not Verdict.PROVED:
+        return WarpVerdict(hessian, _of_direction(metric.direction), (metric.direction.H,))
     if hessian.verdict is Verdict.PROVED:
         return WarpVerdict(hessian, Finding(Verdict.PROVED, "g = 1: none is needed"), zero)
     if p.d == 1:
@@ -86,6 +89,21 @@ def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
     H = warp_candidate(metric)
     finding = _consistency(metric, H)
     return WarpVerdict(hessian, finding, None if finding.verdict is Verdict.REFUTED else H)
+
+
+def _of_direction(direction: Direction) -> Finding:
+    """Say that g = psi phi/n is a warp: the leaf is a curve along which s grows, so psi is psi(s).
+
+    Where the coefficient of u is 0 at the start, s = |beta| has a kink there.
+    """
+    if direction.sign == 0:
+        reason = f"the coefficient of {direction.vector} is 0 at the start: its sign selects Q"
+        return Finding(Verdict.UNDECIDED, reason)
+    reason = (
+        f"g = psi phi/{direction.norm} with <grad psi, grad s> = g, which has a solution on every "
+        f"leaf: <grad y_i, grad F_j> = g delta_ij for y = psi {direction.vector}/{direction.norm}"
+    )
+    return Finding(Verdict.PROVED, reason)
 
 
 def _consistency(metric: Metric, H: Field) -> Finding:

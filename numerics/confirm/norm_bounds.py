@@ -21,6 +21,7 @@ from derive.errors import InputError, NumericalError
 from derive.language import parse_expression, to_sympy
 from derive.records import Potential
 from numerics.evaluate.backend import Array
+from numerics.evaluate.lowering import lower
 from numerics.interpolate.interpolant import interpolate
 
 SLACK = 1e-9
@@ -129,7 +130,7 @@ def try_norm_bound(
         named = {**problem.named, "norm": problem.least[p]}
         values = [_value(text, named) for text in bounds]
         scale = min(values) if toward == "0" else max(values)
-        solution = interpolate(potential.numeric({variable: scale}), problem.X, problem.y)
+        solution = interpolate(lower(potential, {variable: scale}), problem.X, problem.y)
         if not solution.converged:
             raise NumericalError(solution.message)
         norm = float(np.sum(np.abs(solution.value) ** p))

@@ -21,6 +21,7 @@ from derive.errors import NumericalError
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.backend import Array
+from numerics.evaluate.lowering import lower
 from numerics.experiments.experiment import Stages
 from numerics.experiments.sparse_results import (
     Comparison,
@@ -124,7 +125,7 @@ def predict(data: SparseData, alpha: float, shape: float) -> Array:
 
 def _solved(data: SparseData, alpha: float, shape: float) -> Solution:
     u, v = weights(alpha, shape)
-    solution = interpolate(_potential().numeric({"u0": u, "v0": v}), data.X, data.y)
+    solution = interpolate(lower(_potential(), {"u0": u, "v0": v}), data.X, data.y)
     if not solution.converged:
         raise NumericalError(f"at alpha = {alpha:g}, s = {shape:g}: {solution.message}")
     return solution

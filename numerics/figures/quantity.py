@@ -21,6 +21,7 @@ from derive.model.parameterization import Parameterization
 from derive.regimes.find import regimes
 from derive.verdict import Verdict
 from numerics.evaluate.backend import Array
+from numerics.evaluate.lowering import lower
 from numerics.evaluate.potential import NumericPotential
 from numerics.figures.specification import Model, Series
 
@@ -77,7 +78,7 @@ def start_of(series: Series, values: Mapping[str, str]) -> dict[str, Fraction]:
 
 def potential_of(model: Model, start: Mapping[str, Fraction]) -> NumericPotential:
     """Return Q at a start, in plain doubles: no picture shows the last digits."""
-    return derivation_of(model).potential.numeric(start).in_doubles
+    return lower(derivation_of(model).potential, start).in_doubles
 
 
 def centre_of(model: Model, start: Mapping[str, Fraction]) -> Array:

@@ -14,6 +14,7 @@ from derive.errors import InputError, NumericalError
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.backend import Array
+from numerics.evaluate.lowering import lower
 from numerics.interpolate.interpolant import interpolate
 from numerics.matrices.measurements import Measurements
 from numerics.reals import Real
@@ -105,7 +106,7 @@ def commuting_limit(measurements: Measurements, scale: float) -> CommutingLimit:
     if not (np.isfinite(scale) and scale > 0):
         raise InputError(f"the scale of the start must be positive, not {scale}")
     basis, values = shared_eigenbasis(measurements)
-    q = _potential().numeric({"w0": float(np.sqrt(scale))})
+    q = lower(_potential(), {"w0": float(np.sqrt(scale))})
     solution = interpolate(q, values, measurements.values())
     if not solution.converged:
         raise NumericalError(f"at scale {scale:g}: {solution.message}")

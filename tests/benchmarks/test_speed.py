@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from derive import Parameterization, VectorModel, Verdict, derive
+from derive import Parameterization, Verdict, derive
 from derive.catalogue import entries
 from derive.catalogue.audit import audit_entry
 from derive.catalogue.model import derive_entry
@@ -59,7 +59,7 @@ def test_further_algebra(benchmark, name):
 @pytest.mark.benchmark(group="every dimension at once, warm, in process")
 @pytest.mark.parametrize("text", ["a*v", "a*b*v", "c*v/norm(v)"])
 def test_vectors(benchmark, text):
-    derivation = benchmark(lambda: derive(VectorModel.parse(text, ["v"])))
+    derivation = benchmark(lambda: derive(Parameterization.parse([text], vectors=["v"])))
     assert derivation.verdict is Verdict.PROVED
 
 

@@ -11,8 +11,8 @@ from derive.catalogue import Entry, bibtex, entries, find, library
 from derive.catalogue.entry import read_entry
 from derive.catalogue.library import sources
 from derive.catalogue.listing import markdown
+from derive.derivation import in_components
 from derive.folder import read_folder
-from derive.vectors.derivation import RadialDerivation, in_components
 from numerics import crosscheck
 
 
@@ -26,9 +26,7 @@ def test_every_model_has_the_verdict_that_its_record_expects(name, derived):
 
 
 def confirmed(derivation, digits):
-    if isinstance(derivation, RadialDerivation):
-        derivation = in_components(derivation, 2)
-    return crosscheck(derivation, digits=digits)
+    return crosscheck(in_components(derivation, 2), digits=digits)
 
 
 PROVED = names(entry for entry in entries() if entry.verdict == "PROVED")

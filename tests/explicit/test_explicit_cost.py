@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy
 
-from derive import Parameterization, VectorModel, Verdict, explicit_counterpart
+from derive import Parameterization, Verdict, explicit_counterpart
 from derive.errors import NumericalError
 from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.composition import find_composition
@@ -209,7 +209,7 @@ def test_a_root_that_the_weights_may_fall_below_is_no_bound():
 def test_the_cost_vanishes_at_zero_and_a_vector_may_have_any_dimension():
     cost = cost_of(["u**2*v"])
     assert float(cost.at({"beta": Fraction(0)}).ball.mid()) == pytest.approx(0, abs=1e-20)
-    (block,) = explicit_counterpart(VectorModel.parse("a**2*u", ["u"])).blocks
+    (block,) = explicit_counterpart(Parameterization.parse(["a**2*u"], vectors=["u"])).blocks
     s = block.cost.argument
     assert block.cost.verdict is Verdict.PROVED
     assert sympy.expand(block.cost.closed_forms[0] ** 3 - sympy.Rational(27, 4) * s**2) == 0

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 import sympy
 
-from derive import Parameterization, VectorModel, Verdict, explicit_counterpart
+from derive import Parameterization, Verdict, explicit_counterpart
 from derive.errors import InputError, NumericalError
 from derive.explicit.constrained import pose, pose_cost
 from derive.explicit.minimum import RootByInterval
@@ -78,7 +78,8 @@ def test_costs_of_several_outputs():
 
 
 def test_a_vector_of_any_dimension():
-    model = VectorModel.parse("a*b*u", ["u"], start={"a": "alpha", "b": "alpha", "u": 0})
+    start = {"a": "alpha", "b": "alpha", "u": 0}
+    model = Parameterization.parse(["a*b*u"], start, vectors=["u"])
     (block,) = explicit_counterpart(model).blocks
     assert block.distance.verdict is block.cost.verdict is Verdict.PROVED
     s = block.cost.argument
@@ -92,7 +93,7 @@ def test_a_vector_of_any_dimension():
 def test_several_vectors_of_any_dimension():
     """R and R_F of a u + b v depend on |beta| alone: in the plane they are those on the line."""
     start = {"a": 1, "b": Fraction(1, 2), "u": 0, "v": 0}
-    model = VectorModel.parse("a*u + b*v", ["u", "v"], start)
+    model = Parameterization.parse(["a*u + b*v"], start, vectors=["u", "v"])
     found = explicit_counterpart(model, at={"s": Fraction(5)})
     assert found.vector == "u, v"
     outputs = ["a*u1 + b*v1", "a*u2 + b*v2"]
@@ -105,16 +106,16 @@ def test_several_vectors_of_any_dimension():
 @pytest.mark.parametrize("text", ["a*norm(u)**2*u + b*v", "norm(v)*u + v"])
 def test_norms_beside_several_vectors_are_refused(text):
     with pytest.raises(InputError, match="give u a dimension"):
-        explicit_counterpart(VectorModel.parse(text, ["u", "v"]))
+        explicit_counterpart(Parameterization.parse([text], vectors=["u", "v"]))
 
 
 def test_a_vector_away_from_zero_is_undecided():
-    (block,) = explicit_counterpart(VectorModel.parse("a*u", ["u"])).blocks
+    (block,) = explicit_counterpart(Parameterization.parse(["a*u"], vectors=["u"])).blocks
     assert block.distance.verdict is Verdict.UNDECIDED
     assert "angle" in block.distance.finding.reason
     assert block.cost.verdict is Verdict.PROVED
     with pytest.raises(InputError, match="odd powers"):
-        explicit_counterpart(VectorModel.parse("norm(u)*u", ["u"]))
+        explicit_counterpart(Parameterization.parse(["norm(u)*u"], vectors=["u"]))
 
 
 OWN = [

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from derive import Parameterization, VectorModel, Verdict, derive
+from derive import Parameterization, Verdict, derive
 from derive.errors import InputError, LanguageError
 from derive.language import to_sympy
 from derive.language.arrays import entry_names, parse_array_outputs, parse_shapes
@@ -111,6 +111,6 @@ def test_what_needs_a_dimension_says_so(text: str) -> None:
 
 
 def test_the_dimension_free_neuron_agrees_with_three_dimensions() -> None:
-    free = derive(VectorModel.parse("a*u", ["u"]))
+    free = derive(Parameterization.parse(["a*u"], vectors=["u"]))
     assert free.verdict is Verdict.PROVED
     assert str(free.warping.g) == "a"

@@ -13,11 +13,11 @@ from derive import Parameterization, Verdict, derive, regimes
 from derive.catalogue import entries
 from derive.certificate.checking.check import check_text
 from derive.certificate.checking.text import Rejected
+from derive.derivation import in_components
 from derive.language import bind, to_sympy
 from derive.model.notation import to_expr
 from derive.regimes.scaled_start import with_scale
-from derive.vectors.components import components
-from derive.vectors.derivation import RadialDerivation, in_components
+from derive.roads.components import components
 from numerics.confirm.limit_gradients import confirm_limits
 from numerics.flow.gradient_flow import flow
 
@@ -34,8 +34,7 @@ def in_plane(derived):
     """Derive models by name, those of open dimension in the plane."""
 
     def derivation(name):
-        found = derived(name)
-        return in_components(found, 2) if isinstance(found, RadialDerivation) else found
+        return in_components(derived(name), 2)
 
     return functools.cache(derivation)
 
@@ -179,8 +178,8 @@ def test_conserved_quantities_are_constant_along_the_flow(name, in_plane):
 def test_limits_of_small_and_large_starts_are_confirmed(name, derived):
     """What is proved is seen at two scales; what is not depends on a sign that is not given."""
     found = derived(name)
-    if isinstance(found, RadialDerivation):
-        found = derive(with_scale(components(found.model, 2, along_axis=True), "alpha"))
+    if found.direction is not None:
+        found = derive(with_scale(components(found.direction, 2, along_axis=True), "alpha"))
     elif (scaled := with_scale(found.parameterization, "alpha")) is not found.parameterization:
         found = derive(scaled)
     r = regimes(found, "alpha")

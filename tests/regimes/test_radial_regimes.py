@@ -7,9 +7,12 @@ import sympy
 from sympy import Rational, sqrt
 
 from derive import Parameterization, derive, regimes
-from derive.regimes.vectors import radial_regimes
-from derive.vectors.reduce import VectorModel
+from derive.regimes.scaled_start import with_scale
 from numerics.confirm.limit_gradients import confirm_limits
+
+
+def limits_of(model):
+    return regimes(derive(with_scale(model, "alpha")), "alpha")
 
 
 @pytest.mark.parametrize(
@@ -24,7 +27,8 @@ from numerics.confirm.limit_gradients import confirm_limits
 )
 def test_limits_in_every_dimension(text, start, names):
     vector = "v" if "v" in text else "u"
-    r = radial_regimes(VectorModel.parse(text, [vector], start, ("alpha",) * bool(start)), "alpha")
+    positive = ("alpha",) * bool(start)
+    r = limits_of(Parameterization.parse([text], start, positive, vectors=[vector]))
     assert [limit.regime for limit in r.limits] == names
     confirmed = confirm_limits(r)
     assert len(confirmed) == 2
@@ -34,7 +38,7 @@ def test_limits_in_every_dimension(text, start, names):
 
 def test_limits_in_every_dimension_are_those_of_three():
     """Q in R^3 with the same start in another direction, at a point drawn once."""
-    r = radial_regimes(VectorModel.parse("a*u", ["u"], {"a": "2*alpha", "u": "3*alpha"}), "alpha")
+    r = limits_of(Parameterization.parse(["a*u"], {"a": "2*alpha", "u": "3*alpha"}, vectors=["u"]))
     start = {"a": "2*alpha", "u1": "alpha", "u2": "2*alpha", "u3": "-2*alpha"}
     space = Parameterization.parse(["a*u1", "a*u2", "a*u3"], start, ["alpha"])
     explicit = regimes(derive(space), "alpha")

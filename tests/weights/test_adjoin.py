@@ -11,7 +11,6 @@ import sympy
 
 from derive import Derivation, Parameterization, Verdict, derive
 from derive.exact.field.function_field import RationalFunction
-from derive.vectors.reduce import VectorModel
 from derive.weights.adjoin import adjoin_warp
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import find_dual, is_dual
@@ -102,7 +101,7 @@ def test_components_give_the_form_of_the_vector_model() -> None:
     """dQ/dbeta_i = |v_0|^2 (exp(s^2/(2 |v_0|^2)) beta_i/s - ...), as for a vector v."""
     d = derive(Parameterization.parse(NORMALIZED))
     at = {"c_0": "3/2", "v1_0": "3/5", "v2_0": "1", "beta1": "7/5", "beta2": "-1/3"}
-    radial = derive(VectorModel.parse("c*v/norm(v)", "v"))
+    radial = derive(Parameterization.parse(["c*v/norm(v)"], vectors=["v"]))
     assert d.verdict is radial.verdict is Verdict.PROVED
     (piece,) = d.potential.pieces
     assert piece.value.has(sympy.Integral)

@@ -22,7 +22,7 @@ from derive.catalogue.audit.proportionality import (
 )
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
-from derive.derivation import Derivation, derive
+from derive.derivation import derive
 from derive.errors import DeriveError
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.germ import Unsettled
@@ -32,8 +32,7 @@ from derive.regimes.find import Regimes, regimes
 from derive.regimes.limit import Limit
 from derive.regimes.scaled_start import with_scale
 from derive.render.plain import plain
-from derive.vectors.components import components
-from derive.vectors.derivation import RadialDerivation
+from derive.roads.components import components
 from derive.verdict import Verdict
 
 PLANE = 2
@@ -76,17 +75,17 @@ def check_limit(subject: Subject, printed: Printed) -> Judgement:
     scaled = with_scale(p, variable)
     # What was derived already serves where the path is that of the model.
     known = subject.derivation
-    if not isinstance(known, Derivation) or known.parameterization is not scaled:
+    if known.parameterization is not scaled:
         known = derive(scaled)
     found = regimes(known, variable, (claim.toward,))
     return compare_limit(found, printed, claim, more)
 
 
 def _in_components(subject: Subject) -> Parameterization:
-    d = subject.derivation
-    if isinstance(d, RadialDerivation):
-        return components(d.model, PLANE, along_axis=True)
-    return d.parameterization
+    direction = subject.derivation.direction
+    if direction is not None:
+        return components(direction, PLANE, along_axis=True)
+    return subject.derivation.parameterization
 
 
 def _read(p: Parameterization, printed: Printed) -> Claim:

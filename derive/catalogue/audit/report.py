@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from derive.catalogue.audit.judgement import Audit, Outcome, Witness
-from derive.render.text import wrap
+from derive.render.words import wrap
 
 FORMAT = "regderive-audit"
 VERSION = 1

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ast
-import functools
 import textwrap
 from collections.abc import Sequence
 from importlib import resources
-from typing import Protocol
 
+from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.records import Potential
-from derive.vectors.potential import RadialPotential
 from numerics.evaluate.balls.panels import IntegralFormulas
 from numerics.evaluate.balls.parametric import ParametricFormulas
 from numerics.evaluate.source.module_conditions import assumed_start
 from numerics.evaluate.source.program import Program, program
 from numerics.evaluate.source.statements import NoSource, parameter
-from numerics.evaluate.vectors.vector_program import ALONG, norm_symbol, vector_program
+from numerics.evaluate.vectors.vector_program import ALONG, norm_symbol, turning_of, vector_program
 
 _IMPORTS = {
     "decimal": "import decimal",
@@ -44,33 +42,20 @@ _PUBLIC = (
 _PRODUCT = ("hessian_product", "beta, vector", "hessian_product", "Return Hess Q(beta) vector.")
 
 
-class Derived(Protocol):
-    """What a module tells of a derivation."""
-
-    @property
-    def potential(self) -> Potential | RadialPotential: ...  # noqa: D102
-    def to_text(self) -> str: ...  # noqa: D102
-
-
-def numpy_module(derivation: Derived) -> str:
+def numpy_module(derivation: Derivation) -> str:
     """Return a module with Q, gradient, hessian, inverse_mirror_map and bregman.
 
     Raises:
         NumericalError: there is no Q, or its form needs more than elementary functions.
     """
     try:
-        return _module(derivation.potential, derivation.to_text())
+        write = _vector_module if derivation.potential.parameterization.vectors else _module
+        return write(derivation.potential, derivation.to_text())
     except NoSource as reason:
         raise NumericalError(f"Q has no NumPy module: {reason}") from None
 
 
-@functools.singledispatch
-def _module(potential: object, text: str) -> str:
-    raise NotImplementedError(f"no module of a {type(potential).__name__}")
-
-
-@_module.register
-def _(potential: Potential, text: str) -> str:
+def _module(potential: Potential, text: str) -> str:
     """Return a module for outputs in coordinates."""
     if not potential.pieces:
         raise NumericalError(f"there is no Q, {potential.finding.reason}")
@@ -88,19 +73,16 @@ def _(potential: Potential, text: str) -> str:
     return _written(_docstring(text, _START, names), body, engine, conditions + _blocks(programs))
 
 
-@_module.register
-def _(potential: RadialPotential, text: str) -> str:
+def _vector_module(potential: Potential, text: str) -> str:
     """Return a module for vectors of any dimension."""
-    if potential.piece is None:
-        raise NumericalError(f"there is no Q, {potential.finding.reason}")
+    direction = turning_of(potential).direction
     written = vector_program(potential)
     q = _call(written.kind.__name__, 1, [n for n, _ in written.functions if n != ALONG], "        ")
-    sign = potential.model.sign
-    parts = "".join(f"        {part},\n" for part in (q, f"_Block1.{ALONG}", sign))
+    parts = "".join(f"        {part},\n" for part in (q, f"_Block1.{ALONG}", direction.sign))
     block = f"_BLOCK = (\n    _Block1.constants,\n    VectorFormulas(\n{parts}    ),\n)"
-    vector = parameter(potential.model.start_vector)
-    model, norm = potential.model.reduced, norm_symbol(potential)
-    assumed, conditions = assumed_start(model, [potential.piece], vector, norm)
+    vector = parameter(direction.start_vector)
+    p, norm = potential.parameterization, norm_symbol(potential)
+    assumed, conditions = assumed_start(p, potential.pieces, vector, norm)
     names = (*written.names, vector)
     call = f"    q = OnVectors(*_BLOCK, {{{_given(written.names)}}}, {vector})\n    return q."
     public = _public((*_PUBLIC, _PRODUCT), [written], names, call)

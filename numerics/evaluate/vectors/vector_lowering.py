@@ -12,7 +12,7 @@ import numpy as np
 from sympy.core.function import AppliedUndef
 
 from derive.errors import InputError, NumericalError
-from derive.vectors.potential import RadialPotential
+from derive.records import Potential
 from numerics.evaluate.backend import Backend, Float64, Multiprecision, exact
 from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
 from numerics.evaluate.formula_block import FormulaBlock
@@ -30,7 +30,7 @@ from numerics.evaluate.vectors.vector_potential import (
 from numerics.evaluate.vectors.vector_program import (
     load_vector,
     norm_symbol,
-    of_length,
+    turning_of,
     vector_program,
 )
 
@@ -48,7 +48,7 @@ class _Bounded(OnVectors):
         return super().inverse(y) if self._q.inverse_formulas() else self.in_doubles.inverse(y)
 
 
-def lower_vector(potential: RadialPotential, start: Mapping[str, Any]) -> NumericVectorPotential:
+def lower_vector(potential: Potential, start: Mapping[str, Any]) -> NumericVectorPotential:
     """Return Q with numbers for its start symbols and for u_0, in float64.
 
     Args:
@@ -67,9 +67,9 @@ def lower_vector(potential: RadialPotential, start: Mapping[str, Any]) -> Numeri
     functions: VectorFunctions = in_doubles
     try:
         written = vector_program(potential)
-        constants, q = load_vector(written, potential.model.sign)
+        constants, q = load_vector(written, turning_of(potential).direction.sign)
         norm = norm_symbol(potential)
-        names = [n for n in potential.model.reduced.start_symbols if n != norm]
+        names = [n for n in potential.parameterization.start_symbols if n != norm]
         known = {a: values[n] for a, n in zip(written.names, names, strict=True)}
         bounded = _Bounded(constants, q, known, [float(x) for x in vector], MpfrDigits)
         bounded.in_doubles = in_doubles
@@ -82,7 +82,7 @@ def lower_vector(potential: RadialPotential, start: Mapping[str, Any]) -> Numeri
 
 
 def high_precision_vector(
-    potential: RadialPotential, start: Mapping[str, Any], digits: int
+    potential: Potential, start: Mapping[str, Any], digits: int
 ) -> HighPrecisionVector:
     """Return Q with numbers for its start symbols and for u_0, in mpf.
 
@@ -110,18 +110,18 @@ class _AtStart:
 
 
 def _read(
-    potential: RadialPotential, start: Mapping[str, Any]
+    potential: Potential, start: Mapping[str, Any]
 ) -> tuple[dict[str, Fraction], tuple[Fraction, ...]]:
     """Return the exact start symbols, |u_0| among them, and u_0."""
-    piece, model = potential.piece, potential.model
-    if piece is None:
+    if potential.turning is None or not potential.pieces:
         raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
+    (piece,), direction = potential.pieces, potential.turning.direction
     if is_integral(piece) or any(g.atoms(AppliedUndef) for g in piece.gradient):
         raise NumericalError(
             "no numeric form of Q for every dimension: its gradient is known along a curve in the "
-            f"weights only; give a dimension, --vector {model.vector}:3"
+            f"weights only; give a dimension, --vector {direction.vector}:3"
         )
-    name = model.start_vector
+    name = direction.start_vector
     if name not in start:
         raise InputError(f"the start gives no value for the vector {name}")
     vector = _read_vector(start[name], name)
@@ -131,12 +131,12 @@ def _read(
         if norm in rest:
             raise InputError(f"the start gives {norm}, which is the length of {name}")
         rest[norm] = _length(vector)
-    values = read_start(model.reduced, rest)
+    values = read_start(potential.parameterization, rest)
     if norm is not None and not values[norm]:
         text = f"Q was derived for {name} != 0"
-        raise InputError(f"{text}: derive again with the start {model.vector}=0")
-    check_assumptions(of_length(potential), values)
-    given, length = start_point(model.reduced, values)[0][-1], _length(vector)
+        raise InputError(f"{text}: derive again with the start {direction.vector}=0")
+    check_assumptions(potential, values)
+    given, length = start_point(potential.parameterization, values)[0][-1], _length(vector)
     if abs(given - length) > _CLOSE * abs(given):
         has, says = float(length), float(given)
         raise InputError(f"{name} has length {has:g}, but the start says {says:g}")
@@ -159,19 +159,18 @@ def _length(vector: Sequence[Fraction]) -> Fraction:
 
 
 def _at_start(
-    potential: RadialPotential,
+    potential: Potential,
     values: Mapping[str, Fraction],
     vector: Sequence[Fraction],
     backend: Backend,
 ) -> _AtStart:
-    piece = potential.piece
-    assert piece is not None
-    weights, (s0,) = start_point(potential.model.reduced, values)
+    turning, (piece,) = turning_of(potential), potential.pieces
+    weights, (s0,) = start_point(potential.parameterization, values)
     wide = Multiprecision(max(40, backend.digits))
     with wide.active():
-        slope = wide.number(exact(potential.slope, values))
+        slope = wide.number(exact(turning.slope, values))
         pull = tuple(slope * wide.number(x) for x in vector)
-        ratio = s0 / weights[-1] * potential.model.sign if weights[-1] else Fraction(0)
+        ratio = s0 / weights[-1] * turning.direction.sign if weights[-1] else Fraction(0)
         beta0 = tuple(wide.number(x * ratio) for x in vector)
     numbers = {**values, **constants_of(piece, values)}
     with backend.active():

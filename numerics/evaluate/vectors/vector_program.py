@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from derive.errors import NumericalError
+from derive.potential.block import DirectionTerms
 from derive.records import Potential
-from derive.vectors.potential import RadialPotential
 from numerics.evaluate.balls.lengths import length
 from numerics.evaluate.source.formulas import Function
 from numerics.evaluate.source.program import Program, program
@@ -17,31 +18,36 @@ ALONG = "tangential"
 """The name of the formula of q'(s)/s."""
 
 
-def of_length(potential: RadialPotential) -> Potential:
-    """Return q(s) as the potential of the reduced model, whose output is s = |beta|."""
-    pieces = () if potential.piece is None else (potential.piece,)
-    return Potential(potential.finding, pieces, potential.model.reduced)
+def turning_of(potential: Potential) -> DirectionTerms:
+    """Return what the direction of beta adds to q(s).
+
+    Raises:
+        NumericalError: there is no Q.
+    """
+    if potential.turning is None or not potential.pieces:
+        raise NumericalError(f"there is no Q, {potential.finding.reason}")
+    return potential.turning
 
 
-def norm_symbol(potential: RadialPotential) -> str | None:
+def norm_symbol(potential: Potential) -> str | None:
     """Return the start symbol of |u_0|; None where the start says what it is."""
-    name = f"{potential.model.norm}_0"
-    return name if repr(potential.model.reduced.w0[-1]) == name else None
+    name = f"{potential.parameterization.weights[-1]}_0"
+    return name if repr(potential.parameterization.w0[-1]) == name else None
 
 
-def vector_program(potential: RadialPotential) -> Program:
+def vector_program(potential: Potential) -> Program:
     """Write the functions of q, the slope of the linear term, and |u_0| from u_0.
 
     Raises:
         NoSource: the form of q needs something that has no bounds here.
     """
-    written = program(of_length(potential), 0)
-    piece, norm = potential.piece, norm_symbol(potential)
-    assert piece is not None
+    slope = turning_of(potential).slope
+    written = program(potential, 0)
+    (piece,), norm = potential.pieces, norm_symbol(potential)
     (s,) = piece.betas
-    known = {name: f"c.{parameter(name)}" for name in potential.model.reduced.start_symbols}
+    known = {name: f"c.{parameter(name)}" for name in potential.parameterization.start_symbols}
     writer = Statements(known)
-    writer.define("slope of Q", "c.slope", ("", [potential.slope]))
+    writer.define("slope of Q", "c.slope", ("", [slope]))
     constants = written.constants
     if norm is not None:
         head, _, rest = constants.partition('"""\n')

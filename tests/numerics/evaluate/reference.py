@@ -14,7 +14,6 @@ from sympy import Symbol
 
 from derive.language import to_sympy
 from derive.potential.piece import Parametric
-from derive.vectors.potential import RadialPotential
 from tests.numerics.evaluate.engines import compiled
 
 
@@ -251,19 +250,17 @@ class Reference:
     """Q of a derivation: its blocks, or that of the length s = |beta| for a vector model."""
 
     def __init__(self, potential: Any, engine: Any) -> None:
-        self.engine, self.radial = engine, isinstance(potential, RadialPotential)
+        self.engine, self.radial = engine, potential.turning is not None
+        model = potential.parameterization
         if self.radial:
-            model = potential.model.reduced
-            self._sign, self._vector = potential.model.sign, potential.model.start_vector
-            self._norm = f"{potential.model.norm}_0"
-            self._slope = compiled([potential.slope], engine)
-            self.blocks = [((0,), Block(potential.piece, engine))]
-        else:
-            model = potential.parameterization
-            self.blocks = [
-                (outputs, Block(piece, engine))
-                for outputs, piece in zip(model.blocks, potential.pieces, strict=True)
-            ]
+            direction = potential.turning.direction
+            self._sign, self._vector = direction.sign, direction.start_vector
+            self._norm = f"{direction.norm}_0"
+            self._slope = compiled([potential.turning.slope], engine)
+        self.blocks = [
+            (outputs, Block(piece, engine))
+            for outputs, piece in zip(model.blocks, potential.pieces, strict=True)
+        ]
         weights = {name: to_sympy(tree) for name, tree in model.start}
         outputs = [to_sympy(tree) for tree in model.trees]
         images = [

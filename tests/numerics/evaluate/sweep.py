@@ -16,7 +16,6 @@ import numpy as np
 from derive import InputError
 from derive.catalogue import entries, find
 from derive.catalogue.model import derive_entry
-from derive.vectors.potential import RadialPotential
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.vectors.vector_lowering import lower_vector
 from tests.numerics.evaluate.engines import Balls, Multiprecision
@@ -72,7 +71,7 @@ class Sweep:
         self.name, self.potential = name, potential_of(name)
         self.rng = np.random.default_rng([zlib.crc32(name.encode()), seed])
         self.references = [Reference(self.potential, e) for e in (Balls(), Multiprecision())]
-        self.radial = isinstance(self.potential, RadialPotential)
+        self.radial = self.potential.turning is not None
         self.rows = {f: Row() for f in FUNCTIONS if f != "product" or self.radial}
         self._every = every
 
@@ -125,8 +124,8 @@ class Sweep:
 
     def _drawn(self) -> dict[str, Any]:
         rng, radial = self.rng, self.radial
-        model = self.potential.model.reduced if radial else self.potential.parameterization
-        pieces = [self.potential.piece] if radial else self.potential.pieces
+        model = self.potential.parameterization
+        pieces = self.potential.pieces
         told = " ".join(a for piece in pieces for a in piece.assumptions)
         start: dict[str, Any] = {}
         for name in (*(() if radial else model.parameters), *model.start_symbols):
@@ -146,7 +145,7 @@ class Sweep:
 
     def _vector(self, start: dict[str, Any]) -> None:
         """Draw u_0, of the length that the start says."""
-        model, rng = self.potential.model, self.rng
+        model, rng = self.potential.turning.direction, self.rng
         direction = _DIRECTIONS[rng.integers(len(_DIRECTIONS))]
         length = math.isqrt(sum(k * k for k in direction))
         scale = float(np.float32(10 ** rng.uniform(-8, 8) / length))
@@ -154,7 +153,7 @@ class Sweep:
         if norm in start:
             del start[norm]
         else:
-            (name,) = model.reduced.start_symbols
+            (name,) = self.potential.parameterization.start_symbols
             start[name] = scale * length
         start[model.start_vector] = np.array(direction) * scale
 

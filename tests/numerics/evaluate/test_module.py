@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from derive import NumericalError, Parameterization, VectorModel, derive
+from derive import NumericalError, Parameterization, derive
 from derive.catalogue import entries, find
 from derive.catalogue.model import derive_entry
 from numerics.evaluate.lowering import lower
@@ -191,7 +191,7 @@ def load(path: Path) -> ModuleType:
 def test_a_module_for_every_dimension(
     tmp_path: Path, text: str, vector: str, values: dict[str, float]
 ) -> None:
-    derivation = derive(VectorModel.parse(text, [vector]))
+    derivation = derive(Parameterization.parse([text], vectors=[vector]))
     path = tmp_path / "written.py"
     path.write_text(numpy_module(derivation))
     module = load(path)
@@ -218,7 +218,7 @@ def test_a_module_of_an_integral(tmp_path: Path) -> None:
     outputs = ("g*v1/sqrt(v1**2+v2**2)", "g*v2/sqrt(v1**2+v2**2)")
     module = module_of(tmp_path, outputs, {})
     start = (0.5, 0.75, -1.0)
-    whole = derive(VectorModel.parse("g*v/norm(v)", ["v"])).potential
+    whole = derive(Parameterization.parse(["g*v/norm(v)"], vectors=["v"])).potential
     q = whole.numeric({"g_0": start[0], "v_0": start[1:]})
     beta = np.array([[2.0, 1.0], [-0.5, 0.25], [1e-3, 3.0]])
     ratio = module.gradient(beta, *start) / q.gradient(beta)
@@ -238,7 +238,7 @@ def test_a_module_of_an_integral(tmp_path: Path) -> None:
 )
 def test_vector_models_without_a_formula_are_refused(text: str, words: str) -> None:
     with pytest.raises(NumericalError, match=words):
-        numpy_module(derive(VectorModel.parse(text, ["u"])))
+        numpy_module(derive(Parameterization.parse([text], vectors=["u"])))
 
 
 def test_every_proved_model_of_the_catalogue_has_a_module() -> None:
@@ -288,7 +288,7 @@ def test_conditions_of_a_vector_model(
     tmp_path: Path, text: str, vector: str, start: tuple[Any, ...], message: str
 ) -> None:
     path = tmp_path / "written.py"
-    path.write_text(numpy_module(derive(VectorModel.parse(text, [vector]))))
+    path.write_text(numpy_module(derive(Parameterization.parse([text], vectors=[vector]))))
     module = load(path)
     for function in (module.Q, module.gradient, module.hessian):
         with pytest.raises(ValueError, match=f"Q was derived for {message}: derive again"):

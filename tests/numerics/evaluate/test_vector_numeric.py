@@ -11,8 +11,7 @@ import pytest
 import scipy.sparse
 from mpmath import mpf
 
-from derive import InputError, NumericalError, Parameterization, VectorModel, derive
-from derive.vectors.derivation import RadialDerivation
+from derive import Derivation, InputError, NumericalError, Parameterization, derive
 from numerics import interpolate
 from numerics.evaluate.vectors.vector_lowering import high_precision_vector
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
@@ -28,10 +27,8 @@ CLOSED = [text for text in MODELS if "v" not in text]
 each_model = pytest.mark.parametrize("text", MODELS)
 
 
-def derived(text: str) -> RadialDerivation:
-    found = derive(VectorModel.parse(text, [MODELS[text][0]]))
-    assert isinstance(found, RadialDerivation)
-    return found
+def derived(text: str) -> Derivation:
+    return derive(Parameterization.parse([text], vectors=[MODELS[text][0]]))
 
 
 def numeric(text: str, u0: Any, size: float = 0.75) -> NumericVectorPotential:
@@ -195,7 +192,7 @@ def test_designs_of_every_kind() -> None:
 
 def test_a_start_at_zero_gives_the_shortest_interpolant() -> None:
     X, y, _ = problem(20, 5)
-    q = derive(VectorModel.parse("a*u", ["u"], {"u": "0"})).potential.numeric(
+    q = derive(Parameterization.parse(["a*u"], {"u": "0"}, vectors=["u"])).potential.numeric(
         {"a_0": 2, "u_0": np.zeros(20)}
     )
     assert np.allclose(q.gradient(np.zeros(20)), 0)
@@ -225,7 +222,9 @@ def test_starts_refused(start: dict[str, Any], words: str) -> None:
 
 
 def test_a_given_length_must_be_that_of_the_vector() -> None:
-    potential = derive(VectorModel.parse("a*u", ["u"], {"a": "alpha", "u": "alpha"})).potential
+    potential = derive(
+        Parameterization.parse(["a*u"], {"a": "alpha", "u": "alpha"}, vectors=["u"])
+    ).potential
     assert potential.numeric({"alpha": 5, "u_0": [3, 4]}).d == 2
     with pytest.raises(InputError, match="has length 5, but the start says 4"):
         potential.numeric({"alpha": 4, "u_0": [3, 4]})
@@ -241,7 +240,7 @@ def test_points_refused() -> None:
 
 
 def test_a_curve_in_the_weights_is_refused() -> None:
-    potential = derive(VectorModel.parse("exp(a)*u", ["u"])).potential
+    potential = derive(Parameterization.parse(["exp(a)*u"], vectors=["u"])).potential
     with pytest.raises(NumericalError, match="known along a curve in the weights only"):
         potential.numeric({"a_0": 1, "u_0": [1, 2]})
 
@@ -273,7 +272,7 @@ def test_an_integral_has_all_digits() -> None:
 
 def test_interpolants_longer_than_the_domain_are_refused() -> None:
     """|beta| < 1 for v/sqrt(1 + |v|^2); exp(s^2/(2 c^2)) overflows for weight normalization."""
-    ball = derive(VectorModel.parse("v/sqrt(1+norm(v)**2)", ["v"])).potential
+    ball = derive(Parameterization.parse(["v/sqrt(1+norm(v)**2)"], vectors=["v"])).potential
     q = ball.numeric({"v_0": [0.1, 0.2, 0.3]})
     assert interpolate(q, [[0, 0, 1]], [0.99]).converged
     with pytest.raises(InputError, match=r"out of reach: .* \|beta\| >= 3, beyond the domain"):

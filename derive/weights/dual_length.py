@@ -1,4 +1,4 @@
-"""The dual length psi of a radial model: grad Q = psi u/|u|, by one linear system.
+"""The dual length psi of a vector of open dimension: grad Q = psi u/|u|, by one linear system.
 
 For y = psi u/n the dual equations <grad y_i, grad F_j> = g delta_ij hold in every dimension
 exactly when g = psi phi/n and <grad psi, grad s> = g. For log psi that is linear,
@@ -23,7 +23,7 @@ from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction, monomials
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, nullspace, random_point
-from derive.vectors.reduce import Equivariant, radial_eigenvalue
+from derive.model.direction import Direction
 from derive.verdict import Identity
 from derive.weights.conserved import ConservedQuantities
 from derive.weights.dual_families import MAXIMAL_COLUMNS
@@ -33,7 +33,7 @@ REACH = 4
 
 
 @dataclass(frozen=True)
-class RadialDual:
+class DualLength:
     """log psi with <grad log psi, grad s> = s/n^2, proved.
 
     Attributes:
@@ -60,13 +60,15 @@ class RadialDual:
         return result
 
 
-def find_radial_dual(model: Equivariant, conserved: ConservedQuantities) -> RadialDual | None:
+def find_dual_length(direction: Direction, conserved: ConservedQuantities) -> DualLength | None:
     """Return psi, and q = psi t, in families of Laurent monomials and logarithms, or None."""
-    p = model.reduced
+    p = direction.parameterization
     flow = p.fields[0]
-    rate = p.F[0] / (model.n * model.n)
-    terms = [LogFunction(p.field.zero, ((p.field.one, P),)) for P in _arguments(model, conserved)]
-    terms += [LogFunction(f) for f in _laurent(model, 0) if not f.is_constant()]
+    rate = p.F[0] / (direction.n * direction.n)
+    terms = [
+        LogFunction(p.field.zero, ((p.field.one, P),)) for P in _arguments(direction, conserved)
+    ]
+    terms += [LogFunction(f) for f in _laurent(direction, 0) if not f.is_constant()]
     solution = _solve([f.along(flow) for f in terms], rate)
     if solution is None:
         return None
@@ -74,47 +76,47 @@ def find_radial_dual(model: Equivariant, conserved: ConservedQuantities) -> Radi
     for c, f in zip(solution, terms, strict=True):
         if c:
             log_psi = log_psi + f.scaled(p.field.constant(c))
-    if not is_dual_length(model, log_psi):
+    if not is_dual_length(direction, log_psi):
         return None
-    ratio = _ratio(model, rate)
+    ratio = _ratio(direction, rate)
     left = repr(log_psi.along(flow))
-    evidence = [Identity(f"<grad log psi, grad s> = phi/{model.norm}", left, repr(rate))]
+    evidence = [Identity(f"<grad log psi, grad s> = phi/{direction.norm}", left, repr(rate))]
     if ratio is not None:
-        both = (repr(_growth(model, ratio, rate)), repr(radial_eigenvalue(p)))
+        both = (repr(_growth(direction, ratio, rate)), repr(direction.R))
         evidence.append(Identity("<grad q, grad s> = psi |grad s|**2", *both))
-    return RadialDual(log_psi, ratio, tuple(evidence))
+    return DualLength(log_psi, ratio, tuple(evidence))
 
 
-def is_dual_length(model: Equivariant, log_psi: LogFunction) -> bool:
+def is_dual_length(direction: Direction, log_psi: LogFunction) -> bool:
     """Tell exactly whether <grad log psi, grad s> = s/n^2: the check behind every psi."""
-    p = model.reduced
-    return log_psi.along(p.fields[0]) == p.F[0] / (model.n * model.n)
+    p = direction.parameterization
+    return log_psi.along(p.fields[0]) == p.F[0] / (direction.n * direction.n)
 
 
-def _ratio(model: Equivariant, rate: RationalFunction) -> RationalFunction | None:
+def _ratio(direction: Direction, rate: RationalFunction) -> RationalFunction | None:
     """Return t with <grad t, grad s> + t s/n^2 = |grad s|^2, proved, or None."""
-    p = model.reduced
-    family = list(_laurent(model, p.degree))
-    target = radial_eigenvalue(p)
-    solution = _solve([_growth(model, f, rate) for f in family], target)
+    p = direction.parameterization
+    family = list(_laurent(direction, p.degree))
+    target = direction.R
+    solution = _solve([_growth(direction, f, rate) for f in family], target)
     if solution is None:
         return None
     t = sum(
         (c * f for c, f in zip(map(p.field.constant, solution), family, strict=True)), p.field.zero
     )
-    return t if _growth(model, t, rate) == target else None
+    return t if _growth(direction, t, rate) == target else None
 
 
-def _growth(model: Equivariant, t: RationalFunction, rate: RationalFunction) -> RationalFunction:
-    p = model.reduced
+def _growth(direction: Direction, t: RationalFunction, rate: RationalFunction) -> RationalFunction:
+    p = direction.parameterization
     return dot(p.fields[0], p.field.gradient(t)) + t * rate
 
 
-def _arguments(model: Equivariant, conserved: ConservedQuantities) -> list[RationalFunction]:
+def _arguments(direction: Direction, conserved: ConservedQuantities) -> list[RationalFunction]:
     """Return n, the Darboux polynomials, and the factors of s and |grad s|^2."""
-    field = model.reduced.field
-    found = [model.n, *conserved.darboux]
-    for seed in (model.reduced.F[0], radial_eigenvalue(model.reduced)):
+    field = direction.parameterization.field
+    found = [direction.n, *conserved.darboux]
+    for seed in (direction.parameterization.F[0], direction.R):
         for polynomial in (seed.numerator, seed.denominator):
             for factor, _ in factorize(polynomial)[1]:
                 found.append(field.polynomial(factor))
@@ -125,9 +127,9 @@ def _arguments(model: Equivariant, conserved: ConservedQuantities) -> list[Ratio
     return distinct
 
 
-def _laurent(model: Equivariant, degree: int | None) -> Iterator[RationalFunction]:
+def _laurent(direction: Direction, degree: int | None) -> Iterator[RationalFunction]:
     """Yield monomials in the scalars times powers of n, of one degree where s is homogeneous."""
-    p = model.reduced
+    p = direction.parameterization
     found: list[tuple[int, ...]] = []
     for total, power in product(range(REACH + 1), range(-REACH, REACH + 1)):
         if p.degree is None or degree is None or total + power == degree:

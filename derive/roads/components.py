@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from derive.errors import ConsistencyError, InputError
@@ -12,47 +11,32 @@ from derive.exact.linear.families import LogFunction
 from derive.language import parse_expression
 from derive.language.traversal import fold
 from derive.language.tree import Name, Number, Operation, Power, Tree, children, names, with_parts
+from derive.model.direction import Direction
 from derive.model.parameterization import Parameterization
-from derive.vectors.dual import RadialDual
-from derive.vectors.reduce import Equivariant
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.conserved import ConservedQuantities, find_conserved
+from derive.weights.dual_length import DualLength
 from derive.weights.hessian import decide_hessian
 from derive.weights.lie import along, find_lie_structure
 from derive.weights.metric import find_metric
 from derive.weights.warping import WarpVerdict, decide_warp
 
 
-@dataclass(frozen=True)
-class DimensionCheck:
-    """What was proved in components u1, ..., ud.
-
-    Attributes:
-        d: the dimension.
-        identities: the statements, each expanded to zero.
-        skipped: why nothing was checked; empty where it was.
-    """
-
-    d: int
-    identities: tuple[Identity, ...]
-    skipped: str = ""
-
-
 def check_dimension(
-    model: Equivariant,
+    direction: Direction,
     conserved: ConservedQuantities,
     hessian: Finding,
-    dual: RadialDual | None,
+    dual: DualLength | None,
     d: int,
-) -> DimensionCheck:
+) -> Finding:
     """Prove the Hessian-map verdict, the warp, the dual coordinates and the laws for one d.
 
-    The explicit model decides for itself; then H_a = u_a |grad phi|^2/phi, the identity
+    The explicit direction decides for itself; then H_a = u_a |grad phi|^2/phi, the identity
     <grad y_i, grad F_j> = g delta_ij of y = psi u/|u|, and the laws are expanded in components.
 
     Args:
-        model: the vector model.
-        conserved: the laws of its reduced model.
+        direction: the vector model.
+        conserved: the laws of its reduced direction.
         hessian: the dimension-free verdict.
         dual: psi, where it was found.
         d: 2 or more.
@@ -61,7 +45,7 @@ def check_dimension(
         ConsistencyError: the two derivations disagree; a fault of this program.
     """
     try:
-        at = _Components(model, d)
+        at = _Components(direction, d)
         structure = find_conserved(find_lie_structure(at.parameterization))
         explicit = decide_warp(decide_hessian(find_metric(structure)))
         _compare(hessian, explicit, d)
@@ -71,8 +55,9 @@ def check_dimension(
             *(() if dual is None else _dual_identities(at, dual)),
         )
     except InputError as refused:
-        return DimensionCheck(d, (), f"the norm in components: {refused}")
-    return DimensionCheck(d, identities)
+        return Finding(Verdict.UNDECIDED, f"the norm in components: {refused}")
+    reason = f"the same warp, dual coordinates and laws in components, d = {d}"
+    return Finding(Verdict.PROVED, reason, identities)
 
 
 def _compare(hessian: Finding, explicit: WarpVerdict, d: int) -> None:
@@ -90,24 +75,24 @@ def _proved(statement: str, left: RationalFunction, right: RationalFunction) -> 
     return Identity(statement, repr(left), repr(right))
 
 
-def _component_names(model: Equivariant, d: int) -> tuple[str, ...]:
-    base = model.vector
-    while any(f"{base}{i}" in model.notation.taken for i in range(1, d + 1)):
+def _component_names(direction: Direction, d: int) -> tuple[str, ...]:
+    base = direction.vector
+    while any(f"{base}{i}" in direction.notation.taken for i in range(1, d + 1)):
         base += "_"
     return tuple(f"{base}{i}" for i in range(1, d + 1))
 
 
-def components(model: Equivariant, d: int, along_axis: bool = False) -> Parameterization:
+def components(direction: Direction, d: int, along_axis: bool = False) -> Parameterization:
     """Return F_i = phi u_i in R^d; with *along_axis* u starts at (|u_0|, 0, ..., 0)."""
-    vector = _component_names(model, d)
-    reduced = model.reduced
-    phi = _in_components(model, vector, model.phi)
+    vector = _component_names(direction, d)
+    reduced = direction.parameterization
+    phi = _in_components(direction, vector, direction.phi)
     outputs = [Operation("*", phi, Name(name)) for name in vector]
     scalars = reduced.weights[:-1]
     start: dict[str, Tree] = {w: tree for w, tree in reduced.start if w in scalars}
     if reduced.w0[-1].is_zero() or along_axis:
         start.update({name: Number(Fraction(0)) for name in vector})
-        start[vector[0]] = dict(reduced.start)[model.norm]
+        start[vector[0]] = dict(reduced.start)[direction.norm]
     positive = [x for x in reduced.positive if x in (*scalars, *reduced.start_symbols)]
     known = {n for tree in start.values() for n in names((tree,))} | set(scalars)
     positive = [x for x in positive if x in known]
@@ -115,7 +100,9 @@ def components(model: Equivariant, d: int, along_axis: bool = False) -> Paramete
     return Parameterization(outputs, (*scalars, *vector), start, positive, parameters=parameters)
 
 
-def _in_components(model: Equivariant, vector: tuple[str, ...], function: RationalFunction) -> Tree:
+def _in_components(
+    direction: Direction, vector: tuple[str, ...], function: RationalFunction
+) -> Tree:
     """Return a function of (a, n) with n^2 = u1^2 + ... + ud^2."""
     square: Tree = Power(Name(vector[0]), Fraction(2))
     for name in vector[1:]:
@@ -124,7 +111,7 @@ def _in_components(model: Equivariant, vector: tuple[str, ...], function: Ration
 
     def combine(tree: Tree, parts: list[Tree]) -> Tree:
         match tree:
-            case Name(name) if name == model.norm:
+            case Name(name) if name == direction.norm:
                 return root
             case Power(_, exponent) if parts == [root]:
                 return Power(square, exponent / 2)
@@ -136,14 +123,14 @@ def _in_components(model: Equivariant, vector: tuple[str, ...], function: Ration
 class _Components:
     """F_i = phi u_i with the vector in components; the sign of phi is that near the start."""
 
-    def __init__(self, model: Equivariant, d: int) -> None:
-        self.model = model
-        self.vector = _component_names(model, d)
-        self.parameterization = components(model, d)
+    def __init__(self, direction: Direction, d: int) -> None:
+        self.direction = direction
+        self.vector = _component_names(direction, d)
+        self.parameterization = components(direction, d)
 
     def lift_tree(self, function: RationalFunction) -> Tree:
         """Return a function of (a, n) as a tree in the components."""
-        return _in_components(self.model, self.vector, function)
+        return _in_components(self.direction, self.vector, function)
 
     def lift(self, function: RationalFunction) -> RationalFunction:
         """Return a function of (a, n) as one of the components.
@@ -164,9 +151,9 @@ class _Components:
 
 def _warp_identities(at: _Components, explicit: WarpVerdict) -> tuple[Identity, ...]:
     """Compare the decided H_a = <grad F_a, grad log g> with u_a |grad phi|^2/phi."""
-    field = at.model.reduced.field
-    steepness = sum((x * x for x in field.gradient(at.model.phi)), field.zero)
-    rate = at.lift(steepness / at.model.phi)
+    field = at.direction.parameterization.field
+    steepness = sum((x * x for x in field.gradient(at.direction.phi)), field.zero)
+    rate = at.lift(steepness / at.direction.phi)
     gens = at.parameterization.field.gens
     return tuple(
         _proved(f"H{i} = {at.vector[i - 1]} |grad phi|**2/phi", h, gens[k] * rate)
@@ -186,12 +173,12 @@ def _law_identities(at: _Components, conserved: ConservedQuantities) -> tuple[Id
 
 
 def _is_norm(at: _Components, function: RationalFunction) -> bool:
-    return function == at.model.n
+    return function == at.direction.n
 
 
-def _dual_identities(at: _Components, dual: RadialDual) -> tuple[Identity, ...]:
+def _dual_identities(at: _Components, dual: DualLength) -> tuple[Identity, ...]:
     """Expand <grad y_i, grad F_j> = g delta_ij, divided by psi/n, for y_i = (psi/n) u_i."""
-    p, n = at.parameterization, at.model.n
+    p, n = at.parameterization, at.direction.n
     half = n.field.constant(Fraction(1, 2))
     logs = [(c * half, a * a) if a == n else (c, a) for c, a in dual.log_psi.logs]
     scale = LogFunction(
@@ -201,7 +188,7 @@ def _dual_identities(at: _Components, dual: RadialDual) -> tuple[Identity, ...]:
             (p.field.constant(Fraction(-1, 2)), at.lift(n * n)),
         ),
     )
-    phi = at.lift(at.model.phi)
+    phi = at.lift(at.direction.phi)
     identities = []
     for i, k in enumerate(at.positions, 1):
         for j, x in enumerate(p.fields, 1):

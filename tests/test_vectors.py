@@ -1,7 +1,8 @@
 """Vector models beta = phi(a, |u|) u for every d: exact facts, and flows in R^3 from outside."""
 
 import json
-from dataclasses import dataclass, fields, replace
+import re
+from dataclasses import fields, replace
 
 import mpmath
 import pytest
@@ -10,26 +11,24 @@ from mpmath import mp, mpf
 
 from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict, derive
 from derive.errors import ConsistencyError
-from derive.language import parse_expression
-from derive.potential.piece import Explicit, Piece
-from derive.vectors.components import check_dimension
-from derive.vectors.derivation import derive_radial
-from derive.vectors.dual import is_dual_length
-from derive.vectors.reduce import reduce_vector
+from derive.potential.piece import Explicit, Piece, Quadrature
+from derive.roads.components import check_dimension
 from derive.verdict import Finding
+from derive.weights.dual_length import is_dual_length
 from tests.witness_flow import Model, claimed_gradient, evaluate, random_steering, run
 
 
-@dataclass(frozen=True)
-class Form:
-    """Coefficients of vectors with names for their norms, as the language hands them over."""
+def vector_model(phi, start=None, vector="u", norm="norm_u"):
+    """Return the model phi u, with phi written in the name of the norm."""
+    return Parameterization.parse(
+        [f"({re.sub(rf'{norm}(?![A-Za-z0-9_])', f'norm({vector})', phi)})*{vector}"],
+        start,
+        vectors=[vector],
+    )
 
-    coefficients: tuple
-    norms: tuple
 
-
-def form(phi, vector="u", norm="norm_u"):
-    return Form(((vector, parse_expression(phi)),), ((vector, norm),))
+def derived(phi, start=None, **names):
+    return derive(vector_model(phi, start, **names))
 
 
 START = {"a": "5/4", "b": "3/4", "c": "9/8", "u": "7/8"}
@@ -58,8 +57,8 @@ def length(vector):
 def gradient(d, beta, u0, symbols):
     """Return q'(s) beta/s + z by this module's own evaluation of the printed form."""
     s = length(beta)
-    (slope,) = claimed_gradient(d.potential.piece, {d.s.name: s}, symbols)
-    z = -evaluate(d.potential.slope, {sympy.Symbol(k): v for k, v in symbols.items()})
+    (slope,) = claimed_gradient(d.potential.pieces[0], {d.beta[0].name: s}, symbols)
+    z = -evaluate(d.potential.turning.slope, {sympy.Symbol(k): v for k, v in symbols.items()})
     return [slope * b / s + z * u for b, u in zip(beta, u0, strict=True)]
 
 
@@ -96,7 +95,7 @@ CLOSED = [
 @pytest.mark.parametrize("phi", CLOSED)
 def test_the_gradient_follows_the_flow_in_three_dimensions(phi, numeric):
     start = subset(phi)
-    follow(derive_radial(form(phi), start if numeric else {}), phi, start)
+    follow(derived(phi, start if numeric else {}), phi, start)
 
 
 @pytest.mark.parametrize(
@@ -115,17 +114,17 @@ def test_the_gradient_follows_the_flow_in_three_dimensions(phi, numeric):
     ],
 )
 def test_starts_of_any_sign(phi, start):
-    follow(derive_radial(form(phi), start), phi, start)
+    follow(derived(phi, start), phi, start)
 
 
 def follow(d, phi, start):
     """Check grad Q(beta(t)) = int g lambda dt, and that q' is the slope of q."""
     assert d.verdict is Verdict.PROVED
-    piece = d.potential.piece
-    assert "psi(s)" not in piece.note
-    if piece.kind == "quadrature":
+    piece = d.potential.pieces[0]
+    if isinstance(piece, Quadrature):
+        assert "psi(s)" not in piece.note
         closed = Explicit(**{f.name: getattr(piece, f.name) for f in fields(Piece)})
-        d = replace(d, potential=replace(d.potential, piece=closed))
+        d = replace(d, potential=replace(d.potential, pieces=(closed,)))
     with mp.workdps(30):
         model, w0, steering = flow(phi, start, seed=len(phi), size=0.2)
         names = [*(n for n in start if n != "u"), "u1", "u2", "u3"]
@@ -147,12 +146,14 @@ def follow(d, phi, start):
 
 
 def slope_of(d, s, symbols):
-    piece = d.potential.piece
+    piece = d.potential.pieces[0]
 
     def q(x):
-        return claimed_gradient(replace(piece, gradient=(piece.value,)), {d.s.name: x}, symbols)[0]
+        return claimed_gradient(
+            replace(piece, gradient=(piece.value,)), {d.beta[0].name: x}, symbols
+        )[0]
 
-    (slope,) = claimed_gradient(piece, {d.s.name: s}, symbols)
+    (slope,) = claimed_gradient(piece, {d.beta[0].name: s}, symbols)
     h = mpf(10) ** -7
     return (q(s + h) - q(s - h)) / (2 * h) - slope
 
@@ -171,7 +172,7 @@ def slope_of(d, s, symbols):
 def test_a_dual_length_in_the_weights_follows_the_flow(phi):
     with mp.workdps(30):
         start = subset(phi)
-        d = derive_radial(form(phi))
+        d = derived(phi)
         assert d.verdict is Verdict.PROVED
         model, w0, steering = flow(phi, start, seed=3, size=0.1)
         names = [n for n in start if n != "u"]
@@ -193,15 +194,15 @@ def test_a_dual_length_in_the_weights_follows_the_flow(phi):
         assert max(abs(p - q) for p, q in zip(moved, expected, strict=True)) < mpf(10) ** -15
         symbols = {sympy.Symbol(f"{n}_0"): v for n, v in zip(names, w0, strict=False)}
         symbols[sympy.Symbol("norm_u_0")] = length(w0[-3:])
-        slope = evaluate(d.potential.slope, symbols)
+        slope = evaluate(d.potential.turning.slope, symbols)
         assert abs(slope - g_of(*at(w0)) / phi_of(*at(w0))) < mpf(10) ** -20
 
 
 def test_without_a_dual_length_the_eigenvalues_give_q():
-    d = derive_radial(form("a**2*b + norm_u**2"))
-    assert d.potential.dual is None
+    d = derived("a**2*b + norm_u**2")
+    assert d.potential.turning.dual is None
     assert d.verdict is Verdict.PROVED
-    assert d.potential.piece.kind == "quadrature"
+    assert d.potential.pieces[0].kind == "quadrature"
     assert "s q''/q' = T/R" in d.to_text()
 
 
@@ -209,16 +210,16 @@ def test_without_a_dual_length_the_eigenvalues_give_q():
     ("phi", "names", "power"), [("a", "au", "3/2"), ("a*b", "abu", "4/3"), ("a*b*c", "abcu", "5/4")]
 )
 def test_balanced_starts_give_powers(phi, names, power):
-    d = derive_radial(form(phi), dict.fromkeys(names, "alpha"))
+    d = derived(phi, dict.fromkeys(names, "alpha"))
     power = sympy.Rational(power)
-    assert d.potential.piece.value == d.s**power / power
-    assert d.potential.slope == 1
-    assert d.potential.piece.roots == ()
+    assert d.potential.pieces[0].value == d.beta[0] ** power / power
+    assert d.potential.turning.slope == 1
+    assert d.potential.pieces[0].roots == ()
 
 
 @pytest.mark.parametrize("phi", ["a", "a*b", "a**2", "a + b"])
 def test_the_explicit_derivation_agrees_for_two_components(phi):
-    ours = derive_radial(form(phi))
+    ours = derived(phi)
     theirs = derive(Parameterization.parse(explicit(phi, 2)))
     assert ours.warping.g == theirs.warping.g
     assert ours.hessian.verdict is theirs.hessian.verdict is Verdict.REFUTED
@@ -246,18 +247,17 @@ def test_the_explicit_derivation_agrees_for_two_components(phi):
     ],
 )
 def test_components_agree(phi, d):
-    derivation = derive_radial(form(phi), dimensions=(d,))
-    (check,) = derivation.checks
-    assert check.skipped == ""
-    assert sum(
-        "delta" not in e.statement and "<grad y" in e.statement for e in check.identities
-    ) in (0, d * d)
+    (block,) = derived(phi).blocks
+    dual = block.potential.turning.dual
+    check = check_dimension(block.metric.direction, block.conserved, block.hessian.finding, dual, d)
+    assert check.verdict is Verdict.PROVED
+    assert sum("<grad y" in e.statement for e in check.evidence) == (d * d if dual else 0)
 
 
 def test_a_wrong_claim_fails_in_components():
-    d = derive_radial(form("a"))
-    model, laws, dual = d.model, d.metric.conserved, d.potential.dual
-    field = model.reduced.field
+    d = derived("a")
+    model, laws, dual = d.direction, d.blocks[0].conserved, d.potential.turning.dual
+    field = model.parameterization.field
     a, n = field.gens
     wrong = replace(dual, log_psi=dual.log_psi.scaled(field.constant(2)))
     assert not is_dual_length(model, wrong.log_psi)
@@ -270,35 +270,35 @@ def test_a_wrong_claim_fails_in_components():
 
 
 def test_a_hessian_map_exactly_where_phi_stands_still():
-    assert derive_radial(form("2")).hessian.verdict is Verdict.PROVED
+    assert derived("2").hessian.verdict is Verdict.PROVED
     # The scalar a never moves from 0.
-    d = derive_radial(form("1 + a**2*b"), {"a": 0})
+    d = derived("1 + a**2*b", {"a": 0})
     assert d.hessian.verdict is Verdict.PROVED
-    assert d.model.idle == ("a", "b") or d.potential.piece.value == d.s**2 / 2
-    assert derive_radial(form("1 + a"), {"a": 0}).hessian.verdict is Verdict.REFUTED
+    assert d.idle == ("a", "b") or d.potential.pieces[0].value == d.beta[0] ** 2 / 2
+    assert derived("1 + a", {"a": 0}).hessian.verdict is Verdict.REFUTED
 
 
 @pytest.mark.parametrize("start", [{"a": -1}, {"a": "-3/2", "u": "1/4"}])
 def test_a_negative_coefficient(start):
-    d = derive_radial(form("a"), start)
-    assert d.model.sign == -1
-    assert d.potential.slope == -1
+    d = derived("a", start)
+    assert d.direction.sign == -1
+    assert d.potential.turning.slope == -1
     assert d.warping.g == -sympy.Symbol("a", real=True)
 
 
 def test_a_vector_that_starts_at_zero():
-    d = derive_radial(form("a*b"), {"u": 0})
+    d = derived("a*b", {"u": 0})
     assert d.verdict is Verdict.PROVED
-    assert d.potential.slope == 0
+    assert d.potential.turning.slope == 0
     assert "needs no direction" in d.to_text()
     with pytest.raises(DegenerateStart, match="no direction"):
-        derive_radial(form("a + norm_u**2"), {"u": 0})
+        derived("a + norm_u**2", {"u": 0})
     with pytest.raises(DegenerateStart):
-        derive_radial(form("c/norm_u"), {"u": 0})
+        derived("c/norm_u", {"u": 0})
 
 
 def test_a_coefficient_that_starts_at_zero_is_left_open():
-    d = derive_radial(form("a"), {"a": 0})
+    d = derived("a", {"a": 0})
     assert d.verdict is Verdict.UNDECIDED
     assert "sign selects Q" in d.to_text()
 
@@ -316,21 +316,21 @@ def test_a_coefficient_that_starts_at_zero_is_left_open():
 )
 def test_refusals_are_one_line(phi, start, message):
     with pytest.raises(InputError, match=message) as refused:
-        derive_radial(form(phi), start)
+        derived(phi, start)
     assert "\n" not in str(refused.value)
 
 
 def test_two_vectors_ask_for_a_dimension():
-    two = Form((("u", parse_expression("a")), ("v", parse_expression("b"))), ())
+    two = Parameterization.parse(["a*u + b*v"], vectors=["u", "v"])
     with pytest.raises(InputError, match="--vector u:3"):
-        reduce_vector(two)
+        derive(two)
     with pytest.raises(RankDeficient):
-        reduce_vector(form("3/norm_u"))
+        vector_model("3/norm_u")
 
 
 @pytest.mark.parametrize("phi", CLOSED)
 def test_every_rendering(phi):
-    d = derive_radial(form(phi))
+    d = derived(phi)
     text = d.to_text()
     assert all(len(line) <= 80 for line in text.splitlines())
     assert "norm_u" not in text
@@ -343,22 +343,23 @@ def test_every_rendering(phi):
 
 
 def test_names_of_the_user_are_kept():
-    d = derive_radial(form("s*beta", "u", "n"), {"s": "u_0"})
-    assert d.s.name != "s"
-    assert d.model.start_vector != "u_0"
+    d = derived("s*beta", {"s": "u_0"})
+    assert d.beta[0].name != "s"
+    assert d.direction.start_vector != "u_0"
     assert d.verdict is Verdict.PROVED
 
 
 def test_the_witness_sees_a_wrong_form():
     start = subset("a*b")
-    d = derive_radial(form("a*b"), start)
-    flipped = replace(d, potential=replace(d.potential, slope=-d.potential.slope))
+    d = derived("a*b", start)
+    turned = replace(d.potential.turning, slope=-d.potential.turning.slope)
+    flipped = replace(d, potential=replace(d.potential, turning=turned))
     with pytest.raises(AssertionError):
         follow(flipped, "a*b", start)
-    piece = d.potential.piece
-    bent = replace(piece, gradient=(piece.gradient[0] * d.s,))
+    piece = d.potential.pieces[0]
+    bent = replace(piece, gradient=(piece.gradient[0] * d.beta[0],))
     with pytest.raises(AssertionError):
-        follow(replace(d, potential=replace(d.potential, piece=bent)), "a*b", start)
+        follow(replace(d, potential=replace(d.potential, pieces=(bent,))), "a*b", start)
 
 
 @pytest.mark.parametrize(
@@ -371,7 +372,7 @@ def test_the_witness_sees_a_wrong_form():
     ],
 )  # fmt: skip
 def test_what_an_integrand_means_is_said_in_prose(phi, note):
-    d = derive_radial(form(phi))
+    d = derived(phi)
     snippet = d.to_latex()
     assert note in snippet
     assert "texttt" not in snippet

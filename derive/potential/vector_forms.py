@@ -1,4 +1,4 @@
-"""q(s) with q' = psi in closed form or as an integral, for the reduced model of a vector."""
+"""q(s) with q' = psi in closed form or as an integral, for the length s of a vector."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sympy import Expr
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
+from derive.model.direction import Direction
 from derive.model.notation import BranchOpen, Notation, to_expr
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
@@ -18,20 +19,19 @@ from derive.potential.entries import add_root, add_weights, cheapest_relation
 from derive.potential.logarithms import write_logs
 from derive.potential.piece import Explicit, Piece, Quadrature, without_roots
 from derive.potential.quadrature import power_rule
-from derive.vectors.dual import RadialDual
-from derive.vectors.reduce import Equivariant, radial_eigenvalue
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, find_conjugate, is_conjugate, is_dual
 from derive.weights.dual_families import conjugate_family
+from derive.weights.dual_length import DualLength
 from derive.weights.warping import WarpVerdict
 
 
 def rational_form(
-    model: Equivariant, scalar: WarpVerdict, psi: RationalFunction, notation: Notation
+    direction: Direction, scalar: WarpVerdict, psi: RationalFunction, notation: Notation
 ) -> tuple[Piece, Chart | None] | None:
     """Return q through the conjugate R, <grad R, grad s> = g s, where psi is rational."""
-    p = model.reduced
-    g = psi * model.phi / model.n
+    p = direction.parameterization
+    g = psi * direction.phi / direction.n
     if not is_dual(p, (LogFunction(psi),), g):
         raise AssertionError("psi was accepted before")
     homogeneous = p.degree is not None and g.is_homogeneous()
@@ -67,18 +67,18 @@ def rational_form(
 
 
 def hyperexponential_form(
-    model: Equivariant, scalar: WarpVerdict, dual: RadialDual, notation: Notation
+    direction: Direction, scalar: WarpVerdict, dual: DualLength, notation: Notation
 ) -> tuple[Piece, Chart | None]:
     """Return q = psi t, or the integral of psi, with psi written in s where a chart allows."""
     (s,) = notation.betas
     metric = scalar.metric
-    kept = keeps_sign(metric, model.phi)
-    chart = _complete_chart(base_chart(metric, notation), model, dual)
+    kept = keeps_sign(metric, direction.phi)
+    chart = _complete_chart(base_chart(metric, notation), direction, dual)
     psi = None if chart is None else _write(chart, dual.log_psi)
     if chart is None or psi is None:
-        written = in_weights(model, dual)
-        hidden = _quadrature(model, notation, sympy.Function("psi"))
-        note = f"`psi(s) = {written}` where {_curve(model)}"
+        written = in_weights(direction, dual)
+        hidden = _quadrature(direction, notation, sympy.Function("psi"))
+        note = f"`psi(s) = {written}` where {_curve(direction)}"
         return replace(hidden, note=note, assumptions=(*notation.assumptions, *kept)), None
     ratio = None if dual.ratio is None else chart.write(dual.ratio)
     whole = without_roots(psi, chart.roots)
@@ -89,21 +89,21 @@ def hyperexponential_form(
     if value is not None:
         piece: Piece = Explicit((s,), value, (psi if ratio is not None else whole,))
     elif whole.free_symbols & symbols:
-        integral = _quadrature(model, notation, sympy.Function("psi"))
+        integral = _quadrature(direction, notation, sympy.Function("psi"))
         piece = replace(integral, gradient=(psi,), note="`psi = dq/ds`")
     else:
-        piece = _quadrature(model, notation, lambda x: whole.subs(s, x))
+        piece = _quadrature(direction, notation, lambda x: whole.subs(s, x))
     assumptions = (*notation.assumptions, *chart.assumptions, *kept)
     piece = replace(piece, assumptions=assumptions, evidence=chart.evidence)
     return chart.named(piece), chart
 
 
-def _complete_chart(chart: Chart | None, model: Equivariant, dual: RadialDual) -> Chart | None:
+def _complete_chart(chart: Chart | None, direction: Direction, dual: DualLength) -> Chart | None:
     """Extend the chart until psi can be written in it."""
     if chart is None or _write(chart, dual.log_psi) is not None:
         return chart
     functions = [dual.log_psi.rational, *(a for _, a in dual.log_psi.logs)]
-    p = model.reduced
+    p = direction.parameterization
     needed = [w for w in p.weights if any(w in f.variables() for f in functions)]
     gens = dict(zip(p.weights, p.w, strict=True))
     # A norm that is conserved is known, as a constant of the leaf.
@@ -129,9 +129,9 @@ def exponential(exponent: Expr) -> Expr:
     return sympy.powdenest(sympy.exp(sympy.expand(exponent)))
 
 
-def from_eigenvalues(model: Equivariant, scalar: WarpVerdict, notation: Notation) -> Piece:
+def from_eigenvalues(direction: Direction, scalar: WarpVerdict, notation: Notation) -> Piece:
     """Return q' = n_0 exp(int T/(R x) dx), the solution of s q''/q' = T/R with psi_0 = n_0."""
-    p = model.reduced
+    p = direction.parameterization
     s0 = to_expr(p.at_start(p.F[0]), notation.start_symbols)
     n0 = to_expr(p.w0[-1], notation.start_symbols)
     if s0 == 0:
@@ -142,43 +142,39 @@ def from_eigenvalues(model: Equivariant, scalar: WarpVerdict, notation: Notation
     def slope(s: Expr) -> Expr:
         return n0 * sympy.exp(sympy.Integral(T(x) / (x * R(x)), (x, s0, s)))
 
-    note = f"`T = phi^2` and `R = |grad s|^2` where {_curve(model)}"
-    assumptions = (*notation.assumptions, *keeps_sign(scalar.metric, model.phi))
-    ratio = model.phi**2 / radial_eigenvalue(p)
+    note = f"`T = phi^2` and `R = |grad s|^2` where {_curve(direction)}"
+    assumptions = (*notation.assumptions, *keeps_sign(scalar.metric, direction.phi))
+    ratio = direction.phi**2 / direction.R
     evidence = (Identity("s q''/q' = T/R", "s q''/q'", repr(ratio)),)
     return replace(
-        _quadrature(model, notation, slope), note=note, assumptions=assumptions, evidence=evidence
+        _quadrature(direction, notation, slope),
+        note=note,
+        assumptions=assumptions,
+        evidence=evidence,
     )
 
 
 def _quadrature(
-    model: Equivariant, notation: Notation, slope: Callable[[Expr], Expr]
+    direction: Direction, notation: Notation, slope: Callable[[Expr], Expr]
 ) -> Quadrature:
     """Return q as the integral of psi from s_0."""
-    (s,), p = notation.betas, model.reduced
+    (s,), p = notation.betas, direction.parameterization
     x = notation.fresh("x")
     s0 = to_expr(p.at_start(p.F[0]), notation.start_symbols)
     value = sympy.Integral(slope(x), (x, s0, s))
     return Quadrature((s,), value, (slope(s),))
 
 
-def _curve(model: Equivariant) -> str:
-    p = model.reduced
+def _curve(direction: Direction) -> str:
+    p = direction.parameterization
     weights = ", ".join(p.weights)
     return f"the curve `({weights})' = grad s` from the start has `{p.F[0]!r} = s`"
 
 
-def in_weights(model: Equivariant, dual: RadialDual) -> Expr:
+def in_weights(direction: Direction, dual: DualLength) -> Expr:
     """Return psi in the scalars and the norm."""
-    symbols = weight_symbols(model)
+    symbols = direction.notation.weights
     logs = sympy.Add(
         *(to_expr(c, symbols) * sympy.log(to_expr(a, symbols)) for c, a in dual.log_psi.logs)
     )
     return exponential(to_expr(dual.log_psi.rational, symbols) + logs)
-
-
-def weight_symbols(model: Equivariant) -> dict[str, Expr]:
-    """Return the symbols of the scalars, and of the norm, which is positive."""
-    found = dict(model.notation.weights)
-    found[model.norm] = sympy.Symbol(model.norm, positive=True)
-    return found

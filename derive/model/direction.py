@@ -1,0 +1,122 @@
+"""One vector u of open dimension: beta = phi(a, |u|) u has a length and a direction.
+
+With n = |u| and s = phi n = |beta|, gradient flow with steering lambda moves (a, n) along
+grad s by <u/n, lambda>, and the direction u/n on the sphere. Hence for every d >= 2
+
+    K = T I + (R - T) beta beta^T / s^2,   T = phi^2,   R = |grad s|^2,
+
+the conserved quantities are those of the single output s, and a leaf is a curve times a sphere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sympy import Expr, Symbol
+
+from derive.errors import InputError
+from derive.exact.field.function_field import RationalFunction
+from derive.language.tree import Number, Operation, Tree
+from derive.model.notation import AssumePositive, Notation
+from derive.model.parameterization import Parameterization
+from derive.model.signs import start_sign
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The direction of beta = phi u, beside its length s(a, n) = |phi| n.
+
+    Attributes:
+        parameterization: s, positive near the start.
+        sign: that of phi at the start; 0 where phi is 0 there.
+        assumptions: what had to be assumed of the start to know it, in words.
+        notation: the symbols, and what is assumed of the start.
+    """
+
+    parameterization: Parameterization
+    sign: int
+    assumptions: tuple[str, ...]
+    notation: Notation
+
+    @property
+    def vector(self) -> str:
+        """The name of u."""
+        return self.parameterization.vectors[0].name
+
+    @property
+    def norm(self) -> str:
+        """The name that stands for n = |u|."""
+        return self.parameterization.vectors[0].norm
+
+    @property
+    def coefficient(self) -> Tree:
+        """The coefficient of u as given."""
+        return self.parameterization.vectors[0].coefficient
+
+    @property
+    def start_vector(self) -> str:
+        """The name of the start u_0."""
+        name = f"{self.vector}_0"
+        while name in self.notation.taken:
+            name += "0"
+        return name
+
+    @property
+    def n(self) -> RationalFunction:
+        """|u| as a function of the weights of s."""
+        return self.parameterization.w[-1]
+
+    @property
+    def phi(self) -> RationalFunction:
+        """|phi|, positive near the start: T = phi^2 is the eigenvalue of K across beta."""
+        return self.parameterization.F[0] / self.n
+
+    @property
+    def R(self) -> RationalFunction:
+        """|grad s|^2, the eigenvalue of K along beta."""
+        p = self.parameterization
+        return p.geometry.inner(p.covectors[0], p.covectors[0])
+
+    @property
+    def H(self) -> RationalFunction:
+        """<grad log g, grad s> = n |grad phi|^2/phi of the only warp g = psi phi/n, d >= 2."""
+        field = self.parameterization.field
+        slopes = field.gradient(self.phi)
+        return self.n * sum((x * x for x in slopes), field.zero) / self.phi
+
+    @property
+    def beta(self) -> Symbol:
+        """The vector beta, as a name."""
+        return Symbol("beta" if "beta" not in self.notation.taken else "predictor")
+
+    @property
+    def along_start(self) -> Expr:
+        """The inner product of u_0 and beta, as one symbol."""
+        return Symbol(f"<{self.start_vector}, {self.beta}>", real=True)
+
+
+def find_direction(p: Parameterization) -> Direction | None:
+    """Return the direction of beta, with s = |beta| > 0 near the start; None for coordinates.
+
+    Raises:
+        InputError: there are several vectors, and the derivation depends on the dimension.
+    """
+    if not p.vectors:
+        return None
+    if len(p.vectors) != 1:
+        name = p.vectors[0].name
+        raise InputError(f"the derivation depends on the dimension: give one, --vector {name}:3")
+    notation = Notation(p, (0,))
+    value = p.at_start(p.F[0] / p.w[-1])
+    if value.is_zero():
+        return Direction(p, 0, (), notation)
+    try:
+        sign, assumed = start_sign(value, notation)
+    except AssumePositive as request:
+        notation = replace(notation, assumed=request.names - notation.positive)
+        sign, assumed = start_sign(value, notation)
+    if sign < 0:
+        p = p.with_(outputs=[Operation("*", Number(Fraction(-1)), p.trees[0])])
+        notation = replace(notation, parameterization=p)
+    return Direction(p, sign, assumed, notation)

@@ -1,0 +1,140 @@
+"""Vectors of open dimension: an output sum_k phi_k u_k, known from the lengths n_k = |u_k|.
+
+Where all u_k lie on one line, |beta| = |sum_k phi_k n_k|, a function of the scalars and lengths.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from derive.errors import DegenerateStart, InputError
+from derive.exact.field.conversion import to_field
+from derive.exact.field.function_field import FunctionField
+from derive.language.equivariant import vector_form
+from derive.language.printing import to_text
+from derive.language.tree import Name, Operation, Tree, exponent_names, names
+from derive.model.names import read_tree
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A vector u of open dimension, which enters beta as phi u.
+
+    Attributes:
+        name: that of u.
+        norm: the name that stands for |u|, a weight of the length of beta.
+        coefficient: phi, in scalars and norms.
+    """
+
+    name: str
+    norm: str
+    coefficient: Tree
+
+    @property
+    def text(self) -> str:
+        """The term phi u, as one types it."""
+        text = to_text(Operation("*", self.coefficient, Name(self.name)))
+        return re.sub(rf"\b{self.norm}\b", f"norm({self.name})", text)
+
+
+class Lengths(TypedDict):
+    """What the constructor of a parameterization takes, for the length of beta."""
+
+    outputs: list[Tree]
+    weights: tuple[str, ...]
+    start: dict[str, Tree]
+    positive: tuple[str, ...]
+
+
+def read_vectors(outputs: Sequence[str], vectors: Sequence[str]) -> tuple[Vector, ...]:
+    """Read one output that is linear in vectors of open dimension; nothing where there are none.
+
+    >>> [(v.name, v.norm, v.text) for v in read_vectors(["a*u"], ["u"])]
+    [('u', 'norm_u', 'a*u')]
+
+    Raises:
+        LanguageError: the text is not an expression, or needs a dimension.
+    """
+    if not vectors:
+        return ()
+    if len(outputs) != 1:
+        raise InputError("with a vector of open dimension give one output, such as a*u")
+    form = vector_form(outputs[0], vectors)
+    norms = dict(form.norms)
+    return tuple(Vector(name, norms[name], phi) for name, phi in form.coefficients)
+
+
+def lengths(
+    vectors: Sequence[Vector], start: Mapping[str, Any], positive: Iterable[str]
+) -> Lengths:
+    """Return the output sum_k phi_k n_k with its weights, the scalars and then the norms.
+
+    Args:
+        vectors: the vectors, with their coefficients.
+        start: values of scalars, and of the norm |u| for a vector u.
+        positive: start symbols or scalars that start positive; norms that do not start at 0 do.
+
+    Raises:
+        InputError: a name or value does not fit; or there are several vectors, and a coefficient
+            depends on a norm.
+    """
+    coefficients = tuple(v.coefficient for v in vectors)
+    norms = {v.name: v.norm for v in vectors}
+    used, parameters = names(coefficients), exponent_names(coefficients)
+    if len(vectors) > 1 and set(norms.values()) & set(used):
+        raise InputError(
+            f"norms beside several vectors are not covered: give {vectors[0].name} a dimension"
+        )
+    scalars = tuple(x for x in used if x not in (*norms.values(), *parameters))
+    for name in start:
+        if name not in (*scalars, *norms):
+            known = ", ".join((*scalars, *norms))
+            raise InputError(f"start: there is no weight {name} (the weights are {known})")
+    starts = {norms.get(k, k): read_tree(v, f"the start of {k}") for k, v in start.items()}
+    given = tuple(positive)
+    for v in vectors:
+        if v.name in given:
+            raise InputError(f"positive: {v.name} is a vector")
+    terms: list[Tree] = [Operation("*", v.coefficient, Name(v.norm)) for v in vectors]
+    return {
+        "outputs": [functools.reduce(lambda x, y: Operation("+", x, y), terms)],
+        "weights": (*scalars, *norms.values()),
+        "start": starts,
+        "positive": (*given, *(v.norm for v in vectors if _starts_off_zero(v, starts.get(v.norm)))),
+    }
+
+
+def _starts_off_zero(v: Vector, start: Tree | None) -> bool:
+    """Tell whether a vector starts away from 0.
+
+    Raises:
+        InputError: its norm is negative there.
+    """
+    if start is None or names((start,)):
+        return True
+    try:
+        value = to_field(start, FunctionField(()), "the start").value()
+    except InputError:
+        return True
+    if value < 0:
+        raise InputError(f"start: the norm of {v.name} is {value}, which is negative")
+    return value != 0
+
+
+@contextmanager
+def named_as_vectors(vectors: Sequence[Vector]) -> Iterator[None]:
+    """Let messages on norms speak of the vectors that the user named."""
+    try:
+        yield
+    except DegenerateStart:
+        raise
+    except InputError as error:
+        message = str(error)
+        for v in vectors:
+            message = message.replace(v.norm, v.name)
+        raise type(error)(message) from None

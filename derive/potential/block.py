@@ -1,0 +1,67 @@
+"""What is known of Q on one block of outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Expr
+
+from derive.model.direction import Direction
+from derive.model.notation import Constant
+from derive.potential.chart import Chart
+from derive.potential.piece import Piece, Root
+from derive.verdict import Finding
+from derive.weights.dual import DualCoordinates
+from derive.weights.dual_length import DualLength
+from derive.weights.warping import WarpVerdict
+
+
+@dataclass(frozen=True)
+class Eigenvalues:
+    """K across beta (T) and along it (R) as functions of s = |beta|, with the names they use."""
+
+    across: Expr
+    along: Expr
+    roots: tuple[Root, ...]
+    constants: tuple[Constant, ...]
+
+
+@dataclass(frozen=True)
+class DirectionTerms:
+    """What the direction of beta adds to q(s): Q = q(s) - slope <u_0, beta>.
+
+    Attributes:
+        direction: how beta turns.
+        dual: log psi in the weights, where found in the families.
+        g: the warp psi phi/n in the scalars and the norm; None where psi was not found.
+        slope: psi_0/n_0, with the sign of phi.
+        eigenvalues: those of K in s, where they were written so.
+    """
+
+    direction: Direction
+    dual: DualLength | None
+    g: Expr | None
+    slope: Expr
+    eigenvalues: Eigenvalues | None
+
+
+@dataclass(frozen=True)
+class BlockPotential:
+    """Q of one block of outputs.
+
+    Attributes:
+        warping: the verdict on existence; in a larger field where g had to be adjoined.
+        dual: dual coordinates and warp in the weights, where found.
+        piece: Q in closed form or as a quadrature, of a vector q(s); None where no Q exists or none
+            was found.
+        chart: how functions of the weights are written in beta on the leaf, where found.
+        finding: PROVED with the identities behind the piece; the reason otherwise.
+        turning: for a vector of open dimension, what its direction adds.
+    """
+
+    warping: WarpVerdict
+    dual: DualCoordinates | None
+    piece: Piece | None
+    chart: Chart | None
+    finding: Finding
+    turning: DirectionTerms | None = None
