@@ -65,7 +65,7 @@ def test_no_page_imports_what_computes():
     program = (
         "import sys; from typer.testing import CliRunner; from derive.cli.main import app;"
         f"[CliRunner().invoke(app, [*names, '--help']) for names in {list(COMMANDS)}];"
-        "print([m for m in ('sympy', 'numpy', 'flint') if m in sys.modules])"
+        "print([m for m in ('sympy', 'numpy', 'flint', 'derive.language') if m in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

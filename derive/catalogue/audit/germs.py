@@ -168,7 +168,7 @@ def germs_in_weights(subject: Subject, printed: Printed, trees: Sequence[Tree]) 
                 germs.images[name] = germs.read(value)
             germs.define(printed.where)
             for name, _ in printed.where:
-                changes = moved(subject, germs, germs.images[name])
+                changes = flow_slopes(subject, germs, germs.images[name])
                 if not all(germs.tower.is_zero(x) for x in changes):
                     raise Unsettled(f"{name} is not conserved")
             germs.check(trees)
@@ -177,8 +177,10 @@ def germs_in_weights(subject: Subject, printed: Printed, trees: Sequence[Tree]) 
         yield germs
 
 
-def moved(subject: Subject, germs: Germs, element: RationalFunction) -> list[RationalFunction]:
-    """Return the derivatives of an element along grad F_1, ..., grad F_d."""
+def flow_slopes(
+    subject: Subject, germs: Germs, element: RationalFunction
+) -> list[RationalFunction]:
+    """Return the derivatives of an element along the flows of F_1, ..., F_d."""
     tower, size = germs.tower, len(subject.p.weights)
     slopes = [tower.derivative(element, k) for k in range(size)]
     found = []

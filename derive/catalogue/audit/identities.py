@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from derive.catalogue.audit.germs import Germs, germs_in_weights, moved, texts_of
+from derive.catalogue.audit.germs import Germs, flow_slopes, germs_in_weights, texts_of
 from derive.catalogue.audit.judgement import Judgement, Outcome, agreement, misprint, unchecked
 from derive.catalogue.audit.proportionality import NOT_ZERO, Elements, witness
 from derive.catalogue.audit.subject import Subject
@@ -24,7 +24,7 @@ def check_conserved(subject: Subject, printed: Printed) -> Judgement:
     laws = "; ".join(map(plain, subject.derivation.conserved.laws))
     for germs in germs_in_weights(subject, printed, trees):
         try:
-            changes = [x for t in trees for x in moved(subject, germs, germs.read(t))]
+            changes = [x for t in trees for x in flow_slopes(subject, germs, germs.read(t))]
         except Unsettled:
             continue
         if all(germs.tower.is_zero(x) for x in changes):

@@ -10,10 +10,10 @@ from derive.catalogue.audit.germs import (
     Germs,
     Point,
     coordinates_of,
+    flow_slopes,
     germs_from_start,
     germs_in_beta,
     germs_in_weights,
-    moved,
     points,
     texts_of,
 )
@@ -104,7 +104,7 @@ def _in_weights(
             return _answer(found, text)
         for x, y in zip(given, wanted, strict=True):
             if not germs.tower.is_zero(y):
-                change = moved(subject, germs, germs.tower.tidy(x / y))
+                change = flow_slopes(subject, germs, germs.tower.tidy(x / y))
                 if any(not germs.tower.ball(c).contains(0) for c in change):
                     reason = "printed/derived changes along the flow"
                     return misprint(reason, NOT_ZERO, text, (witness(germs, given, wanted),))

@@ -211,12 +211,12 @@ def _proved(germs: Germs, printed: Elements, derived: Elements) -> Proportional 
         same = all(tower.is_zero(x - raised[0]) for x in raised[1:])
         if same and germs.is_constant(raised[0]):
             sign = 0 if tower.is_zero(raised[0]) else 1 if tower.ball(quotients[0]) > 0 else -1
-            factor = sign * written(germs, quotients[0], power, sign)
+            factor = sign * _in_symbols(germs, quotients[0], power, sign)
             return Proportional(factor, True, sign, germs)
     return None
 
 
-def written(germs: Germs, constant: RationalFunction, power: int, sign: int) -> Expr:
+def _in_symbols(germs: Germs, constant: RationalFunction, power: int, sign: int) -> Expr:
     """Return |constant| in start symbols, short where it is a number times a power of one."""
     tower, one = germs.tower, germs.tower.field.one
     symbols = {name: Symbol(name, positive=True) for name in germs.point}
@@ -226,7 +226,7 @@ def written(germs: Germs, constant: RationalFunction, power: int, sign: int) -> 
         # A relation between roots may show in a higher power only.
         for n in (power, 2 * power, 4 * power):
             raised = tower.tidy((constant * unit) ** n)
-            number = nearest(tower.ball(raised))
+            number = _nearest_fraction(tower.ball(raised))
             if number is None:
                 break
             if tower.is_zero(raised - tower.field.constant(number)):
@@ -237,7 +237,7 @@ def written(germs: Germs, constant: RationalFunction, power: int, sign: int) -> 
     return sympy.factor(sympy.powsimp(expression)) ** sympy.Rational(1, power)
 
 
-def nearest(ball: arb) -> Fraction | None:
+def _nearest_fraction(ball: arb) -> Fraction | None:
     """Return the fraction of a small denominator in a ball, or None."""
     found = Fraction(float(ball.mid())).limit_denominator(LARGEST_DENOMINATOR)
     return found if ball.contains(fmpq(found.numerator, found.denominator)) else None
