@@ -17,8 +17,8 @@ from derive.language.arrays import parse_array_outputs
 from derive.language.tree import Tree, names
 from derive.model.arrays import independent_entries
 from derive.model.blocks import independent_blocks, used_weights
+from derive.model.euler import euler_degree
 from derive.model.geometry import EUCLIDEAN, Field, Geometry
-from derive.model.homogeneity import euler_degree
 from derive.model.ingredients import Ingredients, replaced
 from derive.model.names import (
     positive_bases,

@@ -37,11 +37,11 @@ ORDER = 4
 LARGE = 12
 """Terms of an entry of K above which a failure is shown in numbers, not in expressions."""
 
-Field = tuple[Jet, ...]
+JetField = tuple[Jet, ...]
 
 
 @dataclass(frozen=True)
-class Germ:
+class LocalFields:
     """F around one start.
 
     Attributes:
@@ -51,11 +51,11 @@ class Germ:
     """
 
     labels: tuple[int, ...]
-    covectors: tuple[Field, ...]
-    X: tuple[Field, ...]
+    covectors: tuple[JetField, ...]
+    X: tuple[JetField, ...]
 
     @functools.cached_property
-    def K(self) -> tuple[Field, ...]:
+    def K(self) -> tuple[JetField, ...]:
         """The tangent kernel."""
         return tuple(tuple(_dot(df, x) for x in self.X) for df in self.covectors)
 
@@ -63,13 +63,16 @@ class Germ:
         """Return X_a K_bc."""
         return self.slope(self.X[a], self.K[b][c])
 
-    def slope(self, x: Field, f: Jet) -> Jet:
+    def slope(self, x: JetField, f: Jet) -> Jet:
         """Return the derivative of f along the field x."""
         return _dot(x, tuple(f.derivative(k) for k in range(len(x))))
 
-    def bracket(self, x: Field, y: Field) -> Field:
+    def bracket(self, x: JetField, y: JetField) -> JetField:
         """Return [x, y] = (Dy) x - (Dx) y."""
         return tuple(self.slope(x, b) - self.slope(y, a) for a, b in zip(x, y, strict=True))
+
+
+Conditions = Callable[[LocalFields], Iterator[Condition[Jet]]]
 
 
 def fails_as_hessian(metric: Metric) -> Identity | None:
@@ -82,9 +85,7 @@ def fails_with_warp(metric: Metric) -> Identity | None:
     return _first_failure(metric, _warp_and_closure)
 
 
-def _first_failure(
-    metric: Metric, conditions: Callable[[Germ], Iterator[Condition[Jet]]]
-) -> Identity | None:
+def _first_failure(metric: Metric, conditions: Conditions) -> Identity | None:
     p = metric.parameterization
     entries = [x for row in metric.K for x in row]
     if max(len(x.numerator) + len(x.denominator) for x in entries) <= LARGE:
@@ -101,15 +102,17 @@ def _first_failure(
 
 
 def _failure_at(
-    p: Parameterization, sample: Sample, conditions: Callable[[Germ], Iterator[Condition[Jet]]]
+    p: Parameterization,
+    sample: Sample,
+    conditions: Conditions,
 ) -> Identity | None:
     point = {name: sample.of(w) for name, w in zip(p.weights, p.w0, strict=True)}
     point |= {name: sample.of(sample.field.named(name)) for name in p.parameters}
     variables = jets_at(p.field, point, ORDER)
-    germ = _germ(p, variables)
-    if not are_independent([[f.value for f in x] for x in germ.X]):
+    local = _local_fields(p, variables)
+    if not are_independent([[f.value for f in x] for x in local.X]):
         return None
-    for statement, left, right in conditions(germ):
+    for statement, left, right in conditions(local):
         residual = (left - right).value
         if is_nonzero(residual):
             sides = str(shown(left.value)), str(shown(right.value))
@@ -117,54 +120,54 @@ def _failure_at(
     return None
 
 
-def _germ(p: Parameterization, variables: Sequence[Jet]) -> Germ:
+def _local_fields(p: Parameterization, variables: Sequence[Jet]) -> LocalFields:
     """Return F around the point where the variables of its field are the given ones."""
 
     def at(function: RationalFunction) -> Jet:
         return evaluate_jet(p.field.embed(function), variables)
 
     covectors = tuple(tuple(f.derivative(k) for k in range(p.p)) for f in map(at, p.F))
-    return Germ(p.labels, covectors, tuple(p.geometry.raised(df, at) for df in covectors))
+    return LocalFields(p.labels, covectors, tuple(p.geometry.raised(df, at) for df in covectors))
 
 
-def _warp_and_closure(germ: Germ) -> Iterator[Condition[Jet]]:
+def _warp_and_closure(local: LocalFields) -> Iterator[Condition[Jet]]:
     """Yield the equations for H, then those of :mod:`derive.weights.vertical`, nested once."""
-    H, K, d = warp_candidate(germ), germ.K, len(germ.X)
+    H, K, d = warp_candidate(local), local.K, len(local.X)
     if d > 2:  # for d = 2 the candidate solves them
-        yield from warp_conditions(germ, H)
+        yield from warp_conditions(local, H)
     for a, b in combinations(range(d), 2):
-        x, y, i, j = germ.X[a], germ.X[b], germ.labels[a], germ.labels[b]
-        v = _plus(germ.bracket(x, y), (H[b], x), (-H[a], y))
-        omega = germ.slope(v, K[0][0]) / K[0][0]
-        yield from _closure(germ, v, omega, f"V{i}{j}")
-        curl = germ.slope(x, H[b]) - germ.slope(y, H[a])
+        x, y, i, j = local.X[a], local.X[b], local.labels[a], local.labels[b]
+        v = _plus(local.bracket(x, y), (H[b], x), (-H[a], y))
+        omega = local.slope(v, K[0][0]) / K[0][0]
+        yield from _closure(local, v, omega, f"V{i}{j}")
+        curl = local.slope(x, H[b]) - local.slope(y, H[a])
         yield f"X{i} H{j} - X{j} H{i} = omega(V{i}{j})", curl, omega
-        for m, z in enumerate(germ.X):
-            name = f"[X{germ.labels[m]}, V{i}{j}]"
-            lifted = _plus(germ.bracket(z, v), (omega, z))
-            factor = germ.slope(lifted, K[0][0]) / K[0][0]
-            yield from _closure(germ, lifted, factor, name)
-            left = germ.slope(z, omega) - germ.slope(v, H[m]) + omega * H[m]
-            yield f"d eta(X{germ.labels[m]}, V{i}{j}) = 0", left, factor
+        for m, z in enumerate(local.X):
+            name = f"[X{local.labels[m]}, V{i}{j}]"
+            lifted = _plus(local.bracket(z, v), (omega, z))
+            factor = local.slope(lifted, K[0][0]) / K[0][0]
+            yield from _closure(local, lifted, factor, name)
+            left = local.slope(z, omega) - local.slope(v, H[m]) + omega * H[m]
+            yield f"d eta(X{local.labels[m]}, V{i}{j}) = 0", left, factor
 
 
-def _closure(germ: Germ, v: Field, omega: Jet, name: str) -> Iterator[Condition[Jet]]:
+def _closure(local: LocalFields, v: JetField, omega: Jet, name: str) -> Iterator[Condition[Jet]]:
     """Yield V K = omega(V) K, entry by entry."""
-    for m, n in combinations(range(len(germ.X)), 2):
+    for m, n in combinations(range(len(local.X)), 2):
         for s, t in ((m, n), (n, n)):
-            i, j = germ.labels[s], germ.labels[t]
+            i, j = local.labels[s], local.labels[t]
             statement = f"{name} K{i}{j} = omega({name}) K{i}{j}"
-            yield statement, germ.slope(v, germ.K[s][t]), omega * germ.K[s][t]
+            yield statement, local.slope(v, local.K[s][t]), omega * local.K[s][t]
 
 
-def _plus(x: Field, *multiples: tuple[Jet, Field]) -> Field:
+def _plus(x: JetField, *multiples: tuple[Jet, JetField]) -> JetField:
     """Return x plus multiples of other fields."""
     for factor, y in multiples:
         x = tuple(a + factor * b for a, b in zip(x, y, strict=True))
     return x
 
 
-def _dot(x: Field, y: Field) -> Jet:
+def _dot(x: JetField, y: JetField) -> Jet:
     total = x[0] * y[0]
     for a, b in zip(x[1:], y[1:], strict=True):
         total = total + a * b
