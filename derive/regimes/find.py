@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from itertools import combinations
 
 import sympy
 from sympy import Expr
@@ -18,8 +18,8 @@ from sympy import Expr
 from derive.derivation import Derivation
 from derive.errors import InputError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.exact.field.function_field import RationalFunction
 from derive.language import to_sympy
+from derive.model.geometry import Field
 from derive.model.notation import Notation
 from derive.printable import Printable
 from derive.regimes.kernel_regime import (
@@ -31,7 +31,7 @@ from derive.regimes.kernel_regime import (
     find_tangent_kernel,
     kernel_limit,
 )
-from derive.regimes.limit import Limit, read_point
+from derive.regimes.limit import Limit, Point, read_point
 from derive.regimes.plane import in_plane
 from derive.regimes.predictor_limit import predictor_limit
 from derive.regimes.warped_time import WarpedTime, find_warped_time
@@ -80,13 +80,14 @@ class Regimes(Printable):
 def regimes(
     derivation: Derivation,
     variable: str,
-    toward: Iterable[Any] = (0, "oo"),
+    toward: Iterable[str | int] = (0, "oo"),
     progress: Callable[[str], None] | None = None,
 ) -> Regimes:
     """Return the limits of Q as a positive start symbol tends to 0 and to infinity.
 
-    At fixed beta: Q/N -> a convex function as the symbol tends to its limit. Where the whole start
-    is scaled, also at a fixed distance from beta_0 = F(w_0): the kernel regime.
+    At fixed beta grad Q = N (G + o(1)), so Q/N tends to a convex function with gradient G. Where
+    the whole start is c^m w_1, also Q -> x^T K(w_0)^-1 x/2 at fixed x = beta - beta_0, up to a
+    factor: the kernel regime.
 
     >>> from derive import Parameterization, derive
     >>> p = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
@@ -98,6 +99,9 @@ def regimes(
         variable: a start symbol, or a parameter such as the depth.
         toward: the limits: 0, "oo", or a number with - or + behind it for one side, "1-".
         progress: called with the name of each step as it begins.
+
+    Returns:
+        a limit for each entry of *toward*, in its order, PROVED or UNDECIDED on its own.
 
     Raises:
         InputError: there is no such symbol, or a limit is not read.
@@ -124,23 +128,25 @@ def regimes(
     limits: list[Limit] = []
     for point in points:
         enter(f"limit {point.text}")
-        near = None
-        if homogeneity is not None and scaled is not None:
-            near = kernel_limit(point, kernel, scaled, notation, g)
-        if near is None or kernel.unbiased:
-            fixed = predictor_limit(derivation, point, kernel)
-            open_end = fixed.finding.verdict is not Verdict.PROVED
-            limits.append(near if near is not None and open_end else fixed)
-        else:
-            # As beta_0 -> infinity there is nothing to see at fixed beta.
-            limits.append(near)
-    decided = _deciding(derivation, kernel)
+        near = None if scaled is None else kernel_limit(point, kernel, scaled, notation, g)
+        limits.append(_limit(derivation, point, kernel, near))
+    decided = _decided_by_kernel(derivation, kernel)
     found = Regimes(derivation, variable, kernel, homogeneity, scaled, decided, tuple(limits))
     if direction is not None:
         # What holds of the warped time in the plane was not proved in other dimensions.
         return replace(found, vector=direction.vector)
     enter("warped time")
     return replace(found, warped=warped_time(derivation))
+
+
+def _limit(
+    derivation: Derivation, point: Point, kernel: TangentKernel, near: Limit | None
+) -> Limit:
+    """Return the limit at fixed beta; the one near beta_0 where that is all that was proved."""
+    if near is not None and not kernel.unbiased:
+        return near  # As beta_0 -> infinity there is nothing to see at fixed beta.
+    fixed = predictor_limit(derivation, point, kernel)
+    return fixed if near is None or fixed.finding.verdict is Verdict.PROVED else near
 
 
 def warped_time(
@@ -161,11 +167,11 @@ def warped_time(
     return find_warped_time(block.metric, dual, block.notation, start)
 
 
-def _warp_slopes(derivation: Derivation) -> tuple[RationalFunction, ...]:
+def _warp_slopes(derivation: Derivation) -> Field:
+    """Return <grad F_a, grad log g>; several blocks need no warp."""
     p = derivation.potential.parameterization
-    if len(derivation.blocks) == 1:
-        return derivation.blocks[0].warping.H or (p.field.zero,) * p.d
-    return (p.field.zero,) * p.d
+    H = derivation.blocks[0].warping.H if len(derivation.blocks) == 1 else None
+    return H or (p.field.zero,) * p.d
 
 
 def _warp_at_start(derivation: Derivation) -> Expr:
@@ -179,32 +185,31 @@ def _warp_at_start(derivation: Derivation) -> Expr:
     return g.subs({s: start[s.name] for s in g.free_symbols if s.name in start}, simultaneous=True)
 
 
-def _deciding(derivation: Derivation, kernel: TangentKernel) -> Finding | None:
+def _decided_by_kernel(derivation: Derivation, kernel: TangentKernel) -> Finding | None:
     """Decide whether Q' of one unbiased output is a function of beta and K(w_0) alone.
 
     That is so where dQ' and dK(w_0), by the start symbols, are parallel.
     """
-    gradient, p = derivation.potential.gradient, derivation.potential.parameterization
-    if p.d > 1 or gradient is None or not kernel.unbiased:
+    potential = derivation.potential
+    if potential.kind != "explicit" or potential.gradient is None or not kernel.unbiased:
         return None
-    if derivation.potential.kind != "explicit":
+    (slope, *others), K = potential.gradient, kernel.matrix[0, 0]
+    symbols = sorted(K.free_symbols | (slope.free_symbols - {derivation.beta[0]}), key=str)
+    if others or len(symbols) < 2:
         return None
-    K = kernel.matrix[0, 0]
-    symbols = sorted(K.free_symbols | (gradient[0].free_symbols - {derivation.beta[0]}), key=str)
-    if len(symbols) < 2:
-        return None
+    equations = [
+        (
+            f"dQ'/d{s} dK/d{t} = dQ'/d{t} dK/d{s}",
+            sympy.diff(slope, s) * sympy.diff(K, t),
+            sympy.diff(slope, t) * sympy.diff(K, s),
+        )
+        for s, t in combinations(symbols, 2)
+    ]
     decide = ElementarySigns({s.name for s in symbols if s.is_positive})
-    evidence = []
-    for i, s in enumerate(symbols):
-        for t in symbols[i + 1 :]:
-            left = sympy.diff(gradient[0], s) * sympy.diff(K, t)
-            right = sympy.diff(gradient[0], t) * sympy.diff(K, s)
-            statement = f"dQ'/d{s} dK/d{t} = dQ'/d{t} dK/d{s}"
-            try:
-                if not decide.is_zero(left - right):
-                    return None
-            except Undecided:
-                return None
-            evidence.append(Identity(statement, str(left), str(right)))
+    try:
+        parallel = all(decide.is_zero(left - right) for _, left, right in equations)
+    except Undecided:
+        return None
+    evidence = tuple(Identity(name, str(left), str(right)) for name, left, right in equations)
     reason = "Q depends on the start through K(w_0) alone"
-    return Finding(Verdict.PROVED, reason, tuple(evidence))
+    return Finding(Verdict.PROVED, reason, evidence) if parallel else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import TypeAlias
 
 import sympy
 from sympy import Expr
@@ -12,6 +13,9 @@ from sympy import Expr
 from derive.errors import InputError
 from derive.language import to_sympy
 from derive.model.names import read_tree
+
+Entry: TypeAlias = str | int | Fraction | Expr
+"""An exact number or an expression, as text or as SymPy has it."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,10 @@ class Initialization:
         |u|^2 + |v|^2 = 2 alpha (1 + s^2)/(1 - s^2),    |v|^2 - |u|^2 = 4 alpha s/(1 - s^2).
 
     As 1 <= 1 + s^2 < 2, the first is of the order of alpha/(1 - s^2), whatever the shape.
+
+    Attributes:
+        u: the start of the layer u, as many entries as it has.
+        v: that of the layer v; its one entry is the weight a of a neuron.
 
     Source: Azulay et al. 2021, section 7 and lemma 2.
 
@@ -38,8 +46,12 @@ class Initialization:
     v: tuple[Expr, ...]
 
     @classmethod
-    def of(cls, u: Sequence[Any], v: Sequence[Any]) -> Initialization:
+    def of(cls, u: Sequence[Entry], v: Sequence[Entry]) -> Initialization:
         """Read the starts of two layers: numbers, or expressions as text.
+
+        Args:
+            u: the entries of one layer.
+            v: those of the other.
 
         Raises:
             InputError: an entry is no expression, or a layer starts at 0.
@@ -52,9 +64,15 @@ class Initialization:
 
     @classmethod
     def from_shape(
-        cls, scale: Any, shape: Any, u: Sequence[Any] = (1,), v: Sequence[Any] = (1,)
+        cls, scale: Entry, shape: Entry, u: Sequence[Entry] = (1,), v: Sequence[Entry] = (1,)
     ) -> Initialization:
-        """Return the start of that scale and shape, u and v giving the directions.
+        """Return the start of that scale and shape.
+
+        Args:
+            scale: alpha = |u||v| > 0.
+            shape: s, -1 < s < 1.
+            u: the direction of one layer, of any length.
+            v: that of the other.
 
         Raises:
             InputError: scale > 0 or -1 < shape < 1 fails, or a direction is 0.
@@ -100,7 +118,7 @@ def norm(layer: Sequence[Expr]) -> Expr:
     return sympy.sqrt(sympy.Add(*(x**2 for x in layer)))
 
 
-def _vector(values: Sequence[Any], what: str) -> tuple[Expr, ...]:
+def _vector(values: Sequence[Entry], what: str) -> tuple[Expr, ...]:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise InputError(f"{what} must be a sequence of numbers or expressions")
     entries = tuple(to_sympy(read_tree(x, f"an entry of {what}")) for x in values)

@@ -76,7 +76,9 @@ class RandomWidth(Printable):
 def random_width(unit: Parameterization | None = None, width: str = "k") -> RandomWidth:
     """Return the exact moments that decide the regime of wide random starts.
 
-    With sigma^2 = alpha^2/sqrt(k), mu = sigma sqrt(k) = alpha k^(1/4) for copies of u*v.
+    beta = f(w_1) + ... + f(w_k) has K^2 = c beta^2 + kappa on the leaf, so that
+    Q'' = (c beta^2 + kappa)^(-1/2), and kappa/E kappa -> 1 in probability as k -> infinity. With
+    sigma^2 = alpha^2/sqrt(k), mu = sigma sqrt(k) = alpha k^(1/4) for copies of u*v.
 
     >>> random_width().mu
     sqrt(k)*sigma

@@ -10,7 +10,11 @@ from derive.model.parameterization import Parameterization
 
 
 def scale_start(p: Parameterization, variable: str) -> Parameterization:
-    """Return p started from *variable* > 0 times its start.
+    """Return p started from c w_0, c > 0, where w_0 is its start.
+
+    Args:
+        p: F and w_0.
+        variable: the name of c, which becomes a positive start symbol.
 
     Raises:
         InputError: the name is taken.

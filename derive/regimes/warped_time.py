@@ -90,7 +90,7 @@ def find_warped_time(
         kept,
         None if floor is None else to_expr(floor, notation.start_symbols),
         _positive(metric, g, kept, floor, evidence),
-        _onto(metric, proved),
+        _onto(metric, floor),
         _bounded(metric, g, notation),
     )
 
@@ -166,11 +166,11 @@ def _positive(
     return Finding(Verdict.UNDECIDED, reason, evidence)
 
 
-def _onto(metric: Metric, proved: bool) -> Finding:
+def _onto(metric: Metric, floor: RationalFunction | None) -> Finding:
     p = metric.parameterization
     smooth = all(f.is_polynomial() for f in p.F) and not p.field.generators
     exists = "the flow exists for all t: |w - w_0|^2 <= t L(w_0)"
-    if smooth and proved:
+    if smooth and floor is not None:
         return Finding(Verdict.PROVED, f"tau(t) >= m t, onto [0, infinity); {exists}")
     prefix = f"{exists}; " if smooth else ""
     return Finding(Verdict.UNDECIDED, f"{prefix}assumed: tau(t) tends to infinity with t")

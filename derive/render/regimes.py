@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
@@ -211,7 +210,7 @@ def render_json(regimes: Regimes) -> str:
     return json.dumps(record, indent=2, ensure_ascii=True)
 
 
-def limit_record(limit: Limit) -> dict[str, Any]:
+def limit_record(limit: Limit) -> dict[str, object]:
     """Return a limit as it is written in JSON."""
 
     def written(x: Expr | None) -> str | None:
@@ -238,7 +237,7 @@ def limit_record(limit: Limit) -> dict[str, Any]:
     }
 
 
-def finding_record(finding: Finding) -> dict[str, Any]:
+def finding_record(finding: Finding) -> dict[str, object]:
     """Return a finding as it is written in JSON."""
     return {
         "verdict": finding.verdict.value,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from sympy import Expr
 
 from derive.errors import InputError
 from derive.exact.field.conversion import to_field
@@ -16,7 +18,7 @@ from derive.language.tree import Tree, names
 
 @dataclass(frozen=True)
 class Ansatz:
-    """Q(beta) = sum_k q_k(t_k(beta)) + z.beta with unknown q_k, known t_k and free z.
+    """The form Q(beta) = sum_k q_k(t_k(beta)) + z.beta with unknown q_k, known t_k and free z.
 
     Either one polynomial t, or d independent linear forms t_k, one for each output.
 
@@ -41,12 +43,15 @@ class Ansatz:
 
     @classmethod
     def separable(cls) -> Ansatz:
-        """Return Q = q_1(beta1) + ... + q_d(betad)."""
+        """Return Q = q_1(beta1) + ... + q_d(betad), the linear term being in the q_k."""
         return cls("separable")
 
     @classmethod
-    def of(cls, *functions: Any) -> Ansatz:
-        """Return the Ansatz with the given t_k: texts in beta1, ..., betad, or SymPy.
+    def of(cls, *functions: str | Expr) -> Ansatz:
+        """Return the Ansatz with the given t_k.
+
+        Args:
+            functions: one polynomial, or d independent linear forms, in beta1, ..., betad.
 
         Raises:
             LanguageError: a text is not an expression.
@@ -57,7 +62,7 @@ class Ansatz:
         return cls("given", tuple(_tree(f) for f in functions))
 
     def functions(self, d: int) -> tuple[RationalFunction, ...]:
-        """Return t_1, ..., t_n in Q(beta1, ..., betad).
+        """Return t_1, ..., t_n in Q(beta1, ..., betad): one, or d of them.
 
         Raises:
             InputError: they are no polynomials in these names, or neither one of them nor d
@@ -92,7 +97,7 @@ class Ansatz:
         return " + ".join(f"q{k}({text})" for k, text in enumerate(texts, 1))
 
 
-def _tree(function: Any) -> Tree:
+def _tree(function: str | Expr) -> Tree:
     if isinstance(function, str):
         return parse_expression(function)
     if hasattr(function, "free_symbols"):
