@@ -20,7 +20,7 @@ from derive.cli.sandbox import Enter
 from derive.errors import InputError
 
 if TYPE_CHECKING:
-    from numerics.experiments.experiment import Results
+    from numerics.experiments.scaffold import Results
 
 Found = TypeVar("Found", bound="Results")
 Number = TypeVar("Number", int, float)

@@ -115,6 +115,9 @@ def time_warp(
         start: a number for every start symbol.
         digits: decimal digits of both flows.
 
+    Returns:
+        Both paths at the steps of the flow in the weights, with t, tau and g.
+
     Raises:
         InputError: a number, a shape or a name is wrong, or Q assumes another start.
         NumericalError: there is no Q in closed form, or a flow does not converge.

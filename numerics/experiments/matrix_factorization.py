@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from numerics.evaluate.backend import Array
-from numerics.experiments.experiment import Stages
 from numerics.experiments.matrix_results import (
     Baseline,
     Descent,
@@ -23,6 +22,7 @@ from numerics.experiments.matrix_results import (
     MatrixSetting,
     Reconstruction,
 )
+from numerics.experiments.scaffold import Stages
 from numerics.matrices.least_trace import least_trace
 
 _DIVERGED = 1e6
@@ -55,8 +55,10 @@ def matrix_factorization(
 ) -> MatrixResults:
     """Run the experiment.
 
-    With ``jobs=2`` descents run in two processes by joblib. *progress* is called with what is being
-    done.
+    Args:
+        setting: what is drawn and asked for.
+        jobs: processes that descents run in, by joblib.
+        progress: called with what is being done.
 
     Raises:
         InputError: a number is out of its range, or joblib is asked for and not installed.
@@ -102,6 +104,12 @@ def descend(
 
     ``U <- U - step (1/m) sum_i r_i A_i U``; for Gaussian A_i the mean of the sum over i, divided by
     m, is ``beta - beta*``, so that steps mean the same for every m.
+
+    Args:
+        data: of n x n matrices, and m measurements.
+        scale, step: where descent starts, and its constant step.
+        tolerance: ``|r|/|y|`` at which it ends.
+        max_iterations: those after which to give up.
 
     Returns:
         beta (n, n); ``|r|/|y|``; the iterations; fits, diverged or iteration limit.

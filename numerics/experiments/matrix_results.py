@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from derive.errors import InputError
-from numerics.experiments.experiment import Results, Row, require_counts
+from numerics.experiments.scaffold import Results, Row, require_counts
 
 SCALES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 STEPS = (0.3, 0.1, 0.03)

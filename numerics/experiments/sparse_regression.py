@@ -22,7 +22,7 @@ from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.backend import Array
 from numerics.evaluate.lowering import lower
-from numerics.experiments.experiment import Stages
+from numerics.experiments.scaffold import Stages
 from numerics.experiments.sparse_results import (
     Comparison,
     Prediction,
@@ -57,11 +57,15 @@ def sparse_regression(
 ) -> SparseResults:
     """Run the experiment.
 
-    With ``jobs=2`` grid points run in two processes by joblib. On a cluster, two lines before the
-    call switch to dask (and likewise to ray)::
+    On a cluster, two lines before the call switch to dask (and likewise to ray)::
 
         client = dask.distributed.Client("scheduler:8786")
         joblib.parallel_config("dask")
+
+    Args:
+        setting: what is drawn and asked for.
+        jobs: processes that grid points run in, by joblib.
+        progress: called with what is being done.
 
     Raises:
         InputError: a number is out of its range, or joblib is asked for and not installed.

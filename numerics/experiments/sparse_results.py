@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from derive.errors import InputError
-from numerics.experiments.experiment import Results, Row, require_counts
+from numerics.experiments.scaffold import Results, Row, require_counts
 
 ALPHAS = tuple(float(a) for a in np.logspace(-5, -0.6, 20))
 SHAPES = (0.0, 0.5, 0.7, 0.9, 0.99)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from derive.errors import NumericalError
 from numerics.evaluate.backend import Array
-from numerics.figures.quantity import Function, centre_of, function_of, start_of
+from numerics.figures.quantity import FunctionOfBeta, centre_of, function_of, start_of
 from numerics.figures.specification import Axes, Series, Specification
 from numerics.figures.sweep import sweep
 
@@ -20,8 +20,15 @@ _LEVELS = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlottedCurve:
-    """A curve: x and y of shape (n,), the number of its series, and what it was computed at."""
+class Plotted:
+    """What a curve and a surface share.
+
+    Attributes:
+        label: in mathtext.
+        series: the number of its series.
+        quantity, values: what was computed, and at which numbers.
+        x, y: (n,).
+    """
 
     label: str
     series: int
@@ -32,18 +39,27 @@ class PlottedCurve:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlottedSurface:
-    """A quantity on a grid: x (n,), y (n,), value (n, n) with rows for y; centre: beta_0."""
+class PlottedCurve(Plotted):
+    """A curve through the points (x, y)."""
 
-    label: str
-    series: int
-    quantity: str
-    values: dict[str, str]
-    x: Array
-    y: Array
+    def points(self) -> Iterator[tuple[float, ...]]:
+        """Yield x and y of each point."""
+        return zip(self.x.tolist(), self.y.tolist(), strict=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlottedSurface(Plotted):
+    """A quantity on a grid: value (n, n) with rows for y, levels (k,); centre: beta_0."""
+
     value: Array
     levels: Array
     centre: Array
+
+    def points(self) -> Iterator[tuple[float, ...]]:
+        """Yield x, y and the value at each point of the grid."""
+        x, y = np.meshgrid(self.x, self.y)
+        columns = (x.ravel().tolist(), y.ravel().tolist(), self.value.ravel().tolist())
+        return zip(*columns, strict=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +126,7 @@ def _ball(figure: Specification, series: Series, values: dict[str, str]) -> tupl
     return beta[:, 0], beta[:, 1]
 
 
-def _radii(q: Function, centre: Array, rays: Array, unit: float) -> Array:
+def _radii(q: FunctionOfBeta, centre: Array, rays: Array, unit: float) -> Array:
     """Return where q reaches its value at *unit* along the first ray, on every ray.
 
     By secants of a bracket, the end that stays counting less (Anderson & Bjorck 1973).

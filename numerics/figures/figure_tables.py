@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import textwrap
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -63,16 +62,8 @@ def to_csv(plotted: PlottedFigure) -> str:
     writer.writerow(("label", "quantity", *names, *last))
     for item in items:
         about = (item.label, item.quantity, *(item.values.get(name, "") for name in names))
-        writer.writerows((*about, *point) for point in _points(item))
+        writer.writerows((*about, *point) for point in item.points())
     return stream.getvalue().rstrip("\n")
-
-
-def _points(item: PlottedCurve | PlottedSurface) -> Iterator[tuple[float, ...]]:
-    if isinstance(item, PlottedCurve):
-        return zip(item.x.tolist(), item.y.tolist(), strict=True)
-    x, y = np.meshgrid(item.x, item.y)
-    columns = (x.ravel().tolist(), y.ravel().tolist(), item.value.ravel().tolist())
-    return zip(*columns, strict=True)
 
 
 def _numbers(array: Array) -> list[object]:

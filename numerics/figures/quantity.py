@@ -25,7 +25,7 @@ from numerics.evaluate.lowering import lower
 from numerics.evaluate.potential import NumericPotential
 from numerics.figures.specification import Model, Series
 
-Function: TypeAlias = Callable[[Array], Array]
+FunctionOfBeta: TypeAlias = Callable[[Array], Array]
 """From (n, d) to (n,)."""
 _DIGITS = 40
 
@@ -86,7 +86,7 @@ def centre_of(model: Model, start: Mapping[str, Fraction]) -> Array:
     return np.array(potential_of(model, start).beta0)
 
 
-def function_of(model: Model, series: Series, values: Mapping[str, str]) -> Function:
+def function_of(model: Model, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
     """Return the quantity of a series at numbers, 0 at the start.
 
     Raises:
@@ -100,14 +100,14 @@ def function_of(model: Model, series: Series, values: Mapping[str, str]) -> Func
     return _QUANTITIES[series.quantity](model, series, values)
 
 
-def _implicit(model: Model, series: Series, values: Mapping[str, str]) -> Function:
+def _implicit(model: Model, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
     q = potential_of(model, start_of(series, values))
     origin = np.array(q.beta0)
     # grad Q = 0 at beta_0: the divergence from there is Q - Q(beta_0), without cancellation.
     return lambda beta: np.asarray(q.bregman(beta, origin))
 
 
-def _explicit(model: Model, series: Series, values: Mapping[str, str]) -> Function:
+def _explicit(model: Model, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
     start, blocks = start_of(series, values), counterpart_of(model).blocks
     parts = []
     for block in blocks:
@@ -128,7 +128,7 @@ def _pointwise(value: Callable[[Fraction], float], x: Array) -> Array:
     return found[where].reshape(np.shape(x))
 
 
-def _limit(model: Model, series: Series, values: Mapping[str, str]) -> Function:
+def _limit(model: Model, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
     derivation = derivation_of(model)
     (limit,) = regimes(derivation, series.symbol, [series.to]).limits
     form = limit.potential
@@ -139,7 +139,7 @@ def _limit(model: Model, series: Series, values: Mapping[str, str]) -> Function:
     return lambda beta: np.asarray(Q(np.moveaxis(beta, -1, 0)))
 
 
-_QUANTITIES: dict[str, Callable[[Model, Series, Mapping[str, str]], Function]] = {
+_QUANTITIES: dict[str, Callable[[Model, Series, Mapping[str, str]], FunctionOfBeta]] = {
     "Q": _implicit,
     "R": _explicit,
     "limit": _limit,

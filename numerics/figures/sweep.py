@@ -25,6 +25,12 @@ def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: A
     squared l2 norm. "error", "l1", "l2": the population error, and the excess of the norm over
     the least, of the interpolant of least Q in a sparse regression problem.
 
+    Args:
+        figure: whose models and regression problem are meant.
+        series: the model, the symbol and the measure.
+        values: numbers as text for the other names.
+        x: (n,), the numbers of the symbol.
+
     Raises:
         InputError: the measure is not known.
         NumericalError: a solver did not converge.

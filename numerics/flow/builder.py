@@ -277,11 +277,19 @@ def compile_gradient(
 ) -> Tape:
     """Compile d expressions in p weights to ``F_1 .. F_d`` and then ``(J^T lambda)_1 .. _p``.
 
-    Reverse mode (Griewank & Walther 2008, chapter 3) to a tape with d + p outputs. *seed* writes
-    the d registers of lambda; without it lambda is d further inputs after the p weights, named
-    ``"lambda 1" .. "lambda d"``.
+    Args:
+        outputs: F_1 .. F_d.
+        weights: the names w_1 .. w_p.
+        seed: writes the d registers of lambda; without it lambda is d further inputs after the
+            weights, named ``"lambda 1" .. "lambda d"``.
 
-    Raises InputError as :func:`compile_forward` does.
+    Returns:
+        A tape with d + p outputs.
+
+    Raises:
+        InputError: as for :func:`compile_forward`.
+
+    Source: Griewank & Walther 2008, chapter 3, reverse mode.
     """
     extra = () if seed is not None else tuple(f"lambda {i + 1}" for i in range(len(outputs)))
     builder = Builder((*weights, *extra))

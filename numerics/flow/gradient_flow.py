@@ -114,6 +114,9 @@ def flow(
         progress: called with the step and the residual, at the start and after each step; without
             it, flows that take long show a bar on stderr, if that is a terminal.
 
+    Returns:
+        The end of the flow: beta (d), w (p), the residual, the time and the steps taken.
+
     Raises:
         InputError: a number, a shape or a name is wrong.
         DegenerateStart: F or J is undefined at the start.

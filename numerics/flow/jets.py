@@ -200,9 +200,17 @@ def propagate(
 ) -> tuple[tuple[Real, ...], ...]:
     """Run jets through a tape: coefficients of w_1(t) .. w_n(t) to those of each output.
 
-    *inputs* are n sequences of K coefficients, fractions or mpf, that of t^k at place k; K = 1
-    evaluates the program at a point. Each output gets K mpf, to *digits* of its first coefficient
-    that is not 0. NumericalError if one is undefined.
+    Args:
+        tape: of n inputs.
+        inputs: n sequences of K coefficients, fractions or mpf, that of t^k at place k; K = 1
+            evaluates the program at a point.
+        digits: to which the first coefficient of an output that is not 0 is known.
+
+    Returns:
+        K mpf for each output.
+
+    Raises:
+        NumericalError: one is undefined.
     """
     bits = bits_of(digits)
     jets = [Series(bits) for _ in tape.inputs]

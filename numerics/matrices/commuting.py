@@ -92,6 +92,10 @@ def commuting_limit(measurements: Measurements, scale: float) -> CommutingLimit:
     On the shared eigenbasis each eigenvalue is the square of a weight, ``lambda_j = w_j^2``, whose
     Q is derived and minimized subject to ``sum_j a_ij lambda_j = y_i``.
 
+    Args:
+        measurements: A_1 .. A_m, which commute, and y.
+        scale: of the start, > 0.
+
     Raises:
         InputError: the A_i do not commute, the scale is not positive, or no beta > 0 has the
             measurements y.
