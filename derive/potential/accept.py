@@ -112,7 +112,13 @@ class CurveProposal:
 def accept_parametric(
     dual: DualCoordinates, notation: Notation, proposal: CurveProposal
 ) -> Parametric | None:
-    """Return the piece with its evidence, or None where an identity is not shown."""
+    """Return the piece with its evidence, or None where an identity is not shown.
+
+    Args:
+        dual: y of a single output, <grad y, grad F> = 1, with its conjugate R.
+        notation: names of beta and of the start symbols.
+        proposal: the weights along the flow, proposed.
+    """
     p = dual.parameterization
     if dual.R is None:
         raise AssertionError("parametric forms need the conjugate")

@@ -102,7 +102,18 @@ def _is_positive(value: RationalFunction) -> bool:
 def find_root(
     chart: Chart, symbol: Symbol, coefficients: Sequence[RationalFunction], T: RationalFunction
 ) -> tuple[Root, tuple[str, ...]] | None:
-    """Return the root variable with its branch, and what the branch rests on."""
+    """Return which root of a polynomial a function is on the leaf, and what that rests on.
+
+    Args:
+        chart: writes the coefficients in beta.
+        symbol: the name of the root.
+        coefficients: c_0, ..., c_n in the chart's coordinates, sum_k c_k T^k = 0.
+        T: the function of the weights.
+
+    Returns:
+        The root, with its formula for degree 1 and 2, or an even root; None where no branch was
+        proved.
+    """
     expressions = [to_expr(c, chart.images) for c in coefficients]
     polynomial = sympy.Add(*(c * symbol**n for n, c in enumerate(expressions)))
     degree = len(coefficients) - 1

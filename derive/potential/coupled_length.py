@@ -31,7 +31,15 @@ HIGHEST = 6
 
 
 def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
-    """Return Q = q(s) + z.beta, s = |beta|, with q in closed form or an integral, or None."""
+    """Return Q = q(s) + z.beta, s = |beta|, with q in closed form or an integral, or None.
+
+    Args:
+        dual: y and g of d >= 2 outputs, accepted; None is returned unless y = m beta.
+        notation: names of beta and of the start symbols.
+
+    Raises:
+        AssumePositive, BranchOpen: the start does not select the branch of a root.
+    """
     metric, p = dual.metric, dual.parameterization
     m = _multiple(dual)
     base = base_chart(metric, notation)

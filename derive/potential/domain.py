@@ -35,7 +35,14 @@ from derive.weights.metric import Metric
 def describe_domain(
     piece: Piece, metric: Metric, dual: DualCoordinates | None, notation: Notation
 ) -> Piece:
-    """Return the piece with its domain, and what makes Q convex there, in words."""
+    """Return the piece with its domain, and what makes Q convex there, in words.
+
+    Args:
+        piece: Q of the d outputs of a block.
+        metric: K and the conserved quantities of the block.
+        dual: its warp, where found; a quadrature may have none.
+        notation: names, and what is assumed of the start.
+    """
     if metric.parameterization.d > 1:
         return replace(piece, domain=_coupled(metric, dual, notation))
     if isinstance(piece, Parametric):

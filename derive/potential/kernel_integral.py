@@ -25,7 +25,19 @@ from derive.weights.kernel_relation import KernelRelation
 
 
 def integrate_kernel(relation: KernelRelation) -> Explicit | None:
-    """Return Q with Q'' = 1/K in closed form, or None where no pattern fits."""
+    """Return Q with Q'' = 1/K in closed form, or None where no pattern fits.
+
+    K is rational in beta; or K^n is a multiple of a power of beta, or K^2 a quadratic without
+    real zeros, whose Q is the hyperbolic entropy.
+
+    Args:
+        relation: P(K; beta) = 0 of a single output, irreducible over its start symbols.
+
+    Raises:
+        AssumePositive: Q depends on the sign of start symbols.
+
+    Source: Woodworth et al. 2020, theorem 1, for the hyperbolic entropy.
+    """
     c = relation.coefficients
     if len(c) == 2:
         return _rational_kernel(relation, -c[0] / c[1])
@@ -148,17 +160,15 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
         return None
     if discriminant.is_zero() or not is_nonnegative(discriminant, relation.positive):
         return None
-    constants: list[Constant] = []
     square = _square_content(q)
     scale = sympy.sqrt(rational(q2.value() / square**2))
-    reduced = discriminant / field.constant(square**4)
     x = relation.notation.betas[0]
     if q1.is_zero():
-        root = _square_root(relation, q0 / field.constant(square**2), constants, "k")
+        root, constants = _square_root(relation, q0 / field.constant(square**2))
         argument, argument0 = scale * x / root, scale * relation.expr(relation.beta0) / root
         K = square * sympy.sqrt(scale**2 * x**2 + root**2)
     else:
-        root = _square_root(relation, reduced, constants, "k")
+        root, constants = _square_root(relation, discriminant / field.constant(square**4))
         argument = relation.expr(v) / root / square**2
         at_start = v.compose((relation.beta0, *field.gens[1:]), field)
         argument0 = relation.expr(at_start) / root / square**2
@@ -172,7 +182,7 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
     value = factor * sympy.expand(linear * sympy.asinh(argument)) - 2 * factor * scale * K
     assumptions = tuple(f"{symbol} > 0" for symbol, _ in constants)
     value -= start_slope * x
-    piece = Explicit((x,), value, (gradient,), tuple(constants), (), assumptions, kernel=K)
+    piece = Explicit((x,), value, (gradient,), constants, (), assumptions, kernel=K)
     return accept_explicit(relation, piece, f"K**2 = {sympy.expand(K**2)}")
 
 
@@ -183,19 +193,18 @@ def _square_content(q: RationalFunction) -> int:
 
 
 def _square_root(
-    relation: KernelRelation, radicand: RationalFunction, constants: list[Constant], name: str
-) -> Expr:
+    relation: KernelRelation, radicand: RationalFunction
+) -> tuple[Expr, tuple[Constant, ...]]:
     """Return sqrt(radicand) in start symbols, or sqrt(k) with k named where it is no square."""
     root = _exact_square_root(radicand)
     for candidate in () if root is None else (root, -root):
         if is_nonnegative(candidate, relation.positive):
-            return relation.expr(candidate)
+            return relation.expr(candidate), ()
     value = relation.factored(radicand)
     if value.is_number:
-        return sympy.sqrt(value)
-    symbol = relation.notation.fresh(name, positive=True)
-    constants.append((symbol, value))
-    return sympy.sqrt(symbol)
+        return sympy.sqrt(value), ()
+    k = relation.notation.fresh("k", positive=True)
+    return sympy.sqrt(k), ((k, value),)
 
 
 def _exact_square_root(radicand: RationalFunction) -> RationalFunction | None:

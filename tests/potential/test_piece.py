@@ -1,0 +1,75 @@
+"""The four records of Q: what each has of its own, and how their expressions are rewritten."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+import sympy
+
+from derive import Parameterization, derive
+from derive.potential.piece import (
+    KINDS,
+    Algebraic,
+    Curve,
+    Explicit,
+    Parametric,
+    Piece,
+    Quadrature,
+    Root,
+    kernel_of,
+)
+
+MODELS = {
+    "w**3": Explicit,
+    "p**3 - m**3": Parametric,
+    "w + w**3": Quadrature,
+}
+
+
+def of(*outputs: str) -> Piece:
+    (piece,) = derive(Parameterization.parse(outputs)).potential.pieces
+    return piece
+
+
+def test_kinds_go_from_the_most_to_the_least_explicit() -> None:
+    assert KINDS == ("explicit", "parametric", "algebraic", "quadrature")
+    assert {c.kind for c in Piece.__subclasses__()} == set(KINDS)
+
+
+@pytest.mark.parametrize("output", MODELS)
+def test_each_kind_is_a_record_of_its_own(output: str) -> None:
+    piece = of(output)
+    assert type(piece) is MODELS[output]
+    assert pickle.loads(pickle.dumps(piece)) == piece
+    assert hash(pickle.loads(pickle.dumps(piece))) == hash(piece)
+    assert (kernel_of(piece) is None) is isinstance(piece, Parametric)
+
+
+def test_only_a_parametric_form_has_a_curve() -> None:
+    assert [hasattr(c, "curve") for c in (Explicit, Algebraic, Quadrature)] == [False] * 3
+    with pytest.raises(TypeError):
+        Parametric((), sympy.S.Zero, ())  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("outputs", [("w**3",), ("p**3 - m**3",), ("w + w**3",), ("u1/a", "u2/a")])
+def test_a_rewriting_reaches_every_expression(outputs: tuple[str, ...]) -> None:
+    """Start symbols are renamed everywhere, and back; names and proofs stay."""
+    piece = of(*outputs)
+    numbers = {f"{w}_0": sympy.Symbol(f"moved_{w}", real=True) for w in ("w", "p", "m", "a", "u1")}
+
+    def there(e: sympy.Expr) -> sympy.Expr:
+        return e.xreplace({s: numbers[s.name] for s in e.free_symbols if s.name in numbers})
+
+    def remaining(x: object) -> set[str]:
+        if isinstance(x, sympy.Basic):
+            return {s.name for s in x.free_symbols} & set(numbers)
+        if isinstance(x, Root | Curve):
+            return remaining(tuple(vars(x).values()))
+        return set[str]().union(*map(remaining, x)) if isinstance(x, tuple) else set()
+
+    assert remaining(tuple(vars(piece).values()))
+    moved = piece.mapped(there)
+    assert type(moved) is type(piece)
+    assert not remaining(tuple(vars(moved).values()))
+    assert (moved.betas, moved.evidence) == (piece.betas, piece.evidence)
