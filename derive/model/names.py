@@ -90,9 +90,10 @@ def bases(trees: tuple[Tree, ...]) -> Iterator[Tree]:
 
 
 def read_starts(
-    weights: tuple[str, ...], parameters: tuple[str, ...], given: Mapping[str, Tree]
+    weights: tuple[str, ...], parameters: tuple[str, ...], start: Mapping[str, object]
 ) -> tuple[tuple[str, Tree], ...]:
     """Return the start of every weight: as given, else a new symbol ``<weight>_0``."""
+    given = {name: read_tree(value, f"the start of {name}") for name, value in start.items()}
     for name, tree in given.items():
         if name not in weights:
             raise InputError(
@@ -116,17 +117,19 @@ def read_starts(
 
 def read_positive(
     declared: tuple[str, ...],
-    known: tuple[str, ...],
     trees: tuple[Tree, ...],
     start: tuple[tuple[str, Tree], ...],
+    parameters: tuple[str, ...],
 ) -> tuple[str, ...]:
     """Return the names that are positive: declared, or where F is defined, and their starts."""
+    weights, values = zip(*start, strict=True)
+    known = (*weights, *(n for n in names(values) if n not in parameters), *parameters)
     for name in declared:
         if name not in known:
             raise InputError(
                 f"positive: {name} is neither a weight nor a start symbol ({', '.join(known)})"
             )
     # F is defined only where bases of roots and real powers, and arguments of log, are > 0.
-    needed = (*declared, *positive_bases(trees, tuple(weight for weight, _ in start)))
+    needed = (*declared, *positive_bases(trees, weights))
     narrowed = [x.name for weight, x in start if weight in needed and isinstance(x, Name)]
     return tuple(dict.fromkeys((*needed, *narrowed)))
