@@ -40,7 +40,7 @@ def check_path(subject: Subject, printed: Printed) -> Judgement:
     if subject.curve is not None:
         return _check_curve(subject, subject.curve, printed)
     gradient = subject.gradient
-    if gradient is None or subject.radial:
+    if gradient is None or subject.open_dimension:
         return unchecked("grad Q is not derived in closed form in these coordinates")
     names = _dual_names(len(subject.betas))
     trees = texts_of(printed)

@@ -44,7 +44,7 @@ SAMPLE = Fraction(2)
 
 def check_explicit(subject: Subject, printed: Printed) -> Judgement:
     """Compare a polynomial in r and b of which R = alpha^2 r, at b = beta/alpha^D, is a root."""
-    if subject.radial:
+    if subject.open_dimension:
         return unchecked("R_alpha is compared for given dimensions only")
     p = subject.p
     distance = minimum_by_elimination(pose, p, Notation(p, tuple(range(p.d))).betas)
@@ -109,7 +109,7 @@ def check_cost(subject: Subject, printed: Printed) -> Judgement:
 
 def check_limit_of_explicit(subject: Subject, printed: Printed) -> Judgement:
     """Compare what R_alpha tends to as the start goes to 0: the representation cost."""
-    if subject.radial:
+    if subject.open_dimension:
         return unchecked("the limit of R_alpha is compared for given dimensions only")
     limits = scale_limits(subject.p, None)
     if not subject.p.parameters and not any(limit.of == "R" for limit in limits):
@@ -124,8 +124,8 @@ def check_limit_of_explicit(subject: Subject, printed: Printed) -> Judgement:
 def _cost(subject: Subject) -> tuple[SquaredDistance, tuple[str, ...]]:
     """Return the cost; of an open dimension that of the length, u being n beta/|beta|."""
     p = subject.p
-    betas = subject.betas if subject.radial else Notation(p, tuple(range(p.d))).betas
-    if subject.radial and not _is_odd(p):
+    betas = subject.betas if subject.open_dimension else Notation(p, tuple(range(p.d))).betas
+    if subject.open_dimension and not _is_odd(p):
         finding = Finding(Verdict.UNDECIDED, "the length of the vector has odd powers")
         return SquaredDistance(betas, finding), ()
     return minimum_by_elimination(pose_cost, p, betas), tuple(b.name for b in betas)

@@ -143,7 +143,7 @@ def points(
         group = []
         for shift in range(len(COORDINATES)):
             places: Iterator[Fraction] = itertools.islice(itertools.cycle(COORDINATES), shift, None)
-            if subject.radial:
+            if subject.betas[0].is_nonnegative:
                 places = map(abs, places)
             group.append({**dict(zip(coordinates, places, strict=False)), **start})
         yield group

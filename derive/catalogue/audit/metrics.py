@@ -47,10 +47,9 @@ def check_warp(subject: Subject, printed: Printed) -> Judgement:
 def check_metric(name: str, subject: Subject, printed: Printed) -> Judgement:
     """Compare K or rho = K^-1, by upper triangle or by eigenvalues (T, R); free is a factor."""
     used = names(texts_of(printed))
-    inverse = name == "rho"
     if any(w in used for w in subject.p.weights):
-        return _in_weights(subject, printed, subject.kernel_in_weights(inverse), name)
-    derived = subject.kernel(inverse)
+        return _in_weights(subject, printed, subject.metric_in_weights(name), name)
+    derived = subject.metric(name)
     if derived is None:
         return unchecked(f"{name} is not derived as a function of beta here")
     trees = texts_of(printed)
@@ -65,7 +64,7 @@ def check_metric(name: str, subject: Subject, printed: Printed) -> Judgement:
 
 def check_metric_at_start(name: str, subject: Subject, printed: Printed) -> Judgement:
     """Compare K or rho at the start."""
-    derived = subject.kernel_in_weights(name == "rho")
+    derived = subject.metric_in_weights(name)
     trees = texts_of(printed)
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:

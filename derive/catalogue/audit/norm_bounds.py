@@ -15,7 +15,7 @@ def check_rate(subject: Subject, printed: Printed) -> Judgement:
     """Try |beta|_p^p <= (1 + eps) norm^p beyond all the printed bounds on random problems."""
     if subject.trial is None:
         return unchecked("it is no identity, and no problems were solved to try it")
-    if subject.radial or not subject.proved:
+    if subject.open_dimension or not subject.proved:
         return unchecked("problems are solved for a given dimension and a Q only")
     given = dict(printed.where)
     if given.get("p") not in ("1", "2") or len(given) != 2:

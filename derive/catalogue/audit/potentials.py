@@ -105,7 +105,7 @@ def _compare(question: _Question, same_value: Callable[[Germs], bool]) -> Judgem
         germs.check(trees)
         given = question.slopes(germs, trees)
         derived = [germs.read(x) for x in gradient]
-        if subject.radial:
+        if subject.open_dimension:
             # A constant in q' would change grad Q = q'(s) beta/s + z: no derivative is taken.
             return germs, given[:1], derived
         return germs, _all_slopes(germs, given), _all_slopes(germs, derived)
@@ -126,7 +126,7 @@ def _compare(question: _Question, same_value: Callable[[Germs], bool]) -> Judgem
             return misprint(WRONG_AT_START, same.method, derived())
         return agreement(same.method, (*scale_words(same), *more))
 
-    what = "q'(s)" if subject.radial else "second derivatives"
+    what = "q'(s)" if subject.open_dimension else "second derivatives"
     reason = f"no constant factor makes the {what} equal; values are {what}"
     same = compare_up_to_factor(build, points(subject, coordinates_of(subject)))
     return judge(same, reason, derived, agree)
@@ -137,7 +137,7 @@ def _same_gradient(
 ) -> bool:
     """Tell whether printed - factor*derived is 0 in the gradient, and not another constant."""
     tower, trees = germs.tower, texts_of(question.printed)
-    if question.subject.radial:
+    if question.subject.open_dimension:
         # z = -q'(s_0) beta_0/s_0, for every s_0: read with s in the place of s_0.
         s = question.subject.betas[0].name
         images = {**germs.images, f"{s}_0": germs.images[s]}
@@ -194,7 +194,7 @@ def derived_form(subject: Subject) -> str:
 def _divergence(subject: Subject) -> str:
     """Return Q(beta) - Q(beta_0)."""
     Q = subject.value
-    if Q is None or subject.radial:
+    if Q is None or subject.open_dimension:
         return derived_form(subject)
     known = {s.name: s for s in Q.free_symbols}
     at = {}

@@ -33,8 +33,8 @@ class Subject:
     trial: Trial | None = None
 
     @property
-    def radial(self) -> bool:
-        """Whether the dimension is open: then beta is known from s = |beta|."""
+    def open_dimension(self) -> bool:
+        """Whether beta is a vector of any dimension: then what is known is s = |beta|."""
         return self.derivation.direction is not None
 
     @property
@@ -46,7 +46,7 @@ class Subject:
     def p(self) -> Parameterization:
         """The parameterization as given; for an open dimension that of s."""
         d = self.derivation
-        return d.potential.parameterization if self.radial else d.parameterization
+        return d.potential.parameterization if self.open_dimension else d.parameterization
 
     @property
     def betas(self) -> tuple[Symbol, ...]:
@@ -100,24 +100,21 @@ class Subject:
         }
         return {**weights, **outputs}
 
-    def kernel(self, inverse: bool) -> tuple[Expr, ...] | None:
-        """Return the upper triangle of K, or of rho, in beta; (T, R) for an open dimension."""
-        d = self.derivation
-        matrix = d.metric.rho if inverse else d.metric.kernel
-        if matrix is None or any(r.explicit is None for r in d.metric.roots):
+    def metric(self, name: str) -> tuple[Expr, ...] | None:
+        """Return the upper triangle of K or rho in beta; for an open dimension (T, R)."""
+        metric = self.derivation.metric
+        matrix = {"K": metric.kernel, "rho": metric.rho}[name]
+        if matrix is None or any(r.explicit is None for r in metric.roots):
             return None
-        return tuple(
-            written_out(x, d.metric.roots, d.metric.constants) for x in self._entries(matrix)
-        )
+        return tuple(written_out(x, metric.roots, metric.constants) for x in self._entries(matrix))
 
-    def kernel_in_weights(self, inverse: bool) -> tuple[Expr, ...]:
+    def metric_in_weights(self, name: str) -> tuple[Expr, ...]:
         """Return the same in the weights."""
-        d = self.derivation
-        matrix = Matrix(d.metric.kernel_in_weights)
-        return self._entries(matrix.inv(method="ADJ") if inverse else matrix)
+        kernel = Matrix(self.derivation.metric.kernel_in_weights)
+        return self._entries(kernel if name == "K" else kernel.inv(method="ADJ"))
 
     def _entries(self, matrix: Matrix) -> tuple[Expr, ...]:
         """Return the upper triangle; for an open dimension the eigenvalues (T, R)."""
         n = matrix.rows
-        ends = range(1, n + 1) if self.radial else [n] * n
+        ends = range(1, n + 1) if self.open_dimension else [n] * n
         return tuple(matrix[i, j] for i in range(n) for j in range(i, ends[i]))
