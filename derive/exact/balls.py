@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias
 
 from flint import arb, ctx, fmpq, fmpz
 
@@ -13,6 +13,9 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, terms
 from derive.language.functions import RECORDS, FunctionRecord
+
+Value: TypeAlias = Fraction | arb
+"""A number: exact, or in a ball."""
 
 PRECISION = 256
 """Bits of the balls."""
@@ -22,30 +25,30 @@ class Unbounded(ArithmeticError):
     """A value is not finite or not real as far as the ball tells."""
 
 
-def precise(bits: int = PRECISION) -> AbstractContextManager[Any]:
+def precise(bits: int = PRECISION) -> AbstractContextManager[object]:
     """Return a context in which balls are computed with that precision."""
-    found: AbstractContextManager[Any] = ctx.workprec(bits)
-    return found
+    return ctx.workprec(bits)
 
 
 def values_of(
     field: FunctionField, images: Mapping[str, Fraction], bits: int = PRECISION
-) -> tuple[Any, ...]:
+) -> tuple[Value, ...]:
     """Return the value of every variable where weights and parameters have the given values.
 
     Raises:
         ZeroDivisionError, Unbounded: a generator has no value there.
     """
 
-    def at(element: RationalFunction, known: Mapping[str, Any]) -> Any:
+    def at(element: RationalFunction, known: Mapping[str, Value]) -> Value:
         return evaluate_any(element, [known[n] for n in element.field.names], bits)
 
     with ctx.workprec(bits):
-        known = images_of(field.generators, images, at, _FUNCTIONS)
+        given: dict[str, Value] = dict(images)
+        known = images_of(field.generators, given, at, _FUNCTIONS)
     return tuple(known[name] for name in field.names)
 
 
-def fraction(value: Any) -> Fraction:
+def fraction(value: Value) -> Fraction:
     """Return a number itself, or the rational midpoint of a ball."""
     if isinstance(value, Fraction):
         return value
@@ -53,7 +56,9 @@ def fraction(value: Any) -> Fraction:
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
-def evaluate_any(element: RationalFunction, values: Sequence[Any], bits: int = PRECISION) -> Any:
+def evaluate_any(
+    element: RationalFunction, values: Sequence[Value], bits: int = PRECISION
+) -> Value:
     """Return the value of an element, a Fraction if all values that it needs are.
 
     Raises:
@@ -67,31 +72,31 @@ def evaluate_any(element: RationalFunction, values: Sequence[Any], bits: int = P
         return _finite(ball(top) / ball(bottom))
 
 
-def ball(value: Any) -> Any:
+def ball(value: Value) -> arb:
     """Return a number as a ball."""
     if isinstance(value, Fraction):
         return arb(fmpq(value.numerator, value.denominator))
     return value
 
 
-def is_nonzero(value: Any) -> bool:
+def is_nonzero(value: Value) -> bool:
     """Tell whether a value is proved to differ from zero."""
     if isinstance(value, Fraction):
         return value != 0
     return not value.contains(0)
 
 
-def shown(value: Any) -> Fraction | str:
+def shown(value: Value) -> Fraction | str:
     """Return a number for a reader: exact, or 20 digits of which all are right."""
     if isinstance(value, Fraction):
         return value
     return str(value.str(20, radius=False))
 
 
-def _polynomial(polynomial: Polynomial, values: Sequence[Any]) -> Any:
-    total: Any = Fraction(0)
+def _polynomial(polynomial: Polynomial, values: Sequence[Value]) -> Value:
+    total: Value = Fraction(0)
     for exponents, coefficient in terms(polynomial):
-        product: Any = Fraction(coefficient)
+        product: Value = Fraction(coefficient)
         for x, e in zip(values, exponents, strict=True):
             if e:
                 product = _times(product, _whole_power(x, e))
@@ -99,7 +104,7 @@ def _polynomial(polynomial: Polynomial, values: Sequence[Any]) -> Any:
     return total
 
 
-def _whole_power(x: Any, e: int) -> Any:
+def _whole_power(x: Value, e: int) -> Value:
     if isinstance(x, Fraction) or not x.contains(0):
         return x**e
     # flint takes balls about 0 to integer powers by way of the logarithm: not a number.
@@ -109,33 +114,33 @@ def _whole_power(x: Any, e: int) -> Any:
     return result
 
 
-def _times(x: Any, y: Any) -> Any:
+def _times(x: Value, y: Value) -> Value:
     if isinstance(x, Fraction) and isinstance(y, Fraction):
         return x * y
     return ball(x) * ball(y)
 
 
-def _plus(x: Any, y: Any) -> Any:
+def _plus(x: Value, y: Value) -> Value:
     if isinstance(x, Fraction) and isinstance(y, Fraction):
         return x + y
     return ball(x) + ball(y)
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: arb) -> arb:
     if not value.is_finite():
         raise Unbounded
     return value
 
 
-def _function(record: FunctionRecord) -> Callable[[Any], Any]:
-    def apply(A: Any) -> Any:
+def _function(record: FunctionRecord) -> Callable[[Value], arb]:
+    def apply(A: Value) -> arb:
         x = abs(ball(A)) if record.positive else ball(A)
         return _finite(getattr(x, record.name)())
 
     return apply
 
 
-def root_of(A: Any, n: int) -> Any:
+def root_of(A: Value, n: int) -> Value:
     """Return the positive n-th root of a number or ball, exact where it is rational."""
     if isinstance(A, Fraction):
         if A < 0:
@@ -148,7 +153,7 @@ def root_of(A: Any, n: int) -> Any:
     return _finite(ball(A).root(n))
 
 
-def to_the_power(A: Any, e: Any) -> Any:
+def to_the_power(A: Value, e: Value) -> Value:
     """Return A^e, exact where that is seen to be rational."""
     if isinstance(A, Fraction) and isinstance(e, Fraction):
         if e.denominator == 1:
@@ -161,7 +166,7 @@ def to_the_power(A: Any, e: Any) -> Any:
     return _finite(x ** ball(e))
 
 
-_FUNCTIONS: dict[str, Any] = {
+_FUNCTIONS: dict[str, Callable[..., Value]] = {
     **{f.name: _function(f) for f in RECORDS.values() if f.derivative},
     "root": root_of,
     "power": to_the_power,

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias
 
 from flint import arb, arb_series, fmpq
 
-from derive.exact.balls import Unbounded, ball, root_of, to_the_power
+from derive.exact.balls import Unbounded, Value, ball, root_of, to_the_power
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, terms
@@ -25,11 +25,14 @@ BITS = 5
 """Bits for one exponent in the key of a monomial, so that keys add as monomials multiply."""
 
 
+Coefficient: TypeAlias = fmpq | arb
+
+
 @dataclass(frozen=True)
 class Jet:
     """A Taylor polynomial; ``parts[n]`` has its terms of degree n by the key of the monomial."""
 
-    parts: tuple[dict[int, Any], ...]
+    parts: tuple[dict[int, Coefficient], ...]
 
     @property
     def order(self) -> int:
@@ -37,7 +40,7 @@ class Jet:
         return len(self.parts) - 1
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Value:
         """The value at the point, a Fraction or a ball."""
         value = self.parts[0].get(0, fmpq(0))
         return Fraction(int(value.p), int(value.q)) if isinstance(value, fmpq) else value
@@ -58,7 +61,7 @@ class Jet:
         return self + (-other)
 
     def __mul__(self, other: Jet) -> Jet:
-        parts: tuple[dict[int, Any], ...] = tuple(
+        parts: tuple[dict[int, Coefficient], ...] = tuple(
             {} for _ in range(1 + min(self.order, other.order))
         )
         for m, mine in enumerate(self.parts[: len(parts)]):
@@ -99,7 +102,7 @@ class Jet:
             )
         )
 
-    def _composed(self, series: Sequence[Any]) -> Jet:
+    def _composed(self, series: Sequence[Coefficient]) -> Jet:
         """Return sum_n series[n] (f - f_0)^n, by Horner's rule."""
         moved = Jet(({}, *self.parts[1:]))
         total = _constant(series[-1], self.order)
@@ -108,11 +111,11 @@ class Jet:
         return total
 
 
-def _constant(value: Any, order: int) -> Jet:
+def _constant(value: Coefficient, order: int) -> Jet:
     return Jet(({0: value}, *({} for _ in range(order))))
 
 
-def jets_at(field: FunctionField, point: Mapping[str, Any], order: int) -> tuple[Jet, ...]:
+def jets_at(field: FunctionField, point: Mapping[str, Value], order: int) -> tuple[Jet, ...]:
     """Return the jets of all variables of the field at a point.
 
     Args:
@@ -125,7 +128,7 @@ def jets_at(field: FunctionField, point: Mapping[str, Any], order: int) -> tuple
     """
     images: dict[str, Jet] = {}
     for k, name in enumerate(field.weights):
-        step = {1 << (BITS * k): fmpq(1)}
+        step: dict[int, Coefficient] = {1 << (BITS * k): fmpq(1)}
         start = {0: _number(point[name])}
         images[name] = Jet((start, step, *({} for _ in range(order - 1))))
     for name in field.parameters:
@@ -162,7 +165,7 @@ def _polynomial(polynomial: Polynomial, variables: Sequence[Jet]) -> Jet:
     return total
 
 
-def _number(value: Any) -> Any:
+def _number(value: Value) -> Coefficient:
     return fmpq(value.numerator, value.denominator) if isinstance(value, Fraction) else value
 
 
@@ -180,19 +183,21 @@ def _function(record: FunctionRecord) -> Callable[[Jet], Jet]:
     return apply
 
 
-def _series(record: FunctionRecord, x: Any) -> Any:
+def _series(record: FunctionRecord, x: arb_series) -> arb_series:
     """Return f(x) for x = x_0 + t, by flint or else from the derivative."""
     if record.positive and not x[0] > 0:
         x = -x
-    if hasattr(x, record.name):
-        return getattr(x, record.name)()
+    own: Callable[[arb_series], arb_series] | None = getattr(arb_series, record.name, None)
+    if own is not None:
+        return own(x)
     values = {"x": x}
     if record.partner:
         values["p"] = value_of(record.partner, values, lambda name, y: getattr(y, name)())
-    return value_of(record.derivative, values).integral() + getattr(x[0], record.name)()
+    constant: arb = getattr(x[0], record.name)()
+    return value_of(record.derivative, values).integral() + constant
 
 
-def _binomial(A: Jet, value: Any, e: Any) -> Jet:
+def _binomial(A: Jet, value: Value, e: Coefficient) -> Jet:
     """Return A^e from its value at the point."""
     start = A.parts[0].get(0, fmpq(0))
     found = [_number(value)]
@@ -209,7 +214,7 @@ def _power(A: Jet, e: Jet) -> Jet:
     return _binomial(A, to_the_power(A.value, e.value), _number(e.value))
 
 
-_FUNCTIONS: dict[str, Any] = {
+_FUNCTIONS: dict[str, Callable[..., Jet]] = {
     **{f.name: _function(f) for f in RECORDS.values() if f.derivative},
     "root": _root,
     "power": _power,

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from math import lcm
+from typing import cast
 
-from flint import arb, ctx, fmpq, fmpz_poly
+from flint import acb, arb, ctx, fmpq, fmpz_poly
 
 PRECISIONS = (64, 256, 1024)
 
 
-def real_roots(coefficients: Sequence[Fraction]) -> list[Any]:
+def real_roots(coefficients: Sequence[Fraction]) -> list[arb]:
     """Return disjoint balls, ascending, each with exactly one real root of a squarefree part.
 
     Args:
@@ -21,16 +22,18 @@ def real_roots(coefficients: Sequence[Fraction]) -> list[Any]:
     >>> [round(float(x.mid()), 3) for x in real_roots([Fraction(-2), Fraction(0), Fraction(1)])]
     [-1.414, 1.414]
     """
-    scale = 1
-    for c in coefficients:
-        scale = scale * c.denominator // _gcd(scale, c.denominator)
+    scale = lcm(*(c.denominator for c in coefficients))
     polynomial = fmpz_poly([int(c * scale) for c in coefficients])
     factors = [factor for factor, _ in polynomial.factor()[1]]
     bits = ctx.prec
     while True:
         with ctx.workprec(bits):
             # Roots of one factor come isolated, real ones with imaginary part exactly 0.
-            found: list[Any] = [pair for factor in factors for pair in factor.complex_roots()]
+            found = [
+                pair
+                for factor in factors
+                for pair in cast("list[tuple[acb, int]]", factor.complex_roots())
+            ]
         roots = sorted((z.real for z, _ in found if z.imag == 0), key=lambda x: x.mid())
         # Those of two factors differ, and so do their balls at some precision.
         if not any(a.overlaps(b) for a, b in pairwise(roots)):
@@ -47,7 +50,7 @@ def branch_from_above(coefficients: Sequence[Fraction], value: Fraction) -> int 
         return None
     above = 0
     for precision in PRECISIONS:
-        with _precision(precision):
+        with ctx.workprec(precision):
             exact = arb(fmpq(value.numerator, value.denominator))
             roots = real_roots(coefficients)
             touching = [r for r in roots if r.overlaps(exact)]
@@ -55,13 +58,3 @@ def branch_from_above(coefficients: Sequence[Fraction], value: Fraction) -> int 
             if len(touching) == 1:
                 return above
     return None
-
-
-def _precision(bits: int) -> Any:
-    return ctx.workprec(bits)
-
-
-def _gcd(a: int, b: int) -> int:
-    while b:
-        a, b = b, a % b
-    return a

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from derive.errors import LanguageError
 from derive.language.budget import DEFAULT, Budget
@@ -41,7 +41,7 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
     """
     import sympy
 
-    def combine(node: Tree, parts: list[Any]) -> Any:
+    def combine(node: Tree, parts: list[sympy.Expr]) -> sympy.Expr:
         match node:
             case Number(value):
                 return sympy.Rational(value.numerator, value.denominator)
@@ -100,10 +100,10 @@ class _SymPyReader:
         self.sympy = sympy
         self.builder = Builder(budget)
         self.functions = {getattr(sympy, name): name for name in CALLS}
-        self.symbols: dict[str, Any] = {}
+        self.symbols: dict[str, sympy.Symbol] = {}
         self.seen = 0
 
-    def parts(self, expr: Any) -> Sequence[Any]:
+    def parts(self, expr: sympy.Basic) -> Sequence[sympy.Basic]:
         """Return the operands of a node, or refuse its type."""
         self.seen += 1
         if self.seen > self.builder.budget.nodes:  # shared nodes can make a tree exponential
@@ -123,7 +123,7 @@ class _SymPyReader:
         accepted = f"Rational, Symbol, Add, Mul, Pow and sqrt, {', '.join(CALLS)}"
         raise LanguageError(f"a SymPy {kind} is not part of the language: write {accepted}")
 
-    def combine(self, expr: Any, operands: list[Built]) -> Built:
+    def combine(self, expr: sympy.Basic, operands: list[Built]) -> Built:
         """Build the tree of a node from those of its operands."""
         sympy, builder = self.sympy, self.builder
         if isinstance(expr, sympy.Rational):
@@ -140,7 +140,7 @@ class _SymPyReader:
             return builder.call(self.functions[type(expr)], operands[0])
         return self._power(expr, operands)
 
-    def _name(self, symbol: Any) -> Built:
+    def _name(self, symbol: sympy.Symbol) -> Built:
         """Build a name; symbols that differ only in assumptions would become one."""
         built = self.builder.name(symbol.name)
         if self.symbols.setdefault(symbol.name, symbol) != symbol or not symbol.is_commutative:
@@ -148,10 +148,10 @@ class _SymPyReader:
             raise LanguageError(message)
         return built
 
-    def _factors(self, product: Any) -> list[tuple[Any, Fraction | None]]:
+    def _factors(self, product: sympy.Mul) -> list[tuple[sympy.Basic, Fraction | None]]:
         """Return the factors of a product; a divisor has its exponent, and comes last."""
-        above: list[tuple[Any, Fraction | None]] = []
-        below: list[tuple[Any, Fraction | None]] = []
+        above: list[tuple[sympy.Basic, Fraction | None]] = []
+        below: list[tuple[sympy.Basic, Fraction | None]] = []
         for factor in product.args:
             is_power = isinstance(factor, self.sympy.Pow) and factor.base is not self.sympy.E
             if is_power and isinstance(factor.exp, self.sympy.Rational) and factor.exp < 0:
@@ -160,7 +160,7 @@ class _SymPyReader:
                 above.append((factor, None))
         return above + below
 
-    def _product(self, product: Any, operands: list[Built]) -> Built:
+    def _product(self, product: sympy.Mul, operands: list[Built]) -> Built:
         """Build a product, and a quotient by the factors of negative exponent."""
         result: Built | None = None
         for (_, exponent), operand in zip(self._factors(product), operands, strict=True):
@@ -172,7 +172,7 @@ class _SymPyReader:
             result = self.builder.operation("/", result, divisor)
         return result or self.builder.number(Fraction(1))
 
-    def _power_parts(self, expr: Any) -> Sequence[Any]:
+    def _power_parts(self, expr: sympy.Basic) -> Sequence[sympy.Basic]:
         """Return the base, the exponent or both, as :meth:`_power` needs them."""
         if expr.base is self.sympy.E:
             return (expr.exp,)
@@ -180,7 +180,7 @@ class _SymPyReader:
             return (expr.base,)
         return (expr.base, expr.exp)
 
-    def _power(self, expr: Any, operands: list[Built]) -> Built:
+    def _power(self, expr: sympy.Basic, operands: list[Built]) -> Built:
         """Build a power; ``x**sqrt(2)``, as SymPy writes it, is ``exp(sqrt(2)*log(x))``."""
         if expr.base is self.sympy.E:
             return self.builder.call("exp", operands[0])

@@ -188,7 +188,7 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
 
 def _square_content(q: RationalFunction) -> int:
     """Return the largest integer s such that s^2 divides q."""
-    content = int(q.numerator.content())
+    content = int(q.numerator.primitive()[0])
     return int(sympy.Mul(*(b ** (e // 2) for b, e in sympy.factorint(content).items())))
 
 

@@ -155,7 +155,7 @@ def _is_number(g: RationalFunction) -> bool:
 
 def _unit(g: RationalFunction) -> RationalFunction:
     """Return the number that makes g primitive."""
-    content = Fraction(int(g.numerator.content()), int(g.denominator.content()))
+    content = Fraction(*(int(x.primitive()[0]) for x in g.parts))
     return g.field.constant(1 / content)
 
 

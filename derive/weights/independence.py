@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from derive.exact.balls import Unbounded, ball, evaluate_any, is_nonzero, values_of
+from derive.exact.balls import Unbounded, Value, ball, evaluate_any, is_nonzero, values_of
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 
@@ -41,7 +41,7 @@ def small_points(size: int) -> Iterator[tuple[Fraction, ...]]:
         yield tuple(Fraction(x) for x in pattern)
 
 
-def are_independent(rows: Sequence[Sequence[object]]) -> bool:
+def are_independent(rows: Sequence[Sequence[Value]]) -> bool:
     """Tell whether rows of numbers and balls are proved independent, by elimination."""
     remaining = [list(row) for row in rows]
     while remaining:
@@ -56,8 +56,10 @@ def are_independent(rows: Sequence[Sequence[object]]) -> bool:
     return True
 
 
-def _minus(*numbers: object) -> object:
+def _minus(*numbers: Value) -> Value:
     """Return x - top/bottom y for (x, y, top, bottom)."""
     exact = [v for v in numbers if isinstance(v, Fraction)]
-    x, y, top, bottom = exact if len(exact) == len(numbers) else map(ball, numbers)
+    if len(exact) == len(numbers):
+        return exact[0] - exact[2] / exact[3] * exact[1]
+    x, y, top, bottom = map(ball, numbers)
     return x - top / bottom * y

@@ -169,6 +169,7 @@ def _irreducible(
         return None
     numerator = vanishing[0].numerator
     found: list[RationalFunction] = [field.zero] * (1 + int(numerator.degrees()[-1]))
-    for exponents, c in numerator.to_dict().items():
-        found[exponents[-1]] += field.polynomial(field.ring.from_dict({tuple(exponents[:-1]): c}))
+    for exponents, coefficient in numerator.to_dict().items():
+        part = field.ring.from_dict({tuple(exponents[:-1]): coefficient})
+        found[exponents[-1]] += field.polynomial(part)
     return tuple(found) if len(found) > 1 else None

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from derive.exact.balls import Unbounded, evaluate_any, is_nonzero, shown, values_of
+from derive.exact.balls import Unbounded, Value, evaluate_any, is_nonzero, shown, values_of
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point
@@ -134,9 +134,9 @@ class Sample:
     """
 
     field: FunctionField
-    values: tuple[object, ...]
+    values: tuple[Value, ...]
 
-    def of(self, function: RationalFunction) -> object:
+    def of(self, function: RationalFunction) -> Value:
         """Return the value of a function of the start, exact or as a ball."""
         return evaluate_any(function, self.values)
 

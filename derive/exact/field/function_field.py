@@ -13,7 +13,6 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from flint import Ordering, fmpz_mpoly_ctx
 
@@ -167,7 +166,7 @@ class FunctionField:
         return {name: k for k, name in enumerate(self.names)}
 
     @functools.cached_property
-    def ring(self) -> Any:
+    def ring(self) -> fmpz_mpoly_ctx:
         """The flint context of Z[names]."""
         return fmpz_mpoly_ctx.get(self.names, Ordering.degrevlex)
 
@@ -180,7 +179,9 @@ class FunctionField:
             if relation is not None:
                 index, value = relation
                 position = self.positions[g.name]
-                images = [reindexed(x, value.field.names, self) for x in value.parts]
+                images = [
+                    reindexed(x, value.field.names, self.ring, self.positions) for x in value.parts
+                ]
                 found.append((position, index, images[0], images[1]))
         return Relations(self.ring, tuple(found))
 
@@ -222,7 +223,9 @@ class FunctionField:
         if element.field is self:
             return element
         names = element.field.names
-        return self.quotient(*(reindexed(x, names, self) for x in element.parts))
+        return self.quotient(
+            *(reindexed(x, names, self.ring, self.positions) for x in element.parts)
+        )
 
     def extended(self, names: Sequence[str]) -> FunctionField:
         """Return the field with further independent variables in front."""

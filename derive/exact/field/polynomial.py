@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-Polynomial: TypeAlias = Any
-"""A ``flint.fmpz_mpoly``; python-flint ships no usable type information."""
+from flint import fmpz_mpoly, fmpz_mpoly_ctx
+
+Polynomial: TypeAlias = fmpz_mpoly
 
 Exponents: TypeAlias = tuple[int, ...]
 
@@ -69,10 +70,15 @@ def to_text(polynomial: Polynomial, names: Sequence[str]) -> str:
     return text
 
 
-def reindexed(polynomial: Polynomial, names: Sequence[str], target: Any) -> Polynomial:
-    """Return a polynomial in *names* as one in the variables of *target* of the same names."""
-    places = [target.positions.get(name) for name in names]
-    size = len(target.names)
+def reindexed(
+    polynomial: Polynomial,
+    names: Sequence[str],
+    ring: fmpz_mpoly_ctx,
+    positions: Mapping[str, int],
+) -> Polynomial:
+    """Return a polynomial in *names* as one in the variables of *ring*, which have *positions*."""
+    places = [positions.get(name) for name in names]
+    size = len(positions)
     moved: dict[Exponents, int] = {}
     for exponents, coefficient in terms(polynomial):
         image = [0] * size
@@ -82,4 +88,4 @@ def reindexed(polynomial: Polynomial, names: Sequence[str], target: Any) -> Poly
                     raise ValueError("a variable is missing in the target field")
                 image[place] = e
         moved[tuple(image)] = coefficient
-    return target.ring.from_dict(moved)
+    return ring.from_dict(moved)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from flint import fmpz_mpoly_ctx
 
 from derive.exact.field.polynomial import Polynomial, terms
 
@@ -17,7 +18,7 @@ class Relations:
         known: (position of g, n, a, b).
     """
 
-    ring: Any
+    ring: fmpz_mpoly_ctx
     known: tuple[tuple[int, int, Polynomial, Polynomial], ...]
 
     @property

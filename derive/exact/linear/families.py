@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, combinations_with_replacement
-from typing import Any
 
 from flint import fmpq, fmpq_mat
 
@@ -207,8 +206,8 @@ def _linear_eigenforms(
     field: FunctionField, fields: Sequence[Sequence[RationalFunction]]
 ) -> list[RationalFunction]:
     """Return linear forms l with X l = (number) l for linear fields with rational spectrum."""
-    matrices = [linear_part(field, x) for x in fields]
-    if any(matrix is None for matrix in matrices):
+    matrices = [m for x in fields if (m := linear_part(field, x)) is not None]
+    if len(matrices) < len(fields):
         return []
     return [
         sum((w * c for w, c in zip(field.gens, vector, strict=False) if c), field.zero)
@@ -216,7 +215,7 @@ def _linear_eigenforms(
     ]
 
 
-def eigenvectors(matrices: Sequence[Any]) -> list[list[int]]:
+def eigenvectors(matrices: Sequence[fmpq_mat]) -> list[list[int]]:
     """Return eigenvectors for rational eigenvalues of a combination of symmetric matrices.
 
     The coefficients are in general position, so that for commuting matrices these are their
@@ -237,7 +236,7 @@ def eigenvectors(matrices: Sequence[Any]) -> list[list[int]]:
     return found
 
 
-def linear_part(field: FunctionField, x: Sequence[RationalFunction]) -> Any:
+def linear_part(field: FunctionField, x: Sequence[RationalFunction]) -> fmpq_mat | None:
     """Return the matrix of a linear field, or None when the field is not linear."""
     size = len(field.weights)
     entries = []
@@ -252,7 +251,7 @@ def linear_part(field: FunctionField, x: Sequence[RationalFunction]) -> Any:
     return fmpq_mat(size, size, entries)
 
 
-def _kernel(matrix: Any, size: int) -> list[list[int]]:
+def _kernel(matrix: fmpq_mat, size: int) -> list[list[int]]:
     """Return an integer basis of the kernel of a rational matrix."""
     basis, nullity = matrix.numer_denom()[0].nullspace()
     return [[int(basis[i, j]) for i in range(size)] for j in range(nullity)]

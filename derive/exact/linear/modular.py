@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from random import Random
-from typing import Any
 
 from flint import nmod_mat, nmod_poly
 
@@ -246,7 +245,7 @@ def _primitive(vector: Iterable[Fraction]) -> tuple[int, ...]:
     return tuple(x // divisor for x in integers)
 
 
-def _pivots(echelon: Any, size: int) -> list[int]:
+def _pivots(echelon: nmod_mat, size: int) -> list[int]:
     """Return the columns of the leading entries, which ascend."""
     found: list[int] = []
     column = 0
@@ -257,5 +256,5 @@ def _pivots(echelon: Any, size: int) -> list[int]:
     return found
 
 
-def _matrix(rows: Sequence[Sequence[int]]) -> Any:
+def _matrix(rows: Sequence[Sequence[int]]) -> nmod_mat:
     return nmod_mat(len(rows), len(rows[0]), list(chain.from_iterable(rows)), PRIME)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from flint import nmod_poly
 
@@ -38,17 +37,19 @@ def series_along(
     return tuple(_list(_along(function, weights, order), order))
 
 
-def _along(function: RationalFunction, weights: Sequence[Any], order: int) -> Any:
+def _along(function: RationalFunction, weights: Sequence[nmod_poly], order: int) -> nmod_poly:
     top = _polynomial_along(function.numerator, weights, order)
     if function.denominator.is_one():
         return top
     bottom = _polynomial_along(function.denominator, weights, order)
-    if bottom[0] == 0:
+    if int(bottom[0]) == 0:
         raise Pole
     return top.mul_low(bottom.inverse_series_trunc(order), order)
 
 
-def _polynomial_along(polynomial: Polynomial, weights: Sequence[Any], order: int) -> Any:
+def _polynomial_along(
+    polynomial: Polynomial, weights: Sequence[nmod_poly], order: int
+) -> nmod_poly:
     total = nmod_poly([0], PRIME)
     for exponents, coefficient in terms(polynomial):
         product = nmod_poly([coefficient % PRIME], PRIME)
@@ -59,6 +60,6 @@ def _polynomial_along(polynomial: Polynomial, weights: Sequence[Any], order: int
     return total
 
 
-def _list(polynomial: Any, size: int) -> list[int]:
+def _list(polynomial: nmod_poly, size: int) -> list[int]:
     coefficients = [int(c) for c in polynomial.coeffs()[:size]]
     return coefficients + [0] * (size - len(coefficients))

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import Any
 
 from flint import arb, ctx, fmpq
 
@@ -90,7 +89,7 @@ class GermField:
                 rest = self.norm(rest, root)
         return rest.is_zero()
 
-    def ball(self, element: RationalFunction, of: int = 2) -> Any:
+    def ball(self, element: RationalFunction, of: int = 2) -> arb:
         """Return a ball around the value at the point; of the denominator alone for *of* = 1."""
         with ctx.workprec(BITS):
             below = self._evaluate(element.denominator)
@@ -188,7 +187,7 @@ class GermField:
         """Replace G^N by f for every root, the latest one first."""
         return self._relations.reduced(polynomial)[0]
 
-    def _evaluate(self, polynomial: Polynomial) -> Any:
+    def _evaluate(self, polynomial: Polynomial) -> arb:
         total = arb(0)
         for exponents, coefficient in terms(polynomial):
             product = arb(coefficient)
@@ -199,5 +198,5 @@ class GermField:
         return total
 
 
-def _ball(value: Fraction) -> Any:
+def _ball(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator))

@@ -97,7 +97,7 @@ def _breakpoints(problem: ConstrainedProblem, plane: Sequence[Polynomial]) -> li
         degree = int(f.degrees()[0])
         if degree > MAXIMAL_DEGREE:
             raise Stopped("the critical polynomial is too large to follow its roots")
-        leading = {(0, e): c for (k, e), c in terms(f) if k == degree}
+        leading: dict[tuple[int, ...], int] = {(0, e): c for (k, e), c in terms(f) if k == degree}
         special.append(f.context().from_dict(leading))
         if degree > 1:
             special.append(f.discriminant(0))
