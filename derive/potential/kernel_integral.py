@@ -147,24 +147,18 @@ def _without_constant(value: Expr, x: Symbol) -> Expr:
 def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit | None:
     """K^2 = q2 beta^2 + q1 beta + q0 with 4 q2 q0 > q1^2: the hyperbolic entropy."""
     field = relation.field
-    half = field.constant(2)
-    q2 = q.partial(0).partial(0) / half
-    if q2.is_zero() or not q2.is_constant() or q2.value() < 0:
-        return None
-    beta = field.gens[0]
     v = q.partial(0)
-    q1 = v - 2 * q2 * beta
-    q0 = q - q2 * beta * beta - q1 * beta
-    discriminant = 4 * q2 * q0 - q1 * q1
-    if not discriminant.partial(0).is_zero() or v * v + discriminant != 4 * q2 * q:
+    q2 = v.partial(0) / field.constant(2)
+    if not q2.is_constant() or q2.value() <= 0:
         return None
+    discriminant = 4 * q2 * q - v * v
     if discriminant.is_zero() or not is_nonnegative(discriminant, relation.positive):
         return None
     square = _square_content(q)
     scale = sympy.sqrt(rational(q2.value() / square**2))
     x = relation.notation.betas[0]
-    if q1.is_zero():
-        root, constants = _square_root(relation, q0 / field.constant(square**2))
+    if v == 2 * q2 * field.gens[0]:
+        root, constants = _square_root(relation, discriminant / (4 * square**2 * q2))
         argument, argument0 = scale * x / root, scale * relation.expr(relation.beta0) / root
         K = square * sympy.sqrt(scale**2 * x**2 + root**2)
     else:

@@ -48,22 +48,14 @@ def rational_form(
         return None
     piece, chart = found
     (s,), slope = notation.betas, to_expr(p.at_start(psi), notation.start_symbols)
+    along_R, statement = repr(R.along(p.fields[0])), "s <grad psi, grad s> = <grad R, grad s>"
     evidence = (
-        Identity("<grad R, grad s> = g s", repr(R.along(p.fields[0])), repr(g * p.F[0])),
+        Identity("<grad R, grad s> = g s", along_R, repr(g * p.F[0])),
         *chart.evidence,
-        Identity(
-            "s <grad psi, grad s> = <grad R, grad s>, so q = psi s - R",
-            repr(p.F[0] * y.along(p.fields[0])),
-            repr(R.along(p.fields[0])),
-        ),
+        Identity(f"{statement}, so q = psi s - R", repr(p.F[0] * y.along(p.fields[0])), along_R),
     )
-    piece = replace(
-        piece,
-        value=piece.value + slope * s,
-        gradient=(piece.gradient[0] + slope,),
-        evidence=evidence,
-    )
-    return piece, chart
+    value, gradient = piece.value + slope * s, (piece.gradient[0] + slope,)
+    return replace(piece, value=value, gradient=gradient, evidence=evidence), chart
 
 
 def hyperexponential_form(
@@ -82,15 +74,14 @@ def hyperexponential_form(
         return replace(hidden, note=note, assumptions=(*notation.assumptions, *kept)), None
     ratio = None if dual.ratio is None else chart.write(dual.ratio)
     whole = without_roots(psi, chart.roots)
-    symbols = {r.symbol for r in chart.roots}
-    value = None if ratio is None else psi * ratio
-    if value is None and not whole.free_symbols & symbols:
-        value = power_rule(whole, s)
-    if value is not None:
-        piece: Piece = Explicit((s,), value, (psi if ratio is not None else whole,))
-    elif whole.free_symbols & symbols:
-        integral = _quadrature(direction, notation, sympy.Function("psi"))
-        piece = replace(integral, gradient=(psi,), note="`psi = dq/ds`")
+    piece: Piece
+    if ratio is not None:
+        piece = Explicit((s,), psi * ratio, (psi,))
+    elif whole.free_symbols & {r.symbol for r in chart.roots}:
+        hidden = _quadrature(direction, notation, sympy.Function("psi"))
+        piece = replace(hidden, gradient=(psi,), note="`psi = dq/ds`")
+    elif (closed := power_rule(whole, s)) is not None:
+        piece = Explicit((s,), closed, (whole,))
     else:
         piece = _quadrature(direction, notation, lambda x: whole.subs(s, x))
     assumptions = (*notation.assumptions, *chart.assumptions, *kept)
@@ -146,12 +137,8 @@ def from_eigenvalues(direction: Direction, scalar: WarpVerdict, notation: Notati
     assumptions = (*notation.assumptions, *keeps_sign(scalar.metric, direction.phi))
     ratio = direction.phi**2 / direction.R
     evidence = (Identity("s q''/q' = T/R", "s q''/q'", repr(ratio)),)
-    return replace(
-        _quadrature(direction, notation, slope),
-        note=note,
-        assumptions=assumptions,
-        evidence=evidence,
-    )
+    piece = _quadrature(direction, notation, slope)
+    return replace(piece, note=note, assumptions=assumptions, evidence=evidence)
 
 
 def _quadrature(
