@@ -1,12 +1,14 @@
 """Exact decisions on elementary expressions: is one zero, and what is its sign?
 
-A ball that excludes 0 at one rational point proves that an
-expression is not the zero function; a normal form of 0 in a tower of independent generators proves
-that it is. What neither decides is not decided.
+A ball that excludes 0 at one rational point proves that an expression is not the zero function; a
+normal form of 0 in a tower of independent generators proves that it is. What neither decides is not
+decided.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterable, Mapping
 
 import sympy
@@ -144,10 +146,7 @@ def _ball(c: Expr, point: Mapping[Symbol, arb]) -> arb:
         return arb("nan")
     parts = [_ball(a, point) for a in c.args]
     if c.is_Add or c.is_Mul:
-        total = parts[0]
-        for x in parts[1:]:
-            total = total + x if c.is_Add else total * x
-        return total
+        return functools.reduce(operator.add if c.is_Add else operator.mul, parts)
     if c.is_Pow:
         return parts[0] ** int(c.exp) if c.exp.is_Integer else parts[0] ** parts[1]
     value: arb = getattr(parts[0], functions[c.func])()

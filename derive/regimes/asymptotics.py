@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import factorial
 from typing import TypeAlias
 
@@ -48,6 +49,11 @@ class Expansion:
     order: Fraction | None
 
     @property
+    def is_zero(self) -> bool:
+        """Whether nothing is there and nothing left out."""
+        return not self.terms and self.order is None
+
+    @property
     def leading(self) -> Growth:
         """The growth of the largest term; Unexpanded where none is known."""
         if not self.terms:
@@ -57,6 +63,12 @@ class Expansion:
     def reaches(self, growth: Growth) -> bool:
         """Tell whether all terms at least as large as *growth* are known."""
         return self.order is None or growth[0] < self.order
+
+
+CONSTANT: Growth = (Fraction(0), 0)
+"""The growth of what has a limit other than 0."""
+
+ONE = Expansion({CONSTANT: sympy.S.One}, None)
 
 
 class Expander:
@@ -75,6 +87,12 @@ class Expander:
         """
         self._e, self._decide, self._span = variable, coefficients, span
         self._known: dict[Expr, Expansion] = dict(known or {})
+        self._functions: dict[Expr, Callable[[Expansion], Expansion]] = {
+            sympy.log: self._log,
+            sympy.exp: self._exp,
+            sympy.asinh: self._asinh,
+            sympy.Abs: self._abs,
+        }
 
     def expand(self, expression: Expr) -> Expansion:
         """Return the expansion of an expression.
@@ -84,32 +102,22 @@ class Expander:
         """
         if expression == self._e:
             return Expansion({(Fraction(1), 0): sympy.S.One}, None)
-        found = self._known.get(expression)
-        if found is not None:
-            return found
+        if expression in self._known:
+            return self._known[expression]
         if not expression.has(self._e, *self._known):
-            return self._collect([((Fraction(0), 0), expression)], None)
+            return self._collect([(CONSTANT, expression)], None)
         if expression.is_Add:
             return self._sum([self.expand(a) for a in expression.args])
         if expression.is_Mul:
-            product = self.expand(expression.args[0])
-            for factor in expression.args[1:]:
-                product = self._product(product, self.expand(factor))
-            return product
+            return reduce(self._product, map(self.expand, expression.args))
         if expression.is_Pow and expression.exp.is_Rational:
             q = Fraction(int(expression.exp.p), int(expression.exp.q))
             return self._power(self.expand(expression.base), q)
         if expression.is_Pow and not expression.base.has(self._e, *self._known):
             return self._exp(self.expand(expression.exp * sympy.log(expression.base)))
-        apply = {
-            sympy.log: self._log,
-            sympy.exp: self._exp,
-            sympy.asinh: self._asinh,
-            sympy.Abs: self._abs,
-        }
-        if expression.func in apply:
-            return apply[expression.func](self.expand(expression.args[0]))
-        raise Unexpanded(f"{expression.func} is not expanded")
+        if expression.func not in self._functions:
+            raise Unexpanded(f"{expression.func} is not expanded")
+        return self._functions[expression.func](self.expand(expression.args[0]))
 
     def add(self, x: Expansion, y: Expansion) -> Expansion:
         """Return the sum."""
@@ -124,7 +132,7 @@ class Expander:
         found: dict[Growth, Expr] = {}
         for growth, c in terms:
             if order is None or growth[0] < order:
-                found[growth] = found[growth] + c if growth in found else c
+                found[growth] = found.get(growth, sympy.S.Zero) + c
         expanded = {growth: sympy.expand(c) for growth, c in found.items()}
         kept = {growth: c for growth, c in expanded.items() if not self._decide.is_zero(c)}
         return Expansion(kept, order)
@@ -134,7 +142,7 @@ class Expander:
         return self._collect((t for x in parts for t in x.terms.items()), min(orders, default=None))
 
     def _product(self, x: Expansion, y: Expansion) -> Expansion:
-        if not (x.terms or x.order is not None) or not (y.terms or y.order is not None):
+        if x.is_zero or y.is_zero:
             return Expansion({}, None)
         orders = [
             a.order + (min(b.terms)[0] if b.terms else b.order or Fraction(0))
@@ -164,10 +172,10 @@ class Expander:
 
     def _series(self, u: Expansion, coefficient: Callable[[int], Expr]) -> Expansion:
         """Return sum_j coefficient(j) u^j, j >= 0, for u a sum of positive powers of e."""
-        total = self._collect([((Fraction(0), 0), coefficient(0))], None)
-        if not u.terms and u.order is None:
+        total = self._collect([(CONSTANT, coefficient(0))], None)
+        if u.is_zero:
             return total
-        power, j = Expansion({(Fraction(0), 0): sympy.S.One}, None), 0
+        power, j = ONE, 0
         parts = [total]
         while True:
             power, j = self._cut(self._product(power, u)), j + 1
@@ -185,10 +193,7 @@ class Expander:
 
     def _power(self, x: Expansion, q: Fraction) -> Expansion:
         if q.denominator == 1 and q > 0 and (not x.terms or x.order is None):
-            result = x
-            for _ in range(int(q) - 1):
-                result = self._product(result, x)
-            return result
+            return reduce(self._product, [x] * int(q))
         r, c, u = self._split(x)
         exponent = sympy.Rational(q.numerator, q.denominator)
         if q.denominator > 1 and self._decide.sign(c) < 0:
@@ -199,7 +204,7 @@ class Expander:
         return self._scaled(series, c**exponent, r * q)
 
     def _log(self, x: Expansion) -> Expansion:
-        if not x.terms and x.order is None:
+        if x.is_zero:
             raise NotReal("a logarithm of 0")
         if self._decide.sign(x.terms[x.leading]) < 0:
             raise NotReal("a logarithm of what is negative")
@@ -207,7 +212,7 @@ class Expander:
 
     def _log_of_positive(self, x: Expansion) -> Expansion:
         r, c, u = self._split(x)
-        head: list[tuple[Growth, Expr]] = [((Fraction(0), 0), sympy.log(c))]
+        head: list[tuple[Growth, Expr]] = [(CONSTANT, sympy.log(c))]
         if r:
             head.append(((Fraction(0), -1), sympy.Rational(r.numerator, r.denominator)))
         series = self._series(
@@ -219,7 +224,7 @@ class Expander:
         if x.order is not None and x.order <= 0:
             raise Unexpanded("an exponential of what is not known")
         head = {growth: c for growth, c in x.terms.items() if growth[0] <= 0}
-        largest = min(head, default=(Fraction(0), 0))
+        largest = min(head, default=CONSTANT)
         if largest[0] < 0 and largest[1] == 0 and self._decide.sign(head[largest]) < 0:
             return Expansion({}, _FLAT)
         if any(r < 0 or k not in (0, -1) for r, k in head):
@@ -231,7 +236,7 @@ class Expander:
         series = self._series(
             self._cut(Expansion(rest, x.order)), lambda j: sympy.Rational(1, factorial(j))
         )
-        constant = sympy.exp(head.get((Fraction(0), 0), sympy.S.Zero))
+        constant = sympy.exp(head.get(CONSTANT, sympy.S.Zero))
         return self._scaled(series, constant, Fraction(int(power.p), int(power.q)))
 
     def _abs(self, x: Expansion) -> Expansion:
@@ -245,6 +250,5 @@ class Expander:
             return x
         sign = sympy.Integer(self._decide.sign(x.terms[x.leading]) if x.leading[0] < 0 else 1)
         y = self._scaled(x, sign)
-        one = Expansion({(Fraction(0), 0): sympy.S.One}, None)
-        root = self._power(self._sum([self._product(y, y), one]), Fraction(1, 2))
+        root = self._power(self._sum([self._product(y, y), ONE]), Fraction(1, 2))
         return self._scaled(self._log_of_positive(self._sum([y, root])), sign)

@@ -16,7 +16,7 @@ from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.potential.piece import Curve
-from derive.regimes.asymptotics import Expander, Expansion, Growth, Unexpanded
+from derive.regimes.asymptotics import CONSTANT, Expander, Expansion, Growth, Unexpanded
 from derive.regimes.limit import Limit, Point, growth_expression, undecided
 from derive.regimes.limiting_potential import LimitingPotential
 from derive.verdict import Finding, Identity, Verdict
@@ -188,7 +188,7 @@ def _limit_along_curve(
     prepared = [f.subs(names).xreplace({symbol: point.image(e)}) for f in (curve.beta, gradient)]
     for span in (1, 2, 4):
         h, mu = (Expander(e, decide, Fraction(span)).expand(f) for f in prepared)
-        if h.leading == (Fraction(0), 0) and h.reaches(h.leading) and mu.terms:
+        if h.leading == CONSTANT and h.reaches(h.leading) and mu.terms:
             break
     else:
         raise Unexpanded("h has no finite limit at fixed z")

@@ -14,7 +14,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns
-from derive.regimes.asymptotics import Expander, Expansion, Unexpanded
+from derive.regimes.asymptotics import CONSTANT, Expander, Expansion, Unexpanded
 
 _ROUNDS = 6
 
@@ -45,7 +45,7 @@ def expand_largest_root(
     if decide.is_zero(limits[-1]):
         raise Unexpanded("the roots of a polynomial meet in the limit")
     first = sympy.factor(-limits[-1]) ** sympy.Rational(1, whole.degree())
-    root = Expansion({(Fraction(0), 0): first}, None)
+    root = Expansion({CONSTANT: first}, None)
     slope = whole.diff(symbol)
     for _ in range(_ROUNDS):
         at = Expander(small, decide, span, {symbol: root})
@@ -61,6 +61,6 @@ def expand_largest_root(
 
 def _limit(x: Expansion) -> Expr:
     """Return the value at e = 0; Unexpanded where there is none."""
-    if any(g < (Fraction(0), 0) for g in x.terms) or not x.reaches((Fraction(0), 0)):
+    if any(g < CONSTANT for g in x.terms) or not x.reaches(CONSTANT):
         raise Unexpanded("a coefficient of a polynomial has no limit")
-    return x.terms.get((Fraction(0), 0), sympy.S.Zero)
+    return x.terms.get(CONSTANT, sympy.S.Zero)

@@ -25,7 +25,7 @@ def render_text(r: RandomWidth, width: int = 80) -> str:
         beta = limit.coordinates
         lines += ["", title(f"Limit {limit.point.text}", limit.finding.verdict)]
         lines += limit_lines(limit, beta)
-    return "\n".join(part for line in lines for part in (wrap(line, width) if line else [""]))
+    return "\n".join(part for line in lines for part in wrap(line, width))
 
 
 def _start(r: RandomWidth) -> Iterator[str]:

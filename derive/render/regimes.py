@@ -39,7 +39,7 @@ def render_text(regimes: Regimes, width: int = 80) -> str:
     if regimes.warped is not None:
         lines += ["", "Warped time tau(t) = int_0^t g ds", f"  g = {_warp(regimes)}"]
         lines += [f"  {_settled(f)}" for f in regimes.warped.findings]
-    return "\n".join(part for line in lines for part in (wrap(line, width) if line else [""]))
+    return "\n".join(part for line in lines for part in wrap(line, width))
 
 
 def _warp(r: Regimes) -> str:

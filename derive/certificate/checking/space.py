@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 from flint import fmpq, fmpz_mpoly
 
-from derive.certificate.checking.calls import Call
 from derive.certificate.checking.function import (
     Function,
     Known,
@@ -21,7 +20,8 @@ from derive.certificate.checking.function import (
     real_roots,
     root_of,
 )
-from derive.certificate.checking.reading import Reading
+from derive.certificate.checking.known_calls import Spelled
+from derive.certificate.checking.spelling import Spelling
 from derive.certificate.checking.text import JSON, NAME, rational, require
 
 ROOTS = 100
@@ -44,7 +44,7 @@ Scope: TypeAlias = tuple[
 ]
 
 
-class Space(Reading):
+class Space(Spelling):
     """Weights, constants and generators, with their values at a start in numbers."""
 
     def __init__(self, weights: Sequence[str], constants: Sequence[str], size: int) -> None:
@@ -162,7 +162,7 @@ class Space(Reading):
         if "root of" in entry:
             self._branch(entry, named)
 
-    def _define_generator(self, name: str, call: Call) -> None:
+    def _define_generator(self, name: str, call: Spelled) -> None:
         """Add a generator, with the relation of a root, or of a sine to its cosine."""
         kind, argument, exponent = call
         require(self.is_of_constants(exponent), "an exponent changes with the weights")
@@ -178,7 +178,7 @@ class Space(Reading):
         self.start = self.values(self.start[: self.size])
         self.known.append(Known(*call, image))
 
-    def _define_call(self, entry: JSON, call: Call) -> None:
+    def _define_call(self, entry: JSON, call: Spelled) -> None:
         """Add a call that is shown to be a known function."""
         require(self.is_of_constants(call.exponent), "an exponent changes with the weights")
         image = self.read(entry["is"])

@@ -21,7 +21,7 @@ from derive.certificate.checking.text import NAME, NotACertificate, Rejected, re
 NAMES, TURNS = 400, 400
 
 
-class Call(NamedTuple):
+class Spelled(NamedTuple):
     """A call that a text spells; the exponent is that of a power, else 0."""
 
     kind: str
@@ -29,7 +29,7 @@ class Call(NamedTuple):
     exponent: Function
 
 
-class Calls:
+class KnownCalls:
     """Weights, constants and generators, and the calls that are known."""
 
     def __init__(self, weights: Sequence[str], constants: Sequence[str], size: int) -> None:
@@ -69,7 +69,7 @@ class Calls:
 
     def find(self, kind: str, argument: Function, exponent: Function | None = None) -> Function:
         """Return what a call was defined to be."""
-        return self._among(self.known, Call(kind, argument, exponent or self.number(0)))
+        return self._among(self.known, Spelled(kind, argument, exponent or self.number(0)))
 
     def find_at_start(self, kind: str, argument: Function, exponent: Function) -> Function:
         """Return what a call was defined to be, among those with no weight in them."""
@@ -78,9 +78,9 @@ class Calls:
             for c in self.known
             if c.kind == kind and all(map(self.is_of_constants, (c.argument, c.image)))
         ]
-        return self._among(fixed, Call(kind, argument, exponent))
+        return self._among(fixed, Spelled(kind, argument, exponent))
 
-    def _among(self, known: Sequence[Known], call: Call) -> Function:
+    def _among(self, known: Sequence[Known], call: Spelled) -> Function:
         for kind, u, e, image in known:
             if kind != call.kind:
                 continue
@@ -91,7 +91,7 @@ class Calls:
                     return image
         raise Rejected(f"a call of {call.kind} is used that is not among the definitions")
 
-    def is_call(self, call: Call, f: Function, parts: Sequence[tuple[Call, fmpq]]) -> bool:
+    def is_call(self, call: Spelled, f: Function, parts: Sequence[tuple[Spelled, fmpq]]) -> bool:
         """Tell whether f is a call, by what pairs (E_i, L_i), |E_i| = exp(L_i), combine to.
 
         exp(u) = f: u = sum n_i L_i, f = prod |E_i|^n_i; a power is exp(e log u); log|u| = f: the
@@ -114,7 +114,7 @@ class Calls:
         return positive and (u - total).is_zero() and (f**2 - product).is_zero()
 
     def _combined(
-        self, parts: Sequence[tuple[Call, fmpq]], common: int
+        self, parts: Sequence[tuple[Spelled, fmpq]], common: int
     ) -> tuple[Function, Function]:
         """Return sum n_i L_i and prod E_i^(2 n_i common)."""
         total, product = self.number(0), self.number(1)
@@ -123,7 +123,7 @@ class Calls:
             total, product = total + L * self.number(n), product * E ** (2 * int(n * common))
         return total, product
 
-    def _pair(self, call: Call) -> tuple[Function, Function]:
+    def _pair(self, call: Spelled) -> tuple[Function, Function]:
         """Return (E, L) with |E| = exp(L) for a call that is known."""
         kind, u, e = call
         image = self.find(kind, u, e)
@@ -141,7 +141,7 @@ class Calls:
         return self.find("power", u**2 + self.number(1), self.number(fmpq(1, 2)))
 
     def is_angle(
-        self, u: Function, c: Function, s: Function, parts: Sequence[tuple[Call, fmpq]]
+        self, u: Function, c: Function, s: Function, parts: Sequence[tuple[Spelled, fmpq]]
     ) -> bool:
         """Tell whether c + i s = prod (cos u_i + i sin u_i)^n_i and u = sum n_i u_i."""
         real, imaginary, total = self.number(1), self.number(0), self.number(0)

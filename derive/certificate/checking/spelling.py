@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from flint import fmpq
 
-from derive.certificate.checking.calls import Call, Calls
 from derive.certificate.checking.function import Function, constant
+from derive.certificate.checking.known_calls import KnownCalls, Spelled
 from derive.certificate.checking.text import JSON, Rejected, called, require, tree_of
 
 DEPTH, POWER = 200, 400
@@ -26,14 +26,14 @@ SIGNS: dict[type[ast.operator], Callable[[Function, Function], Function]] = {
 }
 
 
-class Reading(Calls):
+class Spelling(KnownCalls):
     """Names and calls in which texts are read."""
 
     def read(self, text: JSON) -> Function:
         """Return the function that a text of the language stands for; nothing is evaluated."""
         return self._build(tree_of(text), 0)
 
-    def call(self, text: JSON) -> Call:
+    def call(self, text: JSON) -> Spelled:
         """Return the call or power that a text is."""
         return self._call(tree_of(text), 0)
 
@@ -54,7 +54,7 @@ class Reading(Calls):
             return self._quotient(name, self._build(node.args[0], depth + 1))
         return self._power(self._call(node, depth + 1))
 
-    def _power(self, call: Call) -> Function:
+    def _power(self, call: Spelled) -> Function:
         """Return a call; a power with a number as exponent is one of a root."""
         kind, base, exponent = call
         n = constant(exponent)
@@ -72,9 +72,9 @@ class Reading(Calls):
         sinh, cosh = (up - down) / self.number(2), (up + down) / self.number(2)
         return {"sinh": sinh, "cosh": cosh}[name] if name != "tanh" else sinh / cosh
 
-    def _call(self, node: ast.expr, depth: int) -> Call:
+    def _call(self, node: ast.expr, depth: int) -> Spelled:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            return Call("power", self._build(node.left, depth), self._build(node.right, depth))
+            return Spelled("power", self._build(node.left, depth), self._build(node.right, depth))
         if not isinstance(node, ast.Call):
             raise Rejected(f"{type(node).__name__} is not part of the language")
         name, inner, alone = called(node)
@@ -86,7 +86,7 @@ class Reading(Calls):
         require(name in ("sqrt", *CALLS) and alone, f"{name:.40} is not known here")
         argument = self._build(inner, depth)
         if name == "sqrt":
-            return Call("power", argument, self.number(fmpq(1, 2)))
+            return Spelled("power", argument, self.number(fmpq(1, 2)))
         fits = name != "log" or absolute or argument.at(self.start) > 0
         require(fits, "the argument of a logarithm is not shown to be positive at the start")
-        return Call(name, argument, self.number(0))
+        return Spelled(name, argument, self.number(0))
