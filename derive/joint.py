@@ -68,7 +68,7 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
     laws: list[Expr] = []
     values: list[Expr | None] = []
     for block in blocks:
-        notation, p = block.notation, block.lie.parameterization
+        notation, p = block.notation, block.parameterization
         for law in block.conserved.laws:
             laws.append(to_expr(law, notation.weights))
             values.append(_value_at_start(p, law, notation))

@@ -67,6 +67,11 @@ class Block:
     potential: BlockPotential
     roads: tuple[Road, ...]
 
+    @property
+    def parameterization(self) -> Parameterization:
+        """The map F of these outputs."""
+        return self.lie.parameterization
+
     @functools.cached_property
     def kernel(self) -> tuple[tuple[Expr, ...], ...] | None:
         """K in beta and the constants of the leaf, or None where it was not written so."""

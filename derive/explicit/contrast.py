@@ -88,7 +88,7 @@ def warp_of(implicit: Derivation) -> RationalFunction | None:
     if dual is not None:
         return dual.g
     if implicit.hessian.verdict is Verdict.PROVED:
-        return block.lie.parameterization.field.one
+        return block.parameterization.field.one
     return None
 
 
@@ -97,7 +97,7 @@ def _compare(
 ) -> Finding:
     if p.degree == 1 or all(x.is_constant() for row in p.covectors for x in row):
         return Finding(Verdict.PROVED, "F is linear: both are <b, K^-1 b> with b = beta - beta_0")
-    moving = implicit.blocks[0].lie.parameterization
+    moving = implicit.blocks[0].parameterization
     if moving.field.generators or moving.start_field.generators:
         return Finding(Verdict.UNDECIDED, "their series were not compared: the start has functions")
     values = {name: start[name] for name in moving.start_field.names}
@@ -140,7 +140,7 @@ def _rows(
     start: Mapping[str, Fraction],
     distance: CriticalRoot,
 ) -> Iterator[ComparedValues]:
-    moving = implicit.blocks[0].lie.parameterization
+    moving = implicit.blocks[0].parameterization
     own = {name: start[name] for name in moving.start_field.names}
     try:
         potential = implicit.potential.numeric(own)

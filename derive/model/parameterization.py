@@ -1,4 +1,4 @@
-"""Stage 1: the parameterization beta = F(w), where it starts, and what F looks like."""
+"""Stage 1: the parameterization beta = F(w) and where it starts, as given and checked."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
-from derive.errors import DegenerateStart, InputError
-from derive.exact.field.elements import build_elements, start_images
-from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.matrix import dot
-from derive.language import parse_outputs, to_text
+from derive.errors import InputError
+from derive.exact.field.function_field import FunctionField
+from derive.language import parse_outputs
 from derive.language.arrays import parse_array_outputs
-from derive.language.tree import Tree, names
 from derive.model.arrays import independent_entries
-from derive.model.blocks import independent_blocks, used_weights
-from derive.model.euler import euler_degree
-from derive.model.geometry import EUCLIDEAN, Field, Geometry
+from derive.model.exact_map import ExactMap
+from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.ingredients import Ingredients, replaced
 from derive.model.names import (
-    positive_bases,
     read_parameters,
     read_positive,
     read_starts,
@@ -43,12 +38,9 @@ from derive.model.vectors import (
     read_vectors,
 )
 
-if TYPE_CHECKING:
-    import sympy
-
 
 @dataclass(frozen=True, init=False)
-class Parameterization:
+class Parameterization(ExactMap):
     """A map beta = F(w) from R^p to R^d and the point w_0 where gradient flow starts.
 
     Args:
@@ -67,15 +59,6 @@ class Parameterization:
     >>> Parameterization.parse(["a*u1", "a*u2"]).degree
     2
     """
-
-    trees: tuple[Tree, ...]
-    weights: tuple[str, ...]
-    start: tuple[tuple[str, Tree], ...]
-    positive: tuple[str, ...]
-    labels: tuple[int, ...] = dataclasses.field(compare=False)
-    parameters: tuple[str, ...] = ()
-    geometry: Geometry = dataclasses.field(default=EUCLIDEAN, repr=False)
-    vectors: tuple[Vector, ...] = ()
 
     def __init__(
         self,
@@ -140,6 +123,7 @@ class Parameterization:
         start: Mapping[str, object] | None = None,
         positive: Iterable[str] = (),
         parameters: Iterable[str] = (),
+        *,
         arrays: Mapping[str, tuple[int, ...]] | None = None,
         vectors: Iterable[str] = (),
     ) -> Parameterization:
@@ -167,122 +151,6 @@ class Parameterization:
         trees = independent_entries(entries) if entries else parse_outputs(outputs)
         return cls(trees, None, start, positive, parameters=parameters)
 
-    @functools.cached_property
-    def field(self) -> FunctionField:
-        """Q(w) with the functions and parameters that F uses."""
-        return self.F[0].field
-
-    @functools.cached_property
-    def F(self) -> Field:
-        """The outputs as exact functions."""
-        positive = [name for name in self.positive if name in self.weights]
-        try:
-            return build_elements(self.trees, self.weights, self.parameters, positive)
-        except ZeroDivisionError:
-            raise InputError("an output divides by an expression that is zero") from None
-
-    @functools.cached_property
-    def covectors(self) -> tuple[Field, ...]:
-        """The differentials dF_a: the d rows of J = dF/dw, p functions each."""
-        return tuple(self.field.gradient(f) for f in self.F)
-
-    @functools.cached_property
-    def fields(self) -> tuple[Field, ...]:
-        """The fields X_a = grad F_a = G^-1 dF_a along which the flow moves the weights."""
-        return self.geometry.fields(self.covectors)
-
-    @functools.cached_property
-    def flow(self) -> tuple[Field, ...]:
-        """The fields X_a on all variables of the field: X_a w_k, then X_a g for generators."""
-        size = len(self.weights)
-        return tuple(
-            (*row, *(dot(row, self.field.gradient(g)) for g in self.field.gens[size:]))
-            for row in self.fields
-        )
-
-    @property
-    def start_symbols(self) -> tuple[str, ...]:
-        """The names in the start values, without the parameters."""
-        used = names(tuple(tree for _, tree in self.start))
-        return tuple(name for name in used if name not in self.parameters)
-
-    @functools.cached_property
-    def start_field(self) -> FunctionField:
-        """Q(s) with the functions of the start symbols s that F needs at the start."""
-        return self._start[0].field if self._start else FunctionField(())
-
-    @property
-    def w0(self) -> Field:
-        """The start w_0 as exact functions of the start symbols."""
-        return self._start[: self.p]
-
-    @functools.cached_property
-    def _start(self) -> Field:
-        """All variables of the field at the start."""
-        trees = tuple(tree for _, tree in self.start)
-        positive = (*self.positive, *self.parameters)
-        try:
-            return start_images(self.field, trees, self.start_symbols, self.parameters, positive)
-        except ZeroDivisionError as pole:
-            raise DegenerateStart(
-                f"F is undefined at the start ({pole}): choose another start"
-            ) from None
-
-    @functools.cached_property
-    def outputs(self) -> tuple[sympy.Expr, ...]:
-        """The outputs as SymPy expressions in real symbols."""
-        import sympy
-
-        from derive.language import to_sympy
-
-        symbols = {x: sympy.Symbol(x, real=True) for x in (*self.weights, *self.parameters)}
-        return tuple(to_sympy(tree, symbols) for tree in self.trees)
-
-    @property
-    def w(self) -> Field:
-        """The weights as elements of the field."""
-        return self.field.gens[: self.p]
-
-    @property
-    def d(self) -> int:
-        """The number of outputs."""
-        return len(self.trees)
-
-    @property
-    def p(self) -> int:
-        """The number of weights."""
-        return len(self.weights)
-
-    @property
-    def nonnegative(self) -> frozenset[str]:
-        """Weights that are never negative: norms, and those that F needs positive."""
-        norms = (v.norm for v in self.vectors)
-        return frozenset((*norms, *positive_bases(self.trees, self.weights)))
-
-    @functools.cached_property
-    def degree(self) -> int | None:
-        """D if F(c w) = c^D F(w) for every output, else None (by Euler's identity, exactly)."""
-        ratio = self.homogeneity
-        if ratio is None or not ratio.is_constant() or ratio.value().denominator != 1:
-            return None
-        return int(ratio.value())
-
-    @functools.cached_property
-    def homogeneity(self) -> RationalFunction | None:
-        """D with <w, grad F_i> = D F_i for all i, made of numbers and parameters, else None."""
-        return euler_degree(self.w, self.F, self.covectors)
-
-    @functools.cached_property
-    def blocks(self) -> tuple[tuple[int, ...], ...]:
-        """Groups of outputs that share no weight with one another."""
-        return independent_blocks(self._used)
-
-    @functools.cached_property
-    def _used(self) -> tuple[set[str], ...]:
-        """The weights that each output depends on or moves."""
-        pairs = zip(self.covectors, self.fields, strict=True)
-        return tuple(used_weights(self.weights, *pair) for pair in pairs)
-
     def restrict(self, block: Sequence[int]) -> Parameterization:
         """Return the parameterization of some outputs and the weights that they use."""
         used = {name for i in block for name in self._used[i]}
@@ -299,21 +167,6 @@ class Parameterization:
             object.__setattr__(lifted, attribute.name, getattr(self, attribute.name))
         lifted.__dict__["F"] = tuple(field.embed(f) for f in self.F)
         return lifted
-
-    def at_start(self, function: RationalFunction) -> RationalFunction:
-        """Return a function of the weights at w_0.
-
-        Raises:
-            ZeroDivisionError: it has a pole there.
-        """
-        return function.compose(self._start, self.start_field)
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The outputs as text; of vectors, the sum of their terms."""
-        if self.vectors:
-            return (" + ".join(v.text for v in self.vectors),)
-        return tuple(to_text(tree) for tree in self.trees)
 
     def _validate(self) -> None:
         if self.vectors:

@@ -20,16 +20,16 @@ def test_all_texts_are_read():
 
 
 @pytest.mark.parametrize(
-    ("typed", "made"),
+    ("typed", "made", "named"),
     [
-        (TypedModel(("a*u1", "a*u2"), "a=c", "c"), (["a*u1", "a*u2"], {"a": "c"}, ["c"])),
-        (TypedModel(("W*T(W)",), matrix="W:2x2"), (["W*T(W)"], None, (), (), {"W": (2, 2)})),
-        (TypedModel(("D*w",), parameter="D"), (["D*w"], None, (), ["D"])),
+        (TypedModel(("a*u1", "a*u2"), "a=c", "c"), (["a*u1", "a*u2"], {"a": "c"}, ["c"]), {}),
+        (TypedModel(("W*T(W)",), matrix="W:2x2"), (["W*T(W)"],), {"arrays": {"W": (2, 2)}}),
+        (TypedModel(("D*w",), parameter="D"), (["D*w"],), {"parameters": ["D"]}),
     ],
     ids=["plain", "arrays", "parameter"],
 )
-def test_it_is_the_parameterization_that_the_library_parses(typed, made):
-    assert typed.read().parameterization() == Parameterization.parse(*made)
+def test_it_is_the_parameterization_that_the_library_parses(typed, made, named):
+    assert typed.read().parameterization() == Parameterization.parse(*made, **named)
 
 
 @pytest.mark.parametrize(

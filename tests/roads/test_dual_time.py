@@ -38,7 +38,7 @@ def block_of(outputs: list[str]) -> Block:
 def flow_of(outputs: list[str]) -> CommutingFlow:
     block = block_of(outputs)
     flow = find_commuting_flow(
-        block.lie.parameterization, TIMES, block.potential.dual, block.conserved.laws
+        block.parameterization, TIMES, block.potential.dual, block.conserved.laws
     )
     assert flow is not None
     return flow
@@ -120,11 +120,9 @@ def test_q_is_the_legendre_transform_of_h() -> None:
     d = derive(Parameterization.parse(outputs, {"p": "1", "q": "2", "r": "1/2", "s": "-1/3"}))
     (block,) = d.blocks
     assert d.potential.kind == "quadrature"
-    flow = find_commuting_flow(block.lie.parameterization, TIMES, None, block.conserved.laws)
+    flow = find_commuting_flow(block.parameterization, TIMES, None, block.conserved.laws)
     assert flow is not None
     mu = {"mu1": 0.03, "mu2": -0.05}
     numeric = d.potential.numeric()
-    h = [
-        float(sympy.sympify(repr(flow.pull_back(f))).subs(mu)) for f in block.lie.parameterization.F
-    ]
+    h = [float(sympy.sympify(repr(flow.pull_back(f))).subs(mu)) for f in block.parameterization.F]
     assert numeric.gradient(h) == pytest.approx(list(mu.values()), rel=1e-9)

@@ -129,7 +129,7 @@ class _Form:
         """Return an expression in K_ and beta as text in the weights."""
         images = {
             sympy.Symbol("K_"): sympy.Symbol(f"({self.block.metric.K[0][0]!r})"),
-            self.piece.betas[0]: sympy.Symbol(f"({self.block.lie.parameterization.F[0]!r})"),
+            self.piece.betas[0]: sympy.Symbol(f"({self.block.parameterization.F[0]!r})"),
         }
         return plain(expression.subs(images, simultaneous=True))
 
@@ -138,7 +138,7 @@ class _Form:
 
         That is the relation of K and beta, or law - value: of named constants, else of all.
         """
-        p, relation = self.block.lie.parameterization, self._kernel_relation()
+        p, relation = self.block.parameterization, self._kernel_relation()
         laws = [
             (law, plain(value))
             for symbol, value in self.piece.constants
@@ -164,7 +164,7 @@ class _Form:
         scale = sympy.diff(self.piece.gradient[0], z)
         if dual is None or scale.has(z):
             raise Rejected("the slope is not linear in the parameter")
-        y, p = dual.y[0], self.block.lie.parameterization
+        y, p = dual.y[0], self.block.parameterization
         now = [f"({y.rational!r})", *(f"({c!r})*log(Abs({a!r}))" for c, a in y.logs)]
         then = [f"({p.at_start(y.rational)!r})"]
         then += [f"({p.at_start(c)!r})*log(Abs({p.at_start(a)!r}))" for c, a in y.logs]

@@ -1,0 +1,179 @@
+"""The map beta = F(w) and its start as exact functions, and what is read off them."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from derive.errors import DegenerateStart, InputError
+from derive.exact.field.elements import build_elements, start_images
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.matrix import dot
+from derive.language import to_text
+from derive.language.tree import Tree, names
+from derive.model.blocks import independent_blocks, used_weights
+from derive.model.euler import euler_degree
+from derive.model.geometry import EUCLIDEAN, Field, Geometry
+from derive.model.names import positive_bases
+from derive.model.vectors import Vector
+
+if TYPE_CHECKING:
+    import sympy
+
+
+@dataclass(frozen=True, init=False)
+class ExactMap:
+    """A map from R^p to R^d on which all exact computation rests.
+
+    Attributes:
+        trees: the d outputs.
+        weights: the p names.
+        start: each weight with its value at the start.
+        positive: names that are positive.
+        labels: the numbers by which outputs are called in evidence.
+        parameters: names that are constants.
+        geometry: the metric on the weights in which the flow is steepest.
+        vectors: the vectors of which |beta| is the length, where the dimension is open.
+    """
+
+    trees: tuple[Tree, ...]
+    weights: tuple[str, ...]
+    start: tuple[tuple[str, Tree], ...]
+    positive: tuple[str, ...]
+    labels: tuple[int, ...] = dataclasses.field(compare=False)
+    parameters: tuple[str, ...] = ()
+    geometry: Geometry = dataclasses.field(default=EUCLIDEAN, repr=False)
+    vectors: tuple[Vector, ...] = ()
+
+    @functools.cached_property
+    def field(self) -> FunctionField:
+        """Q(w) with the functions and parameters that F uses."""
+        return self.F[0].field
+
+    @functools.cached_property
+    def F(self) -> Field:
+        """The outputs as exact functions."""
+        positive = [name for name in self.positive if name in self.weights]
+        try:
+            return build_elements(self.trees, self.weights, self.parameters, positive)
+        except ZeroDivisionError:
+            raise InputError("an output divides by an expression that is zero") from None
+
+    @functools.cached_property
+    def covectors(self) -> tuple[Field, ...]:
+        """The differentials dF_a: the d rows of J = dF/dw, p functions each."""
+        return tuple(self.field.gradient(f) for f in self.F)
+
+    @functools.cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields X_a = grad F_a = G^-1 dF_a along which the flow moves the weights."""
+        return self.geometry.fields(self.covectors)
+
+    @functools.cached_property
+    def flow(self) -> tuple[Field, ...]:
+        """The fields X_a on all variables of the field: X_a w_k, then X_a g for generators."""
+        size = len(self.weights)
+        return tuple(
+            (*row, *(dot(row, self.field.gradient(g)) for g in self.field.gens[size:]))
+            for row in self.fields
+        )
+
+    @property
+    def start_symbols(self) -> tuple[str, ...]:
+        """The names in the start values, without the parameters."""
+        used = names(tuple(tree for _, tree in self.start))
+        return tuple(name for name in used if name not in self.parameters)
+
+    @functools.cached_property
+    def start_field(self) -> FunctionField:
+        """Q(s) with the functions of the start symbols s that F needs at the start."""
+        return self._start[0].field if self._start else FunctionField(())
+
+    @property
+    def w0(self) -> Field:
+        """The start w_0 as exact functions of the start symbols."""
+        return self._start[: self.p]
+
+    @functools.cached_property
+    def _start(self) -> Field:
+        """All variables of the field at the start."""
+        trees = tuple(tree for _, tree in self.start)
+        positive = (*self.positive, *self.parameters)
+        try:
+            return start_images(self.field, trees, self.start_symbols, self.parameters, positive)
+        except ZeroDivisionError as pole:
+            raise DegenerateStart(
+                f"F is undefined at the start ({pole}): choose another start"
+            ) from None
+
+    @functools.cached_property
+    def outputs(self) -> tuple[sympy.Expr, ...]:
+        """The outputs as SymPy expressions in real symbols."""
+        import sympy
+
+        from derive.language import to_sympy
+
+        symbols = {x: sympy.Symbol(x, real=True) for x in (*self.weights, *self.parameters)}
+        return tuple(to_sympy(tree, symbols) for tree in self.trees)
+
+    @property
+    def w(self) -> Field:
+        """The weights as elements of the field."""
+        return self.field.gens[: self.p]
+
+    @property
+    def d(self) -> int:
+        """The number of outputs."""
+        return len(self.trees)
+
+    @property
+    def p(self) -> int:
+        """The number of weights."""
+        return len(self.weights)
+
+    @property
+    def nonnegative(self) -> frozenset[str]:
+        """Weights that are never negative: norms, and those that F needs positive."""
+        norms = (v.norm for v in self.vectors)
+        return frozenset((*norms, *positive_bases(self.trees, self.weights)))
+
+    @functools.cached_property
+    def degree(self) -> int | None:
+        """D if F(c w) = c^D F(w) for every output, else None (by Euler's identity, exactly)."""
+        ratio = self.homogeneity
+        if ratio is None or not ratio.is_constant() or ratio.value().denominator != 1:
+            return None
+        return int(ratio.value())
+
+    @functools.cached_property
+    def homogeneity(self) -> RationalFunction | None:
+        """D with <w, grad F_i> = D F_i for all i, made of numbers and parameters, else None."""
+        return euler_degree(self.w, self.F, self.covectors)
+
+    @functools.cached_property
+    def blocks(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of outputs that share no weight with one another."""
+        return independent_blocks(self._used)
+
+    @functools.cached_property
+    def _used(self) -> tuple[set[str], ...]:
+        """The weights that each output depends on or moves."""
+        pairs = zip(self.covectors, self.fields, strict=True)
+        return tuple(used_weights(self.weights, *pair) for pair in pairs)
+
+    def at_start(self, function: RationalFunction) -> RationalFunction:
+        """Return a function of the weights at w_0.
+
+        Raises:
+            ZeroDivisionError: it has a pole there.
+        """
+        return function.compose(self._start, self.start_field)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The outputs as text; of vectors, the sum of their terms."""
+        if self.vectors:
+            return (" + ".join(v.text for v in self.vectors),)
+        return tuple(to_text(tree) for tree in self.trees)
