@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import SupportsFloat
+
+from flint import arb
 
 from derive.derivation import Derivation, derive
 from derive.errors import DeriveError
@@ -26,7 +28,7 @@ class ComparedValues:
     """Both at one beta: R in a ball that was certified, Q in double precision."""
 
     beta: tuple[Fraction, ...]
-    explicit: Any
+    explicit: arb
     implicit: float
 
 
@@ -100,19 +102,34 @@ def _compare(
     moving = implicit.blocks[0].parameterization
     if moving.field.generators or moving.start_field.generators:
         return Finding(Verdict.UNDECIDED, "their series were not compared: the start has functions")
-    values = {name: start[name] for name in moving.start_field.names}
     try:
-        for e in _directions(p.d):
-            pairs = zip(
-                explicit_series(p, start, e), implicit_series(moving, g, values, e), strict=True
-            )
-            for i, (left, right) in enumerate(pairs, 1):
-                for n, (a, b) in enumerate(zip(left, right, strict=True)):
-                    if a != b:
-                        return _differ(n, i, e, a, b, start)
+        identity = _first_difference(p, moving, g, start)
     except ZeroDivisionError:
         return Finding(Verdict.UNDECIDED, "their series have a pole at the start")
-    return Finding(Verdict.UNDECIDED, f"their series agree to order {ORDER}")
+    if identity is None:
+        return Finding(Verdict.UNDECIDED, f"their series agree to order {ORDER}")
+    return Finding(Verdict.REFUTED, "their Taylor series at the start differ", (identity,))
+
+
+def _first_difference(
+    p: Parameterization,
+    moving: Parameterization,
+    g: RationalFunction,
+    start: Mapping[str, Fraction],
+) -> Identity | None:
+    """Return where the series of beta part along the first direction in which they do."""
+    values = {name: start[name] for name in moving.start_field.names}
+    for e in _directions(p.d):
+        explicit, implicit = explicit_series(p, start, e), implicit_series(moving, g, values, e)
+        for i, (left, right) in enumerate(zip(explicit, implicit, strict=True), 1):
+            for n, (a, b) in enumerate(zip(left, right, strict=True)):
+                if a != b:
+                    along = "2 tau" if p.d == 1 else f"2 tau ({', '.join(map(str, e))})"
+                    where = f"coefficient of tau^{n} in {'beta' if p.d == 1 else f'beta{i}'}"
+                    statement = f"{where} where grad R = {along}, where grad Q = {along}"
+                    point = tuple(start.items()) or (("tau", Fraction(0)),)
+                    return Identity(statement, str(a), str(b), point, a - b)
+    return None
 
 
 def _directions(d: int) -> Iterator[tuple[int, ...]]:
@@ -120,17 +137,6 @@ def _directions(d: int) -> Iterator[tuple[int, ...]]:
         yield tuple(range(1, d + 1))
     for k in range(d):
         yield tuple(int(i == k) for i in range(d))
-
-
-def _differ(
-    n: int, i: int, e: tuple[int, ...], a: Fraction, b: Fraction, start: Mapping[str, Fraction]
-) -> Finding:
-    along = "2 tau" if len(e) == 1 else f"2 tau ({', '.join(map(str, e))})"
-    name = "beta" if len(e) == 1 else f"beta{i}"
-    statement = f"coefficient of tau^{n} in {name} where grad R = {along}, where grad Q = {along}"
-    point = tuple(start.items()) or (("tau", Fraction(0)),)
-    identity = Identity(statement, str(a), str(b), point, a - b)
-    return Finding(Verdict.REFUTED, "their Taylor series at the start differ", (identity,))
 
 
 def _rows(
@@ -153,14 +159,16 @@ def _rows(
         beta = [b + step * (k + 1) for k, b in enumerate(origin)]
         try:
             root = root_at(distance.problem, distance.factors, [*beta, *symbols])
-            implied = unit * float(_bregman(potential, beta, origin))
+            implied = unit * _divergence(potential.bregman, beta, origin)
         except (Stopped, DeriveError):
             continue
         if root is not None and implied == implied:
             yield ComparedValues(tuple(beta), root.ball, implied)
 
 
-def _bregman(potential: Any, beta: Sequence[Fraction], origin: Sequence[Fraction]) -> Any:
-    if len(beta) == 1:
-        return potential.bregman(float(beta[0]), float(origin[0]))
-    return potential.bregman([float(b) for b in beta], [float(b) for b in origin])
+def _divergence(
+    bregman: Callable[..., SupportsFloat], beta: Sequence[Fraction], b_0: Sequence[Fraction]
+) -> float:
+    """Return D_Q(beta, beta_0); of one output its numbers, of several their lists are passed."""
+    points = [[float(b) for b in point] for point in (beta, b_0)]
+    return float(bregman(*(point[0] if len(point) == 1 else point for point in points)))

@@ -9,37 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from math import prod
+
+from flint import fmpq, fmpq_series
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import Polynomial, terms
+from derive.explicit.cost.rationals import as_fmpq, as_fraction
 from derive.model.parameterization import Parameterization
 
 ORDER = 7
 """Highest power of tau."""
 
-Series = list[Fraction]
-
 
 def explicit_series(
     p: Parameterization, start: Mapping[str, Fraction], e: Sequence[int]
-) -> list[Series]:
-    """Return beta(tau) where grad R = 2 tau e, one series for each output."""
-
-    def step(w0: Fraction, slope: Series) -> Series:
-        return [w0, *slope[:ORDER]]
-
-    return _picard(p, p.field.one, start, e, step)
+) -> list[list[Fraction]]:
+    """Return beta(tau) where grad R = 2 tau e, the coefficients for each output."""
+    tau = _series([0, 1])
+    return _picard(p, p.field.one, start, e, lambda slope: tau * slope)
 
 
 def implicit_series(
     p: Parameterization, g: RationalFunction, start: Mapping[str, Fraction], e: Sequence[int]
-) -> list[Series]:
+) -> list[list[Fraction]]:
     """Return beta(tau) where grad Q = 2 tau e, for Q with the warp g and Hess Q = 2 K^-1 at w_0."""
-
-    def step(w0: Fraction, slope: Series) -> Series:
-        return [w0, *(c / (n + 1) for n, c in enumerate(slope[:ORDER]))]
-
-    return _picard(p, g, start, e, step)
+    return _picard(p, g, start, e, lambda slope: slope.integral())
 
 
 def start_point(p: Parameterization, start: Mapping[str, Fraction]) -> list[Fraction]:
@@ -53,49 +48,38 @@ def _picard(
     g: RationalFunction,
     start: Mapping[str, Fraction],
     e: Sequence[int],
-    step: Callable[[Fraction, Series], Series],
-) -> list[Series]:
+    step: Callable[[fmpq_series], fmpq_series],
+) -> list[list[Fraction]]:
     """Return F(w) for w = w_0 + ..., each pass right to one order more."""
     origin = start_point(p, start)
-    warp = g.at(origin)
+    warp = _series([as_fmpq(g.at(origin))])
     field = [
-        sum((c * row[k] for c, row in zip(e, p.fields, strict=True)), p.field.zero) * _one(g)
+        sum((c * row[k] for c, row in zip(e, p.fields, strict=True)), p.field.zero) / g
         for k in range(p.p)
     ]
-    w: list[Series] = [[x] + [Fraction(0)] * ORDER for x in origin]
+    w_0 = [_series([as_fmpq(x)]) for x in origin]
+    w = w_0
     for _ in range(ORDER):
-        slopes = [[warp * c for c in _at(x, w)] for x in field]
-        w = [step(x, slope) for x, slope in zip(origin, slopes, strict=True)]
-    return [_at(f, w) for f in p.F]
+        w = [x + step(_at(slope, w) * warp) for x, slope in zip(w_0, field, strict=True)]
+    beta = [_at(f, w) for f in p.F]
+    return [[as_fraction(b[n]) for n in range(ORDER + 1)] for b in beta]
 
 
-def _one(g: RationalFunction) -> RationalFunction:
-    return g.field.one / g
+def _series(coefficients: Sequence[int | fmpq]) -> fmpq_series:
+    return fmpq_series(coefficients, prec=ORDER + 1)
 
 
-def _at(f: RationalFunction, w: Sequence[Series]) -> Series:
+def _at(f: RationalFunction, w: Sequence[fmpq_series]) -> fmpq_series:
     """Return the series of a rational function."""
-    return _quotient(_polynomial(f.numerator, w), _polynomial(f.denominator, w))
+    below = _polynomial(f.denominator, w)
+    if not below[0]:
+        raise ZeroDivisionError("a pole at the start")
+    return _polynomial(f.numerator, w) / below
 
 
-def _polynomial(polynomial: Polynomial, w: Sequence[Series]) -> Series:
-    total = [Fraction(0)] * (ORDER + 1)
+def _polynomial(polynomial: Polynomial, w: Sequence[fmpq_series]) -> fmpq_series:
+    total = _series([])
     for exponents, c in terms(polynomial):
-        product = [Fraction(c)] + [Fraction(0)] * ORDER
-        for x, power in zip(w, exponents, strict=False):
-            for _ in range(power):
-                product = _product(product, x)
-        total = [a + b for a, b in zip(total, product, strict=True)]
+        powers = (x**e for x, e in zip(w, exponents, strict=False) if e)
+        total += prod(powers, start=_series([c]))
     return total
-
-
-def _product(a: Series, b: Series) -> Series:
-    return [sum((a[k] * b[n - k] for k in range(n + 1)), Fraction(0)) for n in range(ORDER + 1)]
-
-
-def _quotient(a: Series, b: Series) -> Series:
-    result: Series = []
-    for n in range(ORDER + 1):
-        rest = sum((result[k] * b[n - k] for k in range(n)), Fraction(0))
-        result.append((a[n] - rest) / b[0])
-    return result

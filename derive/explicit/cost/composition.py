@@ -33,6 +33,7 @@ from typing import TypeAlias
 from flint import fmpq, fmpq_mat, fmpq_poly
 from sympy import Symbol
 
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.explicit.constrained import ConstrainedProblem
 from derive.explicit.cost.closed_cost import ClosedCost, Norm, QuadraticForm, form_of
@@ -93,26 +94,39 @@ def find_composition(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> Cl
 
 def multilinear(problem: ConstrainedProblem) -> Multilinear | None:
     """Return F with its groups of weights; None where it is not linear in groups."""
-    size = len(problem.weights)
-    monomials = [[(e[:size], c) for e, c in terms(f.numerator)] for f in problem.F]
-    if any(x > 1 for output in monomials for e, _ in output for x in e):
+    outputs = [_products(problem, f) for f in problem.F]
+    products = [term for output in outputs for term in output]
+    if any(len(set(term)) < len(term) for term in products):
         return None
-    outputs = [{tuple(k for k, x in enumerate(e) if x): c for e, c in m} for m in monomials]
-    groups = _groups([term for output in outputs for term in output], size)
+    groups = _groups(products, len(problem.weights))
     if len(groups) < 2:
         return None
     place = {k: (g, i) for g, group in enumerate(groups) for i, k in enumerate(group)}
-    coefficients = []
-    for f, output in zip(problem.F, outputs, strict=True):
-        below = int(f.denominator.leading_coefficient())
-        entries = {}
-        for term, c in output.items():
-            found = sorted(place[k] for k in term)
-            if [g for g, _ in found] != list(range(len(groups))):
-                return None
-            entries[tuple(i for _, i in found)] = fmpq(c, below)
-        coefficients.append(entries)
-    return Multilinear(groups, tuple(coefficients))
+    coefficients = tuple(_by_places(output, place, len(groups)) for output in outputs)
+    known = tuple(entries for entries in coefficients if entries is not None)
+    return Multilinear(groups, known) if len(known) == len(coefficients) else None
+
+
+def _by_places(
+    output: Mapping[Index, fmpq], place: Mapping[int, tuple[int, int]], count: int
+) -> Mapping[Index, fmpq] | None:
+    """Return an output by places in the groups; None where a product is not of one from each."""
+    found = {}
+    for term, c in output.items():
+        groups, places = zip(*sorted(place[k] for k in term), strict=True)
+        if groups != tuple(range(count)):
+            return None
+        found[places] = c
+    return found
+
+
+def _products(problem: ConstrainedProblem, f: RationalFunction) -> dict[Index, fmpq]:
+    """Return an output as products of weights with their coefficients."""
+    below = int(f.denominator.leading_coefficient())
+    return {
+        tuple(k for k in range(len(problem.weights)) for _ in range(e[k])): fmpq(c, below)
+        for e, c in terms(f.numerator)
+    }
 
 
 def _groups(products: Sequence[Index], size: int) -> tuple[Index, ...]:

@@ -6,15 +6,18 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
 from math import prod
 from random import Random
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from derive.exact.balls import evaluate_any
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
+
+Array: TypeAlias = npt.NDArray[np.float64]
 
 BITS = 320
 RADIUS = Fraction(1, 2**120)
@@ -26,13 +29,13 @@ NEAR = 1e-6
 """Residual of F(w) = beta from which Newton's iteration is tried."""
 
 
-def value_at(problem: ConstrainedProblem, function: Any, w: Sequence[Any]) -> Any:
+def value_at(problem: ConstrainedProblem, function: RationalFunction, w: Sequence[arb]) -> arb:
     """Return a function of the weights at numbers or balls, in a ball."""
     padding = [Fraction(0)] * (len(problem.field.names) - len(w))
     return ball(evaluate_any(function, [*w, *padding], BITS))
 
 
-def distance(w: Sequence[Any], w0: Sequence[Fraction]) -> arb:
+def distance(w: Sequence[arb], w0: Sequence[Fraction]) -> arb:
     """Return |w - w_0|^2 in a ball."""
     total = arb(0)
     for x, x0 in zip(w, w0, strict=True):
@@ -49,7 +52,10 @@ def ball(value: arb | Fraction | float) -> arb:
 
 
 def feasible_distance(
-    problem: ConstrainedProblem, w: Sequence[Any], w0: Sequence[Fraction], beta: Sequence[Fraction]
+    problem: ConstrainedProblem,
+    w: Sequence[arb],
+    w0: Sequence[Fraction],
+    beta: Sequence[Fraction],
 ) -> arb:
     """Return a ball with |v - w_0|^2 for some v with F(v) = beta, by a Krawczyk step.
 
@@ -60,26 +66,33 @@ def feasible_distance(
         Stopped: the step does not contract, for instance where J has rank below d.
     """
     middle = [x.mid() for x in w]
-    J = arb_mat([[value_at(problem, f, middle) for f in row] for row in problem.jacobian])
-    size = len(problem.F)
+    J = _jacobian_at(problem, middle)
     step = J.transpose()
     try:
-        inverse = (J * step).inv()
+        Y = (J * step).inv().mid()
     except ZeroDivisionError:
         raise Stopped("J has rank below d at the lowest critical point") from None
-    Y = arb_mat([[inverse[i, j].mid() for j in range(size)] for i in range(size)])
-    radius = ball(RADIUS)
+    size, radius = len(problem.F), ball(RADIUS)
     Z = arb_mat([[arb(0, radius)] for _ in range(size)])
     around = [m + s for m, s in zip(middle, (step * Z).entries(), strict=True)]
-    derivative = arb_mat([[value_at(problem, f, around) for f in row] for row in problem.jacobian])
-    G = arb_mat(
-        [[value_at(problem, f, middle) - ball(b)] for f, b in zip(problem.F, beta, strict=True)]
-    )
-    one = arb_mat(size, size, [1 if i == j else 0 for i in range(size) for j in range(size)])
-    image = -(Y * G) + (one - Y * derivative * step) * Z
+    one = arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+    contraction = one - Y * _jacobian_at(problem, around) * step
+    image = Y * _residual_at(problem, middle, beta) + contraction * Z
     if not all(abs(x) < radius for x in image.entries()):
         raise Stopped("no point with F(w) = beta was proved near the lowest critical point")
     return distance(around, w0)
+
+
+def _jacobian_at(problem: ConstrainedProblem, w: Sequence[arb]) -> arb_mat:
+    return arb_mat([[value_at(problem, f, w) for f in row] for row in problem.jacobian])
+
+
+def _residual_at(
+    problem: ConstrainedProblem, w: Sequence[arb], beta: Sequence[Fraction]
+) -> arb_mat:
+    """Return beta - F(w), a column."""
+    pairs = zip(problem.F, beta, strict=True)
+    return arb_mat([[ball(b) - value_at(problem, f, w)] for f, b in pairs])
 
 
 def reaches_all(problem: ConstrainedProblem, free: Collection[int]) -> bool:
@@ -99,7 +112,7 @@ def reaches_all(problem: ConstrainedProblem, free: Collection[int]) -> bool:
 
 
 def lies_below(
-    problem: ConstrainedProblem, w0: Sequence[Fraction], beta: Sequence[Fraction], limit: Any | None
+    problem: ConstrainedProblem, w0: Sequence[Fraction], beta: Sequence[Fraction], limit: arb | None
 ) -> bool:
     """Tell whether a search finds v with F(v) = beta, proved, and |v - w_0|^2 < limit.
 
@@ -118,16 +131,13 @@ def lies_below(
     return False
 
 
-def _refined(problem: ConstrainedProblem, w: Any, beta: Sequence[Fraction]) -> list[Any]:
+def _refined(problem: ConstrainedProblem, w: Array, beta: Sequence[Fraction]) -> list[arb]:
     """Return a point closer to F(w) = beta, by Newton's iteration in high precision."""
     middle = [arb(float(x)) for x in w]
     for _ in range(NEWTON):
-        J = arb_mat([[value_at(problem, f, middle) for f in row] for row in problem.jacobian])
-        G = arb_mat(
-            [[ball(b) - value_at(problem, f, middle)] for f, b in zip(problem.F, beta, strict=True)]
-        )
+        J = _jacobian_at(problem, middle)
         try:
-            step = J.transpose() * (J * J.transpose()).solve(G)
+            step = J.transpose() * (J * J.transpose()).solve(_residual_at(problem, middle, beta))
         except ZeroDivisionError:
             raise Stopped("J has rank below d at a point of the search") from None
         middle = [(x + s).mid() for x, s in zip(middle, step.entries(), strict=True)]
@@ -136,7 +146,7 @@ def _refined(problem: ConstrainedProblem, w: Any, beta: Sequence[Fraction]) -> l
 
 def _descents(
     problem: ConstrainedProblem, w0: Sequence[Fraction], beta: Sequence[Fraction]
-) -> Iterator[Any]:
+) -> Iterator[Array]:
     """Yield points near F(w) = beta: minimise |w - w_0|^2 on the linearised constraint, damped."""
     rng = Random(5)
     origin = np.array([float(x) for x in w0])
@@ -162,7 +172,7 @@ def _descents(
                 yield w
 
 
-def _in_floats(functions: Sequence[RationalFunction], size: int) -> Callable[[Any], Any]:
+def _in_floats(functions: Sequence[RationalFunction], size: int) -> Callable[[Array], Array]:
     """Return polynomials in the weights as one function of an array."""
     coefficients, exponents, owner = [], [], []
     for i, f in enumerate(functions):
@@ -173,8 +183,8 @@ def _in_floats(functions: Sequence[RationalFunction], size: int) -> Callable[[An
             owner.append(i)
     powers, places = np.array(exponents, dtype=int).reshape(-1, size), np.array(owner, dtype=int)
 
-    def at(w: Any) -> Any:
+    def at(w: Array) -> Array:
         values = np.array(coefficients) * np.prod(w**powers, axis=1)
-        return np.bincount(places, values, minlength=len(functions))
+        return np.bincount(places, values, minlength=len(functions)).astype(float)
 
     return at

@@ -13,15 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq, fmpq_mat, fmpq_poly
 
+from derive.explicit.cost.feasible import Array
 from derive.explicit.cost.rationals import as_fmpq, as_fraction, combined
-
-Array: TypeAlias = npt.NDArray[np.float64]
 
 STEPS = 400
 DENOMINATORS = (1, 6, 60, 2**10, 2**40)

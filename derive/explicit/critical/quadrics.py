@@ -68,20 +68,25 @@ def definite_parts(polynomial: Polynomial) -> list[Polynomial] | None:
     """
     used = [k for k, degree in enumerate(polynomial.degrees()) if degree]
     if len(used) == 2 and len({sum(e) for e, _ in terms(polynomial)}) == 1:
-        line = [Fraction(0)] * (int(polynomial.total_degree()) + 1)
-        for exponents, coefficient in terms(polynomial):
-            line[exponents[used[0]]] += coefficient
-        if line[-1] and not real_roots(line):
-            return [polynomial.context().gen(k) for k in used]
+        ring = polynomial.context()
+        return [ring.gen(k) for k in used] if _vanishes_at_0_only(polynomial, used[0]) else None
+    return _monomials_of_one_sign(polynomial)
+
+
+def _monomials_of_one_sign(polynomial: Polynomial) -> list[Polynomial] | None:
+    """Return the monomials without their powers, where these are even and no signs differ."""
+    if any(e % 2 for exponents, _ in terms(polynomial) for e in exponents):
         return None
-    found = []
+    if len({coefficient > 0 for _, coefficient in terms(polynomial)}) > 1:
+        return None
     ring = polynomial.context()
-    signs = set()
-    for exponents, coefficient in terms(polynomial):
-        if any(e % 2 for e in exponents):
-            return None
-        signs.add(coefficient > 0)
-        found.append(ring.from_dict({tuple(min(e, 1) for e in exponents): 1}))
-    if len(signs) > 1:
-        return None
+    found = [ring.from_dict({tuple(min(e, 1) for e in m): 1}) for m, _ in terms(polynomial)]
     return [] if any(m.is_constant() for m in found) else found
+
+
+def _vanishes_at_0_only(form: Polynomial, first: int) -> bool:
+    """Tell whether a form in two variables, one of them the first, has no real zero but 0."""
+    line = [Fraction(0)] * (int(form.total_degree()) + 1)
+    for exponents, coefficient in terms(form):
+        line[exponents[first]] += coefficient
+    return bool(line[-1]) and not real_roots(line)
