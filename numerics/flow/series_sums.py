@@ -39,23 +39,9 @@ class Linear:
         """Start the rule on its series."""
         if len(args) == 1 and not self.constant:
             yield from self._scaling(out, args[0])
-        while out.exponent is None:
-            self._first(out, args)
-            yield
-        while any(x.exponent is None for x in args):
-            out.cells.append(self._apart(out, args))
-            yield
-        yield from self._aligned(out, args)
-
-    def _aligned(self, out: Series, args: Sequence[Series]) -> Rule:
-        """Write the sum once all grids are known, near each other or not."""
-        grids = [x.grid for x in args]
-        low = min(grids)
-        if max(grids) - low > _CLOSE:
-            while True:
-                out.cells.append(self._apart(out, args))
-                yield
-        factors = [n << (grid - low) for n, grid in zip(self.tops, grids, strict=True)]
+        yield from self._until_aligned(out, args)
+        low = min(x.grid for x in args)
+        factors = [n << (x.grid - low) for n, x in zip(self.tops, args, strict=True)]
         cells, down, bottom = [x.cells for x in args], out.grid - low + self.down, self.bottom
         if down < 0:
             factors, down = [n << -down for n in factors], 0
@@ -68,6 +54,15 @@ class Linear:
         while True:
             raw = sum(map(mul, factors, map(_LAST, cells))) >> down
             write(raw if bottom == 1 else raw // bottom)
+            yield
+
+    def _until_aligned(self, out: Series, args: Sequence[Series]) -> Rule:
+        """Write sums until all grids are known and near each other, or for ever."""
+        while out.exponent is None:
+            self._first(out, args)
+            yield
+        while any(x.exponent is None for x in args) or _spread(args) > _CLOSE:
+            out.cells.append(self._apart(out, args))
             yield
 
     def _scaling(self, out: Series, x: Series) -> Rule:
@@ -107,3 +102,9 @@ class Linear:
             (shifted(n * x.cells[k], x.grid + up) // self.bottom for n, x in pairs if x.cells[k]),
             start=ZERO,
         )
+
+
+def _spread(args: Sequence[Series]) -> int:
+    """Return how many bits the grids are apart."""
+    grids = [x.grid for x in args]
+    return max(grids) - min(grids)
