@@ -1,15 +1,19 @@
-"""The records on disk: one file for each model, one for all sources."""
+"""The records on disk, one file for each model and one for all sources; and deriving a model."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from derive.catalogue.entry import Entry, read_entry
 from derive.errors import InputError
 from derive.folder import find_record, read_folder
+
+if TYPE_CHECKING:
+    from derive.derivation import Derivation
 
 FOLDER = Path(__file__).parent
 
@@ -31,6 +35,17 @@ def find(name: str) -> Entry:
         InputError: there is none; the message names the nearest.
     """
     return find_record(entries(), name, "model", "`derive catalogue` lists them")
+
+
+def derive_entry(entry: Entry, enter: Callable[[str], None] | None = None) -> Derivation:
+    """Derive one model, on the same road as what a user types.
+
+    >>> derive_entry(find("linear")).verdict.value
+    'PROVED'
+    """
+    from derive.derivation import derive
+
+    return derive(entry.model.read().parameterization(), enter)
 
 
 def bibtex(keys: Iterable[str]) -> str:

@@ -88,8 +88,8 @@ def _list(chosen: tuple[Entry, ...]) -> str:
 
 def _derive(entry: Entry, form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
+    from derive.catalogue.library import derive_entry
     from derive.catalogue.listing import heading, printed_lines
-    from derive.catalogue.model import derive_entry
 
     derivation = derive_entry(entry, enter)
     enter("rendering")
@@ -102,8 +102,8 @@ def _derive(entry: Entry, form: Form, enter: Enter) -> Answer:
 
 def _table(chosen: tuple[Entry, ...], enter: Enter) -> Answer:
     enter("importing the algebra")
+    from derive.catalogue.library import derive_entry
     from derive.catalogue.listing import markdown
-    from derive.catalogue.model import derive_entry
 
     derived = []
     for entry in chosen:

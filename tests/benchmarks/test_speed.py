@@ -12,7 +12,7 @@ import pytest
 from derive import Parameterization, Verdict, derive
 from derive.catalogue import entries
 from derive.catalogue.audit import audit_entry
-from derive.catalogue.model import derive_entry
+from derive.catalogue.library import derive_entry
 from derive.certificate.checking.check import check_text
 from numerics.confirm.norm_bounds import try_norm_bound
 from tests.published import MODELS

@@ -17,9 +17,9 @@ from derive.catalogue.audit.identities import check_conserved, check_decision, c
 from derive.catalogue.audit.judgement import Judgement
 from derive.catalogue.audit.limits_of_q import check_limit
 from derive.catalogue.audit.metrics import check_metric, check_metric_at_start, check_warp
-from derive.catalogue.audit.norm_bounds import check_rate
 from derive.catalogue.audit.potentials import check_bregman, check_gradient, check_mirror, check_Q
 from derive.catalogue.audit.random_starts import check_variance, check_wide_limit
+from derive.catalogue.audit.start_bounds import check_rate
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
 

@@ -8,7 +8,7 @@ from derive.catalogue.audit.formula_kinds import KINDS
 from derive.catalogue.audit.judgement import Audit, Judgement, unchecked
 from derive.catalogue.audit.subject import Subject, Trial
 from derive.catalogue.entry import Entry, Printed
-from derive.catalogue.model import derive_entry
+from derive.catalogue.library import derive_entry
 from derive.errors import DeriveError
 from derive.exact.towers.germ import Unsettled
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from derive import InputError
 from derive.catalogue import entries, find
-from derive.catalogue.model import derive_entry
+from derive.catalogue.library import derive_entry
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.vectors.vector_lowering import lower_vector
 from tests.numerics.evaluate.engines import Balls, Multiprecision

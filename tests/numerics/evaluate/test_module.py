@@ -15,7 +15,7 @@ import pytest
 
 from derive import NumericalError, Parameterization, derive
 from derive.catalogue import entries, find
-from derive.catalogue.model import derive_entry
+from derive.catalogue.library import derive_entry
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.source.module import numpy_module
 
