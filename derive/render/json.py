@@ -97,7 +97,7 @@ def _(section: VectorModel) -> Record:
             "beta": [str(section.s)],
             "dimension": "d >= 2",
             "vector": direction.vector,
-            "coefficient": to_text(direction.coefficient),
+            "coefficient": to_text(p.vectors[0].coefficient),
             "norms": {direction.vector: direction.norm},
             "start_vector": direction.start_vector,
             "s": str(section.s),

@@ -15,6 +15,10 @@ than zero. Numbers are texts such as "-3/2"; labels count the outputs from 1. A 
      "verdict": "PROVED",
      "claims": [{"claim": kind, ...}, ...]}
 
+With "vector": {"name": "u", "norm": "norm_u"} the one output is phi, beta = phi u for every vector
+u in R^d, d >= 2, and the weights are the scalars in phi and n = |u|. F is then s = |phi| n, and
+the direction of u_0 is free; the start and "at" say which sign phi has near w_0.
+
 Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a name, with its "value" at
 w_0 if f is conserved, and "root of" a polynomial of which it is a simple real root, "above" others
 being larger; {"of": "sqrt(...)", "is": f} a call that is a known function; {"zero": f, "main": x}
@@ -33,6 +37,9 @@ no hessian, no warp: one of ``Flow.sides`` fails: the numerator of left - right,
 dual, form: X_a g = H_a g and X_a y_b = g delta_ab; in a form y = grad Q as printed, which is 0 at
     w_0, X_a Q = sum_b K_ab y_b, g > 0 at w_0; "equal" are texts that say the same. A form is
     written in beta, constants, roots and the "parameter" z of a "curve" beta = h(z).
+    With a "vector" H = n |grad phi|^2/phi is forced, and g n = y |phi| moreover. "no hessian" has
+    the "identity" ["constant", [], []]: H is not 0. Q = q(s) + z <u_0, beta> with y = q', "linear"
+    z, and grad Q = 0 at w_0.
 not certified: "what" was printed that this certificate does not prove; always shown.
 
 Exact are all identities. By balls, at the start "at", are: which branch a root is, the signs of g,
@@ -41,9 +48,11 @@ of roots and of arguments of log, and that values are other than 0.
 PROVED: X_a and V span all brackets, so the leaf of w_0 is tangent to them and eta = d log g on it.
 theta_b = sum_c (K^-1)_bc dF_c has theta_b(X_a) = delta_ab, theta_b(V) = 0; by the structure
 g theta_b is closed, dy_b, and y_b is a function of beta as V y_b = 0; dy_b/dbeta_c = g (K^-1)_bc is
-symmetric: y = grad Q. That is on the part of the leaf around w_0 where all calls are analytic and
-nothing divides by 0. REFUTED: the Gram minors of K leave one H for any warp, hence all of
-``Flow.sides`` on the whole leaf; one of them fails there. Otherwise UNDECIDED.
+symmetric: y = grad Q. Of a vector y = psi u/n, and <grad y_i, grad F_j> = g delta_ij is in all
+components X psi = g = psi phi/n (:class:`derive.certificate.checking.flow.Turning`), which has a
+solution on the curve of the scalars and n. That is on the part of the leaf around w_0 where all
+calls are analytic and nothing divides by 0. REFUTED: the Gram minors of K leave one H for any
+warp, hence all of ``Flow.sides`` on the whole leaf; one of them fails there. Otherwise UNDECIDED.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from itertools import combinations, islice, product
 
 from flint import fmpz_mpoly
 
-from derive.certificate.checking.flow import Field, Flow, determinant, independent
+from derive.certificate.checking.flow import Field, Flow, Outputs, Turning, determinant, independent
 from derive.certificate.checking.function import Function, Value, evaluated, not_zero
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import (
@@ -32,15 +32,34 @@ class Checker:
             require("of" in entry, "only calls are defined before F is read")
             space.define(entry)
         F = [space.read(text) for text in record["outputs"]]
-        space.fields = [[f.derivative(k) for k in range(space.weights)] for f in F]
+        phi, self.sign, n = F, 1, record.get("vector", {}).get("norm")
+        if n is not None:
+            F = [self.length(phi, n)]
+        gradients = [[f.derivative(k) for k in range(space.weights)] for f in [*F, *phi]]
+        space.fields = gradients[: len(F)]
         space.relate(ties)
         tied = {weights.index(entry["main"]) for entry in ties}
         self.free = [k for k in range(len(weights)) if k not in tied]
-        F, *space.fields = ([space.without_ties(f) for f in row] for row in [F, *space.fields])
-        self.flow = Flow(space, F, space.fields, "hessian")
+        F, phi, *rows = ([space.without_ties(f) for f in row] for row in [F, phi, *gradients])
+        space.fields = rows[: len(F)]
+        turning = None
+        if n is not None:
+            turning = Turning(space.number(self.sign) * phi[0], rows[-1], space.names[n])
+        self.flow = Flow(space, Outputs(F, space.fields, turning), "hessian")
         self.record, self.established, self.g = record, set[str](), ""
         self.covered: set[int] = set()
         self.settle()
+
+    def length(self, phi: Sequence[Function], norm: str) -> Function:
+        """Return |beta| = |phi| n of beta = phi u, with the sign of phi at the start."""
+        space = self.space
+        require(
+            len(phi) == 1 and norm in list(space.names)[: space.weights], "a vector stands alone"
+        )
+        at_start = phi[0].at(space.start)
+        require(not_zero(at_start), "phi is not shown to be other than 0 at the start")
+        self.sign = 1 if at_start > 0 else -1
+        return space.number(self.sign) * phi[0] * space.names[norm]
 
     def laws(self, claim: JSON) -> None:
         """Accept conserved quantities."""
@@ -81,6 +100,8 @@ class Checker:
     def exists(self, claim: JSON) -> None:
         """Accept that Q exists: the structure of the fields X_a and V, and eta is closed."""
         flow = self.flow = self.flow.for_claim(claim["claim"])
+        if flow.turning is not None and not flow.warped:
+            require(flow.turning.H.is_zero(), "the only warp of the vector is not constant")
         moving = self.spread(flow.X, self.space.start)
         require(moving, "the outputs are not shown to move independently at the start")
         verticals = [flow.field([flow.position(a) for a in path]) for path in claim["paths"]]
@@ -130,10 +151,18 @@ class Checker:
         y = self.mirror(claim, at)
         require(self.g in ("", claim["g"]), "one g serves for all outputs")
         for b, yb in zip(claim["beta"], y, strict=True):
-            self.space.vanish_at_start(yb, f"the slope along {b}")
+            self.space.vanish_at_start(self.raised(yb, claim), f"the slope along {b}")
         if claim["Q"] is not None:
             rows = [[row[b] * yb for b, yb in zip(at, y, strict=True)] for row in flow.K]
             self.potential(claim["Q"], [sum(row, flow.zero) for row in rows], "Q")
+
+    def raised(self, y: Function, claim: JSON) -> Function:
+        """Return what is 0 at w_0: y; of a vector q' + z n, with the term z <u_0, beta> of Q."""
+        if self.flow.turning is None:
+            return y
+        z = self.space.read(claim["linear"])
+        require(self.space.is_of_constants(z), "the linear term of Q is not constant")
+        return y + self.space.number(self.sign) * z * self.flow.turning.n
 
     def outputs(self, claim: JSON) -> list[int]:
         """Return the places of the outputs of a claim on Q, which exists."""
@@ -153,6 +182,9 @@ class Checker:
         for (a, x), (b, yb) in product(enumerate(flow.X), zip(at, y, strict=True)):
             slope = flow.along(x, yb) - (g if a == b else flow.zero)
             require(slope.is_zero(), f"y{b + 1} is no mirror map along grad F{a + 1}")
+        if flow.turning is not None:
+            across = g * flow.turning.n - y[0] * flow.turning.phi
+            require(across.is_zero(), "y is no mirror map across beta")
         for left, right in claim["equal"]:
             require((read(left) - read(right)).is_zero(), f"{left:.60} is not {right:.60}")
         if claim["R"] is not None:

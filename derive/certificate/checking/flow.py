@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from flint import arb, arb_mat, ctx
@@ -15,6 +16,27 @@ Field: TypeAlias = list[Function]
 WARPED = ("warp", "no warp")
 
 
+class Turning:
+    """beta = phi u with a vector u of open dimension and n = |u|: phi > 0, and s = phi n.
+
+    With y = psi u/n and g = psi phi/n, <grad y_i, grad F_j> = u_i u_j (X psi - g)/n^2 +
+    g delta_ij in every dimension d >= 2, where that leaves H = X log g = n |grad phi|^2/phi.
+    """
+
+    def __init__(self, phi: Function, gradient: Field, n: Function) -> None:
+        self.phi, self.n = phi, n
+        self.H = n * sum((x * x for x in gradient), phi.space.number(0)) / phi
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """F and its gradients, where all ties hold; how it turns, for a vector of open dimension."""
+
+    F: list[Function]
+    fields: list[Field]
+    turning: Turning | None
+
+
 class Flow:
     """Gradient flow on outputs: X_a, K, the forced H, and vertical fields V of paths.
 
@@ -23,19 +45,18 @@ class Flow:
     with omega = V K_11 / K_11.
     """
 
-    def __init__(
-        self, space: Space, outputs: Sequence[Function], fields: Sequence[Field], kind: str
-    ) -> None:
-        self.space, self.F, self.X = space, list(outputs), list(fields)
-        self.K = [[self.along(x, f) for f in outputs] for x in self.X]
+    def __init__(self, space: Space, outputs: Outputs, kind: str) -> None:
+        self.space, self.outputs, self.turning = space, outputs, outputs.turning
+        self.F, self.X = list(outputs.F), list(outputs.fields)
+        self.K = [[self.along(x, f) for f in self.F] for x in self.X]
         self.d, self.zero, self.warped = len(self.F), space.number(0), kind in WARPED
-        forced = self.warped and self.d > 1
+        forced = self.warped and (self.d > 1 or self.turning is not None)
         self.H = [self.warp(a) if forced else self.zero for a in range(self.d)]
         self.vertical: dict[tuple[int, ...], tuple[Field, Function]] = {}
 
     def for_claim(self, kind: str) -> Flow:
         """Return this with the forced H for claims of a warp, else with H = 0."""
-        return Flow(self.space, self.F, self.X, kind)
+        return Flow(self.space, self.outputs, kind)
 
     def along(self, x: Sequence[Function], f: Function) -> Function:
         """Return <x, grad f>."""
@@ -47,6 +68,8 @@ class Flow:
 
     def warp(self, a: int) -> Function:
         """Return the only possible X_a log g."""
+        if self.turning is not None:
+            return self.turning.H
         K, X, b = self.K, self.X, 1 if a == 0 else 0
         first = self.along(X[a], K[b][b]) - self.along(X[b], K[a][b])
         second = self.along(X[a], K[b][a]) - self.along(X[b], K[a][a])
@@ -80,8 +103,13 @@ class Flow:
         """Return both sides of a condition that every warp (H = 0: none) needs on the leaf.
 
         equation (a, b, c): H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac. factor (path; i, j):
-        V K_ij = omega K_ij. closed (path): eta is closed on the last two of its fields.
+        V K_ij = omega K_ij. closed (path): eta is closed on the last two of its fields. constant
+        (): the forced H of a vector is 0.
         """
+        if self.turning is not None:
+            plain = kind == "constant" and not self.warped
+            require(plain, "a vector of open dimension has a warp; it may be constant or not")
+            return self.turning.H, self.zero
         H, K, X = self.H, self.K, self.X
         *before, m = path
         if kind == "equation" and len(path) == 3:

@@ -21,7 +21,10 @@ def compare(record: JSON, space: Space, verdict: str, left_open: Sequence[str]) 
     certificate, given, said = record["certificate"], record["parameterization"], record["verdict"]
     left = f"; it leaves open: {left_open[0]:.80}" if left_open else ""
     require(said == verdict, f"the record says {said!s:.40}, its certificate does not{left}")
-    same = all(given[key] == certificate[key] for key in ("outputs", "weights", "start"))
+    vector = certificate.get("vector")
+    outputs = given["outputs"] if vector is None else [given["coefficient"]]
+    same = all(given[key] == certificate[key] for key in ("weights", "start"))
+    same = same and outputs == certificate["outputs"] and _says_vector(given, vector)
     require(same, "the record is of another F or start than its certificate")
     ties = [*given["idle"], *(f"{w} - ({tree})" for w, tree in given["ties"].items())]
     same = [entry["zero"] for entry in certificate["ties"]] == ties
@@ -35,6 +38,18 @@ def compare(record: JSON, space: Space, verdict: str, left_open: Sequence[str]) 
     same = opened or _says_warp(g, certificate["claims"], space)
     require(same, "the record prints another g")
     _compare_forms(record["potential"]["pieces"], certificate["claims"], given["beta"])
+    if vector is not None:
+        term = record["potential"].get("linear", {}).get("coefficient")
+        forms = [claim for claim in certificate["claims"] if claim["claim"] == "form"]
+        require(all(c["linear"] == term for c in forms), "the record prints another linear term")
+
+
+def _says_vector(given: JSON, vector: JSON) -> bool:
+    """Tell whether beta = phi u is with the vector of the certificate, or there is none."""
+    if vector is None:
+        return "vector" not in given
+    norms = {vector["name"]: vector["norm"]}
+    return bool(given["vector"] == vector["name"] and given["norms"] == norms)
 
 
 def _compare_verdicts(record: JSON, kinds: set[str], left_open: Collection[str]) -> None:

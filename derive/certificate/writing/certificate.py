@@ -30,7 +30,7 @@ from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of
 from derive.exact.linear.families import LogFunction
-from derive.language import to_text
+from derive.language import Tree, to_text
 from derive.model.parameterization import Parameterization
 from derive.records import Block
 from derive.render.plain import plain
@@ -51,7 +51,7 @@ def certify(d: Derivation) -> dict[str, Any]:
     record: dict[str, Any] = {
         "format": checker.FORMAT,
         "version": checker.VERSION,
-        "outputs": [to_text(tree) for tree in p.trees],
+        "outputs": [to_text(tree) for tree in _outputs(p)],
         "weights": list(p.weights),
         "parameters": list(p.parameters),
         "definitions": [],
@@ -64,6 +64,8 @@ def certify(d: Derivation) -> dict[str, Any]:
         "verdict": Verdict.UNDECIDED.value,
         "claims": [],
     }
+    for v in p.vectors:
+        record["vector"] = {"name": v.name, "norm": v.norm}
     try:
         calls = Calls(record, p)
         state = Checker(record, SPARE)
@@ -77,6 +79,11 @@ def certify(d: Derivation) -> dict[str, Any]:
     if record["verdict"] != d.verdict.value:
         record["claims"].append(_open(f"the verdict {d.verdict.value}", ()))
     return record
+
+
+def _outputs(p: Parameterization) -> tuple[Tree, ...]:
+    """Return F; of a vector u of open dimension its coefficient."""
+    return tuple(v.coefficient for v in p.vectors) or p.trees
 
 
 def _start(p: Parameterization) -> dict[str, str]:
@@ -121,7 +128,7 @@ class _Writer:
             if d.verdict is not Verdict.PROVED:
                 break
             outputs = [i + 1 for i in block.outputs]
-            if block.potential.dual is not None:
+            if block.potential.dual is not None or block.potential.turning is not None:
                 claims = self._dual(block, outputs)
                 yield from self._accepted("the dual coordinates", claims)
             for what, forms in form_claims(block, self.state, self.scaled(block), self.calls):
@@ -147,7 +154,9 @@ class _Writer:
 
     def scaled(self, block: Block) -> str:
         """Return g of a block, in the unit of time of all weights where some are tied."""
-        dual, d = block.potential.dual, self.d
+        dual, turning, d = block.potential.dual, block.potential.turning, self.d
+        if turning is not None:
+            return "1" if turning.g is None else plain(turning.g)
         g = "1" if dual is None else repr(dual.g)
         if len(d.blocks) == 1 and dual is not None and d.warping.g is not None:
             g = plain(d.warping.g)
@@ -188,11 +197,14 @@ class _Writer:
         return chosen if len(chosen) == size else None
 
     def _dual(self, block: Block, outputs: list[int]) -> Iterator[Claim]:
-        dual = block.potential.dual
-        if dual is None:
+        dual, turning, R = block.potential.dual, block.potential.turning, None
+        if dual is not None:
+            R = None if dual.R is None else _text(dual.R)
+            y = [_text(yi) for yi in dual.y]
+        elif turning is not None and turning.g is not None:
+            y = [f"({self.scaled(block)})*{turning.direction.norm}/({turning.direction.phi!r})"]
+        else:
             return
-        R = None if dual.R is None else _text(dual.R)
-        y = [_text(yi) for yi in dual.y]
         used = [t for t in (self.scaled(block), *y, R) if t is not None]
         yield {
             "claim": "dual",

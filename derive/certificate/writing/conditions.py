@@ -138,6 +138,9 @@ def _along(state: Checker, polynomial: Any) -> Iterator[list[int]]:
 
 def _identities(state: Checker, flow: Flow) -> Iterator[list[Any]]:
     """Yield the conditions that every warp needs, those with the shortest paths first."""
+    if flow.turning is not None:
+        yield ["constant", [], []]
+        return
     pairs = list(combinations(labels_of(state), 2))
     if flow.d > 2 or not flow.warped:  # else H solves them
         for (a, b), c in product(pairs, labels_of(state)):

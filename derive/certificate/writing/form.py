@@ -243,8 +243,13 @@ class _Form:
             self.definitions.use_at_start(text)
         self.use(g)
         g = self._unit(g, y[0])
+        turning = self.block.potential.turning
+        linear = {} if turning is None else {"linear": plain(-turning.slope)}
+        for text in linear.values():
+            self.use(text)
         return {
             "claim": "form",
+            **linear,
             "outputs": self.outputs,
             "beta": self.betas,
             "parameter": None if curve is None else str(curve.parameter),

@@ -31,6 +31,7 @@ class Calls:
         self.taken = {*p.weights, *p.parameters, *p.start_symbols}
         self.entries = record["definitions"]
         plain = {**record, "outputs": list(p.weights[:1]), "definitions": [], "ties": []}
+        plain.pop("vector", None)
         self.space = Checker({**plain, "claims": []}, ROOM).space
         for g in (*p.field.generators, *p.start_field.generators):
             if g.kind != "parameter":
