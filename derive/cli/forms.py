@@ -21,7 +21,7 @@ class Form:
     Attributes:
         name: of the form and its option.
         help: the help text of the option.
-        render: how a finished record is printed; None where the command says it.
+        render: how a finished record is printed; None for what the catalogue alone prints.
         of: the form that this one is a kind of: its option goes with that one.
     """
 
@@ -43,7 +43,7 @@ FORMS = {
             of="latex",
         ),
         Form("json", "Print the JSON record.", methodcaller("to_json")),
-        Form("csv", "Print a CSV table."),
+        Form("csv", "Print a CSV table.", methodcaller("to_csv")),
         Form("bibtex", "Print the BibTeX of the sources."),
         Form("markdown", "Derive all models and print a table of them."),
     )
@@ -75,6 +75,13 @@ def chosen_form(**asked: bool) -> Form:
                 raise InputError(f"--{form.name} goes with --{form.of}")
             chosen = form
     return chosen
+
+
+def rendered(record: object, form: Form) -> str:
+    """Return a finished record in a form that its command offers."""
+    if form.render is None:
+        raise LookupError(f"no record is printed as {form.name}")
+    return form.render(record)
 
 
 def offer(*names: str) -> Bundle:

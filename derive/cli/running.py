@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
 import typer
 
-from derive.cli.forms import Form
+from derive.cli.forms import Form, rendered
 from derive.cli.output import Narrator, deliver
 from derive.cli.sandbox import ChildDied, Enter, Limits, OutOfTime, run_limited
 
@@ -45,9 +45,7 @@ class Answer:
 
 def answer_with(record: Concluded, form: Form) -> Answer:
     """Render a finished record; its verdict is the status."""
-    if form.render is None:
-        raise LookupError(f"no record is printed as {form.name}")
-    return Answer(form.render(record), EXIT[record.verdict.value])
+    return Answer(rendered(record, form), EXIT[record.verdict.value])
 
 
 def finish(work: Callable[[Enter], Answer], timeout: float, output: Path | None) -> NoReturn:

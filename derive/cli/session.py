@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 import typer
 
 from derive.cli.bundles import bundle_of
-from derive.cli.forms import Form, offer
+from derive.cli.forms import Form, offer, rendered
 from derive.cli.options import Output
 from derive.cli.output import Narrator, check_writable, deliver
 from derive.cli.running import use_one_thread
@@ -58,8 +58,7 @@ class Session:
         """Draw the results where that is asked, and write them in their form."""
         if self.plot is not None:
             draw(found, self.plot)
-        writers = {"text": found.to_text, "json": found.to_json, "csv": found.to_csv}
-        deliver(writers[self.form.name](), self.output)
+        deliver(rendered(found, self.form), self.output)
 
 
 Samples: TypeAlias = Annotated[
