@@ -208,11 +208,8 @@ class FunctionField:
 
     def constant(self, value: Fraction | int) -> RationalFunction:
         """Return the rational number *value* as an element."""
-        value = Fraction(value)
-        ring = self.ring
-        return RationalFunction(
-            self, ring.constant(value.numerator), ring.constant(value.denominator)
-        )
+        top, bottom = (self.ring.constant(n) for n in Fraction(value).as_integer_ratio())
+        return RationalFunction(self, top, bottom)
 
     def named(self, name: str) -> RationalFunction:
         """Return the variable of that name."""
