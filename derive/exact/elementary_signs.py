@@ -15,15 +15,14 @@ import sympy
 from flint import arb, fmpq
 from sympy import Expr, Symbol
 
-from derive.errors import InputError, LanguageError
+from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
-from derive.exact.towers.refinement import Refine
+from derive.exact.towers.refinement import refined
 from derive.exact.towers.tower import Tower
 from derive.language.budget import Budget
 from derive.language.symbolic import from_sympy
 
-_ROUNDS = 8
 _WIDE = Budget(depth=800, digits=4000, bits=10**6, terms=10**12, degree=10**4, nodes=20_000)
 """Bounds for expressions that this program wrote itself."""
 
@@ -55,17 +54,16 @@ class ElementarySigns:
         names = sorted(s.name for s in c.free_symbols)
         weights = [n for n in names if n not in self._parameters]
         parameters = [n for n in names if n in self._parameters]
-        units: dict[str, int] = {}
-        for _ in range(_ROUNDS):
+
+        def build(units: dict[str, int]) -> tuple[RationalFunction, Tower]:
             tower = Tower(weights, parameters, units, self._positive)
-            try:
-                element = tower.element(from_sympy(c.replace(sympy.asinh, _logarithm), _WIDE))
-                return tower.field.embed(element), tower
-            except Refine as request:
-                units[request.key] = max(units.get(request.key, 1) * request.index, 2)
-            except (InputError, LanguageError, ZeroDivisionError) as error:
-                raise Undecided(f"a coefficient could not be decided: {error}") from None
-        raise Undecided("a coefficient needs roots of too many indices")
+            element = tower.element(from_sympy(c.replace(sympy.asinh, _logarithm), _WIDE))
+            return tower.field.embed(element), tower
+
+        try:
+            return refined(build, "the indices of its roots")
+        except (InputError, ZeroDivisionError) as error:
+            raise Undecided(f"a coefficient could not be decided: {error}") from None
 
     def is_zero(self, c: Expr) -> bool:
         """Tell exactly whether an expression is the zero function.

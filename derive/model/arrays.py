@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from derive.errors import InputError
-from derive.exact.field.elements import build_elements
+from derive.exact.towers.elements import build_elements
 from derive.language.arrays import Array
 from derive.language.tree import Tree, exponent_names, names
 

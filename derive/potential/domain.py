@@ -15,11 +15,11 @@ import sympy
 from sympy import Expr
 
 from derive.errors import DeriveError
-from derive.exact.field.conversion import to_field
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.positivity import is_nonnegative
+from derive.exact.towers.elements import to_field
 from derive.language import from_sympy
 from derive.language.tree import Call, Operation, Power, RealPower, Tree, names, walk
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_factored_expr

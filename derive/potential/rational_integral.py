@@ -11,8 +11,8 @@ from sympy import Expr, Symbol
 from sympy.integrals.rationaltools import ratint
 
 from derive.errors import DeriveError
-from derive.exact.field.conversion import to_field
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.towers.elements import to_field
 from derive.language import from_sympy
 from derive.language.tree import names
 from derive.potential.accept import accept_explicit

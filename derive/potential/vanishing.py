@@ -13,8 +13,8 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import InputError, LanguageError
-from derive.exact.field.elements import build_elements
 from derive.exact.linear.separated import SeparatedTower
+from derive.exact.towers.elements import build_elements
 from derive.language import from_sympy
 
 OPAQUE = (sympy.asinh, sympy.atan)

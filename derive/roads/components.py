@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from derive.errors import ConsistencyError, InputError
-from derive.exact.field.conversion import to_field
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
+from derive.exact.towers.elements import to_field
 from derive.language import parse_expression
 from derive.language.traversal import fold
 from derive.language.tree import Name, Number, Operation, Power, Tree, children, names, with_parts

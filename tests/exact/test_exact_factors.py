@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from derive.exact.field.elements import build_elements
 from derive.exact.field.factors import factored, factors
+from derive.exact.towers.elements import build_elements
 from derive.language import parse_expression
 
 

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.errors import InputError
-from derive.exact.field.conversion import to_field
-from derive.exact.field.elements import build_elements
 from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.towers.elements import build_elements, to_field
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
 

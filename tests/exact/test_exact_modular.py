@@ -11,7 +11,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from derive.errors import InputError
-from derive.exact.field.elements import build_elements
 from derive.exact.field.function_field import FunctionField
 from derive.exact.linear import matrix as linear
 from derive.exact.linear.modular import (
@@ -28,6 +27,7 @@ from derive.exact.linear.modular import (
     rank,
     reconstruct,
 )
+from derive.exact.towers.elements import build_elements
 from derive.language import parse_expression
 
 FIELD = FunctionField(("x", "y"))

@@ -9,8 +9,8 @@ import pytest
 import sympy
 
 from derive import Parameterization, derive
-from derive.exact.field.elements import build_elements
 from derive.exact.linear.separated import SeparatedTower
+from derive.exact.towers.elements import build_elements
 from derive.language import parse_expression
 from derive.potential import accept, kernel_integral, parametric, rational_integral
 from derive.potential.piece import Piece

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import lcm
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.towers.refinement import Refine
+from derive.exact.towers.refinement import Refine, refined
 from derive.exact.towers.tower import Tower
 from derive.language.tree import Tree
-
-ROUNDS = 12
-"""How often a denominator of an argument may be refined before the input is refused."""
 
 
 def build_elements(
@@ -34,16 +30,13 @@ def build_elements(
         InputError: a function is outside what the field can represent exactly.
         ZeroDivisionError: an expression divides by zero identically.
     """
-    units: dict[str, int] = {}
-    for _ in range(ROUNDS):
+
+    def build(units: dict[str, int]) -> tuple[RationalFunction, ...]:
         tower = kind(weights, parameters, units, positive)
-        try:
-            elements = [tower.element(tree) for tree in trees]
-        except Refine as request:
-            units[request.key] = lcm(units.get(request.key, 1), request.index)
-            continue
+        elements = [tower.element(tree) for tree in trees]
         return tuple(tower.field.embed(e) for e in elements)
-    raise InputError("the fractions in the arguments of exp, sin, cos or roots are too many")
+
+    return refined(build, "the fractions in the arguments of exp, sin, cos or roots")
 
 
 def start_images(
@@ -65,15 +58,31 @@ def start_images(
         InputError: a value needs a sign that is not known.
         ZeroDivisionError: a generator has a pole there.
     """
-    units: dict[str, int] = {}
-    for _ in range(ROUNDS):
+
+    def build(units: dict[str, int]) -> tuple[RationalFunction, ...]:
         tower = Tower(symbols, parameters, units, positive)
-        try:
-            images = [tower.element(tree) for tree in start]
-            for g in field.generators:
-                images.append(tower.generator_at(g, dict(zip(field.names, images, strict=False))))
-        except Refine as request:
-            units[request.key] = lcm(units.get(request.key, 1), request.index)
-            continue
+        images = [tower.element(tree) for tree in start]
+        for g in field.generators:
+            images.append(tower.generator_at(g, dict(zip(field.names, images, strict=False))))
         return tuple(tower.field.embed(x) for x in images)
-    raise InputError("the fractions in the start values are too many")
+
+    return refined(build, "the fractions in the start values")
+
+
+def to_field(tree: Tree, field: FunctionField, what: str) -> RationalFunction:
+    """Return *tree* as an element of *field*.
+
+    Args:
+        tree: an expression whose names, and the functions that it uses, are those of the field.
+        field: the target.
+        what: how a message calls the expression, for instance ``output 2``.
+
+    Raises:
+        InputError: the tree needs functions that the field does not have, or divides by zero.
+    """
+    try:
+        return field.embed(Tower.over(field).element(tree))
+    except ZeroDivisionError:
+        raise InputError(f"{what} divides by an expression that is zero") from None
+    except (Refine, ValueError):
+        raise InputError(f"{what} uses functions that the field does not have") from None
