@@ -220,3 +220,7 @@ def test_what_is_not_reached_is_said():
     assert cost.verdict is Verdict.UNDECIDED
     with pytest.raises(NumericalError, match="Lagrange condition"):
         cost.at({"beta1": Fraction(1), "beta2": Fraction(2)})
+
+
+def test_a_constant_belongs_to_no_group_of_weights():
+    assert find_composition(pose_cost(Parameterization.parse(["u*v + 1", "u*w"])), ()) is None

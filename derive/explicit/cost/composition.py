@@ -113,10 +113,10 @@ def _by_places(
     """Return an output by places in the groups; None where a product is not of one from each."""
     found = {}
     for term, c in output.items():
-        groups, places = zip(*sorted(place[k] for k in term), strict=True)
-        if groups != tuple(range(count)):
+        places = sorted(place[k] for k in term)
+        if [g for g, _ in places] != list(range(count)):
             return None
-        found[places] = c
+        found[tuple(i for _, i in places)] = c
     return found
 
 
