@@ -9,8 +9,9 @@ every family holds at every critical point.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
@@ -21,6 +22,7 @@ from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.critical.quadrics import definite_parts, sphere_axes, stereographic
 
 MAXIMAL_BRANCHES = 400
+HOPELESS = 1000
 MAXIMAL_TERMS = 400
 """Of an equation on the way, beyond which the points are left open."""
 
@@ -111,132 +113,128 @@ def split(
     Raises:
         Stopped: an equation is left that is linear in no variable.
     """
-    splitter = _Splitter(problem.field)
-    found = splitter.split([e.numerator for e in equations], problem.field.gens, ())
-    return [CriticalFamily(problem, images) for images in found]
+    branches = _Branches(problem.field)
+    whole = _Part([e.numerator for e in equations], problem.field.gens, ())
+    return [CriticalFamily(problem, images) for images in branches.of(whole)]
 
 
-class _Splitter:
+@dataclass(frozen=True)
+class _Part:
+    """Points where equations are still to hold.
+
+    Attributes:
+        equations: polynomials in the variables that are left.
+        images: every variable as a function of these.
+        nonzero: polynomials that do not vanish.
+    """
+
+    equations: list[Polynomial]
+    images: tuple[RationalFunction, ...]
+    nonzero: tuple[Polynomial, ...]
+
+    def where(self, *equations: Polynomial) -> _Part:
+        """Return the points where more equations hold."""
+        return replace(self, equations=[*equations, *self.equations])
+
+    def on(self, values: Mapping[int, RationalFunction], field: FunctionField) -> _Part | None:
+        """Return the points where some variables take values; None where there are none."""
+        gens = [values.get(k, x) for k, x in enumerate(field.gens)]
+        one = field.ring.constant(1)
+
+        def put(polynomial: Polynomial) -> Polynomial:
+            return field.quotient(polynomial, one).compose(gens, field).numerator
+
+        moved = [put(polynomial) for polynomial in self.nonzero]
+        if any(polynomial.is_zero() for polynomial in moved):
+            return None
+        kept = [f for polynomial in moved for f, _ in factorize(polynomial)[1]]
+        slopes = [f for x in values.values() for f, _ in factorize(x.denominator)[1]]
+        kept += [f for f in slopes if f not in kept]
+        try:
+            images = tuple(x.compose(gens, field) for x in self.images)
+            return _Part([put(e) for e in self.equations], images, tuple(kept))
+        except ZeroDivisionError:
+            # It lies where something that does not vanish vanishes.
+            return None
+
+
+class _Branches:
     """The search, with a bound on the number of branches."""
 
     def __init__(self, field: FunctionField) -> None:
         self._field = field
         self._left = MAXIMAL_BRANCHES
 
-    def split(
-        self,
-        equations: list[Polynomial],
-        images: tuple[RationalFunction, ...],
-        nonzero: tuple[Polynomial, ...],
-    ) -> Iterator[tuple[RationalFunction, ...]]:
-        """Yield the images of all variables on each family; *nonzero* does not vanish there."""
+    def of(self, part: _Part | None) -> Iterator[tuple[RationalFunction, ...]]:
+        """Yield the images of all variables on each family in a part."""
+        if part is None:
+            return
         self._left -= 1
         if self._left < 0:
             raise Stopped("the critical points fall into too many families")
         products = []
-        for equation in equations:
+        for equation in part.equations:
             if equation.is_zero():
                 continue
             if len(equation) > MAXIMAL_TERMS:
                 raise Stopped("the equations of the critical points grow too large")
-            factors = [f for f, _ in factorize(equation)[1] if f not in nonzero]
+            factors = [f for f, _ in factorize(equation)[1] if f not in part.nonzero]
             if not factors:
                 return
             products.append(factors)
         if not products:
-            yield images
+            yield part.images
             return
-        choice = min(range(len(products)), key=lambda i: self._effort(products[i]))
+        choice = min(range(len(products)), key=lambda i: _effort(products[i]))
         rest = [_product(f) for i, f in enumerate(products) if i != choice]
         for k, factor in enumerate(products[choice]):
             # Points on an earlier factor have been found there.
-            yield from self._solve(factor, rest, images, (*nonzero, *products[choice][:k]))
+            nonzero = (*part.nonzero, *products[choice][:k])
+            yield from self._solve(factor, _Part(rest, part.images, nonzero))
 
-    def _effort(self, factors: list[Polynomial]) -> tuple[int, int, int]:
-        hardest = max(self._pivot(f)[0] for f in factors)
-        return hardest, len(factors), sum(len(f) for f in factors)
-
-    def _pivot(self, factor: Polynomial) -> tuple[int, int]:
-        """Return how hard it is to solve for the best variable, and its position."""
-        best = 1000, -1
-        for k, degree in enumerate(factor.degrees()):
-            if degree == 1:
-                slope = factor.derivative(k)
-                best = min(best, (0 if slope.is_constant() else len(slope), -k))
-        return best[0], -best[1]
-
-    def _solve(
-        self,
-        factor: Polynomial,
-        rest: list[Polynomial],
-        images: tuple[RationalFunction, ...],
-        nonzero: tuple[Polynomial, ...],
-    ) -> Iterator[tuple[RationalFunction, ...]]:
-        effort, k = self._pivot(factor)
-        if effort == 1000:
-            yield from self._solve_quadric(factor, rest, images, nonzero)
+    def _solve(self, factor: Polynomial, rest: _Part) -> Iterator[tuple[RationalFunction, ...]]:
+        """Yield the families where a factor vanishes, by the variable that is easiest."""
+        effort, k = _pivot(factor)
+        if effort == HOPELESS:
+            yield from self._solve_quadric(factor, rest)
             return
-        field = self._field
         slope = factor.derivative(k)
-        remainder = factor - slope * field.gens[k].numerator
-        value = field.quotient(-remainder, slope)
-        yield from self._substitute({k: value}, rest, images, nonzero)
+        remainder = factor - slope * self._field.gens[k].numerator
+        value = self._field.quotient(-remainder, slope)
+        yield from self.of(rest.on({k: value}, self._field))
         if not slope.is_constant():
-            yield from self.split([slope, remainder, *rest], images, nonzero)
+            yield from self.of(rest.where(slope, remainder))
 
     def _solve_quadric(
-        self,
-        factor: Polynomial,
-        rest: list[Polynomial],
-        images: tuple[RationalFunction, ...],
-        nonzero: tuple[Polynomial, ...],
+        self, factor: Polynomial, rest: _Part
     ) -> Iterator[tuple[RationalFunction, ...]]:
         """Yield the families on a polynomial that is linear in no variable, where it is known."""
         axes = sphere_axes(factor)
         if axes is not None:
             chart, pole = stereographic(self._field, axes)
-            yield from self._substitute(chart, rest, images, nonzero)
-            yield from self.split([*pole, *rest], images, nonzero)
+            yield from self.of(rest.on(chart, self._field))
+            yield from self.of(rest.where(*pole))
             return
         parts = definite_parts(factor)
         if parts is None:
             raise Stopped("a Lagrange condition is linear in no variable, nor a sphere")
         if parts:
-            yield from self.split([*parts, *rest], images, nonzero)
+            yield from self.of(rest.where(*parts))
 
-    def _substitute(
-        self,
-        values: Mapping[int, RationalFunction],
-        rest: list[Polynomial],
-        images: tuple[RationalFunction, ...],
-        nonzero: tuple[Polynomial, ...],
-    ) -> Iterator[tuple[RationalFunction, ...]]:
-        field = self._field
-        gens = [values.get(k, x) for k, x in enumerate(field.gens)]
 
-        def put(polynomial: Polynomial) -> RationalFunction:
-            one = field.ring.constant(1)
-            return field.quotient(polynomial, one).compose(gens, field)
+def _effort(factors: list[Polynomial]) -> tuple[int, int, int]:
+    return max(_pivot(f)[0] for f in factors), len(factors), sum(len(f) for f in factors)
 
-        kept = []
-        slopes = [f for x in values.values() for f, _ in factorize(x.denominator)[1]]
-        for polynomial in nonzero:
-            moved = put(polynomial).numerator
-            if moved.is_zero():
-                return
-            kept += [f for f, _ in factorize(moved)[1]]
-        kept += [f for f in slopes if f not in kept]
-        try:
-            moved_images = tuple(x.compose(gens, field) for x in images)
-            equations = [put(e).numerator for e in rest]
-        except ZeroDivisionError:
-            # The family lies where something that does not vanish vanishes: it is empty.
-            return
-        yield from self.split(equations, moved_images, tuple(kept))
+
+def _pivot(factor: Polynomial) -> tuple[int, int]:
+    """Return how hard it is to solve for the best variable, and its position."""
+    best = HOPELESS, -1
+    for k, degree in enumerate(factor.degrees()):
+        if degree == 1:
+            slope = factor.derivative(k)
+            best = min(best, (0 if slope.is_constant() else len(slope), -k))
+    return best[0], -best[1]
 
 
 def _product(factors: list[Polynomial]) -> Polynomial:
-    total = factors[0]
-    for f in factors[1:]:
-        total = total * f
-    return total
+    return functools.reduce(operator.mul, factors)
