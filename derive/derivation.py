@@ -29,8 +29,9 @@ from derive.potential.find import find_potential
 from derive.potential.piece import Explicit, Quadrature
 from derive.printable import Printable
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
-from derive.roads import Ansatz, Road, ask_road, find_roads
+from derive.roads.ansatz import Ansatz
 from derive.roads.components import components
+from derive.roads.find import Road, ask_road, find_roads
 from derive.verdict import Verdict, conclude
 from derive.weights.conserved import find_conserved
 from derive.weights.hessian import decide_hessian

@@ -82,8 +82,7 @@ class ElementarySigns:
         if c.is_Rational:
             return int(sympy.sign(c))
         element, tower = self.element(c)
-        generated = {g.name for g in tower.field.generators if g.kind in ("root", "power", "exp")}
-        positive = self._positive | generated
+        positive = self._positive_in(tower)
         sign = _sign(element, positive) or _sign_beside_a_root(element, tower, positive)
         if sign == 0:
             raise Undecided(f"the sign of {c} is not decided")
@@ -92,8 +91,13 @@ class ElementarySigns:
     def is_positive(self, c: Expr) -> bool:
         """Tell whether an expression is proved to be > 0; False means "not proved"."""
         element, tower = self.element(c)
-        generated = {g.name for g in tower.field.generators if g.kind in ("root", "power", "exp")}
-        return is_positive(element, self._positive | generated)
+        return is_positive(element, self._positive_in(tower))
+
+    def _positive_in(self, tower: Tower) -> frozenset[str]:
+        generators = tower.field.generators
+        return self._positive.union(
+            g.name for g in generators if g.kind in ("root", "power", "exp")
+        )
 
 
 def _sign(element: RationalFunction, positive: frozenset[str]) -> int:

@@ -24,7 +24,6 @@ from derive.model.notation import Notation
 from derive.printable import Printable
 from derive.regimes.kernel_regime import (
     Homogeneity,
-    ScaledStart,
     TangentKernel,
     find_homogeneity,
     find_scaled_start,
@@ -47,7 +46,6 @@ class Regimes(Printable):
         variable: the start symbol.
         kernel: the tangent kernel at the start.
         homogeneity: F(c w) = c^D F(w), or None.
-        scaled: whether the whole start is a power of the symbol, times what is free of it.
         deciding: that Q depends on the start through K(w_0) alone, which then decides every joint
             limit; None where that was not proved, or there is no second symbol.
         limits: what Q tends to.
@@ -59,7 +57,6 @@ class Regimes(Printable):
     variable: str
     kernel: TangentKernel
     homogeneity: Homogeneity | None
-    scaled: ScaledStart | None
     deciding: Finding | None
     limits: tuple[Limit, ...]
     warped: WarpedTime | None = None
@@ -131,7 +128,7 @@ def regimes(
         near = None if scaled is None else kernel_limit(point, kernel, scaled, notation, g)
         limits.append(_limit(derivation, point, kernel, near))
     decided = _decided_by_kernel(derivation, kernel)
-    found = Regimes(derivation, variable, kernel, homogeneity, scaled, decided, tuple(limits))
+    found = Regimes(derivation, variable, kernel, homogeneity, decided, tuple(limits))
     if direction is not None:
         # What holds of the warped time in the plane was not proved in other dimensions.
         return replace(found, vector=direction.vector)

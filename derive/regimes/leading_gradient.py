@@ -5,8 +5,8 @@ At fixed beta, grad Q(beta) = N (G(beta) + o(1)), N > 0 free of beta.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy
@@ -61,7 +61,7 @@ class ClosedGradient:
                 break
         if found is None:
             raise failure
-        return sides.in_coordinates(found)
+        return found
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,14 @@ class _Sides:
         self.decide = ElementarySigns(names, {self.length: self.norm})
 
     def leading(self, span: Fraction) -> LeadingGradient:
-        """Return the leading order from expansions to *span* powers, in lengths."""
+        """Return the leading order from expansions to *span* powers."""
         entries = self.gradient.entries
         ended = self.gradient.ended or (False,) * len(entries)
         above = [self._expanded(g, 1, span) for g in entries]
         below = [
             None if end else self._below(g, span) for g, end in zip(entries, ended, strict=True)
         ]
-        return _leading(above, below)
+        return _leading(above, below, {self.length: self.norm})
 
     def _below(self, g: Expr, span: Fraction) -> Expansion | None:
         """Return the expansion on the negative side, or None where F does not reach there."""
@@ -131,16 +131,6 @@ class _Sides:
             raise NotReal("a pole")
         return Expander(self.e, self.decide, span, known).expand(self.point.near(image, self.e))
 
-    def in_coordinates(self, found: LeadingGradient) -> LeadingGradient:
-        """Return a leading order with the length of beta written out."""
-        back = {self.length: self.norm}
-        return replace(
-            found,
-            above=tuple(g.xreplace(back) for g in found.above),
-            below=tuple(None if g is None else g.xreplace(back) for g in found.below),
-            second=tuple(g.xreplace(back) for g in found.second),
-        )
-
 
 def _in_length(polynomial: Expr, betas: Sequence[Symbol], length: Symbol) -> Expr:
     """Return a polynomial in |beta| where it depends on the betas through it alone."""
@@ -150,13 +140,22 @@ def _in_length(polynomial: Expr, betas: Sequence[Symbol], length: Symbol) -> Exp
     return polynomial if expanded.has(*betas) else expanded
 
 
-def _leading(above: Sequence[Expansion], below: Sequence[Expansion | None]) -> LeadingGradient:
+def _leading(
+    above: Sequence[Expansion], below: Sequence[Expansion | None], named: Mapping[Symbol, Expr]
+) -> LeadingGradient:
+    """Return the leading order of a gradient, with what is *named* written out."""
     expansions = [*above, *(x for x in below if x is not None)]
     growth = min((x.leading for x in expansions if x.terms), default=None)
     if growth is None or not all(x.reaches(growth) for x in expansions):
         raise Unexpanded("terms that cancel hide the leading one")
-    first = tuple(_coefficient(x, growth) for x in above)
-    other = tuple(None if x is None else _coefficient(x, growth) for x in below)
+
+    def beside(x: Expansion, order: Growth) -> Expr:
+        # e^r log(1/e)^k is e^r log(e)^k up to a sign.
+        sign = -1 if order[1] % 2 else 1
+        return (sign * x.terms.get(order, sympy.S.Zero)).xreplace(named)
+
+    first = tuple(beside(x, growth) for x in above)
+    other = tuple(None if x is None else beside(x, growth) for x in below)
     rest = {g for x in expansions for g in x.terms} - {growth}
     least = min([*rest, *_bounds(expansions)], default=None)
     if least is None:
@@ -164,15 +163,10 @@ def _leading(above: Sequence[Expansion], below: Sequence[Expansion | None]) -> L
     error = least[0] - growth[0], least[1] - growth[1]
     if least not in rest:
         return LeadingGradient(growth, first, other, error, False)
-    second = tuple(_coefficient(x, least) for x in above)
-    return LeadingGradient(growth, first, other, error, True, second)
+    return LeadingGradient(
+        growth, first, other, error, True, tuple(beside(x, least) for x in above)
+    )
 
 
 def _bounds(expansions: Sequence[Expansion]) -> list[Growth]:
     return [(x.order, 0) for x in expansions if x.order is not None]
-
-
-def _coefficient(x: Expansion, growth: Growth) -> Expr:
-    """Return the coefficient of e^r log(1/e)^k, which is that of e^r log(e)^k up to a sign."""
-    sign = -1 if growth[1] % 2 else 1
-    return sign * x.terms.get(growth, sympy.S.Zero)

@@ -34,8 +34,8 @@ class Point:
 
     def image(self, small: Expr) -> Expr:
         """Return the symbol in terms of a small e > 0."""
-        away = {"0": small, "oo": 1 / small, "below": self.value - small}
-        return away.get(self.side, self.value + small)
+        side = {"0": small, "oo": 1 / small, "below": self.value - small}
+        return side.get(self.side, self.value + small)
 
     def near(self, expression: Expr, small: Expr) -> Expr:
         """Return an expression with the symbol in terms of a small e > 0."""
@@ -46,8 +46,7 @@ class Point:
     def small(self) -> Expr:
         """Return e in terms of the symbol."""
         symbol = Symbol(self.variable, positive=True)
-        away = {"0": symbol, "oo": 1 / symbol, "below": self.value - symbol}
-        return away.get(self.side, symbol - self.value)
+        return symbol - self.value if self.side == "above" else self.image(symbol)
 
 
 def read_point(variable: str, text: object) -> Point:

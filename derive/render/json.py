@@ -28,7 +28,7 @@ from derive.render.sections import (
     Warp,
     sections_of,
 )
-from derive.roads import Road
+from derive.roads.find import Road
 from derive.verdict import Finding, Identity
 from derive.weights.lie import LieStructure
 

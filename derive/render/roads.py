@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from derive.language import parse_expression, to_sympy
 from derive.render.formula import latex
 from derive.render.sections import Regularizer
-from derive.roads import COMMUTING_TIME
+from derive.roads.dual_time import COMMUTING_TIME
 
 FORMULAS = {
     "metric in beta (Q'' = 1/K)": r"metric in $\beta$ ($Q'' = 1/K$)",

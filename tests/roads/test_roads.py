@@ -8,8 +8,9 @@ import pytest
 import sympy
 
 from derive import Ansatz, ConsistencyError, InputError, Parameterization, Verdict, derive
-from derive.roads import compare_decisions, compare_roads, follow_published
+from derive.roads.compare import compare_decisions, compare_roads
 from derive.roads.metric_in_beta import agree_in_beta
+from derive.roads.published import follow_published
 from derive.verdict import Finding
 from derive.weights.cofactors import is_logarithm
 from derive.weights.dual import is_dual
