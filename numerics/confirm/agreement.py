@@ -12,7 +12,7 @@ import sympy
 from derive.potential.piece import Explicit, Quadrature
 from derive.records import Potential
 from numerics.confirm.regression_problem import RegressionProblem
-from numerics.evaluate.lowering import HighPrecision, high_precision
+from numerics.evaluate.lowering import HighPrecision, high_precision_unchecked
 from numerics.flow.builder import compile_slopes
 from numerics.flow.jets import propagate
 from numerics.reals import Real, rational
@@ -81,7 +81,7 @@ def consistency(potential: Potential, copy: Copy, digits: int) -> float | None:
     if not coordinates:
         return None
     working = 2 * digits + 20
-    form = high_precision(potential, copy.start, working, check=False)
+    form = high_precision_unchecked(potential, copy.start, working)
     with mpmath.workdps(working):
         gradient = form.gradient(copy.limit)
         size = mpmath.norm([gradient[i] for i in coordinates])
@@ -112,7 +112,7 @@ def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | N
         kernels.get(block[0], piece)
         for block, piece in zip(p.blocks, potential.pieces, strict=True)
     )
-    form = high_precision(replace(potential, pieces=pieces), copy.start, digits, check=False)
+    form = high_precision_unchecked(replace(potential, pieces=pieces), copy.start, digits)
     with mpmath.workdps(digits):
         printed = form.gradient(copy.limit)
         found = []

@@ -39,7 +39,12 @@ from numerics.confirm.regression_problem import (
     side_by_side_trees,
 )
 from numerics.evaluate.backend import exact
-from numerics.evaluate.lowering import high_precision, lower, refuse_integrals, side_by_side
+from numerics.evaluate.lowering import (
+    high_precision_unchecked,
+    lower_unchecked,
+    refuse_integrals,
+    side_by_side,
+)
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.start import broken_signs, specialize
 from numerics.flow.gradient_flow import Flow, flow
@@ -197,7 +202,7 @@ def _compare(
     d, working, most = p.d, precision + 2 * GUARD, digits + GUARD
     copies = _copies(p, problem, end)
     # A wrong gradient is to be found by the flow, not refused for its value at the start.
-    forms = [high_precision(potential, c.start, working, check=False) for c in copies]
+    forms = [high_precision_unchecked(potential, c.start, working) for c in copies]
 
     def gradient(beta: Sequence[Real]) -> list[Real]:
         return [g for i, form in enumerate(forms) for g in form.gradient(beta[i * d : (i + 1) * d])]
@@ -240,7 +245,7 @@ def _interpolant(
 ) -> tuple[tuple[Real, ...] | None, str]:
     """Return the interpolant of least Q, or why it is not found."""
     try:
-        parts = [lower(potential, dict(s), check=False) for s in problem.starts]
+        parts = [lower_unchecked(potential, dict(s)) for s in problem.starts]
         with mpmath.workdps(working):
             found = polished_interpolant(
                 side_by_side(parts), gradient, problem.X, problem.y, digits

@@ -21,10 +21,12 @@ from sympy import Expr
 
 Array: TypeAlias = np.ndarray[Any, Any]
 """Of float64, or of mpf as objects."""
+Number: TypeAlias = Any
+"""A float or an mpf, which share no type; or what makes one, of SymPy or the fractions."""
 FloatOrArray: TypeAlias = Any
 """A float at one point, an array at many: which one, the shape of the argument tells."""
-Interval: TypeAlias = tuple[Any, Any]
-Values: TypeAlias = Mapping[str, Any]
+Interval: TypeAlias = tuple[Number, Number]
+Values: TypeAlias = Mapping[str, Number | Array]
 """Numbers, or arrays of one shape, by the name of a symbol."""
 Compiled: TypeAlias = Callable[[Values], list[Array]]
 GUARD = 15
@@ -38,11 +40,11 @@ class Backend(Protocol):
     def digits(self) -> int: ...  # noqa: D102
     @property
     def bits(self) -> int: ...  # noqa: D102
-    def active(self) -> AbstractContextManager[Any]: ...  # noqa: D102
-    def number(self, value: Any) -> Any: ...  # noqa: D102
-    def array(self, values: Any) -> Array: ...  # noqa: D102
+    def active(self) -> AbstractContextManager[object]: ...  # noqa: D102
+    def number(self, value: Number) -> Number: ...  # noqa: D102
+    def array(self, values: object) -> Array: ...  # noqa: D102
     def compile(self, expressions: Sequence[Expr]) -> Compiled: ...  # noqa: D102
-    def roots(self, coefficients: Sequence[Any]) -> list[Any]: ...  # noqa: D102
+    def roots(self, coefficients: Sequence[Number]) -> list[Number]: ...  # noqa: D102
 
 
 def exact(expression: Expr, values: Mapping[str, Fraction]) -> Expr:
@@ -70,7 +72,7 @@ def _renamed(expressions: Sequence[Expr]) -> tuple[tuple[str, ...], list[Expr], 
 @functools.lru_cache(maxsize=256)
 def _function(
     expressions: tuple[Expr, ...], modules: str
-) -> tuple[tuple[str, ...], Callable[..., list[Any]]]:
+) -> tuple[tuple[str, ...], Callable[..., list[Number]]]:
     """Return the names in order and a function of them; written once for all starts of a Q."""
     names, symbols, renamed = _renamed(expressions)
     return names, sympy.lambdify(symbols, renamed, modules=modules, cse=True)
@@ -83,18 +85,18 @@ class Float64:
     digits: int = 15
     bits: int = 53
 
-    def active(self) -> AbstractContextManager[Any]:
+    def active(self) -> AbstractContextManager[object]:
         """Silence floating point warnings: nan and inf are answers here."""
         return np.errstate(all="ignore")
 
-    def number(self, value: Any) -> float:
+    def number(self, value: Number) -> float:
         """Convert a Fraction, a float or a SymPy number; inf where it overflows."""
         try:
             return float(value)
         except OverflowError:
             return math.inf if value > 0 else -math.inf
 
-    def array(self, values: Any) -> Array:
+    def array(self, values: object) -> Array:
         """Convert to an array."""
         return np.asarray(values, dtype=np.float64)
 
@@ -111,7 +113,7 @@ class Float64:
 
         return evaluate
 
-    def roots(self, coefficients: Sequence[Any]) -> list[Any]:
+    def roots(self, coefficients: Sequence[Number]) -> list[Number]:
         """Return the real roots of a polynomial, the largest first; highest degree first."""
         if not np.all(np.isfinite(coefficients)):
             return []
@@ -131,12 +133,12 @@ class Multiprecision:
         """The binary digits carried."""
         return math.ceil((self.digits + GUARD) * math.log2(10))
 
-    def active(self) -> AbstractContextManager[Any]:
+    def active(self) -> AbstractContextManager[object]:
         """Work at this precision, and restore mpmath's own afterwards."""
-        context: AbstractContextManager[Any] = mpmath.workprec(self.bits)
+        context: AbstractContextManager[object] = mpmath.workprec(self.bits)
         return context
 
-    def number(self, value: Any) -> Any:
+    def number(self, value: Number) -> Number:
         """Convert a Fraction, a float, a SymPy number or an mpf."""
         if isinstance(value, sympy.Expr):
             return sympy.N(value, self.digits + GUARD)._to_mpmath(self.bits)
@@ -144,7 +146,7 @@ class Multiprecision:
             return mpmath.mpf(value.numerator) / value.denominator
         return mpmath.mpf(value)
 
-    def array(self, values: Any) -> Array:
+    def array(self, values: object) -> Array:
         """Convert to an array of mpf."""
         source = np.asarray(values, dtype=object)
         result = np.empty(source.shape, dtype=object)
@@ -156,7 +158,7 @@ class Multiprecision:
         names, function = _function(tuple(expressions), "mpmath")
         undefined = [mpmath.nan] * len(expressions)
 
-        def at(*point: Any) -> list[Any]:
+        def at(*point: Number) -> list[Number]:
             try:
                 return [_real(x) for x in function(*point)]
             except (ZeroDivisionError, ValueError, OverflowError):
@@ -176,7 +178,7 @@ class Multiprecision:
 
         return evaluate
 
-    def roots(self, coefficients: Sequence[Any]) -> list[Any]:
+    def roots(self, coefficients: Sequence[Number]) -> list[Number]:
         """Return the real roots of a polynomial, the largest first; highest degree first."""
         stripped = list(itertools.dropwhile(lambda c: not c, coefficients))
         try:
@@ -188,6 +190,6 @@ class Multiprecision:
         return sorted(real, reverse=True)
 
 
-def _real(value: Any) -> Any:
+def _real(value: Number) -> Number:
     """Return an mpf; nan for a complex number, which no function here should have."""
     return mpmath.nan if isinstance(value, mpmath.mpc) else mpmath.mpf(value)

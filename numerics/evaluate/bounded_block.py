@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from derive.records import Potential
-from numerics.evaluate.backend import Array
+from numerics.evaluate.backend import Array, Number
 from numerics.evaluate.balls.closed import ClosedFormulas
 from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
 from numerics.evaluate.balls.parametric import ParametricFormulas
@@ -92,5 +91,5 @@ def bounded(
         return otherwise
     constants, q = written.load()
     names = potential.parameterization.start_symbols
-    start: dict[str, Any] = dict(zip(written.names, (values[n] for n in names), strict=True))
+    start: dict[str, Number] = dict(zip(written.names, (values[n] for n in names), strict=True))
     return BoundedBlock(q, Start(start, constants, decimals=MpfrDigits), otherwise)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import sympy
 from sympy import Expr, Symbol
 
 from derive.potential.piece import Explicit, Piece, Root
-from numerics.evaluate.backend import Array, Backend, Compiled
+from numerics.evaluate.backend import Array, Backend, Compiled, Number
 from numerics.evaluate.blocks import NumericBlock
 from numerics.evaluate.inverse_formula import invert
 from numerics.evaluate.line_integral import integrate_unit
@@ -26,7 +25,7 @@ class FormulaBlock(NumericBlock):
     """The gradient is written in beta, constants and roots, which are evaluated in order."""
 
     def __init__(
-        self, piece: Piece, known: Mapping[str, Any], beta0: Sequence[Any], backend: Backend
+        self, piece: Piece, known: Mapping[str, Number], beta0: Sequence[Number], backend: Backend
     ) -> None:
         """Compile a piece; *known* are the numbers of start symbols and constants."""
         self._piece, self._backend, self._known, self._beta0 = piece, backend, known, beta0
@@ -38,7 +37,7 @@ class FormulaBlock(NumericBlock):
         ends = piece.ends if isinstance(piece, Explicit) else ()
         self._ends = backend.compile(ends)(dict(known)) if ends else []
 
-    def _environment(self, beta: Sequence[Array]) -> dict[str, Any]:
+    def _environment(self, beta: Sequence[Array]) -> dict[str, Number]:
         values = dict(self._known)
         for end in self._ends:
             beyond = (np.asarray(beta[0]) < end) != (self._beta0[0] < end)
@@ -64,7 +63,7 @@ class FormulaBlock(NumericBlock):
         """Return int_0^1 <grad Q(beta_0 + t b), b> dt, b = beta - beta_0."""
         steps = [x - x0 for x, x0 in zip(beta, self._beta0, strict=True)]
 
-        def slope(t: Any) -> Array:
+        def slope(t: Number) -> Array:
             at = [x0 + t * s for x0, s in zip(self._beta0, steps, strict=True)]
             total: Array = 0 * steps[0]
             for g, s in zip(self.gradient(at), steps, strict=True):
@@ -133,12 +132,12 @@ class FormulaBlock(NumericBlock):
         return invert_by_newton(self.gradient, self.hessian, self._beta0, y)
 
 
-def root_step(root: Root, backend: Backend) -> Callable[[Mapping[str, Any]], Array]:
+def root_step(root: Root, backend: Backend) -> Callable[[Mapping[str, Number]], Array]:
     """Return what evaluates a root of a piece from beta, the constants and earlier roots."""
     if root.explicit is not None:
         explicit = backend.compile([root.explicit])
 
-        def evaluate(values: Mapping[str, Any]) -> Array:
+        def evaluate(values: Mapping[str, Number]) -> Array:
             return explicit(values)[0]
 
         return evaluate

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import mpmath
 import numpy as np
 
-from numerics.evaluate.backend import Array, Backend
+from numerics.evaluate.backend import Array, Backend, Number
 from numerics.evaluate.blocks import NumericBlock
 
 
@@ -16,12 +16,12 @@ class LeafOde(Protocol):
     """What a form that integrates an ODE for every point needs, d numbers at a time."""
 
     @property
-    def beta0(self) -> Any: ...  # noqa: D102
+    def beta0(self) -> Number: ...  # noqa: D102
     def mirror_map(  # noqa: D102
-        self, beta: Sequence[Any], digits: int
-    ) -> tuple[tuple[Any, ...], Any]: ...
-    def hessian(self, beta: Sequence[Any], digits: int) -> tuple[Any, ...]: ...  # noqa: D102
-    def inverse(self, mu: Sequence[Any], digits: int) -> tuple[Any, ...]: ...  # noqa: D102
+        self, beta: Sequence[Number], digits: int
+    ) -> tuple[tuple[Number, ...], Number]: ...
+    def hessian(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]: ...  # noqa: D102
+    def inverse(self, mu: Sequence[Number], digits: int) -> tuple[Number, ...]: ...  # noqa: D102
 
 
 class IntegratedBlock(NumericBlock):
@@ -34,15 +34,15 @@ class IntegratedBlock(NumericBlock):
 
     def _each(
         self,
-        function: Callable[[Sequence[Any]], Sequence[Any]],
+        function: Callable[[Sequence[Number]], Sequence[Number]],
         columns: Sequence[Array],
         count: int,
-        origin: Any,
+        origin: Number,
     ) -> list[Array]:
         """Map each point to *count* numbers; nan where a coordinate is not finite."""
         sources, undefined = [np.asarray(c) for c in columns], (mpmath.nan,) * count
         points = list(zip(*(source.flat for source in sources), strict=True))
-        results: list[Sequence[Any]] = [undefined] * len(points)
+        results: list[Sequence[Number]] = [undefined] * len(points)
         alone = len(columns) == 1
         for side in _outwards(points, self._backend.number(origin) if alone else None):
             for i in side:
@@ -73,7 +73,7 @@ class IntegratedBlock(NumericBlock):
         return self._each(lambda mu: lift.inverse(mu, digits), y, len(y), 0)
 
 
-def _outwards(points: Sequence[Sequence[Any]], origin: Any) -> list[list[int]]:
+def _outwards(points: Sequence[Sequence[Number]], origin: Number) -> list[list[int]]:
     """Return the finite points, those on each side of the origin from there outwards.
 
     Without an origin, as for several coordinates, each point is a side of its own.

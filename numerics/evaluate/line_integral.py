@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from numerics.evaluate.backend import GUARD, Array, Backend, Multiprecision
+from numerics.evaluate.backend import GUARD, Array, Backend, Multiprecision, Number
 from numerics.evaluate.balls.legendre import precise_rule
 
 _PANELS, _DOUBLINGS = 4, 7
 
 
-def integrate_unit(function: Callable[[Any], Array], backend: Backend) -> Array:
+def integrate_unit(function: Callable[[Number], Array], backend: Backend) -> Array:
     """Return ``int_0^1 f(t) dt``, elementwise; *function* takes a number t."""
 
     def total(panels: int) -> Array:
@@ -30,7 +29,7 @@ def integrate_unit(function: Callable[[Any], Array], backend: Backend) -> Array:
     return coarse
 
 
-def _nodes(backend: Backend, panels: int) -> list[tuple[Any, Any]]:
+def _nodes(backend: Backend, panels: int) -> list[tuple[Number, Number]]:
     """Return nodes and weights of [0, 1] in equal panels, enough nodes for smooth integrands."""
     if isinstance(backend, Multiprecision):
         n = 12 << max(2, (backend.digits // 15).bit_length())

@@ -21,7 +21,6 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import sympy
@@ -30,7 +29,7 @@ from derive.errors import InputError, NumericalError
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, Piece, Quadrature
 from derive.records import Potential
-from numerics.evaluate.backend import Array, Backend, Float64, Multiprecision, exact
+from numerics.evaluate.backend import Array, Backend, Float64, Multiprecision, Number, exact
 from numerics.evaluate.blocks import Blocks, NumericBlock
 from numerics.evaluate.bounded_block import bounded
 from numerics.evaluate.formula_block import FormulaBlock
@@ -59,44 +58,73 @@ class HighPrecision:
     beta0: tuple[Fraction, ...]
     blocks: Blocks = field(repr=False)
 
-    def value(self, beta: Sequence[Any]) -> Any:
+    def value(self, beta: Sequence[Number]) -> Number:
         """Return Q at d numbers, up to an additive constant; nan outside the domain."""
         backend = Multiprecision(self.digits)
         with backend.active():
             return self.blocks.value(_points(beta, backend))[0]
 
-    def gradient(self, beta: Sequence[Any]) -> list[Any]:
+    def gradient(self, beta: Sequence[Number]) -> list[Number]:
         """Return the d numbers grad Q; nan outside the domain."""
         backend = Multiprecision(self.digits)
         with backend.active():
             return [g[0] for g in self.blocks.gradient(_points(beta, backend))]
 
 
-def _points(beta: Sequence[Any], backend: Multiprecision) -> list[Array]:
+def _points(beta: Sequence[Number], backend: Multiprecision) -> list[Array]:
     # Arrays of one number, as NumPy unpacks those of shape ().
     return [backend.array([read_number(x, "beta")]) for x in beta]
 
 
-def lower(
-    potential: Potential, start: Mapping[str, Any], *, check: bool = True
-) -> NumericPotential:
+def lower(potential: Potential, start: Mapping[str, Number]) -> NumericPotential:
     """Return Q with numbers for its start symbols, in float64.
 
     Args:
         potential: a derived Q.
         start: an integer, fraction, text such as "1/3", float or mpf for each start symbol.
-        check: whether grad Q = 0 at the start is tested, which tells wrong branches of roots.
+
+    Returns:
+        Q, its derivatives, its inverse mirror map and its Bregman divergence, as functions of beta.
 
     Raises:
         InputError: a symbol has no value, a name is unknown, or Q assumes another start.
         NumericalError: there is no Q, it has no numeric form, or grad Q is not 0 at the start.
     """
-    checked = high_precision(potential, start, _CHECK_DIGITS, check=check)
-    potential, start = _with_parameters(potential, start)
-    values = read_start(potential.parameterization, start)
+    high_precision(potential, start, _CHECK_DIGITS)
+    return lower_unchecked(potential, start)
+
+
+def lower_unchecked(potential: Potential, start: Mapping[str, Number]) -> NumericPotential:
+    """Return what :func:`lower` does, without a test that grad Q = 0 at the start."""
+    potential, values, beta0 = _at_start(potential, start)
     blocks = _lowered(potential, values, Float64())
-    beta0 = tuple(float(b) for b in checked.beta0)
-    return NumericPotential(len(beta0), tuple(values.items()), beta0, blocks)
+    return NumericPotential(
+        len(beta0), tuple(values.items()), tuple(float(b) for b in beta0), blocks
+    )
+
+
+def high_precision(potential: Potential, start: Mapping[str, Number], digits: int) -> HighPrecision:
+    """Return Q with numbers for its start symbols, in mpf.
+
+    Args:
+        potential: a derived Q.
+        start: as for :func:`lower`.
+        digits: decimal digits to work to.
+
+    Raises:
+        InputError, NumericalError: as :func:`lower` does.
+    """
+    lowered = high_precision_unchecked(potential, start, digits)
+    _check_start(lowered)
+    return lowered
+
+
+def high_precision_unchecked(
+    potential: Potential, start: Mapping[str, Number], digits: int
+) -> HighPrecision:
+    """Return what :func:`high_precision` does, without a test that grad Q = 0 at the start."""
+    potential, values, beta0 = _at_start(potential, start)
+    return HighPrecision(digits, beta0, _lowered(potential, values, Multiprecision(digits)))
 
 
 def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
@@ -111,48 +139,29 @@ def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
     return NumericPotential(shift, start, beta0, Blocks(tuple(parts), shift))
 
 
-def high_precision(
-    potential: Potential, start: Mapping[str, Any], digits: int, *, check: bool = True
-) -> HighPrecision:
-    """Return Q with numbers for its start symbols, in mpf.
-
-    Args:
-        potential: a derived Q.
-        start: as for :func:`lower`.
-        digits: decimal digits to work to.
-        check: whether grad Q = 0 at the start is tested, which tells wrong branches of roots.
-
-    Raises:
-        InputError, NumericalError: as :func:`lower` does.
-    """
+def _at_start(
+    potential: Potential, start: Mapping[str, Number]
+) -> tuple[Potential, Mapping[str, Fraction], tuple[Fraction, ...]]:
+    """Return Q with numbers for the parameters of F, the exact start symbols, and beta_0."""
     if not potential.pieces:
         raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
-    potential, start = _with_parameters(potential, start)
-    values = read_start(potential.parameterization, start)
-    check_assumptions(potential, values)
-    _, beta0 = start_point(potential.parameterization, values)
-    lowered = HighPrecision(digits, beta0, _lowered(potential, values, Multiprecision(digits)))
-    if check:
-        _check_start(lowered)
-    return lowered
-
-
-def _with_parameters(
-    potential: Potential, start: Mapping[str, Any]
-) -> tuple[Potential, Mapping[str, Any]]:
-    """Give the parameters of F their numbers."""
     names = potential.parameterization.parameters
-    if not names:
-        return potential, start
     if missing := [name for name in names if name not in start]:
         raise InputError(f"the start gives no value for {', '.join(missing)}")
-    values = {name: read_number(start[name], f"the parameter {name}") for name in names}
-    rest = {name: value for name, value in start.items() if name not in names}
-    return specialize(potential, values), rest
+    if names:
+        numbers = {name: read_number(start[name], f"the parameter {name}") for name in names}
+        potential = specialize(potential, numbers)
+        start = {name: value for name, value in start.items() if name not in names}
+    values = read_start(potential.parameterization, start)
+    check_assumptions(potential, values)
+    return potential, values, start_point(potential.parameterization, values)[1]
 
 
 def _check_start(lowered: HighPrecision) -> None:
-    """Raise unless grad Q(beta_0) = 0, to the digits that a multiple root leaves."""
+    """Raise unless grad Q(beta_0) = 0, to the digits that a multiple root leaves.
+
+    It tells wrong branches of roots.
+    """
     size = max(map(abs, lowered.gradient(lowered.beta0)))
     if not size <= mpmath.mpf(10) ** (-lowered.digits // 5):
         shown = mpmath.nstr(size, 3)
@@ -182,7 +191,7 @@ class _Setting:
     values: Mapping[str, Fraction]
     backend: Backend
 
-    def known(self, piece: Piece) -> dict[str, Any]:
+    def known(self, piece: Piece) -> dict[str, Number]:
         """Return the start symbols and the constants of a piece in the number type."""
         numbers = {**self.values, **constants_of(piece, self.values)}
         return {name: self.backend.number(value) for name, value in numbers.items()}

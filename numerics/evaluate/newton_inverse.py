@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from numerics.evaluate.backend import Array
+from numerics.evaluate.backend import Array, Number
 
 Columns: TypeAlias = Callable[[Sequence[Array]], list[Array]]
 """Takes one array for each coordinate."""
 
 
 def invert_by_newton(
-    gradient: Columns, hessian: Columns, beta0: Sequence[Any], y: Sequence[Array]
+    gradient: Columns, hessian: Columns, beta0: Sequence[Number], y: Sequence[Array]
 ) -> list[Array]:
     """Solve grad Q(beta) = y from beta_0, elementwise; nan where that is not reached to 1e-9."""
     d, shape = len(y), np.shape(y[0])

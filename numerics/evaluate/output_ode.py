@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 
 from derive.errors import DeriveError
 from derive.model.parameterization import Parameterization
+from numerics.evaluate.backend import Number
 from numerics.evaluate.numbers import read_number
 from numerics.flow.builder import Builder, compile_slopes
 from numerics.flow.dual_flow import dual_flow
@@ -36,12 +36,12 @@ class OutputOde:
     weights: tuple[Fraction, ...]
     beta0: Fraction
 
-    def mirror_map(self, beta: Sequence[Any], digits: int) -> tuple[tuple[Any, ...], Any]:
+    def mirror_map(self, beta: Sequence[Number], digits: int) -> tuple[tuple[Number, ...], Number]:
         """Return (Q'(beta), Q(beta) - Q(beta_0)); nan where the leaf does not reach beta."""
         *_, slope, value = self._end(beta, digits)
         return (slope,), value
 
-    def hessian(self, beta: Sequence[Any], digits: int) -> tuple[Any, ...]:
+    def hessian(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
         """Return (Q''(beta),) = (1/K,); nan where the leaf does not reach beta."""
         p = self.parameterization
         weights = self._end(beta, digits)[: p.p]
@@ -52,7 +52,7 @@ class OutputOde:
         with mpmath.workdps(digits):
             return (1 / mpmath.fsum(x**2 for (x,) in gradient),)
 
-    def _end(self, beta: Sequence[Any], digits: int) -> tuple[Any, ...]:
+    def _end(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
         """Return w (p), Q' and Q above beta; all nan where the leaf does not reach beta."""
         try:
             span = read_number(beta[0], "beta") - self.beta0
@@ -62,7 +62,7 @@ class OutputOde:
         except DeriveError:
             return (mpmath.nan,) * (len(self.weights) + 2)
 
-    def inverse(self, mu: Sequence[Any], digits: int) -> tuple[Any, ...]:
+    def inverse(self, mu: Sequence[Number], digits: int) -> tuple[Number, ...]:
         """Return h(mu), the beta at which Q'(beta) = mu; nan where the dual flow ends earlier."""
         p = self.parameterization
         try:
@@ -71,7 +71,7 @@ class OutputOde:
         except DeriveError:
             return (mpmath.nan,)
 
-    def _tape(self, span: Fraction) -> Any:
+    def _tape(self, span: Fraction) -> Number:
         """Compile the ODE in t, beta = beta_0 + t span, of the weights, Q' and Q."""
         p = self.parameterization
         builder = Builder((*p.weights, _MU, _Q))

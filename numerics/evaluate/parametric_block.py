@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from derive.potential.piece import Parametric
-from numerics.evaluate.backend import Array, Backend, Compiled, Interval
+from numerics.evaluate.backend import Array, Backend, Compiled, Interval, Number
 from numerics.evaluate.blocks import NumericBlock
 from numerics.evaluate.roots import invert_increasing
 
@@ -19,7 +18,7 @@ class ParametricBlock(NumericBlock):
     def __init__(
         self,
         piece: Parametric,
-        known: Mapping[str, Any],
+        known: Mapping[str, Number],
         interval: Interval,
         backend: Backend,
     ) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import comb
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from numerics.evaluate.backend import Array, Backend, Interval
+from numerics.evaluate.backend import Array, Backend, Interval, Number
 
 Function: TypeAlias = Callable[[Array], Array]
 
@@ -36,7 +36,7 @@ def select_root(coefficients: Sequence[Array], from_above: int, backend: Backend
     return result.reshape(shape)
 
 
-def _polished(coefficients: Sequence[Any], x: Any) -> Any:
+def _polished(coefficients: Sequence[Number], x: Number) -> Number:
     """Return x after the Newton steps that lower the residual."""
     for _ in range(3):
         slope = _derivative(coefficients, x, 1)
@@ -79,7 +79,7 @@ def _upper_bound(magnitudes: Sequence[Array]) -> Array:
     return 2 * bound * (1 + 2.0**-40)
 
 
-def _derivative(coefficients: Sequence[Any], x: Any, k: int) -> Any:
+def _derivative(coefficients: Sequence[Number], x: Number, k: int) -> Number:
     """Return P^(k)(x)/k! by Horner's rule."""
     total = 0 * x
     for n in range(len(coefficients) - 1, k - 1, -1):
@@ -87,7 +87,7 @@ def _derivative(coefficients: Sequence[Any], x: Any, k: int) -> Any:
     return total
 
 
-def _size(coefficients: Sequence[Array], x: Array, k: int) -> Any:
+def _size(coefficients: Sequence[Array], x: Array, k: int) -> Number:
     """Return the same with all terms counted as positive: the scale of rounding errors."""
     return _derivative([np.abs(c) for c in coefficients], np.abs(x), k)
 
@@ -109,7 +109,7 @@ def invert_increasing(
             break
         inner = np.where(open_, outer, inner)
         outer = np.where(open_, np.where(sign > 0, *_outward(interval, k, backend)), outer)
-    z = _shrink(h, slope, target, sign, inner, outer, backend)
+    z = _shrink(h, slope, target, (inner, outer), backend, sign=sign)
     reached = ((target - h(inner)) * sign >= 0) & ((target - h(outer)) * sign <= 0)
     return np.where(reached, z, backend.number(np.nan))
 
@@ -130,11 +130,12 @@ def _shrink(
     h: Function,
     slope: Function,
     target: Array,
-    sign: Array,
-    inner: Array,
-    outer: Array,
+    bracket: tuple[Array, Array],
     backend: Backend,
+    *,
+    sign: Array,
 ) -> Array:
+    inner, outer = bracket
     z, width = (inner + outer) / 2, np.abs(outer - inner)
     for _ in range(6 * backend.bits):
         left, steep = h(z) - target, slope(z)

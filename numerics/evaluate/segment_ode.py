@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import mpmath
 
@@ -14,6 +14,7 @@ from derive.language import parse_expression
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Lift
+from numerics.evaluate.backend import Number
 from numerics.evaluate.numbers import read_number
 from numerics.flow.builder import Builder, compile_forward
 from numerics.flow.jets import propagate
@@ -45,12 +46,12 @@ class SegmentOde:
     weights: tuple[Fraction, ...]
     beta0: tuple[Fraction, ...]
 
-    def mirror_map(self, beta: Sequence[Any], digits: int) -> tuple[tuple[Any, ...], Any]:
+    def mirror_map(self, beta: Sequence[Number], digits: int) -> tuple[tuple[Number, ...], Number]:
         """Return (grad Q(beta), Q(beta) - Q(beta_0)); nan where the segment leaves the leaf."""
         end = self._end(beta, digits)
         return end[-1 - len(beta) : -1], end[-1]
 
-    def hessian(self, beta: Sequence[Any], digits: int) -> tuple[Any, ...]:
+    def hessian(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
         """Return the d^2 entries of ``g rho`` above beta, row by row; nan off the leaf."""
         end = self._end(beta, digits)[: len(self.weights) + 1]
         if any(x != x for x in end):
@@ -61,7 +62,7 @@ class SegmentOde:
         tape = builder.tape([builder.multiply(warp, entry) for entry in entries])
         return tuple(x for (x,) in propagate(tape, [[x] for x in end], digits))
 
-    def inverse(self, mu: Sequence[Any], digits: int) -> tuple[Any, ...]:
+    def inverse(self, mu: Sequence[Number], digits: int) -> tuple[Number, ...]:
         """Return the beta with grad Q(beta) = mu, F at the end of the dual flow; nan if it ends.
 
         ``dw/ds = J^T mu/g`` moves y by mu, as ``dbeta/ds = K mu/g`` and ``dy/dbeta = g rho``.
@@ -76,7 +77,7 @@ class SegmentOde:
             return (mpmath.nan,) * p.d
         return tuple(x for (x,) in beta)
 
-    def _end(self, beta: Sequence[Any], digits: int) -> tuple[Any, ...]:
+    def _end(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
         """Return w (p), g, y (d) and Q above beta; all nan where the segment leaves the leaf."""
         zeros = [Fraction(0)] * (len(self.beta0) + 1)
         try:
@@ -119,7 +120,7 @@ class SegmentOde:
             growth.append((builder.multiply(self._combine(builder, [(slope, one)]), rate), one))
         return builder.tape([*moves, builder.multiply(warp, builder.linear(growth))])
 
-    def _combine(self, builder: Builder, pairs: Iterable[tuple[Any, Fraction]]) -> Register:
+    def _combine(self, builder: Builder, pairs: Iterable[tuple[Number, Fraction]]) -> Register:
         """Write ``sum c f`` for rational functions f of the weights; equal denominators once."""
         parts: dict[_Terms, list[tuple[Register, Fraction]]] = {}
         for function, factor in pairs:
@@ -141,7 +142,7 @@ class SegmentOde:
         return product
 
 
-def _terms(polynomial: Any) -> _Terms:
+def _terms(polynomial: Number) -> _Terms:
     """Return the terms of an integer polynomial of python-flint."""
     pairs = zip(polynomial.monoms(), polynomial.coeffs(), strict=True)
     return tuple((tuple(map(int, exponents)), int(c)) for exponents, c in pairs)

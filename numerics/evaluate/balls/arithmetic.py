@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 Array: TypeAlias = Any  # an array of floats or of Decimals, or one such number
+Operand: TypeAlias = "Ball | int | Fraction | Array"
+OnDecimal: TypeAlias = Callable[[decimal.Decimal], decimal.Decimal]
 
 
 class Ball:
@@ -24,18 +26,18 @@ class Ball:
     __array_ufunc__ = None  # NumPy leaves mixed operations to this class
     __slots__ = ("d", "v")
 
-    unit: Any  # the relative error of an operation
-    library: Any  # that of a function
-    tiny: Any  # what underflow may lose
-    zero: Any
+    unit: Array  # the relative error of an operation
+    library: Array  # that of a function
+    tiny: Array  # what underflow may lose
+    zero: Array
     functions: dict[str, Callable[[Array], Array]]
-    of: Callable[[Any], Ball]  # of an integer, a fraction, or an array of doubles; a ball stays
+    of: Callable[[Operand], Ball]  # of an integer, a fraction, or an array of doubles; a ball stays
 
     def __init__(self, v: Array, d: Array) -> None:
         """Hold numbers and their errors."""
         self.v, self.d = v, d
 
-    def take(self, index: Any) -> Ball:
+    def take(self, index: Array) -> Ball:
         """Return the entries at *index*; a single number stands for all."""
         v, d = self.v, self.d
         return type(self)(v[index] if np.ndim(v) else v, d[index] if np.ndim(d) else d)
@@ -59,7 +61,7 @@ class Ball:
     def __abs__(self) -> Ball:
         return type(self)(abs(self.v), self.d)
 
-    def __add__(self, other: Any) -> Ball:
+    def __add__(self, other: Operand) -> Ball:
         o = self.of(other)
         v = self.v + o.v
         if np.ndim(v):
@@ -68,7 +70,7 @@ class Ball:
         lost = abs((self.v - (v - back)) + (o.v - back))
         return type(self)(v, lost + (self.d + o.d))
 
-    def __mul__(self, other: Any) -> Ball:
+    def __mul__(self, other: Operand) -> Ball:
         o = self.of(other)
         if o.is_power_of_two():
             return type(self)(self.v * o.v, self.d * abs(o.v))
@@ -80,7 +82,7 @@ class Ball:
             lost = lost + self.d * (abs(o.v) + o.d)
         return type(self)(v, lost)
 
-    def __truediv__(self, other: Any) -> Ball:
+    def __truediv__(self, other: Operand) -> Ball:
         o = self.of(other)
         v = self.v / o.v
         lost = self.unit * abs(v) + self.tiny
@@ -95,19 +97,19 @@ class Ball:
         """Tell whether a product with this is exact."""
         return False
 
-    def __sub__(self, other: Any) -> Ball:
+    def __sub__(self, other: Operand) -> Ball:
         return self.__add__(-self.of(other))
 
-    def __radd__(self, other: Any) -> Ball:
+    def __radd__(self, other: Operand) -> Ball:
         return self.__add__(other)
 
-    def __rsub__(self, other: Any) -> Ball:
+    def __rsub__(self, other: Operand) -> Ball:
         return (-self).__add__(other)
 
-    def __rmul__(self, other: Any) -> Ball:
+    def __rmul__(self, other: Operand) -> Ball:
         return self.__mul__(other)
 
-    def __rtruediv__(self, other: Any) -> Ball:
+    def __rtruediv__(self, other: Operand) -> Ball:
         return self.of(other).__truediv__(self)
 
     def __pow__(self, n: int) -> Ball:
@@ -131,7 +133,7 @@ class Double(Ball):
     }  # fmt: skip
 
     @classmethod
-    def of(cls, value: Any) -> Ball:
+    def of(cls, value: Operand) -> Ball:
         """Convert."""
         if isinstance(value, Ball):
             return value
@@ -154,17 +156,17 @@ class Digits(Ball):
     tiny, zero = decimal.Decimal("1e-99999999999"), decimal.Decimal(0)
 
     @property
-    def unit(self) -> Any:
+    def unit(self) -> decimal.Decimal:
         """The relative error of an operation."""
         return decimal.Decimal(10) ** (1 - decimal.getcontext().prec)
 
     @property
-    def library(self) -> Any:
+    def library(self) -> decimal.Decimal:
         """That of a function."""
         return 8 * self.unit
 
     @classmethod
-    def of(cls, value: Any) -> Ball:
+    def of(cls, value: Operand) -> Ball:
         """Convert."""
         if isinstance(value, Ball):
             return value
@@ -180,15 +182,15 @@ class Digits(Ball):
         return cls(_each(lambda x: decimal.Decimal(float(x)))(array), cls.zero)
 
 
-def _each(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    found: Callable[[Any], Any] = np.frompyfunc(function, 1, 1)
+def _each(function: Callable[[Array], decimal.Decimal]) -> Callable[[Array], Array]:
+    found: Callable[[Array], Array] = np.frompyfunc(function, 1, 1)
     return found
 
 
-def _careful(function: Callable[[Any], Any], *series: int) -> Callable[[Any], Any]:
+def _careful(function: OnDecimal, *series: int) -> Callable[[Array], Array]:
     """Return f with ``f(x) = x + x^2/c_2 + x^3/c_3`` to all digits near 0; c = 0: no such term."""
 
-    def apply(x: Any) -> Any:
+    def apply(x: decimal.Decimal) -> decimal.Decimal:
         digits = decimal.getcontext().prec
         if not x.is_finite() or not x:
             return x if not x else function(x)
@@ -205,18 +207,18 @@ def _careful(function: Callable[[Any], Any], *series: int) -> Callable[[Any], An
 
 
 def decimal_functions(
-    sqrt: Callable[[Any], Any], ln: Callable[[Any], Any], exp: Callable[[Any], Any]
+    sqrt: OnDecimal, ln: OnDecimal, exp: OnDecimal
 ) -> dict[str, Callable[[Array], Array]]:
     """Return the functions of decimals, from three of one number right to the current context."""
 
-    def asinh(x: Any) -> Any:
+    def asinh(x: decimal.Decimal) -> decimal.Decimal:
         return ln(abs(x) + sqrt(x * x + 1)).copy_sign(x)
 
-    def tanh(x: Any) -> Any:
+    def tanh(x: decimal.Decimal) -> decimal.Decimal:
         power = exp(-2 * abs(x))
         return ((1 - power) / (1 + power)).copy_sign(x)
 
-    def atan(x: Any) -> Any:
+    def atan(x: decimal.Decimal) -> decimal.Decimal:
         """Return atan x by its series, after four halvings."""
         for _ in range(4):
             x = x / (1 + sqrt(1 + x * x))
@@ -266,7 +268,7 @@ def signed(x: Ball, sign: Array) -> Ball:
     return type(x)(x.v * sign, x.d)
 
 
-def pairwise_sum(terms: Sequence[Any]) -> Any:
+def pairwise_sum(terms: Sequence[Array]) -> Array:
     """Return the sum, by halves: fewer roundings in a row."""
     half = len(terms) // 2
     return pairwise_sum(terms[:half]) + pairwise_sum(terms[half:]) if half else terms[0]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Ball, agreed, pairwise_sum
+from numerics.evaluate.balls.arithmetic import Array, Ball, agreed, pairwise_sum
 from numerics.evaluate.balls.precision import Constants, Formula
 
 _RULES = [np.polynomial.legendre.leggauss(n) for n in (16, 10)]
@@ -31,6 +30,7 @@ class ClosedFormulas:
         gradient: Formula,
         hessian: Formula,
         inverse: Formula | None = None,
+        *,
         divergence: Formula | None = None,
         walls: Formula | None = None,
     ) -> None:
@@ -98,7 +98,7 @@ class ClosedFormulas:
 
     def segment(self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball]) -> Ball:
         """Integrate ``(1-t) s^T H(b0 + t s) s``: no terms cancel, as H > 0."""
-        total: Any = 0
+        total: Array = 0
         for x, row in zip(s, self._integrals(c, b0, s, lambda t: 1 - t), strict=True):
             total = x * row + total
         return total  # type: ignore[no-any-return]
@@ -109,12 +109,12 @@ class ClosedFormulas:
         return self._integrals(c, c.origin, s, lambda t: 1.0)
 
     def _integrals(
-        self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball], factor: Callable[[Any], Any]
+        self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball], factor: Callable[[float], float]
     ) -> list[Ball]:
         """Return ``sum_j (int_0^1 factor(t) H_ij dt) s_j`` as :func:`integrate` does."""
         d = len(s)
 
-        def entries(t: Any) -> Sequence[Ball]:
+        def entries(t: float) -> Sequence[Ball]:
             at = (y + x.of(t) * x for y, x in zip(b0, s, strict=True))
             return [s[0].of(x) for x in self.hessian(c, *at)]
 
@@ -123,8 +123,8 @@ class ClosedFormulas:
 
 
 def integrate(
-    function: Callable[[Any], Sequence[Ball]],
-    factor: Callable[[Any], Any],
+    function: Callable[[float], Sequence[Ball]],
+    factor: Callable[[float], float],
     positive: Sequence[int],
 ) -> list[Ball]:
     """Return ``int_0^1 factor(t) f_i(t) dt`` by two Gauss-Legendre rules.
@@ -144,5 +144,5 @@ def integrate(
     return [agreed(f, c).outside(False, ~even) for f, c in zip(*totals, strict=True)]
 
 
-def _weighted(factors: Sequence[float], terms: Sequence[Ball]) -> Any:
+def _weighted(factors: Sequence[float], terms: Sequence[Ball]) -> Array:
     return pairwise_sum([x.of(w) * x for w, x in zip(factors, terms, strict=True)])

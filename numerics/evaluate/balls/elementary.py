@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, Double, select
+from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, Double, Operand, select
 
 
 def _open(low: Array) -> Array:
@@ -86,7 +85,7 @@ def asinh(x: Ball) -> Ball:
     return x.function("asinh", 1 / np.maximum(x.of(1).v, abs(x.v) - x.d))
 
 
-def power(x: Ball, exponent: Any) -> Ball:
+def power(x: Ball, exponent: Operand) -> Ball:
     """Return ``x^p``: for x > 0, or for 0 and p > 0."""
     if isinstance(exponent, int | Fraction) and Fraction(exponent).denominator <= 2:
         n = Fraction(exponent)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import decimal
 import functools
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ def precise_rule(n: int, digits: int) -> list[tuple[Fraction, Fraction]]:
         return [_node(n, decimal.Decimal(float(x)), steps) for x in nodes]
 
 
-def _node(n: int, x: Any, steps: int) -> tuple[Fraction, Fraction]:
+def _node(n: int, x: decimal.Decimal, steps: int) -> tuple[Fraction, Fraction]:
     """Return the node that is near x on [-1, 1], by Newton's method, and its weight."""
     for _ in range(steps):
         before, value = decimal.Decimal(1), x

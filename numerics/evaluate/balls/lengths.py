@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Ball, Double
+from numerics.evaluate.balls.arithmetic import Array, Ball, Double
 from numerics.evaluate.balls.elementary import sqrt
 
 
@@ -44,7 +42,7 @@ def length(x: Ball) -> Ball:
     """Return the Euclidean norm; squares neither overflow nor vanish."""
     if not isinstance(x, Double):
         return sqrt(dot(x, x))
-    exponents: Any = np.frexp(np.max(np.abs(x.v), axis=-1))[1]
+    exponents: Array = np.frexp(np.max(np.abs(x.v), axis=-1))[1]
     scale = np.ldexp(1.0, np.clip(exponents, -1000, 1000))
     part = Double(x.v / scale[..., None], x.d / scale[..., None])
     root = sqrt(dot(part, part))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array
 from numerics.evaluate.balls.precision import SMALLEST, SUMMAND, Constants, Start, evaluate
 
-Block: TypeAlias = tuple[Sequence[int], Callable[[Constants], None], Any]
+Block: TypeAlias = tuple[Sequence[int], Callable[[Constants], None], Constants]
 """Which outputs, counted from 0; what adds the constants; the formulas."""
 
 
@@ -20,24 +20,24 @@ class OnArrays:
     A number of the start may be an array that broadcasts with one coordinate of beta.
     """
 
-    def __init__(self, blocks: Sequence[Block], start: Mapping[str, Any]) -> None:
+    def __init__(self, blocks: Sequence[Block], start: Mapping[str, Array]) -> None:
         """Keep the blocks and the start."""
         self._blocks, self._start = blocks, start
         self._d = sum(len(outputs) for outputs, _, _ in blocks)
 
-    def value(self, beta: Any) -> Any:
+    def value(self, beta: Array) -> Array:
         """Return Q, which is 0 at the start."""
         return _number(sum(found[0] for _, found in self._run("value_formulas", beta)))
 
-    def gradient(self, beta: Any) -> Any:
+    def gradient(self, beta: Array) -> Array:
         """Return grad Q, of the shape of beta."""
         return self._joined("gradient_formulas", beta)
 
-    def inverse(self, y: Any) -> Any:
+    def inverse(self, y: Array) -> Array:
         """Return the beta with ``grad Q(beta) = y``, nan where there is none."""
         return self._joined("inverse_formulas", y)
 
-    def hessian(self, beta: Any) -> Any:
+    def hessian(self, beta: Array) -> Array:
         """Return the Hessian, (..., d, d); elementwise for d = 1."""
         parts = list(self._run("hessian_formulas", beta))
         matrix = np.zeros((*np.shape(parts[0][1][0]), self._d, self._d))
@@ -47,11 +47,11 @@ class OnArrays:
                 matrix[..., i, j] = entry
         return _number(matrix[..., 0, 0] if self._d == 1 else matrix)
 
-    def bregman(self, b: Any, b0: Any) -> Any:
+    def bregman(self, b: Array, b0: Array) -> Array:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
         return _number(sum(found[0] for _, found in self._run("bregman_formulas", b, b0)))
 
-    def _joined(self, forms: str, points: Any) -> Any:
+    def _joined(self, forms: str, points: Array) -> Array:
         columns: dict[int, Array] = {}
         for outputs, found in self._run(forms, points):
             columns.update(zip(outputs, found, strict=True))
@@ -59,7 +59,7 @@ class OnArrays:
             return _number(columns[0])
         return np.stack([columns[i] for i in range(self._d)], axis=-1)
 
-    def _run(self, forms: str, *points: Any) -> list[tuple[Sequence[int], list[Array]]]:
+    def _run(self, forms: str, *points: Array) -> list[tuple[Sequence[int], list[Array]]]:
         """Evaluate on every block; one array for each number that the formula returns."""
         columns = [self._columns(p) for p in points]
         arrays = [np.asarray(x, dtype=float) for x in self._start.values() if np.ndim(x)]
@@ -81,7 +81,7 @@ class OnArrays:
             found.append((outputs, [x.reshape(shape) for x in results]))
         return found
 
-    def _columns(self, points: Any) -> list[Array]:
+    def _columns(self, points: Array) -> list[Array]:
         array = np.asarray(points, dtype=np.float64)
         if self._d == 1:
             return [array]
@@ -90,5 +90,5 @@ class OnArrays:
         return [array[..., i] for i in range(self._d)]
 
 
-def _number(array: Array) -> Any:
+def _number(array: Array) -> Array:
     return float(array) if np.ndim(array) == 0 else np.asarray(array)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,7 @@ class IntegralFormulas(ClosedFormulas):
         walls: Formula | None = None,
     ) -> None:
         """Keep the formulas, functions of the constants and d balls."""
-        super().__init__(_no_formula, gradient, hessian, inverse, None, walls)
+        super().__init__(_no_formula, gradient, hessian, inverse, walls=walls)
 
     def difference_formulas(self) -> list[Formula]:
         """Return none: there is no formula of Q to take differences of."""
@@ -56,7 +55,7 @@ class IntegralFormulas(ClosedFormulas):
         return integrate_by_panels(curvature, c, [*b0, *s])
 
 
-def _no_formula(*_: Any) -> Sequence[Ball]:
+def _no_formula(*_: object) -> Sequence[Ball]:
     raise AssertionError("Q is an integral")
 
 
@@ -142,7 +141,7 @@ def _panel(
     return _Panel(total, width.v, most, even, finite, rising)
 
 
-def _places(kind: type[Ball], panels: Sequence[tuple[int, int]], unit: Any) -> list[Ball]:
+def _places(kind: type[Ball], panels: Sequence[tuple[int, int]], unit: Array) -> list[Ball]:
     """Return where panels begin, how wide they are, and how much of [0, 1] is above them."""
     widths = {k: kind.of(Fraction(1, 2**k)) for k in {k for _, k in panels}}
     width = kind(*(np.array([getattr(widths[k], n) for _, k in panels]) for n in "vd"))
@@ -173,7 +172,7 @@ def _spread(x: Ball, shape: tuple[int, ...]) -> Ball:
 def _at(c: Constants, index: Array) -> Constants:
     """Return the constants at some of the points."""
 
-    def taken(x: Any) -> Any:
+    def taken(x: Array) -> Array:
         if isinstance(x, list):
             return [taken(y) for y in x]
         return x.take(index) if isinstance(x, Ball) and len(np.shape(x.v)) == 1 else x

@@ -82,7 +82,7 @@ class ParametricFormulas:
     ) -> Ball:
         """Return ``int_0^1 factor(t) h'(z + t (z0 - z)) dt``."""
 
-        def slope(t: Any) -> Sequence[Ball]:
+        def slope(t: float) -> Sequence[Ball]:
             at = [x and x + x.of(t) * (x0 - x) for x, x0 in zip(p, p0, strict=True)]
             return [self._at(self.slope, c, at)]
 
@@ -98,12 +98,8 @@ class ParametricFormulas:
         target = beta - c.origin[0]
         rising = np.where(self._at(self.slope, c, zero).v > 0, 1, -1)
         side = np.where(target.v < 0, -1, 1) * rising
-        chart = _Chart(c, side)
-        for end, up in ((c.high, True), (c.low, False)):
-            if end is not None:
-                quarter = self._at(self.curve, c, _point(c, end / 4)) - c.origin[0]
-                beyond = ((side > 0) == up) & (abs(target.v) > abs(quarter.v))
-                chart = chart.near(up, np.asarray(beyond, dtype=bool))
+        upper = self._beyond(c, c.high, target, side > 0)
+        chart = _Chart(c, side, upper, self._beyond(c, c.low, target, side < 0))
         fading = self._fading(c, beta, side)
 
         def rise(x: Ball) -> Ball:
@@ -126,7 +122,14 @@ class ParametricFormulas:
         near = abs(target.v) / abs(self._at(self.slope, c, zero).v)
         first = np.where(chart.outward > 0, near, beta.of(Fraction(1, 3)).v)
         outward, goal = np.where(fading, -1, chart.outward), select(fading, beta, target)
-        return chart.point(_zero(goal, first, rise, left, slope, outward))
+        return chart.point(_zero(goal, first, rise, left, slope, outward=outward))
+
+    def _beyond(self, c: Constants, end: Ball | None, target: Ball, there: Array) -> Array:
+        """Tell where h - h(0) is more than at a quarter of the way to an end."""
+        if end is None:
+            return False
+        quarter = self._at(self.curve, c, _point(c, end / 4)) - c.origin[0]
+        return np.asarray(there & (abs(target.v) > abs(quarter.v)), dtype=bool)
 
     def _fading(self, c: Constants, beta: Ball, side: Array) -> Array:
         """Tell where beta lies between h(0) and 0, to which h falls at an infinite end."""
@@ -156,13 +159,8 @@ def _step(p: Point, p0: Point) -> Ball:
 class _Chart:
     """z as a function of x > 0: ``z = +-x``, ``high - x`` or ``low + x``, point by point."""
 
-    def __init__(self, c: Constants, side: Array, upper: Any = False, lower: Any = False) -> None:
+    def __init__(self, c: Constants, side: Array, upper: Array, lower: Array) -> None:
         self._c, self._side, self._upper, self._lower = c, side, upper, lower
-
-    def near(self, up: bool, mask: Array) -> _Chart:
-        """Return the chart that counts from an end where *mask*."""
-        upper, lower = (mask, self._lower) if up else (self._upper, mask)
-        return _Chart(self._c, self._side, upper, lower)
 
     @property
     def direction(self) -> Array:
@@ -199,6 +197,7 @@ def _zero(
     rise: Callable[[Ball], Ball],
     left: Callable[[Ball], Ball],
     slope: Callable[[Ball], Ball],
+    *,
     outward: Array,
 ) -> Ball:
     """Solve ``rise(x) = target`` for x > 0 by Newton's method on log|rise| against log x.

@@ -30,7 +30,7 @@ class Start:
 
     def __init__(
         self,
-        values: Mapping[str, Any],
+        values: Mapping[str, Array],
         constants: Callable[[Constants], None],
         shared: Mapping[str, Array] = MappingProxyType({}),
         decimals: type[Ball] = Digits,
@@ -42,7 +42,7 @@ class Start:
         self._values, self._constants, self._shared = values, constants, shared
         self.decimals = decimals
 
-    def at(self, kind: type[Ball], index: Any) -> Constants:
+    def at(self, kind: type[Ball], index: Array) -> Constants:
         """Return the constants at some of the points, as doubles to all their digits."""
         if kind is Double and not any(np.ndim(x) for x in self._values.values()):
             return self._rounded
@@ -55,7 +55,7 @@ class Start:
             rounded = {name: _doubles(x) for name, x in vars(exact).items() if name != "of"}
         return SimpleNamespace(of=Double.of, **rounded)
 
-    def _found(self, kind: type[Ball], index: Any) -> Constants:
+    def _found(self, kind: type[Ball], index: Array) -> Constants:
         found = {name: kind.of(x[index] if np.ndim(x) else x) for name, x in self._values.items()}
         found.update((name, kind.of(x)) for name, x in self._shared.items())
         c = SimpleNamespace(of=kind.of, **found)
@@ -65,13 +65,13 @@ class Start:
         return SimpleNamespace(of=kind.of, **balls)
 
 
-def _converted(x: Any, kind: type[Ball]) -> Any:
+def _converted(x: Array, kind: type[Ball]) -> Array:
     if isinstance(x, list):
         return [kind.of(y) for y in x]
     return x if x is None else kind.of(x)
 
 
-def _doubles(x: Any) -> Any:
+def _doubles(x: Array) -> Array:
     """Return the nearest doubles to decimals."""
     if x is None:
         return x

@@ -5,15 +5,14 @@ from __future__ import annotations
 import decimal
 from collections.abc import Sequence
 from math import comb
-from typing import Any
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, Digits
+from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, Operand
 from numerics.evaluate.balls.elementary import sqrt
 
 
-def largest_root(*coefficients: Any) -> Ball:
+def largest_root(*coefficients: Operand) -> Ball:
     """Return the largest real root t of ``c_0 + c_1 t + ... + c_n t^n``."""
     kind = next(type(c) for c in coefficients if isinstance(c, Ball))
     balls = [kind.of(c) for c in coefficients]
@@ -53,7 +52,7 @@ def _polynomial(coefficients: Sequence[Ball]) -> Ball:
     room = np.maximum(abs(slope_ball.v) - slope_ball.d, kind.zero)
     d = 2 * (abs(residual.v) + residual.d) / room + kind.tiny
     # With no negative derivative at the root none other is above it.
-    certain: Any = room > 0
+    certain: Array = room > 0
     for k in range(2, len(monic) - 1):
         rate = _derivative(monic, at, k)
         certain = certain & (rate.v >= -rate.d)
@@ -75,7 +74,7 @@ def _root(x: Array, k: int) -> Array:
     return above(x)
 
 
-def _derivative(coefficients: Sequence[Any], x: Any, k: int) -> Any:
+def _derivative(coefficients: Sequence[Array], x: Array, k: int) -> Array:
     """Return P^(k)(x)/k! by Horner's rule."""
     total = coefficients[-1] * comb(len(coefficients) - 1, k)
     for n in range(len(coefficients) - 2, k - 1, -1):

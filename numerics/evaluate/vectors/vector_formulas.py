@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,14 +13,14 @@ from numerics.evaluate.balls.closed import ClosedFormulas
 from numerics.evaluate.balls.lengths import column, dot, length, total, unit
 from numerics.evaluate.balls.precision import Constants, Formula, Start, evaluate
 
-Polar: TypeAlias = tuple[Ball, Ball]
-"""A length and a direction."""
+Polar: TypeAlias = tuple[Ball, Ball, Ball]
+"""A vector, its length and its direction."""
 Ray: TypeAlias = Callable[[Constants, Ball, Ball, Ball], Ball]
 
 
 def _polar(b: Ball) -> Polar:
     size = length(b)
-    return size, unit(b, size)
+    return b, size, unit(b, size)
 
 
 class VectorFormulas:
@@ -41,8 +41,7 @@ class VectorFormulas:
     def value_formulas(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``, a divergence as grad Q(beta_0) = 0."""
         return [
-            lambda c, b, a=a: self._bregman(c, b, _polar(b), *self._origin(c), a)
-            for a in self._rays()
+            lambda c, b, a=a: self._bregman(c, _polar(b), self._origin(c), a) for a in self._rays()
         ]
 
     def gradient_formulas(self) -> list[Formula]:
@@ -68,8 +67,7 @@ class VectorFormulas:
     def bregman_formulas(self) -> list[Formula]:
         """Return forms of ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``."""
         return [
-            lambda c, b, b0, a=a: self._bregman(c, b, _polar(b), b0, _polar(b0), a)
-            for a in self._rays()
+            lambda c, b, b0, a=a: self._bregman(c, _polar(b), _polar(b0), a) for a in self._rays()
         ]
 
     def _rays(self) -> list[Ray]:
@@ -79,12 +77,12 @@ class VectorFormulas:
             lambda c, _, s0, step: self.q.segment(c, [s0], [step]),
         ]
 
-    def _origin(self, c: Constants) -> tuple[Ball, Polar]:
+    def _origin(self, c: Constants) -> Polar:
         """Return beta_0, its length, which is known better than from its entries, and direction."""
         vector: Ball = c.vector
         s0: Ball = c.origin[0]
         e0 = unit(vector, length(vector)) * self.sign
-        return e0 * s0, (s0, e0)
+        return e0 * s0, s0, e0
 
     def _gradient(self, c: Constants, b: Ball) -> Sequence[Ball]:
         (T,) = self.tangential(c, length(b))
@@ -114,14 +112,12 @@ class VectorFormulas:
         (s,) = self.q.inverse(c, size)
         return [column(y.of(s)) * unit(dual, size)]
 
-    def _bregman(
-        self, c: Constants, b: Ball, at: Polar, b0: Ball, at0: Polar, along: Ray
-    ) -> Sequence[Ball]:
+    def _bregman(self, c: Constants, at: Polar, at0: Polar, along: Ray) -> Sequence[Ball]:
         """Return what q gives along the ray, and ``q'(s0) s |e - e0|^2/2`` of directions e.
 
         Neither part is negative. |e - e0|^2/2 is 1 - <e, e0>.
         """
-        (s, e), (s0, e0) = at, at0
+        (b, s, e), (b0, s0, e0) = at, at0
         step = tighter(dot(b - b0, unit(b + b0, s + s0)), s - s0)
         turn = e - e0
         (slope,) = self.q.gradient(c, s0)
@@ -139,10 +135,10 @@ class OnVectors:
 
     def __init__(
         self,
-        constants: Any,
+        constants: Callable[[Constants], None],
         q: VectorFormulas,
-        start: Mapping[str, Any],
-        vector: Any,
+        start: Mapping[str, Array],
+        vector: Array,
         decimals: type[Ball] = Digits,
     ) -> None:
         """Bind the formulas to numbers of the start and to u_0, (d,)."""
@@ -150,36 +146,36 @@ class OnVectors:
         self._q, self._start = q, Start(start, constants, shared, decimals)
         self._d = shared["vector"].shape[1]
 
-    def value(self, beta: Any) -> Any:
+    def value(self, beta: Array) -> Array:
         """Return Q, which is 0 at the start."""
         return _number(self._run("value_formulas", beta)[0])
 
-    def gradient(self, beta: Any) -> Any:
+    def gradient(self, beta: Array) -> Array:
         """Return grad Q, of the shape of beta."""
         return self._run("gradient_formulas", beta)[0]
 
-    def spectrum(self, beta: Any) -> tuple[Any, Any]:
+    def spectrum(self, beta: Array) -> tuple[Array, Array]:
         """Return the eigenvalues of the Hessian across beta, d - 1 of them, and along it."""
         across, along = self._run("spectrum_formulas", beta)
         return _number(across), _number(along)
 
-    def hessian(self, beta: Any) -> Any:
+    def hessian(self, beta: Array) -> Array:
         """Return the Hessian, (..., d, d)."""
         return self._run("hessian_formulas", beta)[0]
 
-    def hessian_product(self, beta: Any, x: Any) -> Any:
+    def hessian_product(self, beta: Array, x: Array) -> Array:
         """Return ``Hess Q(beta) x``; the shapes broadcast."""
         return self._run("product_formulas", beta, x)[0]
 
-    def inverse(self, y: Any) -> Any:
+    def inverse(self, y: Array) -> Array:
         """Return the beta with ``grad Q(beta) = y``, nan where there is none."""
         return self._run("inverse_formulas", y)[0]
 
-    def bregman(self, b: Any, b0: Any) -> Any:
+    def bregman(self, b: Array, b0: Array) -> Array:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
         return _number(self._run("bregman_formulas", b, b0)[0])
 
-    def _run(self, forms: str, *points: Any) -> list[Array]:
+    def _run(self, forms: str, *points: Array) -> list[Array]:
         arrays = [np.asarray(p, dtype=np.float64) for p in points]
         for array in arrays:
             if array.ndim == 0 or array.shape[-1] != self._d:
@@ -190,5 +186,5 @@ class OnVectors:
         return [x.reshape((*shape[:-1], *x.shape[1:])) for x in found]
 
 
-def _number(array: Array) -> Any:
+def _number(array: Array) -> Array:
     return float(array) if np.ndim(array) == 0 else np.asarray(array)

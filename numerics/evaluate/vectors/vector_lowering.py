@@ -18,13 +18,13 @@ from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
 from numerics.evaluate.formula_block import FormulaBlock
 from numerics.evaluate.lowering import is_integral
 from numerics.evaluate.numbers import read_number
+from numerics.evaluate.protocols import VectorFunctions
 from numerics.evaluate.source.statements import NoSource
 from numerics.evaluate.start import check_assumptions, constants_of, read_start, start_point
 from numerics.evaluate.vectors.vector_formulas import OnVectors
 from numerics.evaluate.vectors.vector_potential import (
     HighPrecisionVector,
     NumericVectorPotential,
-    VectorFunctions,
     VectorInDoubles,
 )
 from numerics.evaluate.vectors.vector_program import (

@@ -5,27 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Protocol
 
 import mpmath
 import numpy as np
+from numpy.typing import ArrayLike
 
 from derive.errors import InputError
-from numerics.evaluate.backend import Array, Float64, Multiprecision
+from numerics.evaluate.backend import Array, Float64, FloatOrArray, Multiprecision, Number
 from numerics.evaluate.formula_block import FormulaBlock
-from numerics.evaluate.numbers import read_number
-
-
-class VectorFunctions(Protocol):
-    """Q on arrays of shape (..., d)."""
-
-    def value(self, beta: Any) -> Any: ...  # noqa: D102
-    def gradient(self, beta: Any) -> Any: ...  # noqa: D102
-    def spectrum(self, beta: Any) -> tuple[Any, Any]: ...  # noqa: D102
-    def hessian(self, beta: Any) -> Any: ...  # noqa: D102
-    def hessian_product(self, beta: Any, x: Any) -> Any: ...  # noqa: D102
-    def inverse(self, y: Any) -> Any: ...  # noqa: D102
-    def bregman(self, b: Any, b0: Any) -> Any: ...  # noqa: D102
+from numerics.evaluate.numbers import read_array, read_number
+from numerics.evaluate.protocols import VectorFunctions
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +35,10 @@ class NumericVectorPotential:
     start: tuple[tuple[str, Fraction], ...]
     beta0: Array
     pull: Array
-    _form: VectorFunctions = field(repr=False)
+    _functions: VectorFunctions = field(repr=False)
     _in_doubles: VectorInDoubles = field(repr=False)
 
-    def __call__(self, beta: Any) -> Any:
+    def __call__(self, beta: ArrayLike) -> FloatOrArray:
         """Return Q, which is 0 at beta_0: a float, or an array of shape (n,).
 
         >>> from derive import VectorModel, derive
@@ -58,31 +47,31 @@ class NumericVectorPotential:
         >>> Q.beta0.tolist(), round(Q([15, 20]), 12), Q.gradient([30, 40]).round(3).tolist()
         ([15.0, 20.0], 0.0, [1.243, 1.657])
         """
-        return self._form.value(self._read(beta))
+        return self._functions.value(self._read(beta))
 
-    def gradient(self, beta: Any) -> Any:
+    def gradient(self, beta: ArrayLike) -> FloatOrArray:
         """Return grad Q(beta), of the shape of beta."""
-        return self._form.gradient(self._read(beta))
+        return self._functions.gradient(self._read(beta))
 
-    def spectrum(self, beta: Any) -> tuple[Any, Any]:
+    def spectrum(self, beta: ArrayLike) -> tuple[FloatOrArray, FloatOrArray]:
         """Return the eigenvalues of the Hessian across beta (d - 1 of them), and along it."""
-        return self._form.spectrum(self._read(beta))
+        return self._functions.spectrum(self._read(beta))
 
-    def hessian(self, beta: Any) -> Any:
+    def hessian(self, beta: ArrayLike) -> FloatOrArray:
         """Return the Hessian of Q: (d, d), or (n, d, d)."""
-        return self._form.hessian(self._read(beta))
+        return self._functions.hessian(self._read(beta))
 
-    def hessian_product(self, beta: Any, x: Any) -> Any:
+    def hessian_product(self, beta: ArrayLike, x: ArrayLike) -> FloatOrArray:
         """Return ``Hess Q(beta) x``; the shapes broadcast."""
-        return self._form.hessian_product(self._read(beta), self._read(x))
+        return self._functions.hessian_product(self._read(beta), self._read(x))
 
-    def inverse_gradient(self, y: Any) -> Any:
+    def inverse_gradient(self, y: ArrayLike) -> FloatOrArray:
         """Return the beta with ``grad Q(beta) = y``, of the shape of y; nan where none is found."""
-        return self._form.inverse(self._read(y))
+        return self._functions.inverse(self._read(y))
 
-    def bregman(self, b: Any, b0: Any) -> Any:
+    def bregman(self, b: ArrayLike, b0: ArrayLike) -> FloatOrArray:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
-        return self._form.bregman(self._read(b), self._read(b0))
+        return self._functions.bregman(self._read(b), self._read(b0))
 
     def length_slope(self, s: float) -> float:
         """Return q'(s) by its printed formula."""
@@ -96,13 +85,10 @@ class NumericVectorPotential:
     @property
     def in_doubles(self) -> NumericVectorPotential:
         """The same Q by its printed formulas in doubles alone: fast, with no bound of the error."""
-        return replace(self, _form=self._in_doubles)
+        return replace(self, _functions=self._in_doubles)
 
-    def _read(self, values: Any) -> Array:
-        try:
-            array = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError("beta must be an array of real numbers") from None
+    def _read(self, values: ArrayLike) -> Array:
+        array = read_array(values)
         if array.ndim == 0 or array.shape[-1] != self.d:
             raise InputError(f"beta has shape {array.shape}, but its last axis must be {self.d}")
         return array
@@ -115,31 +101,31 @@ class VectorInDoubles:
         """Bind q to the start."""
         self._q, self._beta0, self._pull = q, beta0, pull
 
-    def slope(self, s: Array) -> Array:
+    def slope(self, s: Array) -> FloatOrArray:
         """Return q'."""
         with Float64().active():
             return self._q.gradient([s])[0]
 
-    def value(self, beta: Any) -> Any:
+    def value(self, beta: Array) -> FloatOrArray:
         """Return Q - Q(beta_0)."""
         with Float64().active():
             s, s0 = (np.linalg.norm(x, axis=-1) for x in (beta, self._beta0))
             rise = self._q.value([s]) - self._q.value([np.asarray(s0)])
             return rise - (beta - self._beta0) @ self._pull
 
-    def gradient(self, beta: Any) -> Any:
+    def gradient(self, beta: Array) -> FloatOrArray:
         """Return grad Q."""
         with Float64().active():
             s = np.linalg.norm(beta, axis=-1)
             return (self.slope(s) / s)[..., None] * beta - self._pull
 
-    def spectrum(self, beta: Any) -> tuple[Any, Any]:
+    def spectrum(self, beta: Array) -> tuple[FloatOrArray, FloatOrArray]:
         """Return the eigenvalues of the Hessian across beta and along it."""
         with Float64().active():
             s = np.linalg.norm(beta, axis=-1)
             return self.slope(s) / s, self._q.hessian([s])[0]
 
-    def hessian_product(self, beta: Any, x: Any) -> Any:
+    def hessian_product(self, beta: Array, x: Array) -> FloatOrArray:
         """Return ``Hess Q(beta) x``."""
         with Float64().active():
             across, along = self.spectrum(beta)
@@ -147,18 +133,18 @@ class VectorInDoubles:
             part = (along - across) * np.sum(e * x, axis=-1)
             return across[..., None] * x + part[..., None] * e
 
-    def hessian(self, beta: Any) -> Any:
+    def hessian(self, beta: Array) -> FloatOrArray:
         """Return the Hessian."""
         return self.hessian_product(beta[..., None, :], np.eye(beta.shape[-1]))
 
-    def inverse(self, y: Any) -> Any:
+    def inverse(self, y: Array) -> FloatOrArray:
         """Return the beta with grad Q(beta) = y."""
         with Float64().active():
             dual = y + self._pull
             size = np.linalg.norm(dual, axis=-1)
             return (self._q.inverse_gradient([size])[0] / size)[..., None] * dual
 
-    def bregman(self, b: Any, b0: Any) -> Any:
+    def bregman(self, b: Array, b0: Array) -> FloatOrArray:
         """Return the Bregman divergence."""
         rise = self.value(b) - self.value(b0)
         return rise - np.sum(self.gradient(b0) * (b - b0), axis=-1)
@@ -169,11 +155,11 @@ class HighPrecisionVector:
     """Q of a vector model at a start, in mpf of the given decimal digits and guard digits."""
 
     digits: int
-    beta0: tuple[Any, ...]
-    pull: tuple[Any, ...]
+    beta0: tuple[Number, ...]
+    pull: tuple[Number, ...]
     _q: FormulaBlock = field(repr=False)
 
-    def value(self, beta: Sequence[Any]) -> Any:
+    def value(self, beta: Sequence[Number]) -> Number:
         """Return Q at d numbers, up to an additive constant; nan outside the domain."""
         backend = Multiprecision(self.digits)
         with backend.active():
@@ -181,7 +167,7 @@ class HighPrecisionVector:
             s = backend.array([mpmath.norm(point)])
             return self._q.value([s])[0] - mpmath.fdot(self.pull, point)
 
-    def gradient(self, beta: Sequence[Any]) -> list[Any]:
+    def gradient(self, beta: Sequence[Number]) -> list[Number]:
         """Return the d numbers grad Q; nan outside the domain."""
         backend = Multiprecision(self.digits)
         with backend.active():
