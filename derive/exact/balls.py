@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
+from operator import add, mul
 from typing import TypeAlias
 
 from flint import arb, ctx, fmpq, fmpz
@@ -99,8 +100,8 @@ def _polynomial(polynomial: Polynomial, values: Sequence[Value]) -> Value:
         product: Value = Fraction(coefficient)
         for x, e in zip(values, exponents, strict=True):
             if e:
-                product = _times(product, _whole_power(x, e))
-        total = _plus(total, product)
+                product = _combined(mul, product, _whole_power(x, e))
+        total = _combined(add, total, product)
     return total
 
 
@@ -114,16 +115,10 @@ def _whole_power(x: Value, e: int) -> Value:
     return result
 
 
-def _times(x: Value, y: Value) -> Value:
+def _combined(operator: Callable[[Value, Value], Value], x: Value, y: Value) -> Value:
     if isinstance(x, Fraction) and isinstance(y, Fraction):
-        return x * y
-    return ball(x) * ball(y)
-
-
-def _plus(x: Value, y: Value) -> Value:
-    if isinstance(x, Fraction) and isinstance(y, Fraction):
-        return x + y
-    return ball(x) + ball(y)
+        return operator(x, y)
+    return operator(ball(x), ball(y))
 
 
 def _finite(value: arb) -> arb:

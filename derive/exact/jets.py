@@ -7,6 +7,7 @@ them: what is not zero in a jet is not zero. Use within :func:`derive.exact.ball
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +18,7 @@ from flint import arb, arb_series, fmpq
 from derive.exact.balls import Unbounded, Value, ball, root_of, to_the_power
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
-from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.field.polynomial import evaluate
 from derive.language.evaluation import value_of
 from derive.language.functions import RECORDS, FunctionRecord
 
@@ -75,6 +76,9 @@ class Jet:
 
     def __truediv__(self, other: Jet) -> Jet:
         return self * other.reciprocal()
+
+    def __pow__(self, exponent: int) -> Jet:
+        return functools.reduce(Jet.__mul__, [self] * exponent)
 
     def reciprocal(self) -> Jet:
         """Return 1/f.
@@ -147,22 +151,14 @@ def evaluate_jet(element: RationalFunction, variables: Sequence[Jet]) -> Jet:
     Raises:
         ZeroDivisionError, Unbounded: it has a pole at the point, or that is not excluded.
     """
-    top = _polynomial(element.numerator, variables)
+
+    def constant(value: int) -> Jet:
+        return _constant(fmpq(value), variables[0].order)
+
+    top = evaluate(element.numerator, variables, constant)
     if element.denominator.is_one():
         return top
-    return top / _polynomial(element.denominator, variables)
-
-
-def _polynomial(polynomial: Polynomial, variables: Sequence[Jet]) -> Jet:
-    order = variables[0].order
-    total = _constant(fmpq(0), order)
-    for exponents, coefficient in terms(polynomial):
-        product = _constant(fmpq(coefficient), order)
-        for x, e in zip(variables, exponents, strict=True):
-            for _ in range(e):
-                product = product * x
-        total = total + product
-    return total
+    return top / evaluate(element.denominator, variables, constant)
 
 
 def _number(value: Value) -> Coefficient:

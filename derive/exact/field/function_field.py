@@ -17,7 +17,7 @@ from fractions import Fraction
 from flint import Ordering, fmpz_mpoly_ctx
 
 from derive.exact.field.generators import Generator
-from derive.exact.field.polynomial import Polynomial, reindexed, terms
+from derive.exact.field.polynomial import Polynomial, evaluate, reindexed
 from derive.exact.field.quotient import Quotient
 from derive.exact.field.relations import Relations
 
@@ -130,9 +130,8 @@ class RationalFunction(Quotient):
                 self.numerator.compose(*arguments, ctx=target.ring),
                 self.denominator.compose(*arguments, ctx=target.ring),
             )
-        return _substitute(self.numerator, images, target) / _substitute(
-            self.denominator, images, target
-        )
+        top, bottom = (evaluate(x, images, target.constant) for x in self.parts)
+        return top / bottom
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,16 +282,3 @@ class FunctionField:
                 slope *= g.slope(A, self.named(g.name), other)
             self._rules[key] = slope
         return self._rules[key]
-
-
-def _substitute(
-    polynomial: Polynomial, images: Sequence[RationalFunction], target: FunctionField
-) -> RationalFunction:
-    total = target.zero
-    for exponents, coefficient in terms(polynomial):
-        product = target.constant(coefficient)
-        for image, e in zip(images, exponents, strict=True):
-            if e:
-                product *= image**e
-        total += product
-    return total

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol, Self, TypeAlias, TypeVar
 
 from flint import fmpz_mpoly, fmpz_mpoly_ctx
 
 Polynomial: TypeAlias = fmpz_mpoly
 
 Exponents: TypeAlias = tuple[int, ...]
+
+
+class Ring(Protocol):
+    """What polynomials take values in."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+    def __mul__(self, other: Self, /) -> Self: ...
+    def __pow__(self, exponent: int, /) -> Self: ...
+
+
+R = TypeVar("R", bound=Ring)
 
 
 def terms(polynomial: Polynomial) -> Iterator[tuple[Exponents, int]]:
@@ -37,15 +47,21 @@ def factorize(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]
     return int(content) * int(unit), [(p, int(n)) for p, n in factors]
 
 
-def evaluate(polynomial: Polynomial, point: Sequence[Fraction]) -> Fraction:
-    """Return the value of an integer polynomial at a rational point."""
-    total = Fraction(0)
+def evaluate(polynomial: Polynomial, values: Sequence[R], constant: Callable[[int], R]) -> R:
+    """Return the value of an integer polynomial.
+
+    Args:
+        polynomial: the polynomial; its last variables, if they do not occur, need no values.
+        values: what stands for the variables.
+        constant: a whole number among such values.
+    """
+    total = constant(0)
     for exponents, coefficient in terms(polynomial):
-        product = Fraction(coefficient)
-        for x, e in zip(point, exponents, strict=True):
+        product = constant(coefficient)
+        for x, e in zip(values, exponents, strict=False):
             if e:
-                product *= x**e
-        total += product
+                product = product * x**e
+        total = total + product
     return total
 
 

@@ -51,7 +51,8 @@ class Quotient:
         Raises:
             ZeroDivisionError: the point is a pole.
         """
-        return evaluate(self.numerator, point) / evaluate(self.denominator, point)
+        top, bottom = (evaluate(x, point, Fraction) for x in self.parts)
+        return top / bottom
 
     def is_form(self, size: int) -> bool:
         """Tell whether numerator and denominator are forms in the first *size* variables alone."""

@@ -83,22 +83,15 @@ def inverse(matrix: Matrix) -> Matrix:
     field = matrix[0][0].field
     if size == 2:
         return _inverse_of_two(matrix)
-    rows = [
-        [*row, *(field.one if i == j else field.zero for j in range(size))]
-        for i, row in enumerate(matrix)
-    ]
-    for column in range(size):
-        at = next((r for r in range(column, size) if not rows[r][column].is_zero()), None)
-        if at is None:
-            raise ZeroDivisionError("the matrix is singular")
-        rows[column], rows[at] = rows[at], rows[column]
-        scale = rows[column][column]
-        rows[column] = [x / scale for x in rows[column]]
-        for r in range(size):
-            if r != column and not rows[r][column].is_zero():
-                factor = rows[r][column]
-                rows[r] = [x - factor * y for x, y in zip(rows[r], rows[column], strict=True)]
-    return tuple(tuple(row[size:]) for row in rows)
+    rows = echelon(
+        [
+            [*row, *(field.one if i == j else field.zero for j in range(size))]
+            for i, row in enumerate(matrix)
+        ]
+    )
+    if any(pivot_of(row) >= size for row in rows):
+        raise ZeroDivisionError("the matrix is singular")
+    return tuple(tuple(row[size:]) for row in sorted(rows, key=pivot_of))
 
 
 def _inverse_of_two(matrix: Matrix) -> Matrix:

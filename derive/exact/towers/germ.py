@@ -19,7 +19,7 @@ from flint import arb, ctx, fmpq
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
-from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.field.polynomial import Polynomial, evaluate
 from derive.exact.field.relations import Relations
 from derive.language.tree import Number, Power, Tree, walk
 
@@ -92,8 +92,8 @@ class GermField:
     def ball(self, element: RationalFunction, of: int = 2) -> arb:
         """Return a ball around the value at the point; of the denominator alone for *of* = 1."""
         with ctx.workprec(BITS):
-            below = self._evaluate(element.denominator)
-            return below if of == 1 else self._evaluate(element.numerator) / below
+            below = evaluate(element.denominator, self._values, arb)
+            return below if of == 1 else evaluate(element.numerator, self._values, arb) / below
 
     def sign(self, element: RationalFunction) -> int:
         """Return the proved sign at the point: 1, -1, or 0 for an element that is zero.
@@ -186,16 +186,6 @@ class GermField:
     def _reduce(self, polynomial: Polynomial) -> Polynomial:
         """Replace G^N by f for every root, the latest one first."""
         return self._relations.reduced(polynomial)[0]
-
-    def _evaluate(self, polynomial: Polynomial) -> arb:
-        total = arb(0)
-        for exponents, coefficient in terms(polynomial):
-            product = arb(coefficient)
-            for value, e in zip(self._values, exponents, strict=False):
-                if e:
-                    product *= value**e
-            total += product
-        return total
 
 
 def _ball(value: Fraction) -> arb:
