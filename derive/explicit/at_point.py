@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 from derive.errors import InputError, NumericalError
@@ -24,22 +24,21 @@ def evaluate(found: ExplicitCounterpart, point: Mapping[str, Fraction]) -> tuple
     for name in point:
         if name not in known:
             raise InputError(f"there is no {name} to give a number to: {', '.join(known)}")
-    values = tuple(_evaluated(minima, point))
+    values = tuple(_evaluated(*minimum, point) for minimum in minima)
     if all(value.reason.startswith(MISSING) for value in values):
         raise InputError(values[-1].reason)
     return values
 
 
 def _evaluated(
-    minima: list[tuple[str, tuple[int, ...], SquaredDistance]], point: Mapping[str, Fraction]
-) -> Iterator[Evaluated]:
-    for name, outputs, minimum in minima:
-        own = tuple((str(s), point[str(s)]) for s in minimum.variables if str(s) in point)
-        try:
-            missing = [str(s) for s in minimum.variables if str(s) not in point]
-            if missing:
-                yield Evaluated(name, outputs, own, None, f"{MISSING} {', '.join(missing)}")
-                continue
-            yield Evaluated(name, outputs, own, minimum.at(point))
-        except NumericalError as step:
-            yield Evaluated(name, outputs, own, None, str(step))
+    name: str, outputs: tuple[int, ...], minimum: SquaredDistance, point: Mapping[str, Fraction]
+) -> Evaluated:
+    variables = [str(s) for s in minimum.variables]
+    own = tuple((s, point[s]) for s in variables if s in point)
+    missing = [s for s in variables if s not in point]
+    if missing:
+        return Evaluated(name, outputs, own, None, f"{MISSING} {', '.join(missing)}")
+    try:
+        return Evaluated(name, outputs, own, minimum.at(point))
+    except NumericalError as step:
+        return Evaluated(name, outputs, own, None, str(step))

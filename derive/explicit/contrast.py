@@ -50,7 +50,7 @@ class Contrast:
 
 
 def contrast_with(
-    p: Parameterization | None,
+    p: Parameterization,
     distance: SquaredDistance,
     enter: Callable[[str], None],
 ) -> Contrast:
@@ -61,7 +61,7 @@ def contrast_with(
         distance: R on it.
         enter: called with the name of each step.
     """
-    if p is None:
+    if p.vectors:
         reason = "the vector's dimension is open: give one, as in --vector u:2"
         return Contrast(None, Finding(Verdict.UNDECIDED, reason))
     if not isinstance(distance, CriticalRoot):

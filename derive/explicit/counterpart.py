@@ -8,7 +8,6 @@ from fractions import Fraction
 from derive.explicit.contrast import Contrast
 from derive.explicit.minimum import CertifiedValue, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
-from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.verdict import Verdict, conclude
@@ -57,17 +56,13 @@ class ExplicitCounterpart(Printable):
     """R(beta), R_F(beta) and how they compare with the implicit regularizer, block by block.
 
     Attributes:
-        texts: the outputs as given.
-        parameterization: F; for a vector model its length |beta| as a function of the scalars and
-            of the vectors' lengths.
-        vector: the names of the vectors whose dimension is open, "u" or "u, v"; empty without one.
+        parameterization: F; with vectors of open dimension the length |beta| as a function of the
+            scalars and of the vectors' lengths.
         blocks: R and R_F are the sums over these.
         evaluated: values at a point, where one was asked for.
     """
 
-    texts: tuple[str, ...]
     parameterization: Parameterization
-    vector: str
     blocks: tuple[BlockCounterpart, ...]
     evaluated: tuple[Evaluated, ...] = ()
 
@@ -75,8 +70,3 @@ class ExplicitCounterpart(Printable):
     def verdict(self) -> Verdict:
         """PROVED where R and R_F are, on every block."""
         return conclude(tuple(m.finding for b in self.blocks for m in (b.distance, b.cost)))
-
-    @property
-    def start(self) -> tuple[tuple[str, Tree], ...]:
-        """Where the weights start."""
-        return self.parameterization.start

@@ -99,7 +99,18 @@ class SquaredDistance:
             InputError: a number is missing.
             NumericalError: it was not certified there; the text says which step stopped.
         """
-        raise NumericalError(self.finding.reason)
+        if not self._is_known():
+            raise NumericalError(self.finding.reason)
+        missing = [str(s) for s in self.variables if str(s) not in point]
+        if missing:
+            raise InputError(f"give a number for {missing[0]}")
+        return self._certified_at([Fraction(point[str(s)]) for s in self.variables])
+
+    def _is_known(self) -> bool:
+        return False
+
+    def _certified_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -136,19 +147,10 @@ class CriticalRoot(SquaredDistance):
         known = [root for root in roots if root is not None]
         return (sympy.Max(*known) if len(known) == len(roots) else None,)
 
-    def at(self, point: Mapping[str, Fraction]) -> CertifiedValue | None:
-        """Return the minimum at numbers for beta and the start; None where no w has F(w) = beta.
+    def _is_known(self) -> bool:
+        return bool(self.factors)
 
-        Raises:
-            InputError: a number is missing.
-            NumericalError: it was not certified there; the text says which step stopped.
-        """
-        if not self._is_known():
-            return super().at(point)
-        missing = [str(s) for s in self.variables if str(s) not in point]
-        if missing:
-            raise InputError(f"give a number for {missing[0]}")
-        data = [Fraction(point[str(s)]) for s in self.variables]
+    def _certified_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
         try:
             return self._value_at(data)
         except Stopped as step:
@@ -157,9 +159,6 @@ class CriticalRoot(SquaredDistance):
             if has_no_weights(self.problem, data):
                 return None
             raise NumericalError(f"not certified at this point: {step}") from None
-
-    def _is_known(self) -> bool:
-        return bool(self.factors)
 
     def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
         return self._root_value(root_at(self.problem, self.factors, data), data)

@@ -59,6 +59,9 @@ def explicit_counterpart(
         progress: called with the name of each step as it begins.
         at: numbers for beta and the start symbols, at which values are certified as well.
 
+    Returns:
+        R and R_F on each block of outputs that share weights, each beside Q and its limits.
+
     Raises:
         InputError: a vector model has odd powers of a norm, or a norm beside several vectors; a
             number of *at* is missing, or its name is not known.
@@ -68,12 +71,9 @@ def explicit_counterpart(
     enter = progress or (lambda step: None)
     p = parameterization
     if p.vectors:
-        found = ExplicitCounterpart(
-            p.texts, p, ", ".join(v.name for v in p.vectors), (_of_vector(p, enter),)
-        )
+        found = ExplicitCounterpart(p, (_of_vectors(p, enter),))
     else:
-        blocks = tuple(_block(p, group, enter) for group in p.blocks)
-        found = ExplicitCounterpart(p.texts, p, "", blocks)
+        found = ExplicitCounterpart(p, tuple(_block(p, group, enter) for group in p.blocks))
     if not at:
         return found
     enter("values")
@@ -91,7 +91,7 @@ def _block(p: Parameterization, group: tuple[int, ...], enter: Enter) -> BlockCo
     return BlockCounterpart(group, distance, cost, contrast, scale_limits(block, contrast.implicit))
 
 
-def _of_vector(p: Parameterization, enter: Enter) -> BlockCounterpart:
+def _of_vectors(p: Parameterization, enter: Enter) -> BlockCounterpart:
     """Return R of sum_k phi_k u_k in the length of beta alone.
 
     Where the phi_k are free of norms, projecting all u_k on the line of beta keeps F(w) = beta and
@@ -122,7 +122,7 @@ def _of_vector(p: Parameterization, enter: Enter) -> BlockCounterpart:
     if isinstance(cost, RootByInterval):
         kept = tuple(x for x in cost.intervals if x.high is None or x.high > 0)
         cost = replace(cost, intervals=kept)
-    contrast = contrast_with(None, distance, enter)
+    contrast = contrast_with(p, distance, enter)
     return BlockCounterpart((0,), distance, cost, contrast, ())
 
 

@@ -66,15 +66,11 @@ class _Claim:
         Raises:
             LanguageError: an expression is outside the language.
         """
-        low, high = (None if end.is_infinite else from_sympy(end) for end in candidate.interval)
+        ends = (None if end.is_infinite else end for end in candidate.interval)
+        low, high, K = (None if x is None else from_sympy(x) for x in (*ends, kernel))
+        assumed = tuple(from_sympy(x) for x in candidate.assumed)
         return cls(
-            term,
-            from_sympy(candidate.F),
-            from_sympy(candidate.scale),
-            tuple(from_sympy(x) for x in candidate.assumed),
-            low,
-            high,
-            None if kernel is None else from_sympy(kernel),
+            term, from_sympy(candidate.F), from_sympy(candidate.scale), assumed, low, high, K
         )
 
     def holds_at(self, point: dict[str, Fraction]) -> bool | None:

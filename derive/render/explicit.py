@@ -92,12 +92,13 @@ def _head(found: ExplicitCounterpart) -> list[str]:
 def _parameterization(found: ExplicitCounterpart) -> Iterator[str]:
     p = found.parameterization
     yield "Parameterization beta = F(w)"
-    names = ["beta"] if len(found.texts) == 1 else [f"beta{i + 1}" for i in range(p.d)]
-    yield from (f"  {name} = {text}" for name, text in zip(names, found.texts, strict=True))
-    if found.vector:
-        kind = "vectors" if "," in found.vector else "a vector"
-        yield f"  {found.vector} {kind} of any dimension; s = |beta| = |{to_text(p.trees[0])}|"
-    start = ", ".join(f"{w} = {to_text(t)}" for w, t in found.start)
+    names = ["beta"] if len(p.texts) == 1 else [f"beta{i + 1}" for i in range(p.d)]
+    yield from (f"  {name} = {text}" for name, text in zip(names, p.texts, strict=True))
+    if p.vectors:
+        kind = "vectors" if len(p.vectors) > 1 else "a vector"
+        names = [v.name for v in p.vectors]
+        yield f"  {', '.join(names)} {kind} of any dimension; s = |beta| = |{to_text(p.trees[0])}|"
+    start = ", ".join(f"{w} = {to_text(t)}" for w, t in p.start)
     yield f"  {homogeneity(p)}; start w_0: {start}"
 
 

@@ -32,10 +32,10 @@ def render_json(found: ExplicitCounterpart) -> str:
         "version": VERSION,
         "verdict": found.verdict.value,
         "parameterization": {
-            "outputs": list(found.texts),
+            "outputs": list(p.texts),
             "weights": list(p.weights),
-            "start": {w: to_text(t) for w, t in found.start},
-            "vector": found.vector or None,
+            "start": {w: to_text(t) for w, t in p.start},
+            "vector": ", ".join(v.name for v in p.vectors) or None,
             "homogeneity_degree": p.degree,
         },
         "blocks": [

@@ -34,15 +34,15 @@ def render_latex(found: ExplicitCounterpart) -> str:
 def _body(found: ExplicitCounterpart) -> Iterator[str]:
     p = found.parameterization
     names = ["beta"] if p.d == 1 else [f"beta{i + 1}" for i in range(p.d)]
-    if found.vector:
+    if p.vectors:
         names = ["s"]
     rows = [(latex_name(n), latex(f)) for n, f in zip(names, p.outputs, strict=True)]
-    if found.vector:
-        vectors = ", ".join(f"${latex_name(name)}$" for name in found.vector.split(", "))
-        kind = "vectors" if "," in found.vector else "a vector"
+    if p.vectors:
+        vectors = ", ".join(f"${latex_name(v.name)}$" for v in p.vectors)
+        kind = "vectors" if len(p.vectors) > 1 else "a vector"
         yield rf"For {kind} {vectors} of any dimension, with $s = |\beta|$:"
     yield from display(rows)
-    start = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(t))}" for w, t in found.start)
+    start = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(t))}" for w, t in p.start)
     yield f"Start: ${start}$."
     for block in found.blocks:
         yield from _minimum(block.distance, "R", r"R(\beta) = \min_{F(w)=\beta} |w - w_0|^2")

@@ -28,6 +28,7 @@ VERSION = 1
 UNIT = "the constant only changes the unit of Q"
 FREE = "; the weight is free up to sign and shift"
 
+Rows: TypeAlias = list[tuple[str, str]]
 Fields: TypeAlias = dict[str, object]
 NO_F: Fields = {
     "output": None,
@@ -40,6 +41,8 @@ NO_F: Fields = {
     "minimises_Q_itself": False,
     "start": None,
     "assumed": [],
+    "evidence": [],
+    "forward": {"ran": False, "verdict": None, "reason": ""},
 }
 """What the JSON record says of a term without F."""
 
@@ -126,53 +129,41 @@ def render_latex(design: InverseDesign) -> str:
         rows = [("Q", latex(to_sympy(c.term.tree)))]
         if c.second is not None:
             rows.append(("Q''", latex(c.second)))
-        rows += _rows(c)
+        more, remark = _formulas(c)
         lines += [r"\begin{align*}"]
-        lines += [" \\\\\n".join(f"  {left} &= {right}" for left, right in rows)]
-        lines += [r"\end{align*}", *_remark(c)]
+        lines += [" \\\\\n".join(f"  {left} &= {right}" for left, right in (*rows, *more))]
+        lines += [r"\end{align*}", *remark]
     return "\n".join(lines)
 
 
 @singledispatch
-def _rows(c: Coordinate) -> list[tuple[str, str]]:
-    return []
+def _formulas(c: Coordinate) -> tuple[Rows, list[str]]:
+    """Return what LaTeX says below Q'': equations, and a sentence."""
+    return [], ["There is none."]
 
 
-@_rows.register
-def _(c: IntegralOnly) -> list[tuple[str, str]]:
-    return [("w", latex(c.w_of_beta))]
+@_formulas.register
+def _(c: IntegralOnly) -> tuple[Rows, list[str]]:
+    return [("w", latex(c.w_of_beta))], ["No closed form was proved."]
 
 
-@_rows.register
-def _(c: OneWeight) -> list[tuple[str, str]]:
+@_formulas.register
+def _(c: OneWeight) -> tuple[Rows, list[str]]:
     w = latex_name(c.weight)
-    return [
-        (latex_name(c.term.variable), latex(to_sympy(c.output))),
-        (w, latex(c.w_of_beta)),
-        (f"F'({w})^2\\, Q''(F({w}))", latex(c.scale)),
-    ]
+    rows = [(w, latex(c.w_of_beta)), (f"F'({w})^2\\, Q''(F({w}))", latex(c.scale))]
+    return [_output(c), *rows], _start(c)
 
 
-@_rows.register
-def _(c: WeightPair) -> list[tuple[str, str]]:
-    return [
-        (latex_name(c.term.variable), latex(to_sympy(c.output))),
-        (r"|\nabla F|^2\, Q''(F)", latex(c.scale)),
-    ]
+@_formulas.register
+def _(c: WeightPair) -> tuple[Rows, list[str]]:
+    return [_output(c), (r"|\nabla F|^2\, Q''(F)", latex(c.scale))], _start(c)
 
 
-@singledispatch
-def _remark(c: Coordinate) -> list[str]:
-    return ["There is none."]
+def _output(c: Parameterized) -> tuple[str, str]:
+    return latex_name(c.term.variable), latex(to_sympy(c.output))
 
 
-@_remark.register
-def _(c: IntegralOnly) -> list[str]:
-    return ["No closed form was proved."]
-
-
-@_remark.register
-def _(c: Parameterized) -> list[str]:
+def _start(c: Parameterized) -> list[str]:
     if c.start.weights is None:
         return []
     values = (f"{latex_name(n)}(0) = {latex(to_sympy(t))}" for n, t in c.start.weights)
@@ -206,11 +197,6 @@ def _record(c: Coordinate) -> Fields:
         "kernel": None if c.kernel is None else plain(c.kernel),
         **NO_F,
         **_fields(c),
-        "evidence": [
-            {"statement": e.statement, "left": e.left, "right": e.right, "holds": e.holds}
-            for e in c.finding.evidence
-        ],
-        "forward": _forward(c),
     }
 
 
@@ -226,7 +212,7 @@ def _(c: IntegralOnly) -> Fields:
 
 @_fields.register
 def _(c: Parameterized) -> Fields:
-    start = c.start
+    start, derivation = c.start, c.forward.derivation
     return {
         "output": to_text(c.output),
         "weights": list(c.weights),
@@ -237,21 +223,18 @@ def _(c: Parameterized) -> Fields:
         "minimises_Q_itself": start.at_minimum,
         "start": None if start.weights is None else {n: to_text(t) for n, t in start.weights},
         "assumed": list(c.assumed),
+        "evidence": [
+            {"statement": e.statement, "left": e.left, "right": e.right, "holds": e.holds}
+            for e in c.finding.evidence
+        ],
+        "forward": {
+            "ran": derivation is not None,
+            "verdict": None if derivation is None else derivation.verdict.value,
+            "reason": c.forward.reason,
+        },
     }
 
 
 @_fields.register
 def _(c: OneWeight) -> Fields:
     return {**_fields.dispatch(Parameterized)(c), "w_of_beta": plain(c.w_of_beta)}
-
-
-@singledispatch
-def _forward(c: Coordinate) -> Fields:
-    return {"ran": False, "verdict": None, "reason": ""}
-
-
-@_forward.register
-def _(c: Parameterized) -> Fields:
-    derivation = c.forward.derivation
-    verdict = None if derivation is None else derivation.verdict.value
-    return {"ran": derivation is not None, "verdict": verdict, "reason": c.forward.reason}
