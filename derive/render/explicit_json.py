@@ -15,7 +15,7 @@ from derive.explicit.minimum import RootByInterval, RootValue, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.language import to_text
 from derive.render.explicit import decimal
-from derive.render.json import finding_record
+from derive.render.parts_json import finding_record
 from derive.render.plain import plain
 
 Fields: TypeAlias = dict[str, object]

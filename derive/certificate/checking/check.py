@@ -11,6 +11,7 @@ than zero. Numbers are texts such as "-3/2"; labels count the outputs from 1. A 
      "weights": ["a", "u1", "u2"], "parameters": [], "definitions": [],
      "start": {"a": "a_0", ...},            w_0, rational in start symbols
      "at": {"a_0": "2", ...},               all start symbols and parameters in numbers
+     "flow": "w' = -J^T X^T r",              r = X F(w) - y; this one, where it is left out
      "ties": [{"zero": f, "main": w}, ...], relations that determine some of the weights
      "verdict": "PROVED",
      "claims": [{"claim": kind, ...}, ...]}
@@ -64,7 +65,7 @@ from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.printed import compare
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected, require
 
-FORMAT, VERSION = "regderive-certificate", 2
+FORMAT, VERSION, FLOW = "regderive-certificate", 2, "w' = -J^T X^T r"
 _FAULTS = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
 __all__ = ["FORMAT", "VERSION", "NotACertificate", "Rejected", "Report", "check", "check_text"]
 
@@ -93,6 +94,7 @@ def _check(record: JSON) -> tuple[Checker, Report]:
         raise NotACertificate(f"the format is not {FORMAT}")
     if record.get("version") != VERSION:
         raise NotACertificate(f"the version is not {VERSION}")
+    require(record.get("flow", FLOW) == FLOW, f"the flow is another than {FLOW}")
     try:
         checker, accepted, uncertified = Checker(record), [], []
         for n, claim in enumerate(record["claims"], 1):

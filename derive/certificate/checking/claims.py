@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations, islice, product
-
-from flint import fmpz_mpoly
+from itertools import combinations, product
 
 from derive.certificate.checking.flow import Field, Flow, Outputs, Turning, determinant, independent
-from derive.certificate.checking.function import Function, Value, evaluated, not_zero
-from derive.certificate.checking.space import Space
+from derive.certificate.checking.function import Function, Value, not_zero
+from derive.certificate.checking.space import space_of
 from derive.certificate.checking.text import (
     JSON,
-    NotACertificate,
     Rejected,
     names_in,
     rational,
     require,
 )
 
-ORDER, PATHS, LIMIT, OUTPUTS = 3, 200, 400, 60
-
 
 class Checker:
     """A certificate being checked, claim by claim."""
 
     def __init__(self, record: JSON, spare: int = 0) -> None:
-        space = self.space = _space(record, spare)
+        space = self.space = space_of(record, spare)
         weights, ties = record["weights"], record["ties"]
         for entry in record["definitions"]:
             require("of" in entry, "only calls are defined before F is read")
@@ -109,20 +104,30 @@ class Checker:
         require(still, "a vertical field moves the outputs")
         fields = [*flow.X, *(v for v, _ in verticals)]
         eta = [*flow.H, *(omega for _, omega in verticals)]
-        rows = [[*field, e] for field, e in zip(fields, eta, strict=True)]
         given = {(i, j): c for i, j, c in claim["structure"]}
         for i, j in combinations(range(len(fields)), 2):
             texts = given.get((i + 1, j + 1), ["0"] * len(verticals))
-            c = [flow.zero] * flow.d + [self.space.read(t) for t in texts]
-            if i < flow.d:
-                c[i] = flow.zero - eta[j]
-            if j < flow.d:
-                c[j] = eta[i]
-            curl = flow.along(fields[i], eta[j]) - flow.along(fields[j], eta[i])
-            for k, x in enumerate([*flow.bracket(fields[i], fields[j]), curl]):
-                right = sum((ck * row[k] for ck, row in zip(c, rows, strict=True)), flow.zero)
-                what = f"the structure of the fields {i + 1}, {j + 1} does not hold identically"
-                require((x - right).is_zero(), what)
+            self.closes(fields, eta, (i, j), texts)
+
+    def closes(
+        self, fields: list[Field], eta: list[Function], pair: tuple[int, int], texts: JSON
+    ) -> None:
+        """Require [X_i, X_j] = eta_i X_j - eta_j X_i + c V, with these terms for X_a alone.
+
+        The same combination of eta is its curl.
+        """
+        (i, j), flow = pair, self.flow
+        c = [flow.zero] * flow.d + [self.space.read(t) for t in texts]
+        if i < flow.d:
+            c[i] = flow.zero - eta[j]
+        if j < flow.d:
+            c[j] = eta[i]
+        curl = flow.along(fields[i], eta[j]) - flow.along(fields[j], eta[i])
+        rows = [[*field, e] for field, e in zip(fields, eta, strict=True)]
+        for k, x in enumerate([*flow.bracket(fields[i], fields[j]), curl]):
+            right = sum((ck * row[k] for ck, row in zip(c, rows, strict=True)), flow.zero)
+            what = f"the structure of the fields {i + 1}, {j + 1} does not hold identically"
+            require((x - right).is_zero(), what)
 
     def fails(self, claim: JSON) -> None:
         """Accept that a condition, which every warp (or g = 1) needs, fails on the leaf."""
@@ -130,10 +135,10 @@ class Checker:
         values, (kind, path, pair) = self.space.start, claim["identity"]
         path, pair = ([flow.position(a) for a in labels] for labels in (path, pair))
         left, right = flow.sides(kind, path, pair)
-        value = self.derivative((left - right).top, claim["along"]).at(values)
+        value = flow.derivative((left - right).top, claim["along"]).at(values)
         require(not_zero(value), "the value is 0, or not shown to be other than 0, at this start")
         if not independent([[xk.at(values) for xk in x] for x in flow.X]):
-            value = self.derivative(determinant(flow.K).top, claim["regular"]).at(values)
+            value = flow.derivative(determinant(flow.K).top, claim["regular"]).at(values)
             require(not_zero(value), "J is not shown to have full rank on the leaf of the start")
 
     def dual(self, claim: JSON) -> None:
@@ -233,26 +238,6 @@ class Checker:
         for x, slope in zip(self.flow.X, slopes, strict=True):
             require((self.flow.along(x, f) - slope).is_zero(), f"{what} has another derivative")
 
-    def derivative(self, polynomial: fmpz_mpoly, labels: Sequence[int]) -> Function:
-        """Return an iterated derivative of a polynomial along fields."""
-        f = Function(self.space, polynomial, self.space.one)
-        for label in labels:
-            f = self.flow.along(self.flow.X[self.flow.position(label)], f)
-        return f
-
-    def lives(self, polynomial: fmpz_mpoly) -> bool:
-        """Tell whether a polynomial is shown not to be 0 on all of the leaf of the start."""
-        if not_zero(evaluated(polynomial, self.space.start)):
-            return True
-        common = polynomial
-        for k in range(len(self.space.symbols)):
-            common = common.gcd(polynomial.derivative(k))
-        polynomial = polynomial / common  # each factor once
-        labels = range(1, self.flow.d + 1)
-        paths = (path for n in range(ORDER + 1) for path in product(labels, repeat=n))
-        tried = islice(paths, PATHS)
-        return any(not_zero(self.derivative(polynomial, p).at(self.space.start)) for p in tried)
-
     def accept(self, claim: JSON) -> str:
         """Check one claim; return what holds."""
         kind, before, flow = claim["claim"], self.space.scope(), self.flow
@@ -281,7 +266,7 @@ class Checker:
         divisors, done = self.space.divisors, set[str]()
         while left := [text for text in divisors if text not in done]:  # more turn up on the way
             for text in left:
-                require(self.lives(divisors[text]), f"a divisor may be 0: {text:.60}")
+                require(self.flow.lives(divisors[text]), f"a divisor may be 0: {text:.60}")
             done.update(left)
 
     def verdict(self) -> str:
@@ -302,24 +287,3 @@ CLAIMS: dict[str, Callable[[Checker, JSON], None]] = {
     "form": Checker.form,
     "not certified": Checker.leave_open,
 }
-
-
-def _space(record: JSON, spare: int) -> Space:
-    """Return the names of a certificate, with w_0 and its values in numbers."""
-    weights, claims, parameters = record["weights"], record["claims"], record["parameters"]
-    for key in ("outputs", "weights", "parameters", "definitions", "ties", "claims"):
-        require(isinstance(record[key], list), f"{key} is a list")
-    symbols = names_in(record["start"].values()) - set(parameters)
-    room = max((len(c.get("definitions", ())) for c in claims), default=0)
-    if len(claims) > LIMIT or len(record["outputs"]) > OUTPUTS or not record["outputs"]:
-        raise NotACertificate("there are too many outputs or claims, or no output")
-    room += len(record["definitions"]) + 1 + spare
-    space = Space(weights, [*parameters, *sorted(symbols)], room)
-    if set(record["start"]) != set(weights):
-        raise NotACertificate("the start does not give every weight")
-    space.w0 = [space.read(record["start"][w]) for w in weights]
-    require(all(space.is_of_constants(w) for w in space.w0), "the start uses a weight")
-    space.start = space.started(record["at"])
-    plain = {*weights, *parameters}
-    require(names_in(record["outputs"]) <= plain, "F has other names than it should")
-    return space

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import TypeAlias
 
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat, ctx, fmpz_mpoly
 
-from derive.certificate.checking.function import BITS, Function, Value
+from derive.certificate.checking.function import BITS, Function, Value, evaluated, not_zero
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, require
 
 Field: TypeAlias = list[Function]
+ORDER, PATHS = 3, 200
 WARPED = ("warp", "no warp")
 
 
@@ -132,6 +134,26 @@ class Flow:
             return self.X[self.position(tree)]
         require(isinstance(tree, list) and len(tree) == 2 and depth < 12, "a bracket is a pair")
         return self.bracket(self.nested(tree[0], depth + 1), self.nested(tree[1], depth + 1))
+
+    def derivative(self, polynomial: fmpz_mpoly, labels: Sequence[int]) -> Function:
+        """Return an iterated derivative of a polynomial along fields."""
+        f = Function(self.space, polynomial, self.space.one)
+        for label in labels:
+            f = self.along(self.X[self.position(label)], f)
+        return f
+
+    def lives(self, polynomial: fmpz_mpoly) -> bool:
+        """Tell whether a polynomial is shown not to be 0 on all of the leaf of the start."""
+        if not_zero(evaluated(polynomial, self.space.start)):
+            return True
+        common = polynomial
+        for k in range(len(self.space.symbols)):
+            common = common.gcd(polynomial.derivative(k))
+        polynomial = polynomial / common  # each factor once
+        labels = range(1, self.d + 1)
+        paths = (path for n in range(ORDER + 1) for path in product(labels, repeat=n))
+        tried = islice(paths, PATHS)
+        return any(not_zero(self.derivative(polynomial, p).at(self.space.start)) for p in tried)
 
 
 def independent(rows: Sequence[Sequence[Value]]) -> bool:

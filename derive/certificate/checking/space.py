@@ -22,9 +22,16 @@ from derive.certificate.checking.function import (
 )
 from derive.certificate.checking.known_calls import Spelled
 from derive.certificate.checking.spelling import Spelling
-from derive.certificate.checking.text import JSON, NAME, rational, require
+from derive.certificate.checking.text import (
+    JSON,
+    NAME,
+    NotACertificate,
+    names_in,
+    rational,
+    require,
+)
 
-ROOTS = 100
+ROOTS, LIMIT, OUTPUTS = 100, 400, 60
 SHAPES = frozenset(
     frozenset(keys.split("/"))
     for keys in (
@@ -212,3 +219,24 @@ class Space(Spelling):
         simple = [n for x, n in real if not (x > root or x < root)] == [1]
         above = sum(n for x, n in real if x > root)
         require(simple and above == entry["above"], f"{name} is another root of its polynomial")
+
+
+def space_of(record: JSON, spare: int) -> Space:
+    """Return the names of a certificate, with w_0 and its values in numbers."""
+    weights, claims, parameters = record["weights"], record["claims"], record["parameters"]
+    for key in ("outputs", "weights", "parameters", "definitions", "ties", "claims"):
+        require(isinstance(record[key], list), f"{key} is a list")
+    symbols = names_in(record["start"].values()) - set(parameters)
+    room = max((len(c.get("definitions", ())) for c in claims), default=0)
+    if len(claims) > LIMIT or len(record["outputs"]) > OUTPUTS or not record["outputs"]:
+        raise NotACertificate("there are too many outputs or claims, or no output")
+    room += len(record["definitions"]) + 1 + spare
+    space = Space(weights, [*parameters, *sorted(symbols)], room)
+    if set(record["start"]) != set(weights):
+        raise NotACertificate("the start does not give every weight")
+    space.w0 = [space.read(record["start"][w]) for w in weights]
+    require(all(space.is_of_constants(w) for w in space.w0), "the start uses a weight")
+    space.start = space.started(record["at"])
+    plain = {*weights, *parameters}
+    require(names_in(record["outputs"]) <= plain, "F has other names than it should")
+    return space

@@ -16,6 +16,7 @@ from derive.certificate.checking import check as checker
 from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.flow import independent
 from derive.certificate.checking.text import Rejected
+from derive.certificate.writing.calls import Calls
 from derive.certificate.writing.conditions import (
     PRIMES,
     existence,
@@ -25,7 +26,6 @@ from derive.certificate.writing.conditions import (
     values_at,
 )
 from derive.certificate.writing.form import form_claims
-from derive.certificate.writing.text import Calls
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of
@@ -51,6 +51,7 @@ def certify(d: Derivation) -> dict[str, Any]:
     record: dict[str, Any] = {
         "format": checker.FORMAT,
         "version": checker.VERSION,
+        "flow": p.geometry.statement,
         "outputs": [to_text(tree) for tree in _outputs(p)],
         "weights": list(p.weights),
         "parameters": list(p.parameters),

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import Any
+from typing import TypeAlias
 
-from flint import fmpq
+from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.flow import Flow, determinant, independent
 from derive.certificate.checking.function import Function, Value, not_zero
-from derive.certificate.checking.text import Rejected, rational
+from derive.certificate.checking.text import JSON, Rejected, rational
 from derive.certificate.writing.text import text_of
 
-Claim = dict[str, Any]
+Claim: TypeAlias = JSON
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
 PATH, DEPTH, ORDER, TERMS = 4, 3, 13, 3000
 
@@ -40,7 +40,7 @@ def points(state: Checker) -> Iterator[dict[str, str]]:
         yield {name: str(value) for name, value in found.items()}
 
 
-def values_at(state: Checker, point: Mapping[str, str]) -> list[Any]:
+def values_at(state: Checker, point: Mapping[str, str]) -> list[JSON]:
     """Return the values of all names at a point."""
     return state.space.values([rational(v) for v in point.values()])
 
@@ -55,7 +55,7 @@ def existence(state: Checker, kind: str) -> Iterator[Claim]:
         yield {"claim": kind, "paths": paths, "structure": structure}
 
 
-def _spanning(state: Checker, flow: Flow, point: list[Any]) -> list[list[int]]:
+def _spanning(state: Checker, flow: Flow, point: list[JSON]) -> list[list[int]]:
     """Return paths whose vertical fields, with the X_a, span what brackets reach at a point."""
     rows = [[x.at(point) for x in field] for field in flow.X]
     pending = [list(pair) for pair in combinations(labels_of(state), 2)]
@@ -74,8 +74,8 @@ def _spanning(state: Checker, flow: Flow, point: list[Any]) -> list[list[int]]:
 
 
 def _structure(
-    flow: Flow, paths: list[list[int]], fields: list[Any], point: list[Any]
-) -> Iterator[list[Any]]:
+    flow: Flow, paths: list[list[int]], fields: list[JSON], point: list[JSON]
+) -> Iterator[list[JSON]]:
     """Yield [i, j, coefficients] of brackets with a vertical part, by Cramer's rule."""
     if not paths:
         return
@@ -84,22 +84,29 @@ def _structure(
     columns = _columns(vertical, point)
     for i, j in combinations(range(len(fields)), 2):
         left = flow.bracket(fields[i], fields[j])
-        parts = [(i, eta[j])] if i < flow.d else []
-        parts += [(j, flow.zero - eta[i])] if j < flow.d else []
+        parts = [(k, x) for k, x in ((i, eta[j]), (j, flow.zero - eta[i])) if k < flow.d]
         for n, factor in parts:
             left = [x + factor * y for x, y in zip(left, fields[n], strict=True)]
-        if all(x.is_zero() for x in left):
-            continue
-        whole = determinant([[v[k] for k in columns] for v in vertical])
-        coefficients = []
-        for m in range(len(vertical)):
-            rows = [left if n == m else v for n, v in enumerate(vertical)]
-            minor = determinant([[row[k] for k in columns] for row in rows])
-            coefficients.append(text_of(minor / whole))
-        yield [i + 1, j + 1, coefficients]
+        if not all(x.is_zero() for x in left):
+            yield [i + 1, j + 1, _coefficients(left, vertical, columns)]
 
 
-def _columns(vertical: list[list[Function]], point: list[Any]) -> tuple[int, ...]:
+def _coefficients(
+    left: Sequence[Function], vertical: Sequence[Sequence[Function]], columns: Sequence[int]
+) -> list[str]:
+    """Return c with left = sum_m c_m vertical_m, by Cramer's rule."""
+
+    def minor(rows: Sequence[Sequence[Function]]) -> Function:
+        return determinant([[row[k] for k in columns] for row in rows])
+
+    whole = minor(vertical)
+    replaced = (
+        [left if n == m else v for n, v in enumerate(vertical)] for m in range(len(vertical))
+    )
+    return [text_of(minor(rows) / whole) for rows in replaced]
+
+
+def _columns(vertical: list[list[Function]], point: list[JSON]) -> tuple[int, ...]:
     """Return components in which vertical fields are independent at a point."""
     values = [[x.at(point) for x in v] for v in vertical]
     for columns in combinations(range(len(values[0])), len(vertical)):
@@ -119,7 +126,7 @@ def failures(state: Checker, kind: str) -> Iterator[Claim]:
         if state.space.reduce(polynomial).is_zero():
             continue
         for along in _along(state, polynomial):
-            f = state.derivative(polynomial, along)
+            f = state.flow.derivative(polynomial, along)
             if not not_zero(f.at(values)):
                 continue
             regular = _regular(state, flow, values)
@@ -128,15 +135,15 @@ def failures(state: Checker, kind: str) -> Iterator[Claim]:
                 yield {**base, "regular": regular}
 
 
-def _along(state: Checker, polynomial: Any) -> Iterator[list[int]]:
+def _along(state: Checker, polynomial: fmpz_mpoly) -> Iterator[list[int]]:
     for n in range(DEPTH + 1):
         for path in product(labels_of(state), repeat=n):
-            if n and len(state.derivative(polynomial, path[:-1]).top) > TERMS:
+            if n and len(state.flow.derivative(polynomial, path[:-1]).top) > TERMS:
                 return
             yield list(path)
 
 
-def _identities(state: Checker, flow: Flow) -> Iterator[list[Any]]:
+def _identities(state: Checker, flow: Flow) -> Iterator[list[JSON]]:
     """Yield the conditions that every warp needs, those with the shortest paths first."""
     if flow.turning is not None:
         yield ["constant", [], []]
@@ -157,14 +164,14 @@ def _identities(state: Checker, flow: Flow) -> Iterator[list[Any]]:
             yield ["closed", path, []]
 
 
-def _regular(state: Checker, flow: Flow, values: list[Any]) -> list[int] | None:
+def _regular(state: Checker, flow: Flow, values: list[JSON]) -> list[int] | None:
     """Return fields along which det K has a derivative other than 0 at the start, or None."""
     if independent([[xk.at(values) for xk in x] for x in flow.X]):
         return []
     whole = determinant(flow.K).top
     paths = [list(path) for n in range(PATH) for path in product(labels_of(state), repeat=n)]
     for path in [*paths, *([a] * n for n in range(PATH, ORDER) for a in labels_of(state))]:
-        f = state.derivative(whole, path)
+        f = state.flow.derivative(whole, path)
         if len(f.top) > TERMS:
             return None
         if not_zero(f.at(values)):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy
+from flint import fmpz_mpoly
 
 from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.function import (
@@ -16,18 +15,12 @@ from derive.certificate.checking.function import (
     root_of,
 )
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import Rejected
-from derive.certificate.writing.text import (
-    Calls,
-    call_of,
-    calls_in,
-    entries_for,
-    logarithm,
-    text_of,
-)
+from derive.certificate.checking.text import JSON, Rejected
+from derive.certificate.writing.calls import Calls
+from derive.certificate.writing.products import entries_for, logarithm
+from derive.certificate.writing.text import call_of, calls_in, text_of
 from derive.exact.field.polynomial import factorize
 
-Entry = dict[str, Any]
 FACTORED, LARGEST = 400, 10**12
 
 
@@ -43,11 +36,11 @@ class Definitions:
         self.calls, self.chart = calls, chart
         K, F = state.flow.K, state.flow.F
         self.known = [*(k for row in K for k in row), *F, *self.space.symbols[: self.space.weights]]
-        self.entries: list[Entry] = []
+        self.entries: list[JSON] = []
         self.candidates: list[Function] = []
         self.powers: list[tuple[Function, Function, Function]] = []
 
-    def define(self, entry: Entry) -> None:
+    def define(self, entry: JSON) -> None:
         """Add a definition that the checker accepts."""
         self.space.define(entry)
         self.entries.append(entry)
@@ -74,31 +67,31 @@ class Definitions:
                 self.use(call_of(kind, space.at_start(argument), exponent))
 
     def _image(self, kind: str, argument: Function, exponent: Function) -> Function | None:
-        """Return the function of the weights that a root is, where it is one."""
+        """Return the function of the weights that a call is, where it is one."""
         if kind == "exp":
             return self._exponential(argument)
-        n = root_of(exponent) if kind == "power" else None
-        if n is None and kind == "power":
-            return self._real_power(argument, exponent)
-        if n is None:
+        if kind != "power":
             return None
+        n = root_of(exponent)
+        return self._real_power(argument, exponent) if n is None else self._root_of(argument, n)
+
+    def _root_of(self, argument: Function, n: int) -> Function | None:
+        """Return the n-th root of a function, positive at the start, or None."""
         number = constant(argument)
         if number is not None and number.q == 1 and sympy.isprime(int(number.p)):
             return None
         for g in self.candidates:
             if (g**n - argument).is_zero():
                 return g
-        one = self.space.one
         reduced = _reduced(self.space, argument.top) / _reduced(self.space, argument.bottom)
         for f in (argument, reduced):
-            top = self._root(Function(self.space, f.top, one), n)
-            bottom = None if top is None else self._root(Function(self.space, f.bottom, one), n)
+            top, bottom = (
+                self._root(Function(self.space, x, self.space.one), n) for x in (f.top, f.bottom)
+            )
             if top is not None and bottom is not None:
-                break
-        if top is None or bottom is None:
-            return None
-        image = top / bottom
-        return self.space.number(0) - image if image.at(self.space.start) < 0 else image
+                image = top / bottom
+                return self.space.number(0) - image if image.at(self.space.start) < 0 else image
+        return None
 
     def _root(self, f: Function, n: int) -> Function | None:
         """Return a function whose n-th power is f on the leaf: a factor, or an entry of K."""
@@ -184,7 +177,7 @@ class Definitions:
         return total if total.at(space.start) > 0 else space.number(0) - total
 
 
-def _reduced(space: Space, polynomial: Any) -> Function:
+def _reduced(space: Space, polynomial: fmpz_mpoly) -> Function:
     """Return a polynomial as its remainder by the relations over powers of their coefficients."""
     bottom = space.number(1)
     for relation, k in 2 * space.relations[::-1]:

@@ -7,27 +7,22 @@ are conserved quantities, roots are powers of polynomials there. These are the d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeAlias
 
 import sympy
 from sympy import Expr
 
 from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import Rejected, names_in
+from derive.certificate.checking.text import JSON, Rejected, names_in
+from derive.certificate.writing.calls import Calls
 from derive.certificate.writing.definitions import Definitions
-from derive.certificate.writing.text import (
-    Calls,
-    calls_in,
-    spelled,
-    text_of,
-)
+from derive.certificate.writing.text import calls_in, spelled, text_of
 from derive.potential.piece import Curve, Parametric, Piece, Root, kernel_of
 from derive.records import Block
 from derive.render.plain import plain
 
-Claim = dict[str, Any]
-Entry = dict[str, Any]
+Claim: TypeAlias = JSON
 MODES = (
     ("laws", ""),
     ("values", "start"),
