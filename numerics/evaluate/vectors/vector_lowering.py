@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from sympy.core.function import AppliedUndef
 
 from derive.errors import InputError, NumericalError
 from derive.records import Potential
-from numerics.evaluate.backend import Backend, Float64, Multiprecision, exact
+from numerics.evaluate.backend import Array, Float64, FloatOrArray, Multiprecision, Number, exact
 from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
 from numerics.evaluate.formula_block import FormulaBlock
 from numerics.evaluate.lowering import is_integral
@@ -23,7 +21,6 @@ from numerics.evaluate.source.statements import NoSource
 from numerics.evaluate.start import check_assumptions, constants_of, read_start, start_point
 from numerics.evaluate.vectors.vector_formulas import OnVectors
 from numerics.evaluate.vectors.vector_potential import (
-    HighPrecisionVector,
     NumericVectorPotential,
     VectorInDoubles,
 )
@@ -44,11 +41,11 @@ class _Bounded(OnVectors):
 
     in_doubles: VectorInDoubles
 
-    def inverse(self, y: Any) -> Any:
+    def inverse(self, y: Array) -> FloatOrArray:
         return super().inverse(y) if self._q.inverse_formulas() else self.in_doubles.inverse(y)
 
 
-def lower_vector(potential: Potential, start: Mapping[str, Any]) -> NumericVectorPotential:
+def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVectorPotential:
     """Return Q with numbers for its start symbols and for u_0, in float64.
 
     Args:
@@ -61,9 +58,7 @@ def lower_vector(potential: Potential, start: Mapping[str, Any]) -> NumericVecto
         NumericalError: there is no Q, or q'(s) is known along a curve in the weights only.
     """
     values, vector = _read(potential, start)
-    at = _at_start(potential, values, vector, Float64())
-    beta0, pull = (np.array([float(x) for x in xs]) for xs in (at.beta0, at.pull))
-    in_doubles = VectorInDoubles(at.q, beta0, pull)
+    in_doubles = _in_doubles(potential, values, vector)
     functions: VectorFunctions = in_doubles
     try:
         written = vector_program(potential)
@@ -77,40 +72,12 @@ def lower_vector(potential: Potential, start: Mapping[str, Any]) -> NumericVecto
     except NoSource:
         pass
     return NumericVectorPotential(
-        len(vector), tuple(values.items()), beta0, pull, functions, in_doubles
+        len(vector), tuple(values.items()), in_doubles.beta0, functions, in_doubles
     )
 
 
-def high_precision_vector(
-    potential: Potential, start: Mapping[str, Any], digits: int
-) -> HighPrecisionVector:
-    """Return Q with numbers for its start symbols and for u_0, in mpf.
-
-    Args:
-        potential: the dimension-free Q.
-        start: as for :func:`lower_vector`.
-        digits: decimal digits to work to.
-
-    Raises:
-        InputError, NumericalError: as :func:`lower_vector` does.
-    """
-    values, vector = _read(potential, start)
-    backend = Multiprecision(digits)
-    at = _at_start(potential, values, vector, backend)
-    return HighPrecisionVector(digits, at.beta0, at.pull, at.q)
-
-
-@dataclass(frozen=True, slots=True)
-class _AtStart:
-    """beta_0 and the pull (d,), and q, in one number type."""
-
-    beta0: tuple[Any, ...]
-    pull: tuple[Any, ...]
-    q: FormulaBlock
-
-
 def _read(
-    potential: Potential, start: Mapping[str, Any]
+    potential: Potential, start: Mapping[str, Number]
 ) -> tuple[dict[str, Fraction], tuple[Fraction, ...]]:
     """Return the exact start symbols, |u_0| among them, and u_0."""
     if potential.turning is None or not potential.pieces:
@@ -143,7 +110,7 @@ def _read(
     return values, vector
 
 
-def _read_vector(values: Any, name: str) -> tuple[Fraction, ...]:
+def _read_vector(values: Number, name: str) -> tuple[Fraction, ...]:
     shape = np.shape(values)
     if len(shape) != 1 or shape[0] < 2:
         raise InputError(f"{name} has shape {shape}, but it must be a vector of 2 or more numbers")
@@ -158,21 +125,20 @@ def _length(vector: Sequence[Fraction]) -> Fraction:
     return Fraction(root, 1 << shift)
 
 
-def _at_start(
-    potential: Potential,
-    values: Mapping[str, Fraction],
-    vector: Sequence[Fraction],
-    backend: Backend,
-) -> _AtStart:
+def _in_doubles(
+    potential: Potential, values: Mapping[str, Fraction], vector: Sequence[Fraction]
+) -> VectorInDoubles:
+    """Return Q by the printed formulas of q, with beta_0 and the pull (d,) rounded once."""
     turning, (piece,) = turning_of(potential), potential.pieces
     weights, (s0,) = start_point(potential.parameterization, values)
-    wide = Multiprecision(max(40, backend.digits))
+    wide, backend = Multiprecision(40), Float64()
     with wide.active():
         slope = wide.number(exact(turning.slope, values))
-        pull = tuple(slope * wide.number(x) for x in vector)
+        pull = np.array([float(slope * wide.number(x)) for x in vector])
         ratio = s0 / weights[-1] * turning.direction.sign if weights[-1] else Fraction(0)
-        beta0 = tuple(wide.number(x * ratio) for x in vector)
+        beta0 = np.array([float(wide.number(x * ratio)) for x in vector])
     numbers = {**values, **constants_of(piece, values)}
     with backend.active():
         known = {name: backend.number(value) for name, value in numbers.items()}
-        return _AtStart(beta0, pull, FormulaBlock(piece, known, [backend.number(s0)], backend))
+        q = FormulaBlock(piece, known, [backend.number(s0)], backend)
+    return VectorInDoubles(q, beta0, pull)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-import mpmath
 import numpy as np
 from numpy.typing import ArrayLike
 
 from derive.errors import InputError
-from numerics.evaluate.backend import Array, Float64, FloatOrArray, Multiprecision, Number
+from numerics.evaluate.backend import Array, Float64, FloatOrArray
 from numerics.evaluate.formula_block import FormulaBlock
-from numerics.evaluate.numbers import read_array, read_number
+from numerics.evaluate.numbers import read_array
 from numerics.evaluate.protocols import VectorFunctions
 
 
@@ -28,15 +26,13 @@ class NumericVectorPotential:
         d: the number of coordinates, that of u_0.
         start: the exact values of the start symbols.
         beta0: F(w_0), where grad Q = 0.
-        pull: slope u_0 (d,), so that ``grad Q = q'(s) beta/s - pull``.
     """
 
     d: int
     start: tuple[tuple[str, Fraction], ...]
     beta0: Array
-    pull: Array
     _functions: VectorFunctions = field(repr=False)
-    _in_doubles: VectorInDoubles = field(repr=False)
+    _formulas: VectorInDoubles = field(repr=False)
 
     def __call__(self, beta: ArrayLike) -> FloatOrArray:
         """Return Q, which is 0 at beta_0: a float, or an array of shape (n,).
@@ -75,7 +71,12 @@ class NumericVectorPotential:
 
     def length_slope(self, s: float) -> float:
         """Return q'(s) by its printed formula."""
-        return float(self._in_doubles.slope(np.asarray(s)))
+        return float(self._formulas.slope(np.asarray(s)))
+
+    @property
+    def pull(self) -> Array:
+        """The vector slope u_0 (d,): ``grad Q = q'(s) beta/s - pull``."""
+        return self._formulas.pull
 
     @property
     def separable(self) -> bool:
@@ -85,7 +86,7 @@ class NumericVectorPotential:
     @property
     def in_doubles(self) -> NumericVectorPotential:
         """The same Q by its printed formulas in doubles alone: fast, with no bound of the error."""
-        return replace(self, _functions=self._in_doubles)
+        return replace(self, _functions=self._formulas)
 
     def _read(self, values: ArrayLike) -> Array:
         array = read_array(values)
@@ -99,7 +100,7 @@ class VectorInDoubles:
 
     def __init__(self, q: FormulaBlock, beta0: Array, pull: Array) -> None:
         """Bind q to the start."""
-        self._q, self._beta0, self._pull = q, beta0, pull
+        self._q, self.beta0, self.pull = q, beta0, pull
 
     def slope(self, s: Array) -> FloatOrArray:
         """Return q'."""
@@ -109,15 +110,15 @@ class VectorInDoubles:
     def value(self, beta: Array) -> FloatOrArray:
         """Return Q - Q(beta_0)."""
         with Float64().active():
-            s, s0 = (np.linalg.norm(x, axis=-1) for x in (beta, self._beta0))
+            s, s0 = (np.linalg.norm(x, axis=-1) for x in (beta, self.beta0))
             rise = self._q.value([s]) - self._q.value([np.asarray(s0)])
-            return rise - (beta - self._beta0) @ self._pull
+            return rise - (beta - self.beta0) @ self.pull
 
     def gradient(self, beta: Array) -> FloatOrArray:
         """Return grad Q."""
         with Float64().active():
             s = np.linalg.norm(beta, axis=-1)
-            return (self.slope(s) / s)[..., None] * beta - self._pull
+            return (self.slope(s) / s)[..., None] * beta - self.pull
 
     def spectrum(self, beta: Array) -> tuple[FloatOrArray, FloatOrArray]:
         """Return the eigenvalues of the Hessian across beta and along it."""
@@ -140,7 +141,7 @@ class VectorInDoubles:
     def inverse(self, y: Array) -> FloatOrArray:
         """Return the beta with grad Q(beta) = y."""
         with Float64().active():
-            dual = y + self._pull
+            dual = y + self.pull
             size = np.linalg.norm(dual, axis=-1)
             return (self._q.inverse_gradient([size])[0] / size)[..., None] * dual
 
@@ -148,30 +149,3 @@ class VectorInDoubles:
         """Return the Bregman divergence."""
         rise = self.value(b) - self.value(b0)
         return rise - np.sum(self.gradient(b0) * (b - b0), axis=-1)
-
-
-@dataclass(frozen=True, slots=True)
-class HighPrecisionVector:
-    """Q of a vector model at a start, in mpf of the given decimal digits and guard digits."""
-
-    digits: int
-    beta0: tuple[Number, ...]
-    pull: tuple[Number, ...]
-    _q: FormulaBlock = field(repr=False)
-
-    def value(self, beta: Sequence[Number]) -> Number:
-        """Return Q at d numbers, up to an additive constant; nan outside the domain."""
-        backend = Multiprecision(self.digits)
-        with backend.active():
-            point = [backend.number(read_number(x, "beta")) for x in beta]
-            s = backend.array([mpmath.norm(point)])
-            return self._q.value([s])[0] - mpmath.fdot(self.pull, point)
-
-    def gradient(self, beta: Sequence[Number]) -> list[Number]:
-        """Return the d numbers grad Q; nan outside the domain."""
-        backend = Multiprecision(self.digits)
-        with backend.active():
-            point = [backend.number(read_number(x, "beta")) for x in beta]
-            s = mpmath.norm(point)
-            ratio = self._q.gradient([backend.array([s])])[0][0] / s if s else mpmath.nan
-            return [ratio * x - z for x, z in zip(point, self.pull, strict=True)]

@@ -13,7 +13,9 @@ from mpmath import mpf
 
 from derive import Derivation, InputError, NumericalError, Parameterization, derive
 from numerics import interpolate
-from numerics.evaluate.vectors.vector_lowering import high_precision_vector
+from numerics.evaluate.backend import Multiprecision
+from numerics.evaluate.formula_block import FormulaBlock
+from numerics.evaluate.start import constants_of, read_start, start_point
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 
 MODELS = {
@@ -37,13 +39,49 @@ def numeric(text: str, u0: Any, size: float = 0.75) -> NumericVectorPotential:
     return derived(text).potential.numeric({**start, f"{vector}_0": u0})
 
 
+class Exact:
+    """Q = q(s) - q'(s_0) <e_0, beta> in mpf, from q alone, as grad Q(beta_0) = 0."""
+
+    def __init__(self, potential: Any, start: dict[str, Any], digits: int) -> None:
+        direction, p = potential.turning.direction, potential.parameterization
+        scalars = {name: x for name, x in start.items() if name != direction.start_vector}
+        with mpmath.workdps(digits + 20):
+            u0 = [mpf(float(x)) for x in start[direction.start_vector]]
+            length = mpmath.norm(u0)
+            if (norm := f"{p.weights[-1]}_0") in p.start_symbols:
+                scalars[norm] = length
+        values = read_start(p, scalars)
+        (piece,), (s0,) = potential.pieces, start_point(p, values)[1]
+        self.backend = Multiprecision(digits)
+        with self.backend.active():
+            numbers = {**values, **constants_of(piece, values)}
+            known = {name: self.backend.number(x) for name, x in numbers.items()}
+            self.q = FormulaBlock(piece, known, [self.backend.number(s0)], self.backend)
+            e0 = [direction.sign * x / length for x in u0]
+            self.beta0 = [x * self.backend.number(s0) for x in e0]
+            self.pull = [self.slope(self.backend.number(s0)) * x for x in e0]
+
+    def slope(self, s: Any) -> Any:
+        return self.q.gradient([self.backend.array([s])])[0][0]
+
+    def value(self, beta: Any) -> Any:
+        with self.backend.active():
+            q = self.q.value([self.backend.array([mpmath.norm(beta)])])[0]
+            return q - mpmath.fdot(self.pull, beta)
+
+    def gradient(self, beta: Any) -> Any:
+        with self.backend.active():
+            s = mpmath.norm(beta)
+            return [self.slope(s) * x / s - z for x, z in zip(beta, self.pull, strict=True)]
+
+
 def errors(text: str, start: dict[str, Any], b: Any, b0: Any, x: Any) -> dict[str, float]:
     """Return the relative errors at a point, against as many digits as the sizes take."""
     potential = derived(text).potential
     q = potential.numeric(start)
     sizes = [abs(v) for a in (b, b0, x, *start.values()) for v in np.ravel(a) if v]
     digits = 60 + int(4 * sum(abs(np.log10([max(sizes), min(sizes)]))))
-    true = high_precision_vector(potential, start, digits)
+    true = Exact(potential, start, digits)
     with mpmath.workdps(digits):
         points = [[mpf(float(v)) for v in p] for p in (b, b0)]
         slopes = [true.gradient(p) for p in points]
