@@ -11,7 +11,8 @@ import numpy as np
 
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import Unbounded
-from derive.language.tree import Call, Name, Operation, Power, RealPower, Tree
+from derive.language.traversal import fold
+from derive.language.tree import Name, Tree, children, with_parts
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.numbers import read_data, read_number
@@ -87,18 +88,10 @@ def _names(weights: Sequence[str], copies: int) -> list[dict[str, str]]:
 
 
 def _renamed(tree: Tree, names: Mapping[str, str]) -> Tree:
-    match tree:
-        case Name(name):
-            return Name(names[name])
-        case Operation(operator, left, right):
-            return Operation(operator, _renamed(left, names), _renamed(right, names))
-        case Power(base, exponent):
-            return Power(_renamed(base, names), exponent)
-        case RealPower(base, exponent):
-            return RealPower(_renamed(base, names), exponent)
-        case Call(function, argument):
-            return Call(function, _renamed(argument, names))
-    return tree
+    def rename(node: Tree, parts: list[Tree]) -> Tree:
+        return Name(names[node.name]) if isinstance(node, Name) else with_parts(node, parts)
+
+    return fold(tree, children, rename)
 
 
 def fixed_starts(

@@ -29,7 +29,9 @@ def plot_sparse_regression(experiment: SparseResults, path: Path) -> None:
     if experiment.trained:
         alphas, errors = zip(*((c.alpha, c.error) for c in experiment.trained), strict=True)
         axes.plot(alphas, errors, "kx", label="trained")
-    _baselines(axes, experiment)
+    left = experiment.setting.alphas[0]
+    _draw_level(axes, left, experiment.l1_error, "least l1")
+    _draw_level(axes, left, experiment.l2_error, "least l2")
     axes.set(xscale="log", yscale="log", xlabel="scale alpha", ylabel="population error")
     axes.legend()
     save(figure, path, "--plot")
@@ -51,19 +53,17 @@ def plot_matrix_factorization(experiment: MatrixResults, path: Path) -> None:
         scales = [d.scale for d in ends]
         left.plot(scales, [d.error for d in ends], "o-", label=f"step {step:g}")
         right.plot(scales, [d.nuclear_norm for d in ends], "o-", label=f"step {step:g}")
+    first = min(experiment.setting.scales)
     least_norms = {"nuclear": experiment.least_nuclear, "Frobenius": experiment.least_frobenius}
     for name, least in least_norms.items():
-        for axes, height in ((left, least.error), (right, least.nuclear_norm)):
-            axes.axhline(height, color="gray", linestyle="--")
-            place = (min(experiment.setting.scales), height)
-            axes.annotate(f"least {name} norm", place, fontsize="small", va="bottom")
+        _draw_level(left, first, least.error, f"least {name} norm")
+        _draw_level(right, first, least.nuclear_norm, f"least {name} norm")
     left.set(xscale="log", yscale="log", xlabel="scale of the start", ylabel="relative error")
     right.set(xscale="log", yscale="log", xlabel="scale of the start", ylabel="nuclear norm")
     left.legend()
     save(figure, path, "--plot")
 
 
-def _baselines(axes: Axes, experiment: SparseResults) -> None:
-    for error, name in ((experiment.l1_error, "least l1"), (experiment.l2_error, "least l2")):
-        axes.axhline(error, color="gray", linestyle="--")
-        axes.annotate(name, (experiment.setting.alphas[0], error), fontsize="small", va="bottom")
+def _draw_level(axes: Axes, left: float, height: float, name: str) -> None:
+    axes.axhline(height, color="gray", linestyle="--")
+    axes.annotate(name, (left, height), fontsize="small", va="bottom")
