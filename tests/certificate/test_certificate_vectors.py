@@ -95,3 +95,12 @@ def test_a_vector_has_a_warp_and_it_is_not_constant():
     moving = {"claim": "no hessian", "identity": ["constant", [], []], "along": [], "regular": []}
     with pytest.raises(Rejected):
         check({**still, "claims": [moving], "verdict": "UNDECIDED"})
+
+
+@pytest.mark.parametrize("text", ["a*u", "a*b*u", "2*u"])
+def test_a_length_is_not_negative_at_the_start(text):
+    """Signs and branches are read at the start in numbers: it must be one of the model."""
+    certificate = record_of(text, {})["certificate"]
+    assert check(certificate)
+    with pytest.raises(Rejected, match="length"):
+        check(replaced(certificate, ("at", "norm_u_0"), "-3"))

@@ -48,9 +48,10 @@ class Checker:
     def length(self, phi: Sequence[Function], norm: str) -> Function:
         """Return |beta| = |phi| n of beta = phi u, with the sign of phi at the start."""
         space = self.space
-        require(
-            len(phi) == 1 and norm in list(space.names)[: space.weights], "a vector stands alone"
-        )
+        alone = len(phi) == 1 and norm in list(space.names)[: space.weights]
+        require(alone, "a vector stands alone")
+        n = space.names[norm].at(space.start)
+        require(n > 0 or n == 0, "the length of the vector is not shown to be one at the start")
         at_start = phi[0].at(space.start)
         require(not_zero(at_start), "phi is not shown to be other than 0 at the start")
         self.sign = 1 if at_start > 0 else -1
