@@ -17,13 +17,14 @@ from flint import arb
 from sympy import Expr, Symbol
 
 from derive.errors import InputError, NumericalError
-from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.field.polynomial import Polynomial, evaluate
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.critical.closed_form import closed_form
 from derive.explicit.critical.critical_roots import CertifiedRoot, greatest_root_at, root_at
 from derive.explicit.critical.intervals import RootInterval
 from derive.explicit.critical.minimum_at import closed_cost_at, has_no_weights, is_at_start
+from derive.model.notation import rational
 from derive.verdict import Finding, Verdict
 
 LENGTH = Symbol("r", real=True)
@@ -166,7 +167,7 @@ class CriticalRoot(SquaredDistance):
     def _root_value(self, root: CertifiedRoot | None, data: Sequence[Fraction]) -> RootValue | None:
         if root is None:
             return None
-        images = [LENGTH, *(sympy.Rational(x.numerator, x.denominator) for x in data)]
+        images = [LENGTH, *map(rational, data)]
         polynomial = _positive(_expression(self.factors[root.factor], images))
         return RootValue(root.ball, polynomial, root.index, root.roots)
 
@@ -238,9 +239,4 @@ def _positive(equation: Expr) -> Expr:
 
 
 def _expression(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:
-    return sympy.Add(
-        *(
-            sympy.Mul(sympy.Integer(c), *(x**e for x, e in zip(images, exponents, strict=True)))
-            for exponents, c in terms(polynomial)
-        )
-    )
+    return evaluate(polynomial, images, sympy.Integer)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from math import prod
 
 from flint import fmpq, fmpq_series
 
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.field.polynomial import evaluate
 from derive.explicit.cost.rationals import as_fmpq, as_fraction
 from derive.model.parameterization import Parameterization
 
@@ -71,15 +70,7 @@ def _series(coefficients: Sequence[int | fmpq]) -> fmpq_series:
 
 def _at(f: RationalFunction, w: Sequence[fmpq_series]) -> fmpq_series:
     """Return the series of a rational function."""
-    below = _polynomial(f.denominator, w)
-    if not below[0]:
+    top, bottom = (evaluate(part, w, lambda c: _series([c])) for part in f.parts)
+    if not bottom[0]:
         raise ZeroDivisionError("a pole at the start")
-    return _polynomial(f.numerator, w) / below
-
-
-def _polynomial(polynomial: Polynomial, w: Sequence[fmpq_series]) -> fmpq_series:
-    total = _series([])
-    for exponents, c in terms(polynomial):
-        powers = (x**e for x, e in zip(w, exponents, strict=False) if e)
-        total += prod(powers, start=_series([c]))
-    return total
+    return top / bottom

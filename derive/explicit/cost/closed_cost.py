@@ -20,6 +20,7 @@ from derive.exact.field.polynomial import Polynomial
 from derive.explicit.cost.algebraic_numbers import at_value, conjugates
 from derive.explicit.cost.feasible import BITS
 from derive.explicit.cost.rationals import as_fmpq, roots_of
+from derive.model.notation import rational
 from derive.verdict import Identity
 
 QuadraticForm: TypeAlias = Mapping[tuple[int, int], fmpq_poly]
@@ -50,11 +51,14 @@ class Norm:
 
     def expression(self, betas: Sequence[Symbol]) -> Expr:
         """Return the sum as an expression."""
-        weight = sympy.Rational(self.weight.numerator, self.weight.denominator)
         total = sympy.S.Zero
         for name in conjugates(self.minimal):
             number, form = self._form(betas, name)
-            total += weight * sympy.root(number, self.power) * sympy.root(form, self.power)
+            total += (
+                rational(self.weight)
+                * sympy.root(number, self.power)
+                * sympy.root(form, self.power)
+            )
         return total
 
     def _form(
@@ -103,7 +107,7 @@ class Linear:
     def expression(self, betas: Sequence[Symbol]) -> Expr:
         """Return it as an expression."""
         pairs = zip(self.coefficients, betas, strict=True)
-        return sympy.Add(*(sympy.Rational(c.numerator, c.denominator) * b for c, b in pairs))
+        return sympy.Add(*(rational(c) * b for c, b in pairs))
 
     def at(self, beta: Sequence[Fraction]) -> arb:
         """Return its value as a ball."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from derive.exact.balls import evaluate_any
+from derive.exact.balls import ball, evaluate_any
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
@@ -42,13 +42,6 @@ def distance(w: Sequence[arb], w0: Sequence[Fraction]) -> arb:
         # A product: flint's powers of balls about 0 are no numbers.
         total += (x - ball(x0)) * (x - ball(x0))
     return total
-
-
-def ball(value: arb | Fraction | float) -> arb:
-    """Return a number as a ball."""
-    if isinstance(value, Fraction):
-        return arb(fmpq(value.numerator, value.denominator))
-    return arb(value)
 
 
 def feasible_distance(

@@ -24,8 +24,8 @@ from math import lcm, prod
 from flint import Ordering, fmpz_mpoly_ctx
 
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import Polynomial, terms
-from derive.exact.linear.matrix import Matrix, inverse
+from derive.exact.field.polynomial import Polynomial, evaluate, terms
+from derive.exact.linear.matrix import Matrix, dot, inverse
 from derive.exact.positivity import is_nonnegative
 from derive.explicit.constrained import ConstrainedProblem
 from derive.explicit.critical.elimination import names
@@ -69,12 +69,8 @@ def _inverse_gram(
         image = sum((x * problem.w[k] for x, k in zip(row, others, strict=True)), f.field.zero)
         if any(not x.is_constant() for x in row) or f != image:
             return None
-    gram = tuple(
-        tuple(sum((x * y for x, y in zip(a, b, strict=True)), problem.field.zero) for b in rows)
-        for a in rows
-    )
     try:
-        return inverse(gram)
+        return inverse(tuple(tuple(dot(a, b) for b in rows) for a in rows))
     except ZeroDivisionError:
         return None
 
@@ -107,10 +103,6 @@ def _is_bound(problem: ConstrainedProblem, square: RationalFunction, factor: Pol
     leading = {e[1:] for e, _ in terms(factor) if e[0] == degree}
     if any(any(rest) for rest in leading):
         return False
-    images = (square, *problem.F)
-    value = problem.field.zero
-    for exponents, c in terms(factor):
-        powers = (x**e for x, e in zip(images, exponents, strict=True) if e)
-        value += c * prod(powers, start=problem.field.one)
+    value = evaluate(factor, (square, *problem.F), problem.field.constant)
     sign = next(1 if c > 0 else -1 for e, c in terms(factor) if e[0] == degree)
     return is_nonnegative(sign * value)

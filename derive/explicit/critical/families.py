@@ -16,7 +16,7 @@ from itertools import combinations
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, factorize
-from derive.exact.linear.matrix import determinant, rank
+from derive.exact.linear.matrix import determinant, dot, rank
 from derive.exact.linear.modular import shows_full_rank
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.critical.quadrics import definite_parts, sphere_axes, stereographic
@@ -58,11 +58,8 @@ class CriticalFamily:
     @functools.cached_property
     def distance(self) -> RationalFunction:
         """|w - w_0|^2."""
-        p = self.problem
-        total = p.field.zero
-        for w, w0 in zip(p.w, p.w0, strict=True):
-            total += (w - w0) ** 2
-        return self.of(total)
+        away = [w - w0 for w, w0 in zip(self.problem.w, self.problem.w0, strict=True)]
+        return self.of(dot(away, away))
 
     @functools.cached_property
     def dominant(self) -> bool:

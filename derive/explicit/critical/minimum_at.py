@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
+from derive.exact.balls import ball
 from derive.exact.field.polynomial import Polynomial
 from derive.exact.linear.implicitization import Relation
 from derive.exact.roots import real_roots
@@ -21,7 +22,6 @@ from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.cost.feasible import (
     BITS,
-    ball,
     distance,
     feasible_distance,
     lies_below,
