@@ -30,8 +30,8 @@ from derive.potential.piece import Explicit, Quadrature
 from derive.printable import Printable
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.roads.ansatz import Ansatz
-from derive.roads.components import components
-from derive.roads.find import Road, ask_road, find_roads
+from derive.roads.components import components_along_axis
+from derive.roads.road import Road, ask_road, find_roads
 from derive.verdict import Verdict, conclude
 from derive.weights.conserved import find_conserved
 from derive.weights.hessian import decide_hessian
@@ -227,7 +227,7 @@ def in_components(derivation: Derivation, n: int = 3) -> Derivation:
     (piece,) = derivation.potential.pieces
     if any(x.atoms(AppliedUndef) for x in (piece.value, *piece.gradient)):
         raise NumericalError("Q is an integral of psi(x): give a dimension, --vector u:3, to check")
-    explicit = derive(components(direction, n, along_axis=True))
+    explicit = derive(components_along_axis(direction, n))
     betas = explicit.beta
     length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
     (s,) = derivation.beta

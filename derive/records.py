@@ -15,7 +15,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.block import BlockPotential, DirectionTerms
 from derive.potential.chart import base_chart, kernel_in_beta
 from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_out
-from derive.roads.find import Road
+from derive.roads.road import Road
 from derive.verdict import Finding, Verdict
 from derive.weights.conserved import ConservedQuantities
 from derive.weights.hessian import HessianVerdict

@@ -27,7 +27,7 @@ from derive.render.sections import (
     Warp,
     sections_of,
 )
-from derive.roads.find import Road
+from derive.roads.road import Road
 from derive.weights.lie import LieStructure
 
 FORMAT = "regderive-derivation"

@@ -19,7 +19,7 @@ from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.block import DirectionTerms
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
-from derive.roads.find import Road
+from derive.roads.road import Road
 from derive.verdict import Finding, Verdict
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from derive.errors import ConsistencyError, InputError
@@ -82,20 +83,32 @@ def _component_names(direction: Direction, d: int) -> tuple[str, ...]:
     return tuple(f"{base}{i}" for i in range(1, d + 1))
 
 
-def components(direction: Direction, d: int, along_axis: bool = False) -> Parameterization:
-    """Return F_i = phi u_i in R^d; with *along_axis* u starts at (|u_0|, 0, ..., 0)."""
+def components(direction: Direction, d: int) -> Parameterization:
+    """Return F_i = phi u_i in R^d."""
+    if direction.parameterization.w0[-1].is_zero():
+        return components_along_axis(direction, d)
+    return _components_from(direction, d, {})
+
+
+def components_along_axis(direction: Direction, d: int) -> Parameterization:
+    """Return F_i = phi u_i in R^d where u starts at (|u_0|, 0, ..., 0)."""
+    first, *others = _component_names(direction, d)
+    length = dict(direction.parameterization.start)[direction.norm]
+    zeros = {name: Number(Fraction(0)) for name in others}
+    return _components_from(direction, d, {first: length, **zeros})
+
+
+def _components_from(direction: Direction, d: int, u_0: Mapping[str, Tree]) -> Parameterization:
+    """Return F_i = phi u_i in R^d with the start of u, at symbols where none is given."""
     vector = _component_names(direction, d)
     reduced = direction.parameterization
     phi = _in_components(direction, vector, direction.phi)
     outputs = [Operation("*", phi, Name(name)) for name in vector]
     scalars = reduced.weights[:-1]
-    start: dict[str, Tree] = {w: tree for w, tree in reduced.start if w in scalars}
-    if reduced.w0[-1].is_zero() or along_axis:
-        start.update({name: Number(Fraction(0)) for name in vector})
-        start[vector[0]] = dict(reduced.start)[direction.norm]
-    positive = [x for x in reduced.positive if x in (*scalars, *reduced.start_symbols)]
-    known = {n for tree in start.values() for n in names((tree,))} | set(scalars)
-    positive = [x for x in positive if x in known]
+    start = {**{w: tree for w, tree in reduced.start if w in scalars}, **u_0}
+    used = {n for tree in start.values() for n in names((tree,))} | set(scalars)
+    known = used & {*scalars, *reduced.start_symbols}
+    positive = [x for x in reduced.positive if x in known]
     parameters = reduced.parameters
     return Parameterization(outputs, (*scalars, *vector), start, positive, parameters=parameters)
 

@@ -32,7 +32,7 @@ from derive.regimes.find import Regimes, regimes
 from derive.regimes.limit import Limit
 from derive.regimes.scaled_start import with_scale
 from derive.render.plain import plain
-from derive.roads.components import components
+from derive.roads.components import components_along_axis
 from derive.verdict import Verdict
 
 PLANE = 2
@@ -84,7 +84,7 @@ def check_limit(subject: Subject, printed: Printed) -> Judgement:
 def _in_components(subject: Subject) -> Parameterization:
     direction = subject.derivation.direction
     if direction is not None:
-        return components(direction, PLANE, along_axis=True)
+        return components_along_axis(direction, PLANE)
     return subject.derivation.parameterization
 
 
