@@ -40,6 +40,24 @@ def test_an_output_that_is_no_gradient_in_two_dimensions_is_refuted() -> None:
     assert found.verdict is not Verdict.PROVED
 
 
+def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth() -> None:
+    given = Parameterization.parse(["abs(w)*u"], positive=["w"])
+    found, smooth = derive(given), derive(Parameterization.parse(["w*u"], positive=["w"]))
+    assert found.verdict is Verdict.PROVED
+    assert found.potential.Q == smooth.potential.Q
+    assert "as far as `F` is smooth" in found.potential.pieces[0].domain
+    assert crosscheck(found, digits=20).passed
+    assert check(json.loads(found.to_json())["certificate"]).verdict == "PROVED"
+
+
+def test_coupled_outputs_say_that_an_absolute_value_has_a_kink() -> None:
+    outputs = ["abs(a) + b", "2*b + abs(a)"]
+    coupled = derive(Parameterization.parse(outputs, positive=["a"]))
+    assert "all real `beta`, as far as `F` is smooth" in coupled.potential.pieces[0].domain
+    smooth = derive(Parameterization.parse([t.replace("abs(a)", "a") for t in outputs]))
+    assert "smooth" not in smooth.potential.pieces[0].domain
+
+
 def test_the_law_of_another_function_is_rejected() -> None:
     record = json.loads(derive(Parameterization.parse(["atan(u) + v"])).to_json())["certificate"]
     assert record["claims"][0]["laws"] == ["u**3 + 3*u - 3*v"]
@@ -53,7 +71,7 @@ def test_the_law_of_another_function_is_rejected() -> None:
     ("text", "reason"),
     [
         ("erf(w)", "sqrt\\(pi\\)"),
-        ("abs(w)*u", "no sign of x is proved to last"),
+        ("abs(w)*u", "declare w positive"),
         ("atan(w) + atan(1/w)", "may depend on"),
         ("tan(atan(w))", "algebraic"),
     ],

@@ -66,8 +66,8 @@ def regularizer(
 
     Each OUTPUT is a component of F(w), an expression in the weights in Python's notation:
     + - * / ** and brackets, exact numbers (0.5 is 1/2), sqrt exp log sin cos tan sinh cosh tanh
-    asinh atan sigmoid softplus, and p**D with D a parameter. Weights are real; a weight w starts at
-    the symbol w_0 unless --start says otherwise.
+    asinh atan sigmoid softplus abs, and p**D with D a parameter. Weights are real; a weight w
+    starts at the symbol w_0 unless --start says otherwise.
     With --vector and --matrix, outputs may use norm(u), dot(u, v), T(W) and products.
 
     Exit status: 0 Q exists and is printed; 1 proved that there is none; 2 bad input;

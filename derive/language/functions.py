@@ -53,6 +53,8 @@ RECORDS: dict[str, FunctionRecord] = {
         FunctionRecord("atan", derivative="1/(1 + x*x)"),
         FunctionRecord("sigmoid", "1/(1 + exp(-x))", is_call=False),
         FunctionRecord("softplus", "log(1 + exp(x))", is_call=False),
+        # The sign of x is that of a name declared positive, and has to last along the flow.
+        FunctionRecord("abs", "sqrt(x**2)", is_call=False),
     )
 }
 
@@ -65,8 +67,6 @@ CALLS: tuple[str, ...] = tuple(f.name for f in RECORDS.values() if f.is_call)
 _KINK = "it is not differentiable; derive each region on its own, as a*u1 where a ReLU is active"
 
 REFUSED: dict[str, str] = {
-    "abs": "it has no derivative at 0, and no sign of x is proved to last along the flow; write x "
-    "where the flow keeps x > 0, -x where it keeps x < 0",
     **dict.fromkeys(("max", "min", "relu", "sign", "heaviside", "mod"), _KINK),
     **dict.fromkeys(("floor", "ceil", "ceiling", "round"), _KINK),
     **dict.fromkeys(
@@ -103,7 +103,7 @@ INSTEAD: dict[str, str] = {
 def listed(last: str = ", ") -> str:
     """Return the functions that may be typed in words, *last* before the last one.
 
-    >>> listed(" and ")[-26:]
-    'atan, sigmoid and softplus'
+    >>> listed(" and ")[-25:]
+    'sigmoid, softplus and abs'
     """
     return ", ".join(FUNCTIONS[:-1]) + last + FUNCTIONS[-1]

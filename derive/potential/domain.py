@@ -44,7 +44,10 @@ def describe_domain(
         notation: names, and what is assumed of the start.
     """
     if metric.parameterization.d > 1:
-        return replace(piece, domain=_coupled(metric, dual, notation))
+        domain = _coupled(metric, dual, notation)
+        if any(_has_kink(node) for tree in metric.parameterization.trees for node in walk(tree)):
+            domain = domain.replace("; ", ", as far as `F` is smooth; ", 1)
+        return replace(piece, domain=domain)
     if isinstance(piece, Parametric):
         z = piece.curve.parameter
         return _around(piece, f"the `beta` that the interval of `{z}` gives")
@@ -84,6 +87,14 @@ def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -
     kept = keeps_sign(metric, dual.g)
     how = "is assumed (below)" if kept else "is proved"
     return f"{where}; `Hess Q = g rho` is positive definite there, and `g > 0` along the flow {how}"
+
+
+def _has_kink(node: Tree) -> bool:
+    """Tell whether this part of F is a root of an even power, as an absolute value is."""
+    match node:
+        case Power(Power(_, power), root):
+            return power.denominator == 1 and power % 2 == 0 and root.denominator % 2 == 0
+    return False
 
 
 def _may_be_singular(node: Tree, p: Parameterization) -> bool:
