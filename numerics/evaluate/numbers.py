@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from derive.errors import InputError
+from numerics.evaluate.backend import Number
 
 _LARGEST_EXPONENT = 100_000  # the exact fraction of 10^(10^9) would fill the memory
 
 
-def read_matrix(X: Any, d: int) -> list[list[Fraction]]:
+def read_matrix(X: Number, d: int) -> list[list[Fraction]]:
     """Return m rows of d numbers each; InputError for anything else."""
     # tolist, as an mpmath matrix iterates over its entries, not its rows
     rows = _items(X.tolist() if hasattr(X, "tolist") else X, "X")
@@ -26,7 +26,7 @@ def read_matrix(X: Any, d: int) -> list[list[Fraction]]:
     return matrix
 
 
-def read_data(X: Any, y: Any, d: int) -> tuple[list[list[Fraction]], list[Fraction]]:
+def read_data(X: Number, y: Number, d: int) -> tuple[list[list[Fraction]], list[Fraction]]:
     """Return X, m rows of d numbers, and y, m numbers; InputError for anything else."""
     rows, target = read_matrix(X, d), read_vector(y, "y")
     if len(rows) != len(target):
@@ -34,13 +34,13 @@ def read_data(X: Any, y: Any, d: int) -> tuple[list[list[Fraction]], list[Fracti
     return rows, target
 
 
-def read_vector(values: Any, what: str) -> list[Fraction]:
+def read_vector(values: Number, what: str) -> list[Fraction]:
     """Return the numbers of a sequence that is not empty; *what* names it in messages."""
     items = _items(values, what)
     return [read_number(value, f"number {i} of {what}") for i, value in enumerate(items, 1)]
 
 
-def _items(values: Any, what: str) -> list[Any]:
+def _items(values: Number, what: str) -> list[Number]:
     try:
         items = [] if isinstance(values, str) else list(values)
     except TypeError:
@@ -58,7 +58,7 @@ def read_array(values: ArrayLike) -> NDArray[np.float64]:
         raise InputError("beta must be an array of real numbers") from None
 
 
-def read_number(value: Any, what: str) -> Fraction:
+def read_number(value: Number, what: str) -> Fraction:
     """Return the exact value of a number of any of the libraries, or of a string."""
     if isinstance(value, bool):
         raise InputError(f"{what} must be a number, not {value}")

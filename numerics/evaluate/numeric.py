@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from derive.records import Potential
+from numerics.evaluate.backend import Number
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.vectors.vector_lowering import lower_vector
@@ -13,7 +13,7 @@ from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 
 
 def numeric(
-    potential: Potential, start: Mapping[str, Any]
+    potential: Potential, start: Mapping[str, Number]
 ) -> NumericPotential | NumericVectorPotential:
     """Return Q with numbers for its start symbols, in float64.
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
-from sympy import Rational
+from sympy import Expr, Rational
 
 from derive.errors import DegenerateStart, InputError, LanguageError, NumericalError
 from derive.exact.balls import Unbounded, evaluate_any, fraction, values_of
@@ -15,14 +14,14 @@ from derive.language import bind, parse_expression, to_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Quadrature
 from derive.records import Potential
-from numerics.evaluate.backend import exact
+from numerics.evaluate.backend import Number, exact
 from numerics.evaluate.numbers import read_number
 
 _BITS = 4096
 """Working precision of start values that are not rational."""
 
 
-def read_start(p: Parameterization, start: Mapping[str, Any]) -> dict[str, Fraction]:
+def read_start(p: Parameterization, start: Mapping[str, Number]) -> dict[str, Fraction]:
     """Return the exact value of every start symbol.
 
     Raises:
@@ -67,7 +66,7 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
     start = {w: bind(tree, values) for w, tree in p.start}
     bound = p.with_(outputs=trees, start=start)
 
-    def at(expression: Any) -> Any:
+    def at(expression: Expr) -> Expr:
         named = {s: values[s.name] for s in expression.free_symbols if s.name in values}
         return expression.subs({s: Rational(v.numerator, v.denominator) for s, v in named.items()})
 
@@ -79,12 +78,12 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
     return replace(potential, parameterization=bound, pieces=tuple(pieces))
 
 
-def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Any]:
+def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Expr]:
     """Return SymPy numbers for the named constants of a piece, in order.
 
     Names that depend on beta abbreviate the integrand of a quadrature, and are left out.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, Expr] = {}
     for symbol, value in piece.constants:
         number = exact(value, values)
         known = {s: found[s.name] for s in number.free_symbols if s.name in found}
@@ -122,7 +121,7 @@ def _declared(
 
 
 def _holds(
-    assumption: str, values: Mapping[str, Fraction], constants: Mapping[str, Any]
+    assumption: str, values: Mapping[str, Fraction], constants: Mapping[str, Expr]
 ) -> bool | None:
     """Tell whether ``expression > 0``, or ``!= 0``, holds; None for what has another form."""
     condition = _condition(assumption)
@@ -137,7 +136,7 @@ def _holds(
     return known and bool(number > 0 if condition[1] == ">" else abs(number) > 0)
 
 
-def _condition(assumption: str) -> tuple[Any, str] | None:
+def _condition(assumption: str) -> tuple[Expr, str] | None:
     """Return the expression, and ``>`` or ``!=``, of one that is compared with 0."""
     sign = "!=" if assumption.endswith(" != 0") else ">"
     left, separator, right = assumption.rpartition(f" {sign} ")
@@ -149,7 +148,7 @@ def _condition(assumption: str) -> tuple[Any, str] | None:
         return None
 
 
-def sign_condition(assumption: str, piece: Piece) -> tuple[Any, str] | None:
+def sign_condition(assumption: str, piece: Piece) -> tuple[Expr, str] | None:
     """Return the expression in start symbols, and ``>`` or ``!=``; None for another form."""
     found = _condition(assumption)
     if found is None:
@@ -170,7 +169,7 @@ def kept_signs(piece: Piece) -> tuple[str, ...]:
 
 
 def broken_signs(
-    potential: Potential, begin: Mapping[str, Any], end: Mapping[str, Any]
+    potential: Potential, begin: Mapping[str, Number], end: Mapping[str, Number]
 ) -> tuple[str, ...]:
     """Return those of :func:`kept_signs` that differ in sign between two points."""
     broken = []
@@ -188,5 +187,5 @@ def broken_signs(
     return tuple(broken)
 
 
-def _signed(number: Any) -> int:
+def _signed(number: Number) -> int:
     return int(bool(number > 0)) - int(bool(number < 0))

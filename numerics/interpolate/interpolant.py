@@ -50,6 +50,9 @@ def interpolate(
         tol: the largest relative error of both equations.
         max_iterations: the Newton steps after which to give up.
 
+    Returns:
+        beta (d,) and nu (m,), their errors, and whether these are at most *tol*.
+
     Raises:
         InputError: a shape or a number is wrong; a row of X is a combination of others and y is
             not; or no beta in the domain of Q has X beta = y.

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -91,7 +90,7 @@ def _numbers(rows: Sequence[Sequence[Fraction]]) -> list[list[Real]]:
     return [[mpmath.mpf(x.numerator) / x.denominator for x in row] for row in rows]
 
 
-def _chord(hessian: Array, X: Array) -> Callable[[Sequence[Real]], Any]:
+def _chord(hessian: Array, X: Array) -> Callable[[Sequence[Real]], mpmath.matrix]:
     """Return what solves ``[[H, -X^T], [X, 0]] step = misfit`` to a double's relative accuracy.
 
     Unknowns and equations are scaled to entries near 1. Dependent rows share their multiplier.
@@ -105,7 +104,7 @@ def _chord(hessian: Array, X: Array) -> Callable[[Sequence[Real]], Any]:
     system = np.block([[hessian, -X.T], [X, np.zeros((len(X), len(X)))]])
     inverse = np.linalg.pinv(scales[:, None] * system * scales, rcond=_TINY)
 
-    def step(misfit: Sequence[Real]) -> Any:
+    def step(misfit: Sequence[Real]) -> mpmath.matrix:
         scaled = [s * r for s, r in zip(scales.tolist(), misfit, strict=True)]
         # Misfits far below the least double are told in units of their largest.
         unit = max(map(abs, scaled)) or mpmath.mpf(1)

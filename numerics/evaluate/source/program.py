@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy
 from sympy import Expr
@@ -15,13 +15,18 @@ from derive.language import to_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, Piece
 from derive.records import Potential
+from numerics.evaluate.balls.arithmetic import Ball
 from numerics.evaluate.balls.closed import ClosedFormulas
 from numerics.evaluate.balls.elementary import FUNCTIONS
 from numerics.evaluate.balls.panels import IntegralFormulas
 from numerics.evaluate.balls.parametric import ParametricFormulas
+from numerics.evaluate.balls.precision import Constants
 from numerics.evaluate.balls.zeros import largest_root
 from numerics.evaluate.source.formulas import closed_functions, curve_functions
 from numerics.evaluate.source.statements import NoSource, Statements, parameter, safe
+
+Space: TypeAlias = dict[str, Any]
+"""What the text of formulas defines, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +45,12 @@ class Program:
     constants: str
     functions: tuple[tuple[str, str], ...]
 
-    def load(self) -> tuple[Callable[[Any], None], ClosedFormulas | ParametricFormulas]:
+    def load(self) -> tuple[Callable[[Constants], None], ClosedFormulas | ParametricFormulas]:
         """Return the function for the constants, and Q."""
         space = self.space()
         return space["constants"], self.form([name for name, _ in self.functions], space)
 
-    def space(self, **more: Any) -> dict[str, Any]:
+    def space(self, **more: Callable[..., Ball]) -> Space:
         """Return the functions by name, in the company of those that they use."""
         space = {**FUNCTIONS, "largest_root": largest_root, "Fraction": Fraction, **more}
         for text in (self.constants, *(text for _, text in self.functions)):
@@ -53,7 +58,7 @@ class Program:
         return space
 
     @property
-    def kind(self) -> type[Any]:
+    def kind(self) -> type[ClosedFormulas | ParametricFormulas]:
         """The class that the functions belong to."""
         names = dict(self.functions)
         return (
@@ -64,7 +69,7 @@ class Program:
             else IntegralFormulas
         )
 
-    def form(self, names: Sequence[str], space: Mapping[str, Any]) -> Any:
+    def form(self, names: Sequence[str], space: Space) -> Any:
         """Return Q with the functions of these names."""
         return self.kind(**{name: space[name] for name in names})
 

@@ -79,11 +79,6 @@ class NumericVectorPotential:
         return self._formulas.pull
 
     @property
-    def separable(self) -> bool:
-        """False: the coordinates are coupled by the length of beta."""
-        return False
-
-    @property
     def in_doubles(self) -> NumericVectorPotential:
         """The same Q by its printed formulas in doubles alone: fast, with no bound of the error."""
         return replace(self, _functions=self._formulas)

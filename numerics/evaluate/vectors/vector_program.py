@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from derive.errors import NumericalError
 from derive.potential.block import DirectionTerms
 from derive.records import Potential
 from numerics.evaluate.balls.lengths import length
+from numerics.evaluate.balls.precision import Constants
 from numerics.evaluate.source.formulas import Function
 from numerics.evaluate.source.program import Program, program
 from numerics.evaluate.source.statements import Statements, parameter, safe
@@ -60,7 +60,7 @@ def vector_program(potential: Potential) -> Program:
     return Program((), names, constants, functions)
 
 
-def load_vector(written: Program, sign: int) -> tuple[Callable[[Any], None], VectorFormulas]:
+def load_vector(written: Program, sign: int) -> tuple[Callable[[Constants], None], VectorFormulas]:
     """Return the function for the constants, and Q."""
     space = written.space(length=length)
     q = written.form([name for name, _ in written.functions if name != ALONG], space)
