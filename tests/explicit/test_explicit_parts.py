@@ -10,8 +10,8 @@ from derive import Parameterization
 from derive.exact.field.function_field import FunctionField
 from derive.explicit.constrained import Stopped, pose, pose_cost
 from derive.explicit.cost.feasible import BITS, feasible_distance, lies_below
+from derive.explicit.critical.critical_families import critical_families, split
 from derive.explicit.critical.elimination import eliminate, excluded
-from derive.explicit.critical.families import critical_families, split
 from derive.explicit.critical.quadrics import definite_parts, sphere_axes, stereographic
 from derive.explicit.path_series import explicit_series, implicit_series
 

@@ -13,8 +13,8 @@ from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.exact.roots import real_roots
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.feasible import BITS
+from derive.explicit.critical.critical_families import CriticalFamily, critical_families
 from derive.explicit.critical.elimination import eliminate, names
-from derive.explicit.critical.families import CriticalFamily, critical_families
 from derive.explicit.critical.minimum_at import (
     bounded_root_at,
     check_generic,

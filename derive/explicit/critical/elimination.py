@@ -17,7 +17,7 @@ from derive.exact.linear.matrix import rank
 from derive.exact.linear.modular import centred, reconstruct, shows_full_rank
 from derive.exact.linear.monomials import Grading
 from derive.explicit.constrained import ConstrainedProblem, Stopped
-from derive.explicit.critical.families import CriticalFamily, differentials
+from derive.explicit.critical.critical_families import CriticalFamily, differentials
 
 MAXIMAL_MONOMIALS = 700
 HIGHEST = 80

@@ -21,8 +21,8 @@ from derive.exact.field.polynomial import Polynomial, terms
 from derive.exact.roots import real_roots
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.feasible import BITS
+from derive.explicit.critical.critical_families import CriticalFamily, critical_families, split
 from derive.explicit.critical.critical_roots import root_at
-from derive.explicit.critical.families import CriticalFamily, critical_families, split
 
 MAXIMAL_DEGREE = 40
 

@@ -29,8 +29,12 @@ from derive.explicit.cost.feasible import (
 )
 from derive.explicit.cost.quadratic_forms import quadratic_forms
 from derive.explicit.critical.bounds import bounds_every_root
+from derive.explicit.critical.critical_families import (
+    CriticalFamily,
+    critical_families,
+    singular_families,
+)
 from derive.explicit.critical.elimination import eliminate, excluded
-from derive.explicit.critical.families import CriticalFamily, critical_families, singular_families
 from derive.explicit.critical.hyperplane import is_out_of_reach
 
 MAXIMAL_GRID = 40_000
