@@ -55,7 +55,7 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_Rational(self, expr: Rational) -> str:
         return f"Fraction({expr.p}, {expr.q})"
 
-    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
+    def _print_Pow(self, expr: Expr, **_: object) -> str:
         base, exponent = expr.as_base_exp()
         if exponent.is_negative and exponent.is_Rational:
             below = self.parenthesize(base**-exponent, PRECEDENCE["Pow"])

@@ -37,8 +37,8 @@ class NumericVectorPotential:
     def __call__(self, beta: ArrayLike) -> FloatOrArray:
         """Return Q, which is 0 at beta_0: a float, or an array of shape (n,).
 
-        >>> from derive import VectorModel, derive
-        >>> d = derive(VectorModel.parse("a*u", ["u"]))
+        >>> from derive import Parameterization, derive
+        >>> d = derive(Parameterization.parse(["a*u"], vectors=["u"]))
         >>> Q = d.potential.numeric({"a_0": 5, "u_0": [3, 4]})
         >>> Q.beta0.tolist(), round(Q([15, 20]), 12), Q.gradient([30, 40]).round(3).tolist()
         ([15.0, 20.0], 0.0, [1.243, 1.657])
