@@ -6,7 +6,8 @@ are conserved quantities, roots are powers of polynomials there. These are the d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeAlias
 
 import sympy
@@ -44,31 +45,27 @@ def form_claims(
     closed = not any(x.has(sympy.Integral) for x in piece.gradient)
     in_beta = len(piece.betas) == 1 and not isinstance(piece, Parametric)
     modes = [*MODES[1:], MODES[0]] if in_beta else MODES
-    attempts = (_attempt(block, piece, state, g, calls, *mode) for mode in modes)
+    attempts = (_attempt(partial(_Form, block, piece, state, calls), g, mode) for mode in modes)
     yield f"Q in {piece.kind} form", (c for c in attempts if c is not None and closed)
     if integral and closed:
         yield "Q as the integral of its certified gradient", iter(())
 
 
-def _attempt(
-    block: Block, piece: Piece, state: Checker, g: str, calls: Calls, constants: str, leaf: str
-) -> Claim | None:
+def _attempt(begin: Callable[[], _Form], g: str, mode: tuple[str, str]) -> Claim | None:
     """Return the claim, with constants as laws or as their values and the leaf solved for names."""
-    space = state.space
-    before = space.scope()
+    form = begin()
     try:
-        form = _Form(block, piece, state, calls)
-        form.name_constants(as_laws=constants == "laws")
-        if leaf:
-            form.solve_leaf(leaf)
-        if isinstance(piece, Parametric):
-            form.name_parameter(piece.curve)
+        form.name_constants(mode[0])
+        if mode[1]:
+            form.solve_leaf(mode[1])
+        if isinstance(form.piece, Parametric):
+            form.name_parameter(form.piece.curve)
         form.name_roots()
         return form.claim(g)
     except (Rejected, ZeroDivisionError):
         return None
     finally:
-        space.leave(before)
+        form.space.leave(form.before)
 
 
 class _Form:
@@ -77,6 +74,7 @@ class _Form:
     def __init__(self, block: Block, piece: Piece, state: Checker, calls: Calls) -> None:
         self.block, self.piece, self.state = block, piece, state
         self.space: Space = state.space
+        self.before = self.space.scope()
         self.chart = () if block.potential.chart is None else block.potential.chart.entries
         self.definitions = Definitions(state, calls, [repr(f) for _, f, _ in self.chart])
         self.define, self.use = self.definitions.define, self.definitions.use
@@ -86,10 +84,10 @@ class _Form:
         outputs = (state.flow.F[i] for i in block.outputs)
         self.space.names.update(zip(self.betas, outputs, strict=True))
 
-    def name_constants(self, as_laws: bool) -> None:
-        """Name the printed constants: conserved quantities with their values, or the values."""
+    def name_constants(self, source: str) -> None:
+        """Name the printed constants: as "laws" with their values, or as "values" alone."""
         for symbol, value in self.piece.constants:
-            law = self._law_of(symbol) if as_laws else None
+            law = self._law_of(symbol) if source == "laws" else None
             text = plain(value)
             self.use(text)
             if law is None:
