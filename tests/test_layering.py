@@ -43,7 +43,7 @@ LAYERS = [
 INTEGRATOR = ("tape", "builder", "fixed_point", "series_products", "series_sums", "jets")
 INTEGRATOR += ("step_size", "taylor", "initial_weights", "dual_flow")
 NUMERIC_LAYERS = [
-    {"numerics.reals", "numerics.evaluate.numbers"},
+    {"numerics.reals", "numerics.evaluate.backend", "numerics.evaluate.numbers"},
     {f"numerics.flow.{name}" for name in INTEGRATOR},
     {"numerics.evaluate"},
     {"numerics.interpolate"},
