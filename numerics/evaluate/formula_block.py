@@ -15,7 +15,7 @@ from numerics.evaluate.blocks import NumericBlock
 from numerics.evaluate.inverse_formula import invert
 from numerics.evaluate.line_integral import integrate_unit
 from numerics.evaluate.newton_inverse import invert_by_newton
-from numerics.evaluate.roots import select_root
+from numerics.evaluate.root_finding import select_root
 
 _DUAL = "mirror map"  # with a space: no symbol is called so
 _UNIT = 1e-12  # a shift from beta_0 that is relatively below it may be rounding

@@ -9,7 +9,7 @@ import numpy as np
 from derive.potential.piece import Parametric
 from numerics.evaluate.backend import Array, Backend, Compiled, Interval, Number
 from numerics.evaluate.blocks import NumericBlock
-from numerics.evaluate.roots import invert_increasing
+from numerics.evaluate.root_finding import invert_increasing
 
 
 class ParametricBlock(NumericBlock):

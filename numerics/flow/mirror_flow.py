@@ -22,7 +22,7 @@ from derive.potential.piece import Parametric, Piece
 from derive.records import Potential
 from numerics.evaluate.backend import Multiprecision, exact
 from numerics.evaluate.formula_block import root_step
-from numerics.evaluate.roots import invert_increasing
+from numerics.evaluate.root_finding import invert_increasing
 from numerics.evaluate.start import check_assumptions, constants_of, start_point
 from numerics.flow.builder import Builder
 from numerics.flow.tape import Register, Tape

@@ -15,7 +15,7 @@ from numerics.evaluate.source.statements import NoSource, Statements, safe
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FormulaText:
     """The text of one function of the constants c and some balls."""
 
     name: str
@@ -61,21 +61,21 @@ def _root_parts(root: Root) -> tuple[str, Sequence[Expr]]:
     raise NoSource(f"{root.symbol.name} is not the largest root of its polynomial")
 
 
-def closed_functions(piece: Piece) -> list[Function]:
+def closed_functions(piece: Piece) -> list[FormulaText]:
     """Return value, gradient, hessian and, where there are closed forms, inverse and ends."""
     betas, roots = piece.betas, piece.roots
     names = ", ".join(b.name for b in betas)
     found = [
-        Function("gradient", betas, roots, piece.gradient, "dQ/dbeta"),
-        Function("hessian", betas, roots, hessian(piece), "d^2Q/dbeta^2, row by row"),
+        FormulaText("gradient", betas, roots, piece.gradient, "dQ/dbeta"),
+        FormulaText("hessian", betas, roots, hessian(piece), "d^2Q/dbeta^2, row by row"),
     ]
     if not piece.value.has(sympy.Integral):
-        value = Function("value", betas, roots, (piece.value,), f"Q({names}), up to a constant")
+        value = FormulaText("value", betas, roots, (piece.value,), f"Q({names}), up to a constant")
         found.insert(0, value)
     return [*found, *(f for f in (_inverse(piece), _divergence(piece), _walls(piece)) if f)]
 
 
-def _inverse(piece: Piece) -> Function | None:
+def _inverse(piece: Piece) -> FormulaText | None:
     """Return the inverse of grad Q, where a formula of it is found."""
     d = len(piece.betas)
     duals = (Symbol("y"),) if d == 1 else tuple(Symbol(f"y{i}") for i in range(1, d + 1))
@@ -83,19 +83,19 @@ def _inverse(piece: Piece) -> Function | None:
     if solved is None:
         return None
     images, roots = solved
-    return Function("inverse", duals, roots, images, "the beta with grad Q(beta) = y")
+    return FormulaText("inverse", duals, roots, images, "the beta with grad Q(beta) = y")
 
 
-def _walls(piece: Piece) -> Function | None:
+def _walls(piece: Piece) -> FormulaText | None:
     """Return what is 0 at the ends of the domain."""
     if not (isinstance(piece, Explicit) and piece.ends):
         return None
     (beta,) = piece.betas
     walls = tuple(beta - end for end in piece.ends)
-    return Function("walls", (beta,), (), walls, "what has the sign that it has at the start")
+    return FormulaText("walls", (beta,), (), walls, "what has the sign that it has at the start")
 
 
-def _divergence(piece: Piece) -> Function | None:
+def _divergence(piece: Piece) -> FormulaText | None:
     """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0)`` for a Q with log b, as log b - log b0 is one.
 
     What is linear in b then cancels before there are numbers.
@@ -114,10 +114,10 @@ def _divergence(piece: Piece) -> Function | None:
     arguments = (beta, Symbol(name))
     result = found.xreplace(dict(zip((b, b0), arguments, strict=True)))
     equation = f"Q({beta}) - Q({name}) - Q'({name}) ({beta} - {name})"
-    return Function("divergence", arguments, (), (result,), equation)
+    return FormulaText("divergence", arguments, (), (result,), equation)
 
 
-def curve_functions(piece: Parametric) -> list[Function]:
+def curve_functions(piece: Parametric) -> list[FormulaText]:
     """Return h, its slope and H of a parametric piece, in the distances of z from its ends."""
     curve = piece.curve
     z, (low, high) = curve.parameter, curve.interval
@@ -130,9 +130,9 @@ def curve_functions(piece: Parametric) -> list[Function]:
     arguments = (z, u, v)
     slope = curve.beta.diff(z)
     return [
-        Function("curve", arguments, (), (written(curve.beta),), "beta = h(z)"),
-        Function("slope", arguments, (), (written(slope),), "dh/dz"),
-        Function("conjugate", arguments, (), (written(conjugate),), "H(z)"),
+        FormulaText("curve", arguments, (), (written(curve.beta),), "beta = h(z)"),
+        FormulaText("slope", arguments, (), (written(slope),), "dh/dz"),
+        FormulaText("conjugate", arguments, (), (written(conjugate),), "H(z)"),
     ]
 
 

@@ -68,7 +68,11 @@ def _module(potential: Potential, text: str) -> str:
         public = [x.replace(_PUBLIC[2][3], "Return d^2Q/dbeta^2.") for x in public]
     body = [*public, *assumed, *_formulas(programs)]
     curves = any(x.kind is ParametricFormulas for x in programs)
-    ends = ["balls/on_arrays", *["balls/parametric"] * curves, *["conditions"] * bool(conditions)]
+    ends = [
+        "balls/on_arrays",
+        *["balls/parametric"] * curves,
+        *["start_conditions"] * bool(conditions),
+    ]
     engine = _engine(programs, body, ends)
     return _written(_docstring(text, _START, names), body, engine, conditions + _blocks(programs))
 
@@ -87,7 +91,7 @@ def _vector_module(potential: Potential, text: str) -> str:
     call = f"    q = OnVectors(*_BLOCK, {{{_given(written.names)}}}, {vector})\n    return q."
     public = _public((*_PUBLIC, _PRODUCT), [written], names, call)
     body = [*public, *assumed, *_formulas([written])]
-    ends = ["balls/lengths", "vectors/vector_formulas", *["conditions"] * bool(conditions)]
+    ends = ["balls/lengths", "vectors/vector_formulas", *["start_conditions"] * bool(conditions)]
     docstring = _docstring(text, _VECTOR_START, names)
     return _written(docstring, body, _engine([written], body, ends), conditions + block)
 

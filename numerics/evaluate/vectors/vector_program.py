@@ -9,7 +9,7 @@ from derive.potential.block import DirectionTerms
 from derive.records import Potential
 from numerics.evaluate.balls.lengths import length
 from numerics.evaluate.balls.precision import Constants
-from numerics.evaluate.source.formulas import Function
+from numerics.evaluate.source.formulas import FormulaText
 from numerics.evaluate.source.program import Program, program
 from numerics.evaluate.source.statements import Statements, parameter, safe
 from numerics.evaluate.vectors.vector_formulas import VectorFormulas
@@ -54,7 +54,7 @@ def vector_program(potential: Potential) -> Program:
         constants = f'{head}"""\n    c.{parameter(norm)} = length(c.vector).take(0)\n{rest}'
     constants += "".join(f"\n    {line}" for line in writer.lines)
     known.update((x.name, f"c.{safe(x.name)}") for x, _ in piece.constants)
-    across = Function(ALONG, (s,), piece.roots, (piece.gradient[0] / s,), f"q'({s})/{s}")
+    across = FormulaText(ALONG, (s,), piece.roots, (piece.gradient[0] / s,), f"q'({s})/{s}")
     names = tuple(n for n in written.names if norm is None or n != parameter(norm))
     functions = (*written.functions, (ALONG, across.text(known)))
     return Program((), names, constants, functions)

@@ -17,7 +17,7 @@ from derive.records import Potential
 from numerics.evaluate.backend import Float64, Multiprecision
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.potential import NumericPotential
-from numerics.evaluate.roots import invert_increasing, select_root
+from numerics.evaluate.root_finding import invert_increasing, select_root
 from numerics.evaluate.start import broken_signs, kept_signs
 
 
