@@ -4,6 +4,7 @@ Imports count wherever they stand: at the top, inside functions, and for annotat
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -163,6 +164,15 @@ def test_functions_fit_in_the_head():
         if len([a for a in node.args.args if a.arg not in ("self", "cls")]) > MOST_ARGUMENTS
     ]
     assert many == []
+
+
+def test_the_map_names_files_that_are_there():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    known = [str(path.relative_to(ROOT)) for path in MODULES.values()]
+    named = re.findall(r"`([\w/]+\.py)`", text)
+    assert [n for n in named if not any(f"/{k}".endswith(f"/{n}") for k in known)] == [
+        "tests/test_layering.py"
+    ]
 
 
 @pytest.mark.parametrize("statement", ["import derive.cli.main", "import derive, derive.language"])
