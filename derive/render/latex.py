@@ -136,7 +136,7 @@ def _matrix(matrix: Expr) -> str:
 @paragraph.register
 def _(section: Eigenvalues) -> Iterator[str]:
     metric, b, s = section.metric, latex(section.direction.beta), latex(section.s)
-    yield r"\paragraph{Metric.} The tangent kernel is"
+    yield r"\paragraph{Metric.} The induced metric is $\rho = K^{-1}$ with the tangent kernel"
     rows = [("K", rf"T I + (R - T)\, {b} {b}^{{\mathsf T}} / {s}^2")]
     for i, name in enumerate("TR"):
         written = "" if metric.kernel is None else f" = {broken(metric.kernel[i, i])}"
