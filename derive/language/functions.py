@@ -45,10 +45,7 @@ RECORDS: dict[str, FunctionRecord] = {
         FunctionRecord("cosh", "(exp(x) + exp(-x))/2"),
         FunctionRecord("tanh", "sinh(x)/cosh(x)"),
         FunctionRecord(
-            "asinh",
-            derivative="1/p",
-            partner="sqrt(1 + x*x)",
-            logarithm="log(x + sqrt(1 + x*x))",
+            "asinh", derivative="1/p", partner="sqrt(1 + x*x)", logarithm="log(x + sqrt(1 + x*x))"
         ),
         FunctionRecord("atan", derivative="1/(1 + x*x)"),
         FunctionRecord("sigmoid", "1/(1 + exp(-x))", is_call=False),

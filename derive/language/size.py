@@ -30,9 +30,7 @@ class Bound:
     def plus(self, other: Bound) -> Bound:
         """Return the bound on a sum."""
         return Bound(
-            max(self.degree, other.degree),
-            self.terms + other.terms,
-            max(self.bits, other.bits) + 1,
+            max(self.degree, other.degree), self.terms + other.terms, max(self.bits, other.bits) + 1
         )
 
     def times(self, other: Bound) -> Bound:

@@ -13,16 +13,7 @@ from derive.language.build import Builder, Built
 from derive.language.functions import CALLS
 from derive.language.messages import shown
 from derive.language.traversal import fold
-from derive.language.tree import (
-    Call,
-    Name,
-    Number,
-    Operation,
-    Power,
-    RealPower,
-    Tree,
-    children,
-)
+from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree, children
 
 if TYPE_CHECKING:
     import sympy

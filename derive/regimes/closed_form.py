@@ -76,10 +76,7 @@ def _series(leading: LeadingGradient, error: Expr | None) -> list[str]:
 
 
 def _regime(
-    found: LimitingPotential,
-    gradient: ClosedGradient,
-    point: Point,
-    kernel: sympy.ImmutableMatrix,
+    found: LimitingPotential, gradient: ClosedGradient, point: Point, kernel: sympy.ImmutableMatrix
 ) -> Regime:
     if found.shape in ("quadratic", "l2") and found.degree == 2:
         rows = [[sympy.diff(g, b) for b in gradient.coordinates] for g in found.gradient]

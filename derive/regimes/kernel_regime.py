@@ -156,11 +156,7 @@ def find_scaled_start(
 
 
 def kernel_limit(
-    point: Point,
-    kernel: TangentKernel,
-    scaled: ScaledStart,
-    notation: Notation,
-    warp: Expr,
+    point: Point, kernel: TangentKernel, scaled: ScaledStart, notation: Notation, warp: Expr
 ) -> Limit | None:
     """Return the limit x^T K(w_0)^-1 x at fixed x = beta - beta_0, or None if c^(m D) -> 0.
 

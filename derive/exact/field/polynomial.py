@@ -87,10 +87,7 @@ def to_text(polynomial: Polynomial, names: Sequence[str]) -> str:
 
 
 def reindexed(
-    polynomial: Polynomial,
-    names: Sequence[str],
-    ring: fmpz_mpoly_ctx,
-    positions: Mapping[str, int],
+    polynomial: Polynomial, names: Sequence[str], ring: fmpz_mpoly_ctx, positions: Mapping[str, int]
 ) -> Polynomial:
     """Return a polynomial in *names* as one in the variables of *ring*, which have *positions*."""
     places = [positions.get(name) for name in names]

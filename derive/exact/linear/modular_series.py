@@ -12,10 +12,7 @@ from derive.exact.linear.modular import PRIME, Pole, inverse
 
 
 def series_along(
-    flow: Sequence[RationalFunction],
-    function: RationalFunction,
-    start: Sequence[int],
-    order: int,
+    flow: Sequence[RationalFunction], function: RationalFunction, start: Sequence[int], order: int
 ) -> tuple[int, ...]:
     """Return Taylor coefficients modulo the prime of function(w(t)), w' = flow, w(0) = start.
 

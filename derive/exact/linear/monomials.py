@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.modular import (
-    PRIME,
-    Evaluator,
-    Pole,
-    inverse,
-    random_point_and_parameters,
-)
+from derive.exact.linear.modular import PRIME, Evaluator, Pole, inverse, random_point_and_parameters
 
 
 @dataclass(frozen=True)
