@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from derive.inverse.parameterize import parameterize
     from derive.model.parameterization import Parameterization
     from derive.regimes.find import Regimes, regimes
-    from derive.regimes.initialization import Initialization
+    from derive.regimes.initialization import Initialization, scale_start
     from derive.regimes.random_width import random_width
-    from derive.regimes.scaled_start import scale_start
     from derive.roads.ansatz import Ansatz
 
 __version__ = "0.1.0"
@@ -75,7 +74,7 @@ _LAZY = {
     "random_width": "derive.regimes.random_width",
     "Regimes": "derive.regimes.find",
     "regimes": "derive.regimes.find",
-    "scale_start": "derive.regimes.scaled_start",
+    "scale_start": "derive.regimes.initialization",
 }
 
 

@@ -130,7 +130,7 @@ def _answer(
 def _of_scaled_starts(model: ReadModel, name: str, toward: list[str], enter: Enter) -> Regimes:
     from derive.derivation import derive
     from derive.regimes.find import regimes
-    from derive.regimes.scaled_start import with_scale
+    from derive.regimes.initialization import with_scale
 
     enter("parameterization")
     p = _positive(model, name).parameterization()

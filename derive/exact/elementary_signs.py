@@ -18,7 +18,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
-from derive.exact.towers.refinement import refined
+from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.language.budget import Budget
 from derive.language.symbolic import from_sympy

@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import fmpq
 
 from derive.errors import NumericalError
-from derive.exact.roots import real_roots
+from derive.exact.balls import real_roots
 from derive.explicit.critical.critical_roots import coefficients_at
 from derive.explicit.critical.intervals import End, RootInterval
 from derive.explicit.minimum import CriticalRoot, RootByInterval, SquaredDistance

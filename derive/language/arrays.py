@@ -15,11 +15,9 @@ from derive.language.arguments import parse_outputs
 from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
 from derive.language.literals import name_fault, read_number
-from derive.language.parser import applied, syntax_tree
-from derive.language.reading import Reading, stripped
+from derive.language.parser import Reading, applied, stripped, syntax_tree
 from derive.language.screen import ARRAY_FUNCTIONS, check_characters, check_syntax
-from derive.language.traversal import fold
-from derive.language.tree import Tree
+from derive.language.tree import Tree, fold
 
 Shape: TypeAlias = tuple[int, ...]
 """() for a scalar, (d,) for a vector, (m, n) for a matrix."""

@@ -1,24 +1,21 @@
-"""The only place where trees are made from input: every node is checked as it is built."""
+"""The only place where trees are made from input: every node is checked as it is built.
+
+Upper bounds on the size an expression would have if it were expanded are found without expanding.
+Every tree is seen as a quotient of two polynomials with integer coefficients. Their variables are
+the names and, as further independent variables, the function calls and roots.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, comb
 
 from derive.errors import LanguageError
 from derive.language.budget import Budget
 from derive.language.functions import CALLS, RECORDS
 from derive.language.literals import check_number, name_fault
 from derive.language.messages import refuse_function
-from derive.language.size import (
-    Size,
-    size_of_call,
-    size_of_name,
-    size_of_number,
-    size_of_operation,
-    size_of_power,
-    size_of_real_power,
-)
 from derive.language.tree import (
     Call,
     Name,
@@ -30,6 +27,149 @@ from derive.language.tree import (
     Tree,
     walk,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Upper bounds on a polynomial.
+
+    Attributes:
+        degree: total degree.
+        terms: number of terms.
+        bits: binary logarithm of the sum of the absolute values of the coefficients.
+    """
+
+    degree: int
+    terms: int
+    bits: int
+
+    def plus(self, other: Bound) -> Bound:
+        """Return the bound on a sum."""
+        return Bound(
+            max(self.degree, other.degree), self.terms + other.terms, max(self.bits, other.bits) + 1
+        )
+
+    def times(self, other: Bound) -> Bound:
+        """Return the bound on a product."""
+        return Bound(self.degree + other.degree, self.terms * other.terms, self.bits + other.bits)
+
+    def power(self, exponent: int) -> Bound:
+        """Return the bound on a power; a product of equal factors has only so many terms."""
+        terms = comb(self.terms + exponent - 1, exponent)
+        return Bound(self.degree * exponent, terms, self.bits * exponent)
+
+    def within(self, variables: int) -> Bound:
+        """Return the bound, its terms no more than there are monomials of such a degree."""
+        if self.terms <= variables:  # fewer than the monomials of degree one, or a constant
+            return self
+        return Bound(
+            self.degree, min(self.terms, comb(variables + self.degree, variables)), self.bits
+        )
+
+
+UNIT = Bound(0, 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Everything about a tree that is bounded while it is built.
+
+    Attributes:
+        depth: levels of the tree.
+        numerator: bound on the numerator.
+        denominator: bound on the denominator.
+        names: the names that are variables of the two.
+        atoms: the number of function calls and roots that are variables of the two.
+        root: index of the roots, multiplied when one is inside another.
+        value: the exact value, where the tree is constant and arithmetic suffices to know it.
+    """
+
+    depth: int
+    numerator: Bound
+    denominator: Bound
+    names: frozenset[str] = frozenset()
+    atoms: int = 0
+    root: int = 1
+    value: Fraction | None = None
+
+
+def size_of_number(value: Fraction) -> Size:
+    """Return the size of a number."""
+    # (n - 1).bit_length() is log2(n) rounded up, so that 1 costs nothing in products.
+    above = Bound(0, 1, (max(abs(value.numerator), 1) - 1).bit_length())
+    below = Bound(0, 1, (value.denominator - 1).bit_length())
+    return Size(1, above, below, value=value)
+
+
+def size_of_name(name: str) -> Size:
+    """Return the size of a name."""
+    return Size(1, Bound(1, 1, 0), UNIT, frozenset((name,)))
+
+
+def size_of_operation(operator: Operator, left: Size, right: Size) -> Size:
+    """Return the size of a sum, a product or a quotient."""
+    above, below = left.numerator, left.denominator
+    if operator == "+":
+        above = above.times(right.denominator).plus(right.numerator.times(below))
+        below = below.times(right.denominator)
+    elif operator == "*":
+        above, below = above.times(right.numerator), below.times(right.denominator)
+    else:
+        above, below = above.times(right.denominator), below.times(right.numerator)
+    names, atoms = left.names | right.names, left.atoms + right.atoms
+    variables = len(names) + atoms
+    return Size(
+        1 + max(left.depth, right.depth),
+        above.within(variables),
+        below.within(variables),
+        names,
+        atoms,
+        max(left.root, right.root),
+        _value_of_operation(operator, left.value, right.value),
+    )
+
+
+def _value_of_operation(
+    operator: Operator, left: Fraction | None, right: Fraction | None
+) -> Fraction | None:
+    """Return the exact value of an operation on constants; a divisor is not zero."""
+    if left is None or right is None:
+        return None
+    if operator == "+":
+        return left + right
+    return left * right if operator == "*" else left / right
+
+
+def size_of_power(base: Size, exponent: Fraction) -> Size:
+    """Return the size of a power; a root is one more variable."""
+    count = ceil(abs(exponent))
+    above, below = base.numerator.power(count), base.denominator.power(count)
+    if exponent < 0:
+        above, below = below, above
+    atoms = base.atoms + (exponent.denominator > 1)
+    variables = len(base.names) + atoms
+    value = None
+    if base.value is not None and (exponent.denominator == 1 or base.value in (0, 1)):
+        value = base.value ** ceil(exponent)  # exact also for a root of 0 or 1
+    return Size(
+        1 + base.depth,
+        above.within(variables),
+        below.within(variables),
+        base.names,
+        atoms,
+        base.root * exponent.denominator,
+        value,
+    )
+
+
+def size_of_real_power(base: Size, exponent: Size) -> Size:
+    """Return the size of a power with names in its exponent, a variable of its own."""
+    return Size(1 + max(base.depth, exponent.depth), Bound(1, 1, 0), UNIT, atoms=1)
+
+
+def size_of_call(argument: Size) -> Size:
+    """Return the size of a function call, which is a variable of its own."""
+    return Size(1 + argument.depth, Bound(1, 1, 0), UNIT, atoms=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,9 @@ from derive.errors import LanguageError
 from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
 from derive.language.literals import read_number
-from derive.language.parser import applied, syntax_tree
-from derive.language.reading import Reading, stripped
+from derive.language.parser import Reading, applied, stripped, syntax_tree
 from derive.language.screen import ARRAY_FUNCTIONS, check_characters, check_syntax
-from derive.language.traversal import fold
-from derive.language.tree import Tree
+from derive.language.tree import Tree, fold
 
 _ASK = "give a dimension, for instance --vector {name}:3"
 

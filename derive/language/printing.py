@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from derive.language.traversal import fold
-from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree, children
+from derive.language.tree import (
+    Call,
+    Name,
+    Number,
+    Operation,
+    Power,
+    RealPower,
+    Tree,
+    children,
+    fold,
+)
 
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
 

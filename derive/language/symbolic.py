@@ -12,8 +12,17 @@ from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
 from derive.language.functions import CALLS
 from derive.language.messages import shown
-from derive.language.traversal import fold
-from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree, children
+from derive.language.tree import (
+    Call,
+    Name,
+    Number,
+    Operation,
+    Power,
+    RealPower,
+    Tree,
+    children,
+    fold,
+)
 
 if TYPE_CHECKING:
     import sympy

@@ -17,8 +17,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.matrix import dot, echelon, pivot_of
 from derive.language import parse_expression
-from derive.language.traversal import fold
-from derive.language.tree import Name, Tree, children, names, with_parts
+from derive.language.tree import Name, Tree, children, fold, names, with_parts
 from derive.model.geometry import EUCLIDEAN
 from derive.model.parameterization import Parameterization
 

@@ -9,7 +9,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import Matrix, rank
 from derive.exact.linear.modular import shows_full_rank
 from derive.exact.positivity import is_nonnegative
-from derive.exact.towers.refinement import Refine
+from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 from derive.language import to_text
 from derive.language.tree import Name, Tree

@@ -10,11 +10,11 @@ from math import comb
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.balls import branch_from_above
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.implicitization import Coordinates
 from derive.exact.positivity import is_nonnegative
-from derive.exact.roots import branch_from_above
 from derive.model.notation import to_expr
 from derive.model.signs import start_sign
 from derive.potential.chart import Chart

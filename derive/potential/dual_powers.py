@@ -12,8 +12,8 @@ import sympy
 from sympy import Expr
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.constants import nullspace_over_constants
 from derive.exact.linear.implicitization import Coordinates, find_relation
+from derive.exact.linear.matrix import nullspace_over_constants
 from derive.model.notation import BranchOpen, to_expr
 from derive.model.parameterization import Parameterization
 

@@ -15,10 +15,11 @@ from itertools import combinations
 import sympy
 from sympy import Expr
 
-from derive.derivation import Derivation
-from derive.errors import InputError
+from derive.derivation import Derivation, in_components
+from derive.errors import InputError, NumericalError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.language import to_sympy
+from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.notation import Notation
 from derive.printable import Printable
@@ -31,7 +32,6 @@ from derive.regimes.kernel_regime import (
     kernel_limit,
 )
 from derive.regimes.limit import Limit, Point, read_point
-from derive.regimes.plane import in_plane
 from derive.regimes.predictor_limit import predictor_limit
 from derive.regimes.warped_time import WarpedTime, find_warped_time
 from derive.verdict import Finding, Identity, Verdict, conclude
@@ -210,3 +210,28 @@ def _decided_by_kernel(derivation: Derivation, kernel: TangentKernel) -> Finding
     evidence = tuple(Identity(name, str(left), str(right)) for name, left, right in equations)
     reason = "Q depends on the start through K(w_0) alone"
     return Finding(Verdict.PROVED, reason, evidence) if parallel else None
+
+
+PLANE = 2
+
+
+def in_plane(derivation: Derivation, direction: Direction) -> Derivation:
+    """Return the derivation in the plane, with the Q and the warp of every dimension.
+
+    beta1 is the component of beta along u_0, and beta2 the length of the rest.
+
+    Raises:
+        InputError: Q has no form in s = |beta|.
+    """
+    g, u = derivation.warping.g, direction.vector
+    refusal = f"Q has no form that can be expanded in every dimension: give {u} one, {u}:2"
+    if g is None:
+        raise InputError(refusal)
+    try:
+        plane = in_components(derivation, PLANE)
+    except NumericalError:
+        raise InputError(refusal) from None
+    entries = [sympy.Symbol(w, real=True) for w in plane.parameterization.weights[-PLANE:]]
+    length = sympy.sqrt(sympy.Add(*(x**2 for x in entries)))
+    norms = {s: length for s in g.free_symbols if s.name == direction.norm}
+    return replace(plane, warping=replace(plane.warping, g=g.subs(norms)))

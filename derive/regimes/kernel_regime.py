@@ -23,8 +23,7 @@ from derive.exact.linear.matrix import Matrix, determinant, dot
 from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
-from derive.regimes.limit import Limit, Point
-from derive.regimes.limiting_potential import LimitingPotential
+from derive.regimes.limit import Limit, LimitingPotential, Point
 from derive.regimes.parametric_limit import is_positive_exponent
 from derive.verdict import Finding, Identity, Verdict
 

@@ -16,8 +16,7 @@ from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.regimes.asymptotics import Expander
-from derive.regimes.limit import Limit, Point
-from derive.regimes.limiting_potential import LimitingPotential
+from derive.regimes.limit import Limit, LimitingPotential, Point
 from derive.verdict import Finding, Identity, Verdict
 
 

@@ -13,9 +13,8 @@ from derive.exact.positivity import is_nonnegative
 from derive.model.notation import Notation, positive_generators
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, Piece, kernel_of, written_out
-from derive.regimes.closed_form import closed_form_limit
+from derive.regimes.closed_form import ClosedGradient, closed_form_limit
 from derive.regimes.kernel_regime import TangentKernel
-from derive.regimes.leading_gradient import ClosedGradient
 from derive.regimes.limit import Limit, Point, undecided
 from derive.regimes.norm_limit import norm_limit
 from derive.regimes.parametric_limit import parametric_limit

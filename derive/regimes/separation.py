@@ -19,8 +19,7 @@ from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
-from derive.regimes.closed_form import closed_form_limit
-from derive.regimes.leading_gradient import ClosedGradient
+from derive.regimes.closed_form import ClosedGradient, closed_form_limit
 from derive.regimes.limit import Limit, Point, undecided
 from derive.verdict import Identity
 

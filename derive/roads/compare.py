@@ -4,15 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from derive.errors import InputError
+from derive.errors import ConsistencyError, InputError
 from derive.model.geometry import Field
-from derive.roads.agreement import disagreement, require_agreement
 from derive.roads.published import PublishedRoad
-from derive.verdict import Finding, Verdict
+from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.lie import along
 from derive.weights.necessary import Equation
 from derive.weights.warping import WarpVerdict
+
+
+def require_agreement(
+    first: str, second: str, equations: Iterable[Equation]
+) -> tuple[Identity, ...]:
+    """Return the identities on which two roads agree.
+
+    Args:
+        first, second: names of the roads.
+        equations: what holds of Q on both.
+
+    Raises:
+        ConsistencyError: one of them fails, so one road is at fault.
+    """
+    found = []
+    for statement, left, right in equations:
+        if left != right:
+            raise disagreement(first, second, f"{statement} fails: {left!r} and {right!r}")
+        found.append(Identity(statement, repr(left), repr(right)))
+    return tuple(found)
+
+
+def disagreement(first: str, second: str, why: str) -> ConsistencyError:
+    """Return the error that two roads do not lead to one Q."""
+    return ConsistencyError(f"two roads disagree, {first} and {second}: {why}")
+
 
 WEIGHT_SPACE = "weight space (dual coordinates)"
 """The main road: (y, g) with <grad y_i, grad F_j> = g delta_ij."""

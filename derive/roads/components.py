@@ -10,8 +10,17 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.towers.elements import to_field
 from derive.language import parse_expression
-from derive.language.traversal import fold
-from derive.language.tree import Name, Number, Operation, Power, Tree, children, names, with_parts
+from derive.language.tree import (
+    Name,
+    Number,
+    Operation,
+    Power,
+    Tree,
+    children,
+    fold,
+    names,
+    with_parts,
+)
 from derive.model.direction import Direction
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict

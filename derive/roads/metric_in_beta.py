@@ -10,7 +10,7 @@ from derive.exact.towers.elements import to_field
 from derive.language import from_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, kernel_of
-from derive.roads.agreement import require_agreement
+from derive.roads.compare import require_agreement
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.lie import along

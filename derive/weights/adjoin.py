@@ -14,7 +14,7 @@ from itertools import chain
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.families import LogFunction, monomials
-from derive.exact.towers.refinement import Refine
+from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization

@@ -8,7 +8,6 @@ from math import comb
 from random import Random
 
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.constants import nullspace_over_constants
 from derive.exact.linear.families import (
     darboux_factors,
     generator_monomials,
@@ -16,6 +15,7 @@ from derive.exact.linear.families import (
     monomials,
     normalized,
 )
+from derive.exact.linear.matrix import nullspace_over_constants
 from derive.exact.linear.modular import (
     PRIME,
     Evaluator,

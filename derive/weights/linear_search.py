@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.constants import nullspace_over_constants
 from derive.exact.linear.families import LogFunction
+from derive.exact.linear.matrix import nullspace_over_constants
 from derive.exact.linear.modular import Evaluator, Pole, nullspace, random_point, supports
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization

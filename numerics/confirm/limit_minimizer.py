@@ -22,8 +22,7 @@ from sympy import Expr
 
 from derive.errors import NumericalError
 from derive.records import Potential
-from derive.regimes.limit import Limit
-from derive.regimes.limiting_potential import LimitingPotential
+from derive.regimes.limit import Limit, LimitingPotential
 from numerics.evaluate.backend import Array, Float64
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.potential import NumericPotential

@@ -11,8 +11,7 @@ import numpy as np
 
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import Unbounded
-from derive.language.traversal import fold
-from derive.language.tree import Name, Tree, children, with_parts
+from derive.language.tree import Name, Tree, children, fold, with_parts
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.numbers import read_data, read_number

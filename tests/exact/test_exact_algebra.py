@@ -11,6 +11,7 @@ import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from derive.exact.balls import branch_from_above, real_roots
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.families import (
     LogFunction,
@@ -22,7 +23,6 @@ from derive.exact.linear.families import (
 from derive.exact.linear.implicitization import Coordinates, express, find_relation, holds
 from derive.exact.linear.invariants import conserved_polynomial
 from derive.exact.positivity import is_nonnegative
-from derive.exact.roots import branch_from_above, real_roots
 
 FIELD = FunctionField(("u", "v", "w"))
 u, v, w = FIELD.gens

@@ -16,7 +16,7 @@ from derive.certificate.checking.text import Rejected
 from derive.derivation import in_components
 from derive.language import bind, to_sympy
 from derive.model.notation import to_expr
-from derive.regimes.scaled_start import with_scale
+from derive.regimes.initialization import with_scale
 from derive.roads.components import components
 from numerics.confirm.limit_gradients import confirm_limits
 from numerics.flow.gradient_flow import flow

@@ -7,7 +7,7 @@ import sympy
 from sympy import Rational, sqrt
 
 from derive import Parameterization, derive, regimes
-from derive.regimes.scaled_start import with_scale
+from derive.regimes.initialization import with_scale
 from numerics.confirm.limit_gradients import confirm_limits
 
 

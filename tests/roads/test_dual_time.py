@@ -10,8 +10,13 @@ import sympy
 
 from derive import ConsistencyError, Parameterization, Verdict, derive
 from derive.records import Block
-from derive.roads.commuting_flow import CommutingFlow, find_commuting_flow, is_commuting_flow
-from derive.roads.dual_time import COMMUTING_TIME, follow_dual_time
+from derive.roads.dual_time import (
+    COMMUTING_TIME,
+    CommutingFlow,
+    find_commuting_flow,
+    follow_dual_time,
+    is_commuting_flow,
+)
 
 COMMUTING = [
     ["a*c+b*d", "a*d+b*c"],

@@ -29,8 +29,8 @@ from derive.exact.towers.germ import Unsettled
 from derive.language import Name, Tree, names, parse_expression
 from derive.model.parameterization import Parameterization
 from derive.regimes.find import Regimes, regimes
+from derive.regimes.initialization import with_scale
 from derive.regimes.limit import Limit
-from derive.regimes.scaled_start import with_scale
 from derive.render.plain import plain
 from derive.roads.components import components_along_axis
 from derive.verdict import Verdict

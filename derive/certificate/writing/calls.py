@@ -12,7 +12,7 @@ from derive.certificate.writing.products import angles, entries_for
 from derive.certificate.writing.text import call_of, calls_in, spelled
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
-from derive.exact.towers.refinement import Refine
+from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
 from derive.model.parameterization import Parameterization

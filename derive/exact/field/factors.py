@@ -1,11 +1,14 @@
-"""The irreducible factors of a rational function, as functions of the same field."""
+"""Elements taken apart: as products of irreducible factors, and as sums of monomials."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
+from flint import fmpz
+
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import factorize
+from derive.exact.field.polynomial import factorize, terms
 
 
 def factors(function: RationalFunction) -> list[tuple[RationalFunction, int]]:
@@ -27,3 +30,77 @@ def factored(function: RationalFunction) -> tuple[Fraction, list[tuple[RationalF
 def _factors(function: RationalFunction) -> tuple[int, list[tuple[RationalFunction, int]]]:
     content, found = factorize(function.numerator)
     return int(content), [(function.field.polynomial(f), n) for f, n in found]
+
+
+@dataclass(frozen=True)
+class Term:
+    """coefficient * monomial, the coefficient a number."""
+
+    coefficient: Fraction
+    monomial: RationalFunction
+
+
+def linear_terms(A: RationalFunction) -> list[Term]:
+    """Return A as a sum of rational multiples of distinct monomials over A's denominator."""
+    field = A.field
+    content, denominator = A.denominator.primitive()
+    found: list[Term] = []
+    for exponents, c in terms(A.numerator):
+        monomial = field.quotient(field.ring.from_dict({exponents: 1}), denominator)
+        top, _ = monomial.numerator.primitive()
+        bottom, _ = monomial.denominator.primitive()
+        scale = Fraction(int(top), int(bottom))
+        found.append(Term(Fraction(c, int(content)) * scale, monomial / field.constant(scale)))
+    return found
+
+
+def factors_of(A: RationalFunction) -> tuple[Fraction, list[tuple[RationalFunction, int]]]:
+    """Return the content and the irreducible polynomials whose powers A is a product of."""
+    field, one = A.field, A.field.ring.constant(1)
+    top, above = factorize(A.numerator)
+    bottom, below = factorize(A.denominator)
+    factors = [(field.quotient(f, one), n) for f, n in above]
+    return Fraction(top, bottom), factors + [(field.quotient(f, one), -n) for f, n in below]
+
+
+def oriented(A: RationalFunction) -> tuple[Fraction, list[tuple[RationalFunction, int]]]:
+    """Return (content, factors with multiplicities), the content positive where one factor allows.
+
+    The product of the content and the powers of the factors is A. Signs are moved into a factor
+    of odd multiplicity, so that for a positive A with one such factor all factors are positive.
+    """
+    content, factors = factors_of(A)
+    odd = [k for k, (_, n) in enumerate(factors) if n % 2]
+    for k, (f, n) in enumerate(factors):
+        # Prefer the sign under which a factor is manifestly positive, then a positive first term.
+        if _looks_negative(f):
+            factors[k] = -f, n
+            content = -content if n % 2 else content
+    if content < 0 and len(odd) == 1:
+        f, n = factors[odd[0]]
+        factors[odd[0]] = -f, n
+        content = -content
+    return content, factors
+
+
+def _looks_negative(f: RationalFunction) -> bool:
+    return all(c < 0 for _, c in terms(f.numerator)) or max(terms(f.numerator))[1] < 0
+
+
+def integer_root(value: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction]:
+    """Return (w, r) with value^exponent = w r^(1/index), no factor of r to pull out."""
+    index = exponent.denominator
+    whole, rest = Fraction(1), Fraction(1)
+    for number, sign in ((value.numerator, 1), (value.denominator, -1)):
+        for prime, n in fmpz(number).factor():
+            total = sign * int(n) * exponent
+            down = total.numerator // total.denominator
+            whole *= Fraction(int(prime)) ** down
+            rest *= Fraction(int(prime)) ** int((total - down) * index)
+    return whole, rest
+
+
+def prime_powers(value: Fraction) -> list[tuple[int, int]]:
+    """Return the primes of a positive rational number with their exponents."""
+    found = [(int(q), int(n)) for q, n in fmpz(value.numerator).factor()]
+    return found + [(int(q), -int(n)) for q, n in fmpz(value.denominator).factor()]

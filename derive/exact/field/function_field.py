@@ -16,10 +16,8 @@ from fractions import Fraction
 
 from flint import Ordering, fmpz_mpoly_ctx
 
-from derive.exact.field.generators import Generator
-from derive.exact.field.polynomial import Polynomial, evaluate, reindexed
-from derive.exact.field.quotient import Quotient
-from derive.exact.field.relations import Relations
+from derive.exact.field.generators import Generator, Relations
+from derive.exact.field.polynomial import Polynomial, Quotient, evaluate, reindexed
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from flint import fmpz_mpoly_ctx
+
+from derive.exact.field.polynomial import Polynomial, terms
 from derive.language.evaluation import E, value_of
 from derive.language.functions import RECORDS
 
@@ -96,3 +99,109 @@ def images_of(
         else:
             known[g.name] = functions[g.kind](A)
     return known
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """Relations g^n = a/b, a and b polynomials in earlier variables, earliest generator first.
+
+    Attributes:
+        ring: the flint context of all variables.
+        known: (position of g, n, a, b).
+    """
+
+    ring: fmpz_mpoly_ctx
+    known: tuple[tuple[int, int, Polynomial, Polynomial], ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to reduce by."""
+        return not self.known
+
+    def normal_form(
+        self, numerator: Polynomial, denominator: Polynomial
+    ) -> tuple[Polynomial, Polynomial]:
+        """Return the quotient with reduced numerator over a denominator free of generators."""
+        for relation in reversed(self.known):
+            numerator, above = self._reduced(numerator, relation)
+            denominator, below = self._reduced(denominator, relation)
+            numerator, denominator = numerator * below, denominator * above
+            if denominator.is_zero() or not int(denominator.degrees()[relation[0]]):
+                continue
+            cofactor = self._cofactor(denominator, relation)
+            numerator, above = self._reduced(numerator * cofactor, relation)
+            denominator, below = self._reduced(denominator * cofactor, relation)
+            numerator, denominator = numerator * below, denominator * above
+        # Reducing by a later relation can raise powers of earlier generators in the numerator.
+        numerator, scale = self.reduced(numerator)
+        return numerator, denominator * scale
+
+    def reduced(self, polynomial: Polynomial) -> tuple[Polynomial, Polynomial]:
+        """Return (P, s) with polynomial = P/s, every generator in P below its power n."""
+        total = self.ring.constant(1)
+        for relation in reversed(self.known):
+            polynomial, scale = self._reduced(polynomial, relation)
+            total = total * scale
+        return polynomial, total
+
+    def _coefficients(self, polynomial: Polynomial, position: int) -> dict[int, Polynomial]:
+        """Return the coefficients of the powers of one variable."""
+        parts: dict[int, dict[tuple[int, ...], int]] = {}
+        for exponents, c in terms(polynomial):
+            rest = (*exponents[:position], 0, *exponents[position + 1 :])
+            parts.setdefault(exponents[position], {})[rest] = c
+        return {power: self.ring.from_dict(part) for power, part in parts.items()}
+
+    def _reduced(
+        self, polynomial: Polynomial, relation: tuple[int, int, Polynomial, Polynomial]
+    ) -> tuple[Polynomial, Polynomial]:
+        """Return (P, s) with polynomial = P/s modulo the relation, degree of g in P below n."""
+        position, n, a, b = relation
+        one = self.ring.constant(1)
+        if polynomial.is_zero() or int(polynomial.degrees()[position]) < n:
+            return polynomial, one
+        g = self.ring.gens()[position]
+        most = int(polynomial.degrees()[position]) // n
+        total = self.ring.constant(0)
+        for power, c in self._coefficients(polynomial, position).items():
+            times, rest = divmod(power, n)
+            total += c * a**times * b ** (most - times) * g**rest
+        return total, b**most
+
+    def _cofactor(
+        self, polynomial: Polynomial, relation: tuple[int, int, Polynomial, Polynomial]
+    ) -> Polynomial:
+        """Return C with C * polynomial free of g modulo the relation (the norm), C != 0.
+
+        C is the first column of cofactors of the matrix of multiplication by the polynomial.
+        """
+        position, n, a, b = relation
+        g = self.ring.gens()[position]
+        zero, one = self.ring.constant(0), self.ring.constant(1)
+        c = self._coefficients(polynomial, position)
+        if n == 2:
+            return c.get(0, zero) - c.get(1, zero) * g
+        # Column k: polynomial * g^k, times b where the relation is used.
+        matrix = [[zero] * n for _ in range(n)]
+        for k in range(n):
+            for power, value in c.items():
+                times, rest = divmod(power + k, n)
+                matrix[rest][k] += value * (a if times else b)
+        total = zero
+        for k in range(n):
+            minor = [[row[j] for j in range(n) if j != k] for i, row in enumerate(matrix) if i != 0]
+            sign = -1 if k % 2 else 1
+            total += sign * _determinant(minor, zero, one) * g**k
+        return total
+
+
+def _determinant(matrix: list[list[Polynomial]], zero: Polynomial, one: Polynomial) -> Polynomial:
+    if not matrix:
+        return one
+    total = zero
+    for k, entry in enumerate(matrix[0]):
+        if not entry.is_zero():
+            minor = [[x for j, x in enumerate(row) if j != k] for row in matrix[1:]]
+            sign = -1 if k % 2 else 1
+            total += sign * entry * _determinant(minor, zero, one)
+    return total

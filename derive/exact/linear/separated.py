@@ -10,10 +10,10 @@ from __future__ import annotations
 from fractions import Fraction
 from math import floor
 
+from derive.exact.field.factors import oriented, prime_powers
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.radicals import root_generator
-from derive.exact.towers.refinement import Refine
-from derive.exact.towers.splitting import oriented, prime_powers
+from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
 
+from derive.exact.field.factors import factors_of, prime_powers
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import GermField, Unsettled
 from derive.exact.towers.reader import TreeReader
-from derive.exact.towers.splitting import factors_of, prime_powers
 from derive.language.evaluation import template
 from derive.language.functions import RECORDS
 from derive.language.tree import Operator, Tree

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.towers.refinement import Refine, refined
+from derive.exact.towers.reader import Refine, refined
 from derive.exact.towers.tower import Tower
 from derive.language.tree import Tree
 

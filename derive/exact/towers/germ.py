@@ -18,9 +18,8 @@ from math import lcm
 from flint import arb, ctx, fmpq
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.generators import Generator
+from derive.exact.field.generators import Generator, Relations
 from derive.exact.field.polynomial import Polynomial, evaluate
-from derive.exact.field.relations import Relations
 from derive.language.tree import Number, Power, Tree, walk
 
 BITS = 256

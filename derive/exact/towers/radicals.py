@@ -8,13 +8,12 @@ from functools import reduce
 from math import gcd
 
 from derive.errors import InputError
+from derive.exact.field.factors import Term, integer_root, linear_terms, oriented, prime_powers
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import terms
 from derive.exact.positivity import is_nonnegative
-from derive.exact.towers.reader import TreeReader
-from derive.exact.towers.refinement import Refine
-from derive.exact.towers.splitting import Term, integer_root, linear_terms, oriented, prime_powers
+from derive.exact.towers.reader import Refine, TreeReader
 
 
 class Radicals(TreeReader):

@@ -1,10 +1,12 @@
-"""The walk through an expression that all fields of elementary functions share."""
+"""What fields of elementary functions share: the walk through an expression, and finer units."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import lcm
+from typing import TypeVar
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
@@ -58,3 +60,32 @@ class TreeReader(ABC):
     @abstractmethod
     def call(self, function: str, a: RationalFunction) -> RationalFunction:
         """Return function(a)."""
+
+
+Result = TypeVar("Result")
+
+ROUNDS = 12
+"""How often a denominator of an argument may be refined before the input is refused."""
+
+
+class Refine(Exception):
+    """A generator exists already with too coarse a unit: build again with a finer one."""
+
+    def __init__(self, key: str, index: int) -> None:
+        super().__init__(key)
+        self.key, self.index = key, index
+
+
+def refined(build: Callable[[dict[str, int]], Result], what: str) -> Result:
+    """Return what *build* makes of the units that it asks for, by :class:`Refine`, one by one.
+
+    Raises:
+        InputError: *what* needs too many.
+    """
+    units: dict[str, int] = {}
+    for _ in range(ROUNDS):
+        try:
+            return build(units)
+        except Refine as request:
+            units[request.key] = lcm(units.get(request.key, 1), request.index)
+    raise InputError(f"{what} are too many")

@@ -16,12 +16,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from derive.errors import InputError
+from derive.exact.field.factors import Term, linear_terms, oriented, prime_powers
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import Polynomial
 from derive.exact.towers.radicals import Radicals
-from derive.exact.towers.refinement import Refine
-from derive.exact.towers.splitting import Term, linear_terms, oriented, prime_powers
+from derive.exact.towers.reader import Refine
 from derive.language.evaluation import template
 from derive.language.functions import RECORDS
 from derive.language.tree import Operator

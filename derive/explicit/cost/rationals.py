@@ -9,7 +9,7 @@ import sympy
 from flint import arb, fmpq, fmpq_mat, fmpq_poly
 from sympy import Expr
 
-from derive.exact.roots import real_roots
+from derive.exact.balls import real_roots
 
 
 def as_fmpq(value: Fraction) -> fmpq:

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from flint import Ordering, arb, ctx, fmpz_mpoly_ctx
 
+from derive.exact.balls import real_roots
 from derive.exact.field.polynomial import Polynomial, factorize, terms
-from derive.exact.roots import real_roots
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.feasible import BITS
 from derive.explicit.critical.critical_families import CriticalFamily, critical_families

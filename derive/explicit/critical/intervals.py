@@ -16,9 +16,8 @@ from typing import TypeAlias
 
 from flint import Ordering, arb, ctx, fmpz_mpoly_ctx, fmpz_poly
 
-from derive.exact.balls import fraction
+from derive.exact.balls import fraction, real_roots
 from derive.exact.field.polynomial import Polynomial, terms
-from derive.exact.roots import real_roots
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.feasible import BITS
 from derive.explicit.critical.critical_families import CriticalFamily, critical_families, split

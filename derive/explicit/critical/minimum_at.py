@@ -14,10 +14,9 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from derive.exact.balls import ball
+from derive.exact.balls import ball, real_roots
 from derive.exact.field.polynomial import Polynomial
 from derive.exact.linear.implicitization import Relation
-from derive.exact.roots import real_roots
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.cost.feasible import (

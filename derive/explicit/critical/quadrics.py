@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from math import isqrt
 
+from derive.exact.balls import real_roots
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, terms
-from derive.exact.roots import real_roots
 
 
 def sphere_axes(polynomial: Polynomial) -> dict[int, Fraction] | None:
