@@ -1,10 +1,6 @@
-"""Explicit counterparts as a versioned JSON record; fields are only ever added."""
+"""Explicit counterparts as a versioned JSON record."""
 
 from __future__ import annotations
-
-import json
-from functools import singledispatch
-from typing import TypeAlias
 
 from sympy import Expr
 
@@ -13,28 +9,18 @@ from derive.explicit.counterpart import Evaluated, ExplicitCounterpart
 from derive.explicit.critical.intervals import RootInterval
 from derive.explicit.minimum import RootByInterval, RootValue, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
-from derive.language import to_text
-from derive.render.explicit import decimal
-from derive.render.parts_json import finding_record
-from derive.render.plain import plain
-
-Fields: TypeAlias = dict[str, object]
-FORMAT = "regderive-explicit"
-VERSION = 1
-DIGITS = 30
+from derive.render.written_json import Record, finding_record, json_text
 
 
 def render_json(found: ExplicitCounterpart) -> str:
     """Return the record as JSON text; expressions and numbers are strings."""
     p = found.parameterization
-    record = {
-        "format": FORMAT,
-        "version": VERSION,
-        "verdict": found.verdict.value,
+    record: Record = {
+        "verdict": found.verdict,
         "parameterization": {
-            "outputs": list(p.texts),
-            "weights": list(p.weights),
-            "start": {w: to_text(t) for w, t in p.start},
+            "outputs": p.texts,
+            "weights": p.weights,
+            "start": dict(p.start),
             "vector": ", ".join(v.name for v in p.vectors) or None,
             "homogeneity_degree": p.degree,
         },
@@ -50,82 +36,64 @@ def render_json(found: ExplicitCounterpart) -> str:
         ],
         "values": [_evaluated(value) for value in found.evaluated],
     }
-    return json.dumps(record, indent=2, ensure_ascii=True)
+    return json_text("explicit", record)
 
 
-def _minimum(minimum: SquaredDistance) -> Fields:
+def _minimum(minimum: SquaredDistance) -> Record:
+    branches, form = list[Record](), next(iter(minimum.closed_forms), None)
+    if isinstance(minimum, RootByInterval):
+        pairs = zip(minimum.intervals, minimum.closed_forms, strict=True)
+        branches, form = [_interval(*pair) for pair in pairs], None
     return {
-        "variables": [str(s) for s in minimum.variables],
-        "scale": None if minimum.scale is None else str(minimum.scale),
-        "argument": str(minimum.argument),
-        "polynomials": [plain(equation) for equation in minimum.equations],
-        **_forms(minimum),
+        "variables": minimum.variables,
+        "scale": minimum.scale,
+        "argument": minimum.argument,
+        "polynomials": minimum.equations,
+        "branches": branches,
+        "closed_form": form,
         **finding_record(minimum.finding),
     }
 
 
-@singledispatch
-def _forms(minimum: SquaredDistance) -> Fields:
-    (form,) = minimum.closed_forms or (None,)
-    return {"branches": [], "closed_form": None if form is None else plain(form)}
-
-
-@_forms.register
-def _(minimum: RootByInterval) -> Fields:
-    pairs = zip(minimum.intervals, minimum.closed_forms, strict=True)
-    return {"branches": [_interval(*pair) for pair in pairs], "closed_form": None}
-
-
-def _interval(interval: RootInterval, form: Expr | None) -> Fields:
+def _interval(interval: RootInterval, form: Expr | None) -> Record:
     return {
-        "low": None if interval.low is None else decimal(interval.low, DIGITS),
-        "high": None if interval.high is None else decimal(interval.high, DIGITS),
+        "low": interval.low,
+        "high": interval.high,
         "polynomial": interval.factor,
         "root_from_below": None if interval.factor is None else interval.index,
-        "closed_form": None if form is None else plain(form),
-        "samples": [str(x) for x in interval.samples],
+        "closed_form": form,
+        "samples": interval.samples,
     }
 
 
-def _contrast(contrast: Contrast) -> Fields:
+def _contrast(contrast: Contrast) -> Record:
     implicit = contrast.implicit
     return {
-        "implicit": None if implicit is None else implicit.verdict.value,
-        "Q": None
-        if implicit is None or implicit.potential.Q is None
-        else plain(implicit.potential.Q),
+        "implicit": None if implicit is None else implicit.verdict,
+        "Q": None if implicit is None else implicit.potential.Q,
         "normalization": "0 and flat with Hessian 2 K(w_0)^-1 at beta_0",
-        "start": {name: str(value) for name, value in contrast.start},
+        "start": dict(contrast.start),
         "rows": [
-            {
-                "beta": [str(b) for b in row.beta],
-                "R": decimal(row.explicit, DIGITS),
-                "Q": f"{row.implicit:.15g}",
-            }
+            {"beta": row.beta, "R": row.explicit, "Q": f"{row.implicit:.15g}"}
             for row in contrast.rows
         ],
         **finding_record(contrast.finding),
     }
 
 
-def _limit(limit: ScaleLimit) -> Fields:
-    return {
-        "of": limit.of,
-        "when": limit.when,
-        "statement": limit.statement,
-        **finding_record(limit.finding),
-    }
+def _limit(limit: ScaleLimit) -> Record:
+    named_by = {"of": limit.of, "when": limit.when, "statement": limit.statement}
+    return {**named_by, **finding_record(limit.finding)}
 
 
-def _evaluated(value: Evaluated) -> Fields:
-    found = value.value
-    root = found if isinstance(found, RootValue) else None
+def _evaluated(value: Evaluated) -> Record:
+    root = value.value if isinstance(value.value, RootValue) else None
     return {
         "of": value.of,
         "outputs": [i + 1 for i in value.outputs],
-        "point": {name: str(number) for name, number in value.point},
-        "value": None if found is None else decimal(found.ball, DIGITS),
-        "polynomial": None if root is None else plain(root.polynomial),
+        "point": dict(value.point),
+        "value": None if value.value is None else value.value.ball,
+        "polynomial": None if root is None else root.polynomial,
         "root_from_below": None if root is None else root.index,
         "reason": value.reason,
     }

@@ -13,8 +13,8 @@ from derive.explicit.critical.intervals import RootInterval
 from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.language import parse_expression, to_sympy
-from derive.render.explicit import decimal, equation_name
-from derive.render.formula import LONG, display, latex, latex_name, visible
+from derive.render.explicit import beta_text, decimal, equation_name
+from derive.render.formula import LONG, at_start, display, latex, latex_name, on_lines
 from derive.render.piece_latex import piece_latex
 from derive.verdict import Verdict
 
@@ -42,8 +42,7 @@ def _body(found: ExplicitCounterpart) -> Iterator[str]:
         kind = "vectors" if len(p.vectors) > 1 else "a vector"
         yield rf"For {kind} {vectors} of any dimension, with $s = |\beta|$:"
     yield from display(rows)
-    start = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(t))}" for w, t in p.start)
-    yield f"Start: ${start}$."
+    yield f"Start: ${at_start(p.start)}$."
     for block in found.blocks:
         yield from _minimum(block.distance, "R", r"R(\beta) = \min_{F(w)=\beta} |w - w_0|^2")
         yield from _minimum(block.cost, "R_F", r"R_F(\beta) = \min_{F(w)=\beta} |w|^2")
@@ -101,28 +100,19 @@ def _interval(interval: RootInterval, name: Symbol) -> str:
 
 def polynomial_latex(equation: Expr) -> str:
     """Return a polynomial in r with its powers in descending order, long ones on several lines."""
-    lines: list[str] = []
-    current = ""
+    terms: list[str] = []
     for (power,), coefficient in Poly(equation, LENGTH).terms():
         negative = coefficient.could_extract_minus_sign()
         factor = latex(-coefficient if negative else coefficient)
-        monomial = latex(LENGTH**power) if power else ""
-        if monomial and factor == "1":
+        if power and factor == "1":
             factor = ""
-        elif coefficient.is_Add and (monomial or negative):
+        elif coefficient.is_Add and (power or negative):
             factor = rf"\left({factor}\right)"
-        sign = "- " if negative else "+ " if current or lines else ""
-        term = f"{sign}{factor} {monomial}".strip()
-        if current and visible(current + term) > LONG - 15:
-            lines.append(current)
-            current = term
-        else:
-            current = f"{current} {term}".strip()
-    lines.append(current)
-    if len(lines) == 1:
-        return lines[0]
+        sign = "- " if negative else "+ " if terms else ""
+        terms.append(f"{sign}{factor} {latex(LENGTH**power) if power else ''}".strip())
+    lines = on_lines(terms, LONG - 15)
     body = " \\\\\n    & ".join(lines)
-    return rf"\begin{{aligned}}[t] & {body} \end{{aligned}}"
+    return body if len(lines) == 1 else rf"\begin{{aligned}}[t] & {body} \end{{aligned}}"
 
 
 def _contrast(contrast: Contrast) -> Iterator[str]:
@@ -139,9 +129,7 @@ def _contrast(contrast: Contrast) -> Iterator[str]:
         yield r"\begin{center}\begin{tabular}{rll}"
         yield r"$\beta$ & $R$ & $Q$ \\ \hline"
         for row in contrast.rows:
-            beta = ", ".join(str(b) for b in row.beta)
-            beta = beta if len(row.beta) == 1 else f"({beta})"
-            yield rf"${beta}$ & {decimal(row.explicit, 10)} & {row.implicit:.10g} \\"
+            yield rf"${beta_text(row)}$ & {decimal(row.explicit, 10)} & {row.implicit:.10g} \\"
         yield r"\end{tabular}\end{center}"
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import sympy
 from sympy import Expr, Symbol
 from sympy.printing.latex import LatexPrinter
 
+from derive.language import to_sympy
+from derive.language.tree import Tree
+from derive.render.plain import positive_first
 from derive.verdict import Number
 
 LONG = 70
@@ -29,10 +32,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return latex_name(expr.name)
 
     def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
-        terms = list(super()._as_ordered_terms(expr, order=order))
-        first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
-        terms.remove(first)
-        return [first, *terms]
+        return positive_first(super()._as_ordered_terms(expr, order=order))
 
 
 def latex(expression: Expr) -> str:
@@ -51,11 +51,8 @@ def latex_name(name: str) -> str:
     """
     head, *rest = name.split("_")
     matched = re.fullmatch(r"([A-Za-z]+)(\d*)", head)
-    if matched is None:
-        letters, subscripts = head, [r for r in rest if r]
-    else:
-        letters = matched.group(1)
-        subscripts = [s for s in (matched.group(2), *rest) if s]
+    letters, digits = matched.groups() if matched else (head, "")
+    subscripts = [s for s in (digits, *rest) if s]
     if letters.lower() in GREEK:
         capital = letters[0].isupper() and letters.lower() in CAPITALS
         base = f"\\{letters.capitalize()}" if capital else f"\\{letters.lower()}"
@@ -67,11 +64,6 @@ def latex_name(name: str) -> str:
         return base
     words = [s if len(s) == 1 or s.isdigit() else f"\\mathit{{{s}}}" for s in subscripts]
     return f"{base}_{{{','.join(words)}}}"
-
-
-def ordered_terms(expression: Expr) -> list[Expr]:
-    """Return the terms of a sum in the order in which they are printed."""
-    return _Printer()._as_ordered_terms(expression)
 
 
 def visible(text: str) -> int:
@@ -100,31 +92,33 @@ def broken(expression: Expr) -> str:
     whole = latex(expression)
     if visible(whole) <= LONG or not expression.is_Add:
         return whole
-    lines: list[str] = []
-    current = ""
-    for term in ordered_terms(expression):
-        piece = latex(term)
-        piece = piece if piece.startswith("-") or not (lines or current) else f"+ {piece}"
-        if current and visible(current + piece) > LONG:
-            lines.append(current)
-            current = piece
-        else:
-            current = f"{current} {piece}".strip()
-    lines.append(current)
-    inner = r" \\ &\quad ".join(lines)
+    first, *terms = (latex(term) for term in _Printer()._as_ordered_terms(expression))
+    signed = (t if t.startswith("-") else f"+ {t}" for t in terms)
+    inner = r" \\ &\quad ".join(on_lines([first, *signed], LONG))
     return rf"\begin{{aligned}}[t] & {inner} \end{{aligned}}"
+
+
+def on_lines(terms: Iterable[str], width: int) -> list[str]:
+    """Return terms with their signs joined to lines of at most a visible width."""
+    lines: list[str] = []
+    for term in terms:
+        if lines and visible(lines[-1] + term) <= width:
+            lines[-1] += f" {term}"
+        else:
+            lines.append(term)
+    return lines
+
+
+def at_start(start: Iterable[tuple[str, Tree]]) -> str:
+    """Return the values of weights at the start."""
+    return ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(tree))}" for w, tree in start)
 
 
 def document(body: str) -> str:
     """Return a document around a snippet."""
-    return "\n".join(
-        [
-            r"\documentclass{article}",
-            r"\usepackage{amsmath,amssymb}",
-            r"\usepackage[margin=2.5cm]{geometry}",
-            r"\allowdisplaybreaks",
-            r"\begin{document}",
-            body,
-            r"\end{document}",
-        ]
-    )
+    head = r"""\documentclass{article}
+\usepackage{amsmath,amssymb}
+\usepackage[margin=2.5cm]{geometry}
+\allowdisplaybreaks
+\begin{document}"""
+    return f"{head}\n{body}\n\\end{{document}}"

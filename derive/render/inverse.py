@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import singledispatch
 from typing import TypeAlias
@@ -18,19 +17,17 @@ from derive.inverse.design import (
     WeightPair,
 )
 from derive.language import to_sympy, to_text
-from derive.render.formula import latex, latex_name
+from derive.render.formula import at_start, display, latex, latex_name
 from derive.render.plain import plain
-from derive.render.words import title, wrap
+from derive.render.words import page, title
+from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
 
-FORMAT = "regderive-inverse"
-VERSION = 1
 UNIT = "the constant only changes the unit of Q"
 FREE = "; the weight is free up to sign and shift"
 
 Rows: TypeAlias = list[tuple[str, str]]
-Fields: TypeAlias = dict[str, object]
-NO_F: Fields = {
+NO_F: Record = {
     "output": None,
     "weights": [],
     "w_of_beta": None,
@@ -54,13 +51,15 @@ def render_text(design: InverseDesign, width: int = 80) -> str:
         Verdict.REFUTED: "No: a mirror potential of gradient flow is strictly convex.",
         Verdict.UNDECIDED: "Undecided: no closed form of F was found and proved.",
     }[design.verdict]
-    lines = [head]
-    for c in design.coordinates:
-        lines += ["", title("Parameterization", c.finding.verdict), f"  Q = {to_text(c.term.tree)}"]
-        if c.second is not None:
-            lines.append(f"  Q'' = {plain(c.second)}")
-        lines += [f"  {line}" for line in _lines(c)]
-    return "\n".join(part for line in lines for part in (wrap(line, width) if line else [""]))
+    return page([[head], *map(_section, design.coordinates)], width)
+
+
+def _section(c: Coordinate) -> Iterator[str]:
+    yield title("Parameterization", c.finding.verdict)
+    yield f"Q = {to_text(c.term.tree)}"
+    if c.second is not None:
+        yield f"Q'' = {plain(c.second)}"
+    yield from _lines(c)
 
 
 @singledispatch
@@ -130,9 +129,7 @@ def render_latex(design: InverseDesign) -> str:
         if c.second is not None:
             rows.append(("Q''", latex(c.second)))
         more, remark = _formulas(c)
-        lines += [r"\begin{align*}"]
-        lines += [" \\\\\n".join(f"  {left} &= {right}" for left, right in (*rows, *more))]
-        lines += [r"\end{align*}", *remark]
+        lines += [*display([*rows, *more]), *remark]
     return "\n".join(lines)
 
 
@@ -164,10 +161,8 @@ def _output(c: Parameterized) -> tuple[str, str]:
 
 
 def _start(c: Parameterized) -> list[str]:
-    if c.start.weights is None:
-        return []
-    values = (f"{latex_name(n)}(0) = {latex(to_sympy(t))}" for n, t in c.start.weights)
-    return [f"with the start ${', '.join(values)}$."]
+    start = c.start.weights
+    return [] if start is None else [f"with the start ${at_start(start)}$."]
 
 
 def document(body: str) -> str:
@@ -178,63 +173,55 @@ def document(body: str) -> str:
 
 def render_json(design: InverseDesign) -> str:
     """Return the record as JSON text; expressions are strings."""
-    record = {
-        "format": FORMAT,
-        "version": VERSION,
-        "verdict": design.verdict.value,
-        "coordinates": [_record(c) for c in design.coordinates],
-    }
-    return json.dumps(record, indent=2, ensure_ascii=True)
+    coordinates = [_record(c) for c in design.coordinates]
+    return json_text("inverse", {"verdict": design.verdict, "coordinates": coordinates})
 
 
-def _record(c: Coordinate) -> Fields:
+def _record(c: Coordinate) -> Record:
     return {
-        "verdict": c.finding.verdict.value,
+        "verdict": c.finding.verdict,
         "reason": c.finding.reason,
-        "Q": to_text(c.term.tree),
+        "Q": c.term.tree,
         "coordinate": c.term.variable,
-        "second_derivative": None if c.second is None else plain(c.second),
-        "kernel": None if c.kernel is None else plain(c.kernel),
+        "second_derivative": c.second,
+        "kernel": c.kernel,
         **NO_F,
         **_fields(c),
     }
 
 
 @singledispatch
-def _fields(c: Coordinate) -> Fields:
+def _fields(c: Coordinate) -> Record:
     return {}
 
 
 @_fields.register
-def _(c: IntegralOnly) -> Fields:
+def _(c: IntegralOnly) -> Record:
     return {"w_of_beta": _written(c.w_of_beta)}
 
 
 @_fields.register
-def _(c: Parameterized) -> Fields:
+def _(c: Parameterized) -> Record:
     start, derivation = c.start, c.forward.derivation
     return {
-        "output": to_text(c.output),
-        "weights": list(c.weights),
-        "interval": [plain(x) for x in c.interval],
+        "output": c.output,
+        "weights": c.weights,
+        "interval": c.interval,
         "smooth_in_the_interval": c.smooth,
-        "scale": plain(c.scale),
-        "beta_0": None if start.beta_0 is None else to_text(start.beta_0),
+        "scale": c.scale,
+        "beta_0": start.beta_0,
         "minimises_Q_itself": start.at_minimum,
-        "start": None if start.weights is None else {n: to_text(t) for n, t in start.weights},
-        "assumed": list(c.assumed),
-        "evidence": [
-            {"statement": e.statement, "left": e.left, "right": e.right, "holds": e.holds}
-            for e in c.finding.evidence
-        ],
+        "start": None if start.weights is None else dict(start.weights),
+        "assumed": c.assumed,
+        "evidence": brief_finding(c.finding)["evidence"],
         "forward": {
             "ran": derivation is not None,
-            "verdict": None if derivation is None else derivation.verdict.value,
+            "verdict": None if derivation is None else derivation.verdict,
             "reason": c.forward.reason,
         },
     }
 
 
 @_fields.register
-def _(c: OneWeight) -> Fields:
-    return {**_fields.dispatch(Parameterized)(c), "w_of_beta": plain(c.w_of_beta)}
+def _(c: OneWeight) -> Record:
+    return {**_fields.dispatch(Parameterized)(c), "w_of_beta": c.w_of_beta}

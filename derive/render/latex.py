@@ -15,9 +15,18 @@ from sympy import Expr, Integral, Symbol
 from derive.derivation import Derivation
 from derive.language import to_sympy
 from derive.render.algebra import algebra_sentences
-from derive.render.formula import LONG, broken, display, fraction, latex, latex_name, visible
+from derive.render.formula import (
+    LONG,
+    at_start,
+    broken,
+    display,
+    fraction,
+    latex,
+    latex_name,
+    visible,
+)
 from derive.render.norms import norms_as_latex
-from derive.render.piece_latex import piece_latex, piece_notes
+from derive.render.piece_latex import named_rows, piece_latex, piece_notes
 from derive.render.roads import road_name, road_sentences
 from derive.render.sections import (
     Asked,
@@ -57,20 +66,19 @@ def paragraph(section: Section) -> Iterator[str]:
 
 @paragraph.register
 def _(section: Model) -> Iterator[str]:
-    p = section.parameterization
+    d, p = section.d, section.d.parameterization
     yield r"\paragraph{Parameterization.} Let $\beta = F(w)$ with"
     symbols = {x: Symbol(x, real=True) for x in (*p.weights, *p.parameters)}
-    outputs = zip(section.betas, p.trees, strict=True)
+    outputs = zip(d.beta, p.trees, strict=True)
     yield from display([(latex(b), latex(to_sympy(t, symbols))) for b, t in outputs])
-    starts = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(t))}" for w, t in p.start)
-    yield f"and start at ${starts}$."
-    if section.ties:
-        tied = ", ".join(f"{latex_name(w)} = {latex(to_sympy(t))}" for w, t in section.ties)
+    yield f"and start at ${at_start(p.start)}$."
+    if d.ties:
+        tied = ", ".join(f"{latex_name(w)} = {latex(to_sympy(t))}" for w, t in d.ties)
         yield f"From the start and always ${tied}$; these weights are left out."
-    if section.kernel_factor is not None:
-        factor = latex(to_sympy(section.kernel_factor))
+    if d.kernel_factor is not None:
+        factor = latex(to_sympy(d.kernel_factor))
         yield f"In the weights left, $K$ is ${factor}$ times what it is in all weights."
-    yield from _left_out(section.idle)
+    yield from _left_out(d.idle)
 
 
 def _left_out(idle: Sequence[str]) -> Iterator[str]:
@@ -82,15 +90,14 @@ def _left_out(idle: Sequence[str]) -> Iterator[str]:
 @paragraph.register
 def _(section: VectorModel) -> Iterator[str]:
     direction, p = section.direction, section.direction.parameterization
-    u, b, s = latex_name(direction.vector), latex(direction.beta), latex(section.s)
+    u, b, s = latex_name(direction.vector), latex(direction.beta), latex(section.d.beta[0])
     phi = latex(to_sympy(direction.coefficient, dict(direction.notation.weights)))
-    starts = ", ".join(f"{latex_name(w)}(0) = {latex(to_sympy(tree))}" for w, tree in p.start)
     yield (
         rf"\paragraph{{Parameterization.}} Let ${b} = \varphi {u}$ with $\varphi = {phi}$ and "
-        rf"${u} \in \mathbb{{R}}^d$ for any $d \ge 2$, starting at ${starts}$; "
+        rf"${u} \in \mathbb{{R}}^d$ for any $d \ge 2$, starting at ${at_start(p.start)}$; "
         rf"${s} = \lVert {b} \rVert$."
     )
-    yield from _left_out(section.idle)
+    yield from _left_out(section.d.idle)
 
 
 @paragraph.register
@@ -101,7 +108,7 @@ def _(section: Laws) -> Iterator[str]:
         if where:
             yield rf"\paragraph{{Conserved quantities.}} None was found. {where}"
         return
-    conserved = section.conserved
+    conserved = section.d.conserved
     count = "all conserved quantities"
     if conserved.verdict is not Verdict.PROVED:
         count = f"conserved quantities (at most {conserved.bound} exist)"
@@ -113,7 +120,7 @@ def _(section: Laws) -> Iterator[str]:
 
 @paragraph.register
 def _(section: Kernel) -> Iterator[str]:
-    metric = section.metric
+    metric = section.d.metric
     rows = [("K", _matrix(metric.kernel_in_weights))]
     named: set[Symbol] = set()
     for name, matrix in (("", metric.kernel), (r"\rho", metric.rho)):
@@ -135,7 +142,7 @@ def _matrix(matrix: Expr) -> str:
 
 @paragraph.register
 def _(section: Eigenvalues) -> Iterator[str]:
-    metric, b, s = section.metric, latex(section.direction.beta), latex(section.s)
+    metric, b, s = section.d.metric, latex(section.direction.beta), latex(section.d.beta[0])
     yield r"\paragraph{Metric.} The induced metric is $\rho = K^{-1}$ with the tangent kernel"
     rows = [("K", rf"T I + (R - T)\, {b} {b}^{{\mathsf T}} / {s}^2")]
     for i, name in enumerate("TR"):
@@ -146,7 +153,7 @@ def _(section: Eigenvalues) -> Iterator[str]:
 
 @paragraph.register
 def _(section: HessianMap) -> Iterator[str]:
-    finding = section.finding
+    finding = section.d.hessian.finding
     if finding.verdict is Verdict.PROVED:
         yield r"\paragraph{Mirror flow.} The metric $\rho$ is a Hessian map."
         return
@@ -156,7 +163,7 @@ def _(section: HessianMap) -> Iterator[str]:
 
 @paragraph.register
 def _(section: Warp) -> Iterator[str]:
-    decision = section.decision
+    decision = section.d.warping
     if not section.needed:
         return
     yield rf"Is $g\rho$ one for some warp $g > 0$? {ANSWERS[decision.verdict]}"
@@ -197,7 +204,7 @@ def _steepness(found: re.Match[str]) -> str:
 
 @paragraph.register
 def _(section: Regularizer) -> Iterator[str]:
-    pieces = section.potential.pieces
+    pieces = section.d.potential.pieces
     if not pieces:
         return
     yield KKT
@@ -211,30 +218,30 @@ def _(section: Regularizer) -> Iterator[str]:
 
 @paragraph.register
 def _(section: VectorRegularizer) -> Iterator[str]:
-    (piece,), turning = section.potential.pieces, section.turning
+    (piece,), turning = section.d.potential.pieces, section.turning
     (s,), b = piece.betas, latex(turning.direction.beta)
     yield KKT
     rows = [("Q", rf"q({latex(s)}) + \langle z, {b} \rangle"), ("q", broken(piece.value))]
     if not piece.gradient[0].has(Integral):
         rows.append((rf"q'({latex(s)})", broken(piece.gradient[0])))
     rows.append(("z", latex(-turning.slope * Symbol(turning.direction.start_vector))))
-    eigenvalues = turning.eigenvalues
-    roots = dict.fromkeys((*piece.roots, *(eigenvalues.roots if eigenvalues else ())))
-    constants = dict.fromkeys((*piece.constants, *(eigenvalues.constants if eigenvalues else ())))
-    rows += [(latex(r.symbol), broken(r.explicit)) for r in roots if r.explicit is not None]
-    rows += [(latex(symbol), broken(value)) for symbol, value in constants]
-    yield from display(rows)
-    yield from piece_notes(piece, tuple(roots))
+    sources = (piece, turning.eigenvalues) if turning.eigenvalues else (piece,)
+    roots = tuple(dict.fromkeys(r for x in sources for r in x.roots))
+    yield from display(
+        [*rows, *named_rows(roots, dict.fromkeys(c for x in sources for c in x.constants))]
+    )
+    yield from piece_notes(piece, roots)
     yield from road_sentences(section)
 
 
 @paragraph.register
 def _(section: Asked) -> Iterator[str]:
-    if section.road is not None:
+    road = section.d.asked
+    if road is not None:
         answer = {
             Verdict.PROVED: "It is the form of a solution.",
             Verdict.REFUTED: r"$Q$ is not of this form.",
             Verdict.UNDECIDED: "Undecided.",
         }
-        name, verdict = road_name(section.road.name), section.road.finding.verdict
-        yield rf"\paragraph{{Asked for.}} The road {name}: {answer[verdict]}"
+        name = road_name(road.name)
+        yield rf"\paragraph{{Asked for.}} The road {name}: {answer[road.finding.verdict]}"

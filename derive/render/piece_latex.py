@@ -3,11 +3,12 @@ r"""Closed forms of Q as LaTeX, with what is said of them in words."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import sympy
 
 from derive.language import parse_expression, to_sympy
+from derive.model.notation import Constant
 from derive.potential.piece import Parametric, Piece, Quadrature, Root
 from derive.render.formula import broken, display, latex, latex_name
 
@@ -43,14 +44,19 @@ def piece_latex(piece: Piece, name: str) -> Iterator[str]:
         for b, g in zip(piece.betas, piece.gradient, strict=True)
         if not g.has(sympy.Integral)
     ]
-    integral = piece if isinstance(piece, Quadrature) else None
-    if integral and integral.kernel is not None:
-        rows.append(("K", broken(integral.kernel)))
-    rows += [(latex(r.symbol), broken(r.explicit)) for r in piece.roots if r.explicit is not None]
-    named = (*(integral.abbreviations if integral else ()), *piece.constants)
-    rows += [(latex(symbol), broken(value)) for symbol, value in named]
-    yield from display(rows)
+    constants = piece.constants
+    if isinstance(piece, Quadrature):
+        constants = (*piece.abbreviations, *constants)
+        if piece.kernel is not None:
+            rows.append(("K", broken(piece.kernel)))
+    yield from display([*rows, *named_rows(piece.roots, constants)])
     yield from piece_notes(piece, piece.roots)
+
+
+def named_rows(roots: Iterable[Root], constants: Iterable[Constant]) -> Iterator[tuple[str, str]]:
+    """Yield the equations that define roots, where they have a formula, and constants."""
+    explicit = ((r.symbol, r.explicit) for r in roots if r.explicit is not None)
+    yield from ((latex(symbol), broken(value)) for symbol, value in (*explicit, *constants))
 
 
 def piece_notes(piece: Piece, roots: Sequence[Root]) -> Iterator[str]:

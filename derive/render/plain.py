@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sympy import Expr, Integral
 from sympy.printing.str import StrPrinter
 
 from derive.potential.piece import Parametric, Piece, Quadrature, Root
-
-INDENT = "  "
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]
@@ -21,11 +19,15 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         return f"Integral({self._print(expr.function)}, {bounds})"
 
     def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
-        """Start a sum with its first term that has no minus sign."""
-        terms = list(super()._as_ordered_terms(expr, order=order))
-        first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
-        terms.remove(first)
-        return [first, *terms]
+        return positive_first(super()._as_ordered_terms(expr, order=order))
+
+
+def positive_first(terms: Sequence[Expr]) -> list[Expr]:
+    """Start a sum with its first term that has no minus sign."""
+    first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
+    rest = list(terms)
+    rest.remove(first)
+    return [first, *rest]
 
 
 def plain(expression: Expr) -> str:
@@ -49,15 +51,15 @@ def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     if isinstance(piece, Parametric):
         low, high = map(plain, piece.curve.interval)
         yield f"with {low} < {piece.curve.parameter} < {high}".replace("oo", "infinity")
-    integral = piece if isinstance(piece, Quadrature) else None
-    if integral and integral.kernel is not None:
-        yield f"K = {plain(integral.kernel)}"
+    if isinstance(piece, Quadrature) and piece.kernel is not None:
+        yield f"K = {plain(piece.kernel)}"
     for root in piece.roots:
         yield from root_lines(root)
-    named = (*(integral.abbreviations if integral else ()), *piece.constants)
-    yield from (line.strip() for line in constant_lines(named))
-    if integral and integral.note:
-        yield f"with {unmarked(integral.note)}"
+    if isinstance(piece, Quadrature):
+        yield from constant_lines(piece.abbreviations)
+    yield from constant_lines(piece.constants)
+    if isinstance(piece, Quadrature) and piece.note:
+        yield f"with {unmarked(piece.note)}"
     if piece.domain:
         yield f"domain: {unmarked(piece.domain)}"
     if piece.assumptions:
@@ -73,6 +75,6 @@ def root_lines(root: Root) -> Iterator[str]:
         yield f"  {plain(root.polynomial.as_expr())} = 0"
 
 
-def constant_lines(constants: Sequence[tuple[Expr, Expr]]) -> list[str]:
-    """Return a line for each named constant."""
-    return [f"{INDENT}{symbol} = {plain(value)}" for symbol, value in constants]
+def constant_lines(constants: Iterable[tuple[object, Expr]]) -> Iterator[str]:
+    """Yield a line for each named constant."""
+    yield from (f"{symbol} = {plain(value)}" for symbol, value in constants)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Symbol
 
 from derive.language import to_sympy, to_text
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
 from derive.render.formula import display, latex, latex_name
 from derive.render.plain import plain
-from derive.render.words import title, wrap
-from derive.verdict import Finding, Verdict
+from derive.render.words import page, title
+from derive.render.written_json import Record, brief_finding, json_text
+from derive.verdict import Verdict
 
-FORMAT = "regderive-regimes"
-VERSION = 1
 MEANING = {
     "kernel": "the squared norm of the tangent kernel at the start",
     "rich": "an l1 norm",
@@ -29,17 +27,17 @@ MEANING = {
 
 def render_text(regimes: Regimes, width: int = 80) -> str:
     """Return the regimes as plain text."""
-    lines = [f"Regimes of Q in {regimes.variable}", "", *_kernel(regimes)]
-    for limit in regimes.limits:
-        lines += [
-            "",
-            title(f"Limit {limit.point.text}", limit.finding.verdict),
-            *limit_lines(limit, regimes.derivation.beta),
-        ]
-    if regimes.warped is not None:
-        lines += ["", "Warped time tau(t) = int_0^t g ds", f"  g = {_warp(regimes)}"]
-        lines += [f"  {_settled(f)}" for f in regimes.warped.findings]
-    return "\n".join(part for line in lines for part in wrap(line, width))
+    limits = (limit_lines(limit, regimes.derivation.beta) for limit in regimes.limits)
+    heading = [f"Regimes of Q in {regimes.variable}"]
+    return page([heading, _start(regimes), *limits, _warped(regimes)], width)
+
+
+def _warped(r: Regimes) -> Iterator[str]:
+    if r.warped is not None:
+        yield from ("Warped time tau(t) = int_0^t g ds", f"g = {_warp(r)}")
+        for finding in r.warped.findings:
+            proved = finding.verdict is Verdict.PROVED
+            yield f"proved: {finding.reason}" if proved else finding.reason
 
 
 def _warp(r: Regimes) -> str:
@@ -47,59 +45,54 @@ def _warp(r: Regimes) -> str:
     return "not written" if g is None else plain(g)
 
 
-def _settled(finding: Finding) -> str:
-    """Return a reason that says whether it is proved."""
-    proved = finding.verdict is Verdict.PROVED
-    return f"proved: {finding.reason}" if proved else finding.reason
-
-
-def _kernel(r: Regimes) -> Iterator[str]:
+def _start(r: Regimes) -> Iterator[str]:
     yield "Start"
     if r.vector:
         along, rest = r.derivation.beta
-        yield f"  {along} is the component of beta along {r.vector} at the start, {rest} the"
-        yield "  length of the rest, in every dimension"
+        yield f"{along} is the component of beta along {r.vector} at the start, {rest} the"
+        yield "length of the rest, in every dimension"
     for i, row in enumerate(r.kernel.matrix.tolist(), 1):
         for j, entry in enumerate(row[i - 1 :], i):
             index = f"{i}{j}" if len(row) > 1 else ""
-            yield f"  K{index}(w_0) = {plain(entry)}"
-    yield "  K = J J^T is the tangent kernel on predictors"
+            yield f"K{index}(w_0) = {plain(entry)}"
+    yield "K = J J^T is the tangent kernel on predictors"
     if r.derivation.kernel_factor is not None:
         factor = to_text(r.derivation.kernel_factor)
-        yield f"  of F in the weights left, {factor} times that in all weights"
+        yield f"of F in the weights left, {factor} times that in all weights"
     for b, b0 in zip(r.derivation.beta, r.kernel.beta_0, strict=True):
-        yield f"  {b}_0 = {plain(b0)}"
+        yield f"{b}_0 = {plain(b0)}"
     if r.homogeneity is not None:
         D = plain(r.homogeneity.degree)
-        yield f"  F(c w) = c^D F(w) with D = {D}, by Euler's identity"
+        yield f"F(c w) = c^D F(w) with D = {D}, by Euler's identity"
         time = plain(r.homogeneity.time)
-        yield f"  from c w_0 gradient flow is c^({time}) times as fast near its start"
+        yield f"from c w_0 gradient flow is c^({time}) times as fast near its start"
     if r.deciding is not None:
-        yield f"  {r.deciding.reason}: it decides every joint limit"
+        yield f"{r.deciding.reason}: it decides every joint limit"
     if r.assumptions:
-        yield f"  assuming {'; '.join(r.assumptions)}"
+        yield f"assuming {'; '.join(r.assumptions)}"
 
 
 def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
-    """Yield what a limit is, line by line."""
+    """Yield where a limit is taken and what it is, line by line."""
+    yield title(f"Limit {limit.point.text}", limit.finding.verdict)
     form, unit = limit.potential, limit.unit
     if form is None or unit is None:
-        yield f"  {limit.finding.reason}"
+        yield f"{limit.finding.reason}"
         return
-    yield f"  {limit.regime} regime: {MEANING[limit.regime]}"
+    yield f"{limit.regime} regime: {MEANING[limit.regime]}"
     if form.Q is not None:
-        yield f"  Q/N -> {plain(form.Q)}"
+        yield f"Q/N -> {plain(form.Q)}"
     else:
         for x, g in zip(limit.coordinates, form.gradient, strict=True):
-            yield f"  dQ/d{x}/N -> {plain(g)}"
+            yield f"dQ/d{x}/N -> {plain(g)}"
     if form.curve is not None:
-        yield f"  {limit.coordinates[0]} -> {plain(form.curve)}"
-    yield f"  N = {plain(unit)}"
-    yield from (f"  {plain(x)} = {meaning}" for x, meaning in _coordinates(limit, betas))
+        yield f"{limit.coordinates[0]} -> {plain(form.curve)}"
+    yield f"N = {plain(unit)}"
+    yield from (f"{plain(x)} = {meaning}" for x, meaning in _coordinates(limit, betas))
     if limit.error is not None:
         order = "of order" if limit.sharp else "at most of order"
-        yield f"  relative error: {order} {plain(limit.error)}"
-    yield f"  by {limit.finding.reason}"
+        yield f"relative error: {order} {plain(limit.error)}"
+    yield f"by {limit.finding.reason}"
 
 
 def _coordinates(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, str]]:
@@ -173,77 +166,51 @@ def _latex_limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
 
 def render_json(regimes: Regimes) -> str:
     """Return the record as JSON text; expressions are strings."""
-    p = regimes.derivation.parameterization
-    h = regimes.homogeneity
-    record = {
-        "format": FORMAT,
-        "version": VERSION,
-        "verdict": regimes.verdict.value,
-        "outputs": [to_text(t) for t in p.trees],
-        "start": {w: to_text(t) for w, t in p.start},
+    p, h, warped = regimes.derivation.parameterization, regimes.homogeneity, regimes.warped
+    record: Record = {
+        "verdict": regimes.verdict,
+        "outputs": p.trees,
+        "start": dict(p.start),
         "variable": regimes.variable,
         "vector": regimes.vector or None,
-        "kernel_at_start": [[plain(x) for x in row] for row in regimes.kernel.matrix.tolist()],
-        "beta_0": [plain(b) for b in regimes.kernel.beta_0],
+        "kernel_at_start": regimes.kernel.matrix,
+        "beta_0": regimes.kernel.beta_0,
         "unbiased": regimes.kernel.unbiased,
-        "assumptions": list(regimes.assumptions),
-        "homogeneity": None
-        if h is None
-        else {
-            "degree": plain(h.degree),
-            "time_exponent": plain(h.time),
-            **finding_record(h.finding),
-        },
-        "decided_by_kernel_at_start": None
-        if regimes.deciding is None
-        else finding_record(regimes.deciding),
+        "assumptions": regimes.assumptions,
+        "homogeneity": None,
+        "decided_by_kernel_at_start": regimes.deciding and brief_finding(regimes.deciding),
         "limits": [limit_record(limit) for limit in regimes.limits],
-        "warped_time": None
-        if regimes.warped is None
-        else {
-            "g": _warp(regimes),
-            "positive": finding_record(regimes.warped.positive),
-            "onto": finding_record(regimes.warped.onto),
-            "bounded": finding_record(regimes.warped.bounded),
-        },
+        "warped_time": None,
     }
-    return json.dumps(record, indent=2, ensure_ascii=True)
+    if h is not None:
+        degrees = {"degree": h.degree, "time_exponent": h.time}
+        record["homogeneity"] = {**degrees, **brief_finding(h.finding)}
+    if warped is not None:
+        record["warped_time"] = {
+            "g": _warp(regimes),
+            "positive": brief_finding(warped.positive),
+            "onto": brief_finding(warped.onto),
+            "bounded": brief_finding(warped.bounded),
+        }
+    return json_text("regimes", record)
 
 
-def limit_record(limit: Limit) -> dict[str, object]:
+def limit_record(limit: Limit) -> Record:
     """Return a limit as it is written in JSON."""
-
-    def written(x: Expr | None) -> str | None:
-        return None if x is None else plain(x)
-
     form = limit.potential
     return {
         "limit": limit.point.text,
         "regime": limit.regime,
-        "Q": None if form is None else written(form.Q),
-        "gradient": None if form is None else [plain(g) for g in form.gradient],
-        "shape": None if form is None else form.shape,
-        "degree": None if form is None else written(form.degree),
-        "curve": None if form is None else written(form.curve),
-        "coordinates": [str(x) for x in limit.coordinates],
-        "origin": None if limit.origin is None else [plain(b) for b in limit.origin],
-        "basis": None
-        if limit.basis is None
-        else [[plain(c) for c in row] for row in limit.basis.tolist()],
-        "unit": written(limit.unit),
-        "relative_error": written(limit.error),
+        "Q": form and form.Q,
+        "gradient": form and form.gradient,
+        "shape": form and form.shape,
+        "degree": form and form.degree,
+        "curve": form and form.curve,
+        "coordinates": limit.coordinates,
+        "origin": limit.origin,
+        "basis": limit.basis,
+        "unit": limit.unit,
+        "relative_error": limit.error,
         "error_is_sharp": limit.sharp,
-        **finding_record(limit.finding),
-    }
-
-
-def finding_record(finding: Finding) -> dict[str, object]:
-    """Return a finding as it is written in JSON."""
-    return {
-        "verdict": finding.verdict.value,
-        "reason": finding.reason,
-        "evidence": [
-            {"statement": e.statement, "left": e.left, "right": e.right, "holds": e.holds}
-            for e in finding.evidence
-        ],
+        **brief_finding(limit.finding),
     }

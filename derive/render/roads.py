@@ -24,10 +24,10 @@ FORMULAS = {
 def road_lines(section: Regularizer) -> Iterator[str]:
     """Yield one line for each block."""
     for name, roads in section.roads():
-        which = f" on {name}" if len(section.blocks) > 1 else ""
+        which = f" on {name}" if len(section.d.blocks) > 1 else ""
         words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
         yield words + "; ".join(r.name for r in roads)
-        if section.potential.kind == "quadrature":
+        if section.d.potential.kind == "quadrature":
             # The parametric form is the only closed one.
             yield from (f"{r.name}: {r.finding.reason}" for r in roads if r.name == COMMUTING_TIME)
 
@@ -35,7 +35,7 @@ def road_lines(section: Regularizer) -> Iterator[str]:
 def road_sentences(section: Regularizer) -> Iterator[str]:
     """Yield one sentence for each block, as LaTeX."""
     for name, roads in section.roads():
-        which = f" on ${name[0]}_{{{name[2:]}}}$" if len(section.blocks) > 1 else ""
+        which = f" on ${name[0]}_{{{name[2:]}}}$" if len(section.d.blocks) > 1 else ""
         words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
         yield words + "; ".join(road_name(r.name) for r in roads) + "."
 

@@ -8,73 +8,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from derive.derivation import Derivation
-from derive.language.tree import Tree
 from derive.model.direction import Direction
 from derive.model.notation import to_expr
-from derive.model.parameterization import Parameterization
 from derive.potential.block import DirectionTerms
-from derive.records import Block, Conserved, Decision, InducedMetric, Potential
+from derive.records import Block
 from derive.roads.road import Road
-from derive.verdict import Finding, Verdict
+from derive.verdict import Verdict
 
 
 @dataclass(frozen=True)
-class Headline:
+class Section:
+    """What is said of one part of a derivation."""
+
+    d: Derivation
+
+
+@dataclass(frozen=True)
+class DirectionSection(Section):
+    """What is said of a vector of open dimension, which turns."""
+
+    direction: Direction
+
+
+class Headline(Section):
     """The verdict, and whether Q exists in the plain time."""
 
-    verdict: Verdict
-    hessian: Verdict
+
+class Model(Section):
+    """beta = F(w) in coordinates, its start, and the weights left out."""
 
 
-@dataclass(frozen=True)
-class Model:
-    """beta = F(w) in coordinates, its start, and the weights left out.
-
-    Attributes:
-        parameterization: as given.
-        betas: the predictor coordinates.
-        blocks: the groups of outputs that share no weight.
-        idle, ties, kernel_factor: as in the derivation.
-    """
-
-    parameterization: Parameterization
-    betas: tuple[Symbol, ...]
-    blocks: tuple[tuple[int, ...], ...]
-    idle: tuple[str, ...]
-    ties: tuple[tuple[str, Tree], ...]
-    kernel_factor: Tree | None
+class VectorModel(DirectionSection):
+    """beta = phi u with a vector u of open dimension, its start, and the scalars left out."""
 
 
-@dataclass(frozen=True)
-class VectorModel:
-    """beta = phi u with a vector u of open dimension, its start, and the scalars left out.
-
-    Attributes:
-        given: the parameterization as given, of |beta|.
-        direction: how beta turns; its parameterization is without what is left out.
-    """
-
-    given: Parameterization
-    direction: Direction
-    s: Symbol
-    idle: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Laws:
+class Laws(Section):
     """The conserved quantities of all blocks."""
-
-    conserved: Conserved
-    blocks: tuple[Block, ...]
 
     def named(self) -> Iterator[tuple[str, Expr]]:
         """Yield each law with its name."""
-        for block in self.blocks:
+        for block in self.d.blocks:
             laws, notation = block.conserved.laws, block.notation
             for i, law in enumerate(laws, 1):
                 name = notation.fresh(f"delta{i}" if len(laws) > 1 else "delta").name
@@ -83,50 +60,38 @@ class Laws:
     @property
     def algebras(self) -> tuple[Block, ...]:
         """The blocks in coordinates, whose fields generate a Lie algebra that is shown."""
-        return tuple(b for b in self.blocks if b.metric.direction is None)
+        return self.d.blocks if self.d.direction is None else ()
 
 
-@dataclass(frozen=True)
-class Kernel:
-    """K and rho of *d* outputs in coordinates."""
-
-    metric: InducedMetric
-    d: int
+class Kernel(Section):
+    """K and rho in coordinates."""
 
 
-@dataclass(frozen=True)
-class Eigenvalues:
+class Eigenvalues(DirectionSection):
     """K and rho of a vector, by their eigenvalues across beta and along it."""
 
-    metric: InducedMetric
-    direction: Direction
-    s: Symbol
 
-
-@dataclass(frozen=True)
-class HessianMap:
+class HessianMap(Section):
     """Whether rho is a Hessian map."""
 
-    finding: Finding
 
-
-@dataclass(frozen=True)
-class Warp:
+class Warp(Section):
     """Whether a warp makes it one; nothing to say where none is needed."""
 
-    decision: Decision
-    needed: bool
-    blocks: tuple[Block, ...]
+    @property
+    def needed(self) -> bool:
+        """Whether rho is no Hessian map itself."""
+        return self.d.hessian.verdict is not Verdict.PROVED
 
     def slopes(self) -> Iterator[tuple[int, Expr]]:
         """Yield H_a = <grad F_a, grad log g> with a from 0."""
-        for block in self.blocks:
+        for block in self.d.blocks:
             for i, h in zip(block.outputs, block.warping.H or (), strict=False):
                 yield i, to_expr(h, block.notation.weights)
 
     def dual(self) -> Iterator[tuple[Block, tuple[tuple[int, Expr], ...]]]:
         """Yield each block that has dual coordinates, with those that are without logarithms."""
-        for block in self.blocks:
+        for block in self.d.blocks:
             if block.potential.dual is not None:
                 written = [
                     (i, to_expr(y.rational, block.notation.weights))
@@ -136,24 +101,18 @@ class Warp:
                 yield block, tuple(written)
 
 
-@dataclass(frozen=True)
-class Regularizer:
-    """Q in coordinates, and the roads to it; refuted where there is none."""
-
-    potential: Potential
-    refuted: bool
-    blocks: tuple[Block, ...]
-    asked: Road | None
+class Regularizer(Section):
+    """Q in coordinates, and the roads to it."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the blocks' parts of Q are called."""
-        many = len(self.blocks) > 1
-        return tuple(f"Q_{i}" if many else "Q" for i, _ in enumerate(self.blocks, 1))
+        many = len(self.d.blocks) > 1
+        return tuple(f"Q_{i}" if many else "Q" for i, _ in enumerate(self.d.blocks, 1))
 
     def roads(self) -> Iterator[tuple[str, tuple[Road, ...]]]:
         """Yield, for each block with a Q, what it is called and the roads that lead to it."""
-        for name, block in zip(self.names, self.blocks, strict=True):
+        for name, block in zip(self.names, self.d.blocks, strict=True):
             proved = tuple(r for r in block.roads if r.finding.verdict is Verdict.PROVED)
             if proved:
                 yield name, proved
@@ -166,59 +125,23 @@ class VectorRegularizer(Regularizer):
     turning: DirectionTerms
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Section):
     """What became of the Ansatz that was asked for."""
 
-    road: Road | None
 
-
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Section):
     """The statements that were expanded to prove Q."""
-
-    statements: tuple[str, ...]
-    where: str
-
-
-Section: TypeAlias = (
-    Headline
-    | Model
-    | VectorModel
-    | Laws
-    | Kernel
-    | Eigenvalues
-    | HessianMap
-    | Warp
-    | Regularizer
-    | Asked
-    | Evidence
-)
 
 
 def sections_of(d: Derivation) -> Iterator[Section]:
     """Yield the sections of a derivation from top to bottom."""
-    direction = d.direction
-    yield Headline(d.verdict, d.hessian.verdict)
-    if direction is None:
-        groups = tuple(b.outputs for b in d.blocks)
-        yield Model(d.parameterization, d.beta, groups, d.idle, d.ties, d.kernel_factor)
-    else:
-        yield VectorModel(d.parameterization, direction, d.beta[0], d.idle)
-    yield Laws(d.conserved, d.blocks)
-    if direction is None:
-        yield Kernel(d.metric, d.parameterization.d)
-    else:
-        yield Eigenvalues(d.metric, direction, d.beta[0])
-    yield HessianMap(d.hessian.finding)
-    yield Warp(d.warping, d.hessian.verdict is not Verdict.PROVED, d.blocks)
-    refuted = d.warping.verdict is Verdict.REFUTED
-    if d.potential.turning is None:
-        yield Regularizer(d.potential, refuted, d.blocks, d.asked)
-    else:
-        yield VectorRegularizer(d.potential, refuted, d.blocks, d.asked, d.potential.turning)
-    yield Asked(d.asked)
-    proved = d.blocks if d.verdict is Verdict.PROVED else ()
-    statements = (e.statement for b in proved for e in b.potential.finding.evidence)
-    where = "weights" if direction is None else "scalars and the norm"
-    yield Evidence(tuple(dict.fromkeys(statements)), where)
+    direction, turning = d.direction, d.potential.turning
+    yield Headline(d)
+    yield Model(d) if direction is None else VectorModel(d, direction)
+    yield Laws(d)
+    yield Kernel(d) if direction is None else Eigenvalues(d, direction)
+    yield HessianMap(d)
+    yield Warp(d)
+    yield Regularizer(d) if turning is None else VectorRegularizer(d, turning)
+    yield Asked(d)
+    yield Evidence(d)

@@ -1,4 +1,4 @@
-"""Lines of plain text: wrapping, headings with a verdict, where an identity fails."""
+"""Pages of plain text: wrapping, headings with a verdict, where an identity fails."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ def wrap(line: str, width: int) -> list[str]:
     return [*lines, current]
 
 
-def title(text: str, verdict: Verdict | None = None, width: int = 80) -> str:
+def page(sections: Iterable[Iterable[str]], width: int) -> str:
+    """Return sections below one another, each a heading with indented lines; no empty ones."""
+    found = ([("  " if i else "") + line for i, line in enumerate(lines)] for lines in sections)
+    blocks = ("\n".join(part for line in lines for part in wrap(line, width)) for lines in found)
+    return "\n\n".join(block for block in blocks if block)
+
+
+def title(text: str, verdict: Verdict, width: int = 80) -> str:
     """Return a heading, with its verdict at the right margin."""
-    return (
-        text
-        if verdict is None
-        else f"{text} ".ljust(width - len(verdict.value) - 1, ".") + (f" {verdict.value}")
-    )
+    return f"{text} ".ljust(width - len(verdict.value) - 1, ".") + f" {verdict.value}"
 
 
 def failure_lines(identity: Identity) -> Iterator[str]:

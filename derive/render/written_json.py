@@ -1,0 +1,155 @@
+"""How values stand in JSON records: exact, as texts in the language of the command line."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TypeAlias
+
+from flint import arb
+from sympy import Expr, MatrixBase
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
+from derive.language import to_text
+from derive.language.tree import Tree
+from derive.potential.piece import Parametric, Piece, Quadrature, Root, kernel_of
+from derive.render.plain import plain, unmarked
+from derive.roads.road import Road
+from derive.verdict import Finding, Identity, Verdict
+from derive.weights.lie import LieStructure
+
+Record: TypeAlias = dict[str, object]
+"""Names with texts, whole numbers, truth values, nothing, lists, and what ``written`` knows."""
+
+DIGITS = 30
+"""Decimal digits of certified values."""
+
+
+def json_text(kind: str, record: Record) -> str:
+    """Return a versioned record as JSON text without floats; fields are only ever added."""
+    head = {"format": f"regderive-{kind}", "version": 1}
+    return json.dumps(head | record, indent=2, ensure_ascii=True, default=written)
+
+
+def named(pairs: Iterable[tuple[object, object]]) -> Record:
+    """Return values by the texts of their names."""
+    return {str(name): value for name, value in pairs}
+
+
+def finding_record(finding: Finding) -> Record:
+    """Return a verdict with its evidence."""
+    return {"verdict": finding.verdict, "reason": finding.reason, "evidence": finding.evidence}
+
+
+def brief_finding(finding: Finding) -> Record:
+    """Return a verdict with its evidence, of which every identity holds."""
+    evidence = [
+        {"statement": e.statement, "left": e.left, "right": e.right, "holds": e.holds}
+        for e in finding.evidence
+    ]
+    return finding_record(finding) | {"evidence": evidence}
+
+
+@functools.singledispatch
+def written(value: object) -> object:
+    """Return what stands for a value in JSON."""
+    raise TypeError(f"{type(value).__name__} has no JSON")
+
+
+written.register(Expr, plain)
+written.register(Fraction, str)
+written.register(RationalFunction, repr)
+written.register(Finding, finding_record)
+
+
+@written.register
+def _(tree: Tree) -> str:
+    return to_text(tree)
+
+
+@written.register
+def _(verdict: Verdict) -> str:
+    return verdict.value
+
+
+@written.register
+def _(matrix: MatrixBase) -> list[list[Expr]]:
+    rows: list[list[Expr]] = matrix.tolist()
+    return rows
+
+
+@written.register
+def _(ball: arb) -> str:
+    return str(ball.str(DIGITS, radius=False))
+
+
+@written.register
+def _(identity: Identity) -> Record:
+    record: Record = {
+        "statement": identity.statement,
+        "holds": identity.holds,
+        "left": identity.left,
+        "right": identity.right,
+    }
+    if not identity.holds:
+        record["point"] = named(identity.point)
+        record["residual"] = str(identity.residual)
+        record["differentiated_along"] = identity.derivative
+    return record
+
+
+@written.register
+def _(f: LogFunction) -> Record:
+    logs = [{"coefficient": c, "argument": a} for c, a in f.logs]
+    return {"rational": f.rational, "logarithms": logs}
+
+
+@written.register
+def _(road: Road) -> Record:
+    return {"name": road.name, **finding_record(road.finding)}
+
+
+@written.register
+def _(lie: LieStructure) -> Record:
+    point = None if lie.point is None else named(lie.point)
+    return {"commuting": lie.commuting, "spanned_by": lie.words, "independent_at": point}
+
+
+@written.register
+def _(root: Root) -> Record:
+    return {
+        "symbol": root.symbol,
+        "polynomial": root.polynomial,
+        "explicit": root.explicit,
+        "branch": root.branch,
+        "real_roots_above": root.from_above,
+    }
+
+
+@written.register
+def _(piece: Piece) -> Record:
+    record: Record = {
+        "kind": piece.kind,
+        "beta": piece.betas,
+        "Q": piece.value,
+        "gradient": piece.gradient,
+        "constants": named(piece.constants),
+        "roots": piece.roots,
+        "curve": None,
+        "kernel": kernel_of(piece),
+        "note": "",
+        "abbreviations": {},
+        "assumptions": piece.assumptions,
+        "domain": unmarked(piece.domain),
+        "evidence": piece.evidence,
+    }
+    if isinstance(piece, Parametric):
+        curve = piece.curve
+        shape = {"parameter": curve.parameter, "beta": curve.beta, "interval": curve.interval}
+        record["curve"] = shape
+    elif isinstance(piece, Quadrature):
+        record |= {"note": unmarked(piece.note), "abbreviations": named(piece.abbreviations)}
+    return record
