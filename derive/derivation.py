@@ -21,10 +21,9 @@ from derive.joint import (
 )
 from derive.language.tree import Tree
 from derive.model.direction import Direction, find_direction
-from derive.model.idle import find_idle, leave_out
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.model.ties import find_ties
+from derive.model.restriction import find_idle, find_ties, leave_out
 from derive.potential.find import find_potential
 from derive.potential.piece import Explicit, Quadrature
 from derive.printable import Printable
@@ -34,10 +33,9 @@ from derive.roads.components import components_along_axis
 from derive.roads.road import Road, ask_road, find_roads
 from derive.verdict import Verdict, conclude
 from derive.weights.conserved import find_conserved
-from derive.weights.hessian import decide_hessian
 from derive.weights.lie import find_lie_structure
 from derive.weights.metric import find_metric
-from derive.weights.warping import decide_warp
+from derive.weights.warping import decide_hessian, decide_warp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

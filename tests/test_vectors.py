@@ -14,7 +14,7 @@ from derive.errors import ConsistencyError
 from derive.potential.piece import Explicit, Piece, Quadrature
 from derive.roads.components import check_dimension
 from derive.verdict import Finding
-from derive.weights.dual_length import is_dual_length
+from derive.weights.adjoin import is_logarithm
 from tests.witness_flow import Model, claimed_gradient, evaluate, random_steering, run
 
 
@@ -260,7 +260,9 @@ def test_a_wrong_claim_fails_in_components():
     field = model.parameterization.field
     a, n = field.gens
     wrong = replace(dual, log_psi=dual.log_psi.scaled(field.constant(2)))
-    assert not is_dual_length(model, wrong.log_psi)
+    p, rate = model.parameterization, [model.parameterization.F[0] / (n * n)]
+    assert is_logarithm(p, dual.log_psi, rate)
+    assert not is_logarithm(p, wrong.log_psi, rate)
     with pytest.raises(ConsistencyError):
         check_dimension(model, laws, d.hessian.finding, wrong, 2)
     with pytest.raises(ConsistencyError):

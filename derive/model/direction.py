@@ -18,9 +18,8 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.language.tree import Number, Operation, Tree
-from derive.model.notation import AssumePositive, Notation
+from derive.model.notation import AssumePositive, Notation, start_sign
 from derive.model.parameterization import Parameterization
-from derive.model.signs import start_sign
 
 
 @dataclass(frozen=True)

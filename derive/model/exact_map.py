@@ -1,4 +1,8 @@
-"""The map beta = F(w) and its start as exact functions, and what is read off them."""
+"""The map beta = F(w) and its start as exact functions, and what is read off them.
+
+Homogeneity is Euler's identity, F(c w) = c^D F(w) exactly where <w, dF> = D F; outputs that share
+no weight with one another are blocks.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,6 @@ from derive.exact.linear.matrix import dot
 from derive.exact.towers.elements import build_elements, start_images
 from derive.language import to_text
 from derive.language.tree import Tree, names
-from derive.model.blocks import independent_blocks, used_weights
-from derive.model.euler import euler_degree
 from derive.model.geometry import EUCLIDEAN, Field, Geometry
 from derive.model.names import positive_bases
 from derive.model.vectors import Vector
@@ -150,18 +152,31 @@ class ExactMap:
     @functools.cached_property
     def homogeneity(self) -> RationalFunction | None:
         """D with <w, grad F_i> = D F_i for all i, made of numbers and parameters, else None."""
-        return euler_degree(self.w, self.F, self.covectors)
+        moved = [dot(self.w, row) for row in self.covectors]
+        ratio = moved[0] / self.F[0]
+        if set(ratio.variables()) - ratio.field.parameters:
+            return None
+        return ratio if all(m == ratio * f for m, f in zip(moved, self.F, strict=True)) else None
 
     @functools.cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
-        """Groups of outputs that share no weight with one another."""
-        return independent_blocks(self._used)
+        """Groups of outputs, counted from 0, that share no weight with one another."""
+        groups: list[tuple[set[int], set[str]]] = []
+        for i, weights in enumerate(self._used):
+            members, together = {i}, set(weights)
+            for group in [g for g in groups if g[1] & together]:
+                groups.remove(group)
+                members |= group[0]
+                together |= group[1]
+            groups.append((members, together))
+        return tuple(sorted(tuple(sorted(members)) for members, _ in groups))
 
     @functools.cached_property
     def _used(self) -> tuple[set[str], ...]:
-        """The weights that each output depends on or moves."""
+        """The weights that each output depends on or moves, through functions in it as well."""
         pairs = zip(self.covectors, self.fields, strict=True)
-        return tuple(used_weights(self.weights, *pair) for pair in pairs)
+        triples = (zip(self.weights, *pair, strict=True) for pair in pairs)
+        return tuple({w for w, x, v in t if not (x.is_zero() and v.is_zero())} for t in triples)
 
     def at_start(self, function: RationalFunction) -> RationalFunction:
         """Return a function of the weights at w_0.

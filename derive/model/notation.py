@@ -1,4 +1,4 @@
-"""Names and SymPy symbols of a derivation, none of which collides with the user's own."""
+"""Names and SymPy symbols of a derivation, and the signs that are known or assumed at its start."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from random import Random
 from typing import TypeAlias, TypeVar
 
 import sympy
@@ -15,6 +16,7 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, factorize, terms
+from derive.exact.positivity import is_nonnegative
 from derive.language.functions import RECORDS
 from derive.language.tree import Name
 from derive.model.parameterization import Parameterization
@@ -209,3 +211,79 @@ def factors_of(expression: Expr) -> list[Expr]:
             term = term * x**n
         f = f + term
     return [to_expr(g, polynomial.gens) for g, _ in factors(f)]
+
+
+def start_sign(
+    value: RationalFunction, notation: Notation, known: Sequence[RationalFunction] = ()
+) -> tuple[int, tuple[str, ...]]:
+    """Return the sign of a function of the start, and what had to be assumed to know it.
+
+    Args:
+        value: the function.
+        notation: which start symbols are positive.
+        known: functions of the start assumed positive before; the new assumption is one that
+            some start satisfies together with them.
+
+    Raises:
+        AssumePositive: it is a monomial of open sign: better to assume its start symbols
+            positive from the outset.
+        BranchOpen: it is zero, so that its sign along the flow is not determined.
+    """
+    if value.is_zero():
+        raise BranchOpen(
+            "the warp g, or a function under a root, is 0 at the start: its sign selects Q"
+        )
+    value = _without_exponentials(value)
+    positive = notation.positive | positive_generators(value.field)
+    if is_nonnegative(value, positive):
+        return 1, ()
+    if is_nonnegative(-value, positive):
+        return -1, ()
+    odd = odd_symbols(value)
+    odd = odd and odd - positive
+    if odd is not None and odd <= set(notation.start_symbols):
+        raise AssumePositive(odd)
+    symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
+    sign = 1 if is_feasible([*known, value], positive) else -1
+    return sign, (f"{to_expr(sign * value, symbols)} > 0",)
+
+
+def _without_exponentials(value: RationalFunction) -> RationalFunction:
+    """Return value/E^n for the exponentials E that divide it: of the same sign."""
+    for g in value.field.generators:
+        if g.kind == "exp":
+            k = value.field.positions[g.name]
+            n = min(int(e[k]) for e in value.numerator.monoms())
+            n -= min(int(e[k]) for e in value.denominator.monoms())
+            value = value / value.field.named(g.name) ** n
+    return value
+
+
+def is_feasible(conditions: Sequence[RationalFunction], positive: frozenset[str]) -> bool:
+    """Tell whether a start was found at which all the functions are positive."""
+    names = conditions[0].field.names
+    rng = Random(8)
+    for _ in range(300):
+        point = [
+            Fraction(rng.randint(1, 12), rng.randint(1, 4))
+            * (1 if name in positive or rng.random() < 0.5 else -1)
+            for name in names
+        ]
+        try:
+            if all(c.at(point) > 0 for c in conditions):
+                return True
+        except ZeroDivisionError:
+            continue
+    return False
+
+
+def odd_symbols(element: RationalFunction) -> frozenset[str] | None:
+    """Return the symbols whose signs make that of a monomial, or None for a sum."""
+    if len(element.numerator.monoms()) != 1 or len(element.denominator.monoms()) != 1:
+        return None
+    powers = zip(element.numerator.monoms()[0], element.denominator.monoms()[0], strict=True)
+    return frozenset(
+        name
+        for name, (up, down) in zip(element.field.names, powers, strict=True)
+        if (int(up) + int(down)) % 2
+    )

@@ -96,7 +96,7 @@ class ReadModel:
         Raises:
             InputError: names do not fit, or F is not differentiable, constant or at rest there.
         """
-        from derive.model.arrays import independent_entries
+        from derive.model.names import independent_entries
         from derive.model.parameterization import Parameterization
 
         if self.vectors:

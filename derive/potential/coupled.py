@@ -11,21 +11,22 @@ from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import find_relation
 from derive.model.notation import BranchOpen, Notation
 from derive.potential.branch import keeps_sign
-from derive.potential.chart import Chart, base_chart
+from derive.potential.chart import (
+    Chart,
+    at_start,
+    base_chart,
+    definite_logs,
+    exponentials_as_logs,
+    log_arguments,
+    not_zero,
+    write_logs,
+)
 from derive.potential.entries import (
     add_functions,
     add_power,
     add_root,
     add_weights,
     cheapest_relation,
-)
-from derive.potential.logarithms import (
-    at_start,
-    definite_logs,
-    exponentials_as_logs,
-    log_arguments,
-    not_zero,
-    write_logs,
 )
 from derive.potential.piece import Explicit, Piece
 from derive.potential.quadrature import integrate_gradient

@@ -15,14 +15,13 @@ from sympy import Expr, Symbol
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import express, find_relation
+from derive.exact.linear.matrix import dot
 from derive.model.notation import FUNCTIONS, Notation, rational, to_expr, to_factored_expr
-from derive.model.parameterization import Parameterization
 from derive.potential.branch import keeps_sign
-from derive.potential.chart import Chart, base_chart
+from derive.potential.chart import Chart, at_start, base_chart
 from derive.potential.entries import add_root, simple_entry
-from derive.potential.logarithms import at_start
 from derive.potential.piece import Explicit, Piece, Quadrature, Root, without_roots
-from derive.potential.quadrature import power_rule
+from derive.potential.quadrature import integral_from, power_rule
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates
 
@@ -51,12 +50,16 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
     if written is None or any(r.explicit is None for r in chart.roots):
         return None
     slopes = [at_start(p, y, notation) for y in dual.y]
-    kind, q = _integral(without_roots(written * s, chart.roots[1:]), s, p, notation)
+    slope = without_roots(written * s, chart.roots[1:])
+    closed = power_rule(slope, s)
+    start = sympy.sqrt(to_factored_expr(p.at_start(dot(p.F, p.F)), notation.start_symbols))
+    q = integral_from(start, slope, s, notation) if closed is None else closed
+    kind = Quadrature if closed is None else Explicit
     used = written.free_symbols.union(*(r.explicit.free_symbols for r in chart.roots if r.explicit))
     kept = keeps_sign(metric, dual.g)
     assumptions = dict.fromkeys((*notation.assumptions, *chart.assumptions, *kept))
     radial = Identity("y_i = m beta_i, so that Q = q(s) + z.beta with q' = s m", "m", repr(m))
-    piece = kind(
+    piece: Piece = kind(
         notation.betas,
         q - sympy.Add(*(z * b for z, b in zip(slopes, notation.betas, strict=True))),
         tuple(written * b - z for z, b in zip(slopes, notation.betas, strict=True)),
@@ -83,10 +86,9 @@ def _with_length(base: Chart, dual: DualCoordinates, s: Symbol) -> Chart:
     names = {b.name for b in betas}
     square = sympy.Add(*(b**2 for b in betas))
     root = Root(s, s**2 - square, sympy.sqrt(square), "the length of beta", 0)
-    length = sum((f * f for f in p.F), p.field.zero)
     return replace(
         base,
-        entries=((SQUARE, length, s**2), *(e for e in base.entries if e[0] not in names)),
+        entries=((SQUARE, dot(p.F, p.F), s**2), *(e for e in base.entries if e[0] not in names)),
         roots=(root,),
         warp=dual.g,
         conditions=(p.at_start(dual.g),),
@@ -157,16 +159,3 @@ def _write(chart: Chart, function: RationalFunction) -> Expr | None:
         return factor * to_expr(rest, [])
     written = express(rest, chart.coordinates, HIGHEST)
     return None if written is None else factor * to_expr(written, chart.images)
-
-
-def _integral(
-    psi: Expr, s: Symbol, p: Parameterization, notation: Notation
-) -> tuple[type[Explicit | Quadrature], Expr]:
-    """Return q with q' = psi: by the power rule, else as an integral from the start."""
-    closed = power_rule(psi, s)
-    if closed is not None:
-        return Explicit, closed
-    x = notation.fresh("x")
-    square = p.at_start(sum((f * f for f in p.F), p.field.zero))
-    start = sympy.sqrt(to_factored_expr(square, notation.start_symbols))
-    return Quadrature, sympy.Integral(psi.subs(s, x), (x, start, s))

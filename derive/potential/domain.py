@@ -4,29 +4,45 @@ On the leaf Hess Q = g rho with rho = (J J^T)^-1 positive definite wherever J ha
 strictly convex on every convex part of its domain on which g > 0; and log g, whose derivatives
 have Gram determinants of J as denominators, is finite there. For one output the domain ends
 at the zeros and poles of K(beta), which are found as factors of K^2 over Q(start symbols).
+
+For several outputs a path in beta from beta_0 is lifted to the leaf by w' = J^T K^-1 beta'. The
+lift goes on while w is bounded and det K is not 0. If |w|^2 is integral over Q[beta, c], that is,
+solves a polynomial equation in beta and the conserved c with leading coefficient 1, then w is
+bounded where beta is. If a factor f of det K solves P(f; beta, c) = 0, then f is 0 only where
+P(0; beta, c) is. So every beta is reached that a path connects with beta_0 without a zero of these
+P(0; beta, c_0). Where they are linear or never 0 that is an intersection of half-spaces: convex, so
+Q is one function there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import sympy
 from sympy import Expr
 
 from derive.errors import DeriveError
-from derive.exact.field.factors import factored
+from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
+from derive.exact.linear.implicitization import Coordinates, find_relation
+from derive.exact.linear.matrix import determinant
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.elements import to_field
 from derive.language import from_sympy
 from derive.language.tree import Call, Operation, Power, RealPower, Tree, names, walk
-from derive.model.notation import AssumePositive, BranchOpen, Notation, to_factored_expr
+from derive.model.notation import (
+    AssumePositive,
+    BranchOpen,
+    Notation,
+    start_sign,
+    to_expr,
+    to_factored_expr,
+)
 from derive.model.parameterization import Parameterization
-from derive.model.signs import start_sign
-from derive.potential.branch import keeps_sign
-from derive.potential.coupled_domain import find_half_spaces, is_definite
+from derive.potential.branch import keeps_sign, stays_away_from_zero
+from derive.potential.chart import base_chart
 from derive.potential.piece import Explicit, Parametric, Piece, Quadrature, kernel_of
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
@@ -171,16 +187,125 @@ def _between(
         except (AssumePositive, BranchOpen):
             sign, assumed = 0, ("open",)
         if assumed:
-            return (
-                f"the `{beta}` on the same side of `{shown}` as `beta_0`"
-                if len(ends) == 1
-                else None
-            )
+            side = f"the `{beta}` on the same side of `{shown}` as `beta_0`"
+            return side if len(ends) == 1 else None
         (below if sign > 0 else above).append(shown)
     if len(below) > 1 or len(above) > 1:
         return None
-    left = f"{below[0]} < " if below else ""
-    right = f" < {above[0]}" if above else ""
-    if below and not above:
+    if not above:
         return f"`{beta} > {below[0]}`"
-    return f"`{left}{beta}{right}`"
+    return f"`{below[0]} < {beta} < {above[0]}`" if below else f"`{beta} < {above[0]}`"
+
+
+HIGHEST = 8
+MAXIMAL_WEIGHTS = 8
+MAXIMAL_TERMS = 200
+
+
+@dataclass(frozen=True)
+class HalfSpaces:
+    """Where Q is defined and strictly convex.
+
+    Attributes:
+        walls: linear functions of beta, positive there; none of them: all real beta.
+        conditions: functions of the start that were taken to be other than 0.
+    """
+
+    walls: tuple[Expr, ...]
+    conditions: tuple[Expr, ...]
+
+
+def find_half_spaces(metric: Metric, notation: Notation) -> HalfSpaces | None:
+    """Return half-spaces on whose intersection Q is defined and strictly convex, or None."""
+    p = metric.parameterization
+    chart = base_chart(metric, notation) if _is_small_polynomial(metric) else None
+    if chart is None or not is_bounded(sum((w * w for w in p.w), p.field.zero), chart.coordinates):
+        return None
+    walls: dict[Expr, None] = {}
+    conditions: dict[Expr, None] = {}
+    for f, _ in factors(determinant(metric.K)):
+        if not stays_away_from_zero(metric, f):
+            relation = find_relation(f, chart.coordinates, highest=HIGHEST)
+            added = relation and _walls(relation.coefficients[0], metric, notation)
+            if not added:
+                return None
+            walls |= dict.fromkeys(added.walls)
+            conditions |= dict.fromkeys(added.conditions)
+    return HalfSpaces(tuple(walls), tuple(conditions))
+
+
+def _is_small_polynomial(metric: Metric) -> bool:
+    """Tell whether F is a polynomial whose K is small enough to be searched."""
+    p = metric.parameterization
+    if p.field.generators or p.parameters or not all(f.is_polynomial() for f in p.F):
+        return False
+    size = sum(len(x.numerator) for row in metric.K for x in row)
+    return p.p <= MAXIMAL_WEIGHTS and size <= MAXIMAL_TERMS
+
+
+def is_bounded(function: RationalFunction, coordinates: Coordinates) -> bool:
+    """Tell whether a function is integral over the coordinates: bounded where they are."""
+    relation = find_relation(function, coordinates, highest=HIGHEST)
+    return relation is not None and relation.coefficients[-1].is_constant()
+
+
+def _walls(q: RationalFunction, metric: Metric, notation: Notation) -> HalfSpaces | None:
+    """Return what the real zeros of q, in beta and the conserved values, leave of R^d."""
+    p = metric.parameterization
+    field = p.start_field.extended([b.name for b in notation.betas])
+    try:
+        laws = [field.embed(p.at_start(law)) for law in metric.conserved.laws]
+    except ZeroDivisionError:
+        return None
+    on_leaf = q.compose((*field.gens[: p.d], *laws), field)
+    if on_leaf.is_zero():
+        return None
+    images = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
+    walls: list[Expr] = []
+    conditions: list[Expr] = []
+    for f, _ in factors(on_leaf):
+        rest = _constant_part(f, p.d) if is_definite(f, p.d, notation.positive) else None
+        if rest is not None:
+            conditions += [to_expr(x, images) for x, _ in factors(rest) if not x.is_constant()]
+            continue
+        sign = _side(f, p, notation) if _is_linear(f, p.d) else None
+        if sign is None:
+            return None
+        walls.append(to_expr(sign * f, images))
+    return HalfSpaces(tuple(walls), tuple(conditions))
+
+
+def _constant_part(f: RationalFunction, d: int) -> RationalFunction:
+    """Return f at beta = 0."""
+    return f.compose((*[f.field.zero] * d, *f.field.gens[d:]), f.field)
+
+
+def is_definite(f: RationalFunction, d: int, positive: frozenset[str]) -> bool:
+    """Tell whether f, or -f, is a function of the start, not negative, plus what is not either.
+
+    Then f has no real zero in beta, its first d variables, unless that function of the start has:
+    a sum of squares of start symbols may vanish for special starts.
+    """
+    constant = _constant_part(f, d)
+    if constant.is_zero():
+        return False
+    rest = f - constant
+    return rest.is_zero() or any(
+        is_nonnegative(sign * rest, positive) and is_nonnegative(sign * constant, positive)
+        for sign in (1, -1)
+    )
+
+
+def _is_linear(f: RationalFunction, d: int) -> bool:
+    return not any(f.partial(i).depends_on(j) for i in range(d) for j in range(d))
+
+
+def _side(f: RationalFunction, p: Parameterization, notation: Notation) -> int | None:
+    """Return the sign of a function of beta at beta_0, or None where it is not known."""
+    beta0 = (p.at_start(x) for x in p.F)
+    value = f.compose((*beta0, *p.start_field.gens), p.start_field)
+    try:
+        sign, assumed = start_sign(value, notation)
+    except (AssumePositive, BranchOpen):
+        return None
+    return None if assumed else sign

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming
-from derive.model.signs import start_sign
+from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming, start_sign
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart

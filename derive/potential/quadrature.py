@@ -108,6 +108,12 @@ def segment(p: Parameterization, notation: Notation) -> tuple[Symbol, tuple[Cons
     return notation.fresh("t"), steps
 
 
+def integral_from(start: Expr, slope: Expr, s: Symbol, notation: Notation) -> Expr:
+    """Return the integral of a slope, a function of s, from the start of s."""
+    x = notation.fresh("x")
+    return sympy.Integral(slope.subs(s, x), (x, start, s))
+
+
 def power_rule(slope: Expr, s: Symbol) -> Expr | None:
     """Return the antiderivative of a slope c s^m, m > -1, or c exp(k s); None of another."""
     coefficient, power = slope.as_independent(s, as_Add=False)

@@ -8,7 +8,7 @@ curve on which s grows, so psi is a function of s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy
 from sympy import Expr
@@ -16,20 +16,18 @@ from sympy import Expr
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.model.direction import Direction
-from derive.model.notation import BranchOpen, Notation, assuming, to_expr
-from derive.model.signs import start_sign
+from derive.model.notation import BranchOpen, Notation, assuming, start_sign, to_expr
 from derive.potential.block import BlockPotential, DirectionTerms, Eigenvalues
-from derive.potential.chart import Chart
-from derive.potential.logarithms import at_start
-from derive.potential.piece import Piece, Root, without_roots
-from derive.potential.vector_forms import (
-    exponential,
-    from_eigenvalues,
-    hyperexponential_form,
-    in_weights,
-    rational_form,
-)
-from derive.verdict import Finding, Verdict
+from derive.potential.branch import keeps_sign
+from derive.potential.chart import Chart, at_start, base_chart, write_logs
+from derive.potential.coupled import write_in_beta
+from derive.potential.entries import add_root, add_weights, cheapest_relation
+from derive.potential.piece import Explicit, Piece, Quadrature, Root, without_roots
+from derive.potential.quadrature import integral_from, power_rule
+from derive.verdict import Finding, Identity, Verdict
+from derive.weights.adjoin import exponential as rational_exponential
+from derive.weights.dual import DualCoordinates, find_conjugate, is_conjugate, is_dual
+from derive.weights.dual_families import conjugate_family
 from derive.weights.dual_length import DualLength, find_dual_length
 from derive.weights.warping import WarpVerdict
 
@@ -41,23 +39,21 @@ def find_radial_potential(warping: WarpVerdict, direction: Direction) -> BlockPo
         warping: the decisions on s(a, n) = |beta|.
         direction: how beta = phi u turns with u.
     """
-    metric = warping.metric
-    dual = find_dual_length(direction, metric.conserved)
+    found = find_dual_length(direction, warping.metric.conserved)
     try:
-        built = assuming(lambda n: _build(direction, warping, dual, n), direction.notation)
+        built = assuming(lambda n: _build(direction, warping, found, n), direction.notation)
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
         return BlockPotential(warping, None, None, None, finding)
-    dual, piece, chart = built.dual, _tidied(built.piece), built.chart
-    assumptions = (*direction.assumptions, *built.assumptions, *piece.assumptions)
+    dual, piece, chart, slope = built
+    piece = _tidied(piece)
     (s,) = piece.betas
     evidence = (*(dual.evidence if dual else ()), *piece.evidence)
     reason = f"grad Q = psi u/|u| - psi_0 u_0/|u_0|, {piece.kind} form"
     g = None if dual is None else _warp(direction, dual)
-    if direction.parameterization.w0[-1].is_zero():
-        slope = sympy.Integer(0)  # u_0 = 0: there is no linear term, and y = u has no pole
-    else:
-        slope = direction.sign * built.slope
+    # u_0 = 0: there is no linear term, and y = u has no pole
+    at_rest = direction.parameterization.w0[-1].is_zero()
+    slope = sympy.Integer(0) if at_rest else direction.sign * slope
     domain = (
         f"the `beta` whose length `{s}` is in the interval around `{s}_0` on which "
         "`R = |grad s|^2` is positive and finite; there `Hess Q = g rho` is positive definite, "
@@ -65,7 +61,8 @@ def find_radial_potential(warping: WarpVerdict, direction: Direction) -> BlockPo
     )
     turning = DirectionTerms(direction, dual, g, slope, _eigenvalues(direction, chart))
     finding = Finding(Verdict.PROVED, reason, evidence)
-    piece = replace(piece, assumptions=tuple(dict.fromkeys(assumptions)), domain=domain)
+    assumptions = dict.fromkeys((*direction.assumptions, *piece.assumptions))
+    piece = replace(piece, assumptions=tuple(assumptions), domain=domain)
     return BlockPotential(warping, None, piece, chart, finding, turning)
 
 
@@ -86,42 +83,39 @@ def _short_roots(roots: Sequence[Root]) -> list[Root]:
         r
         for r in roots
         if r.explicit is not None
-        and not r.explicit.is_Add
-        and all(not x.is_Add for x in sympy.Mul.make_args(r.explicit))
+        and not any(x.is_Add for x in (r.explicit, *sympy.Mul.make_args(r.explicit)))
     ]
 
 
-@dataclass(frozen=True)
-class _Built:
-    """q with the chart it was written in, psi > 0, psi_0/n_0, and what the signs rest on."""
-
-    dual: DualLength | None
-    piece: Piece
-    chart: Chart | None
-    slope: Expr
-    assumptions: tuple[str, ...]
+def _tidied(piece: Piece) -> Piece:
+    """Return the piece without names for powers of s."""
+    short = _short_roots(piece.roots)
+    return replace(
+        piece,
+        value=without_roots(piece.value, short),
+        gradient=tuple(without_roots(g, short) for g in piece.gradient),
+        roots=tuple(r for r in piece.roots if r not in short),
+    )
 
 
 def _build(
     direction: Direction, scalar: WarpVerdict, dual: DualLength | None, notation: Notation
-) -> _Built:
+) -> tuple[DualLength | None, Piece, Chart | None, Expr]:
+    """Return log psi, positive at the start, q with the chart it is written in, and psi_0/n_0."""
     if dual is None:
-        piece = from_eigenvalues(direction, scalar, notation)
-        return _Built(None, piece, None, sympy.Integer(1), ())
+        return None, _from_eigenvalues(direction, scalar, notation), None, sympy.Integer(1)
+    p = direction.parameterization
     dual, assumed = _oriented(direction, dual, notation)
-    psi = dual.psi
-    if psi is not None:
-        psi = psi / _unit(direction, psi)
-        slope = to_expr(
-            direction.parameterization.at_start(psi / direction.n), notation.start_symbols
-        )
-        found = rational_form(direction, scalar, psi, notation)
-        if found is not None:
-            return _Built(dual, *found, slope, assumed)
-    field = direction.parameterization.field
-    shortened = dual.log_psi + LogFunction(field.zero, ((-field.one, direction.n),))
-    slope = exponential(at_start(direction.parameterization, shortened, notation))
-    return _Built(dual, *hyperexponential_form(direction, scalar, dual, notation), slope, assumed)
+    psi = _rational_psi(direction, dual)
+    found = None if psi is None else _rational_form(direction, scalar, psi, notation)
+    if psi is not None and found is not None:
+        slope = to_expr(p.at_start(psi / direction.n), notation.start_symbols)
+    else:
+        shortened = dual.log_psi + LogFunction(p.field.zero, ((-p.field.one, direction.n),))
+        slope = _exponential(at_start(p, shortened, notation))
+        found = _hyperexponential_form(direction, scalar, dual, notation)
+    piece, chart = found
+    return dual, replace(piece, assumptions=(*assumed, *piece.assumptions)), chart, slope
 
 
 def _oriented(
@@ -139,28 +133,142 @@ def _oriented(
     return replace(dual, log_psi=LogFunction(dual.log_psi.rational, tuple(logs))), tuple(assumed)
 
 
-def _tidied(piece: Piece) -> Piece:
-    """Return the piece without names for powers of s."""
-    short = _short_roots(piece.roots)
-    return replace(
-        piece,
-        value=without_roots(piece.value, short),
-        gradient=tuple(without_roots(g, short) for g in piece.gradient),
-        roots=tuple(r for r in piece.roots if r not in short),
-    )
-
-
-def _unit(direction: Direction, psi: RationalFunction) -> RationalFunction:
-    """Return a constant warp, which is the choice of the unit of time; 1 for others."""
-    g = psi * direction.phi / direction.n
-    return g if g.is_constant() else g.field.one
+def _rational_psi(direction: Direction, dual: DualLength) -> RationalFunction | None:
+    """Return psi where it is rational; a constant warp, the unit of time, is 1."""
+    psi = rational_exponential(dual.log_psi)
+    g = None if psi is None else psi * direction.phi / direction.n
+    return psi if psi is None or g is None or not g.is_constant() else psi / g
 
 
 def _warp(direction: Direction, dual: DualLength) -> Expr:
     """Return g = psi phi/n in the scalars and the norm, as given: phi with its sign."""
-    psi = dual.psi
-    symbols = direction.notation.weights
+    psi, symbols = _rational_psi(direction, dual), direction.notation.weights
     if psi is not None:
-        return to_expr(psi / _unit(direction, psi) * direction.phi / direction.n, symbols)
+        return to_expr(psi * direction.phi / direction.n, symbols)
     n = symbols[direction.norm]
-    return sympy.powsimp(in_weights(direction, dual) / n) * to_expr(direction.phi, symbols)
+    return sympy.powsimp(_in_weights(direction, dual) / n) * to_expr(direction.phi, symbols)
+
+
+def _rational_form(
+    direction: Direction, scalar: WarpVerdict, psi: RationalFunction, notation: Notation
+) -> tuple[Piece, Chart | None] | None:
+    """Return q through the conjugate R, <grad R, grad s> = g s, where psi is rational."""
+    p, y = direction.parameterization, LogFunction(psi)
+    g = psi * direction.phi / direction.n
+    if not is_dual(p, (y,), g):
+        raise AssertionError("psi was accepted before")
+    homogeneous = p.degree is not None and g.is_homogeneous()
+    family = conjugate_family(scalar.metric.conserved, g.degree() + 2 if homogeneous else None)
+    R = find_conjugate(p, g, family)
+    if R is None or not is_conjugate(p, R, g):
+        return None
+    try:
+        found = write_in_beta(DualCoordinates(scalar, (y,), g, R, ()), notation)
+    except BranchOpen:
+        return None
+    if found is None or isinstance(found[0], Quadrature):
+        return None
+    piece, chart = found
+    (s,), slope = notation.betas, to_expr(p.at_start(psi), notation.start_symbols)
+    along_R, statement = repr(R.along(p.fields[0])), "s <grad psi, grad s> = <grad R, grad s>"
+    evidence = (
+        Identity("<grad R, grad s> = g s", along_R, repr(g * p.F[0])),
+        *chart.evidence,
+        Identity(f"{statement}, so q = psi s - R", repr(p.F[0] * y.along(p.fields[0])), along_R),
+    )
+    value, gradient = piece.value + slope * s, (piece.gradient[0] + slope,)
+    return replace(piece, value=value, gradient=gradient, evidence=evidence), chart
+
+
+def _hyperexponential_form(
+    direction: Direction, scalar: WarpVerdict, dual: DualLength, notation: Notation
+) -> tuple[Piece, Chart | None]:
+    """Return q = psi t, or the integral of psi, with psi written in s where a chart allows."""
+    (s,), p = notation.betas, direction.parameterization
+    s0 = to_expr(p.at_start(p.F[0]), notation.start_symbols)
+    kept = keeps_sign(scalar.metric, direction.phi)
+    chart = _complete_chart(base_chart(scalar.metric, notation), direction, dual)
+    psi = None if chart is None else _write(chart, dual.log_psi)
+    named = sympy.Function("psi")(s)
+    hidden = Quadrature((s,), integral_from(s0, named, s, notation), (named,))
+    if chart is None or psi is None:
+        note = f"`psi(s) = {_in_weights(direction, dual)}` where {_curve(direction)}"
+        return replace(hidden, note=note, assumptions=(*notation.assumptions, *kept)), None
+    ratio = None if dual.ratio is None else chart.write(dual.ratio)
+    whole = without_roots(psi, chart.roots)
+    piece: Piece
+    if ratio is not None:
+        piece = Explicit((s,), psi * ratio, (psi,))
+    elif whole.free_symbols & {r.symbol for r in chart.roots}:
+        piece = replace(hidden, gradient=(psi,), note="`psi = dq/ds`")
+    elif (closed := power_rule(whole, s)) is not None:
+        piece = Explicit((s,), closed, (whole,))
+    else:
+        piece = Quadrature((s,), integral_from(s0, whole, s, notation), (whole,))
+    assumptions = (*notation.assumptions, *chart.assumptions, *kept)
+    piece = replace(piece, assumptions=assumptions, evidence=chart.evidence)
+    return chart.named(piece), chart
+
+
+def _complete_chart(chart: Chart | None, direction: Direction, dual: DualLength) -> Chart | None:
+    """Extend the chart until psi can be written in it."""
+    if chart is None or _write(chart, dual.log_psi) is not None:
+        return chart
+    functions = [dual.log_psi.rational, *(a for _, a in dual.log_psi.logs)]
+    p = direction.parameterization
+    used = {name for f in functions for name in f.variables()}
+    needed = {w: x for w, x in zip(p.weights, p.w, strict=True) if w in used}
+    # A norm that is conserved is known, as a constant of the leaf.
+    open_ones = {w: x for w, x in needed.items() if chart.write(x) is None}
+    found = cheapest_relation(chart, open_ones)
+    if found is None:
+        return None
+    try:
+        rooted = add_root(chart, *found)
+        return None if rooted is None else add_weights(rooted, tuple(needed))
+    except BranchOpen:
+        return None
+
+
+def _write(chart: Chart, log_psi: LogFunction) -> Expr | None:
+    """Return psi in s, or None."""
+    exponent, logs = chart.write(log_psi.rational), write_logs(chart, log_psi)
+    return None if exponent is None or logs is None else _exponential(exponent + logs)
+
+
+def _exponential(exponent: Expr) -> Expr:
+    """Return exp of a sum of logarithms and other terms, logarithms as powers."""
+    return sympy.powdenest(sympy.exp(sympy.expand(exponent)))
+
+
+def _in_weights(direction: Direction, dual: DualLength) -> Expr:
+    """Return psi in the scalars and the norm."""
+    symbols = direction.notation.weights
+    logs = (to_expr(c, symbols) * sympy.log(to_expr(a, symbols)) for c, a in dual.log_psi.logs)
+    return _exponential(sympy.Add(to_expr(dual.log_psi.rational, symbols), *logs))
+
+
+def _from_eigenvalues(direction: Direction, scalar: WarpVerdict, notation: Notation) -> Piece:
+    """Return q' = n_0 exp(int T/(R x) dx), the solution of s q''/q' = T/R with psi_0 = n_0."""
+    (s,), p = notation.betas, direction.parameterization
+    s0 = to_expr(p.at_start(p.F[0]), notation.start_symbols)
+    n0 = to_expr(p.w0[-1], notation.start_symbols)
+    if s0 == 0:
+        raise BranchOpen("s is 0 at the start, where T/(R s) is infinite")
+    v = notation.fresh("v")
+    T, R = sympy.Function("T"), sympy.Function("R")
+    slope = n0 * sympy.exp(sympy.Integral(T(v) / (v * R(v)), (v, s0, s)))
+    return Quadrature(
+        (s,),
+        integral_from(s0, slope, s, notation),
+        (slope,),
+        note=f"`T = phi^2` and `R = |grad s|^2` where {_curve(direction)}",
+        assumptions=(*notation.assumptions, *keeps_sign(scalar.metric, direction.phi)),
+        evidence=(Identity("s q''/q' = T/R", "s q''/q'", repr(direction.phi**2 / direction.R)),),
+    )
+
+
+def _curve(direction: Direction) -> str:
+    p = direction.parameterization
+    weights = ", ".join(p.weights)
+    return f"the curve `({weights})' = grad s` from the start has `{p.F[0]!r} = s`"

@@ -24,10 +24,9 @@ from sympy import Expr
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
-from derive.model.notation import Notation, to_expr
-from derive.model.signs import is_feasible
+from derive.model.notation import Notation, is_feasible, to_expr
 from derive.potential.chart import base_chart
-from derive.potential.coupled_domain import is_bounded
+from derive.potential.domain import is_bounded
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric

@@ -10,8 +10,8 @@ from derive.roads.published import PublishedRoad
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.lie import along
-from derive.weights.necessary import Equation
 from derive.weights.warping import WarpVerdict
+from derive.weights.witness import Equation
 
 
 def require_agreement(

@@ -26,7 +26,7 @@ from derive.roads.compare import require_agreement
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
-from derive.weights.necessary import Equation
+from derive.weights.witness import Equation
 
 HIGHEST = 6
 

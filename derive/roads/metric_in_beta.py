@@ -14,7 +14,7 @@ from derive.roads.compare import require_agreement
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.lie import along
-from derive.weights.necessary import Equation
+from derive.weights.witness import Equation
 
 METRIC = "metric in beta (Q'' = 1/K)"
 """K is written in beta and integrated twice."""

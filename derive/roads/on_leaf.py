@@ -9,8 +9,7 @@ from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along
 from derive.weights.metric import Metric
-from derive.weights.necessary import NotProved, require_equations
-from derive.weights.witness import is_zero_along_flow
+from derive.weights.witness import NotProved, is_zero_along_flow, require_equations
 
 LARGE = 40
 """Terms of a function above which its derivatives are compared without their denominators."""

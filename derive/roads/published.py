@@ -24,10 +24,10 @@ from derive.model.geometry import Field
 from derive.roads.ansatz import Ansatz
 from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, require_function_of, tangent
 from derive.verdict import Finding, Identity, Verdict
-from derive.weights.cofactors import exponential, find_logarithm
+from derive.weights.adjoin import exponential, find_logarithm
 from derive.weights.lie import along
 from derive.weights.metric import Metric
-from derive.weights.necessary import Equation, NotProved, require_equations
+from derive.weights.witness import Equation, NotProved, require_equations
 
 
 @dataclass(frozen=True)

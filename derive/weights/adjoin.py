@@ -1,27 +1,101 @@
-"""A warp that is no function of the field of F: g = exp of a rational function, adjoined.
+"""A function from its logarithmic derivatives along the flow: psi with X_a psi = f_a psi.
 
-X_a log g = H_a is a linear system for log g = sum_k m_k f_k + sum_j n_j log P_j over rational
-functions f_k and polynomials P_j. Where it needs some f_k, exp(f_k) becomes one more variable of
-the field, and all that was decided is carried over to the larger field as it is.
+Its factors are sought among polynomials P whose logarithmic derivatives can occur in f: those
+that the flow cannot cross, and the factors of the denominators of f; and among exponentials of
+given rational functions f_k. The exponents then solve a linear system. Where a warp g needs some
+f_k, exp(f_k) becomes one more variable of the field of F, and all that was decided is carried
+over to the larger field as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import chain
 
 from derive.errors import InputError
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.families import LogFunction, monomials
+from derive.exact.linear.families import LogFunction, monomials, normalized
 from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.weights.cofactors import candidates, exponential, find_logarithm
 from derive.weights.conserved import ConservedQuantities
+from derive.weights.linear_search import integer_relations, log_combination
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
+
+
+def find_logarithm(
+    conserved: ConservedQuantities,
+    derivatives: Sequence[RationalFunction],
+    exponents: Sequence[RationalFunction] = (),
+) -> LogFunction | None:
+    """Return log psi = sum_k m_k f_k + sum_j n_j log P_j with X_a log psi given, proved, or None.
+
+    Args:
+        conserved: of the parameterization; with its Darboux polynomials.
+        derivatives: X_1 log psi, ..., X_d log psi.
+        exponents: the rational functions f_k.
+
+    Returns:
+        log psi up to a constant, with rational m_k and n_j; None when none was found.
+    """
+    p = conserved.parameterization
+    zero, one = p.field.zero, p.field.one
+    if all(f.is_zero() for f in derivatives):
+        return LogFunction(zero)
+    family = [LogFunction(zero, ((one, P),)) for P in candidates(conserved, derivatives)]
+    return logarithm_within(p, [*family, *map(LogFunction, exponents)], derivatives)
+
+
+def logarithm_within(
+    p: Parameterization, family: Sequence[LogFunction], derivatives: Sequence[RationalFunction]
+) -> LogFunction | None:
+    """Return the combination log psi of few members with X_a log psi given, proved, or None."""
+    rows = [
+        [*(f.along(x) for f in family), given]
+        for x, given in zip(p.fields, derivatives, strict=True)
+    ]
+    solutions = [v for v in integer_relations(p, rows) if v[-1]]
+    for *multiples, scale in sorted(solutions, key=lambda v: sum(1 for c in v if c)):
+        numbers = [p.field.constant(Fraction(-n, scale)) for n in multiples]
+        proposal = log_combination(p, numbers, family)
+        if is_logarithm(p, proposal, derivatives):
+            return proposal
+    return None
+
+
+def is_logarithm(
+    p: Parameterization, logarithm: LogFunction, derivatives: Sequence[RationalFunction]
+) -> bool:
+    """Tell exactly whether X_a log psi = f_a for every a: the check behind every psi."""
+    return all(logarithm.along(x) == f for x, f in zip(p.fields, derivatives, strict=True))
+
+
+def exponential(logarithm: LogFunction) -> RationalFunction | None:
+    """Return prod_j P_j^n_j, or None where it is not rational."""
+    if not logarithm.rational.is_zero():
+        return None
+    result = logarithm.rational.field.one
+    for coefficient, P in logarithm.logs:
+        n = coefficient.value()
+        if n.denominator != 1:
+            return None
+        result *= P ** int(n)
+    return result
+
+
+def candidates(
+    conserved: ConservedQuantities, derivatives: Sequence[RationalFunction]
+) -> list[RationalFunction]:
+    """Return the polynomials whose powers may be factors, each once."""
+    denominators = (f.field.polynomial(f.denominator) for f in derivatives)
+    found = (normalized(factor) for f in denominators for factor, _ in factors(f))
+    return list(dict.fromkeys((*conserved.darboux, *found)))
+
 
 MAXIMAL_EXPONENTS = 200
 ROUNDS = 8

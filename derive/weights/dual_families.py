@@ -21,8 +21,7 @@ from derive.exact.linear.families import (
 )
 from derive.model.parameterization import Parameterization
 from derive.verdict import Verdict
-from derive.weights.adjoin import AdjoinedWarp
-from derive.weights.cofactors import exponential, find_logarithm
+from derive.weights.adjoin import AdjoinedWarp, exponential, find_logarithm
 from derive.weights.conserved import ConservedQuantities
 from derive.weights.warping import WarpVerdict
 

@@ -18,7 +18,7 @@ from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point, rank
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.weights.independence import independent_point
+from derive.weights.witness import independent_point
 
 
 @dataclass(frozen=True)

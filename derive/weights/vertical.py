@@ -24,7 +24,7 @@ from derive.model.geometry import Field
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along, bracket
 from derive.weights.metric import Metric
-from derive.weights.necessary import NotProved, require, require_equations
+from derive.weights.witness import NotProved, require, require_equations
 
 NOT_CLOSED = "rho is not, up to any factor g, a Hessian in beta on the leaf of the start"
 

@@ -1,7 +1,15 @@
-"""Stage 6: is there a positive warp g(beta) that makes g * rho a Hessian? Decided exactly.
+"""Stages 5 and 6: is rho a Hessian, or g * rho for a positive warp g(beta)? Decided exactly.
 
-With H_a = X_a log g the warped condition h_k rho_ij - h_i rho_kj = -(d_k rho_ij - d_i rho_kj),
-h = grad log g, contracted with K reads
+The condition d_k rho_ij = d_i rho_kj (all i, j, k), contracted three times with K, is the
+identity of functions of the weights
+
+    X_a K_bc = X_b K_ac,   that is   [X_a, X_b] F_c = 0,   X_a = grad F_a,
+
+with no inverse in it. It is necessary. It is sufficient when moreover K does not change along
+the directions of the leaf that leave beta where it is (*vertical* directions, which the brackets
+[X_a, X_b] then are): rho is a function of beta on each leaf and the Hessian of some Q there.
+
+With H_a = X_a log g the warped condition, contracted with K in the same way, reads
 
     H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac = [X_a, X_b] F_c,
 
@@ -17,13 +25,99 @@ from dataclasses import dataclass, replace
 from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.verdict import Finding, Verdict
-from derive.weights.hessian import HessianVerdict
-from derive.weights.kernel_equations import warp_candidate, warp_conditions
+from derive.verdict import Finding, Identity, Verdict
 from derive.weights.metric import Metric
-from derive.weights.necessary import NotProved, require_equations
-from derive.weights.pointwise import fails_with_warp
+from derive.weights.pointwise import (
+    fails_as_hessian,
+    fails_with_warp,
+    hessian_conditions,
+    warp_candidate,
+    warp_conditions,
+)
 from derive.weights.vertical import NOT_CLOSED, check_vertical
+from derive.weights.witness import NotProved, find_failure, require_equations
+
+FAILS = "d_k rho_ij = d_i rho_kj fails on the leaf of the start"
+OPEN = (
+    "d_k rho_ij = d_i rho_kj fails for general starts, but not visibly on the leaf of this one, "
+    "whose closure was not decided"
+)
+
+
+@dataclass(frozen=True)
+class HessianVerdict:
+    """Whether rho is the Hessian of some Q(beta) on the leaf of the start.
+
+    Attributes:
+        metric: the metric decided on.
+        finding: the verdict with its identities.
+    """
+
+    metric: Metric
+    finding: Finding
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED, REFUTED or UNDECIDED."""
+        return self.finding.verdict
+
+
+def decide_hessian(metric: Metric) -> HessianVerdict:
+    """Decide whether gradient flow on F is a mirror flow beta' = (Hess Q)^-1 lambda.
+
+    It is where X_a K_bc = X_b K_ac for all a, b, c and K closes on the leaf.
+
+    Args:
+        metric: K of d outputs.
+
+    Returns:
+        PROVED with the expanded identities; REFUTED with one that fails at a named start;
+        UNDECIDED where one fails, but not visibly on the leaf of this start.
+
+    Source: Gunasekar, Woodworth, Srebro 2020 (Hessian-map condition); Li, Wang, Lee, Arora 2022
+    (commuting fields).
+    """
+    p = metric.parameterization
+    if metric.direction is not None:
+        return HessianVerdict(metric, _needs_no_warp(metric.direction))
+    if p.d == 1:
+        reason = "one output: beta is monotone along grad F, so K > 0 is a function of beta"
+        return HessianVerdict(metric, Finding(Verdict.PROVED, reason))
+    failure = fails_as_hessian(metric)
+    if failure is not None:
+        return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (failure,)))
+    try:
+        equations = require_equations(p, hessian_conditions(metric), FAILS, OPEN)
+    except NotProved as end:
+        return HessianVerdict(metric, end.finding)
+    return HessianVerdict(metric, _sufficiency(metric, equations))
+
+
+def _sufficiency(metric: Metric, equations: tuple[Identity, ...]) -> Finding:
+    if metric.lie.commuting:
+        reason = "the fields grad F_a commute, so d_k rho_ij = d_i rho_kj on every leaf"
+        return Finding(Verdict.PROVED, reason, equations)
+    p = metric.parameterization
+    closure = check_vertical(metric, (p.field.zero,) * p.d)
+    if closure.verdict is Verdict.PROVED:
+        return Finding(closure.verdict, closure.reason, (*equations, *closure.evidence))
+    return closure
+
+
+def _needs_no_warp(direction: Direction) -> Finding:
+    """Decide whether the warp g = psi phi/n, unique up to a factor for d >= 2, is constant."""
+    p, H = direction.parameterization, direction.H
+    statement = f"<grad log g, grad s> = {direction.norm} |grad phi|**2/phi = 0"
+    if H.is_zero():
+        reason = "phi is constant, so the only warp g is, too"
+        return Finding(Verdict.PROVED, reason, (Identity(statement, "0", "0"),))
+    failure = find_failure(p, statement, H, p.field.zero)
+    if failure is None:
+        reason = "the only warp is not constant for general starts, but not visibly on this leaf"
+        return Finding(Verdict.UNDECIDED, reason)
+    reason = "the only warp g, unique up to a factor for d >= 2, is not constant on the leaf"
+    return Finding(Verdict.REFUTED, reason, (failure,))
+
 
 NO_CANDIDATE = "the only candidate for H_a = <grad F_a, grad log g> fails: no scalar warp exists"
 OPEN = "the equations for the warp fail for general starts, but not visibly on this leaf"

@@ -1,25 +1,82 @@
-"""Rational points at which a function is not zero on the leaf that the start reaches.
+"""Whether equations between functions of the weights hold on the leaf that the start reaches.
 
 A function that is not zero in Q(w) may still vanish on the leaf through w_0, the set that
 gradient flow can reach from there, and a refutation must hold on that leaf. The function is
 analytic, so it vanishes on the leaf exactly when it and all its iterated derivatives along the
-fields grad F_1, ..., grad F_d vanish at w_0.
+fields grad F_1, ..., grad F_d vanish at w_0. Points of the leaf are shown in exact numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from random import Random
 
-from derive.exact.balls import Unbounded, Value, evaluate_any, is_nonzero, shown, values_of
+from derive.exact.balls import Unbounded, Value, ball, evaluate_any, is_nonzero, shown, values_of
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point
 from derive.exact.linear.modular_series import series_along
+from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.verdict import Identity, Number
-from derive.weights.independence import are_independent, small_points
+from derive.verdict import Finding, Identity, Number, Verdict
+
+
+def independent_point(
+    p: Parameterization, fields: Sequence[Field]
+) -> tuple[tuple[str, Fraction], ...] | None:
+    """Return numbers for weights and parameters at which the fields are independent, or None.
+
+    Values that are not rational are balls, and a pivot is a ball that excludes 0: a proof.
+    """
+    names = (*p.weights, *p.parameters)
+    for numbers in small_points(len(names)):
+        images = dict(zip(names, numbers, strict=True))
+        try:
+            values = values_of(p.field, images)
+            if are_independent([[evaluate_any(x, values) for x in field] for field in fields]):
+                return tuple(images.items())
+        except (ZeroDivisionError, Unbounded):
+            continue
+    return None
+
+
+def small_points(size: int) -> Iterator[tuple[Fraction, ...]]:
+    """Yield numbers for weights, small positive integers first."""
+    patterns = dict.fromkeys(
+        tuple(1 + (k * stride + shift) % spread for k in range(size))
+        for spread in (1, 2, 3, 5, 7, 11, 31, 101)
+        for stride in range(1, min(spread, 6) + 1)
+        for shift in range(min(spread, 4))
+    )
+    for pattern in patterns:
+        yield tuple(Fraction(x) for x in pattern)
+
+
+def are_independent(rows: Sequence[Sequence[Value]]) -> bool:
+    """Tell whether rows of numbers and balls are proved independent, by elimination."""
+    remaining = [list(row) for row in rows]
+    while remaining:
+        row = remaining.pop()
+        at = next((k for k, x in enumerate(row) if is_nonzero(x)), None)
+        if at is None:
+            return False
+        remaining = [
+            [_minus(x, y, other[at], row[at]) for x, y in zip(other, row, strict=True)]
+            for other in remaining
+        ]
+    return True
+
+
+def _minus(*numbers: Value) -> Value:
+    """Return x - top/bottom y for (x, y, top, bottom)."""
+    exact = [v for v in numbers if isinstance(v, Fraction)]
+    if len(exact) == len(numbers):
+        return exact[0] - exact[2] / exact[3] * exact[1]
+    x, y, top, bottom = map(ball, numbers)
+    return x - top / bottom * y
+
 
 DEPTH = 4
 """Iterated derivatives tried before the answer is left open."""
@@ -157,3 +214,56 @@ def samples(p: Parameterization) -> Iterator[Sample]:
         except (ZeroDivisionError, Unbounded):
             continue
         yield Sample(field, values)
+
+
+Equation = tuple[str, RationalFunction, RationalFunction]
+"""A statement and its two sides, functions of the weights."""
+
+
+class NotProved(Exception):
+    """A necessary equation fails, or is not decided: no need to look at others."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.reason)
+        self.finding = finding
+
+
+UNDECIDED = "{} fails for general starts, but not visibly on the leaf of this one"
+
+
+def require_equations(
+    p: Parameterization, equations: Iterable[Equation], refuted: str, undecided: str = UNDECIDED
+) -> tuple[Identity, ...]:
+    """Return the identities, all of which hold for all weights.
+
+    Args:
+        p: where the flow starts.
+        equations: what is necessary.
+        refuted: the reason to give when one of them fails.
+        undecided: the reason where one fails for general weights only, {} for its statement.
+
+    Raises:
+        NotProved: with REFUTED and a point of the leaf where one fails; with UNDECIDED where one
+            fails for general weights, but not visibly on this leaf.
+    """
+    found = require(p, equations, refuted, undecided)
+    return tuple(Identity(s, repr(left), repr(right)) for s, left, right in found)
+
+
+def require(
+    p: Parameterization, equations: Iterable[Equation], refuted: str, undecided: str = UNDECIDED
+) -> list[Equation]:
+    """Return the equations as they are where they hold; see :func:`require_equations`."""
+    found: list[Equation] = []
+    open_ = None
+    for statement, left, right in equations:
+        if left == right:
+            found.append((statement, left, right))
+            continue
+        failure = find_failure(p, statement, left, right)
+        if failure is not None:
+            raise NotProved(Finding(Verdict.REFUTED, refuted, (failure,)))
+        open_ = open_ or statement
+    if open_ is not None:
+        raise NotProved(Finding(Verdict.UNDECIDED, undecided.format(open_)))
+    return found

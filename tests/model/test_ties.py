@@ -10,7 +10,7 @@ import sympy
 
 from derive import Parameterization, Verdict, derive
 from derive.language.tree import Number
-from derive.model.ties import find_ties
+from derive.model.restriction import find_ties
 from numerics import crosscheck
 from tests.witness_flow import Model
 

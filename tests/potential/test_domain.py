@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from derive import Derivation, Parameterization, Verdict, derive
-from derive.potential.coupled_domain import HalfSpaces, find_half_spaces
+from derive.potential.domain import HalfSpaces, find_half_spaces
 
 CONVOLUTION = ["a*c+b*d", "a*d+b*c"]
 SQUARES = ["x**2+y**2", "x*y"]

@@ -12,7 +12,7 @@ from derive.roads.compare import compare_decisions, compare_roads
 from derive.roads.metric_in_beta import agree_in_beta
 from derive.roads.published import follow_published
 from derive.verdict import Finding
-from derive.weights.cofactors import is_logarithm
+from derive.weights.adjoin import is_logarithm
 from derive.weights.dual import is_dual
 from derive.weights.lie import along
 

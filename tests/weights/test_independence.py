@@ -9,8 +9,8 @@ import pytest
 import sympy
 
 from derive import Parameterization, derive
-from derive.weights.independence import independent_point
 from derive.weights.lie import find_lie_structure
+from derive.weights.witness import independent_point
 
 
 def nested(word: str, fields: dict[str, sympy.Matrix], w: list[sympy.Symbol]) -> sympy.Matrix:

@@ -1,18 +1,22 @@
-"""Weights that stay proportional: the flow restricted to the smallest linear space it stays in.
+"""Weights that need not be followed: the flow restricted to a linear space that it stays in.
 
-From special starts, such as aligned neurons, gradient flow never leaves a linear subspace V of
-the weights. V is the closure of w_0 under the fields grad F_a, found exactly over the constants of
-the start. Where the Euclidean metric on V is a multiple of the identity in some of the weights,
-the flow is, up to the unit of time, that of F restricted to V.
+If w_S = 0 at the start, and the derivatives of every output along w_S vanish wherever w_S = 0,
+then the flow is that of F without these idle weights: identities that fail for general weights
+may hold there, as for a second neuron that is dead from the start.
+
+From special starts, such as aligned neurons, gradient flow never leaves a linear subspace V, the
+closure of w_0 under the fields grad F_a, found exactly over the constants of the start. Where the
+Euclidean metric on V is a multiple of the identity in some of the weights, the flow is, up to the
+unit of time, that of F restricted to V.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
-from derive.errors import DeriveError
+from derive.errors import DegenerateStart, DeriveError, LanguageError, RankDeficient
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.matrix import dot, echelon, pivot_of
@@ -20,8 +24,9 @@ from derive.language import parse_expression
 from derive.language.tree import Name, Tree, children, fold, names, with_parts
 from derive.model.geometry import EUCLIDEAN
 from derive.model.parameterization import Parameterization
+from derive.model.vectors import Vector
 
-Vector = list[RationalFunction]
+Row = list[RationalFunction]
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ def find_ties(p: Parameterization) -> Ties | None:
     return Ties(tuple(relations.items()), reduced, parse_expression(repr(square)))
 
 
-def _common_square(basis: Sequence[Vector]) -> RationalFunction | None:
+def _common_square(basis: Sequence[Row]) -> RationalFunction | None:
     """Return |b|^2 of orthogonal vectors of one length, else None."""
     square = dot(basis[0], basis[0])
     lengths = all(dot(row, row) == square for row in basis)
@@ -68,7 +73,7 @@ def _common_square(basis: Sequence[Vector]) -> RationalFunction | None:
     )
 
 
-def _invariant_subspace(p: Parameterization) -> list[Vector] | None:
+def _invariant_subspace(p: Parameterization) -> list[Row] | None:
     """Return a reduced basis of the closure of w_0 under the fields, None for the whole space."""
     basis = echelon([list(p.w0)])
     while True:
@@ -80,7 +85,7 @@ def _invariant_subspace(p: Parameterization) -> list[Vector] | None:
         basis = grown
 
 
-def _images(p: Parameterization, basis: list[Vector]) -> list[Vector]:
+def _images(p: Parameterization, basis: list[Row]) -> list[Row]:
     """Return vectors that span the values of the fields on the span of the basis."""
     constants = p.start_field
     space = constants.extended([f"_s{i}" for i in range(len(basis))])
@@ -89,7 +94,7 @@ def _images(p: Parameterization, basis: list[Vector]) -> list[Vector]:
         for k in range(p.p)
     ]
     images = [*point, *(space.named(name) for name in p.parameters)]
-    found: list[Vector] = []
+    found: list[Row] = []
     for row in p.fields:
         values = [x.compose(images, space) for x in row]
         common = space.one
@@ -99,9 +104,9 @@ def _images(p: Parameterization, basis: list[Vector]) -> list[Vector]:
     return found
 
 
-def _coefficients(values: Vector, size: int, constants: FunctionField) -> list[Vector]:
+def _coefficients(values: Row, size: int, constants: FunctionField) -> list[Row]:
     """Return the coefficient vectors of the monomials in the first *size* variables."""
-    collected: dict[tuple[int, ...], Vector] = {}
+    collected: dict[tuple[int, ...], Row] = {}
     for k, value in enumerate(values):
         for exponents, c in terms(value.numerator):
             row = collected.setdefault(exponents[:size], [constants.zero] * len(values))
@@ -109,7 +114,7 @@ def _coefficients(values: Vector, size: int, constants: FunctionField) -> list[V
     return list(collected.values())
 
 
-def _combination(p: Parameterization, basis: Sequence[Vector], k: int) -> Tree:
+def _combination(p: Parameterization, basis: Sequence[Row], k: int) -> Tree:
     """Return weight k in the weights at the pivots."""
     used = ((row[k], p.weights[pivot_of(row)]) for row in basis if not row[k].is_zero())
     parts = [weight if c == 1 else f"({c!r})*{weight}" for c, weight in used]
@@ -132,3 +137,56 @@ def _restricted(
         return p.with_(outputs=trees, weights=kept, parameters=parameters)
     except DeriveError:
         return None
+
+
+def find_idle(p: Parameterization) -> tuple[str, ...]:
+    """Return the largest set of weights that start at 0 and stay there, proved exactly."""
+    if any(g.kind != "parameter" for g in p.field.generators):
+        return ()
+    idle = {k for k, value in enumerate(p.w0) if value.is_zero()}
+    while idle:
+        moved = {k for k in idle if not all(_vanishes(row[k], p, idle) for row in p.fields)}
+        if not moved:
+            break
+        idle -= moved
+    return tuple(name for k, name in enumerate(p.weights) if k in idle)
+
+
+def _vanishes(function: RationalFunction, p: Parameterization, idle: set[int]) -> bool:
+    try:
+        return _at_zero(function, p, idle).is_zero()
+    except ZeroDivisionError:
+        return False
+
+
+def _at_zero(function: RationalFunction, p: Parameterization, idle: set[int]) -> RationalFunction:
+    images = [p.field.zero if k in idle else w for k, w in enumerate(p.field.gens)]
+    return function.compose(images, p.field)
+
+
+def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
+    """Return F restricted to the subspace where the idle weights are 0.
+
+    Raises:
+        DegenerateStart: on that subspace the outputs cannot move independently.
+    """
+    if not idle:
+        return p
+    positions = {p.weights.index(name) for name in idle}
+    try:
+        trees = [parse_expression(repr(_at_zero(f, p, positions))) for f in p.F]
+        weights = [w for w in p.weights if w not in idle]
+        return p.with_(outputs=trees, weights=weights, vectors=_reduced(p, positions))
+    except LanguageError:
+        return p  # too long to be written out: derive it as it is
+    except RankDeficient as error:
+        names = ", ".join(idle)
+        raise DegenerateStart(f"{names} start at 0 and stay there, and then {error}") from None
+
+
+def _reduced(p: Parameterization, idle: set[int]) -> tuple[Vector, ...]:
+    """Return the one vector of open dimension with its coefficient where idle weights are 0."""
+    if len(p.vectors) != 1:
+        return p.vectors
+    coefficient = _at_zero(p.F[0] / p.w[-1], p, idle)
+    return (replace(p.vectors[0], coefficient=parse_expression(repr(coefficient))),)
