@@ -18,9 +18,9 @@ from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_
 from derive.roads.road import Road
 from derive.verdict import Finding, Verdict
 from derive.weights.conserved import ConservedQuantities
+from derive.weights.hessian import HessianVerdict, WarpVerdict
 from derive.weights.lie import LieStructure
 from derive.weights.metric import Metric
-from derive.weights.warping import HessianVerdict, WarpVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

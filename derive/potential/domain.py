@@ -43,7 +43,7 @@ from derive.model.notation import (
 from derive.model.parameterization import Parameterization
 from derive.potential.branch import keeps_sign, stays_away_from_zero
 from derive.potential.chart import base_chart
-from derive.potential.piece import Explicit, Parametric, Piece, Quadrature, kernel_of
+from derive.potential.piece import Explicit, Parametric, Piece, Quadrature, kernel_of, written_out
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
 
@@ -64,9 +64,11 @@ def describe_domain(
         if any(_has_kink(node) for tree in metric.parameterization.trees for node in walk(tree)):
             domain = domain.replace("; ", ", as far as `F` is smooth; ", 1)
         return replace(piece, domain=domain)
+    where: str | None
+    convex = "there `Q'' = 1/K > 0`, so `Q` is strictly convex"
     if isinstance(piece, Parametric):
-        z = piece.curve.parameter
-        return _around(piece, f"the `beta` that the interval of `{z}` gives")
+        where = f"the `beta` that the interval of `{piece.curve.parameter}` gives"
+        return replace(piece, domain=f"{where}; {convex}")
     p = metric.parameterization
     ends, all_known = _ends(piece, p, notation)
     images = {piece.betas[0].name: piece.betas[0], **notation.start_symbols}
@@ -77,11 +79,7 @@ def describe_domain(
         where += ", as far as `F` is smooth"
     if isinstance(piece, Explicit | Quadrature):
         piece = replace(piece, ends=tuple(shown.values()))
-    return _around(piece, where)
-
-
-def _around(piece: Piece, where: str) -> Piece:
-    return replace(piece, domain=f"{where}; there `Q'' = 1/K > 0`, so `Q` is strictly convex")
+    return replace(piece, domain=f"{where}; {convex}")
 
 
 def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> str:
@@ -96,13 +94,13 @@ def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -
             "definite, so `Q` is strictly convex"
         )
     where = "the `beta` that the leaf of `w_0` reaches while `J` has full rank"
-    if dual is None:
-        return f"{where}; `Hess Q = g rho` is positive definite there"
-    if dual.g.is_constant():
+    if dual is not None and dual.g.is_constant():
         return f"{where}; `Hess Q = rho` is positive definite there"
-    kept = keeps_sign(metric, dual.g)
-    how = "is assumed (below)" if kept else "is proved"
-    return f"{where}; `Hess Q = g rho` is positive definite there, and `g > 0` along the flow {how}"
+    where += "; `Hess Q = g rho` is positive definite there"
+    if dual is None:
+        return where
+    how = "is assumed (below)" if keeps_sign(metric, dual.g) else "is proved"
+    return f"{where}, and `g > 0` along the flow {how}"
 
 
 def _has_kink(node: Tree) -> bool:
@@ -120,11 +118,9 @@ def _may_be_singular(node: Tree, p: Parameterization) -> bool:
     ``sqrt(a**2 + b**2)`` has K = 1.
     """
     match node:
-        case Operation("/", _, inner) | RealPower(inner, _):
+        case Operation("/", _, inner) | RealPower(inner, _) | Call("log" | "tan", inner):
             pass
         case Power(inner, exponent) if exponent < 0 or exponent.denominator > 1:
-            pass
-        case Call("log" | "tan", inner):
             pass
         case _:
             return False
@@ -162,11 +158,9 @@ def _square(piece: Piece, field: FunctionField) -> RationalFunction | None:
     kernel = kernel_of(piece)
     if kernel is None or piece.roots:
         return None
-    kernel = kernel**2
-    for symbol, value in reversed(piece.constants):
-        kernel = kernel.subs(symbol, value)
+    kernel = sympy.expand_power_base(written_out(kernel**2, (), piece.constants))
     try:
-        return to_field(from_sympy(sympy.expand_power_base(kernel)), field, "K")
+        return to_field(from_sympy(kernel), field, "K")
     except (DeriveError, KeyError):
         return None
 
@@ -204,12 +198,7 @@ MAXIMAL_TERMS = 200
 
 @dataclass(frozen=True)
 class HalfSpaces:
-    """Where Q is defined and strictly convex.
-
-    Attributes:
-        walls: linear functions of beta, positive there; none of them: all real beta.
-        conditions: functions of the start that were taken to be other than 0.
-    """
+    """Linear functions of beta, positive where Q is; functions of the start taken to be not 0."""
 
     walls: tuple[Expr, ...]
     conditions: tuple[Expr, ...]
@@ -291,8 +280,7 @@ def is_definite(f: RationalFunction, d: int, positive: frozenset[str]) -> bool:
         return False
     rest = f - constant
     return rest.is_zero() or any(
-        is_nonnegative(sign * rest, positive) and is_nonnegative(sign * constant, positive)
-        for sign in (1, -1)
+        all(is_nonnegative(sign * x, positive) for x in (rest, constant)) for sign in (1, -1)
     )
 
 

@@ -23,9 +23,9 @@ from derive.potential.quadrature import integrate_along_beta, integrate_along_se
 from derive.potential.vectors import find_radial_potential
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates, find_dual, generic_parameters, orient
+from derive.weights.hessian import WarpVerdict
 from derive.weights.kernel_relation import find_kernel_relation
 from derive.weights.metric import Metric
-from derive.weights.warping import WarpVerdict
 
 
 def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:

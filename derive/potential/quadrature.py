@@ -14,8 +14,8 @@ from derive.potential.chart import Chart, base_chart
 from derive.potential.entries import add_power, cheapest_relation
 from derive.potential.piece import Lift, Quadrature
 from derive.verdict import Identity, Verdict
+from derive.weights.hessian import WarpVerdict
 from derive.weights.metric import Metric
-from derive.weights.warping import WarpVerdict
 
 KERNEL_ALONG_FLOW = "`K(b) = |grad F|^2` where `w' = grad F` from `w_0` has `F = b`"
 
