@@ -12,7 +12,6 @@ from fractions import Fraction
 from sympy import Expr
 
 from derive.errors import LanguageError
-from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
 from derive.inverse.line_element import Candidate, W
@@ -32,10 +31,14 @@ def accepts(term: SeparableTerm, candidate: Candidate, kernel: Expr | None = Non
             identity is proved at a point of its interval.
         kernel: K on the leaf; F'^2 by default.
     """
+    ends = (None if end.is_infinite else end for end in candidate.interval)
     try:
-        claim = _Claim.read(term, candidate, kernel)
+        low, high, K = (None if x is None else from_sympy(x) for x in (*ends, kernel))
+        assumed = tuple(from_sympy(x) for x in candidate.assumed)
+        F, scale = from_sympy(candidate.F), from_sympy(candidate.scale)
     except LanguageError:
         return False
+    claim = _Claim(term, F, scale, assumed, low, high, K)
     for place in PLACES:
         for values in term.parameter_points():
             try:
@@ -59,20 +62,6 @@ class _Claim:
     high: Tree | None
     kernel: Tree | None
 
-    @classmethod
-    def read(cls, term: SeparableTerm, candidate: Candidate, kernel: Expr | None) -> _Claim:
-        """Return it as trees.
-
-        Raises:
-            LanguageError: an expression is outside the language.
-        """
-        ends = (None if end.is_infinite else end for end in candidate.interval)
-        low, high, K = (None if x is None else from_sympy(x) for x in (*ends, kernel))
-        assumed = tuple(from_sympy(x) for x in candidate.assumed)
-        return cls(
-            term, from_sympy(candidate.F), from_sympy(candidate.scale), assumed, low, high, K
-        )
-
     def holds_at(self, point: dict[str, Fraction]) -> bool | None:
         """Tell whether it is proved (True) or disproved (False) near a point; None for neither."""
         trees = [self.term.tree, self.F, self.scale, *self.assumed]
@@ -80,7 +69,9 @@ class _Claim:
         if any(tower.sign(tower.read(x)) <= 0 for x in self.assumed):
             return None
         f, scale = tower.read(self.F), tower.read(self.scale)
-        if not self._contains(tower, f):
+        if self.low is not None and tower.sign(f - tower.read(self.low)) <= 0:
+            return None
+        if self.high is not None and tower.sign(tower.read(self.high) - f) <= 0:
             return None
         speed = tower.derivative(f)
         composed = tower.derivative(tower.read(self.term.tree, {self.term.variable: f}))
@@ -92,12 +83,6 @@ class _Claim:
             return True
         # A value off the ball of the scale is a disproof at this point: no other will do.
         return None if tower.ball(k * curvature - scale).contains(0) else False
-
-    def _contains(self, tower: Elementary, f: RationalFunction) -> bool:
-        """Tell whether F lies in the interval."""
-        if self.low is not None and tower.sign(f - tower.read(self.low)) <= 0:
-            return False
-        return self.high is None or tower.sign(tower.read(self.high) - f) > 0
 
 
 def vanishes(term: SeparableTerm, tree: Tree, at: Tree) -> bool:

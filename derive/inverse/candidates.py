@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
+from functools import reduce
+from typing import TypeAlias
 
 import sympy
-from sympy import oo
+from sympy import Expr, Max, Symbol, cosh, oo, sin, sinh, sqrt, tan, tanh
 
-from derive.inverse.change import changes
-from derive.inverse.line_element import Candidate, LineElement, W, tidy
-from derive.inverse.quartic import candidates_of_rational
+from derive.inverse.line_element import Candidate, LineElement, W, known_sign, tidy
+
+ZERO = sympy.Integer(0)
+U = Symbol("u", positive=True)
+Change: TypeAlias = tuple[Expr, Expr]
+"""v as a function of U, increasing or decreasing in u > 0, and u as one of v."""
 
 
 def candidates(element: LineElement, depth: int = 3) -> Iterator[Candidate]:
@@ -22,10 +26,16 @@ def candidates(element: LineElement, depth: int = 3) -> Iterator[Candidate]:
                 yield Candidate(W, v, (-oo, oo), q, assumed)
         return
     yield from _powers(element)
-    yield from candidates_of_rational(element)
+    P = sympy.cancel(1 / q)
+    degree = sympy.degree(P, v) if P.is_polynomial(v) else None
+    if degree == 2:
+        yield from _quadratic(element, P)
+    elif degree == 4:
+        yield from _squared(element, P)
     if depth:
-        for change in changes(element):
-            yield from change.candidates(functools.partial(candidates, depth=depth - 1), depth)
+        for proposal in (_exponential, _root, _double_root, _power_of_v):
+            for change in proposal(element):
+                yield from _carried_back(element, change, depth)
 
 
 def _powers(element: LineElement) -> Iterator[Candidate]:
@@ -50,3 +60,149 @@ def _powers(element: LineElement) -> Iterator[Candidate]:
             elif sign > 0 and m is not None:
                 inverse = y ** (1 / m)
                 yield Candidate(b + side * W**m, inverse, interval, tidy(kappa * m**2), assumed)
+
+
+def completed(P: Expr, v: Symbol) -> tuple[Expr, Expr, Expr]:
+    """Return (a, b, d) with P = a ((v - b)^2 + d)."""
+    a, linear, constant = sympy.Poly(P, v).all_coeffs()
+    b = sympy.cancel(-linear / (2 * a))
+    return sympy.factor(a), b, sympy.factor(sympy.cancel(constant / a - b**2))
+
+
+def cases(
+    element: LineElement, a: Expr, d: Expr
+) -> Iterator[tuple[int, int, Expr, tuple[Expr, ...]]]:
+    """Yield the signs of a and d, sqrt(|d|), and what all three assume of the parameters."""
+    for sign, first in element.signs(a):
+        for inner, second in element.signs(d):
+            r = sqrt(inner * d)
+            free = r.is_rational_function() and known_sign(r, element.positive) is None
+            yield sign, inner, r, tuple(dict.fromkeys((*first, *second, *((r,) if free else ()))))
+
+
+def _quadratic(element: LineElement, P: Expr) -> Iterator[Candidate]:
+    """P = a ((v - b)^2 + d): sinh, cosh or sin by the signs of a and d."""
+    v = element.v
+    a, b, d = completed(P, v)
+    for sign, inner, r, assumed in cases(element, a, d):
+        if inner == 0 or (sign < 0 < inner):
+            continue
+        x = (v - b) / r
+        c = 1 / (sign * a)
+        if inner > 0:
+            yield Candidate(b + r * sinh(W), sympy.asinh(x), (-oo, oo), c, assumed)
+            continue
+        for side in (1, -1):
+            # From the end v = 0 of an interval of positive P: y = |v|/(2r).
+            if sympy.cancel(b + side * r) != 0:
+                continue
+            y = side * v / (2 * r)
+            if sign > 0:
+                ends = (ZERO, oo) if side > 0 else (-oo, ZERO)
+                F, w = side * 2 * r * sinh(W) ** 2, sympy.asinh(sqrt(y))
+            else:
+                ends = (-2 * r, ZERO) if side > 0 else (ZERO, 2 * r)
+                F, w = -side * 2 * r * sin(W) ** 2, sympy.asin(sqrt(-y))
+            yield Candidate(F, w, ends, 4 * c, assumed)
+        if sign < 0:
+            yield Candidate(b + r * sin(W), sympy.asin(x), (b - r, b + r), c, assumed)
+        else:
+            yield Candidate(b + r * cosh(W), sympy.acosh(x), (b + r, oo), c, assumed)
+            yield Candidate(b - r * cosh(W), sympy.acosh(-x), (-oo, b - r), c, assumed)
+
+
+def _squared(element: LineElement, P: Expr) -> Iterator[Candidate]:
+    """P = a S^2, S = (v - b)^2 + d: tan, or tanh and its reciprocal."""
+    v, a = element.v, sympy.LC(P, element.v)
+    _, c3, c2, *_ = sympy.Poly(P / a, v).all_coeffs()
+    S = v**2 + c3 * v / 2 + (c2 - c3**2 / 4) / 2
+    if sympy.cancel(P - a * S**2) != 0:
+        return
+    _, b, d = completed(S, v)
+    x = v - b
+    for sign, inner, r, assumed in cases(element, a, d):
+        if sign <= 0 or inner == 0:
+            continue
+        c = sympy.factor(1 / (a * r**2))
+        if inner > 0:
+            yield Candidate(b + r * tan(W), sympy.atan(x / r), (-oo, oo), c, assumed)
+            continue
+        yield Candidate(b + r * tanh(W), sympy.atanh(x / r), (b - r, b + r), c, assumed)
+        yield Candidate(b + r / tanh(W), sympy.acoth(x / r), (b + r, oo), c, assumed)
+        yield Candidate(b - r / tanh(W), sympy.acoth(-x / r), (-oo, b - r), c, assumed)
+
+
+def _carried_back(element: LineElement, change: Change, depth: int) -> Iterator[Candidate]:
+    """Yield the candidates for the line element in u, in v again."""
+    u = Symbol(f"u{depth}", positive=True)
+    forth, back = change[0].subs(U, u), change[1]
+    for candidate in candidates(element.through(forth, u), depth - 1):
+        low, high = (Max(end, 0) for end in candidate.interval)
+        if low == high:
+            continue
+        ends = [sympy.limit(forth, u, end, "-" if end == high else "+") for end in (low, high)]
+        slope = sympy.diff(forth, u).subs(u, 1)
+        falls = sympy.re(sympy.N(slope.subs(dict.fromkeys(slope.free_symbols, 1)))) < 0
+        left, right = ends[::-1] if falls else ends
+        F = sympy.simplify(forth.subs(u, candidate.F))
+        F = sympy.expand_log(sympy.powdenest(F, force=True), force=True)
+        inverse = candidate.inverse.subs(u, back)
+        yield Candidate(F, inverse, (left, right), candidate.scale, candidate.assumed)
+
+
+def _exponential(element: LineElement) -> Iterator[Change]:
+    """Functions of e^(lambda v): u = e^(lambda v)."""
+    v = element.v
+    rates = {sympy.diff(e.exp, v) for e in element.q.atoms(sympy.exp) if e.has(v)}
+    if not rates or any(rate.has(v) for rate in rates):
+        return
+    first = min(rates, key=sympy.default_sort_key)
+    ratios = [sympy.cancel(rate / first) for rate in rates]
+    if not all(isinstance(ratio, sympy.Rational) for ratio in ratios):
+        return
+    rate = first * reduce(sympy.gcd, ratios)
+    rate = -rate if rate.could_extract_minus_sign() else rate
+    yield sympy.log(U) / rate, sympy.exp(rate * v)
+
+
+def _root(element: LineElement) -> Iterator[Change]:
+    """Functions of (s v + t)^(1/n): u = (s v + t)^(1/n)."""
+    v = element.v
+    roots = [
+        p
+        for p in element.q.atoms(sympy.Pow)
+        if p.base.has(v) and isinstance(p.exp, sympy.Rational) and p.exp.q > 1
+    ]
+    for base in sorted({p.base for p in roots}, key=sympy.default_sort_key):
+        slope = sympy.diff(base, v)
+        if not slope.has(v):
+            n = sympy.ilcm(1, *(p.exp.q for p in roots if p.base == base))
+            offset = sympy.expand(base - slope * v)
+            yield (U**n - offset) / slope, base ** sympy.Rational(1, n)
+
+
+def _double_root(element: LineElement) -> Iterator[Change]:
+    """dv^2/P with P of degree <= 4 and a double root b: v = b +- 1/u leaves a quadratic P."""
+    v = element.v
+    P = sympy.cancel(1 / element.q)
+    if not P.is_polynomial(v) or not 2 < sympy.degree(P, v) <= 4:
+        return
+    for factor, multiplicity in sympy.factor_list(P, v)[1]:
+        if multiplicity >= 2 and sympy.degree(factor, v) == 1:
+            b = sympy.cancel(v - factor / sympy.LC(factor, v))
+            for side in (1, -1):
+                yield b + side / U, side / (v - b)
+
+
+def _power_of_v(element: LineElement) -> Iterator[Change]:
+    """Where v^2 q depends on v^n only: v = +-u^(1/n)."""
+    v = element.v
+    if not element.q.is_rational_function(v):
+        return
+    halves = sympy.fraction(sympy.cancel(v**2 * element.q))
+    exponents = [m[0] for half in halves for m in sympy.Poly(half, v).monoms()]
+    n = sympy.igcd(0, *exponents)
+    if n < 2:
+        return
+    for side in (1, -1) if n % 2 == 0 else (1,):
+        yield side * U ** sympy.Rational(1, n), (side * v) ** n

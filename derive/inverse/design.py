@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from derive.inverse.forward import Forward
+from derive.inverse.line_element import Interval
 from derive.inverse.start import FlowStart
 from derive.inverse.term import SeparableTerm
 from derive.language import to_text
@@ -52,6 +53,7 @@ class Parameterized(Coordinate):
 
     Attributes:
         output: F.
+        weights: their names.
         interval: the range of F, in which Q'' > 0.
         scale: c.
         start: where the flow starts.
@@ -61,42 +63,25 @@ class Parameterized(Coordinate):
     """
 
     output: Tree
-    interval: tuple[Expr, Expr]
+    weights: tuple[str, ...]
+    interval: Interval
     scale: Expr
     start: FlowStart
     assumed: tuple[str, ...]
     forward: Forward
     smooth: bool
 
-    @property
-    def weights(self) -> tuple[str, ...]:
-        """The names of the weights."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class OneWeight(Parameterized):
     """F of one weight, and the weight as a function of beta."""
 
-    weight: str
     w_of_beta: Expr
-
-    @property
-    def weights(self) -> tuple[str, ...]:
-        """The name of the weight."""
-        return (self.weight,)
 
 
 @dataclass(frozen=True)
 class WeightPair(Parameterized):
     """F of two weights, whose product is conserved."""
-
-    pair: tuple[str, str]
-
-    @property
-    def weights(self) -> tuple[str, ...]:
-        """The names of both."""
-        return self.pair
 
 
 def accepted(*identities: Identity) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 import sympy
 from sympy import Expr
@@ -28,18 +29,13 @@ class Forward:
 
     Attributes:
         derivation: of F from its start; None where the derivation does not take F.
-        identity: the comparison with Q, where it was proved.
         reason: in words.
+        evidence: the comparison with Q, where it was proved.
     """
 
     derivation: Derivation | None
-    identity: Identity | None
     reason: str
-
-    @property
-    def evidence(self) -> tuple[Identity, ...]:
-        """The comparison with Q, where it was proved."""
-        return () if self.identity is None else (self.identity,)
+    evidence: tuple[Identity, ...] = ()
 
 
 def run_forward(
@@ -67,19 +63,19 @@ def run_forward(
         p = Parameterization([output], weights, start, positive, parameters=parameters)
         derivation = derive(p)
     except DeriveError as refusal:
-        return Forward(None, None, f"the forward derivation does not take F: {refusal}")
+        return Forward(None, f"the forward derivation does not take F: {refusal}")
     if derivation.verdict is Verdict.REFUTED:
         raise ConsistencyError("the forward derivation refutes the design")
     if derivation.verdict is not Verdict.PROVED:
-        return Forward(derivation, None, "the forward derivation is undecided")
-    if _proportional(term, derivation, dict(values or {})):
+        return Forward(derivation, "the forward derivation is undecided")
+    if _proportional(term, derivation, values or {}):
         statement = "Q_F''/Q'' is a positive constant, Q_F derived from F"
         identity = Identity(statement, "d/dbeta (Q_F''/Q'')", "0")
-        return Forward(derivation, identity, "derived forward from F, and equal")
-    return Forward(derivation, None, "the forward Q was not compared exactly")
+        return Forward(derivation, "derived forward from F, and equal", (identity,))
+    return Forward(derivation, "the forward Q was not compared exactly")
 
 
-def _proportional(term: SeparableTerm, derivation: Derivation, values: dict[str, Tree]) -> bool:
+def _proportional(term: SeparableTerm, derivation: Derivation, values: Mapping[str, Tree]) -> bool:
     """Tell whether Q_F'' is proved to be Q'' times a positive constant."""
     piece = derivation.potential.pieces[0]
     curve, parameter = piece.betas[0], piece.betas[0]
@@ -130,11 +126,10 @@ def _written(expression: Expr, constants: Sequence[Constant]) -> Expr:
 
 
 def _points(term: SeparableTerm, along: str, symbols: list[str]) -> Iterator[dict[str, Fraction]]:
-    for place in PLACES:
-        for start in PLACES[:4]:
-            for values in term.parameter_points():
-                free = {name: start for name in symbols if name not in values}
-                yield {along: place, **values, **free}
+    for place, start in product(PLACES, PLACES[:4]):
+        for values in term.parameter_points():
+            free = {name: start for name in symbols if name not in values}
+            yield {along: place, **values, **free}
 
 
 def free_start(weight: str, taken: set[str]) -> Name:

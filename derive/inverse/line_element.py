@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import sympy
 from sympy import Expr, Symbol
@@ -20,6 +21,7 @@ from derive.exact.towers.germ import Unsettled
 from derive.language import from_sympy, to_text
 from derive.language.tree import Tree, names
 
+Interval: TypeAlias = tuple[Expr, Expr]
 W = Symbol("w", positive=True)
 """The weight of a candidate; positive, so that SymPy unites its powers."""
 
@@ -38,7 +40,7 @@ class Candidate:
 
     F: Expr
     inverse: Expr
-    interval: tuple[Expr, Expr]
+    interval: Interval
     scale: Expr
     assumed: tuple[Expr, ...] = ()
 
@@ -82,20 +84,11 @@ def known_sign(expression: Expr, positive: frozenset[str]) -> int | None:
         return None
     if element.is_zero():
         return 0
-    if _strict(element.numerator.monoms(), names((tree,)), positive):
-        for sign in (1, -1):
-            if is_nonnegative(sign * element, positive):
-                return sign
-    return None
-
-
-def _strict(
-    monomials: list[tuple[int, ...]], known: tuple[str, ...], positive: frozenset[str]
-) -> bool:
-    """Tell whether some monomial has only positive parameters, so that a sum >= 0 is > 0."""
-    return any(
-        all(e == 0 or name in positive for e, name in zip(m, known, strict=True)) for m in monomials
-    )
+    # With a monomial in positive parameters only a sum >= 0 is > 0.
+    open_ones = [k for k, name in enumerate(field.names) if name not in positive]
+    if all(any(m[k] for k in open_ones) for m in element.numerator.monoms()):
+        return None
+    return next((s for s in (1, -1) if is_nonnegative(s * element, positive)), None)
 
 
 def tidy(expression: Expr) -> Expr:
@@ -103,19 +96,20 @@ def tidy(expression: Expr) -> Expr:
     return sympy.powsimp(sympy.factor(sympy.powdenest(sympy.powsimp(expression), force=True)))
 
 
-def conditions(positive: frozenset[str], assumed: Sequence[Expr]) -> tuple[str, ...]:
-    """Return what was assumed as text; a power of a parameter asks that it be positive itself."""
+def conditions(
+    positive: frozenset[str], assumed: Sequence[Expr], beta_0: Tree | None, interval: Interval
+) -> tuple[str, ...]:
+    """Return what was assumed as text, and that a start with parameters lies in the interval.
+
+    A power of a parameter asks that it be positive itself.
+    """
     cores = [sympy.factor_terms(x).as_coeff_Mul()[1] for x in assumed]
     cores = [x.base if isinstance(x, sympy.Pow) and x.base.is_Symbol else x for x in cores]
     known = positive | {x.name for x in cores if isinstance(x, sympy.Symbol)}
     kept = [x for x in cores if isinstance(x, sympy.Symbol) or known_sign(x, known) != 1]
-    return tuple(dict.fromkeys(f"{x} > 0" for x in kept))
-
-
-def range_conditions(beta_0: Tree | None, interval: tuple[Expr, Expr]) -> tuple[str, ...]:
-    """Return that a start with parameters lies in the interval, unless that is the whole line."""
+    texts = tuple(dict.fromkeys(f"{x} > 0" for x in kept))
     if beta_0 is None or not names((beta_0,)):
-        return ()
+        return texts
+    ends = zip("><", interval, strict=True)
     text = to_text(beta_0)
-    ends = ((">", interval[0]), ("<", interval[1]))
-    return tuple(f"{text} {side} {end}" for side, end in ends if not end.is_infinite)
+    return (*texts, *(f"{text} {side} {end}" for side, end in ends if not end.is_infinite))

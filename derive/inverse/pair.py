@@ -13,10 +13,10 @@ import sympy
 from sympy import Expr
 
 from derive.inverse.acceptance import accepts
+from derive.inverse.candidates import cases, completed
 from derive.inverse.design import WeightPair, accepted
 from derive.inverse.forward import Forward, run_forward
-from derive.inverse.line_element import Candidate, W, conditions, range_conditions
-from derive.inverse.quartic import completed, radius
+from derive.inverse.line_element import Candidate, W, conditions
 from derive.inverse.start import FlowStart, starts
 from derive.inverse.term import Convexity, SeparableTerm
 from derive.language import from_sympy, to_sympy
@@ -28,7 +28,7 @@ P, M = sympy.symbols("p m", positive=True)
 
 @dataclass(frozen=True)
 class _Pair:
-    """beta = b + s (p^2 - m^2) on the leaf p m = gamma, where K Q'' = scale."""
+    """beta = b + s (p^2 - m^2) on the leaf p m = gamma, where K Q'' = scale; p = m at beta = b."""
 
     b: Expr
     s: Expr
@@ -39,12 +39,9 @@ class _Pair:
     def p_at(self, beta: Expr) -> Expr:
         """Return p at beta."""
         x = (beta - self.b) / self.s
-        return self.equal if x == 0 else sympy.sqrt((x + sympy.sqrt(x**2 + 4 * self.gamma**2)) / 2)
-
-    @property
-    def equal(self) -> Expr:
-        """The value of p = m at beta = b."""
-        return sympy.powdenest(sympy.sqrt(self.gamma), force=True)
+        if x == 0:
+            return sympy.powdenest(sympy.sqrt(self.gamma), force=True)
+        return sympy.sqrt((x + sympy.sqrt(x**2 + 4 * self.gamma**2)) / 2)
 
 
 def find_pair(convexity: Convexity, target: Expr | None) -> WeightPair | None:
@@ -58,15 +55,11 @@ def find_pair(convexity: Convexity, target: Expr | None) -> WeightPair | None:
     square = sympy.cancel(1 / element.q**2)
     if not square.is_polynomial(element.v) or sympy.degree(square, element.v) != 2:
         return None
-    a, b, d = completed(square, element)
-    for sign, first in element.signs(a):
-        for inner, second in element.signs(d):
-            if sign <= 0 or inner <= 0:
-                continue
-            r, third = radius(d, element)
+    a, b, d = completed(square, element.v)
+    for sign, inner, r, assumed in cases(element, a, d):
+        if sign > 0 and inner > 0:
             root = sympy.sqrt(a)
             s = sympy.Integer(1) if target is None else target * root / 4
-            assumed = tuple(dict.fromkeys((*first, *second, *third)))
             return _proved(convexity, _Pair(b, s, r / (2 * s), 4 * s / root, assumed))
     return None
 
@@ -80,11 +73,13 @@ def _proved(convexity: Convexity, found: _Pair) -> WeightPair | None:
     curve = Candidate(F, found.p_at(element.v), interval, found.scale, found.assumed)
     if not accepts(term, curve, K):
         return None
-    p, m = _free_names(term)
+    taken = {*term.parameters, term.variable}
+    names_of_pairs = ((x + term.suffix, y + term.suffix) for x, y in ("pm", "uv", "xy", "gh"))
+    p, m = next(pair for pair in names_of_pairs if not taken & {*pair})
     named = {P: sympy.Symbol(p, positive=True), M: sympy.Symbol(m, positive=True)}
     output = from_sympy((b + s * (P**2 - M**2)).subs(named))
     start = _start(convexity, found, (p, m))
-    forward = _forward(term, output, (p, m), from_sympy(found.equal))
+    forward = _forward(term, output, (p, m), from_sympy(found.p_at(b)))
     statement = f"<grad F, grad F> Q''(F) = {found.scale} on {p}*{m} = {gamma}"
     finding = accepted(
         Identity(statement, "<grad F, grad F> Q''(F)", str(found.scale)),
@@ -97,21 +92,14 @@ def _proved(convexity: Convexity, found: _Pair) -> WeightPair | None:
         finding,
         element.q,
         output,
+        (p, m),
         interval,
         found.scale,
         start,
-        (*conditions(term.positive, found.assumed), *range_conditions(start.beta_0, interval)),
+        conditions(term.positive, found.assumed, start.beta_0, interval),
         forward,
         convexity.interval is not None,
-        (p, m),
     )
-
-
-def _free_names(term: SeparableTerm) -> tuple[str, str]:
-    """Return two names that Q does not use."""
-    taken = {*term.parameters, term.variable}
-    pairs = ((x + term.suffix, y + term.suffix) for x, y in ("pm", "uv", "xy", "gh"))
-    return next(pair for pair in pairs if not taken & {*pair})
 
 
 def _start(convexity: Convexity, found: _Pair, pair: tuple[str, str]) -> FlowStart:

@@ -26,7 +26,7 @@ from derive.inverse.design import (
     accepted,
 )
 from derive.inverse.forward import Forward, free_start, run_forward
-from derive.inverse.line_element import Candidate, W, conditions, range_conditions, tidy
+from derive.inverse.line_element import Candidate, W, conditions, tidy
 from derive.inverse.pair import find_pair
 from derive.inverse.start import flow_start, within
 from derive.inverse.term import Convexity, SeparableTerm, examine, recognise
@@ -134,8 +134,9 @@ def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate:
         return _nothing(term, "Q is not defined and smooth at any point that was tried")
     if convexity.sign <= 0:
         return _refused(convexity)
+    element = convexity.element
     best: OneWeight | None = None
-    for proposed in itertools.islice(candidates(convexity.element), CANDIDATES):
+    for proposed in itertools.islice(candidates(element), CANDIDATES):
         candidate = _where_smooth(_rescaled(proposed, target), convexity)
         if term.start is not None and not within(term, candidate, term.start):
             continue
@@ -144,7 +145,11 @@ def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate:
             if found.start.weights is not None:
                 return found
             best = best or found
-    return best or find_pair(convexity, target) or _integral(convexity)
+    if found_otherwise := best or find_pair(convexity, target):
+        return found_otherwise
+    reason = "no closed form was found: F is the inverse of the integral w(beta)"
+    integral = sympy.Integral(sympy.sqrt(element.q), element.v)
+    return IntegralOnly(term, Finding(Verdict.UNDECIDED, reason), element.q, integral)
 
 
 def _rescaled(candidate: Candidate, target: Expr | None) -> Candidate:
@@ -184,14 +189,6 @@ def _nothing(term: SeparableTerm, reason: str, second: Expr | None = None) -> Co
     return Coordinate(term, Finding(Verdict.UNDECIDED, reason), second)
 
 
-def _integral(convexity: Convexity) -> IntegralOnly:
-    """Return the implicit answer: F is the inverse of the integral of sqrt(Q'')."""
-    element = convexity.element
-    reason = "no closed form was found: F is the inverse of the integral w(beta)"
-    integral = sympy.Integral(sympy.sqrt(element.q), element.v)
-    return IntegralOnly(convexity.term, Finding(Verdict.UNDECIDED, reason), element.q, integral)
-
-
 def _one_weight(convexity: Convexity, candidate: Candidate) -> OneWeight:
     """Return the record of an accepted candidate, with its start and the forward run."""
     term = convexity.term
@@ -206,16 +203,13 @@ def _one_weight(convexity: Convexity, candidate: Candidate) -> OneWeight:
         accepted(identity, *start.evidence, *forward.evidence),
         convexity.element.q,
         F,
+        (weight,),
         candidate.interval,
         candidate.scale,
         start,
-        (
-            *conditions(term.positive, candidate.assumed),
-            *range_conditions(start.beta_0, candidate.interval),
-        ),
+        conditions(term.positive, candidate.assumed, start.beta_0, candidate.interval),
         forward,
         convexity.interval is not None,
-        weight,
         candidate.inverse,
     )
 

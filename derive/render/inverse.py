@@ -75,7 +75,7 @@ def _(c: IntegralOnly) -> Iterator[str]:
 
 @_lines.register
 def _(c: OneWeight) -> Iterator[str]:
-    b, w, b_0 = c.term.variable, c.weight, c.start.beta_0
+    b, w, b_0 = c.term.variable, c.weights[0], c.start.beta_0
     yield f"{b} = {to_text(c.output)}"
     yield f"{w} = {plain(c.w_of_beta)}"
     if b_0 is None:
@@ -87,7 +87,7 @@ def _(c: OneWeight) -> Iterator[str]:
 
 @_lines.register
 def _(c: WeightPair) -> Iterator[str]:
-    p, m = c.pair
+    p, m = c.weights
     yield f"{c.term.variable} = {to_text(c.output)}"
     start = f"any {p}, {m} > 0 with the value of {p}*{m} below, {c.term.variable}_0 = F"
     yield from _proved(c, start, "")
@@ -146,7 +146,7 @@ def _(c: IntegralOnly) -> tuple[Rows, list[str]]:
 
 @_formulas.register
 def _(c: OneWeight) -> tuple[Rows, list[str]]:
-    w = latex_name(c.weight)
+    w = latex_name(c.weights[0])
     rows = [(w, latex(c.w_of_beta)), (f"F'({w})^2\\, Q''(F({w}))", latex(c.scale))]
     return [_output(c), *rows], _start(c)
 
