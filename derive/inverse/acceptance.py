@@ -19,7 +19,7 @@ from derive.inverse.term import SeparableTerm
 from derive.language import from_sympy
 from derive.language.tree import Tree
 
-PLACES = tuple(Fraction(x) for x in ("1", "1/2", "3/2", "1/4", "3", "-1", "1/16", "-3", "10"))
+PLACES = tuple(map(Fraction, ["1", "1/2", "3/2", "1/4", "3", "-1", "1/16", "-3", "10"]))
 
 
 def accepts(term: SeparableTerm, candidate: Candidate, kernel: Expr | None = None) -> bool:

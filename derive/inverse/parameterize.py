@@ -100,17 +100,15 @@ def _terms(
 ) -> list[SeparableTerm]:
     """Return the terms of Q, each with its coordinate and start."""
     variables = [recognise(tree, variable) for tree in trees]
-    for name in start:
-        if name not in variables:
-            raise InputError(f"start: there is no coordinate {name} ({', '.join(variables)})")
-    for name in sorted(positive - set(names(tuple(trees)))):
-        raise InputError(f"positive: {name} is no parameter of Q")
+    if unknown := [name for name in start if name not in variables]:
+        raise InputError(f"start: there is no coordinate {unknown[0]} ({', '.join(variables)})")
+    if excess := sorted(positive - set(names(tuple(trees)))):
+        raise InputError(f"positive: {excess[0]} is no parameter of Q")
     if len(set(variables)) < len(variables):
         raise InputError("two terms use the same coordinate: call them beta1, beta2, ...")
     terms = []
     for i, (tree, name) in enumerate(zip(trees, variables, strict=True), 1):
-        mixed = sorted((set(variables) - {name}) & set(names((tree,))))
-        if mixed:
+        if mixed := sorted((set(variables) - {name}) & set(names((tree,)))):
             raise InputError(
                 f"Q couples {name} and {mixed[0]}: only separable potentials are parameterized"
             )

@@ -56,30 +56,24 @@ def flow_start(convexity: Convexity, candidate: Candidate, weight: str) -> FlowS
 def starts(convexity: Convexity, natural: Iterable[Expr]) -> Iterator[tuple[Tree, bool]]:
     """Yield (beta_0, whether Q'(beta_0) = 0 is proved): the given one, else zeros of Q'.
 
-    Args:
-        convexity: Q and the start, where given, with its derivatives.
-        natural: points to try, such as F(0).
+    *natural* are points to try first, such as F(0).
     """
     term, slope = convexity.term, _tree(convexity.slope)
     if term.start is not None:
-        zero = slope is not None and vanishes(term, slope, term.start)
-        yield term.start, zero
-        return
-    if slope is None:
-        return
-    for candidate in (*natural, *_zeros(convexity)):
-        tree = _tree(candidate)
-        if tree is not None and vanishes(term, slope, tree):
-            yield tree, True
+        yield term.start, slope is not None and vanishes(term, slope, term.start)
+    elif slope is not None:
+        for candidate in (*natural, *_zeros(convexity)):
+            tree = _tree(candidate)
+            if tree is not None and vanishes(term, slope, tree):
+                yield tree, True
 
 
 def _weight_at(term: SeparableTerm, candidate: Candidate, beta_0: Tree) -> Tree | None:
     """Return w_0 with F(w_0) = beta_0 and F'(w_0) != 0, proved; None where none was found."""
     symbols = term.symbols()
-    value = sympy.simplify(
-        candidate.inverse.subs(symbols[term.variable], to_sympy(beta_0, symbols))
-    )
-    start, F, slope = _tree(value), _tree(candidate.F), _tree(sympy.diff(candidate.F, W))
+    value = candidate.inverse.subs(symbols[term.variable], to_sympy(beta_0, symbols))
+    found = (sympy.simplify(value), candidate.F, sympy.diff(candidate.F, W))
+    start, F, slope = map(_tree, found)
     if start is None or F is None or slope is None:
         return None
     return start if reaches(term, start, F, slope, beta_0) else None
@@ -91,9 +85,7 @@ def within(term: SeparableTerm, candidate: Candidate, beta_0: Tree) -> bool:
     value = to_sympy(beta_0, symbols)
     for point in term.parameter_points():
         numbers = {symbols[name]: sympy.Rational(x) for name, x in point.items()}
-        low, x, high = (
-            e.subs(numbers) for e in (candidate.interval[0], value, candidate.interval[1])
-        )
+        low, high, x = (e.subs(numbers) for e in (*candidate.interval, value))
         if all(e.is_extended_real for e in (low, x, high)):
             return bool(low < x) and bool(x < high)
     return False

@@ -1,4 +1,4 @@
-"""One coordinate of Q: its variable, its parameters, its exact second derivative."""
+"""One coordinate of Q: its variable, its parameters, its exact second derivative, where smooth."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+import sympy
 from sympy import Expr, Symbol, oo
 
 from derive.errors import InputError
@@ -15,14 +16,13 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import GermField, Unsettled
-from derive.inverse.line_element import LineElement, tidy
-from derive.inverse.smooth import expressions, smooth_interval
+from derive.inverse.line_element import Interval, LineElement, tidy
 from derive.language.tree import Call, Name, Power, Tree, names, walk
 from derive.model.notation import to_expr
 
 PARAMETERS = ((1, 1), (2, 1), (1, 2), (3, 5), (5, 3))
 PLACES = tuple(
-    Fraction(x) for x in ("1", "1/2", "2", "1/4", "3", "-1/2", "-1", "-2", "5", "-5", "1/16", "20")
+    map(Fraction, ["1", "1/2", "2", "1/4", "3", "-1/2", "-1", "-2", "5", "-5", "1/16", "20"])
 )
 
 
@@ -47,8 +47,8 @@ class SeparableTerm:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The other names."""
-        trees = (self.tree,) if self.start is None else (self.tree, self.start)
-        return tuple(name for name in names(trees) if name != self.variable)
+        found = names((self.tree, self.start or self.tree))
+        return tuple(name for name in found if name != self.variable)
 
     @property
     def one_sided(self) -> bool:
@@ -71,10 +71,8 @@ class SeparableTerm:
     def parameter_points(self) -> Iterator[dict[str, Fraction]]:
         """Yield rational values of the parameters, positive ones."""
         for first, step in PARAMETERS if self.parameters else PARAMETERS[:1]:
-            yield {
-                name: Fraction(first + step * k, 1 + k % 2)
-                for k, name in enumerate(self.parameters)
-            }
+            places = enumerate(self.parameters)
+            yield {name: Fraction(first + step * k, 1 + k % 2) for k, name in places}
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ class Convexity:
     sign: int
     everywhere: bool
     point: dict[str, Fraction]
-    interval: tuple[Expr, Expr] | None
+    interval: Interval | None
 
     @functools.cached_property
     def element(self) -> LineElement:
@@ -145,7 +143,7 @@ def examine(term: SeparableTerm) -> Convexity | None:
             continue
         images = expressions(tower, term.symbols())
         derivatives = to_expr(slope, images), to_expr(second, images)
-        smooth = smooth_interval(tower, term.variable, term.symbols(), point)
+        smooth = _smooth_interval(tower, term, images, point)
         # The sign at hand speaks for the whole domain only where no branch was chosen.
         whole = smooth == (-oo, oo) or (term.one_sided and smooth == (0, oo))
         everywhere = sign <= 0 and whole and (second.is_zero() or _nonpositive(term, tower, second))
@@ -166,11 +164,8 @@ def _points(term: SeparableTerm) -> Iterator[dict[str, Fraction]]:
                 value = tower.read(term.start)
             except Unsettled:
                 continue
-            if value.is_constant():
-                places = (value.value(),)
-            else:
-                middle = Fraction(float(tower.ball(value).mid())).limit_denominator(1000)
-                places = (middle,)
+            middle = None if value.is_constant() else Fraction(float(tower.ball(value).mid()))
+            places = (value.value() if middle is None else middle.limit_denominator(1000),)
         for place in places:
             yield {term.variable: place, **values}
 
@@ -181,19 +176,81 @@ def _nonpositive(term: SeparableTerm, tower: GermField, second: RationalFunction
     Roots of functions of beta other than beta itself are written in factors that are positive
     near the point only, so nothing is claimed with them.
     """
-    positive = set(term.positive)
-    if term.one_sided:
-        positive.add(term.variable)
-    first = len(tower.known)
-    for k, generator in enumerate(tower.generators):
-        name = tower.field.names[first + k]
-        used = generator.argument.variables()
-        if generator.kind == "exp":
-            positive.add(name)
-        elif generator.kind == "root":
-            if set(used) - positive:
-                return False
-            positive.add(name)
-        elif generator.kind == "log" and name in second.variables():
+    positive = set(term.positive) | ({term.variable} if term.one_sided else set())
+    for generator in tower.generators:
+        if generator.kind == "root" and set(generator.argument.variables()) - positive:
             return False
+        if generator.kind == "log" and generator.name in second.variables():
+            return False
+        if generator.kind in ("exp", "root"):
+            positive.add(generator.name)
     return is_nonnegative(-second, frozenset(positive))
+
+
+def _smooth_interval(
+    tower: GermField, term: SeparableTerm, images: list[Expr], point: dict[str, Fraction]
+) -> Interval | None:
+    """Return the interval around the point in which no argument of a root or logarithm is 0.
+
+    None where the zeros of such an argument are not known.
+    """
+    low, high = -oo, oo
+    symbols, place = term.symbols(), list(tower.known).index(term.variable)
+    v = symbols[term.variable]
+    at = {symbols[name]: sympy.Rational(x) for name, x in point.items()}
+    for branch in tower.branches:
+        bare = not _uses_generators(tower, branch)
+        if bare and term.variable not in branch.variables():
+            continue
+        if _never_zero(tower, branch, term.variable):
+            continue
+        slope = branch.partial(place)
+        if not bare or term.variable in slope.variables():
+            return None
+        zero = sympy.cancel(v - to_expr(branch, images) / to_expr(slope, images))
+        if zero.subs(at) < at[v]:
+            low = sympy.Max(low, zero)
+        else:
+            high = sympy.Min(high, zero)
+    return low, high
+
+
+def _uses_generators(tower: GermField, element: RationalFunction) -> bool:
+    return bool(set(element.variables()) - set(tower.known))
+
+
+def _never_zero(tower: GermField, branch: RationalFunction, variable: str) -> bool:
+    """Tell whether an irreducible argument, or its norm over square roots, is proved not 0."""
+    for generator, element in zip(tower.generators, tower.adjoined, strict=True):
+        if generator.kind == "exp" and branch == element:
+            return True
+        square_root = generator.kind == "root" and generator.index == 2
+        if square_root and element.variables()[0] in branch.variables():
+            norm = tower.norm(branch, element)
+            free = not norm.is_zero() and variable not in norm.variables()
+            return free and not _uses_generators(tower, norm)
+    if _uses_generators(tower, branch):
+        return False
+    # An irreducible polynomial >= 0 that depends on beta has no linear factor there.
+    place = list(tower.known).index(variable)
+    linear = branch.partial(place).partial(place).is_zero()
+    return not linear and (is_nonnegative(branch) or is_nonnegative(-branch))
+
+
+def expressions(tower: GermField, symbols: dict[str, Symbol]) -> list[Expr]:
+    """Return the SymPy expression of every name of a tower's field."""
+    images: list[Expr] = [symbols[name] for name in tower.known]
+    blank = [sympy.Integer(0)] * len(tower.field.names)
+    for generator in tower.generators:
+        x = to_expr(generator.argument, [*images, *blank[len(images) :]])
+        n = generator.index
+        match generator.kind:
+            case "root":
+                images.append(x ** sympy.Rational(1, n))
+            case "log":
+                images.append(sympy.log(x))
+            case "exp":
+                images.append(sympy.exp(x / n))
+            case "tan":
+                images.append(sympy.tan(x / (2 * n)))
+    return [*images, *blank[len(images) :]]

@@ -17,7 +17,7 @@ from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misp
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import BITS, Unsettled
-from derive.inverse.smooth import expressions
+from derive.inverse.term import expressions
 from derive.model.notation import rational, to_expr
 from derive.render.plain import plain
 
