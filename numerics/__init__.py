@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from numerics.confirm.agreement import CrossCheck
     from numerics.confirm.crosscheck import crosscheck
-    from numerics.confirm.crosscheck_report import CrossCheck
     from numerics.confirm.time_warp import TimeWarp, time_warp
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _LAZY = {
-    "CrossCheck": "numerics.confirm.crosscheck_report",
+    "CrossCheck": "numerics.confirm.agreement",
     "Flow": "numerics.flow.gradient_flow",
     "NumericPotential": "numerics.evaluate.potential",
     "Solution": "numerics.interpolate.solution",

@@ -41,8 +41,7 @@ LAYERS = [
     {"derive.__main__"},
 ]
 # Q without a closed form is evaluated by the Taylor integrator, which knows nothing of Q.
-INTEGRATOR = ("tape", "builder", "fixed_point", "series_products", "series_sums", "jets")
-INTEGRATOR += ("step_size", "taylor", "initial_weights", "dual_flow")
+INTEGRATOR = ("tape", "builder", "fixed_point", "series_rules", "jets", "taylor", "dual_flow")
 NUMERIC_LAYERS = [
     {"numerics.reals", "numerics.evaluate.backend", "numerics.evaluate.numbers"},
     {f"numerics.flow.{name}" for name in INTEGRATOR},

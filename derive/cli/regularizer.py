@@ -21,7 +21,7 @@ from derive.model.typed import ReadModel
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation
-    from numerics.confirm.crosscheck_report import CrossCheck
+    from numerics.confirm.agreement import CrossCheck
 
 Check = Annotated[bool, typer.Option("--check", help="Confirm Q by a precise flow and solver.")]
 Digits = Annotated[

@@ -22,6 +22,7 @@ from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.confirm.agreement import (
     Copy,
+    CrossCheck,
     consistency,
     digits_of,
     distance,
@@ -29,7 +30,6 @@ from numerics.confirm.agreement import (
     kernel_agreement,
     stationarity,
 )
-from numerics.confirm.crosscheck_report import CrossCheck
 from numerics.confirm.regression_problem import (
     COPIES,
     RegressionProblem,
@@ -237,22 +237,16 @@ def _compare(
 
 
 def _interpolant(
-    potential: Potential,
-    problem: RegressionProblem,
-    gradient: Gradient,
-    working: int,
-    digits: int,
+    potential: Potential, problem: RegressionProblem, gradient: Gradient, working: int, digits: int
 ) -> tuple[tuple[Real, ...] | None, str]:
     """Return the interpolant of least Q, or why it is not found."""
     try:
         parts = [lower_unchecked(potential, dict(s)) for s in problem.starts]
         with mpmath.workdps(working):
-            found = polished_interpolant(
-                side_by_side(parts), gradient, problem.X, problem.y, digits
-            )
+            q = side_by_side(parts)
+            return polished_interpolant(q, gradient, problem.X, problem.y, digits).value, ""
     except (InputError, NumericalError) as error:
         return None, str(error)
-    return found.value, ""
 
 
 def _least(found: Iterable[float | None], cap: int) -> float | None:
@@ -262,9 +256,9 @@ def _least(found: Iterable[float | None], cap: int) -> float | None:
 def _copies(p: Parameterization, problem: RegressionProblem, end: Flow) -> list[Copy]:
     copies = []
     for i, start in enumerate(problem.starts):
-        weights, outputs = slice(p.p * i, p.p * (i + 1)), slice(p.d * i, p.d * (i + 1))
         begin, last = (
-            dict(zip(p.weights, w[weights], strict=True)) for w in (end.start, end.weights)
+            dict(zip(p.weights, w[p.p * i : p.p * (i + 1)], strict=True))
+            for w in (end.start, end.weights)
         )
-        copies.append(Copy(dict(start), begin, last, end.limit[outputs]))
+        copies.append(Copy(dict(start), begin, last, end.limit[p.d * i : p.d * (i + 1)]))
     return copies

@@ -47,18 +47,25 @@ class RegressionProblem:
         return len(self.starts)
 
 
-def replicate(
+def complete_problem(
     p: Parameterization,
-    X: Iterable[object],
-    y: Iterable[object],
+    X: Iterable[object] | None,
+    y: Iterable[object] | None,
     starts: Sequence[Mapping[str, Fraction]],
+    rng: np.random.Generator,
 ) -> RegressionProblem:
     """Return the problem with one copy of F for each start, its weights renamed if several.
 
+    X and y are drawn if they are not given.
+
     Raises:
-        InputError: the shapes do not fit, or X leaves no freedom to choose the interpolant.
+        InputError: the shapes do not fit.
+        NumericalError: what was drawn is no problem to put Q to.
     """
     copies = len(starts)
+    if X is None or y is None:
+        X = draw_matrix(p.d * copies, rng)
+        y = draw_target(p, X, starts, rng)
     rows, target = read_data(X, y, p.d * copies)
     names = [name for names in _names(p.weights, copies) for name in names.values()]
     values = [w for start in starts for w in start_point(p, start)[0]]
@@ -81,9 +88,8 @@ def side_by_side_trees(
 
 def _names(weights: Sequence[str], copies: int) -> list[dict[str, str]]:
     """Return the names of the weights of each copy."""
-    return [
-        {w: w if copies == 1 else f"copy{i}_{w}" for w in weights} for i in range(1, copies + 1)
-    ]
+    prefixes = [""] if copies == 1 else [f"copy{i}_" for i in range(1, copies + 1)]
+    return [{w: prefix + w for w in weights} for prefix in prefixes]
 
 
 def _renamed(tree: Tree, names: Mapping[str, str]) -> Tree:
@@ -111,25 +117,6 @@ def fixed_starts(
     return fixed
 
 
-def complete_problem(
-    p: Parameterization,
-    X: Iterable[object] | None,
-    y: Iterable[object] | None,
-    starts: Sequence[Mapping[str, Fraction]],
-    rng: np.random.Generator,
-) -> RegressionProblem:
-    """Return the problem with one copy of F for each start; X and y are drawn if not given.
-
-    Raises:
-        InputError: a shape is wrong.
-        NumericalError: what was drawn is no problem to put Q to.
-    """
-    if X is None or y is None:
-        X = draw_matrix(p.d * len(starts), rng)
-        y = draw_target(p, X, starts, rng)
-    return replicate(p, X, y, starts)
-
-
 def draw_starts(
     potential: Potential, fixed: Sequence[Mapping[str, Fraction]], rng: np.random.Generator
 ) -> list[dict[str, Fraction]]:
@@ -148,17 +135,14 @@ def _draw_start(
     for attempt in range(_DRAWS):
         # Moderate and positive at first; wider, of both signs, where assumptions ask for it.
         wide = attempt // 20
-        start = {
-            name: Fraction(int(rng.integers(8, 33)), 16) * _stretch(wide, rng) for name in names
-        }
-        start.update(given)
+        drawn = {n: Fraction(int(rng.integers(8, 33)), 16) * _stretch(wide, rng) for n in names}
+        start = {**drawn, **given}
         try:
             check_assumptions(potential, start)
+            break
         except InputError:
             if attempt + 1 == _DRAWS or len(given) == len(names):
                 raise
-            continue
-        break
     return start
 
 
@@ -202,8 +186,9 @@ def draw_target(
     for start in starts:
         weights, beta0 = start_point(p, start)
         origin += beta0
-        moves = [Fraction(k, 16) for k in _nonzero(len(weights), rng)]
-        moved = [w + m * (abs(w) or 1) for w, m in zip(weights, moves, strict=True)]
+        moves = rng.integers(1, 6, size=p.p) * rng.choice([-1, 1], size=p.p)
+        pairs = zip(weights, moves.tolist(), strict=True)
+        moved = [w + Fraction(k, 16) * (abs(w) or 1) for w, k in pairs]
         try:
             beta += [_short(b) for b in outputs_at(p, moved)]
         except (ZeroDivisionError, Unbounded):
@@ -221,8 +206,3 @@ def _short(number: Fraction) -> Fraction:
 
 def _times(X: Sequence[Sequence[Fraction]], beta: Sequence[Fraction]) -> list[Fraction]:
     return [sum((a * b for a, b in zip(row, beta, strict=True)), Fraction(0)) for row in X]
-
-
-def _nonzero(count: int, rng: np.random.Generator) -> list[int]:
-    moves = rng.integers(1, 6, size=count) * rng.choice([-1, 1], size=count)
-    return [int(k) for k in moves]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 
 import mpmath
 
@@ -24,10 +25,11 @@ from derive.verdict import Finding, Verdict
 from numerics.confirm.agreement import digits_of
 from numerics.evaluate.numbers import read_data
 from numerics.evaluate.start import broken_signs, read_start, start_point
-from numerics.flow.builder import Builder
-from numerics.flow.jets import propagate
+from numerics.flow.builder import Builder, Seed
+from numerics.flow.fixed_point import bits_of
+from numerics.flow.jets import Program
 from numerics.flow.losses import read_loss, steering
-from numerics.flow.mirror_flow import MirrorFlow, Steering, mirror_flow
+from numerics.flow.mirror_flow import MirrorFlow, mirror_flow
 from numerics.flow.tape import Tape
 from numerics.flow.taylor import Stepper, integrate
 from numerics.reals import Real, check_digits, rational
@@ -42,12 +44,10 @@ class TimeWarp:
     """One path at two paces, in mpf, at the n steps of the flow, to where it interpolates.
 
     Attributes:
-        time: t of gradient flow in the weights, from 0.
-        warped: tau(t).
-        warp: g at these times.
+        time, warped, warp: t of gradient flow in the weights, from 0; tau(t); g.
         path: beta(t) of the flow in the weights, n rows of d.
         mirror: beta of the mirror flow of Q at the time tau(t), n rows of d.
-        digits: decimal digits that both flows were run to.
+        digits: those that both flows were run to.
         claims: that g is positive, tau onto [0, infinity) and g bounded: proved for this start, or
             assumed; empty where g = 1.
         floor: m with g >= m > 0, proved for all times; None where it was not.
@@ -65,13 +65,10 @@ class TimeWarp:
     @property
     def agreement(self) -> float:
         """The decimal digits to which the two paths agree, relative to the size of the path."""
-        size = max(abs(x) for beta in self.path for x in beta)
+        size = max(map(abs, chain(*self.path)))
         with mpmath.workdps(self.digits + _GUARD):
-            gaps = (
-                abs(a - b)
-                for beta, other in zip(self.path, self.mirror, strict=True)
-                for a, b in zip(beta, other, strict=True)
-            )
+            both = zip(chain(*self.path), chain(*self.mirror), strict=True)
+            gaps = (abs(a - b) for a, b in both)
             return min(digits_of(max(gaps), size), float(self.digits + _GUARD))
 
     @property
@@ -110,8 +107,7 @@ def time_warp(
 
     Args:
         derivation: a Q that was proved, with its warp g.
-        X: m rows of d numbers.
-        y: m numbers.
+        X, y: m rows of d numbers, and m numbers.
         start: a number for every start symbol.
         digits: decimal digits of both flows.
 
@@ -144,14 +140,14 @@ def time_warp(
         tuple(state[-1] for state in path.states),
         warped,
         tuple(point[-1] for point in path.points),
-        tuple(tuple(point[:-1]) for point in path.points),
+        tuple(point[:-1] for point in path.points),
         _mirror_path(mirror, warped, working),
         digits,
         *_claims(derivation, values, working),
     )
 
 
-def _programs(p: Parameterization, g: Tree, steer: Steering) -> tuple[Tape, Tape]:
+def _programs(p: Parameterization, g: Tree, steer: Seed) -> tuple[Tape, Tape]:
     """Return the tape of w', tau' = g and t' = 1, and that of F and g."""
     builder = Builder((*p.weights, _TAU, _TIME))
     outputs = tuple(builder.tree(tree) for tree in p.trees)
@@ -168,12 +164,10 @@ def _claims(
     found = warped_time(derivation, values)
     if found is None:
         return (), None
-    if found.floor is None:
+    if (floor := found.floor) is None:
         return found.findings, None
     with mpmath.workdps(digits + _GUARD):
-        return found.findings, mpmath.sqrt(
-            rational(Fraction(int(found.floor.p), int(found.floor.q)))
-        )
+        return found.findings, mpmath.sqrt(mpmath.mpf(int(floor.p)) / int(floor.q))
 
 
 def _refuse_broken(potential: Potential, path: _Path, values: Mapping[str, Fraction]) -> None:
@@ -184,24 +178,19 @@ def _refuse_broken(potential: Potential, path: _Path, values: Mapping[str, Fract
     if broken or min(point[-1] for point in path.points) <= 0:
         failed = f"{broken[0]} keeps its sign" if broken else "g > 0"
         shown = ", ".join(f"{name} = {value}" for name, value in values.items())
-        raise NumericalError(
-            f"Q was derived for a flow on which {failed}, which fails on that from {shown}"
-        )
+        text = f"Q was derived for a flow on which {failed}, which fails on that from {shown}"
+        raise NumericalError(text)
 
 
 class _Path:
     """Keeps every state of the flow, and stops it where it interpolates."""
 
     def __init__(
-        self,
-        tape: Tape,
-        rows: Sequence[Sequence[Fraction]],
-        target: Sequence[Fraction],
-        digits: int,
+        self, tape: Tape, rows: list[list[Fraction]], target: list[Fraction], digits: int
     ) -> None:
-        self._tape, self._digits = tape, digits
+        self._program, self._digits = Program(tape, bits_of(digits)), digits
         self.states: list[tuple[Real, ...]] = []
-        self.points: list[list[Real]] = []
+        self.points: list[tuple[Real, ...]] = []
         with mpmath.workdps(digits + _GUARD):
             self._rows = [[rational(x) for x in row] for row in rows]
             self._target = [rational(b) for b in target]
@@ -209,16 +198,12 @@ class _Path:
             self._tolerance = mpmath.mpf(10) ** -digits * size
 
     def __call__(self, run: Stepper) -> bool:
-        state = run.state
-        self.states.append(state)
-        self.points.append(
-            [x for (x,) in propagate(self._tape, [[w] for w in state], self._digits)]
-        )
+        self.states.append(run.state)
+        self.points.append(self._program.at(run.state))
         beta = self.points[-1][:-1]
         with mpmath.workdps(self._digits + _GUARD):
-            gaps = (
-                mpmath.fdot(row, beta) - b for row, b in zip(self._rows, self._target, strict=True)
-            )
+            pairs = zip(self._rows, self._target, strict=True)
+            gaps = (mpmath.fdot(row, beta) - b for row, b in pairs)
             return all(abs(gap) <= self._tolerance for gap in gaps)
 
 
@@ -226,11 +211,11 @@ def _mirror_path(
     mirror: MirrorFlow, times: Sequence[Real], digits: int
 ) -> tuple[tuple[Real, ...], ...]:
     state: Sequence[Fraction | Real] = mirror.start
-    path, before = [], mpmath.mpf(0)
+    path, before, output = [], mpmath.mpf(0), Program(mirror.output, bits_of(digits))
     for tau in times:
         with mpmath.workdps(digits + _GUARD):
             span = tau - before
         state = integrate(mirror.field, state, digits, time=span).state
-        path.append(tuple(x for (x,) in propagate(mirror.output, [[x] for x in state], digits)))
+        path.append(output.at(state))
         before = tau
     return tuple(path)

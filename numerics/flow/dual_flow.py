@@ -1,19 +1,52 @@
-"""Flow of the weights along a fixed dual vector, which inverts the mirror map."""
+"""What a flow of the weights starts from; that along a fixed dual vector inverts the mirror map."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
-from derive.errors import InputError, NumericalError
-from numerics.evaluate.numbers import read_vector
+from derive.errors import DegenerateStart, InputError, NumericalError
+from derive.language.tree import Tree
+from numerics.evaluate.numbers import read_number, read_vector
 from numerics.flow.builder import compile_gradient
 from numerics.flow.fixed_point import bits_of
-from numerics.flow.initial_weights import FlowModel, check_start, read_start
 from numerics.flow.jets import Program
+from numerics.flow.tape import Tape
 from numerics.flow.taylor import integrate
-from numerics.reals import Real
+from numerics.reals import Real, check_digits
+
+
+class FlowModel(Protocol):
+    """What the flow needs of beta = F(w): the d expressions of F and the p names of w."""
+
+    @property
+    def trees(self) -> tuple[Tree, ...]: ...  # noqa: D102
+
+    @property
+    def weights(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+def read_start(
+    start: Mapping[str, object], weights: tuple[str, ...], digits: int
+) -> list[Fraction]:
+    """Return the start of each weight; InputError for a name, a number or *digits* of no sense."""
+    check_digits(digits)
+    if missing := [name for name in weights if name not in start]:
+        raise InputError(f"the start gives no value for {', '.join(missing)}")
+    if unknown := [str(name) for name in start if name not in weights]:
+        raise InputError(f"the start names {', '.join(unknown)}, not among {', '.join(weights)}")
+    return [read_number(start[name], f"the start of {name}") for name in weights]
+
+
+def check_start(tape: Tape, origin: list[Fraction], digits: int) -> None:
+    """Raise DegenerateStart where a program of F and J is undefined at the start."""
+    try:
+        Program(tape, bits_of(digits)).at(origin)
+    except NumericalError as error:
+        text = "F or its derivative is undefined at the start; start inside the domain of F"
+        raise DegenerateStart(text) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +71,11 @@ def dual_flow(
     ``h(mu) = F(w(1))`` is the inverse of the mirror map.
 
     Args:
-        p: the parameterization.
+        p: beta = F(w).
         multiplier: mu, d numbers.
         start: a number for every weight.
-        digits: the digits of the result, to the condition of the flow.
-        max_steps: the number of Taylor steps after which to give up.
+        digits: those of the result, to the condition of the flow.
+        max_steps: the Taylor steps after which to give up.
 
     Raises:
         InputError: a number, a shape or a name is wrong.

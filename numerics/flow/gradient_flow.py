@@ -18,23 +18,18 @@ from derive.errors import InputError, NumericalError
 from derive.language import parse_expression
 from derive.language.tree import Tree
 from numerics.evaluate.numbers import read_data, read_number
-from numerics.flow.builder import Builder, compile_gradient
+from numerics.flow.builder import Builder
+from numerics.flow.dual_flow import FlowModel, check_start, read_start
 from numerics.flow.fixed_point import as_mpf
-from numerics.flow.initial_weights import FlowModel, check_start, read_start
 from numerics.flow.losses import Slope, read_loss, slopes, steering
-from numerics.flow.progress import Report, narrated
 from numerics.flow.tape import Tape
-from numerics.flow.taylor import Engine, Stepper, Taylor, TaylorResult, integrate
-from numerics.flow.watch import ConvergenceWatch, DriftWatch
+from numerics.flow.taylor import Engine, Stepper, Taylor, integrate
+from numerics.flow.watch import ConvergenceWatch, DriftWatch, Report, narrated
 from numerics.reals import Real
 
-_RESIDUAL = {"squared": "|X beta - y|", "logistic": "|dL/dz|", "exponential": "|dL/dz|"}
-_SEPARABLE = "there may be no beta that separates the labels; give a time at which to end"
-_ADVICE = {
-    "squared": "try another start or better conditioned X",
-    "logistic": _SEPARABLE,
-    "exponential": _SEPARABLE,
-}
+# The residual of the squared loss and of the others, and what to do where it does not vanish.
+_SQUARED = "|X beta - y|", "try another start or better conditioned X"
+_LABELS = "|dL/dz|", "there may be no beta that separates the labels; give a time at which to end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +134,9 @@ def flow(
     rows, target = read_data(X, y, len(p.trees))
     slope, origin = read_loss(loss, target), read_start(start, p.weights, digits)
     share, until = _tolerance(tolerance, digits), None if time is None else _positive(time, "time")
-    stepper, laws = _engine(engine), DriftWatch(_trees(conserved), p.weights, digits)
+    stepper = _engine(engine)
+    trees = [f if isinstance(f, get_args(Tree)) else parse_expression(str(f)) for f in conserved]
+    laws = DriftWatch(trees, p.weights, digits)
     field, observed = _programs(p, slope, rows, target)
     check_start(field, origin, digits)
     watch = ConvergenceWatch(observed, target, digits, share)
@@ -154,22 +151,19 @@ def flow(
         try:
             end = integrate(field, origin, digits, stop, max_steps, time=until, engine=stepper)
         except NumericalError as error:
+            residual, advice = _SQUARED if loss == "squared" else _LABELS
             raise NumericalError(
-                f"gradient flow did not reach {_RESIDUAL[loss]} <= "
-                f"{mpmath.nstr(watch.tolerance, 3)} but {mpmath.nstr(watch.residual, 3)}: {error}; "
-                f"{_ADVICE[loss]}"
+                f"gradient flow did not reach {residual} <= {mpmath.nstr(watch.tolerance, 3)} "
+                f"but {mpmath.nstr(watch.residual, 3)}: {error}; {advice}"
             ) from error
-    return _record(end, watch, laws, digits)
-
-
-def _record(end: TaylorResult, watch: ConvergenceWatch, laws: DriftWatch, digits: int) -> Flow:
+    residual, scale, tolerance = map(as_mpf, (watch.residual, watch.scale, watch.tolerance))
     return Flow(
         limit=watch.beta,
         weights=end.state,
         start=watch.start,
-        residual=as_mpf(watch.residual),
-        scale=as_mpf(watch.scale),
-        tolerance=as_mpf(watch.tolerance),
+        residual=residual,
+        scale=scale,
+        tolerance=tolerance,
         time=end.time,
         steps=end.steps,
         smallest=end.smallest,
@@ -184,26 +178,20 @@ def _programs(
     p: FlowModel, slope: Slope, X: list[list[Fraction]], y: list[Fraction]
 ) -> tuple[Tape, Tape]:
     """Return the tape of w' (p outputs), and that of F and the slopes of the loss (d + m)."""
-    d, builder = len(p.trees), Builder(p.weights)
+    builder = Builder(p.weights)
     beta = tuple(builder.tree(tree) for tree in p.trees)
-    field = compile_gradient(p.trees, p.weights, steering(slope, X, y))
-    observed = builder.tape([*beta, *slopes(slope, X, y)(builder, beta)])
-    return field.take(range(d, d + len(p.weights))), observed
+    field = builder.tape(builder.reverse(beta, steering(slope, X, y)(builder, beta)))
+    return field, builder.tape([*beta, *slopes(slope, X, y)(builder, beta)])
 
 
 def _engine(name: str) -> Engine:
-    match name:
-        case "taylor":
-            return Taylor
-        case "heyoka":
-            from numerics.flow.heyoka_engine import Heyoka
+    if name == "heyoka":
+        from numerics.flow.heyoka_engine import Heyoka
 
-            return Heyoka
-    raise InputError(f"there is no engine {name!r}; the engines are taylor, heyoka")
-
-
-def _trees(functions: Iterable[object]) -> list[Tree]:
-    return [f if isinstance(f, get_args(Tree)) else parse_expression(str(f)) for f in functions]
+        return Heyoka
+    if name != "taylor":
+        raise InputError(f"there is no engine {name!r}; the engines are taylor, heyoka")
+    return Taylor
 
 
 def _positive(value: object, what: str) -> Fraction:

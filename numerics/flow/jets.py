@@ -12,16 +12,26 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import count
 from operator import mul
+from typing import TypeAlias
 
 import mpmath
 from mpmath import libmp
 
 from numerics.flow.fixed_point import ZERO, Rule, Series, bits_of, scaled, shifted, undefined
-from numerics.flow.series_products import Group, groups, is_product, product, products, square
-from numerics.flow.series_sums import Linear
+from numerics.flow.series_rules import (
+    Group,
+    Linear,
+    groups,
+    is_product,
+    product,
+    products,
+    square,
+)
 from numerics.flow.tape import Instruction, Tape
 from numerics.reals import Real
 
+Expansion: TypeAlias = tuple[list[Series], list[Series], Callable[[], object]]
+"""Series of inputs and of outputs, and what appends a coefficient to the latter."""
 _ARGUMENT = 4096  # bits of an argument beyond which exp overflows and sin has no meaning
 
 _OF_ITSELF = ("exp", "sin", "cos", "sinh", "cosh")
@@ -114,6 +124,13 @@ def _solution(out: Series, partner: Series, slope: Series, factor: Fraction, fir
         out.place(raw // (k * factor.denominator), exponent)
 
 
+_RATES: dict[str, Callable[..., Rule]] = {
+    "divide": _quotient,
+    "euler": _euler,
+    "logderivative": _logderivative,
+}
+
+
 class Program:
     """A tape made ready to run in fixed point, again and again."""
 
@@ -131,26 +148,24 @@ class Program:
 
         The inputs must have that coefficient before it is called.
         """
-        series = [Series(self.bits) for _ in self.tape.instructions]
-        for i, step in enumerate(self.tape.instructions):
-            if step.op == "input":
-                series[i] = inputs[int(step.values[0])]
-        rules = [
-            self._rule(group, series)
-            for group in self._groups
-            if self.tape.instructions[group[0]].op != "input"
-        ]
+        steps = self.tape.instructions
+        series = [inputs[int(x.values[0])] if x.op == "input" else Series(self.bits) for x in steps]
+        rules = [self._rule(g, series) for g in self._groups if steps[g[0]].op != "input"]
         outputs = [series[register] for register in self.tape.outputs]
         return outputs, lambda: deque(map(next, rules), maxlen=0)
 
     def at(self, point: Sequence[Real]) -> tuple[Real, ...]:
         """Return the outputs at a point of fractions or mpf."""
+        return tuple(x.value(0) for x in self.begin(point)[1])
+
+    def begin(self, point: Sequence[Real]) -> Expansion:
+        """Return the series of a point and of the outputs there, to order 0."""
         inputs = [Series(self.bits) for _ in self.tape.inputs]
         for series, x in zip(inputs, point, strict=True):
             series.begin(x)
         outputs, advance = self.run(inputs)
         advance()
-        return tuple(x.value(0) for x in outputs)
+        return inputs, outputs, advance
 
     def _rule(self, group: Group, series: list[Series]) -> Rule:
         register, *others = group
@@ -165,12 +180,8 @@ class Program:
                 return self._linear[register].rule(out, args)
             case "multiply":
                 return product(out, *args) if is_product(step) else square(out, args[0])
-            case "divide":
-                return _quotient(out, *args)
-            case "euler":
-                return _euler(out, *args)
-            case "logderivative":
-                return _logderivative(out, *args)
+            case name if name in _RATES:
+                return _RATES[name](out, *args)
         return self._transcendental(step, out, args)
 
     def _products(self, group: Group, series: list[Series]) -> Rule:

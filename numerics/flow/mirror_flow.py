@@ -7,10 +7,9 @@ itself and the roots that Q names, or the parameter z of a parametric form. With
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 import sympy
 from sympy import Expr, Symbol
@@ -24,25 +23,20 @@ from numerics.evaluate.backend import Multiprecision, exact
 from numerics.evaluate.formula_block import root_step
 from numerics.evaluate.root_finding import invert_increasing
 from numerics.evaluate.start import check_assumptions, constants_of, start_point
-from numerics.flow.builder import Builder
+from numerics.flow.builder import Builder, Seed
 from numerics.flow.tape import Register, Tape
 from numerics.reals import Real
 
 _ONE = Fraction(1)
 _WIDE = Budget(depth=2000, digits=5000, exponent=4096, bits=10**6, terms=10**9, degree=4096)
 """Bounds for formulas that this program wrote itself."""
-Steering: TypeAlias = Callable[[Builder, tuple[Register, ...]], Sequence[Register]]
-"""Writes lambda, d registers, on the registers of beta."""
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorFlow:
     """Mirror flow of Q: ``x' = field(x)`` from *start*; ``beta = output(x)``.
 
-    Attributes:
-        field: n inputs and n outputs.
-        output: n inputs and d outputs.
-        start: the n coordinates of beta_0, fractions or mpf.
+    The field has n inputs and outputs, the output n inputs and d outputs; start is that of beta_0.
     """
 
     field: Tape
@@ -66,14 +60,13 @@ class _Chart:
 
 
 def mirror_flow(
-    potential: Potential, values: Mapping[str, Fraction], steering: Steering, digits: int
+    potential: Potential, values: Mapping[str, Fraction], steering: Seed, digits: int
 ) -> MirrorFlow:
     """Return mirror flow of Q in its own time, ``d/dtau grad Q(beta) = lambda(beta)``.
 
     Args:
         potential: a derived Q, in closed form.
-        values: a number for every start symbol.
-        steering: lambda as a function of beta.
+        steering: writes lambda, d registers, on the registers of beta.
         digits: decimal digits of the start.
 
     Raises:
@@ -103,11 +96,7 @@ def mirror_flow(
 
 
 def _chart(
-    piece: Piece,
-    values: Mapping[str, Fraction],
-    beta0: Sequence[Fraction],
-    digits: int,
-    first: int,
+    piece: Piece, values: Mapping[str, Fraction], beta0: Sequence[Fraction], digits: int, first: int
 ) -> _Chart:
     """Return coordinates x<first>, x<first + 1>, ... of a piece, with numbers for constants."""
     if any(g.has(sympy.Integral) for g in piece.gradient):
@@ -122,9 +111,8 @@ def _chart(
         z, (low, high) = Symbol(f"x{first}"), map(known, piece.curve.interval)
         renamed: dict[Symbol, Symbol] = {piece.curve.parameter: z}
         beta: tuple[Expr, ...] = (known(piece.curve.beta).xreplace(renamed),)
-        start: tuple[Fraction | Real, ...] = (
-            _parameter(beta[0], z, (low, high), beta0[0], digits),
-        )
+        start: tuple[Fraction | Real, ...]
+        start = (_parameter(beta[0], z, (low, high), beta0[0], digits),)
         roots: tuple[tuple[str, Expr], ...] = ()
     else:
         symbols = (*piece.betas, *(root.symbol for root in piece.roots))
@@ -160,14 +148,13 @@ def _parameter(
     with backend.active():
         height, slope = backend.compile([beta]), backend.compile([sympy.diff(beta, z)])
         low, high = map(backend.number, interval)
-        found = invert_increasing(
+        return invert_increasing(
             lambda x: height({z.name: x})[0],
             lambda x: slope({z.name: x})[0],
             (low, high),
             backend.array([target]),
             backend,
-        )
-    return found[0]
+        )[0]
 
 
 def _compile(builder: Builder, expression: Expr) -> Register:
@@ -177,8 +164,8 @@ def _compile(builder: Builder, expression: Expr) -> Register:
         raise NumericalError(f"the mirror flow cannot use this form of Q: {error}") from None
 
 
-def _slopes(builder: Builder, expression: Register, names: Sequence[str]) -> list[Register]:
-    found = builder.gradient(expression)
+def _slopes(builder: Builder, expression: Expr, names: Sequence[str]) -> list[Register]:
+    found = builder.gradient(_compile(builder, expression))
     return [found[builder.inputs.index(name)] for name in names]
 
 
@@ -187,14 +174,11 @@ def _rates(builder: Builder, chart: _Chart, steer: Sequence[Register]) -> list[R
     n = len(chart.free)
     moves: list[list[Register]] = []
     for k, (_, polynomial) in enumerate(chart.roots):
-        slopes = _slopes(builder, _compile(builder, polynomial), chart.names)
+        slopes = _slopes(builder, polynomial, chart.names)
         total = _total(builder, slopes[: n + k], moves, n)
         moves.append([builder.linear([(builder.divide(t, slopes[n + k]), -_ONE)]) for t in total])
-    hessian = [
-        _total(builder, _slopes(builder, _compile(builder, g), chart.names), moves, n)
-        for g in chart.gradient
-    ]
-    rates = _solved(builder, hessian, list(steer))
+    rows = (_slopes(builder, g, chart.names) for g in chart.gradient)
+    rates = _solved(builder, [_total(builder, row, moves, n) for row in rows], list(steer))
     return [*rates, *(builder.dot(row, rates) for row in moves)]
 
 
@@ -216,9 +200,8 @@ def _solved(
     for k in range(n):
         for i in range(k + 1, n):
             factor = builder.divide(matrix[i][k], matrix[k][k])
-            matrix[i] = [
-                _less(builder, a, factor, b) for a, b in zip(matrix[i], matrix[k], strict=True)
-            ]
+            pairs = zip(matrix[i], matrix[k], strict=True)
+            matrix[i] = [_less(builder, a, factor, b) for a, b in pairs]
             right[i] = _less(builder, right[i], factor, right[k])
     for k in reversed(range(n)):
         for j in range(k + 1, n):

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
+from itertools import count, islice
 from typing import Protocol, TypeAlias
 
 from mpmath.libmp import MPZ
@@ -19,8 +19,7 @@ from mpmath.libmp import MPZ
 from derive.errors import NumericalError
 from numerics.evaluate.numbers import read_number
 from numerics.flow.fixed_point import ZERO, Integer, Rule, Series, bits_of, real, scaled, shifted
-from numerics.flow.jets import Program
-from numerics.flow.step_size import cheapest, log_steps
+from numerics.flow.jets import Expansion, Program
 from numerics.flow.tape import Tape
 from numerics.reals import Real
 
@@ -32,6 +31,8 @@ _LOWEST = 8  # order
 _LOWER = (12, 8, 4, 0)  # by how much an order may change from one step to the next
 _DEFECT = 8  # in log2, by how much w' may miss f(w) at the end of a step
 _ROUNDING = 16  # bits of that which come from the sum of a series
+_LINEAR = 130  # an order up to which linear operations cost more than convolutions
+_FIXED = 2000  # what a step costs besides, in the unit of these
 _GROWTH = 4  # by how many powers of 2 the scale of time may grow in one step
 
 
@@ -49,8 +50,6 @@ class Stepper(Protocol):
 
 Engine: TypeAlias = Callable[[Tape, Sequence[Real], int], Stepper]
 """Starts an integration of a tape, at a start, to so many digits."""
-_Expansion: TypeAlias = tuple[list[Series], list[Series], Callable[[], object]]
-"""The jets of w and of w', and what appends a coefficient to the latter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +84,42 @@ def _slope_rule(out: Series, slope: Series, factor: Fraction, sigma: int) -> Rul
         yield
 
 
+def _log_steps(jets: Sequence[Series], accuracy: float, orders: Sequence[int]) -> list[float]:
+    """Return, for each order, log2 of the step at which its last terms fall to ``2^accuracy``.
+
+    ``h_j = (eps |w| / |w_j|)^(1/j)`` for the last two j, which for their order is ``rho_j / e^2``,
+    and their factor of safety (Jorba & Zou, section 3.2). Here it is taken weight by weight, as
+    small weights that grow keep their relative errors; near 0, the first coefficients stand for
+    |w|. A coefficient of 0 is below the grid.
+    """
+    moving = [jet for jet in jets if jet.exponent is not None]
+    largest = max((jet.grid + jet.cells[0].bit_length() for jet in moving), default=0)
+    steps = [math.inf] * len(orders)
+    for jet in moving:
+        cells = jet.cells
+        known = list(islice((m for m in range(1, len(cells)) if cells[m]), 2))
+        large = max(cells[0].bit_length(), largest + accuracy - jet.grid) + accuracy
+        first = [(0, large), *((m, cells[m].bit_length() + accuracy) for m in known)]
+        lowest = max(known, default=0)
+        for i, order in enumerate(orders):
+            # A polynomial of low degree is exact at any step.
+            low = max(order // 2, lowest)
+            for j in islice((j for j in range(order, low, -1) if cells[j]), 2):
+                size = cells[j].bit_length()
+                reach = max((large - size) / (j - m) for m, large in first)
+                steps[i] = min(steps[i], reach)
+    pairs = zip(orders, steps, strict=True)
+    return [step - 0.7 / (order - 1) * math.log2(math.e) for order, step in pairs]
+
+
+def _cheapest(orders: Sequence[int], gains: Sequence[float]) -> int:
+    """Return the order that costs least for each unit of time: its convolutions and the rest."""
+    return min(
+        zip(orders, gains, strict=True),
+        key=lambda pair: math.log2(pair[0] * (pair[0] + _LINEAR) + _FIXED) - pair[1],
+    )[0]
+
+
 class Taylor:
     """The state of an integration in fixed point, between two steps."""
 
@@ -97,32 +132,22 @@ class Taylor:
         self._program = Program(slopes, self.bits)
         self._accuracy = -(digits + STEP_GUARD) * math.log2(10)
         self._sigma: int | None = None
-        self._order, self._begun = self.order, self._begin(self.state)
+        self._order, self._begun = self.order, self._program.begin(self.state)
 
-    def _begin(self, state: Sequence[Real]) -> _Expansion:
-        """Return the jets of w at a state, and those of w', to order 0."""
-        jets = [Series(self.bits) for _ in state]
-        for jet, x in zip(jets, state, strict=True):
-            jet.begin(x)
-        slopes, advance = self._program.run(jets)
-        advance()
-        return jets, slopes, advance
-
-    def _expand(self, begun: _Expansion, sigma: int, order: int) -> list[Series]:
+    def _expand(self, begun: Expansion, sigma: int, order: int) -> list[Series]:
         """Return the jets of w in ``t/2^sigma``, to *order*."""
         jets, slopes, advance = begun
-        rules = [
-            _slope_rule(w, f, c, sigma) for w, f, c in zip(jets, slopes, self._factors, strict=True)
-        ]
+        triples = zip(jets, slopes, self._factors, strict=True)
+        rules = [_slope_rule(w, f, c, sigma) for w, f, c in triples]
         deque(map(next, rules), maxlen=0)
         for _ in range(order - 1):
             advance()
             deque(map(next, rules), maxlen=0)
         return jets
 
-    def _guess(self, begun: _Expansion) -> int:
+    def _guess(self) -> int:
         """Return log2 of a time in which some weight, relative to its size, moves much."""
-        jets, slopes, _ = begun
+        jets, slopes, _ = self._begun
         rates = [
             f.size(0) - w.size(0) + c.numerator.bit_length() - c.denominator.bit_length()
             for w, f, c in zip(jets, slopes, self._factors, strict=True)
@@ -148,23 +173,23 @@ class Taylor:
 
     def _expand_to_scale(self, left: Fraction | None) -> tuple[list[Series], int, float]:
         """Return the jets of w in ``t/2^sigma``, sigma, and log2 of the step in that time."""
-        sigma = self._guess(self._begun) if self._sigma is None else self._sigma
+        sigma = self._guess() if self._sigma is None else self._sigma
         if left is not None:
             sigma = min(sigma, scaled(left, 1)[1] + 2)
         jets = self._expand(self._begun, sigma, self._order)
         if left is None and not any(x for jet in jets for x in jet.cells[1:]):
             raise NumericalError("the solution does not move: the right-hand side is 0")
         orders = [self._order - x for x in _LOWER if self._order - x >= _LOWEST]
-        while (gains := log_steps(jets, self._accuracy, orders))[-1] < -_GROWTH:
+        while (gains := _log_steps(jets, self._accuracy, orders))[-1] < -_GROWTH:
             sigma = math.ceil(sigma + gains[-1])  # the scale was too large
-            jets = self._expand(self._begin(self.state), sigma, self._order)
-        best = cheapest(orders, gains)
+            jets = self._expand(self._program.begin(self.state), sigma, self._order)
+        best = _cheapest(orders, gains)
         self._order = best if best < self._order else min(self._order + 8, self.order)
         return jets, sigma, gains[-1]
 
     def _accept(
         self, jets: Sequence[Series], share: Fraction, scale: Fraction
-    ) -> tuple[tuple[Real, ...], _Expansion, int]:
+    ) -> tuple[tuple[Real, ...], Expansion, int]:
         """Return the end of a step of size *share scale*, what begins there, and how often halved.
 
         A step is halved until w' = f(w) holds at its end.
@@ -195,13 +220,13 @@ class Taylor:
 
     def _solved(
         self, jets: Sequence[Series], slopes: Sequence[Integer], end: Sequence[Real], h: Fraction
-    ) -> _Expansion | None:
+    ) -> Expansion | None:
         """Return what begins at the *end* if h times the slopes of the series is h f there.
 
         The last coefficients tell nothing of later ones where these come late, as in 1/(1 - t^40).
         """
         try:
-            begun = self._begin(end)
+            begun = self._program.begin(end)
         except NumericalError:  # beyond a pole
             return None
         moving = [jet for jet in jets if jet.exponent is not None]
@@ -240,8 +265,8 @@ def integrate(
         start: n fractions or mpf.
         digits: decimal digits; the order is at most about 1.15 digits + 10, as Jorba & Zou advise.
         stop: tested at the start and after each step, on the stepper with its state and time.
-        max_steps: the number of steps after which to give up.
-        time: the time at which to end at the latest, >= 0; one of this and *stop* is needed.
+        max_steps: those after which to give up.
+        time: at which to end at the latest, >= 0; one of this and *stop* is needed.
         engine: what takes the steps.
 
     Raises:

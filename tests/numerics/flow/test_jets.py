@@ -20,7 +20,7 @@ from derive.language.tree import Call, Name, Number, Operation, Power, Tree
 from numerics.flow.builder import compile_forward, compile_gradient
 from numerics.flow.fixed_point import Series
 from numerics.flow.jets import propagate
-from numerics.flow.series_products import product, products, square
+from numerics.flow.series_rules import product, products, square
 
 ORDERS, DIGITS = 9, 30
 KEPT = DIGITS + 8  # of the twelve guard digits, rounding may take four

@@ -12,7 +12,7 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.errors import InputError, NumericalError
-from numerics.flow import progress
+from numerics.flow import watch
 from numerics.flow.gradient_flow import Flow, flow
 
 ONE = Parameterization.parse(["w"])
@@ -159,13 +159,13 @@ def test_a_bar_is_for_terminals(
     stream: type[io.StringIO], shown: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stderr", stream())
-    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(watch, "PATIENCE", 0)
     flow(ONE, [[1]], [1], {"w": Fraction(1, 2)}, digits=15)
     assert ("residual" in sys.stderr.getvalue()) is shown  # type: ignore[attr-defined]
 
 
 def test_short_flows_show_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(progress, "PATIENCE", 3600)
+    monkeypatch.setattr(watch, "PATIENCE", 3600)
     flow(ONE, [[1]], [1], {"w": Fraction(1, 2)}, digits=15)
     assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
