@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
+from typing import TypeAlias
 
 import mpmath
 import numpy as np
@@ -18,10 +19,12 @@ from sympy import Expr
 from derive.errors import DeriveError, NumericalError
 from derive.records import Potential
 from derive.regimes.find import Regimes
-from derive.regimes.limit import Limit
-from numerics.confirm.limit_starts import draw_rest, moves_exponent, point_at, proved_limits
+from derive.regimes.limit import Limit, Point
+from derive.verdict import Verdict
+from numerics.confirm.regression_problem import draw_starts
 from numerics.evaluate.backend import GUARD, Multiprecision
 from numerics.evaluate.lowering import high_precision
+from numerics.evaluate.start import specialize
 from numerics.reals import Real, check_digits, rational
 
 _SCALES = Fraction(1, 10**3), Fraction(1, 10**6)
@@ -33,6 +36,7 @@ _SLACK = 0.2
 """Of the logarithm of the ratio of errors."""
 _WORKING = 4
 """Digits to work with, over those asked for: errors of high order are small."""
+_Point: TypeAlias = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +81,12 @@ class LimitConfirmation:
 
     def report(self) -> str:
         """Return the test as a few short lines."""
-        scales, errors = (
-            " and ".join(mpmath.nstr(rational(x), 3) for x in self.scales),
-            " and ".join(mpmath.nstr(x, 3) for x in self.errors),
-        )
-        rate = "" if self.predicted is None else f"; ratio {mpmath.nstr(self.ratio, 3)}"
+        scales = " and ".join(mpmath.nstr(rational(x), 3) for x in self.scales)
+        errors, rate = " and ".join(mpmath.nstr(x, 3) for x in self.errors), ""
         if self.predicted is not None:
             bound = "" if self.limit.sharp else "at most "
-            rate += f", predicted {bound}{mpmath.nstr(self.predicted, 3)}"
+            asked = mpmath.nstr(self.predicted, 3)
+            rate = f"; ratio {mpmath.nstr(self.ratio, 3)}, predicted {bound}{asked}"
         verdict = "confirmed" if self.passed else "NOT CONFIRMED"
         point = self.limit.point
         return f"{point.text}: {verdict}\n  errors {errors}\n  at {point.variable} = {scales}{rate}"
@@ -139,18 +141,15 @@ def _confirm(
 
 
 def _error(
-    potential: Potential,
-    limit: Limit,
-    start: dict[str, Fraction],
-    x: tuple[Fraction, ...],
-    digits: int,
+    potential: Potential, limit: Limit, start: dict[str, Fraction], x: _Point, digits: int
 ) -> Real:
     """Return the largest error of dQ/dx_i, over the largest |G_i|."""
     form, unit = limit.potential, limit.unit
     if form is None or unit is None:
         raise NumericalError("there is no limit to confirm")
     Q = high_precision(potential, start, digits)
-    rows = _basis(limit)
+    M = sympy.eye(len(x)) if limit.basis is None else limit.basis  # beta = origin + M x
+    rows = [[Fraction(int(c.p), int(c.q)) for c in row] for row in M.tolist()]
     origin = Q.beta0 if limit.origin else [0] * len(x)
     beta: list[Real] = [b + sum(map(mul, row, x)) for b, row in zip(origin, rows, strict=True)]
     at = {**start, **_named(limit, x)}
@@ -172,15 +171,8 @@ def _error(
         return error if error > mpmath.mpf(10) ** -(3 * digits // 4) else mpmath.mpf(0)
 
 
-def _named(limit: Limit, x: tuple[Fraction, ...]) -> dict[str, Fraction]:
+def _named(limit: Limit, x: _Point) -> dict[str, Fraction]:
     return {c.name: v for c, v in zip(limit.coordinates, x, strict=True)}
-
-
-def _basis(limit: Limit) -> list[list[Fraction]]:
-    """Return M with beta = origin + M x."""
-    d = len(limit.coordinates)
-    M = sympy.eye(d) if limit.basis is None else limit.basis
-    return [[Fraction(int(c.p), int(c.q)) for c in row] for row in M.tolist()]
 
 
 def _number(expression: Expr, values: dict[str, Fraction], digits: int) -> Real:
@@ -188,3 +180,45 @@ def _number(expression: Expr, values: dict[str, Fraction], digits: int) -> Real:
     with backend.active():
         known = {n: backend.array([v]) for n, v in values.items()}
         return backend.compile([expression])(known)[0][0]
+
+
+def proved_limits(regimes: Regimes) -> list[Limit]:
+    """Return the limits that were proved."""
+    return [x for x in regimes.limits if x.finding.verdict is Verdict.PROVED]
+
+
+def moves_exponent(potential: Potential, point: Point) -> bool:
+    """Tell whether the symbol that moves is a parameter of F, an exponent."""
+    return point.variable in potential.parameterization.parameters
+
+
+def point_at(point: Point, small: Fraction) -> Fraction:
+    """Return the symbol at a distance from its limit; from infinity, at its inverse."""
+    value = point.image(sympy.Rational(small.numerator, small.denominator))
+    return Fraction(int(value.p), int(value.q))
+
+
+def draw_rest(
+    potential: Potential, point: Point, scale: Fraction, rng: np.random.Generator, attempt: int
+) -> dict[str, Fraction]:
+    """Return values for the start symbols and parameters other than the one that moves.
+
+    Args:
+        potential: Q, whose assumptions are met.
+        point: names the symbol that moves.
+        scale: its value.
+        rng: what the others are drawn from.
+        attempt: later ones are nearer to 0: symbols, and beta_i next to others, may have bounds.
+
+    Raises:
+        InputError: no values that fit were found.
+    """
+    name, parameters = point.variable, potential.parameterization.parameters
+    # Roots of some starts are real powers only at whole depths.
+    depths = {n: Fraction(2 * k + 7 + (attempt > 0), 2) for k, n in enumerate(parameters)}
+    given = {**depths, name: scale}
+    fixed = specialize(potential, {n: given[n] for n in parameters}) if parameters else potential
+    symbols = fixed.parameterization.start_symbols
+    drawn = draw_starts(fixed, [{n: v for n, v in given.items() if n in symbols}], rng)[0]
+    near = {n: v / 3**attempt for n, v in drawn.items() if n not in given}
+    return {n: v for n, v in {**given, **near}.items() if n != name}

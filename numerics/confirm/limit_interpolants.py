@@ -17,8 +17,8 @@ from derive.errors import DeriveError, NumericalError
 from derive.records import Potential
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
+from numerics.confirm.limit_gradients import draw_rest, moves_exponent, point_at, proved_limits
 from numerics.confirm.limit_minimizer import LimitProblem, NoMinimizer, least_of_limit
-from numerics.confirm.limit_starts import draw_rest, moves_exponent, point_at, proved_limits
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.interpolant import interpolate
@@ -159,11 +159,9 @@ def _try(
     pair = scales[first], scales[second]
     distances = _distance(problem, least.beta, pair[0]), _distance(problem, least.beta, pair[1])
     exact = limit.error is None and not least.sharp
-    predicted = None if exact else least.rate(pair[1]) / least.rate(pair[0])
-    start = tuple(rest.items())
-    return InterpolantConfirmation(
-        limit, X, least.beta, pair, distances, predicted, least.sharp, start
-    )
+    rate = None if exact else least.rate(pair[1]) / least.rate(pair[0])
+    about = distances, rate, least.sharp, tuple(rest.items())
+    return InterpolantConfirmation(limit, X, least.beta, pair, *about)
 
 
 def _grid(potential: Potential, limit: Limit) -> tuple[list[Fraction], float, float]:
@@ -179,7 +177,7 @@ def _grid(potential: Potential, limit: Limit) -> tuple[list[Fraction], float, fl
 def _reached(
     rate: Callable[[Fraction], float], scales: Sequence[Fraction], after: int, bound: float
 ) -> int:
-    """Return the first scale from *after* on at which the rate is so small, or the last."""
+    """Return the first scale from *after* on at which the rate is so small."""
     for k in range(after, len(scales)):
         if rate(scales[k]) <= bound:
             return k

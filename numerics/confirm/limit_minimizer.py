@@ -44,11 +44,9 @@ class NoMinimizer(NumericalError):
 
 @dataclass(frozen=True, slots=True)
 class LimitProblem:
-    """A limit with numbers.
+    """A limit of Q with numbers.
 
     Attributes:
-        Q: the potential.
-        limit: of Q.
         X: (m, d); a Q of a single output is used for each coordinate.
         y: (m,), in the coordinates of the limit, which may be beta - beta_0.
         rest: the values of all start symbols but the one that moves.
@@ -132,7 +130,13 @@ def least_of_limit(problem: LimitProblem, scale: Fraction) -> Least:
     """
     if _is_linear(problem):
         return _by_program(problem)
-    beta = _stationary(problem)
+    # The limit is smooth: G(beta) = X^T nu, X beta = y.
+    if problem.limiting.degree == 2:
+        beta = _by_linear_algebra(problem)
+    elif problem.limiting.shape == "l2":
+        beta = np.asarray(np.linalg.pinv(problem.rows) @ problem.y)
+    else:
+        beta = _by_iteration(problem)
     error = problem.limit.error
     sharp = problem.limit.sharp and _moves(problem, beta, scale)
     return Least(beta, lambda at: abs(problem.number(error, at, beta)), sharp)
@@ -180,32 +184,19 @@ def _by_program(problem: LimitProblem) -> Least:
     return Least(beta, rate, True)
 
 
-def _stationary(problem: LimitProblem) -> Array:
-    """Solve G(beta) = X^T nu, X beta = y for a limit that is smooth."""
-    if problem.limiting.degree == 2:
-        return _by_linear_algebra(problem)
-    if problem.limiting.shape == "l2":
-        return np.asarray(np.linalg.pinv(problem.rows) @ problem.y)
-    return _by_iteration(problem)
-
-
 def _by_linear_algebra(problem: LimitProblem) -> Array:
     X, names = problem.rows, problem.limit.coordinates
     m, d = X.shape
     zeros = {c.name: 0.0 for c in names}
     slopes = [float(g) for g in problem.values(problem.limiting.gradient, zeros)]
-    entries = [sympy.diff(g, c) for g in problem.limiting.gradient for c in _variables(problem)]
+    known = {s.name: s for g in problem.limiting.gradient for s in g.free_symbols}
+    variables = [known.get(c.name, c) for c in names]  # as the gradient of the limit has them
+    entries = [sympy.diff(g, c) for g in problem.limiting.gradient for c in variables]
     H = np.array([float(h) for h in problem.values(entries, zeros)]).reshape(len(names), -1)
     if len(names) < d:
         H = H[0, 0] * np.eye(d)
     system = np.block([[H, -X.T], [X, np.zeros((m, m))]])
     return np.linalg.solve(system, np.concatenate([-np.resize(slopes, d), problem.y]))[:d]
-
-
-def _variables(problem: LimitProblem) -> list[Expr]:
-    """Return the coordinates as the gradient of the limit has them."""
-    known = {s.name: s for g in problem.limiting.gradient for s in g.free_symbols}
-    return [known.get(c.name, c) for c in problem.limit.coordinates]
 
 
 def _by_iteration(problem: LimitProblem) -> Array:

@@ -26,28 +26,16 @@ from numerics.interpolate.interpolant import interpolate
 
 SLACK = 1e-9
 """Of rounding: relative, on the norm."""
-LARGEST_DIMENSION = 12
 
 
 @dataclass(frozen=True)
 class NormProblem:
-    """A random underdetermined problem, a tolerance, and its least norms.
-
-    Attributes:
-        X, y: m x d data and m targets.
-        eps: the tolerance.
-        least: the least l1 and l2 norms of the interpolating predictors, by p.
-    """
+    """A random problem: X (m, d) and y (m,), a tolerance, and the least l1 and l2 norms by p."""
 
     X: Array
     y: Array
     eps: float
     least: dict[int, float]
-
-    @property
-    def named(self) -> dict[str, float]:
-        """The numbers that a bound may call by name, but for the norm."""
-        return {"eps": self.eps, "d": float(self.X.shape[1])}
 
 
 @dataclass(frozen=True)
@@ -67,13 +55,7 @@ class BoundFailure:
 
 @dataclass(frozen=True)
 class BoundTrial:
-    """What became of a claim on random problems.
-
-    Attributes:
-        claim: it, in words.
-        total: how many problems were solved.
-        failures: those on which it fails.
-    """
+    """What became of a claim, in words, on so many random problems."""
 
     claim: str
     total: int
@@ -85,7 +67,7 @@ def draw_problem(rng: np.random.Generator) -> NormProblem:
 
     Sizes are drawn such that exp(-d/(eps norm)), which a theorem asks for, is no denormal number.
     """
-    d = int(rng.integers(2, LARGEST_DIMENSION + 1))
+    d = int(rng.integers(2, 13))
     m = int(rng.integers(1, d))
     X, y = rng.standard_normal((m, d)), rng.standard_normal(m)
     program = scipy.optimize.linprog(np.ones(2 * d), A_eq=np.hstack([X, -X]), b_eq=y)
@@ -127,14 +109,15 @@ def try_norm_bound(
     failures = []
     for _ in range(problems):
         problem = draw_problem(rng)
-        named = {**problem.named, "norm": problem.least[p]}
+        d, eps, least = problem.X.shape[1], problem.eps, problem.least[p]
+        named = {"eps": eps, "d": float(d), "norm": least}
         values = [_value(text, named) for text in bounds]
         scale = min(values) if toward == "0" else max(values)
         solution = interpolate(lower(potential, {variable: scale}), problem.X, problem.y)
         if not solution.converged:
             raise NumericalError(solution.message)
         norm = float(np.sum(np.abs(solution.value) ** p))
-        bound = (1 + problem.eps) * problem.least[p] ** p
+        bound = (1 + eps) * least**p
         if not norm <= bound * (1 + SLACK):
             point = tuple((name, f"{x:.6g}") for name, x in {**named, variable: scale}.items())
             failures.append(BoundFailure(point, f"{bound:.12g}", f"{norm:.12g}"))
@@ -143,8 +126,7 @@ def try_norm_bound(
 
 def _value(text: str, named: dict[str, float]) -> float:
     expression = to_sympy(parse_expression(text))
-    unknown = sorted(s.name for s in expression.free_symbols if s.name not in named)
-    if unknown:
+    if unknown := sorted(s.name for s in expression.free_symbols if s.name not in named):
         raise InputError(f"{unknown[0]} is not defined here: a bound is in eps, d and norm")
     at = {s: named[s.name] for s in expression.free_symbols if isinstance(s, Symbol)}
     return float(expression.evalf(30, subs=at))

@@ -53,17 +53,15 @@ class WidthConfirmation:
     def report(self) -> str:
         """Return the test as a few short lines."""
         verdict = "confirmed" if self.passed else "NOT CONFIRMED"
-        means = " and ".join(f"{x:.2g}" for x in self.means)
-        distances = " and ".join(f"{x:.3g}" for x in self.distances)
+        means, distances = self.means, self.distances
         lines = [
             f"random starts: {verdict}",
             f"  widths {self.widths[0]} and {self.widths[1]}, {_DRAWS} draws each",
-            f"  mean of kappa: {means} standard errors from E kappa",
-            f"  dQ/dbeta at mu^2: {distances} from its limit",
+            f"  mean of kappa: {means[0]:.2g} and {means[1]:.2g} standard errors from E kappa",
+            f"  dQ/dbeta at mu^2: {distances[0]:.3g} and {distances[1]:.3g} from its limit",
         ]
         for side, errors in zip(("0", "infinity"), self.limits, strict=True):
-            shown = " and ".join(f"{x:.3g}" for x in errors)
-            lines.append(f"  mu -> {side}: errors {shown}")
+            lines.append(f"  mu -> {side}: errors {errors[0]:.3g} and {errors[1]:.3g}")
         return "\n".join(lines)
 
 
@@ -83,11 +81,9 @@ def confirm_width(found: RandomWidth, rng: np.random.Generator | None = None) ->
 
 def _draw(found: RandomWidth, width: int, rng: np.random.Generator) -> tuple[float, float]:
     """Return the mean of kappa in standard errors, and how far dQ/dbeta is from its limit."""
-    unit = found.unit
-    names = [sympy.Symbol(w, real=True) for w in unit.weights]
-    (F,) = unit.outputs
-    entries = [F, *(sympy.diff(F, w) for w in names)]
-    values = sympy.lambdify(names, entries, "numpy")
+    names = [sympy.Symbol(w, real=True) for w in found.unit.weights]
+    (F,) = found.unit.outputs
+    values = sympy.lambdify(names, [F, *(sympy.diff(F, w) for w in names)], "numpy")
     w = rng.standard_normal((len(names), _DRAWS, width))
     f, *slopes = (np.broadcast_to(x, w.shape[1:]) for x in values(*w))
     K, beta0 = sum(s * s for s in slopes).sum(axis=1), f.sum(axis=1)
