@@ -63,12 +63,12 @@ def figure(
 
 def _draw(name: str, path: Path, timeout: float) -> None:
     from numerics.figures import find
-    from numerics.figures.canvas import require_matplotlib
+    from numerics.figures.plots import require_matplotlib
 
     figure = find(name)
     require_matplotlib()
+    from numerics.figures.data import caption
     from numerics.figures.draw import check_suffix, draw
-    from numerics.figures.figure_tables import caption
 
     check_suffix(path)
     check_writable(path)
@@ -89,10 +89,9 @@ def _data(name: str, enter: Enter) -> PlottedFigure:
 
 def _table(name: str, form: Form, enter: Enter) -> Answer:
     data = _data(name, enter)
-    from numerics.figures import figure_tables
+    from numerics.figures.data import to_csv, to_json
 
-    render = {"json": figure_tables.to_json, "csv": figure_tables.to_csv}[form.name]
-    return Answer(render(data))
+    return Answer({"json": to_json, "csv": to_csv}[form.name](data))
 
 
 def _list() -> str:

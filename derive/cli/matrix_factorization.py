@@ -59,7 +59,7 @@ def matrix_factorization(
     numbers = read_sizes(sizes, "100,200,300")
     from numerics.experiments import matrix_factorization as experiments
     from numerics.experiments.matrix_results import MatrixSetting
-    from numerics.figures.experiment_plots import plot_matrix_factorization
+    from numerics.figures.plots import plot_matrix_factorization
 
     session.require_plots()
     setting = MatrixSetting(

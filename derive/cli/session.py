@@ -50,7 +50,7 @@ class Session:
     def require_plots(self) -> None:
         """Refuse a plot without matplotlib, before time is spent."""
         if self.plot is not None:
-            from numerics.figures.canvas import require_matplotlib
+            from numerics.figures.plots import require_matplotlib
 
             require_matplotlib()
 

@@ -42,7 +42,7 @@ def sparse_regression(
     numbers = read_sizes(sizes, "80,100,200")
     from numerics.experiments import sparse_regression as experiments
     from numerics.experiments.sparse_results import SparseSetting
-    from numerics.figures.experiment_plots import plot_sparse_regression
+    from numerics.figures.plots import plot_sparse_regression
 
     session.require_plots()
     setting = SparseSetting(dimension, samples, sparsity, seed=session.seed, sizes=numbers)

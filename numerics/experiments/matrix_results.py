@@ -61,13 +61,10 @@ class MatrixSetting:
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """The end of a gradient descent: None where it diverged.
+    """The end of a gradient descent, beta = U U^T: None where it diverged.
 
     Attributes:
-        scale, step: where it started, and its step.
-        error, test_error, nuclear_norm: of beta = U U^T.
         residual: ``|<A_i, beta> - y_i|/|y|``.
-        iterations: those taken.
         status: fits, diverged or iteration limit.
     """
 
@@ -104,18 +101,7 @@ class MatrixResults(Results):
     """What was found: the grid, both baselines at its m, and the comparison for several m."""
 
     experiment: ClassVar[str] = "matrix-factorization"
-    columns: ClassVar[tuple[str, ...]] = (
-        "kind",
-        "samples",
-        "scale",
-        "step",
-        "error",
-        "test_error",
-        "nuclear_norm",
-        "residual",
-        "iterations",
-        "status",
-    )
+    columns: ClassVar[tuple[str, ...]] = ("kind", "samples", *Descent.__match_args__)
 
     setting: MatrixSetting
     truth_nuclear_norm: float
@@ -127,20 +113,19 @@ class MatrixResults(Results):
     def rows(self) -> list[Row]:
         """Return one row for each result, baselines first."""
         m = self.setting.samples
-        rows: list[Row] = [
-            {"kind": "least nuclear norm", "samples": m, **asdict(self.least_nuclear)},
-            {"kind": "least Frobenius norm", "samples": m, **asdict(self.least_frobenius)},
+        found: list[tuple[str, int, Baseline | Descent]] = [
+            ("least nuclear norm", m, self.least_nuclear),
+            ("least Frobenius norm", m, self.least_frobenius),
+            *(("descent", m, descent) for descent in self.grid),
         ]
-        rows += [{"kind": "descent", "samples": m, **asdict(d)} for d in self.grid]
-        for found in self.sizes:
-            least = asdict(found.least_nuclear)
-            rows.append({"kind": "least nuclear norm", "samples": found.samples, **least})
-            rows.append({"kind": "descent", "samples": found.samples, **asdict(found.descent)})
-        return rows
+        for x in self.sizes:
+            found.append(("least nuclear norm", x.samples, x.least_nuclear))
+            found.append(("descent", x.samples, x.descent))
+        return [{"kind": kind, "samples": n, **asdict(end)} for kind, n, end in found]
 
     def to_text(self) -> str:
         """Return tables: the errors, then the nuclear norms, then the comparison by m."""
-        setting, grid = self.setting, self.grid
+        setting = self.setting
         lines = [
             f"Reconstruction error |beta - beta*|_F/|beta*|_F: n = {setting.size}, "
             f"m = {setting.samples}, rank {setting.rank}, noise {setting.noise:g}, "
@@ -153,19 +138,14 @@ class MatrixResults(Results):
             f"least: {self.least_nuclear.nuclear_norm:.4f})",
             *self._table("nuclear_norm"),
         ]
-        late = [d for d in grid if d.status == "iteration limit"]
-        if late:
-            lines += [
-                "",
-                f"Not at the tolerance {setting.tolerance:g} when the iterations were over",
-            ]
+        if late := [d for d in self.grid if d.status == "iteration limit"]:
+            title = f"Not at the tolerance {setting.tolerance:g} when the iterations were over"
+            lines += ["", title]
             lines += [f"start {d.scale:g}, step {d.step:g}: {d.residual:.1e}" for d in late]
         if self.sizes:
             first = self.sizes[0].descent
             lines += ["", f"Descent from {first.scale:g} with step {first.step:g}, by m"]
-            lines.append(
-                f"{'m':>6}{'error':>10}{'least nuclear':>15}{'nuclear norm':>14}{'least':>9}"
-            )
+            lines += [f"{'m':>6}{'error':>10}{'least nuclear':>15}{'nuclear norm':>14}{'least':>9}"]
         for found in self.sizes:
             least, descent = found.least_nuclear, found.descent
             lines.append(

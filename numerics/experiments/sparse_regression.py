@@ -74,13 +74,12 @@ def sparse_regression(
     setting, stages = setting or SparseSetting(), Stages(jobs, progress)
     stages.enter("baselines")
     data = draw(setting, setting.samples)
-    least_l2 = np.linalg.lstsq(data.X, data.y)[0]
     pairs = [(a, s) for s in setting.shapes for a in setting.alphas]
     sizes = [(m, s) for m in setting.sizes for s in setting.shapes[:1]]
     return SparseResults(
         setting,
         data.error(least_l1(data)),
-        data.error(least_l2),
+        data.error(np.linalg.lstsq(data.X, data.y)[0]),
         stages.each("grid", functools.partial(_prediction, data), pairs),
         stages.each("training", functools.partial(_comparison, data), setting.trained),
         stages.each("thresholds", functools.partial(_threshold, setting), sizes),
@@ -136,14 +135,10 @@ def _solved(data: SparseData, alpha: float, shape: float) -> Solution:
 
 
 @functools.cache
-def _model() -> Parameterization:
-    start = {"u": "u0", "v": "v0", "x": "u0", "z": "v0"}
-    return Parameterization.parse(["u*v - x*z"], start=start, positive=["u0", "v0"])
-
-
-@functools.cache
 def _potential() -> Potential:
-    return derive(_model()).potential
+    start = {"u": "u0", "v": "v0", "x": "u0", "z": "v0"}
+    model = Parameterization.parse(["u*v - x*z"], start=start, positive=["u0", "v0"])
+    return derive(model).potential
 
 
 def _prediction(data: SparseData, pair: tuple[float, float]) -> Prediction:
@@ -154,7 +149,8 @@ def _prediction(data: SparseData, pair: tuple[float, float]) -> Prediction:
 
 def _comparison(data: SparseData, pair: tuple[float, float]) -> Comparison:
     (u, v), predicted = weights(*pair), predict(data, *pair)
-    end = train(_model(), data.X, data.y, {"u": u, "v": v, "x": u, "z": v})
+    model = _potential().parameterization
+    end = train(model, data.X, data.y, {"u": u, "v": v, "x": u, "z": v})
     distance = float(np.linalg.norm(end.value - predicted) / np.linalg.norm(predicted))
     return Comparison(*pair, data.error(end.value), distance, end.residual, end.evaluations)
 

@@ -48,13 +48,11 @@ class SparseSetting:
         require_counts({f"the {name}": getattr(self, name) for name in names})
         require_counts({"sizes": min(self.sizes, default=1)})
         if max(self.samples, *self.sizes, 1) > self.dimension or self.sparsity > self.dimension:
-            raise InputError(
-                f"samples and sparsity must be at most the dimension, {self.dimension}"
-            )
+            most = f"at most the dimension, {self.dimension}"
+            raise InputError(f"samples and sparsity must be {most}")
         if not all(a > 0 for a in (*self.alphas, self.target)) or self.variance < 0:
-            raise InputError(
-                "scales and the target error must be positive, the variance not negative"
-            )
+            text = "scales and the target error must be positive, the variance not negative"
+            raise InputError(text)
         if not all(-1 < s < 1 for s in self.shapes):
             raise InputError("shapes must lie between -1 and 1")
 

@@ -39,8 +39,7 @@ def train(
 
     Args:
         p: F, of one output; each coordinate of beta has its own weights.
-        X: (m, d).
-        y: (m,).
+        X, y: (m, d) and (m,).
         start: a number for every weight, the same for all copies.
         tol: ``|X beta - y|/|y|`` at which to stop.
         method: of :func:`scipy.integrate.solve_ivp`.
@@ -50,47 +49,35 @@ def train(
     """
     names, d = p.weights, X.shape[1]
     backend, (output,) = Float64(), p.outputs
-    forward = backend.compile([output])
-    backward = backend.compile([output.diff(w) for w in _symbols(p)])
+    forward, symbols = backend.compile([output]), {s.name: s for s in output.free_symbols}
+    backward = backend.compile([output.diff(symbols[name]) for name in names])
     scale, count = np.linalg.norm(y), 0
 
+    def named(w: Array) -> dict[str, Array]:
+        return dict(zip(names, w.reshape(len(names), d), strict=True))
+
     def misfit(w: Array) -> Array:
-        values = dict(zip(names, w.reshape(len(names), d), strict=True))
-        return np.asarray(X @ forward(values)[0] - y)
+        return np.asarray(X @ forward(named(w))[0] - y)
 
     def motion(_: float, w: Array) -> Array:
         nonlocal count
         count += 1
         if count > _EVALUATIONS:
             raise NumericalError("training is too slow: start from a larger scale")
-        values = dict(zip(names, w.reshape(len(names), d), strict=True))
         force = X.T @ misfit(w)
-        return np.concatenate([-force * slope for slope in backward(values)])
+        return np.concatenate([-force * slope for slope in backward(named(w))])
 
     def fitted(_: float, w: Array) -> float:
         return float(np.linalg.norm(misfit(w)) / scale - tol)
 
     fitted.terminal = True  # type: ignore[attr-defined]
     origin = np.repeat([start[name] for name in names], d)
+    errors = {"rtol": _RELATIVE, "atol": _ABSOLUTE * np.abs(origin).max()}
     with np.errstate(all="ignore"):
         end = scipy.integrate.solve_ivp(
-            motion,
-            (0, np.inf),
-            origin,
-            method=method,
-            rtol=_RELATIVE,
-            atol=_ABSOLUTE * np.abs(origin).max(),
-            events=fitted,
+            motion, (0, np.inf), origin, method=method, events=fitted, **errors
         )
     if end.status != 1:
         raise NumericalError(f"training failed: {end.message}")
     w = end.y[:, -1]
-    values = dict(zip(names, w.reshape(len(names), d), strict=True))
-    return Trained(forward(values)[0], fitted(0, w) + tol, count)
-
-
-def _symbols(p: Parameterization) -> list[object]:
-    """Return the symbols of the weights, in order."""
-    (output,) = p.outputs
-    by_name = {s.name: s for s in output.free_symbols}
-    return [by_name[name] for name in p.weights]
+    return Trained(forward(named(w))[0], fitted(0, w) + tol, count)

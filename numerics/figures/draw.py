@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from derive.errors import InputError
-from numerics.figures.canvas import new_figure, require_matplotlib, save
 from numerics.figures.data import PlottedCurve, PlottedFigure
+from numerics.figures.plots import new_figure, require_matplotlib, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

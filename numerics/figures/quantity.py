@@ -1,8 +1,9 @@
-"""Q, R and limits of Q at numbers, as functions of beta: derived, then evaluated."""
+"""Q, R and limits of Q at numbers, as functions of beta or of a start: derived, then evaluated."""
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TypeAlias
@@ -23,7 +24,10 @@ from derive.verdict import Verdict
 from numerics.evaluate.backend import Array
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.potential import NumericPotential
-from numerics.figures.specification import Model, Series
+from numerics.experiments.sparse_regression import SparseData, draw, least_l1
+from numerics.experiments.sparse_results import SparseSetting
+from numerics.figures.specification import Model, Series, Specification
+from numerics.interpolate.interpolant import interpolate
 
 FunctionOfBeta: TypeAlias = Callable[[Array], Array]
 """From (n, d) to (n,)."""
@@ -94,9 +98,8 @@ def function_of(model: Model, series: Series, values: Mapping[str, str]) -> Func
         NumericalError: it was not derived.
     """
     if series.quantity not in _QUANTITIES:
-        raise InputError(
-            f"the quantity must be one of {', '.join(_QUANTITIES)}, not {series.quantity}"
-        )
+        known = ", ".join(_QUANTITIES)
+        raise InputError(f"the quantity must be one of {known}, not {series.quantity}")
     return _QUANTITIES[series.quantity](model, series, values)
 
 
@@ -109,16 +112,10 @@ def _implicit(model: Model, series: Series, values: Mapping[str, str]) -> Functi
 
 def _explicit(model: Model, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
     start, blocks = start_of(series, values), counterpart_of(model).blocks
-    parts = []
-    for block in blocks:
-        if len(block.outputs) != 1:
-            raise NumericalError("R is drawn for outputs that share no weights")
-        parts.append((block.outputs[0], distance_function(block.distance, start)))
-
-    def total(beta: Array) -> Array:
-        return np.asarray(sum(_pointwise(value, beta[..., i]) for i, value in parts))
-
-    return total
+    if any(len(block.outputs) != 1 for block in blocks):
+        raise NumericalError("R is drawn for outputs that share no weights")
+    parts = [(block.outputs[0], distance_function(block.distance, start)) for block in blocks]
+    return lambda beta: np.asarray(sum(_pointwise(value, beta[..., i]) for i, value in parts))
 
 
 def _pointwise(value: Callable[[Fraction], float], x: Array) -> Array:
@@ -143,4 +140,78 @@ _QUANTITIES: dict[str, Callable[[Model, Series, Mapping[str, str]], FunctionOfBe
     "Q": _implicit,
     "R": _explicit,
     "limit": _limit,
+}
+
+
+def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: Array) -> Array:
+    """Return the measure of a series at each number of the start symbol that is swept.
+
+    "ratio": Q(e_1)/Q(1/sqrt d) for d copies of the output; 1/sqrt d for the l1 norm, 1 for the
+    squared l2 norm. "error", "l1", "l2": the population error, and the excess of the norm over
+    the least, of the interpolant of least Q in a sparse regression problem.
+
+    Args:
+        figure: whose models and regression problem are meant.
+        series: the model, the symbol and the measure.
+        values: numbers as text for the other names.
+        x: (n,), the numbers of the symbol.
+
+    Raises:
+        InputError: the measure is not known.
+        NumericalError: a solver did not converge.
+    """
+    if series.measure not in _MEASURES:
+        raise InputError(f"the measure must be one of {', '.join(_MEASURES)}")
+    measure, model = _MEASURES[series.measure], figure.models[series.model]
+    found = []
+    for number in x:
+        start = start_of(series, {**values, series.symbol: repr(float(number))})
+        found.append(measure(potential_of(model, start), figure.problem))
+    return np.array(found)
+
+
+def _ratio(q: NumericPotential, problem: Mapping[str, int]) -> float:
+    d = problem["dimension"]
+    one, spread = q.bregman(np.array([1.0, 1 / math.sqrt(d)]), q.beta0[0])
+    return float(one / (d * spread))
+
+
+def _interpolant(q: NumericPotential, data: SparseData) -> Array:
+    solution = interpolate(q, data.X, data.y)
+    if not solution.converged:
+        raise NumericalError(f"at {dict(q.start)}: {solution.message}")
+    return solution.value
+
+
+def _error(q: NumericPotential, problem: Mapping[str, int]) -> float:
+    data = _data(tuple(problem.items()))
+    return data.error(_interpolant(q, data))
+
+
+def _excess(norm: int, q: NumericPotential, problem: Mapping[str, int]) -> float:
+    """Return by how much the l1 or l2 norm of the interpolant exceeds the least, relative to it."""
+    problem_items = tuple(problem.items())
+    beta = _interpolant(q, _data(problem_items))
+    return float(np.linalg.norm(beta, norm) / _least(problem_items)[norm] - 1)
+
+
+@functools.cache
+def _data(problem: tuple[tuple[str, int], ...]) -> SparseData:
+    setting = SparseSetting(**dict(problem), sizes=())  # type: ignore[arg-type]
+    return draw(setting, setting.samples)
+
+
+@functools.cache
+def _least(problem: tuple[tuple[str, int], ...]) -> dict[int, float]:
+    """Return the least l1 and l2 norms of interpolants."""
+    data = _data(problem)
+    least = {1: least_l1(data), 2: np.linalg.lstsq(data.X, data.y)[0]}
+    return {norm: float(np.linalg.norm(beta, norm)) for norm, beta in least.items()}
+
+
+_MEASURES: dict[str, Callable[[NumericPotential, Mapping[str, int]], float]] = {
+    "ratio": _ratio,
+    "error": _error,
+    "l1": functools.partial(_excess, 1),
+    "l2": functools.partial(_excess, 2),
 }

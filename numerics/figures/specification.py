@@ -57,7 +57,7 @@ class Series:
         values: numbers as text, for names that *start* or the start symbols use.
         start: start symbols as expressions in these names; the others are start symbols.
         symbol, to: of a limit.
-        measure: of a sweep: see :mod:`numerics.figures.sweep`.
+        measure: of a sweep: see :mod:`numerics.figures.quantity`.
         unit: values are divided by that at this beta_1; 0: they are left.
     """
 

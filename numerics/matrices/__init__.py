@@ -5,13 +5,22 @@ vanishing start the first end at the least nuclear norm (Gunasekar et al. 2017, 
 regularization in matrix factorization").
 """
 
-from numerics.matrices.commuting import commuting_limit, commuting_solution, shared_eigenbasis
-from numerics.matrices.exponential_formulas import PathComparison, compare_paths
+from numerics.matrices.commuting import (
+    VanishingStart,
+    commuting_limit,
+    commuting_solution,
+    shared_eigenbasis,
+    vanishing_start,
+)
+from numerics.matrices.exponential_formulas import (
+    PathComparison,
+    TimeOrdered,
+    compare_paths,
+    time_ordered_exponential,
+)
 from numerics.matrices.least_trace import LeastTrace, least_trace
-from numerics.matrices.magnus import TimeOrdered, time_ordered_exponential
 from numerics.matrices.matrix_flow import MatrixState, matrix_flow
 from numerics.matrices.measurements import Measurements
-from numerics.matrices.vanishing_start import VanishingStart, vanishing_start
 
 __all__ = [
     "LeastTrace",

@@ -1,13 +1,19 @@
-"""Commuting measurements: the flow in closed form, and its limit on the shared eigenbasis."""
+"""Commuting measurements: the flow in closed form, and its limit on the shared eigenbasis.
+
+From eps I it comes to the least nuclear norm as eps vanishes.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import mpmath
 import numpy as np
+import scipy.optimize
 
 from derive.derivation import derive
 from derive.errors import InputError, NumericalError
@@ -19,7 +25,7 @@ from numerics.interpolate.interpolant import interpolate
 from numerics.matrices.measurements import Measurements
 from numerics.reals import Real
 
-_DIAGONAL = 1e-10
+_DIAGONAL, _ZERO = 1e-10, 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,3 +128,117 @@ def commuting_limit(measurements: Measurements, scale: float) -> CommutingLimit:
 def _potential() -> Potential:
     square = Parameterization.parse(["w**2"], start={"w": "w0"}, positive=["w0"])
     return derive(square).potential
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledLimit:
+    """The limit from ``beta_0 = scale I``, and its nuclear norm.
+
+    Attributes:
+        excess: the nuclear norm beyond the least, ``sum_j slack_j lambda_j``, which is free of
+            cancellation.
+        rate: d log(excess)/d log(eps) from the scale before; nan for the first.
+    """
+
+    scale: float
+    nuclear_norm: float
+    excess: float
+    rate: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VanishingStart:
+    """Limits of the flow from ``eps I`` against the least nuclear norm.
+
+    Attributes:
+        least: the least nuclear norm.
+        eigenvalues: of the matrix that has it (n,), on the shared eigenbasis.
+        multiplier: nu (m,): ``sum_i nu_i A_i <= I`` and ``<nu, y> = least`` prove it least among
+            all positive semidefinite matrices with the measurements.
+        slack: ``1 - sum_i nu_i a_ij`` (n,), at least 0.
+        exponent: the smallest positive slack, with ``excess ~ eps^exponent``; None where the matrix
+            of least nuclear norm or nu is not unique, so that the rate is not known from them.
+        limits: one for each scale.
+    """
+
+    least: float
+    eigenvalues: Array
+    multiplier: Array
+    slack: Array
+    exponent: float | None
+    limits: tuple[ScaledLimit, ...]
+
+    def report(self) -> str:
+        """Return a table of the limits as lines of text."""
+        lines = [f"{'eps':>8} {'nuclear norm':>18} {'excess':>10} {'rate':>7}"]
+        lines += [
+            f"{x.scale:8.1e} {x.nuclear_norm:18.12f} {x.excess:10.2e} "
+            + ("" if math.isnan(x.rate) else f"{x.rate:7.4f}")
+            for x in self.limits
+        ]
+        predicted = "not unique" if self.exponent is None else f"{self.exponent:.4f}"
+        lines.append(f"{'least':>8} {self.least:18.12f} {'predicted rate':>18} {predicted}")
+        return "\n".join(line.rstrip() for line in lines)
+
+
+def vanishing_start(measurements: Measurements, scales: Iterable[float]) -> VanishingStart:
+    """Compare the limits from ``beta_0 = eps I`` with the least nuclear norm, for commuting A_i.
+
+    On the shared eigenbasis ``min tr(beta)`` is a linear program over eigenvalues; its multiplier
+    proves it least among all positive semidefinite matrices, as ``tr(beta) - <nu, y> =
+    <I - sum_i nu_i A_i, beta> >= 0``. The limit has ``lambda_j = eps exp(2 (a^T s)_j)`` and ``2 s =
+    nu log(1/eps) + O(1)``: eigenvalues that are to vanish do so like ``eps^slack_j``.
+
+    Args:
+        measurements: A_1 .. A_m, which commute, and y.
+        scales: eps, falling and positive.
+
+    Raises:
+        InputError: the A_i do not commute, or scales do not fall; no beta > 0 has the measurements.
+        NumericalError: a solver did not converge.
+
+    Source: Gunasekar et al. 2017, theorem 1, for the limit; Cominetti & San Martin 1994,
+    "Asymptotic analysis of the exponential penalty trajectory in linear programming", for the rate
+    of such paths.
+    """
+    falling = _read_scales(scales)
+    values, y = shared_eigenbasis(measurements)[1], measurements.values()
+    program = scipy.optimize.linprog(np.ones(values.shape[1]), A_eq=values, b_eq=y, method="highs")
+    if program.status == 2:
+        raise InputError("no positive semidefinite matrix has these measurements")
+    if program.status:
+        raise NumericalError(f"the linear program failed: {program.message}")
+    nu = np.asarray(program.eqlin.marginals)
+    slack = 1 - values.T @ nu
+    slack = np.where(slack < _ZERO, 0.0, slack)
+    limits: list[ScaledLimit] = []
+    for scale in falling:
+        found = commuting_limit(measurements, scale)
+        excess, rate = float(slack @ found.eigenvalues), math.nan
+        if limits and excess > 0 and limits[-1].excess > 0:
+            before = limits[-1]
+            rate = math.log(excess / before.excess) / math.log(scale / before.scale)
+        limits.append(ScaledLimit(scale, found.nuclear_norm, excess, rate))
+    exponent = _exponent(program.x, slack, values)
+    return VanishingStart(float(program.fun), program.x, nu, slack, exponent, tuple(limits))
+
+
+def _read_scales(scales: Iterable[float]) -> list[float]:
+    try:
+        falling = [float(x) for x in scales]
+    except (TypeError, ValueError):
+        raise InputError("the scales must be a sequence of numbers") from None
+    decrease = all(a > b for a, b in pairwise(falling))
+    if not falling or not decrease or not (math.isfinite(falling[0]) and falling[-1] > 0):
+        raise InputError("the scales must be positive and fall")
+    return falling
+
+
+def _exponent(eigenvalues: Array, slack: Array, values: Array) -> float | None:
+    """Return the least positive slack, where primal and dual solutions are unique."""
+    support = eigenvalues > _ZERO * max(1.0, float(eigenvalues.max()))
+    strict = np.array_equal(support, slack == 0)
+    rank = int(np.linalg.matrix_rank(values))
+    if not strict or support.sum() != rank or np.linalg.matrix_rank(values[:, support]) != rank:
+        return None
+    return float(slack[~support].min()) if not support.all() else None

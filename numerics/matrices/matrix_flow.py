@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import mpmath
 
@@ -18,7 +18,7 @@ from numerics.evaluate.numbers import read_vector
 from numerics.flow.builder import Builder
 from numerics.flow.tape import Tape
 from numerics.flow.taylor import integrate
-from numerics.matrices.measurements import Measurements, Rows, read_rows
+from numerics.matrices.measurements import Measurements, read_rows
 from numerics.reals import Real, check_digits, rational
 
 GUARD = 6
@@ -71,35 +71,21 @@ def matrix_flow(
     >>> mpmath.nstr(end.beta[0, 0] + end.beta[1, 1], 12)
     '2.0'
     """
-    rows, instants = read_start(start, measurements.size), read_times(times)
+    rows, n = read_rows(start, "the start W(0)"), measurements.size
+    if len(rows) != n:
+        raise InputError(f"the start W(0) has {len(rows)} rows but the measurements have {n}")
+    instants = read_vector(times, "times")
+    if instants[0] < 0 or any(a >= b for a, b in pairwise(instants)):
+        raise InputError("times must be at least 0 and increase")
     check_digits(digits)
     field = _field(measurements, len(rows[0]))
-    state: Sequence[Real] = [
-        *(x for row in rows for x in row),
-        *[Fraction(0)] * len(measurements.target),
-    ]
+    state: Sequence[Real] = [*chain(*rows), *[Fraction(0)] * len(measurements.target)]
     found, before = [], Fraction(0)
     for time in instants:
         state = integrate(field, state, digits + GUARD, time=time - before).state
         before = time
         found.append(_state(measurements, len(rows[0]), time, state, digits))
     return tuple(found)
-
-
-def read_start(start: Iterable[object], n: int) -> Rows:
-    """Return W(0); InputError unless it has n rows."""
-    rows = read_rows(start, "the start W(0)")
-    if len(rows) != n:
-        raise InputError(f"the start W(0) has {len(rows)} rows but the measurements have {n}")
-    return rows
-
-
-def read_times(times: Iterable[object]) -> list[Fraction]:
-    """Return times; InputError unless they are >= 0 and increase."""
-    instants = read_vector(times, "times")
-    if instants[0] < 0 or any(a >= b for a, b in pairwise(instants)):
-        raise InputError("times must be at least 0 and increase")
-    return instants
 
 
 def _field(measurements: Measurements, k: int) -> Tape:
@@ -127,12 +113,9 @@ def _state(
         beta = weights * weights.T
         misfit = tuple(
             mpmath.fsum(
-                beta[i, j] * a[i][j].numerator / a[i][j].denominator
-                for i in range(n)
-                for j in range(n)
+                b * x.numerator / x.denominator for b, x in zip(beta, chain(*a), strict=True)
             )
             - rational(y)
             for a, y in zip(measurements.matrices, measurements.target, strict=True)
         )
-        at = rational(time)
-        return MatrixState(at, weights, tuple(state[n * k :]), misfit)
+        return MatrixState(rational(time), weights, tuple(state[n * k :]), misfit)

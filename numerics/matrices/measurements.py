@@ -13,7 +13,7 @@ import numpy as np
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_vector
-from numerics.reals import Real
+from numerics.reals import Real, rational
 
 Rows = tuple[tuple[Fraction, ...], ...]
 
@@ -64,10 +64,8 @@ class Measurements:
 
     def adjoint(self, s: Sequence[Real]) -> Real:
         """Return ``X*(s) = sum_i s_i A_i``, an mpmath matrix in the working precision."""
-        total = mpmath.zeros(self.size)
-        for factor, rows in zip(s, self.matrices, strict=True):
-            total += factor * to_matrix(rows)
-        return total
+        terms = zip(s, self.matrices, strict=True)
+        return sum((x * _matrix(rows) for x, rows in terms), mpmath.zeros(self.size))
 
     def array(self) -> Array:
         """Return the matrices in doubles, (m, n, n)."""
@@ -97,9 +95,9 @@ def read_rows(rows: object, name: str) -> Rows:
     return matrix
 
 
-def to_matrix(rows: Rows) -> Real:
+def _matrix(rows: Rows) -> Real:
     """Return an mpmath matrix, rounded to the working precision."""
-    return mpmath.matrix([[mpmath.mpf(x.numerator) / x.denominator for x in row] for row in rows])
+    return mpmath.matrix([[rational(x) for x in row] for row in rows])
 
 
 def _commute(a: Rows, b: Rows) -> bool:

@@ -143,7 +143,7 @@ def test_jobs_need_joblib_or_agree(small: MatrixResults) -> None:
 
 
 def test_plot_needs_matplotlib_or_draws(small: MatrixResults, tmp_path: Path) -> None:
-    from numerics.figures.experiment_plots import plot_matrix_factorization
+    from numerics.figures.plots import plot_matrix_factorization
 
     path = tmp_path / "errors.svg"
     try:

@@ -122,7 +122,7 @@ def test_jobs_need_joblib_or_agree(small: SparseResults) -> None:
 
 
 def test_plot_needs_matplotlib_or_draws(small: SparseResults, tmp_path: Path) -> None:
-    from numerics.figures.experiment_plots import plot_sparse_regression
+    from numerics.figures.plots import plot_sparse_regression
 
     path = tmp_path / "errors.svg"
     try:

@@ -20,8 +20,7 @@ from numerics.experiments.sparse_regression import draw, predict
 from numerics.experiments.sparse_results import SparseSetting
 from numerics.figures import Specification, figures, find
 from numerics.figures import data as figure_data
-from numerics.figures.data import PlottedFigure, plotted
-from numerics.figures.figure_tables import caption, to_csv, to_json
+from numerics.figures.data import PlottedFigure, caption, plotted, to_csv, to_json
 from numerics.figures.quantity import derivation_of, start_of
 from numerics.figures.specification import read_specification
 

@@ -1,16 +1,44 @@
-"""Plots of experiments, by matplotlib (the extra ``plot``)."""
+"""Plots of experiments, by the object interface of matplotlib (the extra ``plot``).
+
+It needs no display and leaves the state of pyplot alone.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from numerics.experiments.matrix_results import MatrixResults
-from numerics.experiments.sparse_results import SparseResults
-from numerics.figures.canvas import new_figure, save
+from derive.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from numerics.experiments.matrix_results import MatrixResults
+    from numerics.experiments.sparse_results import SparseResults
+
+
+def require_matplotlib() -> None:
+    """Raise InputError unless matplotlib can be imported."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InputError("plots need matplotlib: pip install 'regderive[plot]'")
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of that size in inches; InputError without matplotlib."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save(figure: Figure, path: Path, option: str, dpi: float | str = "figure") -> None:
+    """Write a figure to a file; InputError, which names the *option*, where that fails."""
+    try:
+        figure.savefig(path, dpi=dpi)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{option}: {path}: {error}") from None
 
 
 def plot_sparse_regression(experiment: SparseResults, path: Path) -> None:
