@@ -148,8 +148,7 @@ def _error(
     if form is None or unit is None:
         raise NumericalError("there is no limit to confirm")
     Q = high_precision(potential, start, digits)
-    M = sympy.eye(len(x)) if limit.basis is None else limit.basis  # beta = origin + M x
-    rows = [[Fraction(int(c.p), int(c.q)) for c in row] for row in M.tolist()]
+    rows = _basis(limit)
     origin = Q.beta0 if limit.origin else [0] * len(x)
     beta: list[Real] = [b + sum(map(mul, row, x)) for b, row in zip(origin, rows, strict=True)]
     at = {**start, **_named(limit, x)}
@@ -169,6 +168,12 @@ def _error(
         error = max(gaps) / max(map(abs, expected))
         # What rounding leaves counts as nothing.
         return error if error > mpmath.mpf(10) ** -(3 * digits // 4) else mpmath.mpf(0)
+
+
+def _basis(limit: Limit) -> list[list[Fraction]]:
+    """Return M with beta = origin + M x."""
+    M = sympy.eye(len(limit.coordinates)) if limit.basis is None else limit.basis
+    return [[Fraction(int(c.p), int(c.q)) for c in row] for row in M.tolist()]
 
 
 def _named(limit: Limit, x: _Point) -> dict[str, Fraction]:
