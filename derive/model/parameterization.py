@@ -23,14 +23,7 @@ from derive.model.names import (
     read_tree,
     read_weights,
 )
-from derive.model.validity import (
-    check_bases,
-    check_dependence,
-    check_length,
-    check_positive,
-    check_rank,
-    check_start,
-)
+from derive.model.validity import validate
 from derive.model.vectors import (
     Vector,
     lengths,
@@ -50,34 +43,6 @@ class Ingredients(TypedDict, total=False):
     parameters: Iterable[str]
     geometry: Geometry
     vectors: Sequence[Vector]
-
-
-def replaced(known: Ingredients, changes: Ingredients) -> Ingredients:
-    """Return the ingredients with some replaced, and without what the new ones have no use for.
-
-    Starts of weights that are gone, and names that occur no more, go as well unless they are
-    themselves among the changes.
-    """
-    outputs = tuple(changes.get("outputs", known["outputs"]))
-    weights = tuple(changes.get("weights", known["weights"]))
-    inherited = {name: tree for name, tree in known["start"].items() if name in weights}
-    start = changes.get("start", inherited)
-    used = names(outputs)
-    constants = (name for name in known["parameters"] if name in used)
-    parameters = tuple(changes.get("parameters", constants))
-    occurring = {*weights, *parameters, *names(tuple(start.values()))}
-    narrowed = (name for name in known["positive"] if name in occurring)
-    kept = [known["weights"].index(name) for name in weights if name in known["weights"]]
-    return {
-        "outputs": outputs,
-        "weights": weights,
-        "start": start,
-        "positive": tuple(changes.get("positive", narrowed)),
-        "labels": tuple(changes.get("labels", known["labels"])),
-        "parameters": parameters,
-        "geometry": changes.get("geometry", known["geometry"].restricted(kept)),
-        "vectors": tuple(changes.get("vectors", known["vectors"])),
-    }
 
 
 @dataclass(frozen=True, init=False)
@@ -118,16 +83,20 @@ class Parameterization(ExactMap):
             raise InputError("give at least one output, for instance a*u1")
         constants = read_parameters(trees, tuple(str(name) for name in parameters))
         ordered = read_weights(trees, constants, weights)
-        object.__setattr__(self, "vectors", tuple(vectors))
-        object.__setattr__(self, "trees", trees)
-        object.__setattr__(self, "weights", ordered)
-        object.__setattr__(self, "parameters", constants)
-        object.__setattr__(self, "geometry", geometry)
-        object.__setattr__(self, "start", read_starts(ordered, constants, start or {}))
-        narrowed = read_positive(tuple(positive), trees, self.start, constants)
-        object.__setattr__(self, "positive", narrowed)
-        object.__setattr__(self, "labels", tuple(labels or range(1, len(trees) + 1)))
-        self._validate()
+        starts = read_starts(ordered, constants, start or {})
+        attributes = {
+            "trees": trees,
+            "weights": ordered,
+            "start": starts,
+            "positive": read_positive(tuple(positive), trees, starts, constants),
+            "labels": tuple(labels or range(1, len(trees) + 1)),
+            "parameters": constants,
+            "geometry": geometry,
+            "vectors": tuple(vectors),
+        }
+        for name, value in attributes.items():
+            object.__setattr__(self, name, value)
+        validate(self)
 
     def with_(self, **changes: Unpack[Ingredients]) -> Parameterization:
         """Return a copy with some ingredients replaced, named as in the constructor.
@@ -139,7 +108,19 @@ class Parameterization(ExactMap):
         >>> p.with_(outputs=p.trees[:1], weights=["a", "u1"], labels=[1]).start_symbols
         ('a0', 'u1_0')
         """
-        return Parameterization(**replaced(self._ingredients, changes))
+        new: Ingredients = {**self._ingredients, **changes}
+        weights, used = new["weights"], names(tuple(new["outputs"]))
+        if "start" not in changes:
+            new["start"] = {name: tree for name, tree in self.start if name in weights}
+        if "parameters" not in changes:
+            new["parameters"] = [name for name in self.parameters if name in used]
+        if "positive" not in changes:
+            occurring = {*weights, *new["parameters"], *names(tuple(new["start"].values()))}
+            new["positive"] = [name for name in self.positive if name in occurring]
+        if "geometry" not in changes:
+            kept = [self.weights.index(name) for name in weights if name in self.weights]
+            new["geometry"] = self.geometry.restricted(kept)
+        return Parameterization(**new)
 
     @property
     def _ingredients(self) -> Ingredients:
@@ -208,13 +189,3 @@ class Parameterization(ExactMap):
             object.__setattr__(lifted, attribute.name, getattr(self, attribute.name))
         lifted.__dict__["F"] = tuple(field.embed(f) for f in self.F)
         return lifted
-
-    def _validate(self) -> None:
-        if self.vectors:
-            check_length(self.F[0], self.covectors[0], self.vectors, self.at_start)
-            return
-        check_dependence(self.F, self.covectors, self.weights)
-        check_positive(self.weights, self.w0, self.positive, self.nonnegative)
-        check_start(self.F, self.covectors, self.blocks, self.at_start)
-        check_bases(self.trees, self.field, self.positive, self.at_start)
-        check_rank(self.covectors)
