@@ -18,7 +18,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.language.tree import Number, Operation, Tree
-from derive.model.notation import AssumePositive, Notation, start_sign
+from derive.model.notation import Notation, settle_sign
 from derive.model.parameterization import Parameterization
 
 
@@ -110,11 +110,7 @@ def find_direction(p: Parameterization) -> Direction | None:
     value = p.at_start(p.F[0] / p.w[-1])
     if value.is_zero():
         return Direction(p, 0, (), notation)
-    try:
-        sign, assumed = start_sign(value, notation)
-    except AssumePositive as request:
-        notation = replace(notation, assumed=request.names - notation.positive)
-        sign, assumed = start_sign(value, notation)
+    sign, assumed, notation = settle_sign(value, notation)
     if sign < 0:
         p = p.with_(outputs=[Operation("*", Number(Fraction(-1)), p.trees[0])])
         notation = replace(notation, parameterization=p)

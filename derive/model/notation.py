@@ -123,7 +123,7 @@ def assuming(build: Callable[[Notation], Built], notation: Notation) -> Built:
         try:
             return build(notation)
         except AssumePositive as request:
-            notation = replace(notation, assumed=notation.assumed | request.names)
+            notation = notation.assuming(request.names)
     raise AssertionError("assumptions on the start do not settle the branch")
 
 
@@ -218,11 +218,8 @@ def start_sign(
 ) -> tuple[int, tuple[str, ...]]:
     """Return the sign of a function of the start, and what had to be assumed to know it.
 
-    Args:
-        value: the function.
-        notation: which start symbols are positive.
-        known: functions of the start assumed positive before; the new assumption is one that
-            some start satisfies together with them.
+    *known* functions of the start were assumed positive before: some start satisfies them together
+    with the new assumption.
 
     Raises:
         AssumePositive: it is a monomial of open sign: better to assume its start symbols
@@ -246,6 +243,17 @@ def start_sign(
     symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
     sign = 1 if is_feasible([*known, value], positive) else -1
     return sign, (f"{to_expr(sign * value, symbols)} > 0",)
+
+
+def settle_sign(
+    value: RationalFunction, notation: Notation
+) -> tuple[int, tuple[str, ...], Notation]:
+    """Return the sign at the start, what it rests on, and names with that assumed positive."""
+    try:
+        return *start_sign(value, notation), notation
+    except AssumePositive as request:
+        notation = notation.assuming(request.names)
+        return *start_sign(value, notation), notation
 
 
 def _without_exponentials(value: RationalFunction) -> RationalFunction:

@@ -77,10 +77,7 @@ class ReadModel:
     """What the texts of a model say.
 
     Attributes:
-        outputs: the components of F.
-        start: start values by weight.
-        positive, parameters: names that are positive, and that are constants.
-        text, vectors: the one output in vectors of open dimension, and their names.
+        text, vectors: the one output in vectors of open dimension, and their names; else empty.
     """
 
     outputs: tuple[Array, ...]

@@ -74,10 +74,7 @@ def lengths(
 ) -> Lengths:
     """Return the output sum_k phi_k n_k with its weights, the scalars and then the norms.
 
-    Args:
-        vectors: the vectors, with their coefficients.
-        start: values of scalars, and of the norm |u| for a vector u.
-        positive: start symbols or scalars that start positive; norms that do not start at 0 do.
+    The start of a vector u is that of its norm |u|, which is positive unless it starts at 0.
 
     Raises:
         InputError: a name or value does not fit; or there are several vectors, and a coefficient

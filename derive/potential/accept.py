@@ -79,13 +79,7 @@ def without_modulus(expression: Expr) -> Expr:
 
 
 def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -> Explicit | None:
-    """Return the piece with its evidence, or None where an identity is not shown.
-
-    Args:
-        relation: between K and beta, proved.
-        piece: Q, dQ/dbeta and K, proposed.
-        statement: the relation as an equation.
-    """
+    """Return Q, dQ/dbeta and K with their evidence, or None where an identity is not shown."""
     (x,), (gradient,), K = piece.betas, piece.gradient, piece.kernel
     if K is None:
         raise AssertionError("a closed form in beta comes with K")
@@ -131,14 +125,10 @@ def _is_nonnegative(expression: Expr) -> bool:
 
 @dataclass(frozen=True)
 class CurveProposal:
-    """The weights along the flow, as functions of z.
+    """The weights along the flow as functions of z, with the time mu, linear in z.
 
-    Attributes:
-        z: the parameter.
-        mu: the time, linear in z.
-        weights: of each weight, parameter, and generator that is a function of one weight.
-        units: positive symbols in the weights, with what they stand for: 1 at z = 0.
-        interval: where all units are positive.
+    *weights* are those, the parameters, and the generators that are functions of one weight; *units*
+    are positive symbols in them, 1 at z = 0, whose values are positive on the interval.
     """
 
     z: Symbol
@@ -165,13 +155,7 @@ class CurveProposal:
 def accept_parametric(
     dual: DualCoordinates, notation: Notation, proposal: CurveProposal
 ) -> Parametric | None:
-    """Return the piece with its evidence, or None where an identity is not shown.
-
-    Args:
-        dual: y of a single output, <grad y, grad F> = 1, with its conjugate R.
-        notation: names of beta and of the start symbols.
-        proposal: the weights along the flow, proposed.
-    """
+    """Return the piece of a proposed flow with its evidence, or None where that is not shown."""
     p = dual.parameterization
     if dual.R is None:
         raise AssertionError("parametric forms need the conjugate")

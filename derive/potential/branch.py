@@ -103,15 +103,8 @@ def find_root(
 ) -> tuple[Root, tuple[str, ...]] | None:
     """Return which root of a polynomial a function is on the leaf, and what that rests on.
 
-    Args:
-        chart: writes the coefficients in beta.
-        symbol: the name of the root.
-        coefficients: c_0, ..., c_n in the chart's coordinates, sum_k c_k T^k = 0.
-        T: the function of the weights.
-
-    Returns:
-        The root, with its formula for degree 1 and 2, or an even root; None where no branch was
-        proved.
+    The polynomial is sum_k c_k T^k = 0, c_k in the chart's coordinates. A root of degree 1 or 2
+    comes with its formula, and so does an even root; None where no branch was proved.
     """
     expressions = [to_expr(c, chart.images) for c in coefficients]
     polynomial = sympy.Add(*(c * symbol**n for n, c in enumerate(expressions)))

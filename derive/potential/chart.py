@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import sympy
 from sympy import Expr, Symbol
@@ -109,13 +110,8 @@ class Chart:
         """Return the piece with the names that it uses; algebraic where a root has no formula."""
         roots, constants = self.names_in(piece.value, *piece.gradient)
         if isinstance(piece, Explicit) and any(r.explicit is None for r in roots):
-            piece = Algebraic(
-                piece.betas,
-                piece.value,
-                piece.gradient,
-                assumptions=piece.assumptions,
-                evidence=piece.evidence,
-            )
+            given = (piece.betas, piece.value, piece.gradient)
+            return Algebraic(*given, constants, roots, piece.assumptions, piece.evidence)
         return replace(piece, roots=roots, constants=constants)
 
 
@@ -130,14 +126,10 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
     for i, law in enumerate(laws, 1):
         symbol = notation.fresh("delta" if len(laws) == 1 else f"delta{i}")
         value = to_expr(p.at_start(law), notation.start_symbols)
-        image: Expr = symbol
-        if value.is_number or value.is_Symbol:
-            image = value
-        else:
-            constants.append((symbol, value))
-        entries.append((symbol.name, law, image))
-    for name in p.parameters:
-        entries.append((name, p.field.named(name), notation.start_symbols[name]))
+        known = value.is_number or value.is_Symbol
+        constants += [] if known else [(symbol, value)]
+        entries.append((symbol.name, law, value if known else symbol))
+    entries += [(name, p.field.named(name), notation.start_symbols[name]) for name in p.parameters]
     return Chart(notation, metric, tuple(entries), tuple(constants))
 
 
@@ -145,15 +137,14 @@ def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...
     """Return K in beta, entry by entry, each proved by expansion; None where K was not written."""
     if chart is None:
         return None
-    d = metric.parameterization.d
+    indices = range(metric.parameterization.d)
     entries: dict[tuple[int, int], Expr] = {}
-    for i in range(d):
-        for j in range(i, d):
-            written = chart.write(metric.K[i][j])
-            if written is None:
-                return None
-            entries[i, j] = entries[j, i] = written
-    return tuple(tuple(entries[i, j] for j in range(d)) for i in range(d))
+    for i, j in combinations_with_replacement(indices, 2):
+        written = chart.write(metric.K[i][j])
+        if written is None:
+            return None
+        entries[i, j] = entries[j, i] = written
+    return tuple(tuple(entries[i, j] for j in indices) for i in indices)
 
 
 def log_arguments(functions: Sequence[LogFunction]) -> list[RationalFunction]:
@@ -188,15 +179,14 @@ def definite_logs(dual: DualCoordinates, R: LogFunction, notation: Notation) -> 
     p = conserved.parameterization
     logs = []
     for coefficient, argument in R.logs:
+        signed = (
+            (-coefficient, other)
+            for other in conserved.darboux
+            if all(LogFunction(argument * other).along(x).is_zero() for x in p.fields)
+            and _has_sign(p, other, notation)
+        )
         chosen = coefficient, argument
-        if not _has_sign(p, argument, notation):
-            for other in conserved.darboux:
-                product = LogFunction(argument * other)
-                constant = all(product.along(x).is_zero() for x in p.fields)
-                if constant and _has_sign(p, other, notation):
-                    chosen = -coefficient, other
-                    break
-        logs.append(chosen)
+        logs.append(chosen if _has_sign(p, argument, notation) else next(signed, chosen))
     changed = LogFunction(R.rational, tuple(logs))
     return changed if is_conjugate(p, changed, dual.g) else R
 
@@ -209,14 +199,21 @@ def _has_sign(p: Parameterization, function: RationalFunction, notation: Notatio
 def write_logs(chart: Chart, function: LogFunction) -> Expr | None:
     """Return the logarithms of a function of the weights in beta, or None."""
     total: Expr = sympy.Integer(0)
-    constants = [e for e in chart.entries if e[1] in chart.metric.conserved.laws]
+    constants = tuple(e for e in chart.entries if e[1] in chart.metric.conserved.laws)
     for coefficient, argument in function.logs:
-        weight = _constant(chart, coefficient, constants)
+        weight = replace(chart, entries=constants).write(coefficient)
         logarithm = _logarithm(chart, argument)
         if logarithm is None or weight is None:
             return None
         total += weight * logarithm
     return total
+
+
+def write_function(chart: Chart, function: LogFunction) -> Expr | None:
+    """Return a function of the weights in beta, or None."""
+    rational = chart.write(function.rational)
+    logs = None if rational is None else write_logs(chart, function)
+    return None if rational is None or logs is None else rational + logs
 
 
 def _logarithm(chart: Chart, argument: RationalFunction) -> Expr | None:
@@ -247,17 +244,6 @@ def _image(chart: Chart, argument: RationalFunction) -> Expr | None:
     return chart.write(argument) if written is None else written
 
 
-def _constant(
-    chart: Chart,
-    coefficient: RationalFunction,
-    constants: Sequence[tuple[str, RationalFunction, Expr]],
-) -> Expr | None:
-    """Return a conserved coefficient in the constants of the leaf."""
-    if coefficient.is_constant():
-        return to_expr(coefficient, chart.notation.weights)
-    return replace(chart, entries=tuple(constants)).write(coefficient)
-
-
 def at_start(p: Parameterization, y: LogFunction, notation: Notation) -> Expr:
     """Return y(w_0) in start symbols."""
     result = to_expr(p.at_start(y.rational), notation.start_symbols)
@@ -266,8 +252,3 @@ def at_start(p: Parameterization, y: LogFunction, notation: Notation) -> Expr:
         start = to_expr(p.at_start(argument), notation.start_symbols)
         result += c * sympy.log(start**2) / 2
     return result
-
-
-def not_zero(start: RationalFunction, notation: Notation) -> str:
-    """Say that a function of the start is not zero, in the form that assumptions have."""
-    return f"{to_expr(start, notation.start_symbols)} != 0"

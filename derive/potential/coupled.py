@@ -9,7 +9,7 @@ from sympy import Expr
 
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import find_relation
-from derive.model.notation import BranchOpen, Notation
+from derive.model.notation import BranchOpen, Notation, to_expr
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import (
     Chart,
@@ -18,7 +18,7 @@ from derive.potential.chart import (
     definite_logs,
     exponentials_as_logs,
     log_arguments,
-    not_zero,
+    write_function,
     write_logs,
 )
 from derive.potential.entries import (
@@ -37,11 +37,7 @@ from derive.weights.dual import DualCoordinates, is_conjugate
 def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
     """Return Q = sum_i y_i beta_i - R in beta through a chart of the leaf, or None without one.
 
-    Where y was written and R was not, Q is the integral of its gradient.
-
-    Args:
-        dual: y and g of d outputs, accepted, g positive at the start.
-        notation: names of beta and of the start symbols.
+    Where y was written and R was not, Q is the integral of its gradient; g > 0 at the start.
 
     Raises:
         AssumePositive, BranchOpen: the start does not select the branch of a root.
@@ -54,7 +50,7 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
         R = definite_logs(dual, exponentials_as_logs(dual.R, p), notation)
         dual = replace(dual, R=R if is_conjugate(p, R, dual.g) else dual.R)
     chart = _complete(replace(base, warp=dual.g, conditions=(p.at_start(dual.g),)), dual)
-    written = [] if chart is None else [_write(chart, y) for y in dual.y]
+    written = [] if chart is None else [write_function(chart, y) for y in dual.y]
     slopes = [g for g in written if g is not None]
     if chart is None or len(slopes) < p.d:
         return None
@@ -108,8 +104,10 @@ def _with_log_arguments(chart: Chart, dual: DualCoordinates) -> Chart | None:
         if added is None:
             return None
         start = chart.parameterization.at_start(argument)
-        nonzero = () if start.is_constant() else (not_zero(start, chart.notation),)
-        chart = replace(added[0], assumptions=(*added[0].assumptions, *nonzero))
+        chart = added[0]
+        if not start.is_constant():
+            nonzero = f"{to_expr(start, chart.notation.start_symbols)} != 0"
+            chart = replace(chart, assumptions=(*chart.assumptions, nonzero))
     return chart
 
 
@@ -160,12 +158,6 @@ def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
     if any(chart.write(t) is None for t in targets):
         return False
     return not dual.R.logs or write_logs(chart, dual.R) is not None
-
-
-def _write(chart: Chart, y: LogFunction) -> Expr | None:
-    rational = chart.write(y.rational)
-    logs = None if rational is None else write_logs(chart, y)
-    return None if logs is None else rational + logs
 
 
 def _value(chart: Chart, dual: DualCoordinates) -> Expr | None:

@@ -30,11 +30,7 @@ HIGHEST = 6
 
 
 def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
-    """Return Q = q(s) + z.beta, s = |beta|, with q in closed form or an integral, or None.
-
-    Args:
-        dual: y and g of d >= 2 outputs, accepted; None is returned unless y = m beta.
-        notation: names of beta and of the start symbols.
+    """Return Q = q(s) + z.beta, s = |beta|, in closed form or an integral; None unless y = m beta.
 
     Raises:
         AssumePositive, BranchOpen: the start does not select the branch of a root.
@@ -83,12 +79,11 @@ def _multiple(dual: DualCoordinates) -> RationalFunction | None:
 def _with_length(base: Chart, dual: DualCoordinates, s: Symbol) -> Chart:
     """Return the chart of s^2 = |beta|^2 and the conserved values, without beta itself."""
     p, betas = base.parameterization, base.notation.betas
-    names = {b.name for b in betas}
     square = sympy.Add(*(b**2 for b in betas))
     root = Root(s, s**2 - square, sympy.sqrt(square), "the length of beta", 0)
     return replace(
         base,
-        entries=((SQUARE, dot(p.F, p.F), s**2), *(e for e in base.entries if e[0] not in names)),
+        entries=((SQUARE, dot(p.F, p.F), s**2), *base.without_outputs().entries),
         roots=(root,),
         warp=dual.g,
         conditions=(p.at_start(dual.g),),

@@ -51,14 +51,7 @@ from derive.weights.metric import Metric
 def describe_domain(
     piece: Piece, metric: Metric, dual: DualCoordinates | None, notation: Notation
 ) -> Piece:
-    """Return the piece with its domain, and what makes Q convex there, in words.
-
-    Args:
-        piece: Q of the d outputs of a block.
-        metric: K and the conserved quantities of the block.
-        dual: its warp, where found; a quadrature may have none.
-        notation: names, and what is assumed of the start.
-    """
+    """Return Q of a block with its domain, and what makes it convex there, in words."""
     if metric.parameterization.d > 1:
         domain = _coupled(metric, dual, notation)
         if any(_has_kink(node) for tree in metric.parameterization.trees for node in walk(tree)):

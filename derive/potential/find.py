@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming, start_sign
+from derive.model.notation import BranchOpen, Notation, assuming, settle_sign
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
@@ -25,7 +25,6 @@ from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates, find_dual, generic_parameters, orient
 from derive.weights.hessian import WarpVerdict
 from derive.weights.kernel_relation import find_kernel_relation
-from derive.weights.metric import Metric
 
 
 def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
@@ -51,7 +50,9 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     build = _single if warping.parameterization.d == 1 else _coupled
     try:
         if dual is not None:
-            dual, assumed, notation = _positive_warp(dual, notation)
+            start = dual.parameterization.at_start(dual.g)
+            sign, assumed, notation = settle_sign(start, notation)
+            dual = orient(dual, sign)
         piece, chart = assuming(lambda n: build(warping, dual, n), notation)
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
@@ -67,37 +68,19 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     return BlockPotential(warping, dual, piece, chart, finding)
 
 
-def _positive_warp(
-    dual: DualCoordinates, notation: Notation
-) -> tuple[DualCoordinates, tuple[str, ...], Notation]:
-    """Return (y, g) with g > 0 at the start, and what that rests on."""
-    start = dual.parameterization.at_start(dual.g)
-    try:
-        sign, assumed = start_sign(start, notation)
-    except AssumePositive as request:
-        notation = notation.assuming(request.names)
-        sign, assumed = start_sign(start, notation)
-    return orient(dual, sign), assumed, notation
-
-
 def _single(
     warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
 ) -> tuple[Piece, Chart | None]:
     """Return Q of one output: from K(beta), else along the flow, else as an integral."""
     metric = warping.metric
-    piece = _closed_form(metric, dual, notation)
+    relation = find_kernel_relation(metric, notation)
+    piece: Piece | None = None if relation is None else integrate_kernel(relation)
+    if piece is None and dual is not None:
+        piece = parametrize(dual, notation)
     if piece is None:
         return integrate_along_beta(metric, notation)
     assumptions = dict.fromkeys((*notation.assumptions, *piece.assumptions))
     return replace(piece, assumptions=tuple(assumptions)), base_chart(metric, notation)
-
-
-def _closed_form(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> Piece | None:
-    relation = find_kernel_relation(metric, notation)
-    explicit = None if relation is None else integrate_kernel(relation)
-    if explicit is None and dual is not None:
-        return parametrize(dual, notation)
-    return explicit
 
 
 def _coupled(

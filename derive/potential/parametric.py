@@ -48,10 +48,6 @@ Powers: TypeAlias = dict[str, tuple[RationalFunction, RationalFunction]]
 def parametrize(dual: DualCoordinates, notation: Notation) -> Parametric | None:
     """Return beta = h(z), Q = mu beta - H(z) with mu = dQ/dbeta a multiple of z, or None.
 
-    Args:
-        dual: y of a single output with its conjugate R, accepted.
-        notation: names of beta and of the start symbols.
-
     Raises:
         AssumePositive, BranchOpen: the start does not select the branch of a radical.
 

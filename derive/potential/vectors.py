@@ -19,7 +19,7 @@ from derive.model.direction import Direction
 from derive.model.notation import BranchOpen, Notation, assuming, start_sign, to_expr
 from derive.potential.block import BlockPotential, DirectionTerms, Eigenvalues
 from derive.potential.branch import keeps_sign
-from derive.potential.chart import Chart, at_start, base_chart, write_logs
+from derive.potential.chart import Chart, at_start, base_chart, write_function
 from derive.potential.coupled import write_in_beta
 from derive.potential.entries import add_root, add_weights, cheapest_relation
 from derive.potential.piece import Explicit, Piece, Quadrature, Root, without_roots
@@ -33,12 +33,7 @@ from derive.weights.hessian import WarpVerdict
 
 
 def find_radial_potential(warping: WarpVerdict, direction: Direction) -> BlockPotential:
-    """Return q(s) and the slope of the linear term in the simplest form that was proved.
-
-    Args:
-        warping: the decisions on s(a, n) = |beta|.
-        direction: how beta = phi u turns with u.
-    """
+    """Return q(s), s = |beta|, and the slope of the linear term in the simplest form proved."""
     found = find_dual_length(direction, warping.metric.conserved)
     try:
         built = assuming(lambda n: _build(direction, warping, found, n), direction.notation)
@@ -232,8 +227,8 @@ def _complete_chart(chart: Chart | None, direction: Direction, dual: DualLength)
 
 def _write(chart: Chart, log_psi: LogFunction) -> Expr | None:
     """Return psi in s, or None."""
-    exponent, logs = chart.write(log_psi.rational), write_logs(chart, log_psi)
-    return None if exponent is None or logs is None else _exponential(exponent + logs)
+    exponent = write_function(chart, log_psi)
+    return None if exponent is None else _exponential(exponent)
 
 
 def _exponential(exponent: Expr) -> Expr:

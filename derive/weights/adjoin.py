@@ -35,13 +35,7 @@ def find_logarithm(
 ) -> LogFunction | None:
     """Return log psi = sum_k m_k f_k + sum_j n_j log P_j with X_a log psi given, proved, or None.
 
-    Args:
-        conserved: of the parameterization; with its Darboux polynomials.
-        derivatives: X_1 log psi, ..., X_d log psi.
-        exponents: the rational functions f_k.
-
-    Returns:
-        log psi up to a constant, with rational m_k and n_j; None when none was found.
+    log psi is determined up to a constant; m_k and n_j are rational, the f_k given as *exponents*.
     """
     p = conserved.parameterization
     zero, one = p.field.zero, p.field.one
@@ -103,12 +97,9 @@ ROUNDS = 8
 
 @dataclass(frozen=True)
 class AdjoinedWarp:
-    """The decisions in a field that has g.
+    """The decisions before, and in a larger field that has the warp g.
 
     Attributes:
-        before: the decisions without it.
-        warping: the same, every function now an element of the larger field.
-        g: the warp.
         exponential: exp(sum_k m_k f_k), which divides g.
     """
 
@@ -121,11 +112,8 @@ class AdjoinedWarp:
 def adjoin_warp(warping: WarpVerdict) -> AdjoinedWarp | None:
     """Return the decisions in a field with g, where g is not in that of F but its logarithm is.
 
-    X_a log g = H_a is linear in log g = sum_k m_k f_k + sum_j n_j log P_j.
-
-    Returns:
-        the same decisions over the larger field; None where g is a product of powers of
-        polynomials, or log g is not of the form sought.
+    X_a log g = H_a is linear in log g = sum_k m_k f_k + sum_j n_j log P_j. None where g is a
+    product of powers of polynomials, or log g is not of the form sought.
     """
     conserved = warping.metric.conserved
     if warping.H is None or find_logarithm(conserved, warping.H) is not None:

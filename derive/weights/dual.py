@@ -182,12 +182,9 @@ def is_conjugate(p: Parameterization, R: LogFunction, g: RationalFunction) -> bo
 def find_conjugate(
     p: Parameterization, g: RationalFunction, family: Sequence[LogFunction]
 ) -> LogFunction | None:
-    """Return R in the family with <grad R, grad F_j> = g F_j, proved, or None.
+    """Return R with <grad R, grad F_j> = g F_j in the family, proved, or None.
 
-    Args:
-        p: the map F.
-        g: its warp.
-        family: where R is sought; for a homogeneous F and g = 1 the square of the weights first.
+    For a homogeneous F and g = 1 the square of the weights is tried first.
     """
     proposals = chain(_by_euler(p, g), _conjugates(p, g, family))
     return next((R for R in proposals if is_conjugate(p, R, g)), None)

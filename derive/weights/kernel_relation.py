@@ -62,10 +62,6 @@ def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation |
 
     First a polynomial C(K, beta) that the flow conserves is sought, then a relation whose
     coefficients are polynomials in the conserved quantities.
-
-    Args:
-        metric: K = |grad F|^2 of a single output.
-        notation: the names of beta and of the start symbols.
     """
     p = metric.parameterization
     field = p.start_field.extended((notation.betas[0].name,))

@@ -27,14 +27,7 @@ Coefficients = Sequence[int | RationalFunction]
 def find_coefficients(
     p: Parameterization, columns: Sequence[Column], equations: int, points: int
 ) -> Sequence[Coefficients]:
-    """Return independent vectors c with sum_k c_k column_k = 0, as found at random points.
-
-    Args:
-        p: whose field the functions are in.
-        columns: the terms of each unknown.
-        equations: their number.
-        points: at how many points they are evaluated; at poles less.
-    """
+    """Return independent vectors c with sum_k c_k column_k = 0, as found at random points."""
     # Terms that several unknowns share are evaluated once.
     evaluators = {id(f): Evaluator(f) for column in columns for f in column.values()}
     rng = Random(5)

@@ -118,13 +118,7 @@ JetField = tuple[Jet, ...]
 
 @dataclass(frozen=True)
 class LocalFields:
-    """F around one start.
-
-    Attributes:
-        labels: the numbers of the outputs.
-        covectors: dF_a around the start.
-        X: the fields X_a = grad F_a there.
-    """
+    """F around one start: covectors dF_a, and the fields X_a = grad F_a."""
 
     labels: tuple[int, ...]
     covectors: tuple[JetField, ...]

@@ -40,9 +40,7 @@ class VerticalField:
 def check_vertical(metric: Metric, H: Sequence[RationalFunction]) -> Finding:
     """Decide whether some g with X_a log g = H_a makes g * rho a Hessian on the leaf.
 
-    Args:
-        metric: K of a parameterization with d >= 2 outputs.
-        H: functions that satisfy H_a K_bc - H_b K_ac = [X_a, X_b] F_c for all a, b, c.
+    H satisfies H_a K_bc - H_b K_ac = [X_a, X_b] F_c for all a, b, c; there are d >= 2 outputs.
     """
     try:
         evidence = _close(metric, H)

@@ -183,12 +183,7 @@ def _at_rational_start(
 
 @dataclass(frozen=True)
 class Sample:
-    """A start in numbers.
-
-    Attributes:
-        field: the field of the start symbols.
-        values: numbers for all its variables: exact where they are rational, else balls.
-    """
+    """A start in numbers for all variables of its field: exact where rational, else balls."""
 
     field: FunctionField
     values: tuple[Value, ...]
@@ -236,15 +231,9 @@ def require_equations(
 ) -> tuple[Identity, ...]:
     """Return the identities, all of which hold for all weights.
 
-    Args:
-        p: where the flow starts.
-        equations: what is necessary.
-        refuted: the reason to give when one of them fails.
-        undecided: the reason where one fails for general weights only, {} for its statement.
-
     Raises:
-        NotProved: with REFUTED and a point of the leaf where one fails; with UNDECIDED where one
-            fails for general weights, but not visibly on this leaf.
+        NotProved: with REFUTED, for the reason given, and a point of the leaf where one fails; with
+            UNDECIDED where one fails for general weights, but not visibly on this leaf.
     """
     found = require(p, equations, refuted, undecided)
     return tuple(Identity(s, repr(left), repr(right)) for s, left, right in found)
