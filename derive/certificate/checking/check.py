@@ -110,7 +110,7 @@ def _check(record: JSON) -> tuple[Checker, Report]:
         verdict = checker.verdict()
     except _FAULTS as fault:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
-    require(record["verdict"] == verdict, f"verdict: the claims imply {verdict}")
+    require(record.get("verdict") == verdict, f"verdict: the claims imply {verdict}")
     return checker, Report(verdict, tuple(accepted), tuple(uncertified))
 
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import combinations, product
 
-from derive.certificate.checking.flow import Field, Flow, Outputs, Turning, determinant, independent
+from derive.certificate.checking.flow import Field, Flow, Turning, determinant, independent
 from derive.certificate.checking.function import Function, Value, not_zero
 from derive.certificate.checking.space import space_of
-from derive.certificate.checking.text import (
-    JSON,
-    Rejected,
-    names_in,
-    rational,
-    require,
-)
+from derive.certificate.checking.text import JSON, Rejected, names_in, rational, require
 
 
 class Checker:
@@ -40,7 +34,7 @@ class Checker:
         turning = None
         if n is not None:
             turning = Turning(space.number(self.sign) * phi[0], rows[-1], space.names[n])
-        self.flow = Flow(space, Outputs(F, space.fields, turning), "hessian")
+        self.flow = Flow(space, F, space.fields, turning, "hessian")
         self.record, self.established, self.g = record, set[str](), ""
         self.covered: set[int] = set()
         self.settle()
@@ -48,7 +42,7 @@ class Checker:
     def length(self, phi: Sequence[Function], norm: str) -> Function:
         """Return |beta| = |phi| n of beta = phi u, with the sign of phi at the start."""
         space = self.space
-        alone = len(phi) == 1 and norm in list(space.names)[: space.weights]
+        alone = len(phi) == 1 and norm in space.given[: space.weights]
         require(alone, "a vector stands alone")
         n = space.names[norm].at(space.start)
         require(n > 0 or n == 0, "the length of the vector is not shown to be one at the start")
@@ -84,7 +78,7 @@ class Checker:
     def point(self, at: JSON) -> list[Value]:
         """Return the values of all names at a point where the ties hold."""
         space = self.space
-        point = space.values([rational(at.get(name)) for name in list(space.names)[: space.size]])
+        point = space.values([rational(at.get(name)) for name in space.given])
         on = all(space.read(t["zero"]).at(point) == 0 for t in self.record["ties"])
         require(on, "the point is not where the ties hold")
         return point
@@ -204,7 +198,7 @@ class Checker:
         Each name in Q and y is fixed on the leaf by what is printed: not just any function there.
         """
         space, z, many = self.space, claim["parameter"], self.flow.d > 1
-        fixed = set(list(space.names)[space.weights : space.size])
+        fixed = set(space.given[space.weights :])
         numbers = [str(a) if many else "" for a in claim["outputs"]]
         stem = claim["beta"][0].removesuffix(numbers[0])
         require(claim["beta"] == [stem + n for n in numbers], "beta has the numbers of outputs")
@@ -230,8 +224,9 @@ class Checker:
 
     def require_plain(self, texts: Sequence[str]) -> None:
         """Require that texts are in weights, constants and calls alone."""
-        plain = set(list(self.space.names)[: self.space.size])
-        require(names_in(texts) <= plain, "a name is used that is defined elsewhere")
+        require(
+            names_in(texts) <= set(self.space.given), "a name is used that is defined elsewhere"
+        )
 
     def potential(self, text: str, slopes: Sequence[Function], what: str) -> None:
         """Require the derivatives of a function along the fields."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice, product
 from typing import TypeAlias
 
@@ -30,26 +29,20 @@ class Turning:
         self.H = n * sum((x * x for x in gradient), phi.space.number(0)) / phi
 
 
-@dataclass(frozen=True)
-class Outputs:
-    """F and its gradients, where all ties hold; how it turns, for a vector of open dimension."""
-
-    F: list[Function]
-    fields: list[Field]
-    turning: Turning | None
-
-
 class Flow:
     """Gradient flow on outputs: X_a, K, the forced H, and vertical fields V of paths.
 
+    F and X are those where all ties hold; *turning* is None but of a vector of open dimension.
     H_a (K_aa K_bb - K_ab^2) = K_aa B_abb - K_ab B_aba with B_abc = X_a K_bc - X_b K_ac. A path
     (a, b) names V = [X_a, X_b] - H_a X_b + H_b X_a, and (path, m) the field [X_m, V] + omega X_m
     with omega = V K_11 / K_11.
     """
 
-    def __init__(self, space: Space, outputs: Outputs, kind: str) -> None:
-        self.space, self.outputs, self.turning = space, outputs, outputs.turning
-        self.F, self.X = list(outputs.F), list(outputs.fields)
+    def __init__(
+        self, space: Space, F: list[Function], X: list[Field], turning: Turning | None, kind: str
+    ) -> None:
+        self.space, self.F, self.X, self.turning = space, F, X, turning
+        self.along = space.along
         self.K = [[self.along(x, f) for f in self.F] for x in self.X]
         self.d, self.zero, self.warped = len(self.F), space.number(0), kind in WARPED
         forced = self.warped and (self.d > 1 or self.turning is not None)
@@ -58,11 +51,7 @@ class Flow:
 
     def for_claim(self, kind: str) -> Flow:
         """Return this with the forced H for claims of a warp, else with H = 0."""
-        return Flow(self.space, self.outputs, kind)
-
-    def along(self, x: Sequence[Function], f: Function) -> Function:
-        """Return <x, grad f>."""
-        return self.space.along(x, f)
+        return Flow(self.space, self.F, self.X, self.turning, kind)
 
     def bracket(self, x: Sequence[Function], y: Sequence[Function]) -> Field:
         """Return [x, y] = (Dy) x - (Dx) y."""

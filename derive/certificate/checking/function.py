@@ -10,15 +10,16 @@ a value, in rationals or in balls. All divisors are kept, so that the checker ca
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias, TypeVar
 
-from flint import acb, acb_poly, arb, ctx, fmpq, fmpz_mpoly, fmpz_poly
+from flint import Ordering, acb, acb_poly, arb, ctx, fmpq, fmpz_mpoly, fmpz_mpoly_ctx, fmpz_poly
 
-from derive.certificate.checking.text import require
+from derive.certificate.checking.text import NAME, NotACertificate, require
 
 Value: TypeAlias = fmpq | arb
-BITS = 320
+X = TypeVar("X", fmpq | arb, "Function")
+BITS, NAMES = 320, 400
 TERMS, DEGREE, DIGITS, WORK = 300_000, 2_000, 20_000, 30_000_000
 
 
@@ -31,25 +32,39 @@ class Known(NamedTuple):
     image: Function
 
 
-class Names(Protocol):
-    """What a function asks of the space whose names it is written in."""
+class Names:
+    """Weights and constants, and generators: what functions are written in."""
 
-    work: int
-    size: int
-    one: fmpz_mpoly
-    divisors: dict[str, fmpz_mpoly]
-    names: dict[str, Function]
-    symbols: list[Function]
-    generators: list[Known]
+    def __init__(self, weights: Sequence[str], constants: Sequence[str], size: int) -> None:
+        given = [*weights, *constants]
+        if len(set(given)) < len(given) or not all(NAME.fullmatch(n) for n in given):
+            raise NotACertificate("names are letters, digits and underscores, each given once")
+        self.given, self.size, self.weights, self.work = given, len(given), len(weights), 0
+        require(self.size + size <= NAMES, "there are too many names")
+        ring = fmpz_mpoly_ctx.get([f"x{i}" for i in range(self.size + size)], Ordering.degrevlex)
+        self.one = ring.constant(1)
+        self.symbols = [Function(self, x, self.one) for x in ring.gens()]
+        self.names = dict(zip(given, self.symbols, strict=False))
+        self.generators: list[Known] = []
+        self.known: list[Known] = []
+        self.relations: list[tuple[fmpz_mpoly, int]] = []
+        self.divisors: dict[str, fmpz_mpoly] = {}
+        self.slopes: dict[tuple[int, int], Function] = {}
+        self.start: list[Value] = []
 
     def number(self, x: int | fmpq) -> Function:
         """Return a rational number as a function."""
+        return Function(self, self.one * fmpq(x).p, self.one * fmpq(x).q)
 
     def reduce(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
-        """Return the remainder of a polynomial by all relations."""
+        """Return the remainder of a polynomial by all relations, the last first."""
+        for relation, k in 2 * self.relations[::-1]:
+            polynomial, _ = remainder(polynomial, relation, k)
+        return polynomial
 
     def slope_of(self, j: int, k: int) -> Function:
         """Return the derivative of the generator at place j by weight or constant k."""
+        raise NotImplementedError
 
 
 def times(a: fmpz_mpoly, b: fmpz_mpoly) -> fmpz_mpoly:
@@ -128,23 +143,22 @@ class Function:
 
     def into(self, images: Sequence[Function]) -> Function:
         """Substitute functions for the first polynomial variables."""
-        space, sides = self.space, []
-        for polynomial in (self.top, self.bottom):
-            total = space.number(0)
-            for exponents, coefficient in polynomial.to_dict().items():
-                term = space.number(int(coefficient))
-                for f, n in zip([*images, *space.symbols[len(images) :]], exponents, strict=True):
-                    term = term * f ** int(n) if n else term
-                total = total + term
-            sides.append(total)
-        return sides[0] / sides[1]
+        space = self.space
+        values = [*images, *space.symbols[len(images) :]]
+        top, bottom = (substituted(x, values, space.number) for x in (self.top, self.bottom))
+        return top / bottom
 
 
 def evaluated(polynomial: fmpz_mpoly, values: Sequence[Value]) -> Value:
     """Return the value of a polynomial at rationals and balls."""
-    total: Value = fmpq(0)
+    return substituted(polynomial, values, fmpq)
+
+
+def substituted(polynomial: fmpz_mpoly, values: Sequence[X], number: Callable[[int], X]) -> X:
+    """Return a polynomial with values for the first variables."""
+    total = number(0)
     for exponents, coefficient in polynomial.to_dict().items():
-        term: Value = fmpq(coefficient)
+        term = number(int(coefficient))
         for x, n in zip(values, exponents, strict=False):
             term = term * x ** int(n) if n else term
         total = total + term

@@ -7,7 +7,8 @@ assumptions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, names_in, require
@@ -21,27 +22,33 @@ def compare(record: JSON, space: Space, verdict: str, left_open: Sequence[str]) 
     certificate, given, said = record["certificate"], record["parameterization"], record["verdict"]
     left = f"; it leaves open: {left_open[0]:.80}" if left_open else ""
     require(said == verdict, f"the record says {said!s:.40}, its certificate does not{left}")
-    vector = certificate.get("vector")
+    claims: dict[str, list[JSON]] = defaultdict(list)
+    for claim in certificate["claims"]:
+        claims[claim["claim"]].append(claim)
+    vector, kinds = certificate.get("vector"), set(claims)
     outputs = given["outputs"] if vector is None else [given["coefficient"]]
-    same = all(given[key] == certificate[key] for key in ("weights", "start"))
-    same = same and outputs == certificate["outputs"] and _says_vector(given, vector)
+    said = {"weights": given["weights"], "start": given["start"], "outputs": outputs}
+    same = all(said[key] == certificate[key] for key in said) and _says_vector(given, vector)
     require(same, "the record is of another F or start than its certificate")
     ties = [*given["idle"], *(f"{w} - ({tree})" for w, tree in given["ties"].items())]
     same = [entry["zero"] for entry in certificate["ties"]] == ties
     require(same, "the record ties other weights")
-    kinds = {claim["claim"] for claim in certificate["claims"]}
-    _compare_verdicts(record, kinds, left_open)
-    same = _says_laws(record["conserved"], certificate["claims"])
+    _compare_verdicts(record, kinds, set(left_open))
+    same = _says_laws(record["conserved"], claims["laws"])
     same = same or "the conserved quantities" in left_open
     require(same, "the record says something else of what is conserved")
-    g, opened = record["warping"]["g"], "the dual coordinates" in left_open
-    same = opened or _says_warp(g, certificate["claims"], space)
+    g, warps = record["warping"]["g"], [claim["g"] for claim in claims["dual"]]
+    warps += ["1"] if claims["hessian"] else []
+    same = g is None or g in warps or "the dual coordinates" in left_open
+    same = same or any(_is_multiple(g, w, space) for w in warps)
     require(same, "the record prints another g")
     _compare_forms(record["potential"]["pieces"], certificate["claims"], given["beta"])
     if vector is not None:
         term = record["potential"].get("linear", {}).get("coefficient")
-        forms = [claim for claim in certificate["claims"] if claim["claim"] == "form"]
-        require(all(c["linear"] == term for c in forms), "the record prints another linear term")
+        require(
+            all(c["linear"] == term for c in claims["form"]),
+            "the record prints another linear term",
+        )
 
 
 def _says_vector(given: JSON, vector: JSON) -> bool:
@@ -52,37 +59,29 @@ def _says_vector(given: JSON, vector: JSON) -> bool:
     return bool(given["vector"] == vector["name"] and given["norms"] == norms)
 
 
-def _compare_verdicts(record: JSON, kinds: set[str], left_open: Collection[str]) -> None:
+def _compare_verdicts(record: JSON, kinds: set[str], left_open: set[str]) -> None:
     """Require that "yes" and "no" are said where they are certified, or left open."""
     exists = "PROVED" if kinds & {"hessian", "warp"} else "UNDECIDED"
     warp = {"UNDECIDED", "REFUTED" if "no warp" in kinds else exists}
-    opened = {"the warp", "no warp", "the Hessian map"} & set(left_open)
+    opened = {"the warp", "no warp", "the Hessian map"} & left_open
     said = record["warping"]["verdict"]
     require(opened or said in warp, "the record says something else of the warp")
     refuted = "REFUTED" if kinds & {"no hessian", "no warp"} else "UNDECIDED"
     hessian = {"UNDECIDED", refuted, "PROVED" if "hessian" in kinds else "UNDECIDED"}
-    opened = {"the Hessian map", "no Hessian map"} & set(left_open)
+    opened = {"the Hessian map", "no Hessian map"} & left_open
     said = record["hessian"]["verdict"]
     require(opened or said in hessian, "the record says something else of the Hessian map")
     same = record["verdict"] == record["potential"]["verdict"]
     require(same, "the record says something else of Q")
 
 
-def _says_laws(conserved: JSON, claims: JSON) -> bool:
-    """Tell whether the conserved quantities are those of the claim, and as complete."""
-    laws = [claim for claim in claims if claim["claim"] == "laws"]
+def _says_laws(conserved: JSON, laws: list[JSON]) -> bool:
+    """Tell whether the conserved quantities are those of the one claim, and as complete."""
     said = [conserved["laws"], conserved["values_at_start"]]
     same = [[claim["laws"], claim["values"]] for claim in laws] == [said]
     same = same and conserved["count"] == len(conserved["laws"])
     complete = any(claim["brackets"] is not None for claim in laws)
     return same and (complete or conserved["verdict"] != "PROVED")
-
-
-def _says_warp(g: str | None, claims: JSON, space: Space) -> bool:
-    """Tell whether g is that of a claim, up to a positive constant."""
-    warps = [claim["g"] for claim in claims if claim["claim"] == "dual"]
-    warps += ["1"] if any(claim["claim"] == "hessian" for claim in claims) else []
-    return g is None or g in warps or any(_is_multiple(g, w, space) for w in warps)
 
 
 def _is_multiple(g: str, w: str, space: Space) -> bool:

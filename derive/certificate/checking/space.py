@@ -20,8 +20,7 @@ from derive.certificate.checking.function import (
     real_roots,
     root_of,
 )
-from derive.certificate.checking.known_calls import Spelled
-from derive.certificate.checking.spelling import Spelling
+from derive.certificate.checking.spelling import Spelled, Spelling
 from derive.certificate.checking.text import (
     JSON,
     NAME,
@@ -76,8 +75,7 @@ class Space(Spelling):
 
     def started(self, at: dict[str, str]) -> list[Value]:
         """Return the values of all names at a start in numbers."""
-        constants = list(self.names)[self.weights : self.size]
-        given: list[Value] = [rational(at.get(name)) for name in constants]
+        given: list[Value] = [rational(at.get(name)) for name in self.given[self.weights :]]
         known = [*[fmpq(0)] * self.weights, *given]
         return self.values([*(w.at(known) for w in self.w0), *given])
 
@@ -98,7 +96,8 @@ class Space(Spelling):
         value = None if (x := constant(u)) is None else ball(kind, x, fmpq(0))
         if isinstance(value, fmpq):
             return self.number(value)
-        return self.find_at_start(kind, u, exponent)
+        fixed = (c for c in self.known if all(map(self.is_of_constants, (c.argument, c.image))))
+        return self.among(fixed, Spelled(kind, u, exponent))
 
     def vanish_at_start(self, f: Function, what: str) -> None:
         """Require that a function is 0 at w_0."""

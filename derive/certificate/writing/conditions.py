@@ -27,12 +27,11 @@ def labels_of(state: Checker) -> range:
 def points(state: Checker) -> Iterator[dict[str, str]]:
     """Yield a few points with weights in general position, where the ties hold."""
     space = state.space
-    names = list(space.names)[: space.size]
     ties = [(space.read(t["zero"]), t["main"]) for t in state.record["ties"]]
     for shift in range(4):
         found: dict[str, Value] = {
             n: fmpq(PRIMES[(k + shift) % len(PRIMES)] + 90 * (k // len(PRIMES)))
-            for k, n in enumerate(names)
+            for k, n in enumerate(space.given)
         }
         for f, main in ties:
             at = [f.at(list({**found, main: fmpq(x)}.values())) for x in (0, 1)]

@@ -64,7 +64,7 @@ def text_of(f: Function) -> str:
 def spelled(f: Function) -> str:
     """Return a function of a space with its calls spelled out."""
     space = f.space
-    given = zip(list(space.names)[: space.size], space.symbols, strict=False)
+    given = zip(space.given, space.symbols, strict=False)
     names = {str(symbol.top): name for name, symbol in given}
     for kind, u, e, image in space.generators:
         inside, n = _in_names(u, names), root_of(e)
