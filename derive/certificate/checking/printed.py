@@ -37,10 +37,8 @@ def compare(record: JSON, space: Space, verdict: str, left_open: Sequence[str]) 
     same = _says_laws(record["conserved"], claims["laws"])
     same = same or "the conserved quantities" in left_open
     require(same, "the record says something else of what is conserved")
-    g, warps = record["warping"]["g"], [claim["g"] for claim in claims["dual"]]
-    warps += ["1"] if claims["hessian"] else []
-    same = g is None or g in warps or "the dual coordinates" in left_open
-    same = same or any(_is_multiple(g, w, space) for w in warps)
+    warps = [*(claim["g"] for claim in claims["dual"]), *("1" for _ in claims["hessian"])]
+    same = "the dual coordinates" in left_open or _is_warp(record["warping"]["g"], warps, space)
     require(same, "the record prints another g")
     _compare_forms(record["potential"]["pieces"], certificate["claims"], given["beta"])
     if vector is not None:
@@ -84,10 +82,12 @@ def _says_laws(conserved: JSON, laws: list[JSON]) -> bool:
     return same and (complete or conserved["verdict"] != "PROVED")
 
 
-def _is_multiple(g: str, w: str, space: Space) -> bool:
-    """Tell whether two warps differ by a positive constant, in the weights that are not tied."""
-    ratio = space.without_ties(space.read(g) / space.read(w))
-    return space.is_of_constants(ratio) and bool(ratio.at(space.start) > 0)
+def _is_warp(g: str | None, warps: Sequence[str], space: Space) -> bool:
+    """Tell whether g is one of some warps, up to a positive constant where no weight is tied."""
+    if g is None or g in warps:
+        return True
+    ratios = (space.without_ties(space.read(g) / space.read(w)) for w in warps)
+    return any(space.is_of_constants(r) and bool(r.at(space.start) > 0) for r in ratios)
 
 
 def _compare_forms(pieces: JSON, claims: JSON, betas: list[str]) -> None:
