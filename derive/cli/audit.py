@@ -59,8 +59,8 @@ def audit(
 
 def _audit(chosen: tuple[Entry, ...], form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
+    from derive.catalogue.audit.formula_kinds import audit_entry
     from derive.catalogue.audit.report import render_json, render_latex, render_text
-    from derive.catalogue.audit.run import audit_entry
 
     audits: list[Audit] = []
     for done, entry in enumerate(chosen):

@@ -13,7 +13,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.catalogue.audit.germs import Germs, Point, germs_from_start, points, texts_of
-from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint, unchecked
+from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint
 from derive.catalogue.audit.proportionality import (
     BALLS,
     NOT_ZERO,
@@ -28,7 +28,7 @@ from derive.catalogue.entry import Printed
 from derive.errors import DeriveError
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
-from derive.language import Tree, from_sympy, parse_expression, to_sympy
+from derive.language import from_sympy, parse_expression, to_sympy
 from derive.potential.piece import Parametric
 from derive.render.plain import plain
 
@@ -41,16 +41,15 @@ def check_path(subject: Subject, printed: Printed) -> Judgement:
         return _check_curve(subject, subject.curve, printed)
     gradient = subject.gradient
     if gradient is None or subject.open_dimension:
-        return unchecked("grad Q is not derived in closed form in these coordinates")
-    names = _dual_names(len(subject.betas))
-    trees = texts_of(printed)
+        raise Unsettled("grad Q is not derived in closed form in these coordinates")
+    d = len(subject.betas)
+    names = ("z",) if d == 1 else tuple(f"z{i + 1}" for i in range(d))
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        germs = germs_from_start(subject, printed, trees, point, len(subject.betas))
-        for beta, tree in zip(subject.betas, trees, strict=True):
+        germs = germs_from_start(subject, printed, point, d)
+        for beta, tree in zip(subject.betas, germs.trees, strict=True):
             germs.images[beta.name] = germs.read(tree)
-        y = [germs.read(x) for x in gradient]
-        field, d = germs.tower.field, len(names)
+        y, field = [germs.read(x) for x in gradient], germs.tower.field
         identity = [field.one if i == j else field.zero for i in range(d) for j in range(d)]
         return germs, [germs.tower.derivative(x, j) for x in y for j in range(d)], identity
 
@@ -59,38 +58,32 @@ def check_path(subject: Subject, printed: Printed) -> Judgement:
 
     def agree(same: Proportional) -> Judgement:
         if same.sign == 0:
-            shown = _standing(subject, same.germs, gradient, trees)
+            shown = _standing(subject, same.germs, gradient)
             return misprint("it stays where it is for every z", same.method, derived(), shown)
-        at_zero, start = _at_zero(subject, same.germs, names, trees)
-        return _judge_origin(same, at_zero, start, derived)
+        return _judge_origin(subject, same, derived)
 
     reason = "grad Q(h(z)) is not a constant multiple of z; values are d grad Q(h)/dz and 1"
     return judge(compare_up_to_factor(build, _groups(subject, names)), reason, derived, agree)
 
 
-def _judge_origin(
-    same: Proportional, at_zero: Elements, start: Elements, derived: Callable[[], str]
-) -> Judgement:
+def _judge_origin(subject: Subject, same: Proportional, derived: Callable[[], str]) -> Judgement:
     """Return the judgement where all is right but, perhaps, that h(0) = beta_0."""
-    tower = same.germs.tower
-    away = [x - y for x, y in zip(at_zero, start, strict=True)]
-    if any(not tower.ball(x).contains(0) for x in away):
-        reason = "z = 0 is not where the flow starts; values are h(0) and beta_0"
-        return misprint(reason, NOT_ZERO, derived(), (witness(same.germs, at_zero, start),))
-    if not all(tower.is_zero(x) for x in away):
-        return unchecked("h(0) = beta_0 as far as 70 digits tell, which proves nothing")
-    return agreement(same.method, _dual_words(same.factor))
+    germs = same.germs
+    images = {**germs.images, **dict.fromkeys([*germs.point][: germs.d], germs.tower.field.zero)}
+    at_zero = [germs.tower.read(tree, images) for tree in germs.trees]
+    start = [germs.images[f"{beta}_0"] for beta in subject.betas]
+    if germs.vanish([x - y for x, y in zip(at_zero, start, strict=True)], "h(0) = beta_0"):
+        return agreement(same.method, _dual_words(same.factor))
+    reason = "z = 0 is not where the flow starts; values are h(0) and beta_0"
+    return misprint(reason, NOT_ZERO, derived(), (witness(germs, at_zero, start),))
 
 
-def _standing(
-    subject: Subject, germs: Germs, gradient: Sequence[Expr], trees: Sequence[Tree]
-) -> tuple[Witness, ...]:
+def _standing(subject: Subject, germs: Germs, gradient: Sequence[Expr]) -> tuple[Witness, ...]:
     """Return h(z) beside the derived solution with mu = z."""
-    solutions = _inverse(subject, gradient, list(germs.point)[: germs.d])
+    solutions = _inverse(subject, gradient, [*germs.point][: germs.d])
     if solutions is None:
         return ()
-    printed = [germs.read(t) for t in trees]
-    return (witness(germs, printed, [germs.read(x) for x in solutions]),)
+    return (witness(germs, germs.texts, [germs.read(x) for x in solutions]),)
 
 
 def _derived(subject: Subject, gradient: Sequence[Expr], names: Sequence[str]) -> str:
@@ -128,37 +121,27 @@ def _solves(residual: Expr, name: str) -> bool:
         return False
 
 
-def _at_zero(
-    subject: Subject, germs: Germs, names: Sequence[str], trees: Sequence[Tree]
-) -> tuple[Elements, Elements]:
-    """Return h(0) and beta_0."""
-    images = {**germs.images, **dict.fromkeys(names, germs.tower.field.zero)}
-    at_zero = [germs.tower.read(tree, images) for tree in trees]
-    return at_zero, [germs.images[f"{beta}_0"] for beta in subject.betas]
-
-
 def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Judgement:
     """Compare h(z) with the derived curve at kappa z, kappa from the slopes at z = 0."""
-    curve, trees = piece.curve, texts_of(printed)
-    z = Symbol("z")
-    h = _expression(printed, trees[0], curve.beta, z)
+    curve, z = piece.curve, Symbol("z")
+    h = _expression(printed, curve.beta, z)
     parameter = curve.parameter
     try:
         slopes = h.diff(z).subs(z, 0), curve.beta.diff(parameter).subs(parameter, 0)
         kappa = sympy.powsimp(sympy.simplify(slopes[0] / slopes[1]), force=True)
     except (ValueError, TypeError, ZeroDivisionError):
-        return unchecked("the slope of the printed solution at z = 0 is not known")
+        raise Unsettled("the slope of the printed solution at z = 0 is not known") from None
     derived = curve.beta.subs(parameter, kappa * z)
     # The gradient is a multiple of the parameter: its derivative is the factor.
     unit = sympy.powsimp(piece.gradient[0].diff(parameter) * kappa)
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        origin = germs_from_start(subject, printed, trees, {**point, "z": Fraction(0)}, 1)
+        origin = germs_from_start(subject, printed, {**point, "z": Fraction(0)}, 1)
         slope = [origin.tower.derivative(origin.read(x), 0) for x in (h, derived)]
         if not origin.tower.ball(slope[0] - slope[1]).contains(0):
             raise Unsettled("kappa is not the quotient of the slopes")
-        germs = germs_from_start(subject, printed, trees, point, len(subject.betas))
-        return germs, [germs.read(trees[0])], [germs.read(derived)]
+        germs = germs_from_start(subject, printed, point, 1)
+        return germs, germs.texts[:1], [germs.read(derived)]
 
     reason = "it differs for every scale of z; the derived values are for equal slopes at z = 0"
 
@@ -178,29 +161,22 @@ def _in_dual_time(piece: Parametric) -> str:
     return f"{piece.betas[0]} = {plain(piece.curve.beta.subs(z, mu / unit))}, mu = grad Q"
 
 
-def _expression(printed: Printed, tree: Tree, like: Expr, z: Symbol) -> Expr:
+def _expression(printed: Printed, like: Expr, z: Symbol) -> Expr:
     """Return the printed text in the symbols of a derived expression."""
-    symbols = {s.name: s for s in like.free_symbols if s.name != "z"}
-    symbols["z"] = z
+    symbols = {**{s.name: s for s in like.free_symbols}, "z": z}
     for name, text in printed.where:
-        value = parse_expression(text)
-        symbols[name] = to_sympy(value, symbols)
-    return to_sympy(tree, symbols)
-
-
-def _dual_names(d: int) -> tuple[str, ...]:
-    return ("z",) if d == 1 else tuple(f"z{i + 1}" for i in range(d))
+        symbols[name] = to_sympy(parse_expression(text), symbols)
+    return to_sympy(texts_of(printed)[0], symbols)
 
 
 def _groups(subject: Subject, names: Sequence[str]) -> list[list[dict[str, Fraction]]]:
     """Return the points of :func:`points` with small values of the dual variable."""
-    groups = []
-    for group in points(subject, names):
-        for shift, point in enumerate(group[: len(PLACES)]):
-            for k, name in enumerate(names):
-                point[name] = PLACES[(shift + k) % len(PLACES)]
-        groups.append(group[: len(PLACES)])
-    return groups
+    n = len(PLACES)
+    return [
+        [{**x, **{z: PLACES[(shift + k) % n] for k, z in enumerate(names)}}
+         for shift, x in enumerate(group[:n])]
+        for group in points(subject, names)
+    ]  # fmt: skip
 
 
 def _dual_words(factor: Expr | None) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,24 +10,18 @@ from sympy import Expr, Poly
 
 from derive.catalogue.audit.germs import COORDINATES, Germs, Point, texts_of, without_modulus
 from derive.catalogue.audit.homogeneity import check_degree
-from derive.catalogue.audit.judgement import (
-    Judgement,
-    Outcome,
-    Witness,
-    agreement,
-    misprint,
-    unchecked,
-)
+from derive.catalogue.audit.judgement import Judgement, Outcome, Witness, agreement, misprint
 from derive.catalogue.audit.proportionality import (
     Elements,
-    Proportional,
     compare_up_to_factor,
     digits,
     judge,
+    judge_sign,
     scale_words,
 )
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
+from derive.exact.towers.germ import Unsettled
 from derive.explicit.constrained import pose, pose_cost
 from derive.explicit.minimum import LENGTH, RootByInterval, SquaredDistance
 from derive.explicit.regularize import minimum_by_elimination
@@ -37,27 +30,27 @@ from derive.language import to_sympy
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.render.plain import plain
-from derive.verdict import Finding, Verdict
+from derive.verdict import Verdict
 
-SAMPLE = Fraction(2)
+SAMPLE = 2
 
 
 def check_explicit(subject: Subject, printed: Printed) -> Judgement:
     """Compare a polynomial in r and b of which R = alpha^2 r, at b = beta/alpha^D, is a root."""
     if subject.open_dimension:
-        return unchecked("R_alpha is compared for given dimensions only")
+        raise Unsettled("R_alpha is compared for given dimensions only")
     p = subject.p
     distance = minimum_by_elimination(pose, p, Notation(p, tuple(range(p.d))).betas)
     if distance.verdict is not Verdict.PROVED or not isinstance(distance, RootByInterval):
-        return unchecked(distance.finding.reason)
+        raise Unsettled(distance.finding.reason)
     factors = {interval.factor for interval in distance.intervals}
     if len(factors) != 1 or None in factors:
-        return unchecked("R_alpha is a root of several polynomials, interval by interval")
+        raise Unsettled("R_alpha is a root of several polynomials, interval by interval")
     equation = distance.equations[next(f for f in factors if f is not None)]
     symbols = {"r": LENGTH, "b": distance.argument}
     (given,) = (to_sympy(tree, symbols) for tree in texts_of(printed))
     if not given.is_polynomial(*symbols.values()):
-        return unchecked("the printed text is no polynomial in r and b")
+        raise Unsettled("the printed text is no polynomial in r and b")
     quotient, rest = sympy.div(Poly(given, *symbols.values()), Poly(equation, *symbols.values()))
     roots = {(interval.index, interval.roots) for interval in distance.intervals}
     which = ", ".join(f"number {index + 1} of {count}" for index, count in sorted(roots))
@@ -69,51 +62,44 @@ def check_explicit(subject: Subject, printed: Printed) -> Judgement:
 
 def _not_a_root(distance: SquaredDistance, given: Expr, equation: Expr) -> Judgement:
     reason = "R_alpha is no root of it; values are those of the polynomial at b and r"
-    value = distance.at({str(s): SAMPLE if k == 0 else Fraction(1)
-                         for k, s in enumerate(distance.variables)})  # fmt: skip
-    if value is None:
-        return misprint(reason, "exact elimination", f"{plain(equation)} = 0")
-    point = {LENGTH: sympy.Float(str(value.ball.mid().str(30, radius=False)), 30),
-             distance.argument: sympy.Integer(int(SAMPLE))}  # fmt: skip
-    shown = Witness(
-        (("b", str(SAMPLE)), ("r", digits(value.ball))),
-        (str(sympy.N(given.subs(point), 12)),),
-        ("0",),
-    )
-    return misprint(reason, "exact elimination", f"{plain(equation)} = 0", (shown,))
+    first, *others = map(str, distance.variables)
+    value = distance.at({first: Fraction(SAMPLE), **dict.fromkeys(others, Fraction(1))})
+    shown: tuple[Witness, ...] = ()
+    if value is not None:
+        r = sympy.Float(str(value.ball.mid().str(30, radius=False)), 30)
+        at_root = str(sympy.N(given.subs({LENGTH: r, distance.argument: SAMPLE}), 12))
+        shown = (Witness((("b", str(SAMPLE)), ("r", digits(value.ball))), (at_root,), ("0",)),)
+    return misprint(reason, "exact elimination", f"{plain(equation)} = 0", shown)
 
 
 def check_cost(subject: Subject, printed: Printed) -> Judgement:
     """Compare min |w|^2 s.t. F(w) = beta; for a symbolic degree its degree of homogeneity."""
     if subject.p.parameters:
         return check_degree(subject, printed)
-    cost, names = _cost(subject)
-    form = _positive_form(cost)
-    if form is None:
-        return unchecked(f"the representation cost is not derived: {cost.finding.reason}")
-    (tree,) = texts_of(printed)
+    form, names = _cost(subject)
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        germs = Germs.at(point, (tree,), len(names))
-        return germs, [germs.read(tree)], [germs.read(without_modulus(form, point))]
+        germs = Germs.at(point, texts_of(printed), len(names))
+        return germs, germs.texts, [germs.read(without_modulus(form, point))]
 
-    def agree(same: Proportional) -> Judgement:
-        if same.sign <= 0:
-            return misprint("the sign", same.method, plain(form))
-        return agreement("exact elimination, the root certified", scale_words(same))
-
-    same = compare_up_to_factor(build, [[*_places(names)], [*_places(names)][1:]])
-    reason = "no constant factor makes the printed and the derived cost equal"
-    return judge(same, reason, lambda: f"{plain(form)}, up to scale", agree)
+    method = "exact elimination, the root certified"
+    shift, n = range(len(COORDINATES)), len(COORDINATES)
+    places = [{name: abs(COORDINATES[(k + i) % n]) for i, name in enumerate(names)} for k in shift]
+    return judge(
+        compare_up_to_factor(build, [places, places[1:]]),
+        "no constant factor makes the printed and the derived cost equal",
+        lambda: f"{plain(form)}, up to scale",
+        lambda same: judge_sign(same, plain(form), scale_words(same), method),
+    )
 
 
 def check_limit_of_explicit(subject: Subject, printed: Printed) -> Judgement:
     """Compare what R_alpha tends to as the start goes to 0: the representation cost."""
     if subject.open_dimension:
-        return unchecked("the limit of R_alpha is compared for given dimensions only")
+        raise Unsettled("the limit of R_alpha is compared for given dimensions only")
     limits = scale_limits(subject.p, None)
     if not subject.p.parameters and not any(limit.of == "R" for limit in limits):
-        return unchecked("the start does not tend to 0")
+        raise Unsettled("the start does not tend to 0")
     found = check_cost(subject, printed)
     if found.outcome is Outcome.MISPRINT:
         reason = f"R_alpha -> min |w|^2, as {limits[0].finding.reason}" if limits else found.reason
@@ -121,33 +107,23 @@ def check_limit_of_explicit(subject: Subject, printed: Printed) -> Judgement:
     return found
 
 
-def _cost(subject: Subject) -> tuple[SquaredDistance, tuple[str, ...]]:
-    """Return the cost; of an open dimension that of the length, u being n beta/|beta|."""
-    p = subject.p
+def _cost(subject: Subject) -> tuple[Expr, tuple[str, ...]]:
+    """Return the cost for large positive beta, and its names.
+
+    Of an open dimension it is that of the length, u being n beta/|beta|.
+    """
+    p, reason = subject.p, "the length of the vector has odd powers"
     betas = subject.betas if subject.open_dimension else Notation(p, tuple(range(p.d))).betas
-    if subject.open_dimension and not _is_odd(p):
-        finding = Finding(Verdict.UNDECIDED, "the length of the vector has odd powers")
-        return SquaredDistance(betas, finding), ()
-    return minimum_by_elimination(pose_cost, p, betas), tuple(b.name for b in betas)
+    if not subject.open_dimension or _is_odd(p):
+        cost = minimum_by_elimination(pose_cost, p, betas)
+        if cost.verdict is Verdict.PROVED and cost.closed_forms:
+            # On the last interval, or everywhere.
+            return cost.closed_forms[-1], tuple(b.name for b in betas)
+        reason = cost.finding.reason
+    raise Unsettled(f"the representation cost is not derived: {reason}")
 
 
 def _is_odd(p: Parameterization) -> bool:
     """Tell whether the output changes its sign with the last weight, the length."""
     opposite = p.F[0].compose([*p.w[:-1], -p.w[-1], *p.field.gens[p.p :]], p.field)
     return (opposite + p.F[0]).is_zero()
-
-
-def _positive_form(cost: SquaredDistance) -> Expr | None:
-    """Return the closed form for large positive beta: on the last interval, or everywhere."""
-    if cost.verdict is not Verdict.PROVED or not cost.closed_forms:
-        return None
-    return cost.closed_forms[-1]
-
-
-def _places(names: Sequence[str]) -> list[dict[str, Fraction]]:
-    """Return points with positive coordinates."""
-    shift = range(len(COORDINATES))
-    return [
-        {name: abs(COORDINATES[(k + i) % len(COORDINATES)]) for i, name in enumerate(names)}
-        for k in shift
-    ]

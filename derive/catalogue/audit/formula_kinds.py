@@ -1,8 +1,11 @@
-"""The kinds of printed formulas, each with what compares it: the place to plug in a new one."""
+"""The kinds of printed formulas, each with what compares it: the place to plug in a new one.
+
+A model is derived once; then every formula that was printed of it is compared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TypeAlias
 
@@ -14,23 +17,30 @@ from derive.catalogue.audit.explicit_regularizers import (
 )
 from derive.catalogue.audit.homogeneity import check_time
 from derive.catalogue.audit.identities import check_conserved, check_decision, check_equation
-from derive.catalogue.audit.judgement import Judgement
+from derive.catalogue.audit.judgement import Audit, Judgement, Outcome
 from derive.catalogue.audit.limits_of_q import check_limit
 from derive.catalogue.audit.metrics import check_metric, check_metric_at_start, check_warp
-from derive.catalogue.audit.potentials import check_bregman, check_gradient, check_mirror, check_Q
-from derive.catalogue.audit.random_starts import check_variance, check_wide_limit
-from derive.catalogue.audit.start_bounds import check_rate
-from derive.catalogue.audit.subject import Subject
-from derive.catalogue.entry import Printed
+from derive.catalogue.audit.potentials import (
+    DIVERGENCE,
+    GRADIENT,
+    MIRROR_POTENTIAL,
+    POTENTIAL,
+    check_potential,
+)
+from derive.catalogue.audit.starts import check_rate, check_variance, check_wide_limit
+from derive.catalogue.audit.subject import Subject, Trial
+from derive.catalogue.entry import Entry, Printed
+from derive.catalogue.library import derive_entry
+from derive.errors import DeriveError
+from derive.exact.towers.germ import Unsettled
 
 Check: TypeAlias = Callable[[Subject, Printed], Judgement]
 
-
 KINDS: Mapping[str, Check] = {
-    "Q": check_Q,
-    "grad Q": check_gradient,
-    "mirror potential": check_mirror,
-    "Bregman divergence": check_bregman,
+    "Q": partial(check_potential, POTENTIAL),
+    "grad Q": partial(check_potential, GRADIENT),
+    "mirror potential": partial(check_potential, MIRROR_POTENTIAL),
+    "Bregman divergence": partial(check_potential, DIVERGENCE),
     "path": check_path,
     "K": partial(check_metric, "K"),
     "rho": partial(check_metric, "rho"),
@@ -80,3 +90,26 @@ open, is the number of copies of one function that F is the sum of |
 Beside beta and the weights, texts may use the start symbols, beta_0 (beta1_0, s_0, ...) and what
 ``where`` defines, in which weights are those at the start.
 """
+
+
+def audit_entry(entry: Entry, trial: Trial | None = None) -> Iterator[Audit]:
+    """Yield the answer to each printed formula of a model; *trial* tries rates by numbers.
+
+    >>> from derive.catalogue import find
+    >>> [audit.judgement.outcome.value for audit in audit_entry(find("exponential"))]
+    ['AGREES UP TO']
+    """
+    if entry.printed:
+        subject = Subject(derive_entry(entry), trial)
+        for printed in entry.printed:
+            yield Audit(entry.id, printed, compare_printed(subject, printed))
+
+
+def compare_printed(subject: Subject, printed: Printed) -> Judgement:
+    """Return the answer to one formula; NOT CHECKED where nothing compares it."""
+    try:
+        if printed.kind not in KINDS:
+            raise Unsettled(f"nothing compares the kind {printed.kind!r}")
+        return KINDS[printed.kind](subject, printed)
+    except (DeriveError, Unsettled) as error:
+        return Judgement(Outcome.NOT_CHECKED, reason=str(error))

@@ -7,8 +7,9 @@ a derivative is taken at a fixed start, on the leaf of the flow.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -44,6 +45,7 @@ class Germs:
         images: the element of each name.
         point: exact values of the independent names.
         d: how many of the first names are coordinates.
+        trees: the texts that are compared.
         velocity: for coordinates that are not beta itself, d beta/d coordinate.
     """
 
@@ -51,13 +53,31 @@ class Germs:
     images: dict[str, RationalFunction]
     point: Point
     d: int
+    trees: Sequence[Tree] = ()
     velocity: RationalFunction | None = None
 
     @classmethod
     def at(cls, point: Point, trees: Sequence[Tree], d: int) -> Germs:
         """Return the germs of the names of a point, the first *d* of which are coordinates."""
         tower = Elementary(point, trees)
-        return cls(tower, dict(tower.known), point, d)
+        return cls(tower, dict(tower.known), point, d, trees)
+
+    @classmethod
+    def independent(
+        cls, trees: Sequence[Tree], where: Where, value: Callable[[int, str], Fraction]
+    ) -> Germs:
+        """Return germs of independent names, but for those that *where* defines."""
+        defined = dict(where)
+        every = (*trees, *map(parse_expression, defined.values()))
+        free = [name for name in names(every) if name not in defined]
+        germs = cls.at({name: value(k, name) for k, name in enumerate(free)}, every, len(free))
+        germs.define(where)
+        return replace(germs, trees=trees)
+
+    @property
+    def texts(self) -> list[RationalFunction]:
+        """What is printed, as elements."""
+        return [self.read(tree) for tree in self.trees]
 
     def read(self, what: Tree | Expr) -> RationalFunction:
         """Return a text's tree, or a derived expression, as an element.
@@ -95,26 +115,36 @@ class Germs:
         """Tell whether an element is proved not to change with the coordinates."""
         return all(self.tower.is_zero(self.tower.derivative(element, k)) for k in range(self.d))
 
+    def vanish(self, elements: Sequence[RationalFunction], what: str = "a difference is 0") -> bool:
+        """Tell whether all elements are proved 0; False where one is proved not to be.
 
-def germs_from_start(
-    subject: Subject, printed: Printed, trees: Sequence[Tree], point: Point, d: int
-) -> Germs:
+        Raises:
+            Unsettled: neither is proved; the text says *what* is open.
+        """
+        if any(not self.tower.ball(x).contains(0) for x in elements):
+            return False
+        if all(map(self.tower.is_zero, elements)):
+            return True
+        raise Unsettled(f"{what} as far as 70 digits tell, which proves nothing")
+
+
+def germs_from_start(subject: Subject, printed: Printed, point: Point, d: int) -> Germs:
     """Return germs at a point that gives *d* coordinates first, and then the start."""
-    germs = Germs.at(point, trees, d)
+    germs = Germs.at(point, texts_of(printed), d)
     germs.know(subject.starts)
     germs.define(printed.where)
     return germs
 
 
-def germs_in_beta(subject: Subject, printed: Printed, trees: Sequence[Tree], point: Point) -> Germs:
+def germs_in_beta(subject: Subject, printed: Printed, point: Point) -> Germs:
     """Return germs in the coordinates beta, or in the parameter of a parametric Q.
 
     Raises:
         Unsettled: a branch is not decided at the point, or a name is unknown.
     """
     if subject.curve is None:
-        return germs_from_start(subject, printed, trees, point, len(subject.betas))
-    germs = Germs.at(point, trees, 1)
+        return germs_from_start(subject, printed, point, len(subject.betas))
+    germs = Germs.at(point, texts_of(printed), 1)
     beta = germs.read(subject.curve.curve.beta)
     germs.images[subject.betas[0].name] = beta
     germs.know(subject.starts)
@@ -122,18 +152,9 @@ def germs_in_beta(subject: Subject, printed: Printed, trees: Sequence[Tree], poi
     return replace(germs, velocity=germs.tower.derivative(beta, 0))
 
 
-def coordinates_of(subject: Subject) -> tuple[str, ...]:
-    """Return the names of the coordinates of :func:`germs_in_beta`."""
-    if subject.curve is not None:
-        return (subject.curve.curve.parameter.name,)
-    return tuple(b.name for b in subject.betas)
-
-
-def points(
-    subject: Subject, coordinates: Sequence[str], extra: Sequence[str] = ()
-) -> Iterator[list[dict[str, Fraction]]]:
+def points(subject: Subject, coordinates: Sequence[str]) -> Iterator[list[dict[str, Fraction]]]:
     """Yield groups of points: one start each, several places on its leaf."""
-    symbols = [*subject.p.start_symbols, *subject.p.parameters, *extra]
+    symbols = [*subject.p.start_symbols, *subject.p.parameters]
     powers = exponent_names(subject.p.trees)
     for (first, step, below), exponent in zip(STARTS, EXPONENTS, strict=True):
         start = {
@@ -149,17 +170,15 @@ def points(
         yield group
 
 
-def germs_in_weights(subject: Subject, printed: Printed, trees: Sequence[Tree]) -> Iterator[Germs]:
+def germs_in_weights(subject: Subject, printed: Printed) -> Iterator[Germs]:
     """Yield germs in the weights at any time; start symbols are read off conserved quantities.
 
     What ``where`` defines by the weights at the start must then be conserved.
     """
-    p = subject.p
+    p, trees = subject.p, texts_of(printed)
     for first, step in WEIGHTS:
-        point = {
-            name: Fraction(first + step * k, 1 + k % 2)
-            for k, name in enumerate((*p.weights, *p.parameters))
-        }
+        known = enumerate((*p.weights, *p.parameters))
+        point = {name: Fraction(first + step * k, 1 + k % 2) for k, name in known}
         try:
             germs = Germs.at(point, trees, len(p.weights))
             for beta, tree in zip(subject.betas, p.trees, strict=True):
@@ -167,10 +186,10 @@ def germs_in_weights(subject: Subject, printed: Printed, trees: Sequence[Tree]) 
             for name, value in _constants(subject):
                 germs.images[name] = germs.read(value)
             germs.define(printed.where)
-            for name, _ in printed.where:
-                changes = flow_slopes(subject, germs, germs.images[name])
-                if not all(germs.tower.is_zero(x) for x in changes):
-                    raise Unsettled(f"{name} is not conserved")
+            defined = [germs.images[name] for name, _ in printed.where]
+            changes = (x for element in defined for x in flow_slopes(subject, germs, element))
+            if not all(map(germs.tower.is_zero, changes)):
+                continue
             germs.check(trees)
         except (Unsettled, DeriveError, ZeroDivisionError):
             continue
@@ -183,12 +202,9 @@ def flow_slopes(
     """Return the derivatives of an element along the flows of F_1, ..., F_d."""
     tower, size = germs.tower, len(subject.p.weights)
     slopes = [tower.derivative(element, k) for k in range(size)]
-    found = []
-    for tree in subject.p.trees:
-        F = germs.read(tree)
-        terms = (tower.derivative(F, k) * x for k, x in enumerate(slopes))
-        found.append(tower.tidy(sum(terms, tower.field.zero)))
-    return found
+    outputs = [germs.read(tree) for tree in subject.p.trees]
+    terms = ((tower.derivative(F, k) * x for k, x in enumerate(slopes)) for F in outputs)
+    return [tower.tidy(sum(products, tower.field.zero)) for products in terms]
 
 
 def _constants(subject: Subject) -> Iterator[tuple[str, Expr]]:
@@ -214,6 +230,7 @@ def without_modulus(expression: Expr, point: Point) -> Expr:
     return expression.replace(sympy.Abs, near)
 
 
+@functools.cache
 def texts_of(printed: Printed) -> tuple[Tree, ...]:
     """Return the trees of the printed texts."""
     return tuple(parse_expression(text) for text in printed.text)

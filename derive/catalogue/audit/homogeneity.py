@@ -8,7 +8,7 @@ import sympy
 from sympy import Symbol
 
 from derive.catalogue.audit.germs import Germs, texts_of
-from derive.catalogue.audit.judgement import Judgement, agreement, misprint, unchecked
+from derive.catalogue.audit.judgement import Judgement, agreement, misprint
 from derive.catalogue.audit.proportionality import NOT_ZERO, judge_equal, witness
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
@@ -28,28 +28,24 @@ def check_degree(subject: Subject, printed: Printed) -> Judgement:
     """
     p = subject.p
     if p.homogeneity is None or p.d != 1:
-        return unchecked("the representation cost is derived for separate coordinates only")
+        raise Unsettled("the representation cost is derived for separate coordinates only")
     symbols = {name: Symbol(name, positive=True) for name in p.parameters}
     degree = 2 / to_expr(p.homogeneity, symbols)
-    beta, trees = subject.betas[0].name, texts_of(printed)
+    beta = subject.betas[0].name
     point = {beta: Fraction(3, 2), **{name: Fraction(5) for name in p.parameters}}
     try:
-        germs = Germs.at(point, trees, 1)
-        tower, cost = germs.tower, germs.read(trees[0])
+        germs = Germs.at(point, texts_of(printed), 1)
+        tower, cost = germs.tower, germs.texts[0]
         slope = tower.tidy(germs.images[beta] * tower.derivative(cost, 0) / cost)
         wanted = germs.read(degree)
     except (Unsettled, DeriveError):
-        return unchecked("the printed text has no meaning here")
-    if tower.is_zero(slope - wanted):
-        return agreement(
-            "exact: homogeneous of degree 2/D", ("scale: only the degree is compared",)
-        )
-    if tower.ball(slope - wanted).contains(0):
-        return unchecked("the degrees are equal as far as 70 digits tell, which proves nothing")
+        raise Unsettled("the printed text has no meaning here") from None
+    if germs.vanish([slope - wanted], "the degrees are equal"):
+        words = ("scale: only the degree is compared",)
+        return agreement("exact: homogeneous of degree 2/D", words)
     text = f"{beta}**({plain(degree)}), up to scale"
     reason = "the degree of homogeneity; values are the degrees"
-    shown = witness(germs, [slope], [wanted])
-    return misprint(reason, NOT_ZERO, text, (shown,))
+    return misprint(reason, NOT_ZERO, text, (witness(germs, [slope], [wanted]),))
 
 
 def check_time(subject: Subject, printed: Printed) -> Judgement:
@@ -59,11 +55,11 @@ def check_time(subject: Subject, printed: Printed) -> Judgement:
     """
     p = subject.p
     if p.homogeneity is None:
-        return unchecked("F is not homogeneous")
+        raise Unsettled("F is not homogeneous")
     (tree,) = texts_of(printed)
     scales = [name for name in names((tree,)) if name not in p.parameters]
     if len(scales) != 1:
-        return unchecked("the printed factor has not one symbol for the scale")
+        raise Unsettled("the printed factor has not one symbol for the scale")
     point = {scales[0]: Fraction(3, 2), **{name: Fraction(5) for name in p.parameters}}
     germs = Germs.at(point, (tree,), len(point))
     degree = to_expr(p.homogeneity, {name: Symbol(name) for name in p.parameters})

@@ -1,4 +1,7 @@
-"""What became of one printed formula: the four outcomes."""
+"""What became of one printed formula: the four outcomes.
+
+What compares a formula returns one of three; it raises Unsettled to say why it is not checked.
+"""
 
 from __future__ import annotations
 
@@ -62,11 +65,6 @@ def misprint(
 ) -> Judgement:
     """Return MISPRINT with what was derived instead."""
     return Judgement(Outcome.MISPRINT, method, (), derived, witnesses, reason)
-
-
-def unchecked(reason: str) -> Judgement:
-    """Return NOT CHECKED."""
-    return Judgement(Outcome.NOT_CHECKED, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)

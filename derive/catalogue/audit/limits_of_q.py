@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy
-from sympy import Expr
 
 from derive.catalogue.audit.germs import Germs, Point, points, texts_of, without_modulus
-from derive.catalogue.audit.judgement import Judgement, agreement, misprint, unchecked
+from derive.catalogue.audit.judgement import Judgement, agreement
 from derive.catalogue.audit.proportionality import (
     Build,
     Different,
     Elements,
-    Proportional,
     compare_up_to_factor,
     judge,
+    judge_sign,
     scale_words,
 )
 from derive.catalogue.audit.subject import Subject
@@ -58,7 +57,7 @@ def check_limit(subject: Subject, printed: Printed) -> Judgement:
     scales the whole start, or a function of the start. Weights in ``where`` are a path of starts.
     """
     if not printed.where:
-        return unchecked("the record does not say what tends to what")
+        raise Unsettled("the record does not say what tends to what")
     p = _in_components(subject)
     claim = _read(p, printed)
     if claim.start:
@@ -66,11 +65,8 @@ def check_limit(subject: Subject, printed: Printed) -> Judgement:
     if isinstance(claim.what, Name) and claim.what.name not in dict(claim.definitions):
         variable, more = claim.what.name, ""
     else:
-        reason = _undecided_jointly(p, claim)
-        if reason:
-            return unchecked(reason)
-        variable = "scale"
-        what = printed.where[-1][0]
+        _require_proportion(p, claim)
+        variable, what = "scale", printed.where[-1][0]
         more = f"; Q depends on K(w_0) alone, and ({what})/K(w_0) is bounded both ways"
     scaled = with_scale(p, variable)
     # What was derived already serves where the path is that of the model.
@@ -95,11 +91,11 @@ def _read(p: Parameterization, printed: Printed) -> Claim:
     return Claim(parse_expression(what), toward, start, definitions)
 
 
-def _undecided_jointly(p: Parameterization, claim: Claim) -> str:
-    """Return why the limit in a function of the start is not that of K(w_0), or nothing."""
+def _require_proportion(p: Parameterization, claim: Claim) -> None:
+    """Raise Unsettled unless the limit in a function of the start is that of K(w_0)."""
     known = regimes(derive(p), p.start_symbols[0], ())
     if known.deciding is None or known.homogeneity is None:
-        return "Q is not proved to depend on the start through K(w_0) alone"
+        raise Unsettled("Q is not proved to depend on the start through K(w_0) alone")
     point = {name: Fraction(5 + k, 3) for k, name in enumerate(p.start_symbols)}
     germs = Germs.at(point, (), 0)
     germs.define(claim.definitions)
@@ -108,54 +104,52 @@ def _undecided_jointly(p: Parameterization, claim: Claim) -> str:
     positive = frozenset(p.positive)
     bounds = [tower.field.constant(c) for c in BOUNDS]
     above = any(is_nonnegative(quotient - c, positive) for c in bounds)
-    below = any(is_nonnegative(c - quotient, positive) for c in bounds)
-    return "" if above and below else "it is not proved to be in proportion to K(w_0)"
+    if not above or not any(is_nonnegative(c - quotient, positive) for c in bounds):
+        raise Unsettled("it is not proved to be in proportion to K(w_0)")
 
 
 def compare_limit(found: Regimes, printed: Printed, claim: Claim, more: str) -> Judgement:
     """Compare the printed form with the one limit that was found; *more* says how it came."""
     (limit,) = found.limits
     if limit.finding.verdict is not Verdict.PROVED or limit.potential is None:
-        return unchecked(f"the limit is not derived: {limit.finding.reason}")
-    if limit.potential.Q is None:
-        return unchecked("the limit of Q is derived as a gradient only")
-    there = Subject(found.derivation)
-    (tree,) = texts_of(printed)
-    Q = limit.potential.Q
+        raise Unsettled(f"the limit is not derived: {limit.finding.reason}")
+    if limit.potential.Q is None or limit.unit is None:
+        raise Unsettled("the limit of Q is derived as a gradient only")
+    there, Q = Subject(found.derivation), limit.potential.Q
+    trees = texts_of(printed)
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        germs = _germs_in_limit(there, limit, claim, point, tree)
-        if "s" in names((tree,)):
-            germs.know({"s": _length(there)})
-        values = germs.read(tree), germs.read(without_modulus(Q, point))
+        germs = _germs_in_limit(there, limit, claim, point, trees)
+        if "s" in names(trees):
+            germs.know({"s": sympy.sqrt(sympy.Add(*(b**2 for b in there.betas)))})
+        values = *germs.texts, germs.read(without_modulus(Q, point))
         given, derived = ([germs.along(f, k) for k in range(germs.d)] for f in values)
         return germs, given, derived
 
     groups = list(points(there, [x.name for x in limit.coordinates]))
 
-    def agree(same: Proportional) -> Judgement:
-        if same.sign <= 0:
-            return misprint("the sign", same.method, _derived(limit))
-        return agreement(method, scale_words(same))
-
     method = _method(limit) + more
+    derived = f"Q/N -> {plain(Q)}, N = {plain(limit.unit)}, as {limit.point.text}"
     same = compare_up_to_factor(build, groups)
     if isinstance(same, Different) and _are_parallel(there, build, groups):
         return agreement(method, (MONOTONE,))
     reason = "no constant factor makes the gradients equal; values are gradients"
-    return judge(same, reason, lambda: _derived(limit), agree)
+    return judge(
+        same,
+        reason,
+        lambda: derived,
+        lambda same: judge_sign(same, derived, scale_words(same), method),
+    )
 
 
-def _length(subject: Subject) -> Expr:
-    return sympy.sqrt(sympy.Add(*(b**2 for b in subject.betas)))
-
-
-def _germs_in_limit(there: Subject, limit: Limit, claim: Claim, point: Point, tree: Tree) -> Germs:
+def _germs_in_limit(
+    there: Subject, limit: Limit, claim: Claim, point: Point, trees: Sequence[Tree]
+) -> Germs:
     """Return the leaf in the arguments of the limit, which are beta or beta - beta_0."""
     for x, side in zip(limit.coordinates, limit.below, strict=False):
         if side is None and point[x.name] < 0:
             raise Unsettled("F does not reach there")
-    germs = Germs.at(point, (tree,), len(limit.coordinates))
+    germs = Germs.at(point, trees, len(limit.coordinates))
     germs.know(there.starts)
     origin = limit.origin or (sympy.S.Zero,) * germs.d
     basis = sympy.eye(germs.d) if limit.basis is None else limit.basis
@@ -187,16 +181,7 @@ def _are_parallel(there: Subject, build: Build, groups: Sequence[Sequence[Point]
 
 
 def _method(limit: Limit) -> str:
-    order = "" if limit.error is None else f"; relative error {_order(limit)} {plain(limit.error)}"
+    order = "of order" if limit.sharp else "at most of order"
+    error = "" if limit.error is None else f"; relative error {order} {plain(limit.error)}"
     unit = "" if limit.unit is None else f"; N = {plain(limit.unit)}"
-    return f"{limit.finding.reason}{unit}{order}"
-
-
-def _order(limit: Limit) -> str:
-    return "of order" if limit.sharp else "at most of order"
-
-
-def _derived(limit: Limit) -> str:
-    if limit.potential is None or limit.potential.Q is None or limit.unit is None:
-        raise AssertionError("a limit that is compared has a form")
-    return f"Q/N -> {plain(limit.potential.Q)}, N = {plain(limit.unit)}, as {limit.point.text}"
+    return f"{limit.finding.reason}{unit}{error}"

@@ -9,7 +9,6 @@ from sympy import Expr
 from derive.catalogue.audit.germs import (
     Germs,
     Point,
-    coordinates_of,
     flow_slopes,
     germs_from_start,
     germs_in_beta,
@@ -17,7 +16,7 @@ from derive.catalogue.audit.germs import (
     points,
     texts_of,
 )
-from derive.catalogue.audit.judgement import Judgement, agreement, misprint, unchecked
+from derive.catalogue.audit.judgement import Judgement, misprint
 from derive.catalogue.audit.proportionality import (
     NOT_ZERO,
     Comparison,
@@ -26,6 +25,7 @@ from derive.catalogue.audit.proportionality import (
     compare_at,
     compare_up_to_factor,
     judge,
+    judge_sign,
     scale_words,
     witness,
 )
@@ -40,49 +40,48 @@ def check_warp(subject: Subject, printed: Printed) -> Judgement:
     """Compare a warp g, up to a positive factor."""
     g = subject.derivation.warping.g
     if g is None:
-        return unchecked("g is not derived in closed form here")
+        raise Unsettled("g is not derived in closed form here")
     return _in_weights(subject, printed, (g,), "g")
 
 
 def check_metric(name: str, subject: Subject, printed: Printed) -> Judgement:
     """Compare K or rho = K^-1, by upper triangle or by eigenvalues (T, R); free is a factor."""
-    used = names(texts_of(printed))
-    if any(w in used for w in subject.p.weights):
+    if not {*names(texts_of(printed))}.isdisjoint(subject.p.weights):
         return _in_weights(subject, printed, subject.metric_in_weights(name), name)
     derived = subject.metric(name)
     if derived is None:
-        return unchecked(f"{name} is not derived as a function of beta here")
-    trees = texts_of(printed)
+        raise Unsettled(f"{name} is not derived as a function of beta here")
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        germs = germs_in_beta(subject, printed, trees, point)
-        return germs, [germs.read(t) for t in trees], [germs.read(x) for x in derived]
+        germs = germs_in_beta(subject, printed, point)
+        return germs, germs.texts, [germs.read(x) for x in derived]
 
-    same = compare_up_to_factor(build, points(subject, coordinates_of(subject)))
-    return _answer(same, f"{name} = " + ", ".join(map(plain, derived)))
+    same = compare_up_to_factor(build, points(subject, subject.coordinates))
+    return _answer(same, _shown(name, derived))
 
 
 def check_metric_at_start(name: str, subject: Subject, printed: Printed) -> Judgement:
     """Compare K or rho at the start."""
     derived = subject.metric_in_weights(name)
-    trees = texts_of(printed)
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        germs = germs_from_start(subject, printed, trees, point, 0)
-        return germs, [germs.read(t) for t in trees], [germs.read(x) for x in derived]
+        germs = germs_from_start(subject, printed, point, 0)
+        return germs, germs.texts, [germs.read(x) for x in derived]
 
     same = compare_up_to_factor(build, points(subject, ()))
-    return _answer(same, f"{name} = " + ", ".join(map(plain, derived)) + " at the start")
+    return _answer(same, f"{_shown(name, derived)} at the start")
+
+
+def _shown(name: str, derived: Sequence[Expr]) -> str:
+    return f"{name} = {', '.join(map(plain, derived))}"
 
 
 def _answer(same: Comparison, derived: str) -> Judgement:
     def agree(same: Proportional) -> Judgement:
-        if same.sign <= 0:
-            return misprint("the sign", same.method, derived)
         words = scale_words(same)
         if words and same.factor is not None and same.factor.is_number:
             words = (f"{words[0]} (loss convention, the unit of time)",)
-        return agreement(same.method, words)
+        return judge_sign(same, derived, words)
 
     reason = "no constant factor makes the printed and the derived form equal"
     return judge(same, reason, lambda: derived, agree)
@@ -91,11 +90,10 @@ def _answer(same: Comparison, derived: str) -> Judgement:
 def _in_weights(
     subject: Subject, printed: Printed, derived: Sequence[Expr], name: str
 ) -> Judgement:
-    trees = texts_of(printed)
-    text = f"{name} = " + ", ".join(map(plain, derived))
-    for germs in germs_in_weights(subject, printed, trees):
+    text = _shown(name, derived)
+    for germs in germs_in_weights(subject, printed):
         try:
-            given, wanted = [germs.read(t) for t in trees], [germs.read(x) for x in derived]
+            given, wanted = germs.texts, [germs.read(x) for x in derived]
         except Unsettled:
             continue
         found = compare_at(germs, given, wanted)
@@ -107,4 +105,4 @@ def _in_weights(
                 if any(not germs.tower.ball(c).contains(0) for c in change):
                     reason = "printed/derived changes along the flow"
                     return misprint(reason, NOT_ZERO, text, (witness(germs, given, wanted),))
-    return unchecked("the printed text was not compared at any point")
+    raise Unsettled("the printed text was not compared at any point")

@@ -9,19 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
+import sympy
 from sympy import Expr, Integral
 
-from derive.catalogue.audit.germs import (
-    Germs,
-    Point,
-    coordinates_of,
-    germs_in_beta,
-    points,
-    texts_of,
-)
-from derive.catalogue.audit.judgement import Judgement, agreement, misprint, unchecked
+from derive.catalogue.audit.germs import Germs, Point, germs_in_beta, points
+from derive.catalogue.audit.judgement import Judgement, agreement, misprint
 from derive.catalogue.audit.proportionality import (
     Elements,
     Proportional,
@@ -32,173 +25,130 @@ from derive.catalogue.audit.proportionality import (
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
 from derive.catalogue.listing import definitions
-from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import Unsettled
-from derive.language import Tree
 from derive.render.plain import plain
 
-Slopes: TypeAlias = Callable[[Germs, Sequence[Tree]], list[RationalFunction]]
-
 CONSTANT = "an additive constant"
-LINEAR = "a linear term"
 WRONG_AT_START = "the gradient at the start is not 0: a linear term is missing or wrong"
 
 
 @dataclass(frozen=True)
-class _Question:
-    """A printed formula that gives a gradient.
+class Question:
+    """What is asked of a printed formula that gives a gradient.
 
     Attributes:
-        subject: what was derived.
-        printed: the formula.
         slopes: the printed gradient, from the texts.
         derived: what is to be printed instead.
-        linear: what is said where the gradients differ by a constant; (): that is a misprint.
+        same_constant: whether the values are equal, for equal gradients.
+        linear: what is said where the gradients differ by a constant; "": that is a misprint.
     """
 
-    subject: Subject
-    printed: Printed
-    slopes: Slopes
+    slopes: Callable[[Germs], Elements]
     derived: Callable[[Subject], str]
-    linear: tuple[str, ...] = ()
+    same_constant: Callable[[Subject, Germs], bool] = lambda subject, germs: True
+    linear: str = ""
 
 
-def check_Q(subject: Subject, printed: Printed) -> Judgement:
-    """Compare a Q: free are a positive factor and an additive constant."""
-    question = _Question(subject, printed, slopes_of_value, derived_form)
-    return _compare(question, lambda germs: _same_value(question, germs))
-
-
-def check_gradient(subject: Subject, printed: Printed) -> Judgement:
-    """Compare grad Q: free is a positive factor."""
-    question = _Question(subject, printed, slopes_as_printed, derived_form)
-    return _compare(question, lambda germs: True)
-
-
-def check_mirror(subject: Subject, printed: Printed) -> Judgement:
-    """Compare a mirror potential: as for Q, and linear terms are free as well."""
-    question = _Question(subject, printed, slopes_of_value, derived_form, (LINEAR,))
-    return _compare(question, lambda germs: True)
-
-
-def check_bregman(subject: Subject, printed: Printed) -> Judgement:
-    """Compare D(beta, beta_0) = Q(beta) - Q(beta_0), as grad Q(beta_0) = 0; free is a factor."""
-
-    def is_zero_at_start(germs: Germs) -> bool:
-        start = {b.name: germs.images[f"{b}_0"] for b in subject.betas}
-        value = germs.tower.read(texts_of(printed)[0], {**germs.images, **start})
-        return _vanishes(germs, value)
-
-    question = _Question(subject, printed, slopes_of_value, _divergence)
-    return _compare(question, is_zero_at_start)
-
-
-def _compare(question: _Question, same_value: Callable[[Germs], bool]) -> Judgement:
+def check_potential(question: Question, subject: Subject, printed: Printed) -> Judgement:
     """Compare the second derivatives, then the gradients, then what has an additive constant."""
-    subject, gradient = question.subject, question.subject.slopes
+    gradient = subject.gradient if subject.curve is None else subject.curve.gradient
     if gradient is None:
-        return unchecked("Q is not derived in closed form here, so there is none to compare with")
-    trees = texts_of(question.printed)
+        raise Unsettled("Q is not derived in closed form here, so there is none to compare with")
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        germs = germs_in_beta(subject, question.printed, trees, point)
-        germs.check(trees)
-        given = question.slopes(germs, trees)
+        germs = germs_in_beta(subject, printed, point)
+        germs.check(germs.trees)
+        given = question.slopes(germs)
         derived = [germs.read(x) for x in gradient]
         if subject.open_dimension:
             # A constant in q' would change grad Q = q'(s) beta/s + z: no derivative is taken.
             return germs, given[:1], derived
         return germs, _all_slopes(germs, given), _all_slopes(germs, derived)
 
-    def derived() -> str:
-        return question.derived(subject)
-
     def agree(same: Proportional) -> Judgement:
         if same.sign <= 0:
             reason = "the sign" if same.sign else "it is linear in beta"
-            return misprint(reason, same.method, derived())
-        given = question.slopes(same.germs, trees)
-        if _same_gradient(question, given, gradient, same.germs):
-            more: tuple[str, ...] = () if same_value(same.germs) else (CONSTANT,)
+            return misprint(reason, same.method, question.derived(subject))
+        if _same_gradient(subject, question.slopes(same.germs), gradient, same.germs):
+            more = [] if question.same_constant(subject, same.germs) else [CONSTANT]
         elif question.linear:
-            more = question.linear
+            more = [question.linear]
         else:
-            return misprint(WRONG_AT_START, same.method, derived())
+            return misprint(WRONG_AT_START, same.method, question.derived(subject))
         return agreement(same.method, (*scale_words(same), *more))
 
     what = "q'(s)" if subject.open_dimension else "second derivatives"
     reason = f"no constant factor makes the {what} equal; values are {what}"
-    same = compare_up_to_factor(build, points(subject, coordinates_of(subject)))
-    return judge(same, reason, derived, agree)
+    same = compare_up_to_factor(build, points(subject, subject.coordinates))
+    return judge(same, reason, lambda: question.derived(subject), agree)
 
 
-def _same_gradient(
-    question: _Question, given: Elements, gradient: Sequence[Expr], germs: Germs
-) -> bool:
-    """Tell whether printed - factor*derived is 0 in the gradient, and not another constant."""
-    tower, trees = germs.tower, texts_of(question.printed)
-    if question.subject.open_dimension:
-        # z = -q'(s_0) beta_0/s_0, for every s_0: read with s in the place of s_0.
-        s = question.subject.betas[0].name
-        images = {**germs.images, f"{s}_0": germs.images[s]}
-        return len(trees) == 2 and _vanishes(germs, tower.read(trees[1], images) + given[0])
-    derived = [germs.read(x) for x in gradient]
-    factor = tower.tidy(germs.along(given[0], 0) / germs.along(derived[0], 0))
-    pairs = zip(given, derived, strict=True)
-    return all(_vanishes(germs, tower.tidy(x - factor * y)) for x, y in pairs)
-
-
-def _same_value(question: _Question, germs: Germs) -> bool:
-    """Tell whether printed = factor*derived; what was derived as an integral counts as such."""
-    value = question.subject.value
-    if value is None or value.has(Integral):
-        return True
-    Q, derived = germs.read(texts_of(question.printed)[0]), germs.read(value)
-    factor = germs.tower.tidy(germs.along(Q, 0) / germs.along(derived, 0))
-    return _vanishes(germs, germs.tower.tidy(Q - factor * derived))
-
-
-def _vanishes(germs: Germs, element: RationalFunction) -> bool:
-    """Tell whether an element is 0.
-
-    Raises:
-        Unsettled: neither is proved.
-    """
-    if germs.tower.is_zero(element):
-        return True
-    if germs.tower.ball(element).contains(0):
-        raise Unsettled("a difference is 0 as far as 70 digits tell, which proves nothing")
-    return False
-
-
-def slopes_of_value(germs: Germs, trees: Sequence[Tree]) -> list[RationalFunction]:
-    """Return the derivatives of the first text along the leaf."""
-    value = germs.read(trees[0])
-    return [germs.along(value, k) for k in range(germs.d)]
-
-
-def slopes_as_printed(germs: Germs, trees: Sequence[Tree]) -> list[RationalFunction]:
-    """Return the texts as the components of a gradient."""
-    return [germs.read(tree) for tree in trees]
-
-
-def _all_slopes(germs: Germs, functions: Elements) -> list[RationalFunction]:
+def _all_slopes(germs: Germs, functions: Elements) -> Elements:
     return [germs.along(f, k) for f in functions for k in range(germs.d)]
 
 
-def derived_form(subject: Subject) -> str:
+def _slopes_of_value(germs: Germs) -> Elements:
+    """Return the derivatives of the first text along the leaf."""
+    return _all_slopes(germs, [germs.read(germs.trees[0])])
+
+
+def _same_gradient(
+    subject: Subject, given: Elements, gradient: Sequence[Expr], germs: Germs
+) -> bool:
+    """Tell whether printed - factor*derived is 0 in the gradient, and not another constant."""
+    tower, trees = germs.tower, germs.trees
+    if subject.open_dimension:
+        # z = -q'(s_0) beta_0/s_0, for every s_0: read with s in the place of s_0.
+        s = subject.betas[0].name
+        images = {**germs.images, f"{s}_0": germs.images[s]}
+        return len(trees) == 2 and germs.vanish([tower.read(trees[1], images) + given[0]])
+    derived = [germs.read(x) for x in gradient]
+    factor = tower.tidy(germs.along(given[0], 0) / germs.along(derived[0], 0))
+    pairs = zip(given, derived, strict=True)
+    return germs.vanish([tower.tidy(x - factor * y) for x, y in pairs])
+
+
+def _same_value(subject: Subject, germs: Germs) -> bool:
+    """Tell whether printed = factor*derived; what was derived as an integral counts as such."""
+    value = subject.value
+    if value is None or value.has(Integral):
+        return True
+    Q, derived = germs.read(germs.trees[0]), germs.read(value)
+    factor = germs.tower.tidy(germs.along(Q, 0) / germs.along(derived, 0))
+    return germs.vanish([germs.tower.tidy(Q - factor * derived)])
+
+
+def _is_zero_at_start(subject: Subject, germs: Germs) -> bool:
+    """Tell whether a printed divergence of beta_0 and itself is 0."""
+    start = {b.name: germs.images[f"{b}_0"] for b in subject.betas}
+    return germs.vanish([germs.tower.read(germs.trees[0], {**germs.images, **start})])
+
+
+def _derived_form(subject: Subject) -> str:
     """Return Q as it was derived, with what its names stand for."""
-    return "; ".join([f"Q = {plain(subject.shown)}", *definitions(subject.pieces)])
+    potential = subject.derivation.potential
+    Q = sympy.Add(*(piece.value for piece in potential.pieces)) + potential.linear
+    return "; ".join([f"Q = {plain(Q)}", *definitions(potential.pieces)])
 
 
 def _divergence(subject: Subject) -> str:
     """Return Q(beta) - Q(beta_0)."""
     Q = subject.value
     if Q is None or subject.open_dimension:
-        return derived_form(subject)
+        return _derived_form(subject)
     known = {s.name: s for s in Q.free_symbols}
     at = {}
     for b in subject.betas:
         value = subject.starts[f"{b}_0"]
         at[b] = value.subs({s: known.get(s.name, s) for s in value.free_symbols})
     return f"D = {plain(Q - Q.subs(at, simultaneous=True))}"
+
+
+POTENTIAL = Question(_slopes_of_value, _derived_form, _same_value)
+GRADIENT = Question(lambda germs: germs.texts, _derived_form)
+MIRROR_POTENTIAL = Question(_slopes_of_value, _derived_form, linear="a linear term")
+DIVERGENCE = Question(_slopes_of_value, _divergence, _is_zero_at_start)
+"""Free is a factor; of a potential a constant, of a mirror potential a linear term as well.
+
+D(beta, beta_0) = Q(beta) - Q(beta_0), as grad Q(beta_0) = 0.
+"""

@@ -13,7 +13,7 @@ from flint import arb, ctx, fmpq
 from sympy import Expr, Symbol
 
 from derive.catalogue.audit.germs import Germs, Point
-from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint, unchecked
+from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import BITS, Unsettled
@@ -62,20 +62,13 @@ class Proportional:
 
 
 @dataclass(frozen=True)
-class Undefined:
-    """They were not compared, and why."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
 class Different:
     """No constant factor makes them equal, as two points of one leaf show."""
 
     witnesses: tuple[Witness, ...]
 
 
-Comparison: TypeAlias = Proportional | Different | Undefined
+Comparison: TypeAlias = Proportional | Different
 
 
 def compare_up_to_factor(build: Build, groups: Iterable[Sequence[Point]]) -> Comparison:
@@ -87,31 +80,34 @@ def compare_up_to_factor(build: Build, groups: Iterable[Sequence[Point]]) -> Com
 
     Returns:
         Proportional: proved, or seen at :data:`ENOUGH` points from each of two starts.
-        Different: refuted. Undefined: neither, as at no point both could be read.
+        Different: refuted.
+
+    Raises:
+        Unsettled: neither, as at no point both could be read.
     """
-    undefined, agreed = Undefined("there is no point to compare at"), 0
+    undefined, agreed = "there is no point to compare at", 0
     for group in groups:
         found = _along_one_leaf(build, group)
-        if isinstance(found, Undefined):
+        if isinstance(found, str):
             undefined = found
             continue
         agreed += 1
         if isinstance(found, Different) or found.exact or agreed == STARTS:
             return found
-    return undefined
+    raise Unsettled(undefined)
 
 
-def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
-    """Compare at several points, of all signs: what is proved near one holds on its branch."""
+def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison | str:
+    """Compare at several points, of all signs, or say why not; a proof is of its branch."""
     seen: list[tuple[Germs, Elements, Elements, arb]] = []
     proved: Proportional | None = None
-    undefined = Undefined("too few points of one leaf were in the domain")
+    undefined = "too few points of one leaf were in the domain"
     for point in group:
         try:
             germs, printed, derived = build(point)
             quotient = _quotient(germs, printed, derived)
         except (Unsettled, ZeroDivisionError, DeriveError) as error:
-            undefined = Undefined(str(error) or "a division by zero")
+            undefined = str(error) or "a division by zero"
             continue
         if quotient is None:
             return Different((witness(germs, printed, derived),))
@@ -122,7 +118,7 @@ def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison:
             return Different(tuple(witness(*x[:3]) for x in (seen[0], seen[-1])))
         if len(seen) == ENOUGH and proved is None:
             if any(known[-1].rel_accuracy_bits() < DIGITS / math.log10(2) for known in seen):
-                return Undefined(f"the values are not known to {DIGITS} digits")
+                return f"the values are not known to {DIGITS} digits"
             return Proportional(None, False, 1 if quotient > 0 else -1, germs)
     return proved or undefined
 
@@ -141,22 +137,26 @@ def judge(
         derived: what is to be printed instead.
         agree: the judgement where a factor does.
     """
-    if isinstance(same, Undefined):
-        return unchecked(same.reason)
     if isinstance(same, Different):
         return misprint(reason, BALLS, derived(), same.witnesses)
     return agree(same)
+
+
+def judge_sign(
+    same: Proportional, derived: str, words: tuple[str, ...], method: str = ""
+) -> Judgement:
+    """Return the judgement of a factor that must be positive."""
+    if same.sign <= 0:
+        return misprint("the sign", same.method, derived)
+    return agreement(method or same.method, words)
 
 
 def judge_equal(
     germs: Germs, given: RationalFunction, wanted: RationalFunction, derived: str, reason: str
 ) -> Judgement:
     """Return the judgement of one value; *reason* says what it is where the two differ."""
-    tower = germs.tower
-    if tower.is_zero(given - wanted):
+    if germs.vanish([given - wanted], "the values are equal"):
         return agreement("exact identity")
-    if tower.ball(given - wanted).contains(0):
-        return unchecked("the values are equal as far as 70 digits tell, which proves nothing")
     return misprint(reason, NOT_ZERO, derived, (witness(germs, [given], [wanted]),))
 
 
@@ -245,14 +245,10 @@ def _nearest_fraction(ball: arb) -> Fraction | None:
 
 def witness(germs: Germs, printed: Elements, derived: Elements) -> Witness:
     """Return the values at the point of a leaf."""
-    return Witness(
-        tuple((name, str(x)) for name, x in germs.point.items()),
-        tuple(digits(germs.tower.ball(x)) for x in printed),
-        tuple(digits(germs.tower.ball(x)) for x in derived),
-    )
+    values = (tuple(digits(germs.tower.ball(x)) for x in side) for side in (printed, derived))
+    return Witness(tuple((name, str(x)) for name, x in germs.point.items()), *values)
 
 
 def digits(ball: arb) -> str:
     """Return the leading digits of a ball."""
-    shown = str(ball.str(12, radius=False))
-    return "0" if ball.contains(0) else shown
+    return "0" if ball.contains(0) else str(ball.str(12, radius=False))

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import sympy
 from sympy import Expr, Matrix, Symbol
 
 from derive.derivation import Derivation
@@ -63,17 +62,18 @@ class Subject:
         """The parametric form, where Q has one."""
         return next((piece for piece in self.pieces if isinstance(piece, Parametric)), None)
 
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of beta, or of the parameter of a parametric Q."""
+        symbols = self.betas if self.curve is None else (self.curve.curve.parameter,)
+        return tuple(x.name for x in symbols)
+
     @functools.cached_property
     def gradient(self) -> tuple[Expr, ...] | None:
         """Grad Q in beta and start symbols, or q'(s); None where a root has no explicit form."""
         if not self.pieces or any(r.explicit is None for x in self.pieces for r in x.roots):
             return None
         return self.derivation.potential.gradient
-
-    @property
-    def slopes(self) -> tuple[Expr, ...] | None:
-        """The gradient along the coordinates: that of the parametric form, where Q has one."""
-        return self.gradient if self.curve is None else self.curve.gradient
 
     @functools.cached_property
     def value(self) -> Expr | None:
@@ -82,12 +82,6 @@ class Subject:
             return None
         potential = self.derivation.potential
         return None if potential.Q is None else potential.Q - potential.linear
-
-    @property
-    def shown(self) -> Expr:
-        """Q as it is printed: its names stand for roots and constants of the pieces."""
-        potential = self.derivation.potential
-        return sympy.Add(*(piece.value for piece in self.pieces)) + potential.linear
 
     @functools.cached_property
     def starts(self) -> Mapping[str, Expr]:

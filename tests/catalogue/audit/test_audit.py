@@ -6,9 +6,8 @@ import pytest
 
 from derive.catalogue import Printed, entries, find
 from derive.catalogue.audit import Audit, Outcome, audit_entry
-from derive.catalogue.audit.formula_kinds import KINDS
+from derive.catalogue.audit.formula_kinds import KINDS, compare_printed
 from derive.catalogue.audit.report import escaped, render_json, render_latex, render_text
-from derive.catalogue.audit.run import compare_printed
 from derive.catalogue.audit.subject import Subject
 from numerics.confirm.norm_bounds import try_norm_bound
 

@@ -1,7 +1,9 @@
-"""Printed statements on random starts: the variance of F, and limits for every width k at once.
+"""Printed statements on starts: how small or large one must be, and what random ones lead to.
 
 An output that is a sum of copies of one function, each of weights of its own, says what every
 width has in common: variances add, and what is proved of <u, v> in inner products holds.
+A bound that is claimed for every problem is tried on random ones: a failure refutes it, and what
+holds on all of them is said to hold there, which is no proof.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.catalogue.audit.germs import Germs, texts_of
-from derive.catalogue.audit.judgement import Judgement, unchecked
+from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint
 from derive.catalogue.audit.limits_of_q import Claim, compare_limit
 from derive.catalogue.audit.proportionality import judge_equal
 from derive.catalogue.audit.subject import Subject
@@ -22,7 +24,8 @@ from derive.catalogue.entry import Printed
 from derive.derivation import derive
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
-from derive.language import Name, Number, names, parse_expression
+from derive.exact.towers.germ import Unsettled
+from derive.language import Name, Number, parse_expression
 from derive.language.tree import Operation
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
@@ -70,13 +73,13 @@ def check_wide_limit(subject: Subject, printed: Printed) -> Judgement:
     """
     found = copies_of(subject.p)
     if found is None or found[1] != PRODUCT:
-        return unchecked("wide random starts are derived for <u, v> only")
+        raise Unsettled("wide random starts are derived for <u, v> only")
     if not printed.where:
-        return unchecked("the record does not say what tends to what")
+        raise Unsettled("the record does not say what tends to what")
     what, toward = printed.where[-1]
     power = _power_of_mu(printed, what)
     if power is None or toward not in OPPOSITE:
-        return unchecked(f"{what} is not proved to be a power of sigma sqrt(k)")
+        raise Unsettled(f"{what} is not proved to be a power of sigma sqrt(k)")
     toward = toward if power > 0 else OPPOSITE[toward]
     # Q depends on the leaf through kappa alone: one copy from (mu, 0) has kappa = mu^4.
     tree = Operation("*", Name("u"), Name("v"))
@@ -89,19 +92,11 @@ def check_wide_limit(subject: Subject, printed: Printed) -> Judgement:
 
 def _power_of_mu(printed: Printed, what: str) -> int | None:
     """Return n where a text is proved to be a multiple of mu^n."""
-    *definitions, _ = printed.where
-    trees = [parse_expression(text) for _, text in (*definitions, (what, what))]
-    defined = [name for name, _ in definitions]
-    free = [name for name in dict.fromkeys((*names(tuple(trees)), "k", "sigma"))
-            if name not in defined]  # fmt: skip
-    point = {name: Fraction(5 + 2 * i, 3) for i, name in enumerate(free)}
-    germs = Germs.at(point, trees, len(free))
-    germs.define(definitions)
-    quantity, mu = germs.read(trees[-1]), germs.read(random_width().mu)
-    return next(
-        (n for n in EXPONENTS if germs.is_constant(germs.tower.tidy(quantity / mu**n))),
-        None,
-    )
+    trees = parse_expression(what), Name("k"), Name("sigma")
+    germs = Germs.independent(trees, printed.where[:-1], lambda i, name: Fraction(5 + 2 * i, 3))
+    quantity, mu = germs.read(trees[0]), germs.read(random_width().mu)
+    ratios = ((n, germs.tower.tidy(quantity / mu**n)) for n in EXPONENTS)
+    return next((n for n, ratio in ratios if germs.is_constant(ratio)), None)
 
 
 def check_variance(subject: Subject, printed: Printed) -> Judgement:
@@ -111,30 +106,19 @@ def check_variance(subject: Subject, printed: Printed) -> Judgement:
     """
     p = subject.p
     if p.d != 1 or p.field.generators or not p.F[0].is_polynomial():
-        return unchecked("the variance is derived for one polynomial output")
-    (tree,) = texts_of(printed)
-    inner = [parse_expression(text) for _, text in printed.where]
-    defined = {name for name, _ in printed.where}
-    free = [name for name in names((tree, *inner)) if name not in defined]
-    point = {name: Fraction(3 + k, 2) for k, name in enumerate(free)}
-    germs = Germs.at(point, (tree, *inner), len(point))
-    germs.define(printed.where)
-    variance = _variance(p.F[0])
-    if "k" in free:
+        raise Unsettled("the variance is derived for one polynomial output")
+    germs = Germs.independent(texts_of(printed), printed.where, lambda k, name: Fraction(3 + k, 2))
+    variance = sympy.factor(_mean(p.F[0] * p.F[0]) - _mean(p.F[0]) ** 2)
+    if "k" in germs.point:
         copies = copies_of(p)
         if copies is None:
-            return unchecked("F is no sum of k copies of one function")
+            raise Unsettled("F is no sum of k copies of one function")
         # Variances of independent copies add: that of every width k.
         variance = variance * Symbol("k") / copies[0]
-    given = germs.read(tree)
+    (given,) = germs.texts
     derived = f"Var beta(0) = {plain(variance)}, sigma the deviation of a weight"
     reason = "the variance of F at the start"
     return judge_equal(germs, given, germs.read(variance), derived, reason)
-
-
-def _variance(F: RationalFunction) -> Expr:
-    """Return E F^2 - (E F)^2."""
-    return sympy.factor(_mean(F * F) - _mean(F) ** 2)
 
 
 def _mean(F: RationalFunction) -> Expr:
@@ -146,3 +130,25 @@ def _mean(F: RationalFunction) -> Expr:
             moments = prod(int(sympy.factorial2(e - 1)) if e else 1 for e in exponents)
             total += rational(Fraction(int(c) * moments, int(scale))) * DEVIATION ** sum(exponents)
     return total
+
+
+def check_rate(subject: Subject, printed: Printed) -> Judgement:
+    """Try |beta|_p^p <= (1 + eps) norm^p beyond all the printed bounds on random problems."""
+    if subject.trial is None:
+        raise Unsettled("it is no identity, and no problems were solved to try it")
+    if subject.open_dimension or not subject.proved:
+        raise Unsettled("problems are solved for a given dimension and a Q only")
+    given, potential = dict(printed.where), subject.derivation.potential
+    if given.get("p") not in ("1", "2") or len(given) != 2:
+        raise Unsettled("the record does not say which norm is bounded, and what tends to what")
+    tried = subject.trial(potential, printed.text, *printed.where[-1], int(given["p"]))
+    if not tried.failures:
+        held = f"it held on {tried.total} of {tried.total} random problems"
+        return agreement(f"numerically: {held}; no proof")
+    worst = tried.failures[0]
+    reason = (
+        f"it fails on {len(tried.failures)} of {tried.total} random problems; values are the "
+        "bound and the norm"
+    )
+    shown = Witness(worst.point, (worst.bound,), (worst.value,))
+    return misprint(reason, "double precision", tried.claim, (shown,))
