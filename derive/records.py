@@ -218,6 +218,6 @@ class Potential:
             NumericalError: there is no Q to evaluate.
         """
         # Looked up, not imported: symbols do not depend on numbers.
-        room = importlib.import_module("numerics.evaluate.numeric")
+        room = importlib.import_module("numerics.evaluate.lowering")
         found: NumericPotential = room.numeric(self, start or {})
         return found

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from numerics.evaluate.backend import Array
 
 
@@ -53,60 +55,58 @@ class NumericBlock(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Q as the sum over blocks: for each, the positions of its coordinates and its Q."""
+    """Q on arrays (..., d), the sum over blocks: of each the positions of coordinates, and Q."""
 
     parts: tuple[tuple[tuple[int, ...], NumericBlock], ...]
     d: int
 
-    def _sum(self, term: Callable[[NumericBlock, Sequence[int]], Array], zero: Array) -> Array:
+    def _sum(self, term: Callable[..., Array], *points: Array) -> Array:
+        total: Array = 0 * points[0][..., 0]
         for positions, block in self.parts:
-            zero = zero + term(block if len(self.parts) == 1 else block.summand, positions)
-        return zero
+            own = block if len(self.parts) == 1 else block.summand
+            total = total + term(own, *([p[..., i] for i in positions] for p in points))
+        return total
 
     def _scattered(
-        self, columns: Sequence[Array], found: Callable[[NumericBlock, list[Array]], list[Array]]
-    ) -> list[Array]:
+        self, points: Array, found: Callable[[NumericBlock, list[Array]], list[Array]]
+    ) -> Array:
         """Return what each block finds for its coordinates, in the order of all."""
-        results: list[Array] = list(columns)
+        results: list[Array] = [points] * self.d
         for positions, block in self.parts:
-            entries = found(block, [columns[i] for i in positions])
+            entries = found(block, [points[..., i] for i in positions])
             for i, entry in zip(positions, entries, strict=True):
                 results[i] = entry
-        return results
+        return np.stack(results, axis=-1)
 
-    def value(self, beta: Sequence[Array]) -> Array:
+    def value(self, beta: Array) -> Array:
         """Return Q."""
-        return self._sum(lambda block, at: block.value([beta[i] for i in at]), 0 * beta[0])
+        return self._sum(lambda block, b: block.value(b), beta)
 
-    def bregman(self, b: Sequence[Array], b0: Sequence[Array]) -> Array:
+    def bregman(self, b: Array, b0: Array) -> Array:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``."""
+        return self._sum(lambda block, b, b0: block.bregman(b, b0), b, b0)
 
-        def term(block: NumericBlock, at: Sequence[int]) -> Array:
-            return block.bregman([b[i] for i in at], [b0[i] for i in at])
-
-        return self._sum(term, 0 * b[0])
-
-    def gradient(self, beta: Sequence[Array]) -> list[Array]:
+    def gradient(self, beta: Array) -> Array:
         """Return dQ/dbeta."""
         return self._scattered(beta, lambda block, b: block.gradient(b))
 
-    def curvature(self, beta: Sequence[Array]) -> list[Array]:
+    def curvature(self, beta: Array) -> Array:
         """Return the diagonal of the Hessian."""
         return self._scattered(beta, lambda block, b: block.hessian(b)[:: len(b) + 1])
 
-    def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
+    def inverse(self, y: Array) -> Array:
         """Return the beta with grad Q = y."""
         return self._scattered(y, lambda block, part: block.inverse_gradient(part))
 
-    def hessian(self, beta: Sequence[Array]) -> list[list[Array]]:
-        """Return the rows of the Hessian."""
-        found: list[list[Array]] = [[0 * b for b in beta] for _ in beta]
+    def hessian(self, beta: Array) -> Array:
+        """Return the Hessian, (..., d, d)."""
+        rows: list[list[Array]] = [[0 * beta[..., i] for i in range(self.d)] for _ in range(self.d)]
         for positions, block in self.parts:
-            entries = iter(block.hessian([beta[i] for i in positions]))
+            entries = iter(block.hessian([beta[..., i] for i in positions]))
             for i in positions:
                 for j in positions:
-                    found[i][j] = next(entries)
-        return found
+                    rows[i][j] = next(entries)
+        return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
     @property
     def in_doubles(self) -> Blocks:

@@ -46,6 +46,8 @@ from numerics.evaluate.start import (
     specialize,
     start_point,
 )
+from numerics.evaluate.vectors.vector_lowering import lower_vector
+from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 
 _CHECK_DIGITS = 40
 
@@ -62,18 +64,24 @@ class HighPrecision:
         """Return Q at d numbers, up to an additive constant; nan outside the domain."""
         backend = Multiprecision(self.digits)
         with backend.active():
-            return self.blocks.value(_points(beta, backend))[0]
+            return self.blocks.value(_point(beta, backend))[0]
 
     def gradient(self, beta: Sequence[Number]) -> list[Number]:
         """Return the d numbers grad Q; nan outside the domain."""
         backend = Multiprecision(self.digits)
         with backend.active():
-            return [g[0] for g in self.blocks.gradient(_points(beta, backend))]
+            return list(self.blocks.gradient(_point(beta, backend))[0])
 
 
-def _points(beta: Sequence[Number], backend: Multiprecision) -> list[Array]:
-    # Arrays of one number, as NumPy unpacks those of shape ().
-    return [backend.array([read_number(x, "beta")]) for x in beta]
+def _point(beta: Sequence[Number], backend: Multiprecision) -> Array:
+    return backend.array([[read_number(x, "beta") for x in beta]])
+
+
+def numeric(
+    potential: Potential, start: Mapping[str, Number]
+) -> NumericPotential | NumericVectorPotential:
+    """Return Q as :func:`lower` or, where beta is a vector of open dimension, lower_vector does."""
+    return (lower_vector if potential.parameterization.vectors else lower)(potential, start)
 
 
 def lower(potential: Potential, start: Mapping[str, Number]) -> NumericPotential:
@@ -98,9 +106,7 @@ def lower_unchecked(potential: Potential, start: Mapping[str, Number]) -> Numeri
     """Return what :func:`lower` does, without a test that grad Q = 0 at the start."""
     potential, values, beta0 = _at_start(potential, start)
     blocks = _lowered(potential, values, Float64())
-    return NumericPotential(
-        len(beta0), tuple(values.items()), tuple(float(b) for b in beta0), blocks
-    )
+    return NumericPotential(len(beta0), tuple(values.items()), tuple(map(float, beta0)), blocks)
 
 
 def high_precision(potential: Potential, start: Mapping[str, Number], digits: int) -> HighPrecision:
@@ -132,7 +138,7 @@ def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
     parts: list[tuple[tuple[int, ...], NumericBlock]] = []
     shift = 0
     for q in potentials:
-        parts += [(tuple(shift + i for i in positions), f) for positions, f in q.blocks.parts]
+        parts += [(tuple(shift + i for i in positions), f) for positions, f in q.functions.parts]
         shift += q.d
     start = tuple(pair for q in potentials for pair in q.start)
     beta0 = tuple(b for q in potentials for b in q.beta0)
@@ -228,11 +234,7 @@ def refuse_integrals(pieces: Iterable[Piece]) -> None:
     """Raise NumericalError for a piece that cannot be evaluated."""
     for piece in pieces:
         lifted = isinstance(piece, Quadrature) and piece.lift is not None
-        if len(piece.betas) > 1 and not lifted and is_integral(piece):
+        integral = any(g.has(sympy.Integral) for g in piece.gradient)
+        if len(piece.betas) > 1 and not lifted and integral:
             names = ", ".join(b.name for b in piece.betas)
             raise NumericalError(f"no numeric form of Q on {names}: its gradient is an integral")
-
-
-def is_integral(piece: Piece) -> bool:
-    """Tell whether the gradient is an integral, to be found along the leaf."""
-    return any(g.has(sympy.Integral) for g in piece.gradient)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Generic, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,25 +16,40 @@ from numerics.evaluate.blocks import Blocks
 from numerics.evaluate.numbers import read_array
 
 
+class Functions(Protocol):
+    """Q on arrays of shape (..., d)."""
+
+    # ruff: noqa: D102
+    @property
+    def in_doubles(self) -> Self: ...
+    def value(self, beta: Array) -> FloatOrArray: ...
+    def gradient(self, beta: Array) -> Array: ...
+    def hessian(self, beta: Array) -> Array: ...
+    def inverse(self, y: Array) -> Array: ...
+    def bregman(self, b: Array, b0: Array) -> FloatOrArray: ...
+
+
+F_co = TypeVar("F_co", bound=Functions, covariant=True)
+
+
 @dataclass(frozen=True, slots=True)
-class NumericPotential:
+class PotentialAtStart(Generic[F_co]):
     """Q at a start, in float64; calling it evaluates Q.
 
-    Coordinates run along the last axis: beta of shape (d,) or (n, d). For d = 1 a scalar, or an
-    array whose last axis is not of length 1, is read elementwise, as is a vector. Outside the
-    domain of Q every result is nan.
+    Coordinates run along the last axis: beta of shape (d,) or (n, d). Outside the domain of Q
+    every result is nan.
 
     Attributes:
         d: the number of coordinates.
         start: the exact values of the start symbols.
         beta0: F(w_0), where grad Q = 0.
-        blocks: Q on each block of coordinates.
+        functions: Q on arrays.
     """
 
     d: int
     start: tuple[tuple[str, Fraction], ...]
-    beta0: tuple[float, ...]
-    blocks: Blocks = field(repr=False)
+    beta0: tuple[float, ...] | Array
+    functions: F_co = field(repr=False)
 
     def __call__(self, beta: ArrayLike) -> FloatOrArray:
         """Return Q, which is 0 at beta_0 or up to a constant: a float, or an array of shape (n,).
@@ -43,69 +59,88 @@ class NumericPotential:
         >>> Q(3.0), Q([1.0, 2.0]).tolist()
         (2.0, [0.0, 0.5])
         """
-        columns, _ = self._split(beta)
         with Float64().active():
-            return _number(self.blocks.value(columns))
+            return number_or_array(self.functions.value(self._read(beta)))
 
     def gradient(self, beta: ArrayLike) -> FloatOrArray:
         """Return the mirror map grad Q(beta), of the shape of beta."""
-        return self._mapped(beta, self.blocks.gradient)
+        return self._mapped(beta, self.functions.gradient)
 
     def hessian(self, beta: ArrayLike) -> Array:
         """Return the Hessian of Q at points of shape (d,) or (n, d): (d, d) or (n, d, d)."""
-        columns, _ = self._split(beta)
         with Float64().active():
-            rows = self.blocks.hessian(columns)
-            return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-    def curvature(self, beta: ArrayLike) -> FloatOrArray:
-        """Return the diagonal of the Hessian, d^2 Q/dbeta_i^2, of the shape of beta."""
-        return self._mapped(beta, self.blocks.curvature)
+            return self.functions.hessian(self._read(beta))
 
     def inverse_gradient(self, y: ArrayLike) -> FloatOrArray:
         """Return the beta with ``grad Q(beta) = y``, of the shape of y; nan where none is found."""
-        return self._mapped(y, self.blocks.inverse_gradient)
+        return self._mapped(y, self.functions.inverse)
 
     def bregman(self, b: ArrayLike, b0: ArrayLike) -> FloatOrArray:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
-        left, right = np.broadcast_arrays(np.asarray(b, float), np.asarray(b0, float))
-        at, origin = self._split(left)[0], self._split(right)[0]
         with Float64().active():
-            return _number(self.blocks.bregman(at, origin))
+            return number_or_array(self.functions.bregman(self._read(b), self._read(b0)))
+
+    @property
+    def in_doubles(self) -> Self:
+        """The same Q by its printed formulas in doubles alone: fast, with no bound of the error."""
+        return replace(self, functions=self.functions.in_doubles)
+
+    def _read(self, values: ArrayLike) -> Array:
+        """Return points as an array (..., d)."""
+        array = read_array(values)
+        if array.ndim == 0 or array.shape[-1] != self.d:
+            raise InputError(f"beta has shape {array.shape}, but its last axis must be {self.d}")
+        return array
+
+    def _mapped(self, values: ArrayLike, function: Callable[[Array], Array]) -> FloatOrArray:
+        """Return d numbers at each point, of the shape of *values*."""
+        with Float64().active():
+            return function(self._read(values))
+
+
+AnyPotential: TypeAlias = PotentialAtStart[Functions]
+
+
+class NumericPotential(PotentialAtStart[Blocks]):
+    """Q of coordinates.
+
+    For d = 1 a scalar, or an array whose last axis is not of length 1, is read elementwise, as is
+    a vector.
+    """
+
+    __slots__ = ()
+
+    def curvature(self, beta: ArrayLike) -> FloatOrArray:
+        """Return the diagonal of the Hessian, d^2 Q/dbeta_i^2, of the shape of beta."""
+        return self._mapped(beta, self.functions.curvature)
+
+    def bregman(self, b: ArrayLike, b0: ArrayLike) -> FloatOrArray:
+        """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
+        return super().bregman(*np.broadcast_arrays(np.asarray(b, float), np.asarray(b0, float)))
 
     @property
     def separable(self) -> bool:
         """Whether Q is a sum of functions of one coordinate each."""
-        return all(len(positions) == 1 for positions, _ in self.blocks.parts)
+        return all(len(positions) == 1 for positions, _ in self.functions.parts)
 
     @property
     def invertible(self) -> bool:
         """Whether the inverse of grad Q is known by a formula, rather than by a search."""
-        return all(block.invertible for _, block in self.blocks.parts)
+        return all(block.invertible for _, block in self.functions.parts)
 
-    @property
-    def in_doubles(self) -> NumericPotential:
-        """The same Q by its printed formulas in doubles alone: fast, with no bound of the error."""
-        return replace(self, blocks=self.blocks.in_doubles)
+    def _elementwise(self, array: Array) -> bool:
+        return self.d == 1 and not (array.ndim > 1 and array.shape[-1] == 1)
 
-    def _split(self, values: ArrayLike) -> tuple[list[Array], bool]:
-        """Return one array per coordinate, and whether they were an axis of *values*."""
+    def _read(self, values: ArrayLike) -> Array:
         array = read_array(values)
-        if self.d == 1 and not (array.ndim > 1 and array.shape[-1] == 1):
-            return [array], False
-        if array.ndim == 0 or array.shape[-1] != self.d:
-            raise InputError(f"beta has shape {array.shape}, but its last axis must be {self.d}")
-        return [array[..., i] for i in range(self.d)], True
+        return array[..., None] if self._elementwise(array) else super()._read(array)
 
-    def _mapped(
-        self, values: ArrayLike, function: Callable[[Sequence[Array]], list[Array]]
-    ) -> FloatOrArray:
-        """Return d numbers at each point, of the shape of *values*."""
-        columns, stacked = self._split(values)
-        with Float64().active():
-            found = function(columns)
-            return np.stack(found, axis=-1) if stacked else _number(found[0])
+    def _mapped(self, values: ArrayLike, function: Callable[[Array], Array]) -> FloatOrArray:
+        array = read_array(values)
+        found = super()._mapped(array, function)
+        return number_or_array(found[..., 0]) if self._elementwise(array) else found
 
 
-def _number(array: Array) -> FloatOrArray:
+def number_or_array(array: FloatOrArray) -> FloatOrArray:
+    """Return a float for an array of shape ()."""
     return float(array) if np.ndim(array) == 0 else np.array(array)

@@ -44,7 +44,7 @@ def minimize_by_length(q: NumericVectorPotential, equations: Equations, tol: flo
     Raises:
         InputError: all interpolants are longer than q is defined, or than doubles hold q'.
     """
-    start = measured(q, equations, q.beta0, np.zeros_like(equations.y), 0)
+    start = measured(q, equations, np.asarray(q.beta0), np.zeros_like(equations.y), 0)
     if equations.error(start) <= tol:
         return start
     solve = _least_squares(equations)

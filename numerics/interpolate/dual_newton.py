@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from numerics.evaluate.backend import Array
-from numerics.evaluate.protocols import InverseMap, SeparableMap
+from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.equations import Equations, Point, again, measured
 from numerics.interpolate.line_search import search
 
@@ -31,7 +31,7 @@ _NOISE = 8
 
 
 def minimize(
-    mirror: InverseMap,
+    mirror: NumericPotential,
     equations: Equations,
     beta: Array,
     tol: float,
@@ -73,7 +73,7 @@ def minimize(
 
 
 def separable_hessian(
-    mirror: SeparableMap, equations: Equations, beta: Array, dual: Array, size: float
+    mirror: NumericPotential, equations: Equations, beta: Array, dual: Array, size: float
 ) -> Array:
     """Return ``X max(D, floor) X^T``, by the columns that stand out of the floor."""
     weights = 1 / mirror.curvature(beta)
@@ -85,7 +85,7 @@ def separable_hessian(
 
 
 def coupled_hessian(
-    mirror: InverseMap, equations: Equations, beta: Array, dual: Array, size: float
+    mirror: NumericPotential, equations: Equations, beta: Array, dual: Array, size: float
 ) -> Array:
     """Return ``X (D + floor) X^T``, D by differences of the inverse mirror map.
 
@@ -115,7 +115,7 @@ def _solve(matrix: Array, vector: Array) -> Array:
     return np.asarray(scale * solution)
 
 
-def polish(mirror: SeparableMap, equations: Equations, point: Point, tol: float) -> Point:
+def polish(mirror: NumericPotential, equations: Equations, point: Point, tol: float) -> Point:
     """Return a point whose beta moves on its own, where rounding of X^T nu blocks the way.
 
     Newton's method on ``grad Q(beta) = X^T nu, X beta = y`` in both unknowns, so that beta is not
@@ -133,7 +133,7 @@ def polish(mirror: SeparableMap, equations: Equations, point: Point, tol: float)
     return best
 
 
-def refine(mirror: SeparableMap, equations: Equations, point: Point, tol: float) -> Point:
+def refine(mirror: NumericPotential, equations: Equations, point: Point, tol: float) -> Point:
     """Return the better of a point, its errors measured anew, and of Newton steps from there.
 
     For a mirror map without cancellation near beta_0, where the one of the point had lost digits.
@@ -150,7 +150,7 @@ def refine(mirror: SeparableMap, equations: Equations, point: Point, tol: float)
     return best
 
 
-def _newton_step(mirror: SeparableMap, equations: Equations, point: Point) -> Point:
+def _newton_step(mirror: NumericPotential, equations: Equations, point: Point) -> Point:
     """Return the point after one step on both equations, measured."""
     weights = 1 / mirror.curvature(point.beta)
     gap = equations.design.adjoint(point.multiplier) - mirror.gradient(point.beta)

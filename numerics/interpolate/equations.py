@@ -11,7 +11,7 @@ import scipy.linalg
 
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
-from numerics.evaluate.protocols import CallablePotential, MirrorMap
+from numerics.evaluate.potential import AnyPotential
 from numerics.interpolate.design import Dense, Design
 from numerics.interpolate.rank import Rows
 
@@ -101,7 +101,7 @@ class Task:
         """Whether rows are nearly dependent, so that products of them lose digits."""
         return self.rows.distance < _CLOSE
 
-    def solved(self, mirror: MirrorMap, solve: Callable[[Equations, float], Point]) -> Point:
+    def solved(self, mirror: AnyPotential, solve: Callable[[Equations, float], Point]) -> Point:
         """Solve the equations; where rows are close, those of orthonormal rows of the same span.
 
         ``X = R^T V``, ``V beta = R^-T y``. Products X D X^T of rows that are nearly dependent lose
@@ -122,7 +122,7 @@ class Task:
 
 
 def measured(
-    mirror: MirrorMap, equations: Equations, beta: Array, multiplier: Array, iterations: int
+    mirror: AnyPotential, equations: Equations, beta: Array, multiplier: Array, iterations: int
 ) -> Point:
     """Return the point with both equations measured."""
     dual = equations.design.adjoint(multiplier)
@@ -132,7 +132,7 @@ def measured(
     return Point(beta, multiplier, equations.misfit(beta), stationarity, iterations)
 
 
-def again(mirror: MirrorMap, equations: Equations, point: Point) -> Point:
+def again(mirror: AnyPotential, equations: Equations, point: Point) -> Point:
     """Return the point with both equations measured by another mirror map."""
     return measured(mirror, equations, point.beta, point.multiplier, point.iterations)
 
@@ -153,7 +153,7 @@ def gram_of(design: Design) -> Array:
     return gram
 
 
-def start_of(q: CallablePotential, design: Design) -> Array:
+def start_of(q: AnyPotential, design: Design) -> Array:
     """Return beta_0 (d,), repeated where Q is that of a single output."""
     d = design.shape[1]
     if q.d not in (1, d):

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from derive.errors import InputError
-from numerics.evaluate.potential import NumericPotential
-from numerics.evaluate.protocols import CallablePotential
+from numerics.evaluate.potential import AnyPotential, NumericPotential
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 from numerics.interpolate.by_length import solve_by_length
 from numerics.interpolate.coupled import solve_coupled
@@ -32,7 +31,7 @@ Solver: TypeAlias = Callable[[Task], Point]
 
 
 def interpolate(
-    q: CallablePotential, X: Matrix, y: ArrayLike, *, tol: float = 1e-10, max_iterations: int = 200
+    q: AnyPotential, X: Matrix, y: ArrayLike, *, tol: float = 1e-10, max_iterations: int = 200
 ) -> Solution:
     """Return the beta that minimises Q among those with X beta = y.
 
@@ -93,7 +92,7 @@ def _(q: NumericVectorPotential) -> Solver:
     return functools.partial(solve_by_length, q)
 
 
-def _task(q: CallablePotential, X: Matrix, y: ArrayLike, tol: float, max_iterations: int) -> Task:
+def _task(q: AnyPotential, X: Matrix, y: ArrayLike, tol: float, max_iterations: int) -> Task:
     """Read the data, and drop rows that follow from others."""
     design = read_design(X)
     target = read_target(y, design.shape[0])

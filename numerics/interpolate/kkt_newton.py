@@ -13,14 +13,14 @@ from __future__ import annotations
 import numpy as np
 
 from numerics.evaluate.backend import Array
-from numerics.evaluate.protocols import CoupledMap
+from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.equations import Equations, Point, measured
 
 _DAMPINGS = 50
 
 
 def minimize_coupled(
-    mirror: CoupledMap, equations: Equations, beta: Array, tol: float, max_iterations: int
+    mirror: NumericPotential, equations: Equations, beta: Array, tol: float, max_iterations: int
 ) -> Point:
     """Return the last iterate, both its relative errors at most *tol* where that was reached.
 

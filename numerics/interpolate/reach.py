@@ -8,7 +8,7 @@ import numpy as np
 import scipy.optimize
 
 from numerics.evaluate.backend import Array
-from numerics.evaluate.protocols import MirrorMap, SeparableMap
+from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.design import Design
 from numerics.interpolate.equations import Equations, Point
 
@@ -41,7 +41,7 @@ class Box:
         return bool(np.isfinite(size) and nu @ y - terms.sum() > _CLEAR * size)
 
 
-def box_of(mirror: SeparableMap, start: Array) -> Box:
+def box_of(mirror: NumericPotential, start: Array) -> Box:
     """Return the ends of the domain on both sides of the start, infinite where there are none.
 
     Where grad Q is bounded on one side, as 1 - 1/beta is, it has no inverse beyond: then there is
@@ -170,7 +170,7 @@ def _separating(design: Design, null: Array, at: Array, signs: Array) -> Array |
     return None
 
 
-def at_the_edge(mirror: MirrorMap, equations: Equations, point: Point, start: Array) -> bool:
+def at_the_edge(mirror: NumericPotential, equations: Equations, point: Point, start: Array) -> bool:
     """Tell whether the domain of Q ends where rounding and the residual leave the point.
 
     For coupled Q, whose domain is known by its grad Q alone: it is undefined a little further out
@@ -181,10 +181,10 @@ def at_the_edge(mirror: MirrorMap, equations: Equations, point: Point, start: Ar
     return bool(np.isnan(mirror.gradient(outside)).any())
 
 
-def leads_outside(mirror: MirrorMap, equations: Equations, beta: Array, start: Array) -> bool:
+def leads_outside(q: NumericPotential, equations: Equations, beta: Array, start: Array) -> bool:
     """Tell whether the interpolant nearest to beta lies outside the domain, not just at its end."""
     nearest = beta - np.linalg.lstsq(equations.design.dense(), equations.misfit(beta))[0]
-    return bool(np.isnan(mirror.gradient(nearest + _NEAR * (start - nearest))).any())
+    return bool(np.isnan(q.gradient(nearest + _NEAR * (start - nearest))).any())
 
 
 def _left_null_space(part: Array, gram: Array) -> Array:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
+from sympy import Integral
 from sympy.core.function import AppliedUndef
 
 from derive.errors import InputError, NumericalError
@@ -14,14 +15,13 @@ from derive.records import Potential
 from numerics.evaluate.backend import Array, Float64, FloatOrArray, Multiprecision, Number, exact
 from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
 from numerics.evaluate.formula_block import FormulaBlock
-from numerics.evaluate.lowering import is_integral
 from numerics.evaluate.numbers import read_number
-from numerics.evaluate.protocols import VectorFunctions
 from numerics.evaluate.source.statements import NoSource
 from numerics.evaluate.start import check_assumptions, constants_of, read_start, start_point
 from numerics.evaluate.vectors.vector_formulas import OnVectors
 from numerics.evaluate.vectors.vector_potential import (
     NumericVectorPotential,
+    VectorFunctions,
     VectorInDoubles,
 )
 from numerics.evaluate.vectors.vector_program import (
@@ -71,9 +71,8 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
         functions = bounded
     except NoSource:
         pass
-    return NumericVectorPotential(
-        len(vector), tuple(values.items()), in_doubles.beta0, functions, in_doubles
-    )
+    given = tuple(values.items())
+    return NumericVectorPotential(len(vector), given, in_doubles.beta0, functions)
 
 
 def _read(
@@ -83,7 +82,7 @@ def _read(
     if potential.turning is None or not potential.pieces:
         raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
     (piece,), direction = potential.pieces, potential.turning.direction
-    if is_integral(piece) or any(g.atoms(AppliedUndef) for g in piece.gradient):
+    if any(g.has(Integral) or g.atoms(AppliedUndef) for g in piece.gradient):
         raise NumericalError(
             "no numeric form of Q for every dimension: its gradient is known along a curve in the "
             f"weights only; give a dimension, --vector {direction.vector}:3"
