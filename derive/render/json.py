@@ -90,7 +90,7 @@ def _(section: Laws) -> Record:
         "conserved": {
             "laws": conserved.laws,
             "values_at_start": conserved.values,
-            "count": conserved.count,
+            "count": len(conserved.laws),
             "bound": conserved.bound,
             "lie_dimension": sum(lie.dimension for lie in algebras),
             "lie_algebra": algebras,

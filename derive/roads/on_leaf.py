@@ -59,7 +59,7 @@ def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
         for z, x, y in zip(bracket, fields[a], fields[b], strict=True)
     ):
         return fields
-    if len(lie.spanning) + metric.conserved.count != lie.parameterization.p:
+    if len(lie.spanning) + len(metric.conserved.laws) != lie.parameterization.p:
         reason = "the dimension of the leaf was not certified"
         raise NotProved(Finding(Verdict.UNDECIDED, reason))
     return lie.spanning

@@ -59,17 +59,12 @@ class ConservedQuantities:
         return self.lie.parameterization
 
     @property
-    def count(self) -> int:
-        """The number of independent laws found."""
-        return len(self.laws)
-
-    @property
     def verdict(self) -> Verdict:
         """Whether the list is complete."""
         return self.completeness.verdict
 
 
-def find_conserved(lie: LieStructure, rng: Random | None = None) -> ConservedQuantities:
+def find_conserved(lie: LieStructure) -> ConservedQuantities:
     """Return independent conserved quantities, simplest first, with the completeness certificate.
 
     The laws of one family solve a linear system: <grad c, grad F_i> = 0 on its coefficients.
@@ -78,18 +73,17 @@ def find_conserved(lie: LieStructure, rng: Random | None = None) -> ConservedQua
 
     Args:
         lie: the fields grad F_i and the dimension of the Lie algebra they generate.
-        rng: draws the point modulo a prime.
 
     Returns:
         the laws; PROVED complete where there are p - dim Lie of them, else UNDECIDED.
 
     Source: Marcotte, Gribonval, Peyre 2023, "Abide by the law and follow the flow".
     """
-    rng = rng or Random(0)
     p = lie.parameterization
     bound = p.p - lie.dimension
-    point = random_point(p.field, rng)
-    darboux = _darboux(p)
+    point = random_point(p.field, Random(0))
+    squares = [p.geometry.inner(p.covectors[0], p.covectors[0])] if p.d == 1 else []
+    darboux = darboux_factors(p.field, p.fields, [*p.F, *squares])
     laws: list[RationalFunction] = []
     gradients: list[list[int]] = []
     for family in _families(p, darboux):
@@ -97,7 +91,7 @@ def find_conserved(lie: LieStructure, rng: Random | None = None) -> ConservedQua
             break
         for candidate in family:
             law = _regular(p, normalized(candidate))
-            if law.is_constant() or not _is_conserved(p, law):
+            if law.is_constant() or any(not along(x, law).is_zero() for x in p.fields):
                 continue
             try:
                 gradient = [Evaluator(x)(point) for x in p.field.gradient(law)]
@@ -131,10 +125,6 @@ def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: 
         return Finding(Verdict.PROVED, reason, evidence)
     reason = f"independent laws found: {len(laws)}; at most {bound} exist"
     return Finding(Verdict.UNDECIDED, reason, evidence)
-
-
-def _is_conserved(p: Parameterization, law: RationalFunction) -> bool:
-    return all(along(x, law).is_zero() for x in p.fields)
 
 
 def _families(
@@ -175,23 +165,15 @@ def _monomial_laws(
             rows += _derivative_rows(exponents, flow, point)
         except Pole:
             continue
-    if p.parameters:
-        yield from _parametric_laws(p, exponents, rows)
-        return
-    for vector in nullspace(rows):
+    for vector in () if p.parameters else nullspace(rows):
         used = [(c, p.field.monomial(e)) for c, e in zip(vector, exponents, strict=True) if c]
         yield sum((c * m for c, m in used), p.field.zero)
-
-
-def _parametric_laws(
-    p: Parameterization, exponents: Sequence[tuple[int, ...]], rows: list[list[int]]
-) -> Iterator[RationalFunction]:
-    """Yield the laws whose coefficients are functions of the parameters."""
-    for support in supports(rows):
+    # Coefficients may be functions of the parameters.
+    for support in supports(rows) if p.parameters else ():
         members = [p.field.monomial(exponents[k]) for k in support]
         columns = [[along(x, m) for x in p.fields] for m in members]
-        for vector in nullspace_over_constants(columns):
-            yield combination(p, vector, members)
+        for coefficients in nullspace_over_constants(columns):
+            yield combination(p, coefficients, members)
 
 
 def _derivative_rows(
@@ -218,13 +200,6 @@ def _derivative_rows(
         ]
         for row in logarithmic
     ]
-
-
-def _darboux(p: Parameterization) -> tuple[RationalFunction, ...]:
-    seeds = [*p.F]
-    if p.d == 1:
-        seeds.append(p.geometry.inner(p.covectors[0], p.covectors[0]))
-    return darboux_factors(p.field, p.fields, seeds)
 
 
 def _darboux_laws(

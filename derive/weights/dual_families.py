@@ -148,16 +148,15 @@ def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list
 
 
 def _regular(p: Parameterization, family: Iterable[LogFunction]) -> list[LogFunction]:
-    return [f for f in family if _is_regular(p, f)]
-
-
-def _is_regular(p: Parameterization, f: LogFunction) -> bool:
-    """Tell whether f has a value at the start: no pole there, no logarithm of 0."""
-    try:
-        p.at_start(f.rational)
-        return all(not p.at_start(argument).is_zero() for _, argument in f.logs)
-    except ZeroDivisionError:
-        return False
+    """Return the members that have a value at the start: no pole there, no logarithm of 0."""
+    found = []
+    for f in family:
+        try:
+            p.at_start(f.rational)
+            found += [] if any(p.at_start(a).is_zero() for _, a in f.logs) else [f]
+        except ZeroDivisionError:
+            continue
+    return found
 
 
 def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:

@@ -28,9 +28,9 @@ from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.metric import Metric
 from derive.weights.pointwise import (
-    fails_as_hessian,
-    fails_with_warp,
+    find_failing_condition,
     hessian_conditions,
+    warp_and_closure,
     warp_candidate,
     warp_conditions,
 )
@@ -83,25 +83,20 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
     if p.d == 1:
         reason = "one output: beta is monotone along grad F, so K > 0 is a function of beta"
         return HessianVerdict(metric, Finding(Verdict.PROVED, reason))
-    failure = fails_as_hessian(metric)
+    failure = find_failing_condition(metric, hessian_conditions)
     if failure is not None:
         return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (failure,)))
     try:
         equations = require_equations(p, hessian_conditions(metric), FAILS, OPEN)
     except NotProved as end:
         return HessianVerdict(metric, end.finding)
-    return HessianVerdict(metric, _sufficiency(metric, equations))
-
-
-def _sufficiency(metric: Metric, equations: tuple[Identity, ...]) -> Finding:
     if metric.lie.commuting:
         reason = "the fields grad F_a commute, so d_k rho_ij = d_i rho_kj on every leaf"
-        return Finding(Verdict.PROVED, reason, equations)
-    p = metric.parameterization
+        return HessianVerdict(metric, Finding(Verdict.PROVED, reason, equations))
     closure = check_vertical(metric, (p.field.zero,) * p.d)
     if closure.verdict is Verdict.PROVED:
-        return Finding(closure.verdict, closure.reason, (*equations, *closure.evidence))
-    return closure
+        closure = replace(closure, evidence=(*equations, *closure.evidence))
+    return HessianVerdict(metric, closure)
 
 
 def _needs_no_warp(direction: Direction) -> Finding:
@@ -120,7 +115,7 @@ def _needs_no_warp(direction: Direction) -> Finding:
 
 
 NO_CANDIDATE = "the only candidate for H_a = <grad F_a, grad log g> fails: no scalar warp exists"
-OPEN = "the equations for the warp fail for general starts, but not visibly on this leaf"
+OPEN_WARP = "the equations for the warp fail for general starts, but not visibly on this leaf"
 
 
 @dataclass(frozen=True)
@@ -176,12 +171,17 @@ def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
         return WarpVerdict(hessian, Finding(Verdict.PROVED, "g = 1: none is needed"), zero)
     if p.d == 1:
         raise AssertionError("a single output is always a Hessian map")
-    failure = fails_with_warp(metric)
+    failure = find_failing_condition(metric, warp_and_closure)
     if failure is not None:
         reason = NO_CANDIDATE if failure.statement.startswith("H") else NOT_CLOSED
         return WarpVerdict(hessian, Finding(Verdict.REFUTED, reason, (failure,)), None)
     H = warp_candidate(metric)
-    finding = _consistency(metric, H)
+    try:
+        solved = require_equations(p, warp_conditions(metric, H), NO_CANDIDATE, OPEN_WARP)
+        closure = check_vertical(metric, H)
+        finding = replace(closure, evidence=(*solved, *closure.evidence))
+    except NotProved as end:
+        finding = end.finding
     return WarpVerdict(hessian, finding, None if finding.verdict is Verdict.REFUTED else H)
 
 
@@ -198,14 +198,3 @@ def _of_direction(direction: Direction) -> Finding:
         f"leaf: <grad y_i, grad F_j> = g delta_ij for y = psi {direction.vector}/{direction.norm}"
     )
     return Finding(Verdict.PROVED, reason)
-
-
-def _consistency(metric: Metric, H: Field) -> Finding:
-    """Check every equation for the unique candidate, then the closedness of its integral."""
-    equations = warp_conditions(metric, H)
-    try:
-        solved = require_equations(metric.parameterization, equations, NO_CANDIDATE, OPEN)
-    except NotProved as end:
-        return end.finding
-    closure = check_vertical(metric, H)
-    return replace(closure, evidence=(*solved, *closure.evidence))

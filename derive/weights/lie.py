@@ -61,36 +61,32 @@ def bracket(x: Field, y: Field) -> Field:
     )
 
 
-def find_lie_structure(p: Parameterization, rng: Random | None = None) -> LieStructure:
+def find_lie_structure(p: Parameterization) -> LieStructure:
     """Return the brackets of the gradient fields and the dimension of what they generate.
 
     The leaf through w is spanned by X_a, [X_a, X_b], [X_a, [X_b, X_c]], ..., X_a = grad F_a.
 
     Args:
         p: d outputs in p weights.
-        rng: draws the point modulo a prime at which ranks are taken.
 
     Returns:
         the d (d - 1)/2 brackets, and spanning fields, each of p functions of the weights.
 
     Source: Frobenius' theorem; Marcotte, Gribonval, Peyre 2023 (NeurIPS), for gradient flows.
     """
-    rng = rng or Random(0)
     fields = p.fields
     brackets = {(a, b): bracket(fields[a], fields[b]) for a, b in combinations(range(p.d), 2)}
     commuting = all(x.is_zero() for field in brackets.values() for x in field)
     named = [(f"X{i}", x) for i, x in zip(p.labels, fields, strict=True)]
     if not commuting:
-        named = _span(p, brackets, rng)
+        named = _span(p, brackets)
     words, spanning = zip(*named, strict=True)
     return LieStructure(p, brackets, spanning, len(spanning), commuting, words)
 
 
-def _span(
-    p: Parameterization, brackets: dict[tuple[int, int], Field], rng: Random
-) -> list[tuple[str, Field]]:
+def _span(p: Parameterization, brackets: dict[tuple[int, int], Field]) -> list[tuple[str, Field]]:
     """Close the fields under brackets with each X_a, as far as the rank at one point grows."""
-    point = random_point(p.field, rng)
+    point = random_point(p.field, Random(0))
     names = [f"X{i}" for i in p.labels]
     spanning = list(zip(names, p.fields, strict=True))
     values = [_values(x, point) for _, x in spanning]

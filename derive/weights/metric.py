@@ -78,20 +78,12 @@ def find_metric(conserved: ConservedQuantities, direction: Direction | None = No
     """
     p = conserved.parameterization
     K = tuple(tuple(p.geometry.inner(x, y) for y in p.covectors) for x in p.covectors)
-    if not _has_full_rank(p) and is_zero_along_flow(p, _numerator(determinant(K))):
+    # J has rank d at w_0 itself, as a matrix over Q(start symbols).
+    rows = [[p.at_start(x) for x in row] for row in p.covectors]
+    regular = shows_full_rank(rows) or rank(rows) == p.d
+    if not regular and is_zero_along_flow(p, p.field.polynomial(determinant(K).numerator)):
         raise DegenerateStart(
             f"from this start the outputs move together: J has rank below {p.d} there, and along "
             "the flow as far as its Taylor series was followed; choose another start"
         )
     return Metric(conserved, K, direction)
-
-
-def _numerator(function: RationalFunction) -> RationalFunction:
-    field = function.field
-    return field.polynomial(function.numerator)
-
-
-def _has_full_rank(p: Parameterization) -> bool:
-    """Tell whether J has rank d at w_0 itself, as a matrix over Q(start symbols)."""
-    rows = [[p.at_start(x) for x in row] for row in p.covectors]
-    return shows_full_rank(rows) or rank(rows) == p.d

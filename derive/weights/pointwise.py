@@ -16,7 +16,7 @@ proves nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Protocol, TypeVar
@@ -145,17 +145,8 @@ class LocalFields:
 Conditions = Callable[[LocalFields], Iterator[Condition[Jet]]]
 
 
-def fails_as_hessian(metric: Metric) -> Identity | None:
-    """Return a condition of a Hessian map that fails at a start, where K is large, or None."""
-    return _first_failure(metric, hessian_conditions)
-
-
-def fails_with_warp(metric: Metric) -> Identity | None:
-    """Return a condition of the warp that fails at a start, where K is large, or None."""
-    return _first_failure(metric, _warp_and_closure)
-
-
-def _first_failure(metric: Metric, conditions: Conditions) -> Identity | None:
+def find_failing_condition(metric: Metric, conditions: Conditions) -> Identity | None:
+    """Return a condition that fails at a start, for a metric whose K is large, or None."""
     p = metric.parameterization
     entries = [x for row in metric.K for x in row]
     if max(len(x.numerator) + len(x.denominator) for x in entries) <= LARGE:
@@ -171,15 +162,17 @@ def _first_failure(metric: Metric, conditions: Conditions) -> Identity | None:
     return None
 
 
-def _failure_at(
-    p: Parameterization,
-    sample: Sample,
-    conditions: Conditions,
-) -> Identity | None:
+def _failure_at(p: Parameterization, sample: Sample, conditions: Conditions) -> Identity | None:
     point = {name: sample.of(w) for name, w in zip(p.weights, p.w0, strict=True)}
     point |= {name: sample.of(sample.field.named(name)) for name in p.parameters}
     variables = jets_at(p.field, point, ORDER)
-    local = _local_fields(p, variables)
+
+    def at(function: RationalFunction) -> Jet:
+        return evaluate_jet(p.field.embed(function), variables)
+
+    covectors = tuple(tuple(f.derivative(k) for k in range(p.p)) for f in map(at, p.F))
+    fields = tuple(p.geometry.raised(df, at) for df in covectors)
+    local = LocalFields(p.labels, covectors, fields)
     if not are_independent([[f.value for f in x] for x in local.X]):
         return None
     for statement, left, right in conditions(local):
@@ -190,17 +183,7 @@ def _failure_at(
     return None
 
 
-def _local_fields(p: Parameterization, variables: Sequence[Jet]) -> LocalFields:
-    """Return F around the point where the variables of its field are the given ones."""
-
-    def at(function: RationalFunction) -> Jet:
-        return evaluate_jet(p.field.embed(function), variables)
-
-    covectors = tuple(tuple(f.derivative(k) for k in range(p.p)) for f in map(at, p.F))
-    return LocalFields(p.labels, covectors, tuple(p.geometry.raised(df, at) for df in covectors))
-
-
-def _warp_and_closure(local: LocalFields) -> Iterator[Condition[Jet]]:
+def warp_and_closure(local: LocalFields) -> Iterator[Condition[Jet]]:
     """Yield the equations for H, then those of :mod:`derive.weights.vertical`, nested once."""
     H, K, d = warp_candidate(local), local.K, len(local.X)
     if d > 2:  # for d = 2 the candidate solves them

@@ -14,7 +14,6 @@ X_a H_b = X_b H_a. (Derived here; for H = 0 it is the closure of K along ker dF 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 from random import Random
 
@@ -27,14 +26,6 @@ from derive.weights.metric import Metric
 from derive.weights.witness import NotProved, require, require_equations
 
 NOT_CLOSED = "rho is not, up to any factor g, a Hessian in beta on the leaf of the start"
-
-
-@dataclass(frozen=True)
-class VerticalField:
-    """A field V on the weights with V F = 0 and V K = factor * K."""
-
-    components: Field
-    factor: RationalFunction
 
 
 def check_vertical(metric: Metric, H: Sequence[RationalFunction]) -> Finding:
@@ -55,47 +46,42 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
     p = metric.parameterization
     fields = p.fields
     evidence: list[Identity] = []
-    spanning: list[VerticalField] = []
+    # Fields V with V F = 0, and omega with V K = omega K.
+    spanning: list[tuple[Field, RationalFunction]] = []
     point = random_point(p.field, Random(4))
 
-    def admit(components: Field, name: str) -> RationalFunction:
+    def admit(v: Field, name: str) -> RationalFunction:
         """Return omega of a vertical field, extending the span where it is new."""
-        factor = _factor(metric, components, name)
-        if not all(x.is_zero() for x in components):
-            known = [_values(v.components, point) for v in spanning]
-            if rank([*known, _values(components, point)]) > len(spanning):
-                spanning.append(VerticalField(components, factor))
+        factor = _factor(metric, v, name)
+        if not all(x.is_zero() for x in v):
+            known = [_values(v, point) for v, _ in spanning]
+            if rank([*known, _values(v, point)]) > len(spanning):
+                spanning.append((v, factor))
         return factor
 
     for a, b in combinations(range(p.d), 2):
         i, j = p.labels[a], p.labels[b]
         name = f"V{i}{j}"
-        omega = admit(_vertical(metric, H, a, b), name)
+        z = zip(metric.lie.brackets[a, b], fields[a], fields[b], strict=True)
+        omega = admit(tuple(zk - H[a] * yk + H[b] * xk for zk, xk, yk in z), name)
         curl = along(fields[a], H[b]) - along(fields[b], H[a])
         closed = (f"X{i} H{j} - X{j} H{i} = omega({name})", curl, omega)
         evidence += require_equations(p, [closed], NOT_CLOSED)
     # The list grows while it is walked: what a bracket adds is bracketed in its turn.
-    for position, v in enumerate(spanning, 1):
+    for position, (v, factor) in enumerate(spanning, 1):
         for m, x in enumerate(fields):
             label = p.labels[m]
             name = f"[X{label}, V({position})]"
-            raw = bracket(x, v.components)
-            lifted = tuple(r + v.factor * xk for r, xk in zip(raw, x, strict=True))
+            lifted = tuple(r + factor * xk for r, xk in zip(bracket(x, v), x, strict=True))
             omega = admit(lifted, name)
-            left = along(x, v.factor) - along(v.components, H[m]) + v.factor * H[m]
+            left = along(x, factor) - along(v, H[m]) + factor * H[m]
             require(p, [(f"d eta(X{label}, V({position})) = 0", left, omega)], NOT_CLOSED)
     if spanning:
         _certify_span(metric, spanning)
         statement, K = "V K = omega(V) K for every vertical V on a leaf", metric.K[0][0]
-        for v in spanning:
-            evidence.append(Identity(statement, repr(along(v.components, K)), repr(v.factor * K)))
+        for v, factor in spanning:
+            evidence.append(Identity(statement, repr(along(v, K)), repr(factor * K)))
     return tuple(evidence)
-
-
-def _vertical(metric: Metric, H: Sequence[RationalFunction], a: int, b: int) -> Field:
-    x, y = (metric.parameterization.fields[n] for n in (a, b))
-    z = metric.lie.brackets[a, b]
-    return tuple(zk - H[a] * yk + H[b] * xk for zk, xk, yk in zip(z, x, y, strict=True))
 
 
 def _factor(metric: Metric, v: Field, name: str) -> RationalFunction:
@@ -111,9 +97,9 @@ def _factor(metric: Metric, v: Field, name: str) -> RationalFunction:
     return omega
 
 
-def _certify_span(metric: Metric, spanning: Sequence[VerticalField]) -> None:
+def _certify_span(metric: Metric, spanning: Sequence[tuple[Field, RationalFunction]]) -> None:
     """Require that the vertical fields found are all: d + their number + laws = p."""
-    p, laws = metric.parameterization, metric.conserved.count
+    p, laws = metric.parameterization, len(metric.conserved.laws)
     if p.d + len(spanning) + laws != p.p:
         raise _undecided(
             f"{len(spanning)} vertical directions and {laws} conserved quantities leave the "

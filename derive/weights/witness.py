@@ -101,7 +101,9 @@ def find_failure(
     if found is not None:
         point, value = found
         return Identity(statement, repr(left), repr(right), point, value)
-    left, right, factor = _cleared(left, right)
+    common = left.denominator * right.denominator / left.denominator.gcd(right.denominator)
+    factor = left.field.polynomial(common)
+    left, right = left * factor, right * factor
     if factor != 1:
         statement += f", times {factor!r}"
     candidates: list[tuple[tuple[str, ...], RationalFunction]] = [((), left - right)]
@@ -119,16 +121,6 @@ def find_failure(
             for j, row in zip(p.labels, p.fields, strict=True)
         ]
     return None
-
-
-def _cleared(
-    left: RationalFunction, right: RationalFunction
-) -> tuple[RationalFunction, RationalFunction, RationalFunction]:
-    """Return both sides multiplied by their common denominator, and that."""
-    field = left.field
-    common = left.denominator * right.denominator / left.denominator.gcd(right.denominator)
-    factor = field.polynomial(common)
-    return left * factor, right * factor, factor
 
 
 def is_zero_along_flow(p: Parameterization, function: RationalFunction) -> bool:

@@ -137,7 +137,7 @@ def test_rates_decide_as_the_euclidean_flow_of_the_rescaled_weights(
     ours, theirs = (find_metric(find_conserved(find_lie_structure(x))) for x in (p, q))
     v = [w / r for w, r in zip(p.w, roots, strict=True)]
     assert tuple(tuple(k.compose(v, p.field) for k in row) for row in theirs.K) == ours.K
-    assert ours.conserved.count == theirs.conserved.count
+    assert len(ours.conserved.laws) == len(theirs.conserved.laws)
     pulled = [law.compose(v, p.field) for law in theirs.conserved.laws]
     assert all(along(x, law).is_zero() for x in p.fields for law in pulled)
     hessians = decide_hessian(ours), decide_hessian(theirs)

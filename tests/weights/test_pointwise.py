@@ -11,6 +11,7 @@ from test_verdicts import HESSIAN_MAPS, REFUTED, WARPED
 
 from derive import Parameterization, Verdict, derive
 from derive.certificate.checking.check import check_text
+from derive.verdict import Identity
 from derive.weights import pointwise
 from derive.weights.conserved import find_conserved
 from derive.weights.lie import find_lie_structure
@@ -31,20 +32,28 @@ def metric_of(outputs: list[str], start: dict[str, str] | None = None) -> Metric
     return find_metric(find_conserved(find_lie_structure(p)))
 
 
+def fails_as_hessian(metric: Metric) -> Identity | None:
+    return pointwise.find_failing_condition(metric, pointwise.hessian_conditions)
+
+
+def fails_with_warp(metric: Metric) -> Identity | None:
+    return pointwise.find_failing_condition(metric, pointwise.warp_and_closure)
+
+
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize(("outputs", "start"), [c for c in HESSIAN_MAPS if len(c[0]) > 1])
 def test_a_hessian_map_fails_nowhere(outputs: list[str], start: dict[str, str] | None) -> None:
     metric = metric_of(outputs, start)
-    assert pointwise.fails_as_hessian(metric) is None
-    assert pointwise.fails_with_warp(metric) is None
+    assert fails_as_hessian(metric) is None
+    assert fails_with_warp(metric) is None
 
 
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize("outputs", [*(o for o, _ in WARPED), SHARED])
 def test_a_warped_map_fails_only_without_its_warp(outputs: list[str]) -> None:
     metric = metric_of(outputs)
-    assert pointwise.fails_as_hessian(metric) is not None
-    assert pointwise.fails_with_warp(metric) is None
+    assert fails_as_hessian(metric) is not None
+    assert fails_with_warp(metric) is None
 
 
 @pytest.mark.usefixtures("always")
@@ -52,7 +61,7 @@ def test_a_warped_map_fails_only_without_its_warp(outputs: list[str]) -> None:
 def test_what_the_exact_road_refutes_fails_at_a_start(outputs: list[str]) -> None:
     metric = metric_of(outputs)
     if len(metric.parameterization.blocks) == 1:
-        assert pointwise.fails_with_warp(metric) is not None
+        assert fails_with_warp(metric) is not None
 
 
 def derivative_along(
