@@ -165,15 +165,23 @@ def _monomial_laws(
             rows += _derivative_rows(exponents, flow, point)
         except Pole:
             continue
-    for vector in () if p.parameters else nullspace(rows):
+    if p.parameters:
+        yield from _parametric_laws(p, exponents, rows)
+        return
+    for vector in nullspace(rows):
         used = [(c, p.field.monomial(e)) for c, e in zip(vector, exponents, strict=True) if c]
         yield sum((c * m for c, m in used), p.field.zero)
-    # Coefficients may be functions of the parameters.
-    for support in supports(rows) if p.parameters else ():
+
+
+def _parametric_laws(
+    p: Parameterization, exponents: Sequence[tuple[int, ...]], rows: list[list[int]]
+) -> Iterator[RationalFunction]:
+    """Yield the laws whose coefficients are functions of the parameters."""
+    for support in supports(rows):
         members = [p.field.monomial(exponents[k]) for k in support]
         columns = [[along(x, m) for x in p.fields] for m in members]
-        for coefficients in nullspace_over_constants(columns):
-            yield combination(p, coefficients, members)
+        for vector in nullspace_over_constants(columns):
+            yield combination(p, vector, members)
 
 
 def _derivative_rows(
