@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from flint import Ordering, fmpz_mpoly_ctx
+
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.model.parameterization import Parameterization
 
@@ -42,6 +44,16 @@ class ConstrainedProblem:
         """The weights."""
         return self.field.gens[: len(self.weights)]
 
+    @property
+    def ring(self) -> fmpz_mpoly_ctx:
+        """Of polynomials in r and what R depends on: the outputs and the start symbols."""
+        return fmpz_mpoly_ctx.get(("r", *self.arguments), Ordering.degrevlex)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of what R depends on: the outputs, then the start symbols."""
+        return (*(f"beta {i + 1}" for i in range(len(self.F))), *self.symbols)
+
     @functools.cached_property
     def jacobian(self) -> tuple[tuple[RationalFunction, ...], ...]:
         """DF, d rows of p polynomials."""
@@ -75,45 +87,34 @@ class ConstrainedProblem:
 
 
 def pose(p: Parameterization) -> ConstrainedProblem:
-    """Return the problem min |w - w_0|^2 subject to F(w) = beta.
-
-    Raises:
-        Stopped: F or the start is not polynomial.
-    """
-    _check_polynomial(p)
-    if p.start_field.generators or any(not x.is_polynomial() for x in p.w0):
-        raise Stopped("the elimination needs polynomials: the start is none in its symbols")
-    symbols = tuple(s for s in p.start_field.names if any(s in x.variables() for x in p.w0))
-    return _build(p, symbols, p.w0)
+    """Return min |w - w_0|^2 subject to F(w) = beta; Stopped: F or the start is not polynomial."""
+    return _build(p, p.w0)
 
 
 def pose_cost(p: Parameterization) -> ConstrainedProblem:
-    """Return the problem min |w|^2 subject to F(w) = beta.
-
-    Raises:
-        Stopped: F is not polynomial.
-    """
-    _check_polynomial(p)
-    return _build(p, (), (p.field.zero,) * p.p)
+    """Return min |w|^2 subject to F(w) = beta; Stopped: F is not polynomial."""
+    return _build(p, (p.field.zero,) * p.p)
 
 
-def _check_polynomial(p: Parameterization) -> None:
+def _build(p: Parameterization, w0: Sequence[RationalFunction]) -> ConstrainedProblem:
     if p.field.generators or any(not f.is_polynomial() for f in p.F):
         raise Stopped("the elimination needs polynomials: F is none in the weights")
-
-
-def _build(
-    p: Parameterization, symbols: tuple[str, ...], w0: Sequence[RationalFunction]
-) -> ConstrainedProblem:
+    given = w0[0].field
+    if given.generators or any(not x.is_polynomial() for x in w0):
+        raise Stopped("the elimination needs polynomials: the start is none in its symbols")
+    symbols = tuple(s for s in given.names if any(s in x.variables() for x in w0))
     # Start symbols may be called as weights are: the ring needs names of its own.
     own = tuple(f"start {s}" for s in symbols)
     multipliers = tuple(f"multiplier {i}" for i in range(1, p.d + 1))
     field = FunctionField((*p.weights, *multipliers, *own))
-    w = field.gens[: p.p]
     placed = dict(zip(symbols, field.gens[p.p + p.d :], strict=True))
-    start = tuple(x.compose([placed.get(n, field.zero) for n in x.field.names], field) for x in w0)
-    F = tuple(f.compose(w, field) for f in p.F)
-    scaled = p.degree is not None and all(
-        x.is_zero() or (x.is_homogeneous() and x.degree() == 1) for x in start
-    )
+    images = [placed.get(name, field.zero) for name in given.names]
+    start = tuple(x.compose(images, field) for x in w0)
+    F = tuple(f.compose(field.gens[: p.p], field) for f in p.F)
+    scaled = p.degree is not None and starts_in_scale(start)
     return ConstrainedProblem(field, p.weights, multipliers, own, F, start, scaled, p.degree)
+
+
+def starts_in_scale(w0: Sequence[RationalFunction]) -> bool:
+    """Tell whether w_0 is homogeneous of degree 1 in its symbols."""
+    return all(x.is_zero() or (x.is_homogeneous() and x.degree() == 1) for x in w0)

@@ -13,7 +13,7 @@ from derive.derivation import Derivation, derive
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.explicit.constrained import Stopped
-from derive.explicit.critical.critical_roots import root_at
+from derive.explicit.critical.minimum_at import root_at
 from derive.explicit.minimum import CriticalRoot, SquaredDistance
 from derive.explicit.path_series import ORDER, explicit_series, implicit_series, start_point
 from derive.model.parameterization import Parameterization

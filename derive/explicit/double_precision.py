@@ -9,8 +9,8 @@ from flint import fmpq
 
 from derive.errors import NumericalError
 from derive.exact.balls import real_roots
-from derive.explicit.critical.critical_roots import coefficients_at
 from derive.explicit.critical.intervals import End, RootInterval
+from derive.explicit.critical.minimum_at import coefficients_at
 from derive.explicit.minimum import CriticalRoot, RootByInterval, SquaredDistance
 
 NOWHERE = float("nan")

@@ -20,10 +20,14 @@ from derive.errors import InputError, NumericalError
 from derive.exact.field.polynomial import Polynomial, evaluate
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.closed_cost import ClosedCost
-from derive.explicit.critical.closed_form import closed_form
-from derive.explicit.critical.critical_roots import CertifiedRoot, greatest_root_at, root_at
 from derive.explicit.critical.intervals import RootInterval
-from derive.explicit.critical.minimum_at import closed_cost_at, has_no_weights, is_at_start
+from derive.explicit.critical.minimum_at import (
+    CertifiedRoot,
+    closed_cost_at,
+    greatest_root_at,
+    has_no_weights,
+    root_at,
+)
 from derive.model.notation import rational
 from derive.verdict import Finding, Verdict
 
@@ -100,18 +104,7 @@ class SquaredDistance:
             InputError: a number is missing.
             NumericalError: it was not certified there; the text says which step stopped.
         """
-        if not self._is_known():
-            raise NumericalError(self.finding.reason)
-        missing = [str(s) for s in self.variables if str(s) not in point]
-        if missing:
-            raise InputError(f"give a number for {missing[0]}")
-        return self._certified_at([Fraction(point[str(s)]) for s in self.variables])
-
-    def _is_known(self) -> bool:
-        return False
-
-    def _certified_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
-        raise NotImplementedError
+        raise NumericalError(self.finding.reason)
 
 
 @dataclass(frozen=True)
@@ -137,47 +130,55 @@ class CriticalRoot(SquaredDistance):
         images = [LENGTH, *self.variables]
         if self.scale is not None:
             images = [LENGTH, self.argument, sympy.Integer(1)]
-        return tuple(_positive(_expression(f, images)) for f in self.factors)
+        return tuple(_equation(f, images) for f in self.factors)
 
     @functools.cached_property
     def closed_forms(self) -> tuple[Expr | None, ...]:
         """The greatest root in radicals, where each polynomial has at most one root r >= 0."""
         if self.verdict is not Verdict.PROVED:
             return ()
-        roots = [closed_form(e, LENGTH, self.argument, None) for e in self.equations]
+        roots = [_closed_form(e, self.argument, None) for e in self.equations]
         known = [root for root in roots if root is not None]
         return (sympy.Max(*known) if len(known) == len(roots) else None,)
 
-    def _is_known(self) -> bool:
-        return bool(self.factors)
-
-    def _certified_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
+    def at(self, point: Mapping[str, Fraction]) -> CertifiedValue | None:
+        """Return the minimum at numbers for beta and the start."""
+        if not self._is_known():
+            return super().at(point)
+        missing = [str(s) for s in self.variables if str(s) not in point]
+        if missing:
+            raise InputError(f"give a number for {missing[0]}")
+        data = [Fraction(point[str(s)]) for s in self.variables]
         try:
             return self._value_at(data)
         except Stopped as step:
-            if is_at_start(self.problem, data):
+            beta, w0 = self.problem.at(data)
+            if self.problem.outputs_at(w0) == beta:
                 return CertifiedValue(arb(0))
             if has_no_weights(self.problem, data):
                 return None
             raise NumericalError(f"not certified at this point: {step}") from None
 
-    def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
-        return self._root_value(root_at(self.problem, self.factors, data), data)
+    def _is_known(self) -> bool:
+        return bool(self.factors)
 
-    def _root_value(self, root: CertifiedRoot | None, data: Sequence[Fraction]) -> RootValue | None:
+    def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
+        root = self._root_at(data)
         if root is None:
             return None
-        images = [LENGTH, *map(rational, data)]
-        polynomial = _positive(_expression(self.factors[root.factor], images))
+        polynomial = _equation(self.factors[root.factor], [LENGTH, *map(rational, data)])
         return RootValue(root.ball, polynomial, root.index, root.roots)
+
+    def _root_at(self, data: Sequence[Fraction]) -> CertifiedRoot | None:
+        return root_at(self.problem, self.factors, data)
 
 
 @dataclass(frozen=True)
 class GreatestRoot(CriticalRoot):
     """The minimum is the greatest root at every beta, as was proved."""
 
-    def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
-        return self._root_value(greatest_root_at(self.factors, data), data)
+    def _root_at(self, data: Sequence[Fraction]) -> CertifiedRoot:
+        return greatest_root_at(self.factors, data)
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ class RootByInterval(CriticalRoot):
         return tuple(
             None
             if interval.factor is None
-            else closed_form(self.equations[interval.factor], LENGTH, self.argument, interval)
+            else _closed_form(self.equations[interval.factor], self.argument, interval)
             for interval in self.intervals
         )
 
@@ -232,11 +233,33 @@ class ClosedMinimum(CriticalRoot):
         return None if ball is None else CertifiedValue(ball)
 
 
-def _positive(equation: Expr) -> Expr:
-    """Return an equation with a positive leading coefficient in r, where it has a sign."""
+def _equation(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:
+    """Return its value, with a positive leading coefficient in r where that has a sign."""
+    equation = evaluate(polynomial, images, sympy.Integer)
     leading = sympy.Poly(equation, LENGTH).LC()
     return -equation if leading.could_extract_minus_sign() else equation
 
 
-def _expression(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:
-    return evaluate(polynomial, images, sympy.Integer)
+def _closed_form(equation: Expr, b: Symbol, interval: RootInterval | None) -> Expr | None:
+    """Return a root of equation = 0 as a function of b, or None.
+
+    For a r^n + c the minimum is (-c/a)^(1/n), since it is not negative; for degree 2 the interval
+    says which sign the root of the discriminant has.
+    """
+    polynomial = sympy.Poly(equation, LENGTH)
+    coefficients = polynomial.all_coeffs()
+    degree = polynomial.degree()
+    if not any(coefficients[1:-1]):
+        radicand = sympy.factor(-coefficients[-1] / coefficients[0])
+        return sympy.root(radicand, degree)
+    if interval is None or degree != 2 or interval.roots != 2:
+        return None
+    A, B, C = coefficients
+    signs = {sympy.sign(A.subs(b, sympy.Rational(str(x)))) for x in interval.samples}
+    if len(signs) != 1:
+        return None
+    (sign,) = signs
+    # A root of a x^2 + ... with a < 0 is smaller for the plus sign.
+    side = sign if interval.index else -sign
+    discriminant = sympy.sqrt(sympy.factor(B**2 - 4 * A * C))
+    return sympy.expand((-B + side * discriminant) / (2 * A))

@@ -17,7 +17,7 @@ from derive.explicit.cost.composition import find_composition
 from derive.explicit.cost.duality import find_dual
 from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart
 from derive.explicit.critical.bounds import bounds_every_root, product_cost
-from derive.explicit.critical.critical_roots import critical_factors
+from derive.explicit.critical.elimination import critical_factors
 from derive.explicit.critical.intervals import find_intervals
 from derive.explicit.minimum import (
     ClosedMinimum,

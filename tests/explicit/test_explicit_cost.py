@@ -15,7 +15,7 @@ from derive.errors import NumericalError
 from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.composition import find_composition
 from derive.explicit.critical.bounds import bounds_every_root, product_cost
-from derive.explicit.critical.critical_roots import critical_factors
+from derive.explicit.critical.elimination import critical_factors
 from derive.explicit.minimum import SquaredDistance
 from derive.explicit.regularize import representation_cost
 from derive.model.notation import Notation

@@ -19,16 +19,14 @@ all w, then R_F is at least each of these roots: the greatest.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import lcm, prod
+from itertools import product
+from math import prod
 
-from flint import Ordering, fmpz_mpoly_ctx
-
-from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, evaluate, terms
 from derive.exact.linear.matrix import Matrix, dot, inverse
 from derive.exact.positivity import is_nonnegative
 from derive.explicit.constrained import ConstrainedProblem
-from derive.explicit.critical.elimination import names
 
 
 def product_cost(problem: ConstrainedProblem) -> Polynomial | None:
@@ -77,15 +75,12 @@ def _inverse_gram(
 
 def _power(problem: ConstrainedProblem, degree: int, scale: int, quadratic: Matrix) -> Polynomial:
     """Return scale r^D - D^D <beta, M beta> with integer coefficients."""
-    ring = fmpz_mpoly_ctx.get(("r", *names(problem)), Ordering.degrevlex)
-    size = len(quadratic)
-    entries = {(i, j): quadratic[i][j].value() for i in range(size) for j in range(size)}
-    below = lcm(*(x.denominator for x in entries.values()))
-    total = {(degree, *(0 for _ in range(size))): scale * below}
-    for (i, j), x in entries.items():
-        key = (0, *((k == i) + (k == j) for k in range(size)))
-        total[key] = total.get(key, 0) - degree**degree * int(x * below)
-    _, primitive = ring.from_dict(total).primitive()
+    field = FunctionField(("r", *problem.arguments))
+    r, *betas = field.gens
+    pairs = product(enumerate(betas), repeat=2)
+    q = sum((field.constant(quadratic[i][j].value()) * x * y for (i, x), (j, y) in pairs), r * 0)
+    polynomial = (scale * r**degree - degree**degree * q).numerator
+    primitive: Polynomial = polynomial.primitive()[1]
     return primitive if int(primitive.leading_coefficient()) > 0 else -primitive
 
 
@@ -97,12 +92,8 @@ def bounds_every_root(problem: ConstrainedProblem, factors: Sequence[Polynomial]
 
 def _is_bound(problem: ConstrainedProblem, square: RationalFunction, factor: Polynomial) -> bool:
     """Tell whether the factor is a r^n + c(beta), and its value at w not negative, for a > 0."""
-    degree = int(factor.degrees()[0])
-    if {e[0] for e, _ in terms(factor)} - {0, degree}:
-        return False
-    leading = {e[1:] for e, _ in terms(factor) if e[0] == degree}
-    if any(any(rest) for rest in leading):
+    with_r = [(e, c) for e, c in terms(factor) if e[0]]
+    if len(with_r) != 1 or any(with_r[0][0][1:]):
         return False
     value = evaluate(factor, (square, *problem.F), problem.field.constant)
-    sign = next(1 if c > 0 else -1 for e, c in terms(factor) if e[0] == degree)
-    return is_nonnegative(sign * value)
+    return is_nonnegative(value if with_r[0][1] > 0 else -value)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.exact.linear.implicitization import (
     Coordinates,
     Relation,
@@ -17,19 +18,37 @@ from derive.exact.linear.matrix import rank
 from derive.exact.linear.modular import centred, reconstruct, shows_full_rank
 from derive.exact.linear.monomials import Grading
 from derive.explicit.constrained import ConstrainedProblem, Stopped
-from derive.explicit.critical.critical_families import CriticalFamily, differentials
+from derive.explicit.critical.critical_families import (
+    CriticalFamily,
+    critical_families,
+    differentials,
+)
 
 MAXIMAL_MONOMIALS = 700
 HIGHEST = 80
 
 
-def names(problem: ConstrainedProblem) -> tuple[str, ...]:
-    """Return the names of what R depends on: beta1, ..., betad, and the start symbols."""
-    return (*(f"beta {i + 1}" for i in range(len(problem.F))), *problem.symbols)
+def critical_factors(problem: ConstrainedProblem) -> tuple[Polynomial, ...]:
+    """Return the irreducible factors of the polynomial P(r; beta, start) of all critical points.
+
+    Those without r, which vanish for special beta only, are left out.
+
+    Raises:
+        Stopped: the critical points, or their polynomial, were not found.
+    """
+    found: dict[str, Polynomial] = {}
+    for family in critical_families(problem):
+        if family.dominant:
+            relation = eliminate(family, family.distance, 2)
+            powers = enumerate(relation.coefficients)
+            total = {(k, *e): n for k, c in powers for e, n in terms(c.numerator)}
+            factors = factorize(problem.ring.from_dict(total))[1]
+            found.update((str(f), f) for f, _ in factors if int(f.degrees()[0]))
+    return tuple(found[text] for text in sorted(found))
 
 
 def eliminate(family: CriticalFamily, target: RationalFunction, degree: int = 0) -> Relation:
-    """Return P with P(target; beta, start) = 0 on a family, accepted by exact expansion.
+    """Return P with P(target; beta, start) = 0 on a dominant family, accepted by exact expansion.
 
     Args:
         family: critical points, above an open set of beta and start values.
@@ -48,7 +67,7 @@ def eliminate(family: CriticalFamily, target: RationalFunction, degree: int = 0)
 @functools.lru_cache(maxsize=256)
 def _eliminate(family: CriticalFamily, target: RationalFunction, degree: int) -> Relation | None:
     problem = family.problem
-    coordinates = Coordinates.of(list(zip(names(problem), family.data, strict=True)))
+    coordinates = Coordinates.of(list(zip(problem.arguments, family.data, strict=True)))
     field = coordinates.field
     if target.is_constant():
         return Relation((-field.constant(target.value()), field.one), target)
@@ -59,20 +78,14 @@ def _eliminate(family: CriticalFamily, target: RationalFunction, degree: int) ->
     if problem.scaled and problem.degree and degree:
         given = (*(problem.degree for _ in problem.F), *(1 for _ in problem.symbols))
         grading = Grading((degree, *given), exact=True)
+    lifts = (reconstruct, centred)
     search = RelationSearch(
-        target,
-        coordinates,
-        None,
-        grading,
-        limit=MAXIMAL_MONOMIALS,
-        lifts=(reconstruct, centred),
+        target, coordinates, None, grading, limit=MAXIMAL_MONOMIALS, lifts=lifts
     )
     for total in range(1, HIGHEST + 1):
         found = search.at(total)
-        if found is not None:
+        if found is not None or search.exhausted:
             return found
-        if search.exhausted:
-            break
     return None
 
 

@@ -21,7 +21,7 @@ from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.feasible import BITS
 from derive.explicit.critical.critical_families import CriticalFamily, critical_families, split
-from derive.explicit.critical.critical_roots import root_at
+from derive.explicit.critical.minimum_at import root_at
 
 MAXIMAL_DEGREE = 40
 

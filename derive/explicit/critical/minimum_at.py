@@ -2,7 +2,8 @@
 
 A critical point has each weight among the real roots of a polynomial that was proved to vanish
 there, so all of them lie in a finite grid of balls. Balls on which F - beta excludes 0 are left
-out; near the lowest that is left an interval Newton step proves a point with F(w) = beta.
+out; near the lowest that is left an interval Newton step proves a point with F(w) = beta. Which
+root of the critical polynomial that is follows from the ball.
 """
 
 from __future__ import annotations
@@ -10,22 +11,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import arb, ctx
 
 from derive.exact.balls import ball, real_roots
-from derive.exact.field.polynomial import Polynomial
-from derive.exact.linear.implicitization import Relation
+from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.closed_cost import ClosedCost
-from derive.explicit.cost.feasible import (
-    BITS,
-    distance,
-    feasible_distance,
-    lies_below,
-    value_at,
-)
+from derive.explicit.cost.feasible import BITS, distance, feasible_distance, lies_below, value_at
 from derive.explicit.cost.quadratic_forms import quadratic_forms
 from derive.explicit.critical.bounds import bounds_every_root
 from derive.explicit.critical.critical_families import (
@@ -39,18 +34,107 @@ from derive.explicit.critical.hyperplane import is_out_of_reach
 MAXIMAL_GRID = 40_000
 
 
-def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> arb | None:
-    """Return R in a ball at numbers for beta and the start; None where no w has F(w) = beta.
+@dataclass(frozen=True)
+class CertifiedRoot:
+    """A real root of a critical polynomial at one point.
+
+    Attributes:
+        ball: encloses it.
+        factor: which factor of the critical polynomial it is a root of.
+        index, roots: it is this real root of the factor, the smallest is 0, of so many.
+    """
+
+    ball: arb
+    factor: int
+    index: int
+    roots: int
+
+
+def root_at(
+    problem: ConstrainedProblem, factors: Sequence[Polynomial], data: Sequence[Fraction]
+) -> CertifiedRoot | None:
+    """Return R at a rational point as a root; None where no w has F(w) = beta.
 
     Args:
         problem: the constrained problem.
-        data: rational numbers for the outputs and the start symbols.
+        factors: of its critical polynomial.
+        data: numbers for the outputs and the start symbols.
+
+    Raises:
+        Stopped: it was not settled.
+    """
+    with ctx.workprec(BITS):
+        roots = _all_roots(factors, data)
+        value = _minimum_or_root(problem, factors, data, [root.ball for root in roots])
+        if value is None:
+            return None
+        matching = [root for root in roots if root.ball.overlaps(value)]
+    if len(matching) != 1:
+        raise Stopped("the root of the critical polynomial at a sample was not settled")
+    return replace(matching[0], ball=value)
+
+
+def greatest_root_at(factors: Sequence[Polynomial], data: Sequence[Fraction]) -> CertifiedRoot:
+    """Return the greatest real root at a rational point."""
+    with ctx.workprec(BITS):
+        return max(_all_roots(factors, data), key=lambda root: root.ball.mid())
+
+
+def _all_roots(factors: Sequence[Polynomial], data: Sequence[Fraction]) -> list[CertifiedRoot]:
+    """Return every real root of every factor at one point."""
+    found = []
+    for i, factor in enumerate(factors):
+        line = coefficients_at(factor, data)
+        if not any(line):
+            raise Stopped("the critical polynomial vanishes identically at a sample")
+        roots = real_roots(line)
+        found += [CertifiedRoot(root, i, k, len(roots)) for k, root in enumerate(roots)]
+    return found
+
+
+def coefficients_at(factor: Polynomial, data: Sequence[Fraction]) -> list[Fraction]:
+    """Return the coefficients of r^0, r^1, ... at numbers for the other variables."""
+    line = [Fraction(0)] * (int(factor.degrees()[0]) + 1)
+    for (k, *exponents), c in terms(factor):
+        line[k] += c * math.prod(x**e for x, e in zip(data, exponents, strict=False))
+    return line
+
+
+def _minimum_or_root(
+    problem: ConstrainedProblem,
+    factors: Sequence[Polynomial],
+    data: Sequence[Fraction],
+    roots: Sequence[arb],
+) -> arb | None:
+    """Return the minimum in a ball, None where no w has F(w) = beta."""
+    try:
+        return minimum_at(problem, data)
+    except Stopped:
+        # It is one of the roots r >= 0: which one may be known where its w is not isolated.
+        known = sorted((r for r in roots if not r < 0), key=lambda r: r.mid())
+        is_cost = all(x.is_zero() for x in problem.w0)
+        if known and is_cost and bounds_every_root(problem, factors):
+            _check_generic(problem, data)
+            if _has_weights(problem, data, None):
+                return known[-1]
+        if any(a.overlaps(b) for a, b in itertools.pairwise(known)):
+            raise
+        _check_generic(problem, data)
+        if not known:
+            return None
+        if not _has_weights(problem, data, known[1] if len(known) > 1 else None):
+            raise
+        return known[0]
+
+
+def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> arb | None:
+    """Return R in a ball at numbers for beta and the start; None where no w has F(w) = beta.
 
     Raises:
         Stopped: the critical points could not be enclosed, or beta is a value for which there
             are more of them than for most.
     """
-    check_generic(problem, data)
+    _check_generic(problem, data)
     beta, w0 = problem.at(data)
     with ctx.workprec(BITS):
         found = [
@@ -58,7 +142,10 @@ def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> arb | N
             for family in critical_families(problem)
             if family.dominant
             for w in _grid(family, data)
-            if _may_be_feasible(problem, w, beta)
+            if all(
+                (value_at(problem, f, w) - ball(b)).contains(0)
+                for f, b in zip(problem.F, beta, strict=True)
+            )
         ]
         if not found:
             return None
@@ -72,32 +159,21 @@ def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> arb | N
         return value
 
 
-def closed_cost_at(
-    closed: ClosedCost, problem: ConstrainedProblem, beta: Sequence[Fraction]
-) -> arb | None:
-    """Return a closed form of R_F at numbers for beta; None where no w has F(w) = beta.
-
-    Raises:
-        Stopped: it was not settled whether some w has.
-    """
-    if closed.onto or not any(beta):
-        return closed.at(beta)
-    if has_no_weights(problem, beta):
-        return None
-    if has_weights(problem, beta, None):
-        return closed.at(beta)
-    unsettled = Stopped("it was not settled whether some w has F(w) = beta")
-    if len(problem.weights) > len(problem.F):
-        # Each w lies on a curve of others: all critical points are long to find.
-        raise unsettled
-    try:
-        found = minimum_at(problem, beta)
-    except Stopped:
-        raise unsettled from None
-    return None if found is None else closed.at(beta)
+def _grid(family: CriticalFamily, data: Sequence[Fraction]) -> list[tuple[arb, ...]]:
+    axes = []
+    for w in family.w:
+        line = [c.at(data) for c in eliminate(family, w, 1).coefficients]
+        if not any(line):
+            raise Stopped("a polynomial of the critical points vanishes identically at a point")
+        axes.append(real_roots(line))
+        if not axes[-1]:
+            return []
+    if math.prod(map(len, axes)) > MAXIMAL_GRID:
+        raise Stopped("there are too many candidates for critical points")
+    return list(itertools.product(*axes))
 
 
-def check_generic(problem: ConstrainedProblem, data: Sequence[Fraction]) -> None:
+def _check_generic(problem: ConstrainedProblem, data: Sequence[Fraction]) -> None:
     """Refuse beta that are critical values of F, or where thin families have points.
 
     At other beta a least w exists, meets the Lagrange conditions, and lies on a dominant family.
@@ -116,89 +192,36 @@ def check_generic(problem: ConstrainedProblem, data: Sequence[Fraction]) -> None
             raise Stopped("at this beta there may be critical points that most beta do not have")
 
 
-def _grid(family: CriticalFamily, data: Sequence[Fraction]) -> list[tuple[arb, ...]]:
-    axes = []
-    for w in family.w:
-        roots = real_roots(specialise(eliminate(family, w, 1), data))
-        if not roots:
-            return []
-        axes.append(roots)
-    if math.prod(map(len, axes)) > MAXIMAL_GRID:
-        raise Stopped("there are too many candidates for critical points")
-    return list(itertools.product(*axes))
-
-
-def specialise(relation: Relation, data: Sequence[Fraction]) -> list[Fraction]:
-    """Return the coefficients of a relation at numbers for beta and the start symbols.
-
-    Raises:
-        Stopped: they all vanish there.
-    """
-    values = [c.at(data) for c in relation.coefficients]
-    if not any(values):
-        raise Stopped("a polynomial of the critical points vanishes identically at a point")
-    return values
-
-
-def _may_be_feasible(
-    problem: ConstrainedProblem, w: Sequence[arb], beta: Sequence[Fraction]
-) -> bool:
-    return all(
-        (value_at(problem, f, w) - ball(b)).contains(0)
-        for f, b in zip(problem.F, beta, strict=True)
-    )
-
-
-def has_weights(problem: ConstrainedProblem, data: Sequence[Fraction], limit: arb | None) -> bool:
+def _has_weights(problem: ConstrainedProblem, data: Sequence[Fraction], limit: arb | None) -> bool:
     """Tell whether a search proves some w with F(w) = beta and |w - w_0|^2 < limit, where given."""
     beta, w0 = problem.at(data)
     with ctx.workprec(BITS):
         return lies_below(problem, w0, beta, limit)
 
 
-def lowest_root_at(
-    problem: ConstrainedProblem, data: Sequence[Fraction], roots: Sequence[arb]
+def closed_cost_at(
+    closed: ClosedCost, problem: ConstrainedProblem, beta: Sequence[Fraction]
 ) -> arb | None:
-    """Return the least of the roots r >= 0 where a point with F(w) = beta lies below the next.
+    """Return a closed form of R_F at numbers for beta; None where no w has F(w) = beta.
 
-    The minimum is one of the roots. This decides where critical points are not isolated.
-
-    Args:
-        problem: the constrained problem.
-        data: as for :func:`minimum_at`.
-        roots: disjoint balls, ascending, of all roots r >= 0 of the critical polynomials.
+    Raises:
+        Stopped: it was not settled whether some w has.
     """
-    check_generic(problem, data)
-    return roots[0] if has_weights(problem, data, roots[1] if len(roots) > 1 else None) else None
-
-
-def bounded_root_at(
-    problem: ConstrainedProblem,
-    factors: Sequence[Polynomial],
-    data: Sequence[Fraction],
-    roots: Sequence[arb],
-) -> arb | None:
-    """Return the greatest root where |w|^2 is proved to be at least every root, and w exists.
-
-    The minimum is one of the roots, so that it is this one.
-
-    Args:
-        problem: the constrained problem.
-        factors: the critical polynomials.
-        data, roots: as for :func:`lowest_root_at`.
-    """
-    if not roots or any(not x.is_zero() for x in problem.w0):
+    if closed.onto or not any(beta):
+        return closed.at(beta)
+    if has_no_weights(problem, beta):
         return None
-    if not bounds_every_root(problem, factors):
-        return None
-    check_generic(problem, data)
-    return roots[-1] if has_weights(problem, data, None) else None
-
-
-def is_at_start(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
-    """Tell whether F(w_0) = beta, at rational numbers."""
-    beta, w0 = problem.at(data)
-    return problem.outputs_at(w0) == beta
+    if _has_weights(problem, beta, None):
+        return closed.at(beta)
+    unsettled = Stopped("it was not settled whether some w has F(w) = beta")
+    if len(problem.weights) > len(problem.F):
+        # Each w lies on a curve of others: all critical points are long to find.
+        raise unsettled
+    try:
+        found = minimum_at(problem, beta)
+    except Stopped:
+        raise unsettled from None
+    return None if found is None else closed.at(beta)
 
 
 def has_no_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
