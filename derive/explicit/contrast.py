@@ -1,4 +1,10 @@
-"""R beside the implicit regularizer Q: the same function, or where they part."""
+"""R beside the implicit regularizer Q: the same function, or where they part.
+
+Power series of beta tell, in exact rationals. With grad R = 2 tau e at beta(tau), the least w
+solves w = w_0 + tau J(w)^T e; with grad Q = 2 tau e and Hess Q = 2 K^-1 at the start, w solves
+dw/dtau = (g(w_0)/g) J(w)^T e. One is a step of implicit Euler for the other: both start with slope
+K e, and then part.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +13,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import SupportsFloat
 
-from flint import arb
+from flint import arb, fmpq, fmpq_series
 
 from derive.derivation import Derivation, derive
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import evaluate
 from derive.explicit.constrained import Stopped
+from derive.explicit.cost.rationals import as_fmpq, as_fraction
 from derive.explicit.critical.minimum_at import root_at
 from derive.explicit.minimum import CriticalRoot, SquaredDistance
-from derive.explicit.path_series import ORDER, explicit_series, implicit_series, start_point
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 
 STEPS = (Fraction(-5), Fraction(-1), Fraction(-1, 4), Fraction(1, 4), Fraction(1), Fraction(5))
 """Where on a line through beta_0 both are evaluated."""
+ORDER = 7
+"""Highest power of tau."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +127,8 @@ def _first_difference(
     start: Mapping[str, Fraction],
 ) -> Identity | None:
     """Return where the series of beta part along the first direction in which they do."""
-    values = {name: start[name] for name in moving.start_field.names}
     for e in _directions(p.d):
-        explicit, implicit = explicit_series(p, start, e), implicit_series(moving, g, values, e)
+        explicit, implicit = explicit_series(p, start, e), implicit_series(moving, g, start, e)
         for i, (left, right) in enumerate(zip(explicit, implicit, strict=True), 1):
             for n, (a, b) in enumerate(zip(left, right, strict=True)):
                 if a != b:
@@ -147,11 +155,10 @@ def _rows(
     distance: CriticalRoot,
 ) -> Iterator[ComparedValues]:
     moving = implicit.blocks[0].parameterization
-    own = {name: start[name] for name in moving.start_field.names}
     try:
-        potential = implicit.potential.numeric(own)
-        unit = 2 / float(g.at(start_point(moving, own)))
-        origin = [f.at(start_point(p, start)) for f in p.F]
+        potential = implicit.potential.numeric({n: start[n] for n in moving.start_field.names})
+        unit = 2 / float(g.at(_start_point(moving, start)))
+        origin = [f.at(_start_point(p, start)) for f in p.F]
     except (DeriveError, ZeroDivisionError):
         return
     symbols = [start[s.removeprefix("start ")] for s in distance.problem.symbols]
@@ -172,3 +179,58 @@ def _divergence(
     """Return D_Q(beta, beta_0); of one output its numbers, of several their lists are passed."""
     points = [[float(b) for b in point] for point in (beta, b_0)]
     return float(bregman(*(point[0] if len(point) == 1 else point for point in points)))
+
+
+def explicit_series(
+    p: Parameterization, start: Mapping[str, Fraction], e: Sequence[int]
+) -> list[list[Fraction]]:
+    """Return beta(tau) where grad R = 2 tau e, the coefficients for each output."""
+    tau = _series([0, 1])
+    return _picard(p, p.field.one, start, e, lambda slope: tau * slope)
+
+
+def implicit_series(
+    p: Parameterization, g: RationalFunction, start: Mapping[str, Fraction], e: Sequence[int]
+) -> list[list[Fraction]]:
+    """Return beta(tau) where grad Q = 2 tau e, for Q with the warp g and Hess Q = 2 K^-1 at w_0."""
+    return _picard(p, g, start, e, lambda slope: slope.integral())
+
+
+def _start_point(p: Parameterization, start: Mapping[str, Fraction]) -> list[Fraction]:
+    """Return w_0 at numbers for the start symbols."""
+    values = [start[name] for name in p.start_field.names]
+    return [x.at(values) for x in p.w0]
+
+
+def _picard(
+    p: Parameterization,
+    g: RationalFunction,
+    start: Mapping[str, Fraction],
+    e: Sequence[int],
+    step: Callable[[fmpq_series], fmpq_series],
+) -> list[list[Fraction]]:
+    """Return F(w) for w = w_0 + ..., each pass right to one order more."""
+    origin = _start_point(p, start)
+    warp = _series([as_fmpq(g.at(origin))])
+    field = [
+        sum((c * row[k] for c, row in zip(e, p.fields, strict=True)), p.field.zero) / g
+        for k in range(p.p)
+    ]
+    w_0 = [_series([as_fmpq(x)]) for x in origin]
+    w = w_0
+    for _ in range(ORDER):
+        w = [x + step(_at(slope, w) * warp) for x, slope in zip(w_0, field, strict=True)]
+    beta = [_at(f, w) for f in p.F]
+    return [[as_fraction(b[n]) for n in range(ORDER + 1)] for b in beta]
+
+
+def _series(coefficients: Sequence[int | fmpq]) -> fmpq_series:
+    return fmpq_series(coefficients, prec=ORDER + 1)
+
+
+def _at(f: RationalFunction, w: Sequence[fmpq_series]) -> fmpq_series:
+    """Return the series of a rational function."""
+    top, bottom = (evaluate(part, w, lambda c: _series([c])) for part in f.parts)
+    if not bottom[0]:
+        raise ZeroDivisionError("a pole at the start")
+    return top / bottom

@@ -9,11 +9,11 @@ from flint import arb, ctx
 from derive import Parameterization
 from derive.exact.field.function_field import FunctionField
 from derive.explicit.constrained import Stopped, pose, pose_cost
+from derive.explicit.contrast import explicit_series, implicit_series
 from derive.explicit.cost.feasible import BITS, feasible_distance, lies_below
 from derive.explicit.critical.critical_families import critical_families, split
 from derive.explicit.critical.elimination import eliminate, excluded
 from derive.explicit.critical.quadrics import definite_parts, sphere_axes, stereographic
-from derive.explicit.path_series import explicit_series, implicit_series
 
 FIELD = FunctionField(("x", "y", "z"))
 X, Y, Z = FIELD.gens

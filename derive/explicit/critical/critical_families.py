@@ -110,9 +110,9 @@ def split(
     Raises:
         Stopped: an equation is left that is linear in no variable.
     """
-    branches = _Branches(problem.field)
     whole = _Part([e.numerator for e in equations], problem.field.gens, ())
-    return [CriticalFamily(problem, images) for images in branches.of(whole)]
+    budget = iter(range(MAXIMAL_BRANCHES))
+    return [CriticalFamily(problem, x) for x in _families(problem.field, whole, budget)]
 
 
 @dataclass(frozen=True)
@@ -155,68 +155,57 @@ class _Part:
             return None
 
 
-class _Branches:
-    """The search, with a bound on the number of branches."""
-
-    def __init__(self, field: FunctionField) -> None:
-        self._field = field
-        self._left = MAXIMAL_BRANCHES
-
-    def of(self, part: _Part | None) -> Iterator[tuple[RationalFunction, ...]]:
-        """Yield the images of all variables on each family in a part."""
-        if part is None:
+def _families(
+    field: FunctionField, part: _Part | None, budget: Iterator[int]
+) -> Iterator[tuple[RationalFunction, ...]]:
+    """Yield the images of all variables on each family in a part."""
+    if part is None:
+        return
+    if next(budget, None) is None:
+        raise Stopped("the critical points fall into too many families")
+    products = []
+    for equation in part.equations:
+        if equation.is_zero():
+            continue
+        if len(equation) > MAXIMAL_TERMS:
+            raise Stopped("the equations of the critical points grow too large")
+        factors = [f for f, _ in factorize(equation)[1] if f not in part.nonzero]
+        if not factors:
             return
-        self._left -= 1
-        if self._left < 0:
-            raise Stopped("the critical points fall into too many families")
-        products = []
-        for equation in part.equations:
-            if equation.is_zero():
-                continue
-            if len(equation) > MAXIMAL_TERMS:
-                raise Stopped("the equations of the critical points grow too large")
-            factors = [f for f, _ in factorize(equation)[1] if f not in part.nonzero]
-            if not factors:
-                return
-            products.append(factors)
-        if not products:
-            yield part.images
-            return
-        choice = min(range(len(products)), key=lambda i: _effort(products[i]))
-        rest = [_product(f) for i, f in enumerate(products) if i != choice]
-        for k, factor in enumerate(products[choice]):
-            # Points on an earlier factor have been found there.
-            nonzero = (*part.nonzero, *products[choice][:k])
-            yield from self._solve(factor, _Part(rest, part.images, nonzero))
+        products.append(factors)
+    if not products:
+        yield part.images
+        return
+    choice = min(range(len(products)), key=lambda i: _effort(products[i]))
+    rest = [functools.reduce(operator.mul, f) for i, f in enumerate(products) if i != choice]
+    for k, factor in enumerate(products[choice]):
+        # Points on an earlier factor have been found there.
+        nonzero = (*part.nonzero, *products[choice][:k])
+        for found in _solved(field, factor, _Part(rest, part.images, nonzero)):
+            yield from _families(field, found, budget)
 
-    def _solve(self, factor: Polynomial, rest: _Part) -> Iterator[tuple[RationalFunction, ...]]:
-        """Yield the families where a factor vanishes, by the variable that is easiest."""
-        effort, k = _pivot(factor)
-        if effort == HOPELESS:
-            yield from self._solve_quadric(factor, rest)
-            return
+
+def _solved(field: FunctionField, factor: Polynomial, rest: _Part) -> Iterator[_Part | None]:
+    """Yield the parts where a factor vanishes, by the variable that is easiest."""
+    effort, k = _pivot(factor)
+    if effort < HOPELESS:
         slope = factor.derivative(k)
-        remainder = factor - slope * self._field.gens[k].numerator
-        value = self._field.quotient(-remainder, slope)
-        yield from self.of(rest.on({k: value}, self._field))
+        remainder = factor - slope * field.gens[k].numerator
+        yield rest.on({k: field.quotient(-remainder, slope)}, field)
         if not slope.is_constant():
-            yield from self.of(rest.where(slope, remainder))
-
-    def _solve_quadric(
-        self, factor: Polynomial, rest: _Part
-    ) -> Iterator[tuple[RationalFunction, ...]]:
-        """Yield the families on a polynomial that is linear in no variable, where it is known."""
-        axes = sphere_axes(factor)
-        if axes is not None:
-            chart, pole = stereographic(self._field, axes)
-            yield from self.of(rest.on(chart, self._field))
-            yield from self.of(rest.where(*pole))
-            return
-        parts = definite_parts(factor)
-        if parts is None:
-            raise Stopped("a Lagrange condition is linear in no variable, nor a sphere")
-        if parts:
-            yield from self.of(rest.where(*parts))
+            yield rest.where(slope, remainder)
+        return
+    axes = sphere_axes(factor)
+    if axes is not None:
+        chart, pole = stereographic(field, axes)
+        yield rest.on(chart, field)
+        yield rest.where(*pole)
+        return
+    parts = definite_parts(factor)
+    if parts is None:
+        raise Stopped("a Lagrange condition is linear in no variable, nor a sphere")
+    if parts:
+        yield rest.where(*parts)
 
 
 def _effort(factors: list[Polynomial]) -> tuple[int, int, int]:
@@ -231,7 +220,3 @@ def _pivot(factor: Polynomial) -> tuple[int, int]:
             slope = factor.derivative(k)
             best = min(best, (0 if slope.is_constant() else len(slope), -k))
     return best[0], -best[1]
-
-
-def _product(factors: list[Polynomial]) -> Polynomial:
-    return functools.reduce(operator.mul, factors)

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from flint import Ordering, arb, ctx, fmpz_mpoly_ctx, fmpz_poly
 
 from derive.exact.balls import fraction, real_roots
-from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.field.polynomial import Polynomial, evaluate, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.feasible import BITS
 from derive.explicit.critical.critical_families import CriticalFamily, critical_families, split
@@ -57,36 +57,23 @@ def find_intervals(
     Raises:
         Stopped: the breakpoints were not found, or a sample was not settled.
     """
-    plane = [_in_plane(f) for f in factors]
+    ring = fmpz_mpoly_ctx.get(("r", "b"), Ordering.degrevlex)
+    values = (*ring.gens(), ring.constant(1))
+    plane = [evaluate(f, values, ring.constant) for f in factors]
     ends = _breakpoints(problem, plane)
-    bounds: list[End | None] = [None, *ends, None]
     found: list[RootInterval] = []
-    for low, high in pairwise(bounds):
+    for low, high in pairwise([None, *ends, None]):
         sample = _between(low, high)
         root = root_at(problem, plane, [sample, *(Fraction(1) for _ in problem.symbols)])
         new = RootInterval(low, high, None, 0, 0, (sample,))
         if root is not None:
             new = RootInterval(low, high, root.factor, root.index, root.roots, (sample,))
-        found = _joined(found, new)
+        if found and (found[-1].factor, found[-1].index) == (new.factor, new.index):
+            last = found.pop()
+            roots, samples = max(last.roots, new.roots), (*last.samples, sample)
+            new = replace(new, low=last.low, roots=roots, samples=samples)
+        found.append(new)
     return tuple(found)
-
-
-def _joined(found: list[RootInterval], new: RootInterval) -> list[RootInterval]:
-    """Return the intervals with one more, united with the last where R is the same root."""
-    if not found or (found[-1].factor, found[-1].index) != (new.factor, new.index):
-        return [*found, new]
-    last = found[-1]
-    roots, samples = max(last.roots, new.roots), (*last.samples, *new.samples)
-    return [*found[:-1], replace(last, high=new.high, roots=roots, samples=samples)]
-
-
-def _in_plane(factor: Polynomial) -> Polynomial:
-    """Return the factor at alpha = 1, a polynomial in r and b."""
-    ring = fmpz_mpoly_ctx.get(("r", "b"), Ordering.degrevlex)
-    total: dict[tuple[int, ...], int] = {}
-    for (k, power, *_), c in terms(factor):
-        total[k, power] = total.get((k, power), 0) + c
-    return ring.from_dict(total)
 
 
 def _breakpoints(problem: ConstrainedProblem, plane: Sequence[Polynomial]) -> list[End]:
@@ -101,21 +88,15 @@ def _breakpoints(problem: ConstrainedProblem, plane: Sequence[Polynomial]) -> li
         if degree > 1:
             special.append(f.discriminant(0))
         special += [f.resultant(g, 0) for g in plane[:i]]
-    polynomials = [_univariate(s) for s in special]
+    if any(s.is_zero() for s in special):
+        raise Stopped("two factors of the critical polynomial coincide")
+    b = fmpz_poly([0, 1])
+    polynomials = [evaluate(s, (b, b), lambda c: fmpz_poly([c])) for s in special]
     polynomials += [_constraint(problem, f) for f in critical_families(problem) if not f.dominant]
     _, w0 = problem.at([Fraction(0), *(Fraction(1) for _ in problem.symbols)])
     values = [*_critical_values(problem), *problem.outputs_at(w0)]
     polynomials += [fmpz_poly([-v.numerator, v.denominator]) for v in values]
     return _roots(polynomials)
-
-
-def _univariate(polynomial: Polynomial) -> fmpz_poly:
-    line = [0] * (int(polynomial.degrees()[1]) + 1)
-    for (_, e), c in terms(polynomial):
-        line[e] += c
-    if not any(line):
-        raise Stopped("two factors of the critical polynomial coincide")
-    return fmpz_poly(line)
 
 
 def _constraint(problem: ConstrainedProblem, family: CriticalFamily) -> fmpz_poly:
