@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import SupportsFloat
 
 from flint import arb, fmpq, fmpq_series
 
@@ -59,17 +58,9 @@ class Contrast:
 
 
 def contrast_with(
-    p: Parameterization,
-    distance: SquaredDistance,
-    enter: Callable[[str], None],
+    p: Parameterization, distance: SquaredDistance, enter: Callable[[str], None]
 ) -> Contrast:
-    """Return R beside the Q that gradient flow on F minimises.
-
-    Args:
-        p: one block of outputs that share weights.
-        distance: R on it.
-        enter: called with the name of each step.
-    """
+    """Return R beside the Q that gradient flow on F minimises, on outputs that share weights."""
     if p.vectors:
         reason = "the vector's dimension is open: give one, as in --vector u:2"
         return Contrast(None, Finding(Verdict.UNDECIDED, reason))
@@ -80,35 +71,28 @@ def contrast_with(
     if implicit.verdict is Verdict.REFUTED:
         reason = "F has no implicit regularizer Q; R exists all the same"
         return Contrast(implicit, Finding(Verdict.REFUTED, reason))
-    g = warp_of(implicit)
-    if implicit.verdict is Verdict.UNDECIDED or g is None:
+    dual, moving = implicit.blocks[0].potential.dual, implicit.blocks[0].parameterization
+    found = dual is not None or implicit.hessian.verdict is Verdict.PROVED
+    if implicit.verdict is Verdict.UNDECIDED or not found:
         return Contrast(implicit, Finding(Verdict.UNDECIDED, "Q was not found"))
     enter("implicit beside explicit")
     names = p.start_field.names
     size = len(names)
     start = {name: Fraction(size - k) for k, name in enumerate(names)}
-    finding = _compare(p, implicit, g, start)
+    g = moving.field.one if dual is None else dual.g
+    finding = _compare(p, moving, g, start)
     rows = tuple(_rows(p, implicit, g, start, distance))
     return Contrast(implicit, finding, tuple(start.items()), rows)
 
 
-def warp_of(implicit: Derivation) -> RationalFunction | None:
-    """Return the warp g of Q on one block, as a function of the weights that move."""
-    block = implicit.blocks[0]
-    dual = block.potential.dual
-    if dual is not None:
-        return dual.g
-    if implicit.hessian.verdict is Verdict.PROVED:
-        return block.parameterization.field.one
-    return None
-
-
 def _compare(
-    p: Parameterization, implicit: Derivation, g: RationalFunction, start: Mapping[str, Fraction]
+    p: Parameterization,
+    moving: Parameterization,
+    g: RationalFunction,
+    start: Mapping[str, Fraction],
 ) -> Finding:
     if p.degree == 1 or all(x.is_constant() for row in p.covectors for x in row):
         return Finding(Verdict.PROVED, "F is linear: both are <b, K^-1 b> with b = beta - beta_0")
-    moving = implicit.blocks[0].parameterization
     if moving.field.generators or moving.start_field.generators:
         return Finding(Verdict.UNDECIDED, "their series were not compared: the start has functions")
     try:
@@ -164,21 +148,15 @@ def _rows(
     symbols = [start[s.removeprefix("start ")] for s in distance.problem.symbols]
     for step in STEPS:
         beta = [b + step * (k + 1) for k, b in enumerate(origin)]
+        # Of one output its numbers, of several their lists are passed.
+        points = [[float(b) for b in point] for point in (beta, origin)]
         try:
             root = root_at(distance.problem, distance.factors, [*beta, *symbols])
-            implied = unit * _divergence(potential.bregman, beta, origin)
+            implied = unit * float(potential.bregman(*(x[0] if p.d == 1 else x for x in points)))
         except (Stopped, DeriveError):
             continue
         if root is not None and implied == implied:
             yield ComparedValues(tuple(beta), root.ball, implied)
-
-
-def _divergence(
-    bregman: Callable[..., SupportsFloat], beta: Sequence[Fraction], b_0: Sequence[Fraction]
-) -> float:
-    """Return D_Q(beta, beta_0); of one output its numbers, of several their lists are passed."""
-    points = [[float(b) for b in point] for point in (beta, b_0)]
-    return float(bregman(*(point[0] if len(point) == 1 else point for point in points)))
 
 
 def explicit_series(

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from flint import fmpq
-
 from derive.errors import NumericalError
-from derive.exact.balls import real_roots
-from derive.explicit.critical.intervals import End, RootInterval
+from derive.exact.balls import ball, real_roots
+from derive.explicit.critical.intervals import End
 from derive.explicit.critical.minimum_at import coefficients_at
 from derive.explicit.minimum import CriticalRoot, RootByInterval, SquaredDistance
 
@@ -35,14 +33,13 @@ def distance_function(
     if not isinstance(distance, CriticalRoot) or not distance.factors:
         raise NumericalError(f"there is no R to evaluate: {distance.finding.reason}")
     alpha = Fraction(1) if distance.scale is None else Fraction(start[str(distance.scale)])
-    degree = distance.problem.degree if distance.scale is not None else 0
-    unit, name = alpha ** int(degree or 0), str(distance.variables[0])
+    unit, name = alpha ** int(distance.problem.degree or 0), str(distance.variables[0])
     intervals = distance.intervals if isinstance(distance, RootByInterval) else ()
     ones = [Fraction(1) for _ in distance.problem.symbols]
 
     def value(beta: Fraction) -> float:
         b = beta / unit
-        inside = next((interval for interval in intervals if _contains(interval, b)), None)
+        inside = next((x for x in intervals if _less(x.low, b) and _less(b, x.high)), None)
         if inside is not None:
             if inside.factor is None:
                 return NOWHERE
@@ -57,15 +54,8 @@ def distance_function(
     return value
 
 
-def _contains(interval: RootInterval, b: Fraction) -> bool:
-    """Tell whether b lies between the ends, proved by balls."""
-    return _less(interval.low, b) and _less(b, interval.high)
-
-
 def _less(x: End | None, y: End | None) -> bool:
+    """Tell whether x < y, proved by balls; None is an infinite end."""
     if x is None or y is None:
         return True
-    left, right = (
-        fmpq(v.numerator, v.denominator) if isinstance(v, Fraction) else v for v in (x, y)
-    )
-    return bool(left < right)
+    return bool(x < y if isinstance(x, Fraction) and isinstance(y, Fraction) else ball(x) < ball(y))

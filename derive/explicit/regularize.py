@@ -10,12 +10,11 @@ from sympy import Symbol
 
 from derive.errors import InputError
 from derive.exact.field.polynomial import Polynomial, terms
-from derive.explicit.at_point import evaluate
 from derive.explicit.constrained import ConstrainedProblem, Stopped, pose, pose_cost
 from derive.explicit.contrast import contrast_with
 from derive.explicit.cost.composition import find_composition
 from derive.explicit.cost.duality import find_dual
-from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart
+from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart, evaluate
 from derive.explicit.critical.bounds import bounds_every_root, product_cost
 from derive.explicit.critical.elimination import critical_factors
 from derive.explicit.critical.intervals import find_intervals
@@ -71,13 +70,13 @@ def explicit_counterpart(
     enter = progress or (lambda step: None)
     p = parameterization
     if p.vectors:
-        found = ExplicitCounterpart(p, (_of_vectors(p, enter),))
+        blocks: tuple[BlockCounterpart, ...] = (_of_vectors(p, enter),)
     else:
-        found = ExplicitCounterpart(p, tuple(_block(p, group, enter) for group in p.blocks))
+        blocks = tuple(_block(p, group, enter) for group in p.blocks)
     if not at:
-        return found
+        return ExplicitCounterpart(p, blocks)
     enter("values")
-    return replace(found, evaluated=evaluate(found, at))
+    return ExplicitCounterpart(p, blocks, evaluate(blocks, at))
 
 
 def _block(p: Parameterization, group: tuple[int, ...], enter: Enter) -> BlockCounterpart:
@@ -109,12 +108,10 @@ def _of_vectors(p: Parameterization, enter: Enter) -> BlockCounterpart:
     s = (Symbol("s", real=True),)
     enter("elimination: distance from the start")
     moved = [v for v, x in zip(vectors, p.w0[-len(vectors) :], strict=True) if not x.is_zero()]
-    if not moved:
-        distance = minimum_by_elimination(pose, p, s)
-    else:
-        reason = (
-            f"{moved[0]} starts away from 0: R depends on the angle between {moved[0]}_0 and beta"
-        )
+    distance = minimum_by_elimination(pose, p, s) if not moved else None
+    if distance is None:
+        angle = f"R depends on the angle between {moved[0]}_0 and beta"
+        reason = f"{moved[0]} starts away from 0: {angle}"
         distance = SquaredDistance(s, Finding(Verdict.UNDECIDED, reason))
     enter("elimination: representation cost")
     cost = representation_cost(p, s)
@@ -133,10 +130,7 @@ def minimum_by_elimination(
 ) -> SquaredDistance:
     """Return the minimum of a constrained problem as a root of its critical polynomial.
 
-    Args:
-        pose: states the problem, of R or of R_F.
-        p: F and the start.
-        betas: the outputs.
+    *pose* states the problem of R or of R_F; *betas* are the outputs.
     """
     try:
         problem = pose(p)

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations, product
 
+from sympy import Symbol
+
 from derive.derivation import Derivation
 from derive.exact.linear.matrix import rank
+from derive.explicit.constrained import starts_in_scale
+from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Verdict
 
@@ -73,10 +77,10 @@ def _gauge(p: Parameterization) -> tuple[str, Finding]:
     alpha -> 0: Q'(b)/Q'(b') -> 1 for b, b' of one sign.
     """
     reason = "Q'(beta)/Q'(beta') -> 1 for beta, beta' of one sign, by Euler's identity"
+    statement = "Q/Q(1) -> beta for beta > 0, and Q/Q(-1) -> -beta for beta < 0"
     if _odd(p):
         reason += "; a symmetry of F takes beta to -beta"
-        return "Q/Q(1) -> |beta|", Finding(Verdict.PROVED, reason)
-    statement = "Q/Q(1) -> beta for beta > 0, and Q/Q(-1) -> -beta for beta < 0"
+        statement = "Q/Q(1) -> |beta|"
     return statement, Finding(Verdict.PROVED, reason)
 
 
@@ -105,20 +109,12 @@ def _kernel_norm(p: Parameterization) -> str:
     if p.d > 1:
         return "<beta, K_0^-1 beta>"
     slope = [p.at_start(x).at([Fraction(1)]) for x in p.covectors[0]]
-    return _over(sum((x * x for x in slope), Fraction(0)))
-
-
-def _over(number: Fraction) -> str:
-    """Return beta^2/number as text."""
-    top = "beta**2" if number.denominator == 1 else f"{number.denominator}*beta**2"
-    return top if number.numerator == 1 else f"{top}/{number.numerator}"
+    return str(Symbol("beta") ** 2 / rational(sum((x * x for x in slope), Fraction(0))))
 
 
 def _scales(p: Parameterization) -> bool:
     """Tell whether F is homogeneous of degree >= 2 and w_0 of degree 1 in its symbols."""
-    return (p.degree or 0) >= 2 and all(
-        x.is_zero() or (x.is_homogeneous() and x.degree() == 1) for x in p.w0
-    )
+    return (p.degree or 0) >= 2 and starts_in_scale(p.w0)
 
 
 def _from_zero(p: Parameterization) -> bool:
@@ -131,11 +127,9 @@ def _odd(p: Parameterization) -> bool:
         return False
     for order in permutations(range(p.p)):
         for signs in product((1, -1), repeat=p.p):
-            if any(
-                s * p.w0[k] != p.w0[i] for i, (k, s) in enumerate(zip(order, signs, strict=True))
-            ):
-                continue
-            images = [s * p.w[k] for k, s in zip(order, signs, strict=True)]
-            if (p.F[0].compose(images, p.field) + p.F[0]).is_zero():
-                return True
+            moved = list(zip(order, signs, strict=True))
+            if all(s * p.w0[k] == x for (k, s), x in zip(moved, p.w0, strict=True)):
+                images = [s * p.w[k] for k, s in moved]
+                if (p.F[0].compose(images, p.field) + p.F[0]).is_zero():
+                    return True
     return False

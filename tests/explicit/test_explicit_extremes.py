@@ -12,7 +12,7 @@ from derive import Parameterization, Verdict
 from derive.errors import NumericalError
 from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.algebraic_numbers import root_name
-from derive.explicit.cost.eigenvalues import find_extreme
+from derive.explicit.cost.duality import find_extreme
 from derive.explicit.cost.nuclear import find_nuclear
 from derive.explicit.cost.quadratic_forms import aligned, quadratic_forms
 from derive.explicit.critical.hyperplane import is_out_of_reach

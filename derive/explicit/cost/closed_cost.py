@@ -16,6 +16,7 @@ import sympy
 from flint import arb, ctx, fmpq_poly
 from sympy import Expr, Symbol
 
+from derive.exact.balls import ball
 from derive.exact.field.polynomial import Polynomial
 from derive.explicit.cost.algebraic_numbers import at_value, conjugates
 from derive.explicit.cost.feasible import BITS
@@ -53,12 +54,8 @@ class Norm:
         """Return the sum as an expression."""
         total = sympy.S.Zero
         for name in conjugates(self.minimal):
-            number, form = self._form(betas, name)
-            total += (
-                rational(self.weight)
-                * sympy.root(number, self.power)
-                * sympy.root(form, self.power)
-            )
+            first, second = (sympy.root(x, self.power) for x in self._form(betas, name))
+            total += rational(self.weight) * first * second
         return total
 
     def _form(
@@ -79,10 +76,8 @@ class Norm:
 
     def at(self, beta: Sequence[Fraction]) -> arb:
         """Return the sum in a ball at rational beta."""
-        value = fmpq_poly()
-        for (i, j), c in self.form.items():
-            value += c * as_fmpq(beta[i] * beta[j])
-        value %= self.minimal
+        products = (c * as_fmpq(beta[i] * beta[j]) for (i, j), c in self.form.items())
+        value = sum(products, fmpq_poly()) % self.minimal
         if value.is_zero():
             return arb(0)
         # Not 0 in Q(x), so at no root of f.
@@ -90,7 +85,7 @@ class Norm:
         line = [arb(c) for c in value.coeffs()]
         values = (sum((c * x**k for k, c in enumerate(line)), arb(0)) for x in roots)
         total = sum((y.root(self.power) for y in values), arb(0))
-        return total * arb(as_fmpq(self.weight))
+        return total * ball(self.weight)
 
     def text(self, betas: Sequence[Symbol]) -> str:
         """Return q in beta and x as text."""
@@ -112,7 +107,7 @@ class Linear:
     def at(self, beta: Sequence[Fraction]) -> arb:
         """Return its value as a ball."""
         pairs = zip(self.coefficients, beta, strict=True)
-        return arb(as_fmpq(sum((c * b for c, b in pairs), Fraction(0))))
+        return ball(sum((c * b for c, b in pairs), Fraction(0)))
 
 
 class CostTerm(Protocol):

@@ -43,12 +43,7 @@ class Subspace:
 def find_subspaces(
     matrices: Sequence[fmpq_mat], sizes: Sequence[int]
 ) -> tuple[Subspace, ...] | None:
-    """Return the L_a, by their identities; None where none of the proposals has them.
-
-    Args:
-        matrices: A_i.
-        sizes: of the blocks on the diagonal.
-    """
+    """Return the L_a of matrices with blocks of given sizes, by their identities; else None."""
     gram = fmpq_mat([[trace(A * B) for B in matrices] for A in matrices])
     if gram.rank() < len(matrices):
         return None
@@ -142,13 +137,8 @@ def _is_balanced(parts: Sequence[Subspace]) -> bool:
     for part in parts:
         squares = [X * Y + Y * X for X, Y in combinations_with_replacement(part.images, 2)]
         choices.append([*((X, False) for X in part.images), *((X, True) for X in squares)])
-    for chosen in product(*choices):
-        if all(is_square for _, is_square in chosen):
-            continue
-        first, *rest = (X for X, _ in chosen)
-        if trace(prod(rest, start=first)):
-            return False
-    return True
+    mixed = (chosen for chosen in product(*choices) if not all(square for _, square in chosen))
+    return not any(trace(prod((X for X, _ in c[1:]), start=c[0][0])) for c in mixed)
 
 
 def vertices(supports: Sequence[Sequence[int]], size: int) -> list[tuple[Fraction, ...]]:
@@ -166,11 +156,11 @@ def vertices(supports: Sequence[Sequence[int]], size: int) -> list[tuple[Fractio
             x = matrix.solve(fmpq_mat([[right] for _, right in chosen])).entries()
             if min(x) >= 0 and all(sum(x[a] for a in S) <= 1 for S in supports):
                 found.add(tuple(map(as_fraction, x)))
-    return sorted(v for v in found if not any(_exceeds(other, v) for other in found))
+    return sorted(v for v in found if not any(v != x and _at_least(x, v) for x in found))
 
 
-def _exceeds(x: Sequence[Fraction], y: Sequence[Fraction]) -> bool:
-    return x != y and all(a >= b for a, b in zip(x, y, strict=True))
+def _at_least(x: Sequence[Fraction], y: Sequence[Fraction]) -> bool:
+    return all(a >= b for a, b in zip(x, y, strict=True))
 
 
 def dual_norm(part: Subspace) -> QuadraticForm:

@@ -22,6 +22,7 @@ for the cost of convolutions; the forms q_x are derived here.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -81,9 +82,8 @@ def find_composition(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> Cl
         q = _composed(F, projectors, f)
         if q is None:
             return None
-        norm = Norm(f, q, Fraction(len(F.groups)), len(F.groups))
-        norms.append(norm)
-        evidence.append(_identity(problem, F, projectors, norm, betas))
+        norms.append(Norm(f, q, Fraction(len(F.groups)), len(F.groups)))
+        evidence.append(_identity(problem, F, projectors, norms[-1], betas))
     onto = any(reaches_all(problem, group) for group in F.groups)
     reason = (
         "F composes quadratic forms, q(F) = p_1 ... p_L with |w|^2 = sum (p_1 + ... + p_L), and "
@@ -194,9 +194,8 @@ def _projector(S: fmpq_mat, minimal: fmpq_poly, f: fmpq_poly) -> Projector:
     result: Projector = [[fmpq_poly([0]) for _ in range(size)] for _ in range(size)]
     for q in reversed(quotient[1:]):
         scaled = (q * inverse) % f
-        for i in range(size):
-            for j in range(size):
-                result[i][j] += scaled * power[i, j]
+        for i, j in product(range(size), repeat=2):
+            result[i][j] += scaled * power[i, j]
         power = power * S
     return result
 
@@ -232,11 +231,8 @@ def _composed(
 
 def _target(projectors: Sequence[Projector], f: fmpq_poly) -> Iterator[tuple[Monomial, fmpq_poly]]:
     """Yield the coefficients of prod_g |P_g a_g|^2, reduced modulo f."""
-    squares = [form_of(P).items() for P in projectors]
-    for factors in product(*squares):
-        total = fmpq_poly([1])
-        for _, c in factors:
-            total = (total * c) % f
+    for factors in product(*(form_of(P).items() for P in projectors)):
+        total = functools.reduce(lambda x, c: (x * c) % f, (c for _, c in factors), fmpq_poly([1]))
         yield tuple(k for k, _ in factors), total
 
 

@@ -23,6 +23,14 @@ sum_{a in S} sqrt(s_a(l_a)) <= 1 for these S, and with the dual norms sqrt(q_a) 
 
 The L_a are proposed from a quadratic factor of det M(l); the rest is checked.
 
+One output. As x leaves 0, I - x A stays positive definite up to the nearest root of det(I - x A),
+where it has a kernel: all roots are real, being the inverses of eigenvalues. So for beta > 0
+
+    R_F(beta) = x beta,   x the least positive root of det(I - x A),
+
+attained in the kernel of I - x A; for beta < 0 the greatest negative root takes its place. Where
+all roots have one sign, so has beta, for every w.
+
 Source: Pataki 1998, *On the rank of extreme matrices in semidefinite programs*, for
 the rank; Recht, Fazel, Parrilo 2010 for 2 |beta|_* as the cost of U V^T.
 """
@@ -30,14 +38,17 @@ the rank; Recht, Fazel, Parrilo 2010 for 2 |beta|_* as the cost of U V^T.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import sympy
-from flint import fmpq, fmpq_mat, fmpq_poly
+from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
 from sympy import Expr, Symbol
 
+from derive.exact.balls import ball
 from derive.explicit.constrained import ConstrainedProblem
+from derive.explicit.cost.algebraic_numbers import root_name
 from derive.explicit.cost.closed_cost import ClosedCost, Linear, Norm
 from derive.explicit.cost.commuting import (
     Subspace,
@@ -46,8 +57,7 @@ from derive.explicit.cost.commuting import (
     full_supports,
     vertices,
 )
-from derive.explicit.cost.eigenvalues import find_extreme
-from derive.explicit.cost.feasible import reaches_all
+from derive.explicit.cost.feasible import BITS, reaches_all
 from derive.explicit.cost.nuclear import find_nuclear
 from derive.explicit.cost.quadratic_forms import (
     aligned,
@@ -58,7 +68,7 @@ from derive.explicit.cost.quadratic_forms import (
     restricted,
     sides,
 )
-from derive.explicit.cost.rationals import as_fraction, as_sympy, reduced
+from derive.explicit.cost.rationals import as_fraction, as_sympy, reduced, roots_of
 from derive.verdict import Identity
 
 MAXIMAL_GROUPS = 6
@@ -169,3 +179,55 @@ def _identities(weights: Sequence[Expr], parts: Sequence[Subspace]) -> Iterator[
     for (a, M), (b, N) in combinations(enumerate(matrices, 1), 2):
         left, right = (str((X * Y).expand().tolist()) for X, Y in ((M, N), (N, M)))
         yield Identity(f"M(l_{a}) M(l_{b}) = M(l_{b}) M(l_{a})", left, right)
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """x beta, for one output.
+
+    Attributes:
+        minimal: an irreducible polynomial with real roots only.
+        index: x is this root of it, the smallest is 0.
+    """
+
+    minimal: fmpq_poly
+    index: int
+
+    def expression(self, betas: Sequence[Symbol]) -> Expr:
+        """Return it as an expression."""
+        return root_name(self.minimal, self.index) * betas[0]
+
+    def at(self, beta: Sequence[Fraction]) -> arb:
+        """Return its value as a ball."""
+        return roots_of(self.minimal)[self.index] * ball(beta[0])
+
+
+def find_extreme(forms: Sequence[fmpq_mat]) -> ClosedCost | None:
+    """Return R_F of a single quadratic form; None where there are several outputs.
+
+    >>> found = find_extreme([fmpq_mat([[1, 1], [1, -1]])])
+    >>> found.expression((Symbol("beta", real=True),))
+    sqrt(2)*Abs(beta)/2
+    """
+    if len(forms) != 1:
+        return None
+    determinant = fmpq_poly(fmpq_poly(forms[0].charpoly()).coeffs()[::-1])
+    factors = [fmpq_poly(f) for f, _ in determinant.factor()[1]]
+    with ctx.workprec(BITS):
+        roots = [(x, Multiple(f, k)) for f in factors for k, x in enumerate(roots_of(f))]
+        roots.sort(key=lambda pair: pair[0].mid())
+        if not all(x < y for (x, _), (y, _) in pairwise(roots)):
+            return None
+        above = next((multiple for x, multiple in roots if x > 0), None)
+        below = next((multiple for x, multiple in reversed(roots) if x < 0), None)
+    sums = tuple((multiple,) for multiple in (above, below) if multiple is not None)
+    reason = (
+        "Lagrange duality: F = <w, A w>, and |w|^2 >= x beta where I - x A >= 0; x goes up to the "
+        "roots of det(I - x A) next to 0, where some w is in the kernel"
+    )
+    scale, found = determinant.factor()
+    powers = "*".join(f"({f.str(var='x')})" + (f"**{n}" if n > 1 else "") for f, n in found)
+    left, right = determinant.str(var="x"), f"{scale}*{powers}"
+    statement = "det(I - x A), its factors"
+    evidence = Identity(statement, left.replace("^", "**"), right.replace("^", "**"))
+    return ClosedCost(sums, len(sums) == 2, reason, (evidence,))

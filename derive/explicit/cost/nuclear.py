@@ -29,15 +29,15 @@ from fractions import Fraction
 from itertools import combinations
 
 import sympy
-from flint import arb, fmpq, fmpq_mat, fmpq_poly
+from flint import arb, fmpq_mat, fmpq_poly
 from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import Polynomial
-from derive.exact.linear.matrix import determinant
+from derive.exact.linear.matrix import determinant, dot
 from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.cost.quadratic_forms import copies, links, sides
-from derive.explicit.cost.rationals import as_fraction, as_sympy, rational, roots_of
+from derive.explicit.cost.rationals import as_fmpq, as_fraction, as_sympy, rational, roots_of
 from derive.verdict import Identity
 
 
@@ -79,7 +79,7 @@ class Nuclear:
 
     def at(self, beta: Sequence[Fraction]) -> arb:
         """Return its value as a ball: the eigenvalues of B B^T, each as often as it occurs."""
-        column = fmpq_mat([[fmpq(b.numerator, b.denominator)] for b in beta])
+        column = fmpq_mat([[as_fmpq(b)] for b in beta])
         B = fmpq_mat(self.rows, self.columns, (self.entries * column).entries())
         total = arb(0)
         for f, count in fmpq_poly((B * B.transpose()).charpoly()).factor()[1]:
@@ -136,19 +136,12 @@ def _factors(part: Nuclear) -> tuple[Polynomial, ...]:
         return ()
     field = FunctionField(("r", *(f"beta {i}" for i in range(1, 10))))
     r, *betas = field.gens
-    rows = part.entries.tolist()
-    values = [
-        sum(
-            (field.constant(as_fraction(c)) * b for c, b in zip(row, betas, strict=True)),
-            field.zero,
-        )
-        for row in rows
-    ]
+    rational_rows = [[field.constant(as_fraction(c)) for c in row] for row in part.entries.tolist()]
+    values = [dot(row, betas) for row in rational_rows]
     B = tuple(tuple(values[3 * i : 3 * i + 3]) for i in range(3))
-    square = sum((x * x for x in values), field.zero)
     pairs = tuple(combinations(range(3), 2))
     minors = [B[i][k] * B[j][m] - B[i][m] * B[j][k] for i, j in pairs for k, m in pairs]
-    middle = (r * r - 4 * square) ** 2 - 64 * sum((x * x for x in minors), field.zero)
+    middle = (r * r - 4 * dot(values, values)) ** 2 - 64 * dot(minors, minors)
     last = 64 * r * determinant(B)
     return ((middle + last).numerator, (middle - last).numerator)
 
