@@ -156,11 +156,11 @@ def vertices(supports: Sequence[Sequence[int]], size: int) -> list[tuple[Fractio
             x = matrix.solve(fmpq_mat([[right] for _, right in chosen])).entries()
             if min(x) >= 0 and all(sum(x[a] for a in S) <= 1 for S in supports):
                 found.add(tuple(map(as_fraction, x)))
-    return sorted(v for v in found if not any(v != x and _at_least(x, v) for x in found))
+    return sorted(v for v in found if not any(_exceeds(x, v) for x in found))
 
 
-def _at_least(x: Sequence[Fraction], y: Sequence[Fraction]) -> bool:
-    return all(a >= b for a, b in zip(x, y, strict=True))
+def _exceeds(x: Sequence[Fraction], y: Sequence[Fraction]) -> bool:
+    return x != y and all(a >= b for a, b in zip(x, y, strict=True))
 
 
 def dual_norm(part: Subspace) -> QuadraticForm:
