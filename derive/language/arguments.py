@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from derive.errors import LanguageError
 from derive.language.budget import DEFAULT, Budget
@@ -32,9 +32,7 @@ def parse_names(text: str, budget: Budget = DEFAULT) -> tuple[str, ...]:
     check_characters(text, budget)
     found: list[str] = []
     for piece, offset in _pieces(text):
-        name = _name(piece, offset, "name", budget)
-        _check_new(name, found, _start(piece, offset), budget)
-        found.append(name)
+        found.append(_new_name(piece, offset, found, budget))
     return tuple(found)
 
 
@@ -52,8 +50,7 @@ def parse_assignments(text: str, budget: Budget = DEFAULT) -> tuple[tuple[str, T
         if not equals:
             message = "expected an assignment such as a=1/2; separate several by commas"
             raise LanguageError(message, _start(piece, offset))
-        name = _name(left, offset, "name", budget)
-        _check_new(name, found, _start(piece, offset), budget)
+        name = _new_name(left, offset, found, budget)
         found[name] = parse_part(right, offset + len(left) + 1, builder).tree
     return tuple(found.items())
 
@@ -120,11 +117,11 @@ def _name(text: str, offset: int, what: str, budget: Budget) -> str:
     return name
 
 
-def _check_new(
-    name: str, found: Sequence[str] | dict[str, Tree], column: int, budget: Budget
-) -> None:
-    """Refuse a name that is given twice, or one too many."""
+def _new_name(text: str, offset: int, found: Collection[str], budget: Budget) -> str:
+    """Read a name, and refuse one that is given twice, or one too many."""
+    name, column = _name(text, offset, "name", budget), _start(text, offset)
     if name in found:
         raise LanguageError(f"{name} is given twice: give each name once", column)
     if len(found) >= budget.names:
         raise LanguageError(f"at most {budget.names} names are accepted", column)
+    return name

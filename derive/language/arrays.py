@@ -123,7 +123,7 @@ class _Reader(Reading):
             case ast.UnaryOp(op=ast.UAdd()), [operand]:
                 return operand
             case ast.UnaryOp(), [operand]:
-                return self._each(operand, lambda x: self.builder.negate(x, column))
+                return _each(operand, lambda x: self.builder.negate(x, column))
             case ast.Call(func=ast.Name(id=function)), _:
                 return self._call(function, operands, column)
             case ast.BinOp(op=operator), [left, right]:
@@ -170,7 +170,7 @@ class _Reader(Reading):
             if left.shape != right.shape:
                 raise LanguageError(f"{_kind(left)} and {_kind(right)} cannot be added", column)
             if isinstance(operator, ast.Sub):
-                right = self._each(right, lambda x: build.negate(x, column))
+                right = _each(right, lambda x: build.negate(x, column))
             pairs = zip(left.entries, right.entries, strict=True)
             return _Value(left.shape, tuple(build.operation("+", x, y, column) for x, y in pairs))
         if isinstance(operator, ast.Pow):
@@ -183,15 +183,15 @@ class _Reader(Reading):
         if isinstance(operator, ast.Div):
             if right.shape:
                 raise LanguageError(f"{_kind(right)} cannot be a divisor", column)
-            return self._each(left, lambda x: build.operation("/", x, right.entries[0], column))
+            return _each(left, lambda x: build.operation("/", x, right.entries[0], column))
         return self._times(left, right, column)
 
     def _times(self, left: _Value, right: _Value, column: int) -> _Value:
         build = self.builder
         if not left.shape:
-            return self._each(right, lambda x: build.operation("*", left.entries[0], x, column))
+            return _each(right, lambda x: build.operation("*", left.entries[0], x, column))
         if not right.shape:
-            return self._each(left, lambda x: build.operation("*", x, right.entries[0], column))
+            return _each(left, lambda x: build.operation("*", x, right.entries[0], column))
         if len(left.shape) != 2 or left.shape[1] != right.shape[0]:
             hint = "; write dot(u, v), or give the entries" if len(left.shape) == 1 else ""
             raise LanguageError(
@@ -216,8 +216,9 @@ class _Reader(Reading):
             raise LanguageError("an empty sum", column)
         return total
 
-    def _each(self, value: _Value, change: Callable[[Built], Built]) -> _Value:
-        return _Value(value.shape, tuple(change(x) for x in value.entries))
+
+def _each(value: _Value, change: Callable[[Built], Built]) -> _Value:
+    return _Value(value.shape, tuple(change(x) for x in value.entries))
 
 
 def _kind(value: _Value) -> str:

@@ -7,6 +7,7 @@ the names and, as further independent variables, the function calls and roots.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, comb
@@ -45,9 +46,8 @@ class Bound:
 
     def plus(self, other: Bound) -> Bound:
         """Return the bound on a sum."""
-        return Bound(
-            max(self.degree, other.degree), self.terms + other.terms, max(self.bits, other.bits) + 1
-        )
+        degree, bits = max(self.degree, other.degree), max(self.bits, other.bits) + 1
+        return Bound(degree, self.terms + other.terms, bits)
 
     def times(self, other: Bound) -> Bound:
         """Return the bound on a product."""
@@ -62,12 +62,13 @@ class Bound:
         """Return the bound, its terms no more than there are monomials of such a degree."""
         if self.terms <= variables:  # fewer than the monomials of degree one, or a constant
             return self
-        return Bound(
-            self.degree, min(self.terms, comb(variables + self.degree, variables)), self.bits
-        )
+        terms = min(self.terms, comb(variables + self.degree, variables))
+        return Bound(self.degree, terms, self.bits)
 
 
-UNIT = Bound(0, 1, 0)
+UNIT, VARIABLE = Bound(0, 1, 0), Bound(1, 1, 0)
+_NESTING = "levels of nesting (bracket the terms of a long sum in groups)"
+_ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,51 +94,23 @@ class Size:
     value: Fraction | None = None
 
 
-def size_of_number(value: Fraction) -> Size:
-    """Return the size of a number."""
-    # (n - 1).bit_length() is log2(n) rounded up, so that 1 costs nothing in products.
-    above = Bound(0, 1, (max(abs(value.numerator), 1) - 1).bit_length())
-    below = Bound(0, 1, (value.denominator - 1).bit_length())
-    return Size(1, above, below, value=value)
-
-
-def size_of_name(name: str) -> Size:
-    """Return the size of a name."""
-    return Size(1, Bound(1, 1, 0), UNIT, frozenset((name,)))
-
-
-def size_of_operation(operator: Operator, left: Size, right: Size) -> Size:
-    """Return the size of a sum, a product or a quotient."""
+def size_of_operation(sign: Operator, left: Size, right: Size) -> Size:
+    """Return the size of a sum, a product or a quotient; a divisor is not zero."""
     above, below = left.numerator, left.denominator
-    if operator == "+":
+    if sign == "+":
         above = above.times(right.denominator).plus(right.numerator.times(below))
         below = below.times(right.denominator)
-    elif operator == "*":
+    elif sign == "*":
         above, below = above.times(right.numerator), below.times(right.denominator)
     else:
         above, below = above.times(right.denominator), below.times(right.numerator)
     names, atoms = left.names | right.names, left.atoms + right.atoms
-    variables = len(names) + atoms
-    return Size(
-        1 + max(left.depth, right.depth),
-        above.within(variables),
-        below.within(variables),
-        names,
-        atoms,
-        max(left.root, right.root),
-        _value_of_operation(operator, left.value, right.value),
-    )
-
-
-def _value_of_operation(
-    operator: Operator, left: Fraction | None, right: Fraction | None
-) -> Fraction | None:
-    """Return the exact value of an operation on constants; a divisor is not zero."""
-    if left is None or right is None:
-        return None
-    if operator == "+":
-        return left + right
-    return left * right if operator == "*" else left / right
+    variables, value = len(names) + atoms, None
+    if left.value is not None and right.value is not None:
+        value = _ARITHMETIC[sign](left.value, right.value)
+    depth, root = 1 + max(left.depth, right.depth), max(left.root, right.root)
+    above, below = above.within(variables), below.within(variables)
+    return Size(depth, above, below, names, atoms, root, value)
 
 
 def size_of_power(base: Size, exponent: Fraction) -> Size:
@@ -151,25 +124,9 @@ def size_of_power(base: Size, exponent: Fraction) -> Size:
     value = None
     if base.value is not None and (exponent.denominator == 1 or base.value in (0, 1)):
         value = base.value ** ceil(exponent)  # exact also for a root of 0 or 1
-    return Size(
-        1 + base.depth,
-        above.within(variables),
-        below.within(variables),
-        base.names,
-        atoms,
-        base.root * exponent.denominator,
-        value,
-    )
-
-
-def size_of_real_power(base: Size, exponent: Size) -> Size:
-    """Return the size of a power with names in its exponent, a variable of its own."""
-    return Size(1 + max(base.depth, exponent.depth), Bound(1, 1, 0), UNIT, atoms=1)
-
-
-def size_of_call(argument: Size) -> Size:
-    """Return the size of a function call, which is a variable of its own."""
-    return Size(1 + argument.depth, Bound(1, 1, 0), UNIT, atoms=1)
+    above, below = above.within(variables), below.within(variables)
+    root = base.root * exponent.denominator
+    return Size(1 + base.depth, above, below, base.names, atoms, root, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +144,6 @@ class Builder:
     """
 
     def __init__(self, budget: Budget) -> None:
-        """Start with no nodes and no names."""
         self.budget = budget
         self._nodes = 0
         self._names: set[str] = set()
@@ -195,7 +151,10 @@ class Builder:
     def number(self, value: Fraction, column: int | None = None) -> Built:
         """Build a number."""
         check_number(value, self.budget, column)
-        return self._admit(Number(value), size_of_number(value), column)
+        # (n - 1).bit_length() is log2(n) rounded up, so that 1 costs nothing in products.
+        above = Bound(0, 1, (max(abs(value.numerator), 1) - 1).bit_length())
+        below = Bound(0, 1, (value.denominator - 1).bit_length())
+        return self._admit(Number(value), Size(1, above, below, value=value), column)
 
     def name(self, text: str, column: int | None = None) -> Built:
         """Build a name."""
@@ -206,16 +165,16 @@ class Builder:
         if len(self._names) > self.budget.names:
             message = f"at most {self.budget.names} different names are accepted"
             raise LanguageError(message, column)
-        return self._admit(Name(text), size_of_name(text), column)
+        return self._admit(Name(text), Size(1, VARIABLE, UNIT, frozenset((text,))), column)
 
     def operation(
-        self, operator: Operator, left: Built, right: Built, column: int | None = None
+        self, sign: Operator, left: Built, right: Built, column: int | None = None
     ) -> Built:
         """Build a sum, a product or a quotient."""
-        if operator == "/" and right.size.value == 0:
+        if sign == "/" and right.size.value == 0:
             raise LanguageError("division by zero: write a divisor that is not zero", column)
-        size = size_of_operation(operator, left.size, right.size)
-        return self._admit(Operation(operator, left.tree, right.tree), size, column)
+        size = size_of_operation(sign, left.size, right.size)
+        return self._admit(Operation(sign, left.tree, right.tree), size, column)
 
     def negate(self, operand: Built, column: int | None = None) -> Built:
         """Build ``-operand``: a number for a number, and else a product with -1."""
@@ -244,7 +203,8 @@ class Builder:
             ):
                 message = "an exponent is made of names and numbers by + - * / and whole powers"
                 raise LanguageError(message, column)
-        size = size_of_real_power(base.size, exponent.size)
+        depth = 1 + max(base.size.depth, exponent.size.depth)
+        size = Size(depth, VARIABLE, UNIT, atoms=1)
         return self._admit(RealPower(base.tree, exponent.tree), size, column)
 
     def call(self, function: str, argument: Built, column: int | None = None) -> Built:
@@ -255,7 +215,8 @@ class Builder:
         if RECORDS[function].positive and value is not None and value <= 0:
             message = "the logarithm is real only for a positive number: write such a number"
             raise LanguageError(message, column)
-        return self._admit(Call(function, argument.tree), size_of_call(argument.size), column)
+        size = Size(1 + argument.size.depth, VARIABLE, UNIT, atoms=1)
+        return self._admit(Call(function, argument.tree), size, column)
 
     def _admit(self, tree: Tree, size: Size, column: int | None) -> Built:
         """Return the node if it is within all bounds; what is not is never kept."""
@@ -263,11 +224,7 @@ class Builder:
         budget, halves = self.budget, (size.numerator, size.denominator)
         for what, found, bound in (
             ("nodes of the expression tree", self._nodes, budget.nodes),
-            (
-                "levels of nesting (bracket the terms of a long sum in groups)",
-                size.depth,
-                budget.depth,
-            ),
+            (_NESTING, size.depth, budget.depth),
             ("total degree", max(half.degree for half in halves), budget.degree),
             ("bits of the constants", max(half.bits for half in halves), budget.bits),
             ("terms after expansion", max(half.terms for half in halves), budget.terms),

@@ -94,10 +94,8 @@ class _Reader(Reading):
         build = self.builder
         if function in ("norm", "dot"):
             vectors = [self._single(v) for v in operands]
-            if len(vectors) != (2 if function == "dot" else 1) or None in vectors:
-                raise self._refusal(column)
             name = vectors[0] or ""
-            if function == "dot" and vectors[1] != name:
+            if vectors != [name] * (2 if function == "dot" else 1) or not name:
                 raise self._refusal(column)
             norm = build.name(self.norms[name], column)
             return _Value(norm if function == "norm" else build.power(norm, Fraction(2), column))

@@ -23,29 +23,22 @@ _LOOKALIKES = {
 
 _EXTRA = "only numbers, names, + - * / **, round brackets and functions are accepted"
 
-_FOREIGN = {
-    "^": "write ** for powers",
-    "//": "write / for a quotient",
-    "%": _EXTRA,
-    "@": "write * for a product",
-    "=": "give only the right-hand side, without a name and =",
-    "==": "give only the right-hand side; an equation is not an expression",
-    ":=": "give only the right-hand side, without a name and :=",
-    "<": "a comparison is not an expression; give only the right-hand side",
-    ".": "a point is accepted only inside a number, such as 0.5",
-    "_": "a name starts with a letter, such as w_1, and has no _ inside digits",
-    "[": "write round brackets ( ) only",
-    "'": "text in quotes is not accepted; write names without quotes",
-    "&": "logic and bit operators are not accepted; " + _EXTRA,
-    "!": "a factorial is not accepted; " + _EXTRA,
-}
-
-_SAME_AS = {
-    **dict.fromkeys((">", "<=", ">=", "!=", "<<", ">>", "<>"), "<"),
-    **dict.fromkeys(("]", "{", "}"), "["),
-    **dict.fromkeys(('"', "`"), "'"),
-    **dict.fromkeys(("|", "~"), "&"),
-}
+_HINTS = (
+    ("^", "write ** for powers"),
+    ("//", "write / for a quotient"),
+    ("@", "write * for a product"),
+    ("=", "give only the right-hand side, without a name and ="),
+    ("==", "give only the right-hand side; an equation is not an expression"),
+    (":=", "give only the right-hand side, without a name and :="),
+    ("< > <= >= != << >> <>", "a comparison is not an expression; give only the right-hand side"),
+    (".", "a point is accepted only inside a number, such as 0.5"),
+    ("_", "a name starts with a letter, such as w_1, and has no _ inside digits"),
+    ("[ ] { }", "write round brackets ( ) only"),
+    ("' \" `", "text in quotes is not accepted; write names without quotes"),
+    ("& | ~", "logic and bit operators are not accepted; " + _EXTRA),
+    ("!", "a factorial is not accepted; " + _EXTRA),
+)
+_FOREIGN = {symbol: hint for symbols, hint in _HINTS for symbol in symbols.split()}
 
 
 def shown(text: str) -> str:
@@ -75,7 +68,7 @@ def refuse_character(character: str) -> str:
 
 def refuse_symbol(symbol: str) -> str:
     """Say what to write instead of an ASCII symbol that is no part of the language."""
-    return f"{shown(symbol)} is not accepted: {_FOREIGN.get(_SAME_AS.get(symbol, symbol), _EXTRA)}"
+    return f"{shown(symbol)} is not accepted: {_FOREIGN.get(symbol, _EXTRA)}"
 
 
 def refuse_function(name: str) -> str:

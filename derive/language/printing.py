@@ -46,15 +46,17 @@ def _combine(tree: Tree, parts: list[_Printed]) -> _Printed:
     """Write one node around the texts of its subtrees."""
     match tree, parts:
         case Number(value), _:
-            return _Printed(
-                str(value), _ATOM if value.denominator == 1 and value >= 0 else _PRODUCT
-            )
+            is_whole = value.denominator == 1 and value >= 0
+            return _Printed(str(value), _ATOM if is_whole else _PRODUCT)
         case Name(name), _:
             return _Printed(name, _ATOM)
         case Operation("+", _, _), [left, right]:
-            return _sum(left, right)
+            term = right.at(_PRODUCT)
+            joined = f" - {term[1:]}" if term.startswith("-") else f" + {term}"
+            return _Printed(left.text + joined, _SUM)
         case Operation("*", Number(Fraction(numerator=-1, denominator=1)), _), [_, right]:
-            return _minus(right)
+            text = right.at(_PRODUCT)  # two signs never stand in a row
+            return _Printed(f"-({text})" if text.startswith("-") else f"-{text}", _PRODUCT)
         case Operation(operator, _, _), [left, right]:
             text = f"{left.at(_PRODUCT)}{operator}{right.at(_POWER)}"
             return _Printed(text, _PRODUCT)
@@ -65,19 +67,6 @@ def _combine(tree: Tree, parts: list[_Printed]) -> _Printed:
         case Call(function, _), [argument]:
             return _Printed(f"{function}({argument.text})", _ATOM)
     raise TypeError(f"not a tree: {type(tree).__name__}")
-
-
-def _sum(left: _Printed, right: _Printed) -> _Printed:
-    """Write a sum, or a difference where the second term starts with a sign."""
-    term = right.at(_PRODUCT)
-    joined = f" - {term[1:]}" if term.startswith("-") else f" + {term}"
-    return _Printed(left.text + joined, _SUM)
-
-
-def _minus(operand: _Printed) -> _Printed:
-    """Write the negative of an operand, which never shows two signs in a row."""
-    text = operand.at(_PRODUCT)
-    return _Printed(f"-({text})" if text.startswith("-") else f"-{text}", _PRODUCT)
 
 
 def _power(base: _Printed, exponent: Fraction) -> _Printed:

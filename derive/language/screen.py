@@ -60,8 +60,7 @@ def check_syntax(text: str, offset: int, budget: Budget, more: tuple[str, ...] =
     With *more* functions, those of vectors and matrices, commas in brackets are accepted too.
     """
     known = (*FUNCTIONS, *more)
-    start = Token("start", "", offset + 1)
-    tokens = [start]
+    tokens = [Token("start", "", offset + 1)]
     for match in _TOKEN.finditer(text):
         if match.lastgroup and match.lastgroup != "space":
             tokens.append(Token(match.lastgroup, match[0], offset + match.start() + 1))
@@ -69,18 +68,22 @@ def check_syntax(text: str, offset: int, budget: Budget, more: tuple[str, ...] =
         message = "empty expression: write one such as p**2 - m**2"
         raise LanguageError(message, offset + 1)
     tokens.append(Token("end", "", tokens[-1].column + len(tokens[-1].text)))
-    depth = 0
+    opened: list[Token] = []
     for previous, token in pairwise(tokens):
-        if not (more and depth and token.kind == "comma"):
-            _check_token(token, budget, depth)
+        if not (more and opened and token.kind == "comma"):
+            _check_token(token, budget, len(opened))
         _check_pair(previous, token, known)
-        depth += (token.kind == "open") - (token.kind == "close")
-        if depth < 0:
-            raise LanguageError("')' closes no bracket: remove it or write '('", token.column)
-        if depth > budget.brackets:
+        if token.kind == "open":
+            opened.append(token)
+        elif token.kind == "close":
+            if not opened:
+                raise LanguageError("')' closes no bracket: remove it or write '('", token.column)
+            opened.pop()
+        if len(opened) > budget.brackets:
             message = f"brackets may be nested at most {budget.brackets} deep"
             raise LanguageError(message, token.column)
-    _check_all_closed(tokens)
+    if opened:
+        raise LanguageError("'(' is never closed: write ')'", opened[-1].column)
     _check_runs(tokens, budget)
 
 
@@ -120,18 +123,6 @@ def _check_pair(previous: Token, token: Token, functions: tuple[str, ...]) -> No
         found = shown(token.text) if token.text else "the end"
         message = f"expected {_OPERAND}{after}, found {found}"
         raise LanguageError(message, token.column)
-
-
-def _check_all_closed(tokens: list[Token]) -> None:
-    """Refuse a bracket that is never closed, at the innermost one."""
-    opened: list[Token] = []
-    for token in tokens:
-        if token.kind == "open":
-            opened.append(token)
-        elif token.kind == "close":
-            opened.pop()
-    if opened:
-        raise LanguageError("'(' is never closed: write ')'", opened[-1].column)
 
 
 def _check_runs(tokens: list[Token], budget: Budget) -> None:

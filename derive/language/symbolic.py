@@ -46,7 +46,12 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
             case Number(value):
                 return sympy.Rational(value.numerator, value.denominator)
             case Name(name):
-                return _symbol(name, symbols)
+                if symbols is None:
+                    return sympy.Symbol(name)
+                if name not in symbols:
+                    message = f"no symbol is given for {shown(name)}: give one for each name"
+                    raise LanguageError(message)
+                return symbols[name]
             case Operation("+", _, _):
                 return sympy.Add(*parts)
             case Operation("*", _, _):
@@ -64,17 +69,6 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
     if result.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
         raise LanguageError("the expression divides by zero: write one that is finite somewhere")
     return result
-
-
-def _symbol(name: str, symbols: Mapping[str, sympy.Symbol] | None) -> sympy.Symbol:
-    """Return the symbol of a name."""
-    import sympy
-
-    if symbols is None:
-        return sympy.Symbol(name)
-    if name not in symbols:
-        raise LanguageError(f"no symbol is given for {shown(name)}: give one for each name")
-    return symbols[name]
 
 
 def from_sympy(expr: sympy.Basic, budget: Budget = DEFAULT) -> Tree:
