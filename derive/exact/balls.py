@@ -142,10 +142,8 @@ def root_of(A: Value, n: int) -> Value:
     if isinstance(A, Fraction):
         if A < 0:
             raise Unbounded
-        top, exact_top = fmpz(A.numerator).root(n), True
-        bottom = fmpz(A.denominator).root(n)
-        exact_top = top**n == A.numerator and bottom**n == A.denominator
-        if exact_top:
+        top, bottom = fmpz(A.numerator).root(n), fmpz(A.denominator).root(n)
+        if top**n == A.numerator and bottom**n == A.denominator:
             return Fraction(int(top), int(bottom))
     return _finite(ball(A).root(n))
 
@@ -176,8 +174,7 @@ PRECISIONS = (64, 256, 1024)
 def real_roots(coefficients: Sequence[Fraction]) -> list[arb]:
     """Return disjoint balls, ascending, each with exactly one real root of a squarefree part.
 
-    Args:
-        coefficients: of t^0, t^1, ..., not all zero.
+    The coefficients are those of t^0, t^1, ..., not all zero.
 
     >>> [round(float(x.mid()), 3) for x in real_roots([Fraction(-2), Fraction(0), Fraction(1)])]
     [-1.414, 1.414]
@@ -189,12 +186,9 @@ def real_roots(coefficients: Sequence[Fraction]) -> list[arb]:
     while True:
         with ctx.workprec(bits):
             # Roots of one factor come isolated, real ones with imaginary part exactly 0.
-            found = [
-                pair
-                for factor in factors
-                for pair in cast("list[tuple[acb, int]]", factor.complex_roots())
-            ]
-        roots = sorted((z.real for z, _ in found if z.imag == 0), key=lambda x: x.mid())
+            found = [cast("list[tuple[acb, int]]", f.complex_roots()) for f in factors]
+        real = (z.real for pairs in found for z, _ in pairs if z.imag == 0)
+        roots = sorted(real, key=lambda x: x.mid())
         # Those of two factors differ, and so do their balls at some precision.
         if not any(a.overlaps(b) for a, b in pairwise(roots)):
             return roots
@@ -208,13 +202,10 @@ def branch_from_above(coefficients: Sequence[Fraction], value: Fraction) -> int 
     """
     if sum(c * value**k for k, c in enumerate(coefficients)) != 0:
         return None
-    above = 0
     for precision in PRECISIONS:
         with ctx.workprec(precision):
-            exact = arb(fmpq(value.numerator, value.denominator))
+            exact = ball(value)
             roots = real_roots(coefficients)
-            touching = [r for r in roots if r.overlaps(exact)]
-            above = sum(1 for r in roots if r > exact)
-            if len(touching) == 1:
-                return above
+            if sum(r.overlaps(exact) for r in roots) == 1:
+                return sum(1 for r in roots if r > exact)
     return None

@@ -57,7 +57,9 @@ class ElementarySigns:
 
         def build(units: dict[str, int]) -> tuple[RationalFunction, Tower]:
             tower = Tower(weights, parameters, units, self._positive)
-            element = tower.element(from_sympy(c.replace(sympy.asinh, _logarithm), _WIDE))
+            # A logarithm is taken for every x, an asinh not beside all others.
+            plain = c.replace(sympy.asinh, lambda x: sympy.log(x + sympy.sqrt(x**2 + 1)))
+            element = tower.element(from_sympy(plain, _WIDE))
             return tower.field.embed(element), tower
 
         try:
@@ -123,11 +125,6 @@ def _sign_beside_a_root(element: RationalFunction, tower: Tower, positive: froze
         if signs[0] * signs[1] < 0:
             return signs[1] * _sign(b * b * field.embed(g.argument) - a * a, positive)
     return 0
-
-
-def _logarithm(x: Expr) -> Expr:
-    """Return asinh x as a logarithm, which the tower takes for every x."""
-    return sympy.log(x + sympy.sqrt(x**2 + 1))
 
 
 def _differs_from_zero(c: Expr) -> bool:

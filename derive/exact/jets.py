@@ -94,17 +94,12 @@ class Jet:
 
     def derivative(self, k: int) -> Jet:
         """Return the derivative by variable k, known to one order less."""
-        shift, mask = BITS * k, (1 << BITS) - 1
-        return Jet(
-            tuple(
-                {
-                    key - (1 << shift): c * (key >> shift & mask)
-                    for key, c in part.items()
-                    if key >> shift & mask
-                }
-                for part in self.parts[1:]
-            )
+        shift, mask, one = BITS * k, (1 << BITS) - 1, 1 << BITS * k
+        lowered = (
+            {key - one: c * (key >> shift & mask) for key, c in part.items() if key >> shift & mask}
+            for part in self.parts[1:]
         )
+        return Jet(tuple(lowered))
 
     def _composed(self, series: Sequence[Coefficient]) -> Jet:
         """Return sum_n series[n] (f - f_0)^n, by Horner's rule."""
@@ -121,11 +116,6 @@ def _constant(value: Coefficient, order: int) -> Jet:
 
 def jets_at(field: FunctionField, point: Mapping[str, Value], order: int) -> tuple[Jet, ...]:
     """Return the jets of all variables of the field at a point.
-
-    Args:
-        field: whose weights are the variables.
-        point: weights and parameters as Fractions or balls.
-        order: the highest degree.
 
     Raises:
         ZeroDivisionError, Unbounded: a generator has no value there.
@@ -202,16 +192,8 @@ def _binomial(A: Jet, value: Value, e: Coefficient) -> Jet:
     return A._composed(found)
 
 
-def _root(A: Jet, n: int) -> Jet:
-    return _binomial(A, root_of(A.value, n), fmpq(1, n))
-
-
-def _power(A: Jet, e: Jet) -> Jet:
-    return _binomial(A, to_the_power(A.value, e.value), _number(e.value))
-
-
 _FUNCTIONS: dict[str, Callable[..., Jet]] = {
     **{f.name: _function(f) for f in RECORDS.values() if f.derivative},
-    "root": _root,
-    "power": _power,
+    "root": lambda A, n: _binomial(A, root_of(A.value, n), fmpq(1, n)),
+    "power": lambda A, e: _binomial(A, to_the_power(A.value, e.value), _number(e.value)),
 }

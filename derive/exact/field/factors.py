@@ -54,22 +54,13 @@ def linear_terms(A: RationalFunction) -> list[Term]:
     return found
 
 
-def factors_of(A: RationalFunction) -> tuple[Fraction, list[tuple[RationalFunction, int]]]:
-    """Return the content and the irreducible polynomials whose powers A is a product of."""
-    field, one = A.field, A.field.ring.constant(1)
-    top, above = factorize(A.numerator)
-    bottom, below = factorize(A.denominator)
-    factors = [(field.quotient(f, one), n) for f, n in above]
-    return Fraction(top, bottom), factors + [(field.quotient(f, one), -n) for f, n in below]
-
-
 def oriented(A: RationalFunction) -> tuple[Fraction, list[tuple[RationalFunction, int]]]:
     """Return (content, factors with multiplicities), the content positive where one factor allows.
 
     The product of the content and the powers of the factors is A. Signs are moved into a factor
     of odd multiplicity, so that for a positive A with one such factor all factors are positive.
     """
-    content, factors = factors_of(A)
+    content, factors = factored(A)
     odd = [k for k, (_, n) in enumerate(factors) if n % 2]
     for k, (f, n) in enumerate(factors):
         # Prefer the sign under which a factor is manifestly positive, then a positive first term.

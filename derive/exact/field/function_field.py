@@ -56,19 +56,14 @@ class RationalFunction(Quotient):
         )
 
     def __pow__(self, exponent: int) -> RationalFunction:
-        if exponent >= 0 and self.field.relations.is_empty:
-            return RationalFunction(
-                self.field, self.numerator**exponent, self.denominator**exponent
-            )
-        if exponent >= 0:
-            return self.field.quotient(self.numerator**exponent, self.denominator**exponent)
-        return self.field.quotient(self.denominator**-exponent, self.numerator**-exponent)
+        if exponent < 0:
+            return self.field.quotient(self.denominator**-exponent, self.numerator**-exponent)
+        top, bottom = self.numerator**exponent, self.denominator**exponent
+        if self.field.relations.known:
+            return self.field.quotient(top, bottom)
+        return RationalFunction(self.field, top, bottom)
 
-    def __radd__(self, other: int) -> RationalFunction:
-        return self + other
-
-    def __rmul__(self, other: int) -> RationalFunction:
-        return self * other
+    __radd__, __rmul__ = __add__, __mul__
 
     def __rsub__(self, other: int) -> RationalFunction:
         return -self + other
@@ -103,15 +98,15 @@ class RationalFunction(Quotient):
 
     def variables(self) -> tuple[str, ...]:
         """Return the names that occur, in the order of the field."""
-        used = [
-            max(powers) > 0
-            for powers in zip(self.numerator.degrees(), self.denominator.degrees(), strict=True)
-        ]
-        return tuple(name for name, occurs in zip(self.field.names, used, strict=True) if occurs)
+        degrees = zip(self.numerator.degrees(), self.denominator.degrees(), strict=True)
+        pairs = zip(self.field.names, degrees, strict=True)
+        return tuple(name for name, powers in pairs if max(powers) > 0)
 
     def is_homogeneous(self) -> bool:
         """Tell whether numerator and denominator are forms in the weights alone."""
-        return self.is_form(len(self.field.weights))
+        if any(self.depends_on(k) for k in range(len(self.field.weights), len(self.field.names))):
+            return False
+        return all(len({sum(powers) for powers in x.monoms()}) <= 1 for x in self.parts)
 
     def compose(
         self, images: Sequence[RationalFunction], target: FunctionField
@@ -174,12 +169,10 @@ class FunctionField:
         for g in self.generators:
             relation = g.relation()
             if relation is not None:
-                index, value = relation
-                position = self.positions[g.name]
-                images = [
-                    reindexed(x, value.field.names, self.ring, self.positions) for x in value.parts
-                ]
-                found.append((position, index, images[0], images[1]))
+                n, value = relation
+                names = value.field.names
+                top, bottom = (reindexed(x, names, self.ring, self.positions) for x in value.parts)
+                found.append((self.positions[g.name], n, top, bottom))
         return Relations(self.ring, tuple(found))
 
     @functools.cached_property
@@ -238,7 +231,7 @@ class FunctionField:
 
     def quotient(self, numerator: Polynomial, denominator: Polynomial) -> RationalFunction:
         """Return numerator / denominator in normal form, with a positive leading denominator."""
-        if not self.relations.is_empty:
+        if self.relations.known:
             numerator, denominator = self.relations.normal_form(numerator, denominator)
         if denominator.is_zero():
             raise ZeroDivisionError("division by zero in a function field")

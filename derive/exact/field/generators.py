@@ -45,12 +45,7 @@ class Generator(Generic[E]):
     partner: str = ""
 
     def slope(self, A: E, g: E, other: E) -> E:
-        """Return dg/dA.
-
-        Args:
-            A, g: argument and generator as elements of one field.
-            other: the partner, or the exponent of a power, in that field.
-        """
+        """Return dg/dA; *other* is the partner or the exponent of a power, all in one field."""
         if self.kind == "root":
             return g / (self.index * A)
         if self.kind == "power":
@@ -112,11 +107,6 @@ class Relations:
 
     ring: fmpz_mpoly_ctx
     known: tuple[tuple[int, int, Polynomial, Polynomial], ...]
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to reduce by."""
-        return not self.known
 
     def normal_form(
         self, numerator: Polynomial, denominator: Polynomial
@@ -189,9 +179,8 @@ class Relations:
                 matrix[rest][k] += value * (a if times else b)
         total = zero
         for k in range(n):
-            minor = [[row[j] for j in range(n) if j != k] for i, row in enumerate(matrix) if i != 0]
-            sign = -1 if k % 2 else 1
-            total += sign * _determinant(minor, zero, one) * g**k
+            minor = [[x for j, x in enumerate(row) if j != k] for row in matrix[1:]]
+            total += (-1) ** k * _determinant(minor, zero, one) * g**k
         return total
 
 
@@ -202,6 +191,5 @@ def _determinant(matrix: list[list[Polynomial]], zero: Polynomial, one: Polynomi
     for k, entry in enumerate(matrix[0]):
         if not entry.is_zero():
             minor = [[x for j, x in enumerate(row) if j != k] for row in matrix[1:]]
-            sign = -1 if k % 2 else 1
-            total += sign * entry * _determinant(minor, zero, one)
+            total += (-1) ** k * entry * _determinant(minor, zero, one)
     return total

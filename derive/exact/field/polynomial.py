@@ -49,12 +49,9 @@ def factorize(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]
 
 
 def evaluate(polynomial: Polynomial, values: Sequence[R], constant: Callable[[int], R]) -> R:
-    """Return the value of an integer polynomial.
+    """Return the value of an integer polynomial; *constant* is a whole number among such values.
 
-    Args:
-        polynomial: the polynomial; its last variables, if they do not occur, need no values.
-        values: what stands for the variables.
-        constant: a whole number among such values.
+    Its last variables, if they do not occur, need no values.
     """
     total = constant(0)
     for exponents, coefficient in terms(polynomial):
@@ -136,7 +133,7 @@ class Quotient:
 
     def depends_on(self, position: int) -> bool:
         """Tell whether a variable occurs."""
-        return any(int(x.degrees()[position]) > 0 for x in (self.numerator, self.denominator))
+        return any(int(x.degrees()[position]) > 0 for x in self.parts)
 
     def degree(self) -> int:
         """Return the total degree of the numerator less that of the denominator."""
@@ -151,29 +148,18 @@ class Quotient:
         top, bottom = (evaluate(x, point, Fraction) for x in self.parts)
         return top / bottom
 
-    def is_form(self, size: int) -> bool:
-        """Tell whether numerator and denominator are forms in the first *size* variables alone."""
-        if any(self.depends_on(k) for k in range(size, len(self.numerator.degrees()))):
-            return False
-        return all(
-            len({sum(exponents) for exponents in polynomial.monoms()}) <= 1
-            for polynomial in self.parts
-        )
-
     def written(self, names: Sequence[str]) -> str:
         """Return the quotient as text in the language."""
         top = to_text(self.numerator, names)
         if self.denominator.is_one():
             return top
         bottom = to_text(self.denominator, names)
-        single = len(self.numerator) == 1, _is_atom(self.denominator)
-        return f"{top if single[0] else f'({top})'}/{bottom if single[1] else f'({bottom})'}"
+        top = top if len(self.numerator) == 1 else f"({top})"
+        return f"{top}/{bottom if _is_atom(self.denominator) else f'({bottom})'}"
 
 
 def _number(polynomial: Polynomial) -> Fraction:
-    return (
-        Fraction(int(polynomial.leading_coefficient())) if not polynomial.is_zero() else Fraction()
-    )
+    return Fraction(0 if polynomial.is_zero() else int(polynomial.leading_coefficient()))
 
 
 def _is_atom(polynomial: Polynomial) -> bool:

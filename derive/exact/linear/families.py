@@ -180,7 +180,10 @@ def _candidates(
             yield from ((u + v).numerator, (u - v).numerator)
     for polynomial in chain.from_iterable(seed.parts for seed in seeds):
         yield from (factor for factor, _ in factorize(polynomial)[1])
-    yield from (form.numerator for form in _linear_eigenforms(field, fields))
+    matrices = [m for x in fields if (m := linear_part(field, x)) is not None]
+    for vector in eigenvectors(matrices) if len(matrices) == len(fields) else ():
+        form = sum((w * c for w, c in zip(weights, vector, strict=True) if c), field.zero)
+        yield form.numerator
 
 
 def normalized(function: RationalFunction) -> RationalFunction:
@@ -202,19 +205,6 @@ def is_cofactor(derivative: RationalFunction, factor: RationalFunction) -> bool:
     return bool((derivative / factor).denominator.gcd(factor.numerator).is_constant())
 
 
-def _linear_eigenforms(
-    field: FunctionField, fields: Sequence[Sequence[RationalFunction]]
-) -> list[RationalFunction]:
-    """Return linear forms l with X l = (number) l for linear fields with rational spectrum."""
-    matrices = [m for x in fields if (m := linear_part(field, x)) is not None]
-    if len(matrices) < len(fields):
-        return []
-    return [
-        sum((w * c for w, c in zip(field.gens, vector, strict=False) if c), field.zero)
-        for vector in eigenvectors(matrices)
-    ]
-
-
 def eigenvectors(matrices: Sequence[fmpq_mat]) -> list[list[int]]:
     """Return eigenvectors for rational eigenvalues of a combination of symmetric matrices.
 
@@ -232,7 +222,8 @@ def eigenvectors(matrices: Sequence[fmpq_mat]) -> list[list[int]]:
             shifted = fmpq_mat(combined)
             for k in range(size):
                 shifted[k, k] -= root
-            found += _kernel(shifted, size)
+            basis, nullity = shifted.numer_denom()[0].nullspace()
+            found += [[int(basis[i, j]) for i in range(size)] for j in range(nullity)]
     return found
 
 
@@ -249,9 +240,3 @@ def linear_part(field: FunctionField, x: Sequence[RationalFunction]) -> fmpq_mat
             value = field.derivative(component, k).value()
             entries.append(fmpq(value.numerator, value.denominator))
     return fmpq_mat(size, size, entries)
-
-
-def _kernel(matrix: fmpq_mat, size: int) -> list[list[int]]:
-    """Return an integer basis of the kernel of a rational matrix."""
-    basis, nullity = matrix.numer_denom()[0].nullspace()
-    return [[int(basis[i, j]) for i in range(size)] for j in range(nullity)]

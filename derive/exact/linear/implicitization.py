@@ -202,18 +202,12 @@ def _relation(
     coordinates: Coordinates,
 ) -> Relation:
     field = coordinates.field
-    by_power: dict[int, dict[tuple[int, ...], int]] = {}
+    powers: dict[int, dict[tuple[int, ...], int]] = {}
     for c, (power, *tail) in zip(vector, exponents, strict=True):
         if c:
-            by_power.setdefault(power, {})[tuple(tail)] = c
-    one = field.ring.constant(1)
-    return Relation(
-        tuple(
-            field.quotient(field.ring.from_dict(by_power.get(n, {})), one)
-            for n in range(max(by_power) + 1)
-        ),
-        target,
-    )
+            powers.setdefault(power, {})[tuple(tail)] = c
+    found = (field.ring.from_dict(powers.get(n, {})) for n in range(max(powers) + 1))
+    return Relation(tuple(map(field.polynomial, found)), target)
 
 
 def holds(relation: Relation, coordinates: Coordinates) -> bool:

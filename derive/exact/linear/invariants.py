@@ -17,10 +17,6 @@ def conserved_polynomial(
     """Return a polynomial C(f, g), as {(i, j): c_ij}, that is constant along a field, or None.
 
     It contains f, has no constant term, and is accepted by <grad C, flow> = 0 expanded exactly.
-
-    Args:
-        flow: the components of the field in the weights.
-        f, g: functions of the weights.
     """
     field = f.field
     slopes = [dot(flow, field.gradient(x)) for x in (f, g)]

@@ -83,23 +83,15 @@ def inverse(matrix: Matrix) -> Matrix:
     size = len(matrix)
     field = matrix[0][0].field
     if size == 2:
-        return _inverse_of_two(matrix)
-    rows = echelon(
-        [
-            [*row, *(field.one if i == j else field.zero for j in range(size))]
-            for i, row in enumerate(matrix)
-        ]
-    )
+        # By cofactors one element is inverted, which is dear among roots.
+        (a, b), (c, d) = matrix
+        inverted = 1 / (a * d - b * c)
+        return (d * inverted, -b * inverted), (-c * inverted, a * inverted)
+    unit = [[field.one if i == j else field.zero for j in range(size)] for i in range(size)]
+    rows = echelon([[*row, *ones] for row, ones in zip(matrix, unit, strict=True)])
     if any(pivot_of(row) >= size for row in rows):
         raise ZeroDivisionError("the matrix is singular")
     return tuple(tuple(row[size:]) for row in sorted(rows, key=pivot_of))
-
-
-def _inverse_of_two(matrix: Matrix) -> Matrix:
-    """Return the inverse by cofactors: one element is inverted, which is dear among roots."""
-    (a, b), (c, d) = matrix
-    inverted = 1 / (a * d - b * c)
-    return (d * inverted, -b * inverted), (-c * inverted, a * inverted)
 
 
 def dot(u: Sequence[RationalFunction], v: Sequence[RationalFunction]) -> RationalFunction:
@@ -122,7 +114,16 @@ def nullspace_over_constants(
     rows: list[list[RationalFunction]] = []
     for equation in zip(*columns, strict=True):
         rows += _coefficient_rows(equation)
-    return _nullspace(rows, len(columns), field.zero, field.one)
+    reduced = echelon(rows)
+    pivots = [pivot_of(row) for row in reduced]
+    basis = []
+    for free in sorted(set(range(len(columns))) - set(pivots)):
+        vector = [field.zero] * len(columns)
+        vector[free] = field.one
+        for pivot, row in zip(pivots, reduced, strict=True):
+            vector[pivot] = -row[free]
+        basis.append(tuple(vector))
+    return basis
 
 
 def _coefficient_rows(equation: Sequence[RationalFunction]) -> list[list[RationalFunction]]:
@@ -138,24 +139,7 @@ def _coefficient_rows(equation: Sequence[RationalFunction]) -> list[list[Rationa
             rest = tuple(e if fixed else 0 for e, fixed in zip(exponents, constant, strict=True))
             row = collected.setdefault(key, [{} for _ in equation])
             row[k][rest] = row[k].get(rest, 0) + c
-    one = field.ring.constant(1)
     return [
-        [field.quotient(field.ring.from_dict(entry), one) for entry in row]
+        [field.polynomial(field.ring.from_dict(entry)) for entry in row]
         for _, row in sorted(collected.items())
     ]
-
-
-def _nullspace(
-    rows: list[list[RationalFunction]], width: int, zero: RationalFunction, one: RationalFunction
-) -> list[tuple[RationalFunction, ...]]:
-    """Return the kernel by Gauss-Jordan elimination."""
-    reduced = echelon(rows)
-    pivots = [pivot_of(row) for row in reduced]
-    basis = []
-    for free in sorted(set(range(width)) - set(pivots)):
-        vector = [zero] * width
-        vector[free] = one
-        for pivot, row in zip(pivots, reduced, strict=True):
-            vector[pivot] = -row[free]
-        basis.append(tuple(vector))
-    return basis

@@ -9,7 +9,7 @@ the zero function.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from random import Random
@@ -165,17 +165,14 @@ def independent_rows(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(_pivots(echelon, size))
 
 
-def nullspace(
-    rows: Sequence[Sequence[int]], lift: Callable[[int], Fraction | None] | None = None
-) -> list[tuple[int, ...]]:
+def nullspace(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     """Return a sparse integer basis of {v : rows v = 0}, as far as it is small rationals.
 
     The basis is the one read off the reduced echelon form, so each vector has a free column of
     its own; a vector whose entries are not rationals below about 10**9 modulo the prime is left
-    out. Each vector is primitive, and its last non-zero entry is positive. Another *lift* from
-    residues to numbers may be given.
+    out. Each vector is primitive, and its last non-zero entry is positive.
     """
-    return next(nullspaces(rows, (lift or reconstruct,)))
+    return next(nullspaces(rows, (reconstruct,)))
 
 
 def nullspaces(
@@ -183,12 +180,7 @@ def nullspaces(
 ) -> Iterator[list[tuple[int, ...]]]:
     """Yield what :func:`nullspace` returns for each lift, from one echelon form."""
     width = len(rows[0])
-    echelon, size = _matrix(rows).rref()
-    pivots = _pivots(echelon, size)
-    columns = [
-        (free, [-int(echelon[r, free]) % PRIME for r in range(size)])
-        for free in sorted(set(range(width)) - set(pivots))
-    ]
+    pivots, columns = _free_columns(rows)
     for lift in lifts:
         basis = []
         for free, residues in columns:
@@ -206,14 +198,21 @@ def nullspaces(
 
 def supports(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     """Return where the vectors of the sparse basis of {v : rows v = 0} are not zero."""
-    width = len(rows[0])
+    pivots, columns = _free_columns(rows)
+    return [
+        tuple(sorted([*(p for p, c in zip(pivots, residues, strict=True) if c), free]))
+        for free, residues in columns
+    ]
+
+
+def _free_columns(rows: Sequence[Sequence[int]]) -> tuple[list[int], list[tuple[int, list[int]]]]:
+    """Return the pivots, and for each other column what a 1 there puts in their places."""
     echelon, size = _matrix(rows).rref()
     pivots = _pivots(echelon, size)
-    found = []
-    for free in sorted(set(range(width)) - set(pivots)):
-        used = [pivot for r, pivot in enumerate(pivots) if int(echelon[r, free]) != 0]
-        found.append(tuple(sorted([*used, free])))
-    return found
+    return pivots, [
+        (free, [-int(echelon[r, free]) % PRIME for r in range(size)])
+        for free in sorted(set(range(len(rows[0]))) - set(pivots))
+    ]
 
 
 def reconstruct(residue: int) -> Fraction | None:
@@ -237,8 +236,7 @@ def centred(residue: int) -> Fraction:
     return Fraction(residue if residue <= PRIME // 2 else residue - PRIME)
 
 
-def _primitive(vector: Iterable[Fraction]) -> tuple[int, ...]:
-    entries = list(vector)
+def _primitive(entries: Sequence[Fraction]) -> tuple[int, ...]:
     scale = math.lcm(*(x.denominator for x in entries))
     integers = [int(x * scale) for x in entries]
     divisor = math.gcd(*integers)

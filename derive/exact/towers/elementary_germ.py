@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
 
-from derive.exact.field.factors import factors_of, prime_powers
+from derive.exact.field.factors import factored, prime_powers
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import GermField, Unsettled
 from derive.exact.towers.reader import TreeReader
@@ -146,7 +146,7 @@ class Elementary(TreeReader, GermField):
 
     def _positive_factors(self, base: RationalFunction) -> list[tuple[RationalFunction, int]]:
         """Return (factor, multiplicity) with product |base|, every factor positive at the point."""
-        content, factors = factors_of(base)
+        content, factors = factored(base)
         found = [(self.field.constant(q), n) for q, n in prime_powers(abs(content))]
         for f, n in factors:
             self.branches.append(f)
