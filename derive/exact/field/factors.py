@@ -13,7 +13,7 @@ from derive.exact.field.polynomial import factorize, terms
 
 def factors(function: RationalFunction) -> list[tuple[RationalFunction, int]]:
     """Return the irreducible factors of the numerator over Q with their powers, no numbers."""
-    return _factors(function)[1]
+    return [(function.field.polynomial(f), n) for f, n in factorize(function.numerator)[1]]
 
 
 def factored(function: RationalFunction) -> tuple[Fraction, list[tuple[RationalFunction, int]]]:
@@ -22,14 +22,10 @@ def factored(function: RationalFunction) -> tuple[Fraction, list[tuple[RationalF
     Those of the numerator come first; those of the denominator have negative powers.
     """
     field = function.field
-    top, above = _factors(function)
-    bottom, below = _factors(field.polynomial(function.denominator))
-    return Fraction(top, bottom), [*above, *((f, -n) for f, n in below)]
-
-
-def _factors(function: RationalFunction) -> tuple[int, list[tuple[RationalFunction, int]]]:
-    content, found = factorize(function.numerator)
-    return int(content), [(function.field.polynomial(f), n) for f, n in found]
+    top, above = factorize(function.numerator)
+    bottom, below = factorize(function.denominator)
+    powers = [*above, *((f, -n) for f, n in below)]
+    return Fraction(top, bottom), [(field.polynomial(f), n) for f, n in powers]
 
 
 @dataclass(frozen=True)

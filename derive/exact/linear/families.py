@@ -162,7 +162,9 @@ def darboux_factors(
         element = normalized(field.polynomial(candidate))
         if element in accepted:
             continue
-        if all(is_cofactor(dot(x, field.gradient(element)), element) for x in fields):
+        slopes = (dot(x, field.gradient(element)) / element for x in fields)
+        # No slope has a pole on the surface P = 0.
+        if all(s.denominator.gcd(element.numerator).is_constant() for s in slopes):
             accepted.append(element)
     return tuple(accepted)
 
@@ -198,11 +200,6 @@ def normalized(function: RationalFunction) -> RationalFunction:
     if max(terms(numerator))[1] < 0:
         numerator = -numerator
     return field.quotient(numerator, function.denominator.primitive()[1])
-
-
-def is_cofactor(derivative: RationalFunction, factor: RationalFunction) -> bool:
-    """Tell whether *derivative* / *factor* has no pole on factor = 0."""
-    return bool((derivative / factor).denominator.gcd(factor.numerator).is_constant())
 
 
 def eigenvectors(matrices: Sequence[fmpq_mat]) -> list[list[int]]:

@@ -39,7 +39,7 @@ class SeparatedTower(Tower):
         result = super().power(A / self.field.constant(content), exponent)
         for prime, n in prime_powers(content):
             factor = self._prime_power(prime, n * exponent)
-            result = self.field.embed(result) * self.field.embed(factor)
+            result = self.times(result, factor)
         return result
 
     def real_power(self, A: RationalFunction, exponent: RationalFunction) -> RationalFunction:
@@ -51,7 +51,7 @@ class SeparatedTower(Tower):
         first, rest = (
             super(SeparatedTower, self).real_power(A, e) for e in (whole, exponent - whole)
         )
-        return self.field.embed(first) * self.field.embed(rest)
+        return self.times(first, rest)
 
     def log(self, A: RationalFunction) -> RationalFunction:
         """Return log |A|, for a multiple of roots with the logarithms of what is under them."""

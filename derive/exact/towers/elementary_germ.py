@@ -117,10 +117,10 @@ class Elementary(TreeReader, GermField):
     def exp(self, a: RationalFunction) -> RationalFunction:
         """Return exp(a), rational multiples of logarithms in a turned into powers."""
         result = self.field.one
-        for k, generator in enumerate(tuple(self.generators)):
-            slope = a.partial(len(self.known) + k)
+        for generator in tuple(self.generators):
+            slope = a.partial(self.field.positions[generator.name])
             if generator.kind == "log" and slope.is_constant() and not slope.is_zero():
-                a -= slope * self.field.gens[len(self.known) + k]
+                a -= slope * self.field.named(generator.name)
                 result *= self._factor_power(generator.argument, slope.value())
         if a.is_zero():
             return self.tidy(result)

@@ -20,11 +20,7 @@ def build_elements(
 ) -> tuple[RationalFunction, ...]:
     """Return the expressions as elements of one field Q(weights)(generators).
 
-    Args:
-        trees: the expressions.
-        weights, parameters: the names in them.
-        positive: names known to be positive.
-        kind: which roots the field has.
+    *positive* names are known to be so; *kind* says which roots the field has.
 
     Raises:
         InputError: a function is outside what the field can represent exactly.
@@ -48,11 +44,7 @@ def start_images(
 ) -> tuple[RationalFunction, ...]:
     """Return all variables of *field* at a start, in one field of the start symbols.
 
-    Args:
-        field: whose weights start at *start* and whose generators follow.
-        start: the values of the weights.
-        symbols, parameters: the names in them.
-        positive: names known to be positive.
+    The weights start at *start*, in symbols and parameters of which some are *positive*.
 
     Raises:
         InputError: a value needs a sign that is not known.
@@ -70,12 +62,7 @@ def start_images(
 
 
 def to_field(tree: Tree, field: FunctionField, what: str) -> RationalFunction:
-    """Return *tree* as an element of *field*.
-
-    Args:
-        tree: an expression whose names, and the functions that it uses, are those of the field.
-        field: the target.
-        what: how a message calls the expression, for instance ``output 2``.
+    """Return *tree* as an element of *field*; a message calls it *what*, for instance ``output 2``.
 
     Raises:
         InputError: the tree needs functions that the field does not have, or divides by zero.

@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
+from derive.exact.balls import ball
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator, Relations
 from derive.exact.field.polynomial import Polynomial, evaluate
@@ -51,14 +52,11 @@ class GermField:
         self.generators: list[Generator[RationalFunction]] = []
         self._relations = Relations(self.field.ring, ())
         self.branches: list[RationalFunction] = []
-        self.roots = lcm(
-            *(n.exponent.denominator for t in trees for n in walk(t) if isinstance(n, Power))
-        )
-        self.parts = lcm(
-            *(n.value.denominator for t in trees for n in walk(t) if isinstance(n, Number))
-        )
+        nodes = [n for t in trees for n in walk(t)]
+        self.roots = lcm(*(n.exponent.denominator for n in nodes if isinstance(n, Power)))
+        self.parts = lcm(*(n.value.denominator for n in nodes if isinstance(n, Number)))
         with ctx.workprec(BITS):
-            self._values = [_ball(x) for x in point.values()]
+            self._values = [ball(x) for x in point.values()]
         self._rules: list[list[RationalFunction]] = []
 
     def derivative(self, element: RationalFunction, weight: int = 0) -> RationalFunction:
@@ -78,9 +76,10 @@ class GermField:
         """
         if self.ball(element, of=1).contains(0):
             return False
-        one = self.field.ring.constant(1)
-        rest = self.field.quotient(self._reduce(element.numerator), one)
-        for root in reversed(self._square_roots()):
+        rest = self.field.polynomial(self._reduce(element.numerator))
+        pairs = zip(self.generators, self.adjoined, strict=True)
+        roots = [x for g, x in pairs if g.kind == "root" and g.index == 2]
+        for root in reversed(roots):
             short = len(rest.numerator) <= LONGEST_CONJUGATE
             if rest.is_zero() or not short or not self.ball(rest).contains(0):
                 break
@@ -112,10 +111,9 @@ class GermField:
     def tidy(self, element: RationalFunction) -> RationalFunction:
         """Return the element with roots reduced and square roots out of the denominator."""
         top, bottom = self._reduce(element.numerator), self._reduce(element.denominator)
-        for k in reversed(range(len(self.generators))):
-            place = len(self.known) + k
-            generator = self.generators[k]
-            if generator.kind == "root" and generator.index == 2 and bottom.degrees()[place]:
+        for g in reversed(self.generators):
+            place = self.field.positions[g.name]
+            if g.kind == "root" and g.index == 2 and bottom.degrees()[place]:
                 gens = list(self.field.ring.gens())
                 gens[place] = -gens[place]
                 conjugate = bottom.compose(*gens, ctx=self.field.ring)
@@ -137,16 +135,10 @@ class GermField:
     def _conjugate(self, element: RationalFunction, root: RationalFunction) -> RationalFunction:
         return element.compose([-x if x == root else x for x in self.field.gens], self.field)
 
-    def _square_roots(self) -> list[RationalFunction]:
-        pairs = zip(self.generators, self.adjoined, strict=True)
-        return [element for g, element in pairs if g.kind == "root" and g.index == 2]
-
     def generator_of(self, element: RationalFunction) -> Generator[RationalFunction] | None:
         """Return the generator that an element is, or None."""
-        for k, generator in enumerate(self.generators):
-            if element == self.field.gens[len(self.known) + k]:
-                return generator
-        return None
+        pairs = zip(self.generators, self.adjoined, strict=True)
+        return next((g for g, x in pairs if element == x), None)
 
     def index_of(self, generator: RationalFunction) -> int:
         """Return N of a root, or the divisor of the argument of an exponential or tangent."""
@@ -155,9 +147,9 @@ class GermField:
 
     def adjoin(self, kind: str, argument: RationalFunction, index: int = 1) -> RationalFunction:
         """Return the generator, a known one if there is one with a multiple of the index."""
-        for k, g in enumerate(self.generators):
+        for g, known in zip(self.generators, self.adjoined, strict=True):
             if g.kind == kind and g.argument == argument and g.index % index == 0:
-                return self.field.gens[len(self.known) + k]
+                return known
         if len(self.generators) == SLOTS:
             raise Unsettled("too many functions")
         generator = Generator(f"_{len(self.generators)}", kind, argument, index)
@@ -185,7 +177,3 @@ class GermField:
     def _reduce(self, polynomial: Polynomial) -> Polynomial:
         """Replace G^N by f for every root, the latest one first."""
         return self._relations.reduced(polynomial)[0]
-
-
-def _ball(value: Fraction) -> arb:
-    return arb(fmpq(value.numerator, value.denominator))

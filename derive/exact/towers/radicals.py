@@ -71,18 +71,14 @@ class Radicals(TreeReader):
         if self.is_algebraic(A):
             return self._nested_root(A, exponent)
         content, factors = oriented(A)
-        result = self.field.one
-        radicand = self.field.one
-        index = exponent.denominator
+        result, radicand, index = self.field.one, self.field.one, exponent.denominator
         for f, n in factors:
             result, radicand = self._split_factor(f, n * exponent, index, result, radicand)
         if content < 0 and radicand == 1:
             raise InputError(f"{A!r} under a root is negative: a root of a negative number")
         whole, rest = integer_root(abs(content), exponent)
-        result = self.field.embed(result) * self.field.constant(whole)
-        radicand = self.field.embed(radicand) * self.field.constant(rest)
-        if content < 0:
-            radicand = -radicand
+        result = self.times(result, self.field.constant(whole))
+        radicand = self.times(radicand, self.field.constant(rest if content > 0 else -rest))
         if radicand == 1:
             return result
         root = self._root(radicand, index)
@@ -134,9 +130,7 @@ class Radicals(TreeReader):
                 raise Refine(key, index)
             if unit > 1:
                 return self._new_root(f, unit) ** (unit * n // index)
-        shared = reduce(gcd, [n for _, n in factors], index)
-        if not factors:
-            shared = 1
+        shared = reduce(gcd, [n for _, n in factors], index) if factors else 1
         if shared != 1:
             radicand = self._exact_root(radicand, shared)
             index //= shared
@@ -157,46 +151,30 @@ class Radicals(TreeReader):
 
     def _require_new_root(self, radicand: RationalFunction, index: int) -> None:
         """Refuse a root that may be a product of roots that are there already."""
+        roots = [g for g in self.field.generators if g.kind == "root"]
+        under = [{repr(f) for f, _ in oriented(self.field.embed(g.argument))[1]} for g in roots]
         factors = oriented(self.field.embed(radicand))[1]
-        under = self._factors_under_roots()
-        # A relation takes this root to a power at which every factor of its own comes out whole.
-        own = reduce(gcd, [n for f, n in factors if repr(f) not in under], index)
         mine = {repr(f) for f, _ in factors}
-        for g in self.field.generators:
-            if g.kind != "root" or gcd(g.index, index) == 1:
-                continue
-            known = self.field.embed(g.argument)
-            theirs = {repr(f) for f, _ in oriented(known)[1]}
-            if bool(mine) != bool(theirs):
+        # A relation takes this root to a power at which every factor of its own comes out whole.
+        own = reduce(gcd, [n for f, n in factors if not any(repr(f) in u for u in under)], index)
+        for g, theirs in zip(roots, under, strict=True):
+            if gcd(g.index, index) == 1 or own == 1 or bool(mine) != bool(theirs):
                 # Irreducible functions stay square-free over all numbers: no root of theirs is one.
                 continue
-            if not mine and not theirs and _coprime(radicand, known):
-                continue
-            if mine and not theirs & mine:
-                continue
-            if own == 1:
-                continue
-            raise InputError(
-                f"the root of {radicand!r} may be a product of roots such as {g.name}: "
-                "write it with these"
-            )
-
-    def _factors_under_roots(self) -> set[str]:
-        return {
-            repr(f)
-            for g in self.field.generators
-            if g.kind == "root"
-            for f, _ in oriented(self.field.embed(g.argument))[1]
-        }
+            if theirs & mine if mine else not _coprime(radicand, self.field.embed(g.argument)):
+                raise InputError(
+                    f"the root of {radicand!r} may be a product of roots such as {g.name}: "
+                    "write it with these"
+                )
 
     def _nested_root(self, A: RationalFunction, exponent: Fraction) -> RationalFunction:
         """Return A^exponent for A with roots in it, where A is no square in the field."""
         if exponent.denominator != 2:
             raise InputError(f"only square roots of expressions with roots are supported: {A!r}")
         others = [g for g in self.field.generators if g.kind in ("root", "sin")]
-        if len(others) > 1 or int(A.numerator.degrees()[self.field.positions[others[0].name]]) > 1:
-            raise InputError(f"sqrt({A!r}): roots inside roots are too entangled: simplify")
         position = self.field.positions[others[0].name]
+        if len(others) > 1 or int(A.numerator.degrees()[position]) > 1:
+            raise InputError(f"sqrt({A!r}): roots inside roots are too entangled: simplify")
         conjugate = {tuple(e): (-c if int(e[position]) % 2 else c) for e, c in terms(A.numerator)}
         norm = A * self.field.quotient(self.field.ring.from_dict(conjugate), A.denominator)
         content, factors = oriented(norm)
@@ -227,8 +205,7 @@ class Radicals(TreeReader):
         result = self.field.one
         for f, n in factors:
             for term in linear_terms(self.field.embed(exponent) * n):
-                factor = self._power_factor(self.field.embed(f), term)
-                result = self.times(result, factor)
+                result = self.times(self._power_factor(self.field.embed(f), term), result)
         return result
 
     def _power_factor(self, f: RationalFunction, term: Term) -> RationalFunction:

@@ -21,12 +21,7 @@ class TreeReader(ABC):
     def element(
         self, tree: Tree, known: Mapping[str, RationalFunction] | None = None
     ) -> RationalFunction:
-        """Return an expression as an element.
-
-        Args:
-            tree: the expression.
-            known: what stands for its names; by default the variables of the field.
-        """
+        """Return an expression as an element; its names are *known* ones, or those of the field."""
         match tree:
             case Number(value):
                 return self.field.constant(value)

@@ -72,8 +72,7 @@ class Tower(Radicals):
             return self.field.named(g.name)
 
         def at(element: RationalFunction) -> RationalFunction:
-            names = element.field.names
-            known = [self.field.embed(images[name]) for name in names]
+            known = [self.field.embed(images[name]) for name in element.field.names]
             return element.compose(known, self.field)
 
         A = at(g.argument)
@@ -98,15 +97,15 @@ class Tower(Radicals):
 
     def exp(self, A: RationalFunction) -> RationalFunction:
         """Return exp(A), a product of exponentials of the terms of A."""
-        A = self.field.embed(A)
         result = self.field.one
-        for term in linear_terms(A):
+        for term in linear_terms(self.field.embed(A)):
             logarithm = self._logarithm_in(term)
             if logarithm is not None:
                 base, exponent = logarithm
                 factor = self.real_power(base, exponent)
             else:
-                factor = self._unit(term, "exp") ** self._count(term, "exp")
+                A, n = self._unit(term, "exp"), self._count(term, "exp")
+                factor = self.adjoin(Generator(f"exp({A!r})", "exp", A)) ** n
             result = self.times(result, factor)
         return result
 
@@ -140,16 +139,15 @@ class Tower(Radicals):
         return int(count)
 
     def _unit(self, term: Term, kind: str) -> RationalFunction:
-        """Return exp or cos of the unit of a term."""
-        unit = self.units.get(f"{kind} {term.monomial!r}", 1)
-        A = term.monomial / unit
-        if kind == "exp":
-            return self.adjoin(Generator(f"exp({A!r})", "exp", A))
-        self.adjoin(Generator(f"cos({A!r})", "cos", A, partner=f"sin({A!r})"))
-        cosine = self.field.named(f"cos({A!r})")
-        sine = f"sin({A!r})"
-        self.adjoin(Generator(sine, "sin", A, exponent=cosine, partner=f"cos({A!r})"))
-        return self.field.named(f"cos({A!r})")
+        """Return the unit in which a term is measured."""
+        return term.monomial / self.units.get(f"{kind} {term.monomial!r}", 1)
+
+    def _circular(self, A: RationalFunction) -> tuple[RationalFunction, RationalFunction]:
+        """Adjoin cos A and sin A."""
+        cosine, sine = f"cos({A!r})", f"sin({A!r})"
+        c = self.adjoin(Generator(cosine, "cos", A, partner=sine))
+        s = self.adjoin(Generator(sine, "sin", A, exponent=c, partner=cosine))
+        return self.field.embed(c), s
 
     def cosine_and_sine(self, A: RationalFunction) -> tuple[RationalFunction, RationalFunction]:
         """Return (cos A, sin A) by the addition theorem on the terms of A."""
@@ -159,10 +157,7 @@ class Tower(Radicals):
             if self._multiple_of(term, ("atan",)) is not None:
                 raise InputError(f"sin and cos of {A!r} are algebraic: write them with roots")
             count = self._count(term, "cos")
-            self._unit(term, "cos")
-            unit = term.monomial / self.units.get(f"cos {term.monomial!r}", 1)
-            c = self.field.named(f"cos({unit!r})")
-            s = self.field.named(f"sin({unit!r})")
+            c, s = self._circular(self._unit(term, "cos"))
             s = s if count > 0 else -s
             cosine, sine = self.field.embed(cosine), self.field.embed(sine)
             for _ in range(abs(count)):
@@ -215,10 +210,8 @@ class Tower(Radicals):
         names = root.variables()
         if len(names) != 1 or not names[0].startswith("sqrt("):
             raise InputError(f"asinh({A!r}): 1 + ({A!r})**2 has a root in the field already")
-        if any(
-            g.kind == "log" and self.is_algebraic(self.field.embed(g.argument))
-            for g in self.field.generators
-        ):
+        logs = (g for g in self.field.generators if g.kind == "log")
+        if any(self.is_algebraic(self.field.embed(g.argument)) for g in logs):
             raise InputError(f"asinh({A!r}) beside a logarithm with roots inside is not supported")
         return self.adjoin(Generator(f"asinh({A!r})", "asinh", A, partner=names[0]))
 
