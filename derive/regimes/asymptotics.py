@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from itertools import count
 from math import factorial
 from typing import TypeAlias
 
@@ -107,7 +108,7 @@ class Expander:
         if not expression.has(self._e, *self._known):
             return self._collect([(CONSTANT, expression)], None)
         if expression.is_Add:
-            return self._sum([self.expand(a) for a in expression.args])
+            return self.add(*map(self.expand, expression.args))
         if expression.is_Mul:
             return reduce(self._product, map(self.expand, expression.args))
         if expression.is_Pow and expression.exp.is_Rational:
@@ -119,9 +120,10 @@ class Expander:
             raise Unexpanded(f"{expression.func} is not expanded")
         return self._functions[expression.func](self.expand(expression.args[0]))
 
-    def add(self, x: Expansion, y: Expansion) -> Expansion:
+    def add(self, *parts: Expansion) -> Expansion:
         """Return the sum."""
-        return self._sum([x, y])
+        orders = [x.order for x in parts if x.order is not None]
+        return self._collect((t for x in parts for t in x.terms.items()), min(orders, default=None))
 
     def truncated(self, x: Expansion) -> Expansion:
         """Return an expansion without what is known beyond the span, taken as exact."""
@@ -136,10 +138,6 @@ class Expander:
         expanded = {growth: sympy.expand(c) for growth, c in found.items()}
         kept = {growth: c for growth, c in expanded.items() if not self._decide.is_zero(c)}
         return Expansion(kept, order)
-
-    def _sum(self, parts: list[Expansion]) -> Expansion:
-        orders = [x.order for x in parts if x.order is not None]
-        return self._collect((t for x in parts for t in x.terms.items()), min(orders, default=None))
 
     def _product(self, x: Expansion, y: Expansion) -> Expansion:
         if x.is_zero or y.is_zero:
@@ -175,17 +173,16 @@ class Expander:
         total = self._collect([(CONSTANT, coefficient(0))], None)
         if u.is_zero:
             return total
-        power, j = ONE, 0
-        parts = [total]
-        while True:
-            power, j = self._cut(self._product(power, u)), j + 1
+        power, parts = ONE, [total]
+        for j in count(1):
+            power = self._cut(self._product(power, u))
             c = coefficient(j)
-            if c == 0 and j > 0 and coefficient(j + 1) == 0:
+            if c == 0 and coefficient(j + 1) == 0:
                 break  # a polynomial
             parts.append(self._scaled(power, c))
             if not power.terms:
                 break
-        return self._cut(self._sum(parts))
+        return self._cut(self.add(*parts))
 
     def _scaled(self, x: Expansion, c: Expr, by: Fraction = Fraction(0)) -> Expansion:
         terms = (((r + by, k), c * a) for (r, k), a in x.terms.items())
@@ -215,10 +212,8 @@ class Expander:
         head: list[tuple[Growth, Expr]] = [(CONSTANT, sympy.log(c))]
         if r:
             head.append(((Fraction(0), -1), sympy.Rational(r.numerator, r.denominator)))
-        series = self._series(
-            u, lambda j: sympy.Rational((-1) ** (j + 1), j) if j else sympy.S.Zero
-        )
-        return self._sum([self._collect(head, None), series])
+        series = self._series(u, lambda j: sympy.Rational(-((-1) ** j), j) if j else sympy.S.Zero)
+        return self.add(self._collect(head, None), series)
 
     def _exp(self, x: Expansion) -> Expansion:
         if x.order is not None and x.order <= 0:
@@ -232,10 +227,8 @@ class Expander:
         power = head.get((Fraction(0), -1), sympy.S.Zero)
         if not power.is_Rational:
             raise Unexpanded("a power of e whose exponent is no number")
-        rest = {growth: c for growth, c in x.terms.items() if growth[0] > 0}
-        series = self._series(
-            self._cut(Expansion(rest, x.order)), lambda j: sympy.Rational(1, factorial(j))
-        )
+        rest = self._cut(Expansion({g: c for g, c in x.terms.items() if g[0] > 0}, x.order))
+        series = self._series(rest, lambda j: sympy.Rational(1, factorial(j)))
         constant = sympy.exp(head.get(CONSTANT, sympy.S.Zero))
         return self._scaled(series, constant, Fraction(int(power.p), int(power.q)))
 
@@ -250,5 +243,5 @@ class Expander:
             return x
         sign = sympy.Integer(self._decide.sign(x.terms[x.leading]) if x.leading[0] < 0 else 1)
         y = self._scaled(x, sign)
-        root = self._power(self._sum([self._product(y, y), ONE]), Fraction(1, 2))
-        return self._scaled(self._log_of_positive(self._sum([y, root])), sign)
+        root = self._power(self.add(self._product(y, y), ONE), Fraction(1, 2))
+        return self._scaled(self._log_of_positive(self.add(y, root)), sign)

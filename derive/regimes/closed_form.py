@@ -100,6 +100,10 @@ class LeadingGradient:
     second: tuple[Expr, ...] = ()
 
 
+def _bounds(expansions: Sequence[Expansion]) -> list[Growth]:
+    return [(x.order, 0) for x in expansions if x.order is not None]
+
+
 class _Sides:
     """A gradient on either side of 0 of each coordinate that has an entry of its own."""
 
@@ -120,17 +124,13 @@ class _Sides:
         entries = self.gradient.entries
         ended = self.gradient.ended or (False,) * len(entries)
         above = [self._expanded(g, 1, span) for g in entries]
-        below = [
-            None if end else self._below(g, span) for g, end in zip(entries, ended, strict=True)
-        ]
+        below: list[Expansion | None] = []
+        for g, end in zip(entries, ended, strict=True):
+            try:
+                below.append(None if end else self._expanded(g, -1, span))
+            except NotReal:  # F does not reach there
+                below.append(None)
         return _leading(above, below, {self.length: self.norm})
-
-    def _below(self, g: Expr, span: Fraction) -> Expansion | None:
-        """Return the expansion on the negative side, or None where F does not reach there."""
-        try:
-            return self._expanded(g, -1, span)
-        except NotReal:
-            return None
 
     def _expanded(self, g: Expr, sign: int, span: Fraction) -> Expansion:
         at = {b: sign * m if b in self.signed else m for b, m in self.magnitudes.items()}
@@ -174,27 +174,14 @@ def _leading(
     if least is None:
         return LeadingGradient(growth, first, other, None, True)
     error = least[0] - growth[0], least[1] - growth[1]
-    if least not in rest:
-        return LeadingGradient(growth, first, other, error, False)
-    return LeadingGradient(
-        growth, first, other, error, True, tuple(beside(x, least) for x in above)
-    )
-
-
-def _bounds(expansions: Sequence[Expansion]) -> list[Growth]:
-    return [(x.order, 0) for x in expansions if x.order is not None]
+    second = tuple(beside(x, least) for x in above) if least in rest else ()
+    return LeadingGradient(growth, first, other, error, least in rest, second)
 
 
 def closed_form_limit(
     gradient: ClosedGradient, point: Point, kernel: sympy.ImmutableMatrix
 ) -> Limit:
-    """Return the limit of Q at fixed beta from the closed form of its gradient.
-
-    Args:
-        gradient: d expressions in the coordinates and start symbols.
-        point: where a start symbol tends to.
-        kernel: K(w_0) in start symbols, d x d.
-    """
+    """Return the limit of Q at fixed beta from the closed form of its gradient."""
     at, positive = gradient.coordinates, gradient.positive
     try:
         leading = gradient.expand(point)
@@ -204,28 +191,14 @@ def closed_form_limit(
     small = point.small
     unit = growth_expression(leading.growth, small)
     error = None if leading.error is None else growth_expression(leading.error, small)
+    roots, rows = gradient.roots, zip(at, gradient.entries, _series(leading, error), strict=True)
     evidence = (
-        *(
-            Identity(f"{A} is the largest real root of this", str(P), "0")
-            for A, P in gradient.roots
-        ),
-        *(
-            Identity(f"dQ/d{b} = N (G + ...)", str(g), f"({unit})*({series})")
-            for b, g, series in zip(at, gradient.entries, _series(leading, error), strict=True)
-        ),
+        *(Identity(f"{A} is the largest real root of this", str(P), "0") for A, P in roots),
+        *(Identity(f"dQ/d{b} = N (G + ...)", str(g), f"({unit})*({s})") for b, g, s in rows),
     )
-    return Limit(
-        point,
-        Finding(Verdict.PROVED, "exact expansion of grad Q at fixed beta", evidence),
-        _regime(found, gradient, point, kernel),
-        at,
-        None,
-        unit,
-        found,
-        leading.below,
-        error,
-        leading.sharp,
-    )
+    finding = Finding(Verdict.PROVED, "exact expansion of grad Q at fixed beta", evidence)
+    regime, below = _regime(found, gradient, point, kernel), leading.below
+    return Limit(point, finding, regime, at, None, unit, found, below, error, leading.sharp)
 
 
 def _series(leading: LeadingGradient, error: Expr | None) -> list[str]:

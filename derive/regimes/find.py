@@ -20,7 +20,6 @@ from derive.errors import InputError, NumericalError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.language import to_sympy
 from derive.model.direction import Direction
-from derive.model.geometry import Field
 from derive.model.notation import Notation
 from derive.printable import Printable
 from derive.regimes.kernel_regime import (
@@ -120,7 +119,9 @@ def regimes(
     homogeneity = find_homogeneity(p, notation)
     scaled = None
     if homogeneity is not None and derivation.warping.verdict is Verdict.PROVED:
-        scaled = find_scaled_start(p, homogeneity, variable, _warp_slopes(derivation))
+        # Several blocks need no warp.
+        H = derivation.blocks[0].warping.H if len(derivation.blocks) == 1 else None
+        scaled = find_scaled_start(p, homogeneity, variable, H or (p.field.zero,) * p.d)
     g = _warp_at_start(derivation)
     limits: list[Limit] = []
     for point in points:
@@ -151,9 +152,7 @@ def warped_time(
 ) -> WarpedTime | None:
     """Return what is proved of tau(t) = int_0^t g ds; None where g = 1, or no g was found.
 
-    Args:
-        derivation: of a single block of outputs; several need no warp.
-        start: numbers for all start symbols, or None for what holds at every start.
+    *start* gives numbers for all start symbols; without it, what holds at every start is returned.
     """
     if len(derivation.blocks) > 1:
         return None
@@ -162,13 +161,6 @@ def warped_time(
     if block.hessian.verdict is Verdict.PROVED or dual is None:
         return None
     return find_warped_time(block.metric, dual, block.notation, start)
-
-
-def _warp_slopes(derivation: Derivation) -> Field:
-    """Return <grad F_a, grad log g>; several blocks need no warp."""
-    p = derivation.potential.parameterization
-    H = derivation.blocks[0].warping.H if len(derivation.blocks) == 1 else None
-    return H or (p.field.zero,) * p.d
 
 
 def _warp_at_start(derivation: Derivation) -> Expr:
@@ -194,12 +186,9 @@ def _decided_by_kernel(derivation: Derivation, kernel: TangentKernel) -> Finding
     symbols = sorted(K.free_symbols | (slope.free_symbols - {derivation.beta[0]}), key=str)
     if others or len(symbols) < 2:
         return None
+    dQ, dK = ({s: sympy.diff(f, s) for s in symbols} for f in (slope, K))
     equations = [
-        (
-            f"dQ'/d{s} dK/d{t} = dQ'/d{t} dK/d{s}",
-            sympy.diff(slope, s) * sympy.diff(K, t),
-            sympy.diff(slope, t) * sympy.diff(K, s),
-        )
+        (f"dQ'/d{s} dK/d{t} = dQ'/d{t} dK/d{s}", dQ[s] * dK[t], dQ[t] * dK[s])
         for s, t in combinations(symbols, 2)
     ]
     decide = ElementarySigns({s.name for s in symbols if s.is_positive})

@@ -51,18 +51,14 @@ class Initialization:
     def of(cls, u: Sequence[Entry], v: Sequence[Entry]) -> Initialization:
         """Read the starts of two layers: numbers, or expressions as text.
 
-        Args:
-            u: the entries of one layer.
-            v: those of the other.
-
         Raises:
             InputError: an entry is no expression, or a layer starts at 0.
         """
-        layers = cls(_vector(u, "u"), _vector(v, "v"))
-        for name, layer in (("u", layers.u), ("v", layers.v)):
+        layers = {"u": _vector(u, "u"), "v": _vector(v, "v")}
+        for name, layer in layers.items():
             if all(x == 0 for x in layer):
                 raise InputError(f"the layer {name} starts at 0: it has no direction")
-        return layers
+        return cls(**layers)
 
     @classmethod
     def from_shape(

@@ -14,17 +14,17 @@ third derivatives of Q_1 vanish at b_0. The time of the flow is rescaled by c^(2
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 import sympy
 from sympy import Expr
 
-from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix, determinant, dot
 from derive.model.geometry import Field
-from derive.model.notation import Notation, to_expr, to_factored_expr
+from derive.model.notation import Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.regimes.limit import Limit, LimitingPotential, Point
-from derive.regimes.parametric_limit import is_positive_exponent
+from derive.regimes.parametric_limit import assuming_depths, is_positive_exponent
 from derive.verdict import Finding, Identity, Verdict
 
 
@@ -84,12 +84,9 @@ def find_tangent_kernel(p: Parameterization, notation: Notation) -> TangentKerne
     Source: Jacot, Gabriel, Hongler 2018, for the kernel; Azulay et al. 2021, appendix E and F.
     """
     start = notation.start_symbols
-
-    def at(f: RationalFunction) -> Expr:
-        return to_factored_expr(p.at_start(f), start)
-
     beta_0 = [p.at_start(f) for f in p.F]
-    matrix = sympy.ImmutableMatrix([[at(x) for x in row] for row in _kernel(p)])
+    rows = [[to_factored_expr(p.at_start(x), start) for x in row] for row in _kernel(p)]
+    matrix = sympy.ImmutableMatrix(rows)
     unbiased = all(b.is_zero() for b in beta_0)
     return TangentKernel(matrix, tuple(to_expr(b, start) for b in beta_0), unbiased)
 
@@ -115,13 +112,7 @@ def find_scaled_start(
 ) -> ScaledStart | None:
     """Return m with w_0 = c^m w_1, w_1 free of the start symbol c; None where there is no such m.
 
-    Args:
-        p: a homogeneous parameterization of which a warped Q is known to exist.
-        homogeneity: D.
-        variable: the start symbol c.
-        H: the derivatives <grad F_a, grad log g> of the warp.
-
-    Needs J of full rank at the start.
+    A warped Q of p is known to exist, with H_a = <grad F_a, grad log g>; J has full rank there.
     """
     field = p.start_field
     if variable not in field.weights:
@@ -142,30 +133,17 @@ def find_scaled_start(
     m = slope / first
     if not m.is_constant() or m.is_zero() or any(d != m * w for w, d in moved.values()):
         return None
-    exponent = sympy.Rational(m.value().numerator, m.value().denominator)
-    evidence = tuple(
-        Identity(
-            f"{variable} d{w}/d{variable} = {exponent} {w} at the start", repr(d), repr(m * w0)
-        )
-        for w, (w0, d) in moved.items()
-    )
-    order, flat = _order(p, H)
-    evidence = (*homogeneity.finding.evidence, *evidence, *flat)
+    exponent, order, flat = rational(m.value()), *_order(p, H)
+    statement = f"{variable} d{{0}}/d{variable} = {exponent} {{0}} at the start"
+    moves = (Identity(statement.format(w), repr(d), repr(m * x)) for w, (x, d) in moved.items())
+    evidence = (*homogeneity.finding.evidence, *moves, *flat)
     return ScaledStart(homogeneity.degree, exponent, order, evidence)
 
 
 def kernel_limit(
     point: Point, kernel: TangentKernel, scaled: ScaledStart, notation: Notation, warp: Expr
 ) -> Limit | None:
-    """Return the limit x^T K(w_0)^-1 x at fixed x = beta - beta_0, or None if c^(m D) -> 0.
-
-    Args:
-        point: where the start symbol c tends to.
-        kernel: K(w_0) and beta_0.
-        scaled: D and m.
-        notation: the symbols of the betas and of the start.
-        warp: g(w_0).
-    """
+    """Return the limit x^T K(w_0)^-1 x at fixed x = beta - beta_0, or None if c^(m D) -> 0."""
     D, m = scaled.degree, scaled.exponent
     if point.side not in ("0", "oo"):
         return None
@@ -183,22 +161,13 @@ def kernel_limit(
     finding = Finding(
         Verdict.PROVED,
         "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0), and the "
-        "second-order term of Q_1 at b_0 is that of the tangent kernel"
-        + "".join(f"; assuming {depth} > 2" for depth in sorted(D.free_symbols, key=str)),
+        f"second-order term of Q_1 at b_0 is that of the tangent kernel{assuming_depths(D)}",
         scaled.evidence,
     )
-    return Limit(
-        point,
-        finding,
-        "kernel",
-        x,
-        kernel.beta_0,
-        warp * symbol ** sympy.expand(2 * m * (1 - D)),
-        LimitingPotential("quadratic", Q, gradient, sympy.Integer(2)),
-        gradient,
-        symbol ** sympy.expand(-scaled.order * m * D),
-        False,
-    )
+    unit = warp * symbol ** sympy.expand(2 * m * (1 - D))
+    found = LimitingPotential("quadratic", Q, gradient, sympy.Integer(2))
+    error = symbol ** sympy.expand(-scaled.order * m * D)
+    return Limit(point, finding, "kernel", x, kernel.beta_0, unit, found, gradient, error)
 
 
 def _kernel(p: Parameterization) -> Matrix:
@@ -207,14 +176,13 @@ def _kernel(p: Parameterization) -> Matrix:
 
 def _order(p: Parameterization, H: Field) -> tuple[int, tuple[Identity, ...]]:
     """Return 2 where the first derivatives of K and of g vanish at the start, else 1."""
-    K, d = _kernel(p), p.d
+    K, pairs = _kernel(p), combinations_with_replacement(enumerate(p.labels), 2)
+    gradients = {f"K{i}{j}": p.field.gradient(K[b][c]) for (b, i), (c, j) in pairs}
+    fields = dict(zip(p.labels, p.fields, strict=True))
     slopes = {
-        f"<grad F{p.labels[a]}, grad K{p.labels[b]}{p.labels[c]}>": dot(
-            p.fields[a], p.field.gradient(K[b][c])
-        )
-        for a in range(d)
-        for b in range(d)
-        for c in range(b, d)
+        f"<grad F{i}, grad {name}>": dot(x, gradient)
+        for i, x in fields.items()
+        for name, gradient in gradients.items()
     }
     slopes.update((f"<grad F{i}, grad log g>", h) for i, h in zip(p.labels, H, strict=True))
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Literal, NamedTuple, TypeAlias
 
 import sympy
@@ -66,13 +67,6 @@ def recognize(
     positive: frozenset[str],
 ) -> LimitingPotential:
     """Return the limit of Q from that of its gradient, by identities that are tested exactly.
-
-    Args:
-        above: d entries of the gradient, those of single outputs for beta_i > 0.
-        below: those of single outputs in place of their negatives, None where there is none.
-        betas: the d coordinates.
-        single: for each, whether its entry depends on it alone.
-        positive: start symbols that are positive.
 
     Raises:
         Undecided: an identity or a sign was not decided.
@@ -163,11 +157,8 @@ def _degree(g: Expr, variables: Sequence[Symbol], decide: ElementarySigns) -> Ex
 
 
 def _is_radial(g: Sequence[Expr], betas: Sequence[Symbol], decide: ElementarySigns) -> bool:
-    return all(
-        decide.is_zero(x * b - y * a)
-        for i, (x, a) in enumerate(zip(g, betas, strict=True))
-        for y, b in list(zip(g, betas, strict=True))[i + 1 :]
-    )
+    pairs = combinations(zip(g, betas, strict=True), 2)
+    return all(decide.is_zero(x * b - y * a) for (x, a), (y, b) in pairs)
 
 
 Side: TypeAlias = Literal["0", "oo", "below", "above"]

@@ -23,15 +23,10 @@ from derive.verdict import Finding, Identity, Verdict
 def norm_limit(
     gradient: Sequence[Expr], betas: Sequence[Symbol], point: Point, positive: frozenset[str]
 ) -> Limit | None:
-    """Return the limit |beta| of a Q whose linear term is outgrown, or None.
-
-    Args:
-        gradient: dQ/dbeta, d >= 2 expressions in the betas and start symbols.
-        betas: the d coordinates.
-        point: where a start symbol tends to.
-        positive: start symbols that are positive.
-    """
-    slopes = [_free_of(g, betas) for g in gradient]
+    """Return the limit |beta| of a Q whose linear term is outgrown, or None."""
+    slopes = [
+        sympy.Add(*(t for t in sympy.Add.make_args(g) if not t.has(*betas))) for g in gradient
+    ]
     s = Symbol("length_", positive=True)
     rest = [g - z for g, z in zip(gradient, slopes, strict=True)]
     axis = {**dict.fromkeys(betas, sympy.S.Zero), betas[0]: s}
@@ -55,23 +50,9 @@ def norm_limit(
     )
     reason = "grad Q = N beta/|beta| + z with N > 0 a function of |beta| and z/N -> 0"
     found = LimitingPotential("l2", None, tuple(b / length for b in betas), sympy.S.One)
-    return Limit(
-        point,
-        Finding(Verdict.PROVED, reason, evidence),
-        "anti-NTK",
-        tuple(betas),
-        None,
-        factor,
-        found,
-        found.gradient,
-        None if size == 0 else size / factor,
-        True,
-    )
-
-
-def _free_of(g: Expr, betas: Sequence[Symbol]) -> Expr:
-    """Return the terms of a sum that do not depend on beta."""
-    return sympy.Add(*(t for t in sympy.Add.make_args(g) if not t.has(*betas)))
+    error = None if size == 0 else size / factor
+    finding, at, below = Finding(Verdict.PROVED, reason, evidence), tuple(betas), found.gradient
+    return Limit(point, finding, "anti-NTK", at, None, factor, found, below, error, True)
 
 
 def _vanishes(f: Expr, point: Point, decide: ElementarySigns) -> bool:

@@ -27,14 +27,7 @@ _OPEN_POLE = "h is not seen to tend to infinity at the end of its interval"
 
 
 def parametric_limit(curve: Curve, gradient: Expr, beta: Symbol, point: Point) -> Limit:
-    """Return the limit of a parametric Q, PROVED or UNDECIDED.
-
-    Args:
-        curve: beta = h(z), increasing on an interval.
-        gradient: mu(z) = dQ/dbeta.
-        beta: the coordinate.
-        point: where a symbol of h tends to.
-    """
+    """Return the limit of a parametric Q, PROVED or UNDECIDED."""
     symbol = next((s for s in curve.beta.free_symbols if s.name == point.variable), None)
     if symbol is None:
         return undecided(point, f"h does not depend on {point.variable}")
@@ -63,24 +56,22 @@ def _limit_at_ends(
     free = gradient / symbol**slope
     above, below = (_at_end(free, curve, end) for end in (high, low))
     errors = [sympy.cancel(-rise / _pole(curve, end, n)) for end, n in ((high, 1), (low, -1))]
-    evidence = (
-        _power_identity("h", curve.beta, rise, symbol),
-        _power_identity("mu", gradient, slope, symbol),
-        *(
-            Identity(
-                f"({symbol})**({-slope}) mu at z = {end}",
-                re.sub(rf"\b{curve.parameter}\b", f"({end})", str(free)),
-                str(value),
-            )
-            for end, value in ((high, above), (low, below))
-        ),
-    )
-    reason = "h -> 0 at every z, so beta fixed forces z to an end of its interval" + "".join(
-        f"; assuming {depth} > 2" for depth in sorted(rise.free_symbols, key=str)
-    )
+    evidence = [
+        Identity(
+            f"{symbol} d{name}/d{symbol} = ({power}) {name}",
+            str(symbol * sympy.diff(f, symbol)),
+            f"({power})*({f})",
+        )
+        for name, f, power in (("h", curve.beta, rise), ("mu", gradient, slope))
+    ]
+    for end, value in ((high, above), (low, below)):
+        left = re.sub(rf"\b{curve.parameter}\b", f"({end})", str(free))
+        evidence.append(Identity(f"({symbol})**({-slope}) mu at z = {end}", left, str(value)))
+    reason = "h -> 0 at every z, so beta fixed forces z to an end of its interval"
+    reason += assuming_depths(rise)
     decide = _signs(above + below)
     error = symbol ** errors[0] if decide.is_zero(errors[0] - errors[1]) else None
-    finding, at, unit = Finding(Verdict.PROVED, reason, evidence), (beta,), symbol**slope
+    finding, at, unit = Finding(Verdict.PROVED, reason, tuple(evidence)), (beta,), symbol**slope
     if decide.is_zero(above + below):
         unit *= below if decide.is_zero(above) else above
         one = sympy.S.One
@@ -91,12 +82,10 @@ def _limit_at_ends(
     return Limit(point, finding, "intermediate", at, None, unit, found, (below,), error)
 
 
-def _power_identity(name: str, f: Expr, exponent: Expr, symbol: Symbol) -> Identity:
-    return Identity(
-        f"{symbol} d{name}/d{symbol} = ({exponent}) {name}",
-        str(symbol * sympy.diff(f, symbol)),
-        f"({exponent})*({f})",
-    )
+def assuming_depths(exponent: Expr) -> str:
+    """Return what is assumed of the symbols of an exponent, in words."""
+    names = sorted(exponent.free_symbols, key=str)
+    return "".join(f"; assuming {depth} > 2" for depth in names)
 
 
 def is_positive_exponent(exponent: Expr) -> bool:
@@ -194,16 +183,13 @@ def _limit_along_curve(
     limits = [x.terms[x.leading].xreplace(back) for x in (h, mu)]
     unit = growth_expression(mu.leading, point.small)
     rates = [growth_expression(_next(x)[0], point.small) for x in (h, mu)]
-    finding = Finding(
-        Verdict.PROVED,
-        "h and mu converge at every z, and the inverse of an increasing function with them",
-        (
-            Identity("h = limit + ...", str(curve.beta), f"(1)*({limits[0]} + O({rates[0]}))"),
-            Identity(
-                "mu = N (limit + ...)", str(gradient), f"({unit})*({limits[1]} + O({rates[1]}))"
-            ),
-        ),
+    h_series, mu_series = (f"({x} + O({rate}))" for x, rate in zip(limits, rates, strict=True))
+    evidence = (
+        Identity("h = limit + ...", str(curve.beta), f"(1)*{h_series}"),
+        Identity("mu = N (limit + ...)", str(gradient), f"({unit})*{mu_series}"),
     )
+    reason = "h and mu converge at every z, and the inverse of an increasing function with them"
+    finding = Finding(Verdict.PROVED, reason, evidence)
     found = LimitingPotential("other", None, (limits[1],), None, limits[0])
     growth, bound = min(_next(h), _next(mu))
     error = growth_expression(growth, point.small)

@@ -23,13 +23,7 @@ from derive.verdict import Verdict
 
 
 def predictor_limit(derivation: Derivation, point: Point, kernel: TangentKernel) -> Limit:
-    """Return the limit of Q at fixed beta, PROVED or UNDECIDED.
-
-    Args:
-        derivation: of Q.
-        point: where a start symbol tends to.
-        kernel: K(w_0).
-    """
+    """Return the limit of Q at fixed beta, PROVED or UNDECIDED."""
     potential, pieces = derivation.potential, derivation.potential.pieces
     if not pieces or potential.gradient is None:
         reason = f"there is no Q to take the limit of: {potential.finding.reason}"

@@ -108,18 +108,10 @@ def random_width(unit: Parameterization | None = None, width: str = "k") -> Rand
     spread, bias = sympy.cancel(second / mean**2 - 1), sympy.cancel(moment[0, 2] / mean)
     if not (_vanishes(spread, k) and _vanishes(bias, k)):
         raise InputError("--width: the conserved quantity of a wide start does not concentrate")
-    return RandomWidth(
-        unit,
-        k,
-        Finding(Verdict.PROVED, "K^2 - c beta^2 is conserved, whatever the width", evidence),
-        c,
-        mean,
-        spread,
-        moment[0, 2],
-        bias,
-        sympy.root(mean / c, 4),
-        *_wide(c),
-    )
+    reason, mu = "K^2 - c beta^2 is conserved, whatever the width", sympy.root(mean / c, 4)
+    finding = Finding(Verdict.PROVED, reason, evidence)
+    start = moment[0, 2]
+    return RandomWidth(unit, k, finding, c, mean, spread, start, bias, mu, *_wide(c))
 
 
 def _read(unit: Parameterization) -> tuple[RationalFunction, RationalFunction]:
@@ -162,25 +154,14 @@ def _sums(
 ) -> Mapping[tuple[int, int], Expr]:
     """Return E K^a beta^b, a + b <= 4, by the k-th power of the generating function."""
     s, t = sympy.symbols("s_ t_")
-    single = sympy.Add(
-        *(
-            _mean(kernel**a * f**b) * s**a * t**b / (sympy.factorial(a) * sympy.factorial(b))
-            for a in range(_ORDER + 1)
-            for b in range(_ORDER + 1 - a)
-            if a + b > 0
-        )
-    )
-    total = sympy.Add(
-        *(sympy.ff(k, n) / sympy.factorial(n) * single**n for n in range(1, _ORDER + 1))
-    )
-    expanded = sympy.Poly(sympy.expand(total), s, t)
+    pairs = [(a, n - a) for n in range(1, _ORDER + 1) for a in range(n + 1)]
+    bases = {(a, b): s**a * t**b / (sympy.factorial(a) * sympy.factorial(b)) for a, b in pairs}
+    single = sympy.Add(*(_mean(kernel**a * f**b) * bases[a, b] for a, b in pairs))
+    powers = (sympy.ff(k, n) / sympy.factorial(n) * single**n for n in range(1, _ORDER + 1))
+    expanded = sympy.Poly(sympy.expand(sympy.Add(*powers)), s, t)
     return {
-        (a, b): sympy.factor(
-            expanded.coeff_monomial(s**a * t**b) * sympy.factorial(a) * sympy.factorial(b)
-        )
-        for a in range(_ORDER + 1)
-        for b in range(_ORDER + 1 - a)
-        if a + b > 0
+        (a, b): sympy.factor(expanded.coeff_monomial(s**a * t**b) * s**a * t**b / bases[a, b])
+        for a, b in pairs
     }
 
 
@@ -199,6 +180,3 @@ def _wide(c: Expr) -> tuple[Expr, tuple[Limit, ...]]:
     return gradient, tuple(
         closed_form_limit(closed, read_point(MU.name, to), kernel) for to in ("0", "oo")
     )
-
-
-__all__ = ["RandomWidth", "random_width"]

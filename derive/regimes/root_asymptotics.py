@@ -22,14 +22,9 @@ _ROUNDS = 6
 def expand_largest_root(
     polynomial: Expr, symbol: Symbol, small: Symbol, decide: ElementarySigns, span: Fraction
 ) -> Expansion:
-    """Return the expansion of the largest real root, to *span* powers of the small parameter.
+    """Return the expansion of the largest real root, to *span* powers of the *small* parameter.
 
-    Args:
-        polynomial: a multiple of P, in the root's symbol, the small parameter and others.
-        symbol: the root's.
-        small: e.
-        decide: decisions on coefficients.
-        span: the order to which the root is wanted.
+    The polynomial is a multiple of P in the symbol of the root, the small parameter and others.
 
     Raises:
         Undecided: P is not of the form above, or a sign was not decided.

@@ -55,8 +55,7 @@ class Separation:
 def find_separation(p: Parameterization) -> Separation | None:
     """Return rational coordinates in which Q is a sum, or None where none were proved.
 
-    Args:
-        p: one block of d >= 2 outputs of which K^-1 is proved to be the Hessian of some Q.
+    p is one block of d >= 2 outputs of which K^-1 is proved to be the Hessian of some Q.
     """
     forms = _eigenvectors(p)
     if forms is None:
@@ -88,15 +87,7 @@ def separated_limit(
     point: Point,
     kernel: sympy.ImmutableMatrix,
 ) -> Limit:
-    """Return the limit of Q at fixed x = V^T beta, from its gradient in beta.
-
-    Args:
-        separation: V.
-        gradient: of Q in beta.
-        x: d symbols for the new coordinates.
-        point: where a start symbol tends to.
-        kernel: K(w_0) in start symbols.
-    """
+    """Return the limit of Q at fixed x = V^T beta, from its gradient in beta."""
     slopes = separation.gradient(gradient, x)
     if slopes is None:
         return undecided(point, "dQ/dx as it is written mixes coordinates that are separate")

@@ -68,11 +68,7 @@ def find_warped_time(
 ) -> WarpedTime:
     """Return what is proved of tau on the leaf of the start, g being positive at the start.
 
-    Args:
-        metric: on the leaf.
-        dual: y and g.
-        notation: which start symbols are positive.
-        start: numbers for the start symbols; without them what is proved holds for every start.
+    *start* gives numbers for the start symbols; without them what is proved holds for every start.
     """
     p, g = metric.parameterization, dual.g
 

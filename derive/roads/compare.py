@@ -19,10 +19,6 @@ def require_agreement(
 ) -> tuple[Identity, ...]:
     """Return the identities on which two roads agree.
 
-    Args:
-        first, second: names of the roads.
-        equations: what holds of Q on both.
-
     Raises:
         ConsistencyError: one of them fails, so one road is at fault.
     """
@@ -41,7 +37,6 @@ def disagreement(first: str, second: str, why: str) -> ConsistencyError:
 
 WEIGHT_SPACE = "weight space (dual coordinates)"
 """The main road: (y, g) with <grad y_i, grad F_j> = g delta_ij."""
-
 DECISION = "weight space (warp decision)"
 """The main road up to H_a = X_a log g, where g has no closed form."""
 
@@ -73,6 +68,11 @@ def compare_roads(dual: DualCoordinates, published: PublishedRoad) -> Finding:
     except ValueError as error:
         raise disagreement(WEIGHT_SPACE, published.name, str(error)) from None
     return _agreement(WEIGHT_SPACE, published.name, equations)
+
+
+def _agreement(first: str, second: str, equations: Iterable[Equation]) -> Finding:
+    identities = require_agreement(first, second, equations)
+    return Finding(Verdict.PROVED, f"{first} and {second} agree", identities)
 
 
 def compare_decisions(warping: WarpVerdict, published: PublishedRoad) -> Finding:
@@ -110,8 +110,3 @@ def _equations(dual: DualCoordinates, published: PublishedRoad, H: Field) -> Ite
             for i, y, slope in zip(p.labels, dual.y, published.gradient, strict=True):
                 statement = f"X{a} dQ'/dbeta{i} = (g'/g) X{a} y{i}"
                 yield statement, along(x, slope), published.g / g * y.along(x)
-
-
-def _agreement(first: str, second: str, equations: Iterable[Equation]) -> Finding:
-    identities = require_agreement(first, second, equations)
-    return Finding(Verdict.PROVED, f"{first} and {second} agree", identities)

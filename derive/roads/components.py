@@ -43,13 +43,6 @@ def check_dimension(
     The explicit direction decides for itself; then H_a = u_a |grad phi|^2/phi, the identity
     <grad y_i, grad F_j> = g delta_ij of y = psi u/|u|, and the laws are expanded in components.
 
-    Args:
-        direction: the vector model.
-        conserved: the laws of its reduced direction.
-        hessian: the dimension-free verdict.
-        dual: psi, where it was found.
-        d: 2 or more.
-
     Raises:
         ConsistencyError: the two derivations disagree; a fault of this program.
     """
@@ -57,7 +50,11 @@ def check_dimension(
         at = _Components(direction, d)
         structure = find_conserved(find_lie_structure(at.parameterization))
         explicit = decide_warp(decide_hessian(find_metric(structure)))
-        _compare(hessian, explicit, d)
+        ours, theirs = hessian.verdict, explicit.hessian.verdict
+        if Verdict.UNDECIDED not in (ours, theirs) and ours is not theirs:
+            raise ConsistencyError(f"Hessian map: {ours.value}, but {theirs.value} at d = {d}")
+        if explicit.verdict is Verdict.REFUTED:
+            raise ConsistencyError(f"warp: PROVED, but REFUTED at d = {d}")
         identities = (
             *_warp_identities(at, explicit),
             *_law_identities(at, conserved),
@@ -67,14 +64,6 @@ def check_dimension(
         return Finding(Verdict.UNDECIDED, f"the norm in components: {refused}")
     reason = f"the same warp, dual coordinates and laws in components, d = {d}"
     return Finding(Verdict.PROVED, reason, identities)
-
-
-def _compare(hessian: Finding, explicit: WarpVerdict, d: int) -> None:
-    ours, theirs = hessian.verdict, explicit.hessian.verdict
-    if Verdict.UNDECIDED not in (ours, theirs) and ours is not theirs:
-        raise ConsistencyError(f"Hessian map: {ours.value}, but {theirs.value} at d = {d}")
-    if explicit.verdict is Verdict.REFUTED:
-        raise ConsistencyError(f"warp: PROVED, but REFUTED at d = {d}")
 
 
 def _proved(statement: str, left: RationalFunction, right: RationalFunction) -> Identity:
@@ -114,8 +103,7 @@ def _components_from(direction: Direction, d: int, u_0: Mapping[str, Tree]) -> P
     outputs = [Operation("*", phi, Name(name)) for name in vector]
     scalars = reduced.weights[:-1]
     start = {**{w: tree for w, tree in reduced.start if w in scalars}, **u_0}
-    used = {n for tree in start.values() for n in names((tree,))} | set(scalars)
-    known = used & {*scalars, *reduced.start_symbols}
+    known = {*names(tuple(start.values())), *scalars} & {*scalars, *reduced.start_symbols}
     positive = [x for x in reduced.positive if x in known]
     parameters = reduced.parameters
     return Parameterization(outputs, (*scalars, *vector), start, positive, parameters=parameters)
@@ -149,19 +137,14 @@ class _Components:
         self.vector = _component_names(direction, d)
         self.parameterization = components(direction, d)
 
-    def lift_tree(self, function: RationalFunction) -> Tree:
-        """Return a function of (a, n) as a tree in the components."""
-        return _in_components(self.direction, self.vector, function)
-
     def lift(self, function: RationalFunction) -> RationalFunction:
         """Return a function of (a, n) as one of the components.
 
         Raises:
             InputError: it has an odd power of the norm, and the field no square root for it.
         """
-        return to_field(
-            self.lift_tree(function), self.parameterization.field, "a function of the norm"
-        )
+        tree = _in_components(self.direction, self.vector, function)
+        return to_field(tree, self.parameterization.field, "a function of the norm")
 
     @property
     def positions(self) -> range:
@@ -183,18 +166,13 @@ def _warp_identities(at: _Components, explicit: WarpVerdict) -> tuple[Identity, 
 
 
 def _law_identities(at: _Components, conserved: ConservedQuantities) -> tuple[Identity, ...]:
-    even = [at.lift(law * law if _is_norm(at, law) else law) for law in conserved.laws]
+    p, n = at.parameterization, at.direction.n
+    even = [at.lift(law * law if law == n else law) for law in conserved.laws]
     return tuple(
-        _proved(
-            f"<grad c, grad F{j}> = 0, c = {law!r}", along(x, law), at.parameterization.field.zero
-        )
+        _proved(f"<grad c, grad F{j}> = 0, c = {law!r}", along(x, law), p.field.zero)
         for law in even
-        for j, x in enumerate(at.parameterization.fields, 1)
+        for j, x in enumerate(p.fields, 1)
     )
-
-
-def _is_norm(at: _Components, function: RationalFunction) -> bool:
-    return function == at.direction.n
 
 
 def _dual_identities(at: _Components, dual: DualLength) -> tuple[Identity, ...]:
@@ -202,13 +180,9 @@ def _dual_identities(at: _Components, dual: DualLength) -> tuple[Identity, ...]:
     p, n = at.parameterization, at.direction.n
     half = n.field.constant(Fraction(1, 2))
     logs = [(c * half, a * a) if a == n else (c, a) for c, a in dual.log_psi.logs]
-    scale = LogFunction(
-        at.lift(dual.log_psi.rational),
-        (
-            *((p.field.constant(c.value()), at.lift(a)) for c, a in logs),
-            (p.field.constant(Fraction(-1, 2)), at.lift(n * n)),
-        ),
-    )
+    logs.append((-half, n * n))
+    lifted = tuple((p.field.constant(c.value()), at.lift(a)) for c, a in logs)
+    scale = LogFunction(at.lift(dual.log_psi.rational), lifted)
     phi = at.lift(at.direction.phi)
     identities = []
     for i, k in enumerate(at.positions, 1):

@@ -33,13 +33,7 @@ HIGHEST = 6
 
 @dataclass(frozen=True)
 class CommutingFlow:
-    """The weights in the dual times mu_1, ..., mu_d, proved.
-
-    Attributes:
-        parameterization: F and w_0.
-        field: Q(mu, start symbols), with exponentials of the mu.
-        weights: w(mu).
-    """
+    """The weights w(mu) in the dual times, proved; in Q(mu, start symbols, exponentials of mu)."""
 
     parameterization: Parameterization
     field: FunctionField
@@ -61,14 +55,7 @@ class CommutingFlow:
 def find_commuting_flow(
     p: Parameterization, times: Sequence[str], dual: DualCoordinates | None, laws: Field
 ) -> CommutingFlow | None:
-    """Return the joint flow from w_0, or None where it was not found.
-
-    Args:
-        p: d >= 2 outputs whose gradient fields commute.
-        times: d names for mu_1, ..., mu_d.
-        dual: dual coordinates with g = 1, where they are known.
-        laws: conserved quantities.
-    """
+    """Return the joint flow from w_0, or None where it was not found."""
     if p.field.generators or p.start_field.generators:
         return None
     for found in (_exponential(p, times), _rational(p, times, dual, laws)):
@@ -195,7 +182,7 @@ def follow_dual_time(metric: Metric, dual: DualCoordinates | None) -> Finding | 
         *(Identity(f"{n} along the flow", n, repr(w)) for n, w in weights),
         *(Identity(f"h{b} = F{b}(w(mu))", f"h{b}", repr(x)) for b, x in outputs),
     )
-    equations = [*_equations(metric, flow, h), *_gradient(flow, h, H), *_agreement(flow, dual, H)]
+    equations = [*_equations(metric, flow, h, H), *_agreement(flow, dual, H)]
     evidence += require_agreement("weight space", COMMUTING_TIME, equations)
     written = "" if H is None else f", H = {H!r}"
     reason = f"beta = h(mu) = grad H(mu){written}; Q = mu.h(mu) - H(mu) and dQ/dbeta = mu"
@@ -211,7 +198,7 @@ def _times(p: Parameterization) -> tuple[str, ...]:
 
 
 def _potential(
-    flow: CommutingFlow, h: tuple[RationalFunction, ...], dual: DualCoordinates | None
+    flow: CommutingFlow, h: Field, dual: DualCoordinates | None
 ) -> RationalFunction | None:
     """Return H: |w|^2/(2 D) for F of degree D, by Euler's identity, or a rational R(w(mu))."""
     p = flow.parameterization
@@ -224,22 +211,16 @@ def _potential(
 
 
 def _equations(
-    metric: Metric, flow: CommutingFlow, h: tuple[RationalFunction, ...]
+    metric: Metric, flow: CommutingFlow, h: Field, H: RationalFunction | None
 ) -> Iterator[Equation]:
-    """Yield dh_b/dmu_a = K_ab."""
+    """Yield dh_b/dmu_a = K_ab, then dH/dmu_a = h_a where H is known."""
     labels = flow.parameterization.labels
     for a, i in enumerate(labels):
         for b, j in enumerate(labels):
             slope = flow.field.derivative(h[b], a)
             yield f"dh{j}/dmu{i} = K{i}{j}", slope, flow.pull_back(metric.K[a][b])
-
-
-def _gradient(
-    flow: CommutingFlow, h: tuple[RationalFunction, ...], H: RationalFunction | None
-) -> Iterator[Equation]:
-    """Yield dH/dmu_a = h_a."""
     if H is not None:
-        for a, i in enumerate(flow.parameterization.labels):
+        for a, i in enumerate(labels):
             yield f"dH/dmu{i} = h{i}", flow.field.derivative(H, a), h[a]
 
 

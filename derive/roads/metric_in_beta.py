@@ -10,7 +10,7 @@ from derive.exact.towers.elements import to_field
 from derive.language import from_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, kernel_of
-from derive.roads.compare import require_agreement
+from derive.roads.compare import WEIGHT_SPACE, require_agreement
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.lie import along
@@ -40,7 +40,7 @@ def agree_in_beta(dual: DualCoordinates, piece: Piece) -> Finding:
     p = dual.parameterization
     move = ("X y = 1, X = grad F", dual.y[0].along(p.fields[0]), p.field.one)
     equations = (move, *_expansion(dual, p, piece))
-    found = require_agreement("weight space (dual coordinates)", METRIC, equations)
+    found = require_agreement(WEIGHT_SPACE, METRIC, equations)
     reason = "X y = 1 = Q'' K = X Q'(F): Q' = y - y(w_0)"
     return Finding(Verdict.PROVED, reason, found)
 

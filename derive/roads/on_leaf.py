@@ -20,9 +20,7 @@ def is_defined(p: Parameterization, function: RationalFunction) -> bool:
     try:
         p.at_start(function)
     except ZeroDivisionError:
-        field = function.field
-        denominator = field.polynomial(function.denominator)
-        return not is_zero_along_flow(p, denominator)
+        return not is_zero_along_flow(p, function.field.polynomial(function.denominator))
     return True
 
 
@@ -70,11 +68,7 @@ def require_function_of(
 ) -> tuple[Identity, ...]:
     """Prove that r is a function of t alone on every leaf: dr and dt are parallel there.
 
-    Args:
-        metric: K and the flow.
-        t: its name, and grad t at beta = F(w), not zero.
-        r: its name, and the function.
-        H: X_a log g if r is such a function.
+    Both come with their names, t by grad t at beta = F(w), not zero; H is X_a log g if r is such.
 
     Raises:
         NotProved: it is not, or that was not decided.
@@ -111,6 +105,5 @@ def require_function_of(
 
 def _times_square(z: Field, r: RationalFunction) -> RationalFunction:
     """Return B^2 Z(A/B) = B Z(A) - A Z(B) for r = A/B: no common factor has to be found."""
-    one = r.field.ring.constant(1)
-    A, B = r.field.quotient(r.numerator, one), r.field.quotient(r.denominator, one)
+    A, B = (r.field.polynomial(x) for x in r.parts)
     return B * along(z, A) - A * along(z, B)

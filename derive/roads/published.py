@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
@@ -113,7 +113,7 @@ def follow_published(metric: Metric, ansatz: Ansatz) -> PublishedRoad:
     if p.d == 1:
         raise InputError("an Ansatz needs two outputs or more: for one, every Q is a q(beta)")
     functions = ansatz.functions(p.d)
-    slopes = tuple(tuple(x.compose(p.F, p.field) for x in _gradient(t)) for t in functions)
+    slopes = tuple(tuple(x.compose(p.F, p.field) for x in t.field.gradient(t)) for t in functions)
     try:
         if len(functions) > 1:
             ratios, factors, evidence = separate(metric, slopes)
@@ -124,10 +124,6 @@ def follow_published(metric: Metric, ansatz: Ansatz) -> PublishedRoad:
     finding = Finding(Verdict.PROVED, "Q has the form of the Ansatz", evidence)
     log_psi = _log_psi(metric, slopes, ratios)
     return PublishedRoad(metric, ansatz, finding, slopes, ratios, factors, log_psi)
-
-
-def _gradient(t: RationalFunction) -> Field:
-    return t.field.gradient(t)
 
 
 def _log_psi(
@@ -149,7 +145,7 @@ def _solve(
     """Return r = q''/q', g/q' and the identities for one unknown q."""
     p = metric.parameterization
     v = tuple(dot(row, s) for row in metric.K)
-    hessian = [[x.compose(p.F, p.field) for x in t.field.gradient(y)] for y in _gradient(t)]
+    hessian = [[x.compose(p.F, p.field) for x in t.field.gradient(y)] for y in t.field.gradient(t)]
     constant = [[dot(row, column) for column in hessian] for row in metric.K]
     conditions = _conditions(p.labels, [tuple(x * y for y in s) for x in v], constant)
     # One exists: K is positive definite and grad t is not zero, so (K grad t) grad t^T is no
@@ -183,18 +179,11 @@ def _conditions(
     """
     places = list(enumerate(labels))
     off = [
-        (f"N{m}{n} = 0", linear[i][j], constant[i][j])
-        for i, m in places
-        for j, n in places
-        if i != j
+        (f"N{m}{n} = 0", linear[i][j], constant[i][j]) for (i, m), (j, n) in permutations(places, 2)
     ]
+    first, a, b = f"N{labels[0]}{labels[0]}", linear[0][0], constant[0][0]
     return off + [
-        (
-            f"N{n}{n} = N{labels[0]}{labels[0]}",
-            linear[i][i] - linear[0][0],
-            constant[i][i] - constant[0][0],
-        )
-        for i, n in places[1:]
+        (f"N{n}{n} = {first}", linear[i][i] - a, constant[i][i] - b) for i, n in places[1:]
     ]
 
 
@@ -202,10 +191,6 @@ def separate(
     metric: Metric, slopes: tuple[Field, ...]
 ) -> tuple[Field, Field, tuple[Identity, ...]]:
     """Return r_k = q_k'''/q_k'', M_kk = g/q_k'' and the identities.
-
-    Args:
-        metric: K and the flow.
-        slopes: grad t_k, d independent vectors of numbers.
 
     Raises:
         NotProved: Q is not of this form, or that was not decided.

@@ -51,21 +51,13 @@ def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
     if warping.parameterization.d == 1:
         return _single(potential)
     others = (ask_road(warping, potential.dual, ansatz) for ansatz in _unasked(warping.metric))
-    return *_main(potential), *_joint(potential), *others
-
-
-def _joint(potential: BlockPotential) -> tuple[Road, ...]:
-    finding = follow_dual_time(potential.warping.metric, potential.dual)
-    return () if finding is None else (Road(COMMUTING_TIME, finding),)
+    commuting = follow_dual_time(warping.metric, potential.dual)
+    joint = () if commuting is None else (Road(COMMUTING_TIME, commuting),)
+    return *_main(potential), *joint, *others
 
 
 def ask_road(warping: WarpVerdict, dual: DualCoordinates | None, ansatz: Ansatz) -> Road:
     """Try one Ansatz and compare what it gives with the main road.
-
-    Args:
-        warping: the main road's decision.
-        dual: its result on the same outputs, where one was found.
-        ansatz: the form of Q.
 
     Raises:
         InputError: the Ansatz does not fit the outputs.
@@ -86,8 +78,7 @@ def ask_road(warping: WarpVerdict, dual: DualCoordinates | None, ansatz: Ansatz)
 def _main(potential: BlockPotential) -> tuple[Road, ...]:
     if potential.dual is not None:
         reason = "y and g solve <grad y_i, grad F_j> = g delta_ij"
-        finding = Finding(Verdict.PROVED, reason, potential.dual.evidence)
-        return (Road(WEIGHT_SPACE, finding),)
+        return (Road(WEIGHT_SPACE, Finding(Verdict.PROVED, reason, potential.dual.evidence)),)
     if potential.warping.verdict is Verdict.PROVED:
         return (Road(DECISION, potential.warping.finding),)
     return ()
@@ -96,7 +87,7 @@ def _main(potential: BlockPotential) -> tuple[Road, ...]:
 def _unasked(metric: Metric) -> tuple[Ansatz, ...]:
     d = metric.parameterization.d
     entries = [x for row in metric.K for x in row]
-    size = sum(len(x.numerator.monoms()) + len(x.denominator.monoms()) for x in entries)
+    size = sum(len(x.numerator) + len(x.denominator) for x in entries)
     if d > MAXIMAL_OUTPUTS or size > MAXIMAL_TERMS:
         return ()
     diagonal = all(metric.K[i][j].is_zero() for i in range(d) for j in range(i))
@@ -115,8 +106,7 @@ def _single(potential: BlockPotential) -> tuple[Road, ...]:
     integrated = Road(METRIC, Finding(Verdict.PROVED, reason, piece.evidence))
     if dual is None:
         return (integrated,)
-    agreement = agree_in_beta(dual, piece)
-    return integrated, Road(WEIGHT_SPACE, agreement)
+    return integrated, Road(WEIGHT_SPACE, agree_in_beta(dual, piece))
 
 
 def _in_every_dimension(hessian: HessianVerdict, potential: BlockPotential) -> tuple[Road, ...]:
@@ -129,10 +119,6 @@ def _in_every_dimension(hessian: HessianVerdict, potential: BlockPotential) -> t
         name, reason = EIGENVALUES, "s q''/q' = T/R"
     found = Road(name, Finding(Verdict.PROVED, reason, potential.finding.evidence))
     laws = hessian.metric.conserved
-    return found, *(
-        Road(
-            f"components, d = {d}",
-            check_dimension(direction, laws, hessian.finding, turning.dual, d),
-        )
-        for d in CHECKED
-    )
+    checks = (check_dimension(direction, laws, hessian.finding, turning.dual, d) for d in CHECKED)
+    pairs = zip(CHECKED, checks, strict=True)
+    return found, *(Road(f"components, d = {d}", check) for d, check in pairs)
