@@ -40,7 +40,7 @@ def test_answers(arguments, code, words):
         ([], "no potential"),
         (["3"], "constant"),
         (["beta1*beta2"], "couples beta1 and beta2"),
-        (["abs(beta)"], "abs"),
+        (["relu(beta)"], "not differentiable"),
         (["beta**"], "column"),
         (["beta**2", "--start", "beta"], "--start"),
         (["beta**2", "--start", "gamma=1"], "no coordinate gamma"),

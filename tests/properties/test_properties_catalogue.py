@@ -17,7 +17,6 @@ from derive.derivation import in_components
 from derive.language import bind, to_sympy
 from derive.model.notation import to_expr
 from derive.regimes.initialization import with_scale
-from derive.roads.components import components
 from numerics.confirm.limit_gradients import confirm_limits
 from numerics.flow.gradient_flow import flow
 
@@ -178,9 +177,7 @@ def test_conserved_quantities_are_constant_along_the_flow(name, in_plane):
 def test_limits_of_small_and_large_starts_are_confirmed(name, derived):
     """What is proved is seen at two scales; what is not depends on a sign that is not given."""
     found = derived(name)
-    if found.direction is not None:
-        found = derive(with_scale(components(found.direction, 2, along_axis=True), "alpha"))
-    elif (scaled := with_scale(found.parameterization, "alpha")) is not found.parameterization:
+    if (scaled := with_scale(found.parameterization, "alpha")) is not found.parameterization:
         found = derive(scaled)
     r = regimes(found, "alpha")
     confirmations = confirm_limits(r, digits=20)
