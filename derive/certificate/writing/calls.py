@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import count
 
 from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.function import Function
@@ -20,15 +21,46 @@ from derive.model.parameterization import Parameterization
 ROOM = 60
 
 
-class Calls:
+class Definitions:
+    """Definitions that a space accepts, in the order in which they need one another."""
+
+    def __init__(self, space: Space, entries: list[JSON], taken: set[str]) -> None:
+        self.space, self.entries, self.taken = space, entries, taken
+
+    def define(self, entry: JSON) -> None:
+        """Add a definition."""
+        self.space.define(entry)
+        self.entries.append(entry)
+
+    def knows(self, text: str) -> bool:
+        """Tell whether a call is defined."""
+        try:
+            self.space.read(text)
+        except Rejected:
+            return False
+        return True
+
+    def name(self, text: str) -> None:
+        """Name a call as a generator, if it is not known."""
+        if not self.knows(text):
+            self.define({"name": self.fresh(), "of": text})
+
+    def fresh(self) -> str:
+        """Return a name that is not taken."""
+        name = next(name for n in count(1) if (name := f"f{n}") not in self.taken)
+        self.taken.add(name)
+        return name
+
+
+class Calls(Definitions):
     """Names for calls, defined in the record of a certificate; those of F come first."""
 
     def __init__(self, record: JSON, p: Parameterization) -> None:
-        self.taken = {*p.weights, *p.parameters, *p.start_symbols}
-        self.entries = record["definitions"]
         plain = {**record, "outputs": list(p.weights[:1]), "definitions": [], "ties": []}
         plain.pop("vector", None)
-        self.space = Checker({**plain, "claims": []}, ROOM).space
+        space = Checker({**plain, "claims": []}, ROOM).space
+        taken = {*p.weights, *p.parameters, *p.start_symbols}
+        super().__init__(space, record["definitions"], taken)
         for g in (*p.field.generators, *p.start_field.generators):
             if g.kind != "parameter":
                 self.name(g.name)
@@ -55,7 +87,7 @@ class Calls:
         """Define a call as what it is in a field, or else as a generator."""
         if self.knows(text):
             return
-        before, count = self.space.scope(), len(self.entries)
+        before, size = self.space.scope(), len(self.entries)
         try:
             image = _written(text, field, p)
             if text.startswith("cos("):
@@ -67,50 +99,18 @@ class Calls:
                     self.define(entry)
         except (DeriveError, Rejected, Refine, ValueError):
             self.space.leave(before)
-            del self.entries[count:]
+            del self.entries[size:]
             self.name(text)
-
-    def knows(self, text: str) -> bool:
-        """Tell whether a call is defined."""
-        try:
-            self.space.read(text)
-        except Rejected:
-            return False
-        return True
-
-    def define(self, entry: JSON) -> None:
-        """Add a definition."""
-        self.space.define(entry)
-        self.entries.append(entry)
-
-    def name(self, text: str) -> None:
-        """Name a call as a generator, if it is not known."""
-        if not self.knows(text):
-            self.define({"name": self.fresh("f"), "of": text})
-
-    def fresh(self, base: str) -> str:
-        """Return a name that is not taken."""
-        n = 1
-        while f"{base}{n}" in self.taken:
-            n += 1
-        self.taken.add(f"{base}{n}")
-        return f"{base}{n}"
 
     def missing(self, texts: Iterable[str], space: Space) -> list[JSON]:
         """Return definitions of the calls in texts that are not known yet, as generators."""
-        found: list[JSON] = []
-        before = space.scope()
+        found, before = Definitions(space, [], self.taken), space.scope()
         try:
             for text in calls_in(texts):
-                try:
-                    space.read(text)
-                except Rejected:
-                    entry = {"name": self.fresh("f"), "of": text}
-                    space.define(entry)
-                    found.append(entry)
+                found.name(text)
         finally:
             space.leave(before)
-        return found
+        return found.entries
 
 
 def _written(text: str, field: FunctionField, p: Parameterization) -> str:

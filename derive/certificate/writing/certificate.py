@@ -26,10 +26,10 @@ from derive.certificate.writing.conditions import (
     values_at,
 )
 from derive.certificate.writing.form import form_claims
+from derive.certificate.writing.text import with_logs
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of
-from derive.exact.linear.families import LogFunction
 from derive.language import Tree, to_text
 from derive.model.parameterization import Parameterization
 from derive.records import Block
@@ -200,8 +200,8 @@ class _Writer:
     def _dual(self, block: Block, outputs: list[int]) -> Iterator[Claim]:
         dual, turning, R = block.potential.dual, block.potential.turning, None
         if dual is not None:
-            R = None if dual.R is None else _text(dual.R)
-            y = [_text(yi) for yi in dual.y]
+            R = None if dual.R is None else with_logs(dual.R)
+            y = [with_logs(yi) for yi in dual.y]
         elif turning is not None and turning.g is not None:
             y = [f"({self.scaled(block)})*{turning.direction.norm}/({turning.direction.phi!r})"]
         else:
@@ -216,9 +216,3 @@ class _Writer:
             "R": R,
             "equal": [],
         }
-
-
-def _text(f: LogFunction) -> str:
-    """Return a function with logarithms as text."""
-    logs = [f"({c!r})*log(Abs({a!r}))" for c, a in f.logs]
-    return " + ".join([f"({f.rational!r})", *logs])

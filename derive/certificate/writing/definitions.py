@@ -15,49 +15,40 @@ from derive.certificate.checking.function import (
     root_of,
 )
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, Rejected
-from derive.certificate.writing.calls import Calls
+from derive.certificate.writing.calls import Calls, Definitions
 from derive.certificate.writing.products import entries_for, logarithm
-from derive.certificate.writing.text import call_of, calls_in, text_of
+from derive.certificate.writing.text import call_of, calls_in, log_of, text_of
 from derive.exact.field.polynomial import factorize
 
 FACTORED, LARGEST = 400, 10**12
 
 
-class Definitions:
-    """Definitions, collected in the order in which they need one another.
+class FormDefinitions(Definitions):
+    """Definitions of calls as functions of the weights.
 
     Roots are factors of what they are roots of, or *candidates*, entries of K, outputs, weights, or
     functions of a *chart*; *powers* are (B, E, f) with B^E = f on the leaf.
     """
 
     def __init__(self, state: Checker, calls: Calls, chart: list[str]) -> None:
-        self.space: Space = state.space
-        self.calls, self.chart = calls, chart
+        super().__init__(state.space, [], calls.taken)
+        self.chart = chart
         K, F = state.flow.K, state.flow.F
         self.known = [*(k for row in K for k in row), *F, *self.space.symbols[: self.space.weights]]
-        self.entries: list[JSON] = []
         self.candidates: list[Function] = []
         self.powers: list[tuple[Function, Function, Function]] = []
-
-    def define(self, entry: JSON) -> None:
-        """Add a definition that the checker accepts."""
-        self.space.define(entry)
-        self.entries.append(entry)
 
     def use(self, text: str) -> None:
         """Define the calls in a text that are not known."""
         for call in calls_in([text]):
-            try:
-                self.space.read(call)
-            except Rejected:
-                kind, argument, exponent = self.space.call(call)
-                image = self._image(kind, argument, exponent)
-                if image is None:
-                    self.define({"name": self.calls.fresh("f"), "of": call})
-                else:
-                    for entry in entries_for(self.space, call, text_of(image), self.calls.fresh):
-                        self.define(entry)
+            if self.knows(call):
+                continue
+            image = self._image(*self.space.call(call))
+            if image is None:
+                self.define({"name": self.fresh(), "of": call})
+            else:
+                for entry in entries_for(self.space, call, text_of(image), self.fresh):
+                    self.define(entry)
 
     def use_at_start(self, text: str) -> None:
         """Define the calls in a text with their arguments at w_0."""
@@ -152,8 +143,7 @@ class Definitions:
             text = f"({text_of(Function(space, side, space.one))})**({inverse})"
             self.use(text)
             product = product * space.read(text) ** n
-        call = f"log(Abs({text_of(base)}))"
-        for entry in logarithm(space, call, self.calls.fresh, product):
+        for entry in logarithm(space, log_of(base), self.fresh, product):
             self.define(entry)
 
     def _exponential(self, argument: Function) -> Function | None:

@@ -17,8 +17,9 @@ from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, names_in
 from derive.certificate.writing.calls import Calls
-from derive.certificate.writing.definitions import Definitions
-from derive.certificate.writing.text import calls_in, spelled, text_of
+from derive.certificate.writing.definitions import FormDefinitions
+from derive.certificate.writing.text import calls_in, spelled, text_of, with_logs
+from derive.exact.linear.families import LogFunction
 from derive.potential.piece import Curve, Parametric, Piece, Root, kernel_of
 from derive.records import Block
 from derive.render.plain import plain
@@ -76,7 +77,7 @@ class _Form:
         self.space: Space = state.space
         self.before = self.space.scope()
         self.chart = () if block.potential.chart is None else block.potential.chart.entries
-        self.definitions = Definitions(state, calls, [repr(f) for _, f, _ in self.chart])
+        self.definitions = FormDefinitions(state, calls, [repr(f) for _, f, _ in self.chart])
         self.define, self.use = self.definitions.define, self.definitions.use
         self.equal: list[list[str]] = []
         self.outputs = [i + 1 for i in block.outputs]
@@ -158,10 +159,10 @@ class _Form:
         if dual is None or scale.has(z):
             raise Rejected("the slope is not linear in the parameter")
         y, p = dual.y[0], self.block.parameterization
-        now = [f"({y.rational!r})", *(f"({c!r})*log(Abs({a!r}))" for c, a in y.logs)]
-        then = [f"({p.at_start(y.rational)!r})"]
-        then += [f"({p.at_start(c)!r})*log(Abs({p.at_start(a)!r}))" for c, a in y.logs]
-        text = f"({' + '.join(now)} - ({' + '.join(then)}))/({plain(scale)})"
+        then = LogFunction(
+            p.at_start(y.rational), tuple((p.at_start(c), p.at_start(a)) for c, a in y.logs)
+        )
+        text = f"({with_logs(y)} - ({with_logs(then)}))/({plain(scale)})"
         self.use(text)
         self.define({"name": str(z), "is": text})
         self.equal += [[plain(w), name] for name, w in curve.weights]

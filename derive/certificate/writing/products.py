@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from derive.certificate.checking.function import Function, constant, root_of
+from derive.certificate.checking.function import Function, Known, constant, root_of
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected
-from derive.certificate.writing.text import call_of, text_of
+from derive.certificate.writing.text import call_of, log_of, text_of
 from derive.exact.field.polynomial import factorize
 
 
-def entries_for(space: Space, text: str, image: str, fresh: Callable[[str], str]) -> Iterator[JSON]:
+def entries_for(space: Space, text: str, image: str, fresh: Callable[[], str]) -> Iterator[JSON]:
     """Yield the definition of a call as what it is, after those of the logarithms it needs.
 
     exp, log and powers come with their parts: calls of which the image, or the argument of a
@@ -26,22 +26,20 @@ def entries_for(space: Space, text: str, image: str, fresh: Callable[[str], str]
     needed: dict[str, None] = {}
     parts = []
     for f, n in _factors(argument if kind == "log" else space.read(image)):
-        part, base = _part(space, f), _base(space, f)
-        if part is None:
-            part = f"log(Abs({text_of(f)}))"
-            needed[part] = None
-        elif base is not None:
-            needed[f"log(Abs({text_of(base)}))"] = None
+        g = _generator(space, f)
+        part = log_of(f) if g is None else call_of(*g[:3])
+        if g is None or g.kind == "power":
+            needed[part if g is None else log_of(g.argument)] = None
         parts.append([part, str(n)])
     if kind == "power":
-        needed[f"log(Abs({text_of(argument)}))"] = None
+        needed[log_of(argument)] = None
     for call in needed:
         yield from logarithm(space, call, fresh)
     yield {"of": text, "is": image, "from": parts}
 
 
 def logarithm(
-    space: Space, call: str, fresh: Callable[[str], str], product: Function | None = None
+    space: Space, call: str, fresh: Callable[[], str], product: Function | None = None
 ) -> Iterator[JSON]:
     """Yield a logarithm that is not known yet: of a product, or as a generator.
 
@@ -55,21 +53,19 @@ def logarithm(
     except Rejected:
         pass
     found = _factors(argument if product is None else product)
-    if len(found) == 1 and abs(found[0][1]) == 1 and _part(space, found[0][0]) is None:
-        yield {"name": fresh("f"), "of": call}
+    if len(found) == 1 and abs(found[0][1]) == 1 and _generator(space, found[0][0]) is None:
+        yield {"name": fresh(), "of": call}
         return
     parts, values = [], []
     for f, n in found:
-        part, base = _part(space, f), _base(space, f)
-        inner = f if part is None else base
-        if inner is not None:
-            yield from logarithm(space, f"log(Abs({text_of(inner)}))", fresh)
-        text = part or f"log(Abs({text_of(f)}))"
-        kind, u, e = space.call(text)
-        value = space.find("log", u) if kind == "log" else u if kind == "exp" else None
-        if value is None:
-            value = e * space.find("log", u)
-        parts.append([text, str(n)])
+        g = _generator(space, f)
+        if g is None or g.kind == "power":
+            inner = f if g is None else g.argument
+            yield from logarithm(space, log_of(inner), fresh)
+            value = space.find("log", inner) if g is None else g.exponent * space.find("log", inner)
+        else:
+            value = g.argument
+        parts.append([log_of(f) if g is None else call_of(*g[:3]), str(n)])
         values.append(f"({n})*({text_of(value)})")
     yield {"of": call, "is": " + ".join(values), "from": parts}
 
@@ -95,17 +91,7 @@ def _factors(f: Function) -> list[tuple[Function, int]]:
     return found
 
 
-def _part(space: Space, f: Function) -> str | None:
-    """Return the call that a factor is the generator of, if it is an exponential or a power."""
-    for kind, u, e, image in space.generators:
-        if kind in ("exp", "power") and (image.top == f.top or image.top == -f.top):
-            return call_of(kind, u, e)
-    return None
-
-
-def _base(space: Space, f: Function) -> Function | None:
-    """Return the base of the power that a factor is the generator of."""
-    for kind, u, _, image in space.generators:
-        if kind == "power" and (image.top == f.top or image.top == -f.top):
-            return u
-    return None
+def _generator(space: Space, f: Function) -> Known | None:
+    """Return the exponential or power that a factor is, up to its sign."""
+    calls = (g for g in space.generators if g.kind in ("exp", "power"))
+    return next((g for g in calls if f.top in (g.image.top, -g.image.top)), None)

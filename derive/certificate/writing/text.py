@@ -10,6 +10,7 @@ from flint import fmpz_mpoly
 
 from derive.certificate.checking.function import Function, root_of
 from derive.certificate.checking.text import tree_of
+from derive.exact.linear.families import LogFunction
 
 VIA = {"sinh": "exp", "cosh": "exp", "tanh": "exp"}
 
@@ -93,3 +94,13 @@ def call_of(
     if kind == "power":
         return f"({inside})**(1/{n})" if n else f"({inside})**({text_of(exponent)})"
     return f"log(Abs({inside}))" if kind == "log" else f"{kind}({inside})"
+
+
+def log_of(f: Function) -> str:
+    """Return the logarithm of the absolute value of a function as text."""
+    return f"log(Abs({text_of(f)}))"
+
+
+def with_logs(f: LogFunction) -> str:
+    """Return a function with logarithms as text."""
+    return " + ".join([f"({f.rational!r})", *(f"({c!r})*log(Abs({a!r}))" for c, a in f.logs)])
