@@ -11,14 +11,7 @@ from sympy import Symbol
 from sympy.core.function import AppliedUndef
 
 from derive.errors import InputError, NumericalError
-from derive.joint import (
-    join_conserved,
-    join_findings,
-    join_metric,
-    join_pieces,
-    join_potentials,
-    join_warps,
-)
+from derive.joint import join_conserved, join_findings, join_metric, join_potential, join_warps
 from derive.language.tree import Tree
 from derive.model.direction import Direction, find_direction
 from derive.model.notation import Notation, to_expr
@@ -161,18 +154,12 @@ def _derive_moving(
     blocks = tuple(_derive_block(notation, direction, progress) for notation in notations)
     hessian = join_findings([b.hessian.finding for b in blocks])
     warping, g = join_warps(blocks, hessian)
-    potential = join_potentials(blocks, warping)
     return Derivation(
         parameterization,
         blocks,
         Decision(hessian),
         Decision(warping, g),
-        Potential(
-            potential,
-            join_pieces(blocks, potential),
-            moving,
-            blocks[0].potential.turning,
-        ),
+        join_potential(blocks, warping, moving),
         idle,
         None if ansatz is None else _ask(moving, blocks, ansatz),
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import TypeAlias
 
 import sympy
 from sympy import Expr
@@ -10,9 +12,14 @@ from sympy import Expr
 from derive.exact.field.function_field import RationalFunction
 from derive.model.notation import Constant, Notation, to_expr
 from derive.model.parameterization import Parameterization
+from derive.potential.block import Eigenvalues
+from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Root
-from derive.records import Block, Conserved, InducedMetric
+from derive.records import Block, Conserved, InducedMetric, Potential
 from derive.verdict import Finding, Verdict, conclude
+
+Entries: TypeAlias = tuple[tuple[Expr, ...], ...]
+"""A square matrix by its rows."""
 
 
 def join_findings(findings: Sequence[Finding]) -> Finding:
@@ -49,18 +56,14 @@ def join_warps(blocks: tuple[Block, ...], hessian: Finding) -> tuple[Finding, Ex
     return Finding(Verdict.UNDECIDED, hessian.reason), None
 
 
-def join_potentials(blocks: tuple[Block, ...], warping: Finding) -> Finding:
-    """Return whether Q is known: of every block, where a warp exists."""
-    if warping.verdict is not Verdict.PROVED:
-        return warping
-    return join_findings([b.potential.finding for b in blocks])
-
-
-def join_pieces(blocks: tuple[Block, ...], potential: Finding) -> tuple[Piece, ...]:
-    """Return the blocks' forms, whose sum is Q; none where not all are known."""
-    if potential.verdict is not Verdict.PROVED:
-        return ()
-    return tuple(b.potential.piece for b in blocks if b.potential.piece is not None)
+def join_potential(blocks: tuple[Block, ...], warping: Finding, p: Parameterization) -> Potential:
+    """Return the Q of F, the sum over blocks, with forms where a warp exists and all are known."""
+    finding = warping
+    if warping.verdict is Verdict.PROVED:
+        finding = join_findings([b.potential.finding for b in blocks])
+    known = blocks if finding.verdict is Verdict.PROVED else ()
+    pieces = tuple(b.potential.piece for b in known if b.potential.piece is not None)
+    return Potential(finding, pieces, p, blocks[0].potential.turning)
 
 
 def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
@@ -91,43 +94,33 @@ def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notati
 def join_metric(blocks: tuple[Block, ...], d: int) -> InducedMetric:
     """Return K and rho of all *d* outputs; of a vector in the frame across and along beta."""
     where = [b.outputs if b.metric.direction is None else (0, 1) for b in blocks]
-    size = max(d, *(len(o) for o in where))
-    weights = _assemble(size, [(o, _in_weights(b)) for o, b in zip(where, blocks, strict=True)])
-    kernels = [(o, b.kernel) for o, b in zip(where, blocks, strict=True)]
-    kernel = rho = None
-    if all(k is not None for _, k in kernels):
-        kernel = _assemble(size, [(o, k) for o, k in kernels if k is not None])
-        rho = _assemble(size, [(o, _inverse(k)) for o, k in kernels if k is not None])
-    named = _names_used(blocks, kernel)
-    return InducedMetric(weights, kernel, rho, *named)
+    size = max(d, *map(len, where))
+    weights = _assemble(size, where, map(_in_weights, blocks))
+    kernels = [b.kernel for b in blocks if b.kernel is not None]
+    if len(kernels) < len(blocks):
+        return InducedMetric(weights, None, None, (), ())
+    kernel, rho = _assemble(size, where, kernels), _assemble(size, where, map(_inverse, kernels))
+    return InducedMetric(weights, kernel, rho, *_names_used(blocks, kernel))
 
 
 def _names_used(
-    blocks: tuple[Block, ...], kernel: sympy.ImmutableMatrix | None
+    blocks: tuple[Block, ...], kernel: sympy.ImmutableMatrix
 ) -> tuple[tuple[Root, ...], tuple[Constant, ...]]:
     """Return the roots and constants that K in beta uses."""
-    if kernel is None:
-        return (), ()
     potentials = [b.potential for b in blocks]
-    sources = [
-        source
-        for named in (
-            [x.turning.eigenvalues for x in potentials if x.turning],
-            [x.chart for x in potentials],
-            [x.piece for x in potentials],
-        )
-        for source in named
-        if source is not None
+    sources: list[Eigenvalues | Chart | Piece] = [
+        *(x.turning.eigenvalues for x in potentials if x.turning and x.turning.eigenvalues),
+        *(x.chart for x in potentials if x.chart),
+        *(x.piece for x in potentials if x.piece),
     ]
     used = set(kernel.free_symbols)
-    roots = tuple(dict.fromkeys(r for source in sources for r in source.roots))
-    roots = tuple(r for r in roots if r.symbol in used)
+    roots = tuple(dict.fromkeys(r for x in sources for r in x.roots if r.symbol in used))
     used = used.union(*(r.polynomial.free_symbols for r in roots))
-    constants = dict.fromkeys(c for source in sources for c in source.constants)
+    constants = dict.fromkeys(c for x in sources for c in x.constants)
     return roots, tuple(c for c in constants if c[0] in used)
 
 
-def _in_weights(block: Block) -> tuple[tuple[Expr, ...], ...]:
+def _in_weights(block: Block) -> Entries:
     """Return K as expressions in the weights; of a vector its eigenvalues, diag(T, R)."""
     K, direction = block.metric.K, block.metric.direction
     if direction is not None:
@@ -137,22 +130,18 @@ def _in_weights(block: Block) -> tuple[tuple[Expr, ...], ...]:
 
 
 def _assemble(
-    d: int, parts: list[tuple[tuple[int, ...], tuple[tuple[Expr, ...], ...]]]
+    d: int, where: Iterable[tuple[int, ...]], parts: Iterable[Entries]
 ) -> sympy.ImmutableMatrix:
     matrix = sympy.zeros(d, d)
-    for outputs, part in parts:
-        for i, row in zip(outputs, part, strict=True):
-            for j, x in zip(outputs, row, strict=True):
-                matrix[i, j] = x
+    for outputs, part in zip(where, parts, strict=True):
+        for (i, row), j in product(zip(outputs, part, strict=True), range(len(outputs))):
+            matrix[i, outputs[j]] = row[j]
     return sympy.ImmutableMatrix(matrix)
 
 
-def _inverse(kernel: tuple[tuple[Expr, ...], ...]) -> tuple[tuple[Expr, ...], ...]:
+def _inverse(kernel: Entries) -> Entries:
     """Return K^-1 by cofactors over a common denominator (division-free, exact)."""
     matrix = sympy.Matrix(kernel)
     determinant = sympy.factor(sympy.expand(matrix.det(method="berkowitz")))
-    adjugate = matrix.adjugate(method="berkowitz")
-    return tuple(
-        tuple(sympy.factor(adjugate[i, j] / determinant) for j in range(matrix.cols))
-        for i in range(matrix.rows)
-    )
+    inverse = matrix.adjugate(method="berkowitz").applyfunc(lambda x: sympy.factor(x / determinant))
+    return tuple(map(tuple, inverse.tolist()))

@@ -16,7 +16,7 @@ from derive.potential.block import BlockPotential, DirectionTerms
 from derive.potential.chart import base_chart, kernel_in_beta
 from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_out
 from derive.roads.road import Road
-from derive.verdict import Finding, Verdict
+from derive.verdict import Decided, Finding
 from derive.weights.conserved import ConservedQuantities
 from derive.weights.hessian import HessianVerdict, WarpVerdict
 from derive.weights.lie import LieStructure
@@ -88,7 +88,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Conserved:
+class Conserved(Decided):
     """The conserved quantities of the whole parameterization.
 
     Attributes:
@@ -107,11 +107,6 @@ class Conserved:
     def count(self) -> int:
         """The number of independent laws found."""
         return len(self.laws)
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the list is complete."""
-        return self.finding.verdict
 
 
 @dataclass(frozen=True)
@@ -136,16 +131,11 @@ class InducedMetric:
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Decided):
     """A verdict on existence; ``g`` is the warp in the weights (1 where none is needed)."""
 
     finding: Finding
     g: Expr | None = None
-
-    @property
-    def verdict(self) -> Verdict:
-        """PROVED, REFUTED or UNDECIDED."""
-        return self.finding.verdict
 
 
 @dataclass(frozen=True)
@@ -196,16 +186,12 @@ class Potential:
         if not self.pieces:
             return None
         by_name = {
-            b: written_out(g, piece.roots, piece.constants)
+            b.name: written_out(g, piece.roots, piece.constants)
             for piece in self.pieces
             for b, g in zip(piece.betas, piece.gradient, strict=True)
         }
-        return tuple(by_name[b] for b in sorted(by_name, key=lambda b: self._order[b.name]))
-
-    @property
-    def _order(self) -> dict[str, int]:
         betas = Notation(self.parameterization, tuple(range(self.parameterization.d))).betas
-        return {b.name: i for i, b in enumerate(betas)}
+        return tuple(by_name[b.name] for b in betas if b.name in by_name)
 
     def numeric(self, start: Mapping[str, Any] | None = None) -> NumericPotential:
         """Return Q, its gradient, the inverse mirror map and the Bregman divergence in NumPy.

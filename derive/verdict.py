@@ -59,6 +59,17 @@ class Finding:
     evidence: tuple[Identity, ...] = ()
 
 
+class Decided:
+    """What has a finding."""
+
+    finding: Finding
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED, REFUTED or UNDECIDED."""
+        return self.finding.verdict
+
+
 def conclude(findings: tuple[Finding, ...]) -> Verdict:
     """Return PROVED if all are proved, REFUTED if one is refuted, else UNDECIDED."""
     verdicts = [finding.verdict for finding in findings]

@@ -29,7 +29,7 @@ from derive.explicit.critical.minimum_at import (
     root_at,
 )
 from derive.model.notation import rational
-from derive.verdict import Finding, Verdict
+from derive.verdict import Decided, Finding, Verdict
 
 LENGTH = Symbol("r", real=True)
 """The squared distance, at alpha = 1 where the start is alpha times numbers."""
@@ -61,7 +61,7 @@ class RootValue(CertifiedValue):
 
 
 @dataclass(frozen=True)
-class SquaredDistance:
+class SquaredDistance(Decided):
     """min |w - w_0|^2 subject to F(w) = beta on one block; w_0 = 0 gives the representation cost.
 
     Attributes:
@@ -71,11 +71,6 @@ class SquaredDistance:
 
     variables: tuple[Symbol, ...]
     finding: Finding
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether it is known which root the minimum is."""
-        return self.finding.verdict
 
     @property
     def scale(self) -> Symbol | None:

@@ -31,32 +31,31 @@ def render_json(derivation: Derivation) -> str:
     """
     record: Record = {"verdict": derivation.verdict}
     for section in sections_of(derivation):
-        record |= entry(section)
+        if section.name:
+            record[section.name] = entry(section)
     return json_text("derivation", {**record, "certificate": certify(derivation)})
 
 
 @functools.singledispatch
 def entry(section: Section) -> Record:
-    """Return a section under its key; nothing for those that say in words what others record."""
-    return {}
+    """Return what a section records."""
+    raise AssertionError(f"{type(section).__name__} is not recorded")
 
 
 @entry.register
 def _(section: Model) -> Record:
     d, p = section.d, section.d.parameterization
     return {
-        "parameterization": {
-            "outputs": p.trees,
-            "weights": p.weights,
-            "start": dict(p.start),
-            "positive": p.positive,
-            "idle": d.idle,
-            "ties": dict(d.ties),
-            "kernel_factor": d.kernel_factor,
-            "homogeneity_degree": p.degree,
-            "beta": d.beta,
-            "blocks": [[i + 1 for i in block.outputs] for block in d.blocks],
-        }
+        "outputs": p.trees,
+        "weights": p.weights,
+        "start": dict(p.start),
+        "positive": p.positive,
+        "idle": d.idle,
+        "ties": dict(d.ties),
+        "kernel_factor": d.kernel_factor,
+        "homogeneity_degree": p.degree,
+        "beta": d.beta,
+        "blocks": [[i + 1 for i in block.outputs] for block in d.blocks],
     }
 
 
@@ -64,21 +63,19 @@ def _(section: Model) -> Record:
 def _(section: VectorModel) -> Record:
     direction, d, p = section.direction, section.d, section.d.parameterization
     return {
-        "parameterization": {
-            "outputs": p.texts,
-            "weights": p.weights,
-            "start": dict(p.start),
-            "positive": p.positive,
-            "idle": d.idle,
-            "ties": {},
-            "beta": d.beta,
-            "dimension": "d >= 2",
-            "vector": direction.vector,
-            "coefficient": p.vectors[0].coefficient,
-            "norms": {direction.vector: direction.norm},
-            "start_vector": direction.start_vector,
-            "s": d.beta[0],
-        }
+        "outputs": p.texts,
+        "weights": p.weights,
+        "start": dict(p.start),
+        "positive": p.positive,
+        "idle": d.idle,
+        "ties": {},
+        "beta": d.beta,
+        "dimension": "d >= 2",
+        "vector": direction.vector,
+        "coefficient": p.vectors[0].coefficient,
+        "norms": {direction.vector: direction.norm},
+        "start_vector": direction.start_vector,
+        "s": d.beta[0],
     }
 
 
@@ -87,34 +84,30 @@ def _(section: Laws) -> Record:
     conserved = section.d.conserved
     algebras = [b.lie for b in section.algebras]
     return {
-        "conserved": {
-            "laws": conserved.laws,
-            "values_at_start": conserved.values,
-            "count": len(conserved.laws),
-            "bound": conserved.bound,
-            "lie_dimension": sum(lie.dimension for lie in algebras),
-            "lie_algebra": algebras,
-            **finding_record(conserved.finding),
-        }
+        "laws": conserved.laws,
+        "values_at_start": conserved.values,
+        "count": len(conserved.laws),
+        "bound": conserved.bound,
+        "lie_dimension": sum(lie.dimension for lie in algebras),
+        "lie_algebra": algebras,
+        **finding_record(conserved.finding),
     }
 
 
 @entry.register
 def _(section: Kernel) -> Record:
-    return {"metric": _metric(section.d.metric)}
+    return _metric(section.d.metric)
 
 
 @entry.register
 def _(section: Eigenvalues) -> Record:
     kernel = section.d.metric.kernel
     return {
-        "metric": {
-            "frame": "eigenvalues across beta (T) and along it (R)",
-            "formula": "K = T I + (R - T) beta beta^T/s**2",
-            "T": None if kernel is None else kernel[0, 0],
-            "R": None if kernel is None else kernel[1, 1],
-            **_metric(section.d.metric),
-        }
+        "frame": "eigenvalues across beta (T) and along it (R)",
+        "formula": "K = T I + (R - T) beta beta^T/s**2",
+        "T": None if kernel is None else kernel[0, 0],
+        "R": None if kernel is None else kernel[1, 1],
+        **_metric(section.d.metric),
     }
 
 
@@ -130,15 +123,13 @@ def _metric(metric: InducedMetric) -> Record:
 
 @entry.register
 def _(section: HessianMap) -> Record:
-    return {"hessian": section.d.hessian.finding}
+    return finding_record(section.d.hessian.finding)
 
 
 @entry.register
 def _(section: Warp) -> Record:
     warping, dual = section.d.warping, [_dual(b) for b in section.d.blocks]
-    return {
-        "warping": {**finding_record(warping.finding), "g": warping.g, "dual_coordinates": dual}
-    }
+    return {**finding_record(warping.finding), "g": warping.g, "dual_coordinates": dual}
 
 
 def _dual(block: Block) -> Record:
@@ -152,18 +143,7 @@ def _dual(block: Block) -> Record:
 
 @entry.register
 def _(section: Regularizer) -> Record:
-    return {"potential": _potential(section.d)}
-
-
-@entry.register
-def _(section: VectorRegularizer) -> Record:
-    turning = section.turning
-    linear = {"vector": turning.direction.start_vector, "coefficient": -turning.slope}
-    formula = {"Q": "q(s) + coefficient*<start_vector, beta>"}
-    return {"potential": {**formula, **_potential(section.d), "linear": linear}}
-
-
-def _potential(d: Derivation) -> Record:
+    d = section.d
     return {
         "kind": d.potential.kind,
         "pieces": d.potential.pieces,
@@ -172,3 +152,11 @@ def _potential(d: Derivation) -> Record:
         "asked": d.asked,
         **finding_record(d.potential.finding),
     }
+
+
+@entry.register
+def _(section: VectorRegularizer) -> Record:
+    turning = section.turning
+    linear = {"vector": turning.direction.start_vector, "coefficient": -turning.slope}
+    formula = {"Q": "q(s) + coefficient*<start_vector, beta>"}
+    return {**formula, **entry.dispatch(Regularizer)(section), "linear": linear}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sympy import Expr
 
@@ -22,7 +23,9 @@ from derive.verdict import Verdict
 
 @dataclass(frozen=True)
 class Section:
-    """What is said of one part of a derivation."""
+    """What is said of one part of a derivation; the name is that of the part, where it has one."""
+
+    name: ClassVar[str] = ""
 
     d: Derivation
 
@@ -41,13 +44,19 @@ class Headline(Section):
 class Model(Section):
     """beta = F(w) in coordinates, its start, and the weights left out."""
 
+    name = "parameterization"
+
 
 class VectorModel(DirectionSection):
     """beta = phi u with a vector u of open dimension, its start, and the scalars left out."""
 
+    name = "parameterization"
+
 
 class Laws(Section):
     """The conserved quantities of all blocks."""
+
+    name = "conserved"
 
     def named(self) -> Iterator[tuple[str, Expr]]:
         """Yield each law with its name."""
@@ -66,17 +75,25 @@ class Laws(Section):
 class Kernel(Section):
     """K and rho in coordinates."""
 
+    name = "metric"
+
 
 class Eigenvalues(DirectionSection):
     """K and rho of a vector, by their eigenvalues across beta and along it."""
+
+    name = "metric"
 
 
 class HessianMap(Section):
     """Whether rho is a Hessian map."""
 
+    name = "hessian"
+
 
 class Warp(Section):
     """Whether a warp makes it one; nothing to say where none is needed."""
+
+    name = "warping"
 
     @property
     def needed(self) -> bool:
@@ -103,6 +120,8 @@ class Warp(Section):
 
 class Regularizer(Section):
     """Q in coordinates, and the roads to it."""
+
+    name = "potential"
 
     @property
     def names(self) -> tuple[str, ...]:

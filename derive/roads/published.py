@@ -23,7 +23,7 @@ from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.roads.ansatz import Ansatz
 from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, require_function_of, tangent
-from derive.verdict import Finding, Identity, Verdict
+from derive.verdict import Decided, Finding, Identity, Verdict
 from derive.weights.adjoin import exponential, find_logarithm
 from derive.weights.lie import along
 from derive.weights.metric import Metric
@@ -31,7 +31,7 @@ from derive.weights.witness import Equation, NotProved, require_equations
 
 
 @dataclass(frozen=True)
-class PublishedRoad:
+class PublishedRoad(Decided):
     """What became of one Ansatz Q = sum_k q_k(t_k) + z.beta.
 
     For one t, psi = q'(t); for d linear forms t_k, psi_k = q_k''(t_k).
@@ -59,11 +59,6 @@ class PublishedRoad:
         """The road in words."""
         form = self.ansatz.describe(self.metric.labels)
         return f"published (Ansatz {form})"
-
-    @property
-    def verdict(self) -> Verdict:
-        """PROVED, REFUTED (for this Ansatz only) or UNDECIDED."""
-        return self.finding.verdict
 
     @functools.cached_property
     def H(self) -> Field | None:

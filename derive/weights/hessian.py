@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.verdict import Finding, Identity, Verdict
+from derive.verdict import Decided, Finding, Identity, Verdict
 from derive.weights.metric import Metric
 from derive.weights.pointwise import (
     find_failing_condition,
@@ -45,7 +45,7 @@ OPEN = (
 
 
 @dataclass(frozen=True)
-class HessianVerdict:
+class HessianVerdict(Decided):
     """Whether rho is the Hessian of some Q(beta) on the leaf of the start.
 
     Attributes:
@@ -55,11 +55,6 @@ class HessianVerdict:
 
     metric: Metric
     finding: Finding
-
-    @property
-    def verdict(self) -> Verdict:
-        """PROVED, REFUTED or UNDECIDED."""
-        return self.finding.verdict
 
 
 def decide_hessian(metric: Metric) -> HessianVerdict:
@@ -119,7 +114,7 @@ OPEN_WARP = "the equations for the warp fail for general starts, but not visibly
 
 
 @dataclass(frozen=True)
-class WarpVerdict:
+class WarpVerdict(Decided):
     """Whether a warp exists, and the derivatives of its logarithm.
 
     Attributes:
@@ -141,11 +136,6 @@ class WarpVerdict:
     def parameterization(self) -> Parameterization:
         """The map F."""
         return self.metric.parameterization
-
-    @property
-    def verdict(self) -> Verdict:
-        """PROVED, REFUTED or UNDECIDED."""
-        return self.finding.verdict
 
 
 def decide_warp(hessian: HessianVerdict) -> WarpVerdict:

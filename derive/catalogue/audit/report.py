@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from derive.catalogue.audit.judgement import Audit, Outcome, Witness
-from derive.render.words import wrap
-
-FORMAT = "regderive-audit"
-VERSION = 1
+from derive.render.words import at, wrap
+from derive.render.written_json import Record, json_text
 
 DETAILS = "What is not as it was printed:"
 NOTES = (
@@ -88,38 +84,32 @@ def _details(audit: Audit) -> Iterator[str]:
 
 def shown(witness: Witness) -> str:
     """Return a witness as one line."""
-    at = ", ".join(f"{name} = {value}" for name, value in witness.point)
     printed, derived = ", ".join(witness.printed), ", ".join(witness.derived)
-    return f"at {at}: printed {printed}; derived {derived}"
+    return f"at {at(witness.point)}: printed {printed}; derived {derived}"
 
 
 def render_json(audits: Sequence[Audit]) -> str:
     """Return the audit as a versioned record; fields are only ever added."""
-    record = {
-        "format": FORMAT,
-        "version": VERSION,
-        "counts": counts(audits),
-        "audits": [_record(audit) for audit in audits],
-    }
-    return json.dumps(record, indent=2, ensure_ascii=True)
+    records = [_record(audit) for audit in audits]
+    return json_text("audit", {"counts": counts(audits), "audits": records})
 
 
-def _record(audit: Audit) -> dict[str, Any]:
+def _record(audit: Audit) -> Record:
     printed, judgement = audit.printed, audit.judgement
     return {
         "model": audit.model,
         "kind": printed.kind,
-        "printed": list(printed.text),
+        "printed": printed.text,
         "where": dict(printed.where),
         "place": printed.place,
         "cite": printed.cite,
         "outcome": judgement.outcome.value,
-        "up_to": list(judgement.up_to),
+        "up_to": judgement.up_to,
         "method": judgement.method,
         "reason": judgement.reason,
         "derived": judgement.derived,
         "witnesses": [
-            {"point": dict(w.point), "printed": list(w.printed), "derived": list(w.derived)}
+            {"point": dict(w.point), "printed": w.printed, "derived": w.derived}
             for w in judgement.witnesses
         ],
     }
