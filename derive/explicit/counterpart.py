@@ -79,11 +79,7 @@ class ExplicitCounterpart(Printable):
 def evaluate(
     blocks: Sequence[BlockCounterpart], point: Mapping[str, Fraction]
 ) -> tuple[Evaluated, ...]:
-    """Return R and R_F on every block at numbers for beta and the start symbols.
-
-    Raises:
-        InputError: a number is missing, or a name is not known.
-    """
+    """Return R and R_F on every block at numbers; InputError for missing ones or other names."""
     minima = [("R", b.outputs, b.distance) for b in blocks]
     minima += [("R_F", b.outputs, b.cost) for b in blocks]
     known = dict.fromkeys(str(s) for _, _, minimum in minima for s in minimum.variables)

@@ -21,11 +21,7 @@ def distance_function(
 
     R(beta) = alpha^2 r(beta/alpha^D) where the start is alpha times numbers; between breakpoints r
     is one real root of its polynomial. Elsewhere R is certified point by point; it is nan where no
-    w has F(w) = beta, or where no value was certified.
-
-    Args:
-        distance: R of a block of one output.
-        start: numbers for its start symbols.
+    w has F(w) = beta, or where no value was certified. *start* are numbers for the start symbols.
 
     Raises:
         NumericalError: R was not found.

@@ -190,19 +190,15 @@ class RootByInterval(CriticalRoot):
     def closed_forms(self) -> tuple[Expr | None, ...]:
         """The minimum on each interval in radicals, None where the polynomial is left."""
         return tuple(
-            None
-            if interval.factor is None
-            else _closed_form(self.equations[interval.factor], self.argument, interval)
-            for interval in self.intervals
+            None if x.factor is None else _closed_form(self.equations[x.factor], self.argument, x)
+            for x in self.intervals
         )
 
     @property
     def is_closed(self) -> bool:
         """Whether no polynomial is left."""
-        return all(
-            form is not None or interval.factor is None
-            for interval, form in zip(self.intervals, self.closed_forms, strict=True)
-        )
+        pairs = zip(self.intervals, self.closed_forms, strict=True)
+        return all(form is not None or interval.factor is None for interval, form in pairs)
 
 
 @dataclass(frozen=True)

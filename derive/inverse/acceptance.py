@@ -23,13 +23,9 @@ PLACES = tuple(map(Fraction, ["1", "1/2", "3/2", "1/4", "3", "-1", "1/16", "-3",
 
 
 def accepts(term: SeparableTerm, candidate: Candidate, kernel: Expr | None = None) -> bool:
-    """Tell whether K Q''(F) = c > 0 is proved along beta = F(w).
+    """Tell whether K Q''(F) = c > 0 is proved along beta = F(w), near a point of its interval.
 
-    Args:
-        term: Q.
-        candidate: F on the leaf, in the weight and the parameters, with c and what is assumed; the
-            identity is proved at a point of its interval.
-        kernel: K on the leaf; F'^2 by default.
+    *candidate* is F on the leaf with c and what is assumed; *kernel* is K there, F'^2 by default.
     """
     ends = (None if end.is_infinite else end for end in candidate.interval)
     try:

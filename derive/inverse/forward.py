@@ -48,8 +48,7 @@ def run_forward(
     """Derive Q from F and compare: Q_F''/Q'' is proved to be a positive constant in beta.
 
     Args:
-        term: Q.
-        output: F.
+        term, output: Q and F.
         start: where each of its weights starts.
         values: start symbols that stand for functions of the parameters.
         positive: start symbols or weights that start positive.

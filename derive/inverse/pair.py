@@ -23,8 +23,6 @@ from derive.language import from_sympy, to_sympy
 from derive.language.tree import Name, Tree, names
 from derive.verdict import Identity
 
-P, M = sympy.symbols("p m", positive=True)
-
 
 @dataclass(frozen=True)
 class _Pair:
@@ -47,9 +45,7 @@ class _Pair:
 def find_pair(convexity: Convexity, target: Expr | None) -> WeightPair | None:
     """Return the pair, or None where 1/Q''^2 is no quadratic polynomial without real roots.
 
-    Args:
-        convexity: Q with its derivatives.
-        target: the constant K Q'' that is asked for; any where None.
+    *target* is the constant K Q'' that is asked for; any where None.
     """
     element = convexity.element
     square = sympy.cancel(1 / element.q**2)
@@ -76,8 +72,8 @@ def _proved(convexity: Convexity, found: _Pair) -> WeightPair | None:
     taken = {*term.parameters, term.variable}
     names_of_pairs = ((x + term.suffix, y + term.suffix) for x, y in ("pm", "uv", "xy", "gh"))
     p, m = next(pair for pair in names_of_pairs if not taken & {*pair})
-    named = {P: sympy.Symbol(p, positive=True), M: sympy.Symbol(m, positive=True)}
-    output = from_sympy((b + s * (P**2 - M**2)).subs(named))
+    x, y = sympy.symbols((p, m), positive=True)
+    output = from_sympy(b + s * (x**2 - y**2))
     start = _start(convexity, found, (p, m))
     forward = _forward(term, output, (p, m), from_sympy(found.p_at(b)))
     statement = f"<grad F, grad F> Q''(F) = {found.scale} on {p}*{m} = {gamma}"

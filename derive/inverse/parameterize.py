@@ -109,9 +109,8 @@ def _terms(
     terms = []
     for i, (tree, name) in enumerate(zip(trees, variables, strict=True), 1):
         if mixed := sorted((set(variables) - {name}) & set(names((tree,)))):
-            raise InputError(
-                f"Q couples {name} and {mixed[0]}: only separable potentials are parameterized"
-            )
+            coupled = f"Q couples {name} and {mixed[0]}"
+            raise InputError(f"{coupled}: only separable potentials are parameterized")
         value = _tree(start[name]) if name in start else None
         if value is not None and set(names((value,))) & set(variables):
             raise InputError(f"start: the value of {name} uses a coordinate")
@@ -143,8 +142,9 @@ def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate:
             if found.start.weights is not None:
                 return found
             best = best or found
-    if found_otherwise := best or find_pair(convexity, target):
-        return found_otherwise
+    known = best or find_pair(convexity, target)
+    if known is not None:
+        return known
     reason = "no closed form was found: F is the inverse of the integral w(beta)"
     integral = sympy.Integral(sympy.sqrt(element.q), element.v)
     return IntegralOnly(term, Finding(Verdict.UNDECIDED, reason), element.q, integral)

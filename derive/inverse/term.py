@@ -104,11 +104,7 @@ class Convexity:
 
 
 def recognise(tree: Tree, variable: str | None) -> str:
-    """Return the name of the coordinate in one term of Q.
-
-    Raises:
-        InputError: there is none, or there are several.
-    """
+    """Return the name of the coordinate in one term of Q; InputError for none, or several."""
     found = names((tree,))
     if variable is not None and variable in found:
         return variable
@@ -118,10 +114,8 @@ def recognise(tree: Tree, variable: str | None) -> str:
             f"Q couples {' and '.join(betas)} in one argument: only separable potentials are "
             "parameterized; give the term of each coordinate as an argument of its own"
         )
-    if len(betas) == 1:
-        return betas[0]
-    if len(found) == 1:
-        return found[0]
+    if len(betas) == 1 or len(found) == 1:
+        return (betas or found)[0]
     if not found:
         raise InputError("Q is a constant: write an expression in beta, such as beta*log(beta)")
     raise InputError(f"which of {', '.join(found)} is the coordinate? call it beta")

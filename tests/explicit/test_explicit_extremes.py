@@ -13,9 +13,9 @@ from derive.errors import NumericalError
 from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.algebraic_numbers import root_name
 from derive.explicit.cost.duality import find_extreme
+from derive.explicit.cost.feasible import is_out_of_reach
 from derive.explicit.cost.nuclear import find_nuclear
 from derive.explicit.cost.quadratic_forms import aligned, quadratic_forms
-from derive.explicit.critical.hyperplane import is_out_of_reach
 from derive.explicit.minimum import ClosedMinimum
 from derive.explicit.regularize import explicit_counterpart
 from tests.explicit.test_explicit_duality import cost_of, gram, product

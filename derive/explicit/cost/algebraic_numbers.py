@@ -136,10 +136,8 @@ def cosines(f: fmpq_poly) -> Cosines | None:
         for order in range(3, MAXIMAL_ORDER):
             if len(_coprime(order)) == degree:
                 minimal = fmpq_poly(fmpz_poly.cos_minpoly(order))
-                proposed = _interpolated(order, roots)
-                found += [
-                    Cosines(order, minimal, s) for s in proposed if (f(s) % minimal).is_zero()
-                ]
+                proposed = (Cosines(order, minimal, s) for s in _interpolated(order, roots))
+                found += [x for x in proposed if (f(x.s) % minimal).is_zero()]
     return min(found, key=lambda x: (sum(map(bool, x.s.coeffs())), x.order), default=None)
 
 

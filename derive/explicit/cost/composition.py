@@ -144,11 +144,8 @@ def _groups(products: Sequence[Index], size: int) -> tuple[Index, ...]:
 
 def _operators(F: Multilinear) -> list[fmpq_mat]:
     """Return generic symmetric S_1, ..., S_L that F does not tell apart."""
-    entries = [
-        (g, i, j)
-        for g, group in enumerate(F.groups)
-        for i, j in combinations_with_replacement(range(len(group)), 2)
-    ]
+    places = [range(len(group)) for group in F.groups]
+    entries = [(g, *ij) for g, x in enumerate(places) for ij in combinations_with_replacement(x, 2)]
     unknown = {key: n for n, (g, i, j) in enumerate(entries) for key in ((g, i, j), (g, j, i))}
     size = len(entries)
     values = [fmpq(0)] * size
@@ -158,8 +155,7 @@ def _operators(F: Multilinear) -> list[fmpq_mat]:
         factor = rng.randrange(1, 1000)
         values = [x + factor * y for x, y in zip(values, v, strict=True)]
     return [
-        fmpq_mat([[values[unknown[g, i, j]] for j in places] for i in places])
-        for g, places in enumerate(range(len(group)) for group in F.groups)
+        fmpq_mat([[values[unknown[g, i, j]] for j in x] for i in x]) for g, x in enumerate(places)
     ]
 
 
@@ -173,11 +169,10 @@ def _conditions(
         for index, c in output.items():
             for g, k in enumerate(index):
                 for j in range(len(F.groups[g])):
-                    moved = (*index[:g], j, *index[g + 1 :])
+                    moved, column = (*index[:g], j, *index[g + 1 :]), unknown[g, j, k]
                     for pair, term in ((g, c), (g - 1, -c)):
                         if 0 <= pair < last:
                             row = equations.setdefault((i, pair, moved), {})
-                            column = unknown[g, j, k]
                             row[column] = row.get(column, 0) + term
     return equations.values()
 

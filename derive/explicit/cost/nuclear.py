@@ -93,10 +93,7 @@ def find_nuclear(
 ) -> ClosedCost | None:
     """Return 2 |B|_* where F is U V^T up to names and a change of the outputs; else None.
 
-    Args:
-        forms: A_i with F_i = <w, A_i w>.
-        weights: w, by its names or their opposites.
-        betas: the outputs.
+    F_i = <w, A_i w> with the *forms* A_i, and *weights* are names of w or their opposites.
     """
     kinds = copies(forms)
     groups = _two_groups(forms, kinds[0][0]) if len(kinds) == 1 else None

@@ -69,19 +69,17 @@ def aligned(forms: Sequence[fmpq_mat]) -> tuple[list[fmpq_mat], list[int]]:
     >>> aligned(forms)[1], copies(aligned(forms)[0])
     ([1, 1, 1, -1], [[[0, 1], [2, 3]]])
     """
-    size = forms[0].nrows()
     signs = _chosen_signs(forms)
     flipped = [
-        fmpq_mat([[A[i, j] * signs[i] * signs[j] for j in range(size)] for i in range(size)])
-        for A in forms
+        fmpq_mat([[x * s * t for x, t in zip(row, signs, strict=True)] for row, s in pairs])
+        for pairs in (zip(A.tolist(), signs, strict=True) for A in forms)
     ]
     if len(copies(flipped)) < len(copies(forms)):
         return flipped, signs
-    return list(forms), [1] * size
+    return list(forms), [1] * len(signs)
 
 
 def _chosen_signs(forms: Sequence[fmpq_mat]) -> list[int]:
-    """Return signs from weight to weight, for products with a positive first coefficient."""
     size = forms[0].nrows()
     signs = [0] * size
     for first in range(size):

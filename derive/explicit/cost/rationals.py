@@ -63,12 +63,7 @@ def reduced(rows: Sequence[Sequence[fmpq]]) -> list[tuple[int, list[fmpq]]]:
 
 def nullspace(rows: Sequence[Sequence[fmpq]]) -> Iterator[list[fmpq]]:
     """Yield a basis of the v with <row, v> = 0 for all rows."""
-    found = reduced(rows)
-    pivots = {pivot for pivot, _ in found}
-    for free in range(len(rows[0])):
-        if free not in pivots:
-            vector = [fmpq(0)] * len(rows[0])
-            vector[free] = fmpq(1)
-            for pivot, row in found:
-                vector[pivot] = -row[free]
-            yield vector
+    found = dict(reduced(rows))
+    size = range(len(rows[0]))
+    for free in (k for k in size if k not in found):
+        yield [-found[k][free] if k in found else fmpq(int(k == free)) for k in size]

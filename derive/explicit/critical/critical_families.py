@@ -43,7 +43,7 @@ class CriticalFamily:
         """Return a function of all variables on the family."""
         return function.compose(self.images, self.problem.field)
 
-    @functools.cached_property
+    @property
     def w(self) -> tuple[RationalFunction, ...]:
         """The weights."""
         return self.images[: len(self.problem.weights)]
@@ -79,26 +79,15 @@ def differentials(functions: Sequence[RationalFunction]) -> list[list[RationalFu
 
 @functools.lru_cache(maxsize=32)
 def singular_families(problem: ConstrainedProblem) -> tuple[CriticalFamily, ...]:
-    """Return families that hold every w where J has rank below d.
-
-    Raises:
-        Stopped: they were not found.
-    """
-    columns = combinations(range(len(problem.weights)), len(problem.F))
-    minors = [
-        determinant(tuple(tuple(row[k] for k in chosen) for row in problem.jacobian))
-        for chosen in columns
-    ]
+    """Return families that hold every w where J has rank below d."""
+    columns = list(zip(*problem.jacobian, strict=True))
+    minors = [determinant(chosen) for chosen in combinations(columns, len(problem.F))]
     return tuple(split(problem, minors))
 
 
 @functools.lru_cache(maxsize=32)
 def critical_families(problem: ConstrainedProblem) -> tuple[CriticalFamily, ...]:
-    """Return families that hold every real critical point with w - w_0 = J^T mu.
-
-    Raises:
-        Stopped: a condition is left that is linear in no variable.
-    """
+    """Return families that hold every real critical point with w - w_0 = J^T mu."""
     return tuple(split(problem, problem.conditions))
 
 
@@ -107,8 +96,7 @@ def split(
 ) -> list[CriticalFamily]:
     """Return rational families whose union is the real zero set of polynomials.
 
-    Raises:
-        Stopped: an equation is left that is linear in no variable.
+    Raises Stopped where an equation is left that is linear in no variable.
     """
     whole = _Part([e.numerator for e in equations], problem.field.gens, ())
     budget = iter(range(MAXIMAL_BRANCHES))
@@ -136,10 +124,9 @@ class _Part:
     def on(self, values: Mapping[int, RationalFunction], field: FunctionField) -> _Part | None:
         """Return the points where some variables take values; None where there are none."""
         gens = [values.get(k, x) for k, x in enumerate(field.gens)]
-        one = field.ring.constant(1)
 
         def put(polynomial: Polynomial) -> Polynomial:
-            return field.quotient(polynomial, one).compose(gens, field).numerator
+            return field.polynomial(polynomial).compose(gens, field).numerator
 
         moved = [put(polynomial) for polynomial in self.nonzero]
         if any(polynomial.is_zero() for polynomial in moved):

@@ -31,10 +31,8 @@ HIGHEST = 80
 def critical_factors(problem: ConstrainedProblem) -> tuple[Polynomial, ...]:
     """Return the irreducible factors of the polynomial P(r; beta, start) of all critical points.
 
-    Those without r, which vanish for special beta only, are left out.
-
-    Raises:
-        Stopped: the critical points, or their polynomial, were not found.
+    Those without r, which vanish for special beta only, are left out. Raises Stopped where the
+    critical points, or their polynomial, were not found.
     """
     found: dict[str, Polynomial] = {}
     for family in critical_families(problem):
@@ -50,13 +48,8 @@ def critical_factors(problem: ConstrainedProblem) -> tuple[Polynomial, ...]:
 def eliminate(family: CriticalFamily, target: RationalFunction, degree: int = 0) -> Relation:
     """Return P with P(target; beta, start) = 0 on a dominant family, accepted by exact expansion.
 
-    Args:
-        family: critical points, above an open set of beta and start values.
-        target: a function on the family.
-        degree: how the target scales with the weights, where the problem scales.
-
-    Raises:
-        Stopped: there is none of a size that is tried.
+    *degree* is how the target scales with the weights, where the problem scales. Raises Stopped
+    where there is no P of a size that is tried.
     """
     found = _eliminate(family, target, degree)
     if found is None:

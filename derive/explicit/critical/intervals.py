@@ -54,8 +54,7 @@ def find_intervals(
 ) -> tuple[RootInterval, ...]:
     """Return R as a root on each interval of b = beta, or b = beta/alpha^D at alpha = 1.
 
-    Raises:
-        Stopped: the breakpoints were not found, or a sample was not settled.
+    Raises Stopped where the breakpoints were not found, or a sample was not settled.
     """
     ring = fmpz_mpoly_ctx.get(("r", "b"), Ordering.degrevlex)
     values = (*ring.gens(), ring.constant(1))

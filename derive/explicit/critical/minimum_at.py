@@ -20,7 +20,14 @@ from derive.exact.balls import ball, real_roots
 from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.closed_cost import ClosedCost
-from derive.explicit.cost.feasible import BITS, distance, feasible_distance, lies_below, value_at
+from derive.explicit.cost.feasible import (
+    BITS,
+    distance,
+    feasible_distance,
+    is_out_of_reach,
+    lies_below,
+    value_at,
+)
 from derive.explicit.cost.quadratic_forms import quadratic_forms
 from derive.explicit.critical.bounds import bounds_every_root
 from derive.explicit.critical.critical_families import (
@@ -29,7 +36,6 @@ from derive.explicit.critical.critical_families import (
     singular_families,
 )
 from derive.explicit.critical.elimination import eliminate, excluded
-from derive.explicit.critical.hyperplane import is_out_of_reach
 
 MAXIMAL_GRID = 40_000
 
@@ -53,15 +59,10 @@ class CertifiedRoot:
 def root_at(
     problem: ConstrainedProblem, factors: Sequence[Polynomial], data: Sequence[Fraction]
 ) -> CertifiedRoot | None:
-    """Return R at a rational point as a root; None where no w has F(w) = beta.
+    """Return R as a root of one factor; None where no w has F(w) = beta.
 
-    Args:
-        problem: the constrained problem.
-        factors: of its critical polynomial.
-        data: numbers for the outputs and the start symbols.
-
-    Raises:
-        Stopped: it was not settled.
+    *data* are rational numbers for the outputs and the start symbols, here and below. Raises
+    Stopped where it was not settled.
     """
     with ctx.workprec(BITS):
         roots = _all_roots(factors, data)
@@ -130,9 +131,8 @@ def _minimum_or_root(
 def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> arb | None:
     """Return R in a ball at numbers for beta and the start; None where no w has F(w) = beta.
 
-    Raises:
-        Stopped: the critical points could not be enclosed, or beta is a value for which there
-            are more of them than for most.
+    Raises Stopped where the critical points could not be enclosed, or beta is a value for which
+    there are more of them than for most.
     """
     _check_generic(problem, data)
     beta, w0 = problem.at(data)
@@ -202,11 +202,7 @@ def _has_weights(problem: ConstrainedProblem, data: Sequence[Fraction], limit: a
 def closed_cost_at(
     closed: ClosedCost, problem: ConstrainedProblem, beta: Sequence[Fraction]
 ) -> arb | None:
-    """Return a closed form of R_F at numbers for beta; None where no w has F(w) = beta.
-
-    Raises:
-        Stopped: it was not settled whether some w has.
-    """
+    """Return a closed form of R_F at beta; None without w, Stopped if that was not settled."""
     if closed.onto or not any(beta):
         return closed.at(beta)
     if has_no_weights(problem, beta):
