@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
     from numerics.flow.gradient_flow import Flow, flow
-    from numerics.interpolate.interpolant import interpolate
-    from numerics.interpolate.solution import Solution
+    from numerics.interpolate.interpolant import Solution, interpolate
 
 __all__ = [
     "CrossCheck",
@@ -33,7 +32,7 @@ _LAZY = {
     "CrossCheck": "numerics.confirm.agreement",
     "Flow": "numerics.flow.gradient_flow",
     "NumericPotential": "numerics.evaluate.potential",
-    "Solution": "numerics.interpolate.solution",
+    "Solution": "numerics.interpolate.interpolant",
     "TimeWarp": "numerics.confirm.time_warp",
     "crosscheck": "numerics.confirm.crosscheck",
     "flow": "numerics.flow.gradient_flow",

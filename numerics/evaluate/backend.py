@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
@@ -31,20 +31,6 @@ Values: TypeAlias = Mapping[str, Number | Array]
 Compiled: TypeAlias = Callable[[Values], list[Array]]
 GUARD = 15
 """Decimal digits carried beyond those asked for."""
-
-
-class Backend(Protocol):
-    """What an algorithm needs of a number type."""
-
-    @property
-    def digits(self) -> int: ...  # noqa: D102
-    @property
-    def bits(self) -> int: ...  # noqa: D102
-    def active(self) -> AbstractContextManager[object]: ...  # noqa: D102
-    def number(self, value: Number) -> Number: ...  # noqa: D102
-    def array(self, values: object) -> Array: ...  # noqa: D102
-    def compile(self, expressions: Sequence[Expr]) -> Compiled: ...  # noqa: D102
-    def roots(self, coefficients: Sequence[Number]) -> list[Number]: ...  # noqa: D102
 
 
 def exact(expression: Expr, values: Mapping[str, Fraction]) -> Expr:
@@ -188,6 +174,10 @@ class Multiprecision:
         close = mpmath.mpf(10) ** (-self.digits // 2)
         real = [mpmath.re(x) for x in found if abs(mpmath.im(x)) <= close * abs(x)]
         return sorted(real, reverse=True)
+
+
+Backend: TypeAlias = Float64 | Multiprecision
+"""What an algorithm computes in."""
 
 
 def _real(value: Number) -> Number:

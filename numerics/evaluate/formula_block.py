@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import sympy
 from sympy import Expr, Symbol
 
 from derive.potential.piece import Explicit, Piece, Root
-from numerics.evaluate.backend import Array, Backend, Compiled, Number
+from numerics.evaluate.backend import GUARD, Array, Backend, Compiled, Multiprecision, Number
+from numerics.evaluate.balls.panels import precise_rule
 from numerics.evaluate.blocks import NumericBlock
-from numerics.evaluate.inverse_formula import invert
-from numerics.evaluate.line_integral import integrate_unit
-from numerics.evaluate.newton_inverse import invert_by_newton
 from numerics.evaluate.root_finding import select_root
+from numerics.evaluate.source.inverses import invert
 
 _DUAL = "mirror map"  # with a space: no symbol is called so
 _UNIT = 1e-12  # a shift from beta_0 that is relatively below it may be rounding
+Columns: TypeAlias = Callable[[Sequence[Array]], list[Array]]
+"""Takes one array for each coordinate."""
+_PANELS, _DOUBLINGS = 4, 7
 
 
 class FormulaBlock(NumericBlock):
@@ -146,3 +149,87 @@ def root_step(root: Root, backend: Backend) -> Callable[[Mapping[str, Number]], 
     from_above = root.from_above
     assert from_above is not None, "the formula says which root is meant"
     return lambda values: select_root(coefficients(values), from_above, backend)
+
+
+def invert_by_newton(
+    gradient: Columns, hessian: Columns, beta0: Sequence[Number], y: Sequence[Array]
+) -> list[Array]:
+    """Solve grad Q(beta) = y from beta_0, elementwise; nan where that is not reached to 1e-9."""
+    d, shape = len(y), np.shape(y[0])
+    goal = np.stack([np.reshape(v, -1) for v in y], axis=-1).astype(np.float64)
+    x = np.broadcast_to(np.array([float(b) for b in beta0]), goal.shape).copy()
+
+    def residual(at: Array) -> Array:
+        return np.stack(gradient(list(at.T)), axis=-1) - goal
+
+    left = residual(x)
+    for _ in range(400):
+        entries = np.stack(hessian(list(x.T)), axis=-1).reshape(-1, d, d)
+        x, new = _damped_step(x, left, _solve(entries, left), residual)
+        if np.array_equal(new, left):
+            break
+        left = new
+    size = 1 + np.linalg.norm(goal, axis=-1, keepdims=True)
+    close = np.linalg.norm(left, axis=-1, keepdims=True) <= 1e-9 * size
+    x = np.where(close, x, np.nan)
+    return [column.reshape(shape) for column in x.T]
+
+
+def _solve(matrices: Array, vectors: Array) -> Array:
+    """Solve the systems; nan where a matrix is not finite, least squares where one is singular."""
+    finite = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
+    safe = np.where(finite[:, None, None], matrices, np.eye(matrices.shape[1]))
+    try:
+        steps = np.linalg.solve(safe, vectors[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        steps = (np.linalg.pinv(safe) @ vectors[..., None])[..., 0]
+    return np.where(finite[:, None], steps, np.nan)
+
+
+def _damped_step(
+    x: Array, left: Array, step: Array, residual: Callable[[Array], Array]
+) -> tuple[Array, Array]:
+    """Return x - t step with the first t = 1, 1/2, ... that lowers the residual; else x."""
+    scale = np.ones(len(x))
+    norm = np.asarray(np.linalg.norm(left, axis=-1))
+    for _ in range(60):
+        trial = x - scale[:, None] * step
+        new = residual(trial)
+        better = np.asarray(np.linalg.norm(new, axis=-1) < norm * (1 - 1e-4 * scale))
+        if np.all(better | (norm == 0)):
+            break
+        scale = np.where(better, scale, scale / 2)
+    keep = better[:, None]
+    return np.where(keep, trial, x), np.where(keep, new, left)
+
+
+def integrate_unit(function: Callable[[Number], Array], backend: Backend) -> Array:
+    """Return ``int_0^1 f(t) dt``, elementwise; *function* takes a number t."""
+
+    def total(panels: int) -> Array:
+        found: Array = sum(weight * function(t) for t, weight in _nodes(backend, panels))
+        return found
+
+    coarse, close = total(_PANELS), backend.number(10) ** -backend.digits
+    for doubling in range(1, _DOUBLINGS):
+        fine = total(_PANELS << doubling)
+        # What is undefined stays so, however fine the panels are.
+        if not np.any(np.abs(fine - coarse) > close * np.abs(fine)):
+            return fine
+        coarse = fine
+    return coarse
+
+
+def _nodes(backend: Backend, panels: int) -> list[tuple[Number, Number]]:
+    """Return nodes and weights of [0, 1] in equal panels, enough nodes for smooth integrands."""
+    if isinstance(backend, Multiprecision):
+        n = 12 << max(2, (backend.digits // 15).bit_length())
+        rule = precise_rule(n, backend.digits + 2 * GUARD)
+        base = [(backend.number(2 * t - 1), backend.number(2 * w)) for t, w in rule]
+    else:
+        base = list(zip(*np.polynomial.legendre.leggauss(40), strict=True))
+    return [
+        ((k + (1 + x) / 2) / panels, weight / (2 * panels))
+        for k in range(panels)
+        for x, weight in base
+    ]

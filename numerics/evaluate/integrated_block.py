@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
 
 import mpmath
 import numpy as np
 
+from derive.errors import DeriveError
+from derive.language import parse_expression
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Lift
 from numerics.evaluate.backend import Array, Backend, Number
 from numerics.evaluate.blocks import NumericBlock
+from numerics.evaluate.numbers import read_number
+from numerics.flow.builder import Builder, compile_forward, compile_slopes
+from numerics.flow.dual_flow import dual_flow
+from numerics.flow.jets import propagate
+from numerics.flow.tape import Register, Tape
+from numerics.flow.taylor import integrate
 
-
-class LeafOde(Protocol):
-    """What a form that integrates an ODE for every point needs, d numbers at a time."""
-
-    @property
-    def beta0(self) -> Number: ...  # noqa: D102
-    def mirror_map(  # noqa: D102
-        self, beta: Sequence[Number], digits: int
-    ) -> tuple[tuple[Number, ...], Number]: ...
-    def hessian(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]: ...  # noqa: D102
-    def inverse(self, mu: Sequence[Number], digits: int) -> tuple[Number, ...]: ...  # noqa: D102
+_MU, _Q, _WARP = "mirror map", "potential", "warp g"  # with a space: no weight is called so
+_STEPS = 15
+"""Steps for each digit: towards the edge of a leaf they shrink geometrically, by about 0.86."""
+_MAX_STEPS = 300  # steps towards the edge of a leaf shrink geometrically: 2^-60 is the edge
+_Terms: TypeAlias = tuple[tuple[tuple[int, ...], int], ...]
+"""A polynomial: the exponents and the coefficient of each term."""
 
 
 class IntegratedBlock(NumericBlock):
     """Q without a closed form, along the leaf: a single output, or coupled ones."""
 
-    def __init__(self, lift: LeafOde, backend: Backend) -> None:
-        """Bind the lift to a number type."""
-        self._lift, self._backend = lift, backend
+    def __init__(self, ode: OutputOde | SegmentOde, backend: Backend) -> None:
+        """Bind the ODE to a number type."""
+        self._ode, self._backend = ode, backend
         self._digits = backend.digits + 5
 
     def _each(
@@ -54,23 +62,22 @@ class IntegratedBlock(NumericBlock):
 
     def gradient(self, beta: Sequence[Array]) -> list[Array]:
         """Return dQ/dbeta."""
-        lift, digits = self._lift, self._digits
-        return self._each(lambda b: lift.mirror_map(b, digits)[0], beta, len(beta), lift.beta0)
+        ode, digits = self._ode, self._digits
+        return self._each(lambda b: ode.mirror_map(b, digits)[0], beta, len(beta), ode.beta0)
 
     def value(self, beta: Sequence[Array]) -> Array:
         """Return Q - Q(beta_0)."""
-        lift, digits = self._lift, self._digits
-        return self._each(lambda b: [lift.mirror_map(b, digits)[1]], beta, 1, lift.beta0)[0]
+        ode, digits = self._ode, self._digits
+        return self._each(lambda b: [ode.mirror_map(b, digits)[1]], beta, 1, ode.beta0)[0]
 
     def hessian(self, beta: Sequence[Array]) -> list[Array]:
         """Return the d^2 entries of the Hessian of Q, row by row."""
-        lift, digits = self._lift, self._digits
-        return self._each(lambda b: lift.hessian(b, digits), beta, len(beta) ** 2, lift.beta0)
+        ode, digits = self._ode, self._digits
+        return self._each(lambda b: ode.hessian(b, digits), beta, len(beta) ** 2, ode.beta0)
 
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
         """Return the beta that the mirror map takes to y."""
-        lift, digits = self._lift, self._digits
-        return self._each(lambda mu: lift.inverse(mu, digits), y, len(y), 0)
+        return self._each(lambda mu: self._ode.inverse(mu, self._digits), y, len(y), 0)
 
 
 def _outwards(points: Sequence[Sequence[Number]], origin: Number) -> list[list[int]]:
@@ -84,3 +91,186 @@ def _outwards(points: Sequence[Sequence[Number]], origin: Number) -> list[list[i
     ordered = sorted(inside, key=lambda i: abs(points[i][0] - origin))
     above = [i for i in ordered if points[i][0] >= origin]
     return [above, [i for i in ordered if points[i][0] < origin]]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOde:
+    """Q along the leaf of the start: ``dw/dbeta = grad F/K``, ``dQ'/dbeta = 1/K``, K = |grad F|^2.
+
+    Attributes:
+        parameterization: F, of one output.
+        weights: the start w_0.
+        beta0: F(w_0).
+    """
+
+    parameterization: Parameterization
+    weights: tuple[Fraction, ...]
+    beta0: Fraction
+
+    def mirror_map(self, beta: Sequence[Number], digits: int) -> tuple[tuple[Number, ...], Number]:
+        """Return (Q'(beta), Q(beta) - Q(beta_0)); nan where the leaf does not reach beta."""
+        *_, slope, value = self._end(beta, digits)
+        return (slope,), value
+
+    def hessian(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
+        """Return (Q''(beta),) = (1/K,); nan where the leaf does not reach beta."""
+        p = self.parameterization
+        weights = self._end(beta, digits)[: p.p]
+        if any(w != w for w in weights):
+            return (mpmath.nan,)
+        tape = compile_slopes(p.trees[0], p.weights)
+        gradient = propagate(tape, [[w] for w in weights], digits)[1:]
+        with mpmath.workdps(digits):
+            return (1 / mpmath.fsum(x**2 for (x,) in gradient),)
+
+    def _end(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
+        """Return w (p), Q' and Q above beta; all nan where the leaf does not reach beta."""
+        try:
+            span = read_number(beta[0], "beta") - self.beta0
+            origin: Sequence[Fraction] = (*self.weights, Fraction(0), Fraction(0))
+            steps = _STEPS * digits
+            return integrate(self._tape(span), origin, digits, None, steps, time=Fraction(1)).state
+        except DeriveError:
+            return (mpmath.nan,) * (len(self.weights) + 2)
+
+    def inverse(self, mu: Sequence[Number], digits: int) -> tuple[Number, ...]:
+        """Return h(mu), the beta at which Q'(beta) = mu; nan where the dual flow ends earlier."""
+        p = self.parameterization
+        try:
+            start = dict(zip(p.weights, self.weights, strict=True))
+            return dual_flow(p, mu, start, digits, max_steps=_STEPS * digits).beta
+        except DeriveError:
+            return (mpmath.nan,)
+
+    def _tape(self, span: Fraction) -> Number:
+        """Compile the ODE in t, beta = beta_0 + t span, of the weights, Q' and Q."""
+        p = self.parameterization
+        builder = Builder((*p.weights, _MU, _Q))
+        output = builder.tree(p.trees[0])
+        gradient = builder.gradient(output)[: p.p]
+        kernel = builder.dot(gradient, gradient)
+        speed = builder.divide(builder.constant(span), kernel)
+        rates = [builder.multiply(g, speed) for g in gradient]
+        height = builder.linear([(builder.input(_MU), span)])
+        return builder.tape([*rates, speed, height])
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentOde:
+    """Q on the point w(t) of the leaf above ``beta_0 + t b``, b = beta - beta_0, 0 <= t <= 1.
+
+    ``dw/dt = sum_i b_i dw/dbeta_i`` and ``dlog g/dt = sum_i b_i dlog g/dbeta_i`` from w_0 and 1;
+    ``dy/dt = g rho b`` and ``dQ/dt = <y, b>`` from 0.
+
+    Attributes:
+        parameterization: F, the d outputs of the block.
+        lift: dw/dbeta, dlog g/dbeta and rho, functions of the p weights.
+        weights: the start w_0.
+        beta0: F(w_0), d numbers.
+    """
+
+    parameterization: Parameterization
+    lift: Lift
+    weights: tuple[Fraction, ...]
+    beta0: tuple[Fraction, ...]
+
+    def mirror_map(self, beta: Sequence[Number], digits: int) -> tuple[tuple[Number, ...], Number]:
+        """Return (grad Q(beta), Q(beta) - Q(beta_0)); nan where the segment leaves the leaf."""
+        end = self._end(beta, digits)
+        return end[-1 - len(beta) : -1], end[-1]
+
+    def hessian(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
+        """Return the d^2 entries of ``g rho`` above beta, row by row; nan off the leaf."""
+        end = self._end(beta, digits)[: len(self.weights) + 1]
+        if any(x != x for x in end):
+            return (mpmath.nan,) * len(beta) ** 2
+        builder, one = Builder((*self.parameterization.weights, _WARP)), Fraction(1)
+        warp = builder.input(_WARP)
+        entries = [self._combine(builder, [(f, one)]) for row in self.lift.rho for f in row]
+        tape = builder.tape([builder.multiply(warp, entry) for entry in entries])
+        return tuple(x for (x,) in propagate(tape, [[x] for x in end], digits))
+
+    def inverse(self, mu: Sequence[Number], digits: int) -> tuple[Number, ...]:
+        """Return the beta with grad Q(beta) = mu, F at the end of the dual flow; nan if it ends.
+
+        ``dw/ds = J^T mu/g`` moves y by mu, as ``dbeta/ds = K mu/g`` and ``dy/dbeta = g rho``.
+        """
+        p = self.parameterization
+        try:
+            tape = self._dual_tape([read_number(x, "the mirror map") for x in mu])
+            origin = [*self.weights, Fraction(1)]
+            end = integrate(tape, origin, digits, None, _MAX_STEPS, time=Fraction(1)).state[:-1]
+            beta = propagate(compile_forward(p.trees, p.weights), [[x] for x in end], digits)
+        except DeriveError:
+            return (mpmath.nan,) * p.d
+        return tuple(x for (x,) in beta)
+
+    def _end(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
+        """Return w (p), g, y (d) and Q above beta; all nan where the segment leaves the leaf."""
+        zeros = [Fraction(0)] * (len(self.beta0) + 1)
+        try:
+            steps = [read_number(x, "beta") - x0 for x, x0 in zip(beta, self.beta0, strict=True)]
+            origin = [*self.weights, Fraction(1), *zeros]
+            tape = self._tape(steps)
+            return integrate(tape, origin, digits, None, _MAX_STEPS, time=Fraction(1)).state
+        except DeriveError:
+            return (mpmath.nan,) * (len(self.weights) + 1 + len(zeros))
+
+    def _tape(self, b: Sequence[Fraction]) -> Tape:
+        """Compile the ODE in t of the weights, g, y and Q."""
+        slopes = [f"slope {i + 1}" for i in range(len(b))]
+        builder = Builder((*self.parameterization.weights, _WARP, *slopes, _Q))
+        warp = builder.input(_WARP)
+
+        def along(functions: Field) -> Register:
+            return self._combine(builder, zip(functions, b, strict=True))
+
+        moves = [along(column) for column in zip(*self.lift.weights, strict=True)]
+        growth = builder.multiply(warp, along(self.lift.log_warp))
+        rates = [builder.multiply(warp, along(row)) for row in self.lift.rho]
+        height = builder.linear((builder.input(y), x) for y, x in zip(slopes, b, strict=True))
+        return builder.tape([*moves, growth, *rates, height])
+
+    def _dual_tape(self, mu: Sequence[Fraction]) -> Tape:
+        """Compile the dual flow of the weights and g."""
+        p, one = self.parameterization, Fraction(1)
+        builder = Builder((*p.weights, _WARP))
+        warp = builder.input(_WARP)
+        outputs = [builder.tree(tree) for tree in p.trees]
+        rows = [builder.gradient(f)[: p.p] for f in outputs]
+        pulled = [
+            builder.linear(zip(column, mu, strict=True)) for column in zip(*rows, strict=True)
+        ]
+        moves = [builder.divide(x, warp) for x in pulled]
+        growth = []
+        for slope, row in zip(self.lift.log_warp, rows, strict=True):
+            rate = builder.dot(row, moves)
+            growth.append((builder.multiply(self._combine(builder, [(slope, one)]), rate), one))
+        return builder.tape([*moves, builder.multiply(warp, builder.linear(growth))])
+
+    def _combine(self, builder: Builder, pairs: Iterable[tuple[Number, Fraction]]) -> Register:
+        """Write ``sum c f`` for rational functions f of the weights; equal denominators once."""
+        parts: dict[_Terms, list[tuple[Register, Fraction]]] = {}
+        for function, factor in pairs:
+            top = [(self._monomial(builder, e), factor * c) for e, c in _terms(function.numerator)]
+            parts.setdefault(_terms(function.denominator), []).extend(top)
+        quotients = []
+        for below, numerator in parts.items():
+            bottom = [(self._monomial(builder, e), Fraction(c)) for e, c in below]
+            quotient = builder.divide(builder.linear(numerator), builder.linear(bottom))
+            quotients.append((quotient, Fraction(1)))
+        return builder.linear(quotients)
+
+    def _monomial(self, builder: Builder, exponents: Sequence[int]) -> Register:
+        product = builder.constant(Fraction(1))
+        for name, e in zip(self.parameterization.field.names, exponents, strict=True):
+            if e:
+                power = builder.power(builder.tree(parse_expression(name)), Fraction(e))
+                product = builder.multiply(product, power)
+        return product
+
+
+def _terms(polynomial: Number) -> _Terms:
+    """Return the terms of an integer polynomial of python-flint."""
+    pairs = zip(polynomial.monoms(), polynomial.coeffs(), strict=True)
+    return tuple((tuple(map(int, exponents)), int(c)) for exponents, c in pairs)

@@ -33,12 +33,10 @@ from numerics.evaluate.backend import Array, Backend, Float64, Multiprecision, N
 from numerics.evaluate.blocks import Blocks, NumericBlock
 from numerics.evaluate.bounded_block import bounded
 from numerics.evaluate.formula_block import FormulaBlock
-from numerics.evaluate.integrated_block import IntegratedBlock
+from numerics.evaluate.integrated_block import IntegratedBlock, OutputOde, SegmentOde
 from numerics.evaluate.numbers import read_number
-from numerics.evaluate.output_ode import OutputOde
 from numerics.evaluate.parametric_block import ParametricBlock
 from numerics.evaluate.potential import NumericPotential
-from numerics.evaluate.segment_ode import SegmentOde
 from numerics.evaluate.start import (
     check_assumptions,
     constants_of,

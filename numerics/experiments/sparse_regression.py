@@ -31,8 +31,7 @@ from numerics.experiments.sparse_results import (
     Threshold,
 )
 from numerics.experiments.training import train
-from numerics.interpolate.interpolant import interpolate
-from numerics.interpolate.solution import Solution
+from numerics.interpolate.interpolant import Solution, interpolate
 
 _SMALLEST, _LARGEST = -8.0, 2.0
 

@@ -11,8 +11,7 @@ from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.dual_newton import coupled_hessian, minimize
-from numerics.interpolate.equations import FINE, Point, Task, again
-from numerics.interpolate.kkt_newton import minimize_coupled
+from numerics.interpolate.equations import FINE, Equations, Point, Task, again, measured
 from numerics.interpolate.reach import at_the_edge, leads_outside
 
 _REFINEMENTS = 8
@@ -21,6 +20,7 @@ _NEARLY, _DRIFT = 1e-12, 1e-2
 way to infinity."""
 _ROUNDED = 1e-12
 """Relative error of beta that the rounding of X^T nu leaves."""
+_DAMPINGS = 50
 
 
 def solve_coupled(q: NumericPotential, task: Task) -> Point:
@@ -83,3 +83,62 @@ def _by_both(q: NumericPotential, task: Task) -> Point:
 def _refined(q: NumericPotential, task: Task, point: Point) -> Point:
     nearer = minimize_coupled(q, task.equations, point.beta, task.aim, _REFINEMENTS)
     return replace(nearer, iterations=point.iterations + nearer.iterations)
+
+
+def minimize_coupled(
+    mirror: NumericPotential, equations: Equations, beta: Array, tol: float, max_iterations: int
+) -> Point:
+    """Solve ``grad Q(beta) = X^T nu`` and ``X beta = y`` by Newton's method on both.
+
+    Hess Q = g rho is positive definite, so each step exists (Boyd & Vandenberghe 2004, section
+    10.3). It lowers the misfit and the part of grad Q outside the row space at once: nu is the best
+    for its beta, as a mirror map that grows like a logarithm moves it far where beta moves little.
+
+    *beta* is beta_0. The iteration ends early where no step lowers the errors.
+    """
+    X = equations.design.dense()
+    m, d = X.shape
+    basis, triangle = np.linalg.qr(X.T)
+    matrix = np.zeros((d + m, d + m))
+    matrix[:d, d:], matrix[d:, :d] = -X.T, X
+
+    def errors(beta: Array) -> Array:
+        slope = mirror.gradient(beta)
+        return np.concatenate([slope - basis @ (slope @ basis), equations.misfit(beta)])
+
+    left, unit = errors(beta), 0.0
+    for iteration in range(max_iterations + 1):
+        multiplier = np.linalg.solve(triangle, mirror.gradient(beta) @ basis)
+        multiplier = np.where(
+            np.isfinite(multiplier), multiplier, 0
+        )  # of beta_0, where all cancels
+        point = measured(mirror, equations, beta, multiplier, iteration)
+        if equations.error(point) <= tol:
+            break
+        matrix[:d, :d] = mirror.hessian(beta)
+        step = _solved(matrix, -left)
+        if step is None or iteration == max_iterations:
+            break
+        # The first step shows how large grad Q becomes, which weighs its equation ever after.
+        unit = unit or float(np.linalg.norm(step[d:] @ X)) or 1.0
+        weights = np.repeat([1 / unit, 1 / equations.scale], [d, m])
+        size, t = np.linalg.norm(weights * left), 1.0
+        for _ in range(_DAMPINGS):
+            trial = errors(beta + t * step[:d])
+            if np.linalg.norm(weights * trial) <= (1 - 0.1 * t) * size:
+                break
+            t /= 2
+        else:
+            break
+        beta, left = beta + t * step[:d], trial
+    return point
+
+
+def _solved(matrix: Array, vector: Array) -> Array | None:
+    if not np.isfinite(matrix).all():
+        return None
+    try:
+        solution = np.linalg.solve(matrix, vector)
+    except np.linalg.LinAlgError:
+        return None
+    return solution if np.isfinite(solution).all() else None

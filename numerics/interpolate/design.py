@@ -36,20 +36,27 @@ class Design(ABC):
         """Return X^T nu (d,)."""
 
     @abstractmethod
-    def gram(self, weights: Array) -> Array:
-        """Return X diag(weights) X^T (m, m), for weights >= 0 (d,)."""
-
-    @abstractmethod
     def select(self, rows: Sequence[int]) -> Design:
         """Return the X of some of the rows."""
 
-    @abstractmethod
+    def gram(self, weights: Array) -> Array:
+        """Return X diag(weights) X^T (m, m), for weights >= 0 (d,)."""
+        rows = np.eye(self.shape[0])
+        total = np.stack([self.apply(weights * self.adjoint(row)) for row in rows], axis=-1)
+        return np.asarray((total + total.T) / 2)
+
     def columns(self, chosen: Array) -> Array:
         """Return some of the columns of X as an array (m, k)."""
+        unit, found = np.zeros(self.shape[1]), []
+        for j in chosen:
+            unit[j] = 1
+            found.append(self.apply(unit))
+            unit[j] = 0
+        return np.stack(found, axis=-1)
 
-    @abstractmethod
     def dense(self) -> Array:
         """Return X as an array (m, d)."""
+        return np.stack([self.adjoint(row) for row in np.eye(self.shape[0])])
 
 
 class Dense(Design):
@@ -130,26 +137,8 @@ class Operator(Design):
         spread[self._rows] = multiplier
         return np.asarray(self._X.rmatvec(spread), dtype=np.float64).reshape(-1)
 
-    def gram(self, weights: Array) -> Array:  # noqa: D102
-        unit = np.eye(self.shape[0])
-        columns = [self.apply(weights * self.adjoint(row)) for row in unit]
-        total = np.stack(columns, axis=-1)
-        return np.asarray((total + total.T) / 2)
-
     def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
         return Operator(self._X, [self._rows[i] for i in rows])
-
-    def columns(self, chosen: Array) -> Array:  # noqa: D102
-        unit = np.zeros(self.shape[1])
-        found = []
-        for j in chosen:
-            unit[j] = 1
-            found.append(self.apply(unit))
-            unit[j] = 0
-        return np.stack(found, axis=-1)
-
-    def dense(self) -> Array:  # noqa: D102
-        return np.stack([self.adjoint(row) for row in np.eye(self.shape[0])])
 
 
 class Scaled(Design):

@@ -7,6 +7,7 @@ iterate minimises Q among the beta with its own X beta; what converges is X beta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -15,7 +16,6 @@ from scipy.linalg.lapack import dposv
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.equations import Equations, Point, again, measured
-from numerics.interpolate.line_search import search
 
 _FLOOR = 1e-3
 """Weights are raised to this part of their mean, times the squared relative residual.
@@ -28,6 +28,12 @@ _STEP = 1e-5
 _POLISHES = 6
 _NOISE = 8
 """Units of rounding below which a residual shows nothing."""
+_ACCEPT = 0.3
+"""The part of the first slope that a step may leave."""
+_GROWTH, _RETREAT = 8.0, 1e-4
+_MAX_STEPS = 100
+_Sample = tuple[float, float]
+"""A step t and the height of the slope there."""
 
 
 def minimize(
@@ -160,3 +166,54 @@ def _newton_step(mirror: NumericPotential, equations: Equations, point: Point) -
     step = -_solve(equations.design.gram(weights), point.residual + shift)
     beta = point.beta + weights * (gap + equations.design.adjoint(step))
     return measured(mirror, equations, beta, point.multiplier + step, point.iterations + 1)
+
+
+def search(slope: Callable[[float], float], first: float) -> tuple[float, bool]:
+    """Return t > 0 with ``|slope(t)| <= 0.3 |first|``, and whether one was found.
+
+    *slope* is the derivative of a convex function along the direction, inf or nan where the
+    function is not defined, and *first* < 0 its value at 0. Its root is bracketed from t = 1.
+    Slopes may grow like exponentials, so that asinh of the slope is interpolated. Where the slope
+    stays negative as far as floats go, or rounding hides its sign, no step is found: then the t up
+    to which it is negative is returned.
+
+    >>> from math import exp
+    >>> t, found = search(lambda t: exp(100 * t) - 1e10, 1 - 1e10)
+    >>> found, abs(t - 0.23) < 0.01
+    (True, True)
+    """
+    if not first < 0:
+        return 0.0, False
+    below: _Sample = (0.0, -math.asinh(1))
+    above: list[_Sample] = []
+    t = 1.0
+    for _ in range(_MAX_STEPS):
+        value = slope(t)
+        if abs(value) <= -_ACCEPT * first:
+            return t, True
+        height = math.asinh(value / -first) if value < math.inf else math.inf
+        if height < 0:
+            below = (t, height)
+        else:
+            above = [(t, height), *above[:1]]
+        t = _next(below, above)
+        if above and not below[0] < t < above[0][0]:
+            return below[0], False
+    return below[0], False
+
+
+def _next(below: _Sample, above: list[_Sample]) -> float:
+    """Return the next t: between the last sample below the root and those above, latest first."""
+    (low, depth) = below
+    if not above:
+        return low * _GROWTH
+    (high, height) = above[0]
+    if height == math.inf:
+        return low + (high - low) * _RETREAT if not low else (low + high) / 2
+    further, rise = above[-1]
+    if height < rise < math.inf:
+        # The secant from above: heights are convex where the slopes grow like exponentials.
+        t = high - height * (further - high) / (rise - height)
+        if low < t < high - 0.1 * (high - low):
+            return t
+    return (low + high) / 2 if low or height > 1 else low + (high - low) * depth / (depth - height)

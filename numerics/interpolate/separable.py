@@ -11,8 +11,7 @@ from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.dual_newton import minimize, polish, refine, separable_hessian
-from numerics.interpolate.equations import Equations, Point, Task, again
-from numerics.interpolate.rank import named
+from numerics.interpolate.equations import Equations, Point, Task, again, named
 from numerics.interpolate.reach import Box, blocking_rows, box_of, only_at_the_boundary
 
 _UNREACHED = 1e-4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,8 +13,29 @@ import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, agreed, pairwise_sum
 from numerics.evaluate.balls.closed import ClosedFormulas
-from numerics.evaluate.balls.legendre import precise_rule
 from numerics.evaluate.balls.precision import Constants, Formula
+
+
+@functools.lru_cache
+def precise_rule(n: int, digits: int) -> list[tuple[Fraction, Fraction]]:
+    """Return n nodes and weights on [0, 1] to *digits* digits."""
+    steps = 1 + ((digits - 1) // 16).bit_length()  # each doubles the 16 digits of the first
+    with decimal.localcontext() as context:
+        context.prec = digits
+        nodes = np.polynomial.legendre.leggauss(n)[0]
+        return [_node(n, decimal.Decimal(float(x)), steps) for x in nodes]
+
+
+def _node(n: int, x: decimal.Decimal, steps: int) -> tuple[Fraction, Fraction]:
+    """Return the node that is near x on [-1, 1], by Newton's method, and its weight."""
+    for _ in range(steps):
+        before, value = decimal.Decimal(1), x
+        for k in range(2, n + 1):
+            before, value = value, ((2 * k - 1) * x * value - (k - 1) * before) / k
+        slope = n * (x * value - before) / (x * x - 1)
+        x -= value / slope
+    return (1 + Fraction(x)) / 2, 1 / ((1 - Fraction(x) ** 2) * Fraction(slope) ** 2)
+
 
 _MOST = 600
 """Panels of one point after which it has no result."""

@@ -15,7 +15,7 @@ from numerics.evaluate.balls.parametric import ParametricFormulas
 from numerics.evaluate.source.module_conditions import assumed_start
 from numerics.evaluate.source.program import Program, program
 from numerics.evaluate.source.statements import NoSource, parameter
-from numerics.evaluate.vectors.vector_program import ALONG, norm_symbol, turning_of, vector_program
+from numerics.evaluate.vectors.vector_lowering import ALONG, norm_symbol, turning_of, vector_program
 
 _IMPORTS = {
     "decimal": "import decimal",
@@ -91,7 +91,7 @@ def _vector_module(potential: Potential, text: str) -> str:
     call = f"    q = OnVectors(*_BLOCK, {{{_given(written.names)}}}, {vector})\n    return q."
     public = _public((*_PUBLIC, _PRODUCT), [written], names, call)
     body = [*public, *assumed, *_formulas([written])]
-    ends = ["balls/lengths", "vectors/vector_formulas", *["start_conditions"] * bool(conditions)]
+    ends = ["vectors/vector_formulas", *["start_conditions"] * bool(conditions)]
     docstring = _docstring(text, _VECTOR_START, names)
     return _written(docstring, body, _engine([written], body, ends), conditions + block)
 
@@ -127,7 +127,7 @@ def _engine(programs: Sequence[Program], body: Sequence[str], ends: Sequence[str
         "balls/precision",
         "balls/closed",
         *["balls/zeros"] * rooted,
-        *["balls/legendre", "balls/panels"] * integral,
+        *["balls/panels"] * integral,
         *ends,
     ]
     return [part for name in chosen for part in _definitions(name)]

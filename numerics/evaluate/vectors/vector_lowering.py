@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -11,29 +11,29 @@ from sympy import Integral
 from sympy.core.function import AppliedUndef
 
 from derive.errors import InputError, NumericalError
+from derive.potential.block import DirectionTerms
 from derive.records import Potential
 from numerics.evaluate.backend import Array, Float64, FloatOrArray, Multiprecision, Number, exact
 from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
+from numerics.evaluate.balls.precision import Constants
 from numerics.evaluate.formula_block import FormulaBlock
 from numerics.evaluate.numbers import read_number
-from numerics.evaluate.source.statements import NoSource
+from numerics.evaluate.source.formulas import FormulaText
+from numerics.evaluate.source.program import Program, program
+from numerics.evaluate.source.statements import NoSource, Statements, parameter, safe
 from numerics.evaluate.start import check_assumptions, constants_of, read_start, start_point
-from numerics.evaluate.vectors.vector_formulas import OnVectors
+from numerics.evaluate.vectors.vector_formulas import OnVectors, VectorFormulas, length
 from numerics.evaluate.vectors.vector_potential import (
     NumericVectorPotential,
     VectorFunctions,
     VectorInDoubles,
 )
-from numerics.evaluate.vectors.vector_program import (
-    load_vector,
-    norm_symbol,
-    turning_of,
-    vector_program,
-)
 
 _BITS = 4096
 """Working precision of |u_0|."""
 _CLOSE = Fraction(1, 10**12)
+ALONG = "tangential"
+"""The name of the formula of q'(s)/s."""
 
 
 class _Bounded(OnVectors):
@@ -141,3 +141,52 @@ def _in_doubles(
         known = {name: backend.number(value) for name, value in numbers.items()}
         q = FormulaBlock(piece, known, [backend.number(s0)], backend)
     return VectorInDoubles(q, beta0, pull)
+
+
+def turning_of(potential: Potential) -> DirectionTerms:
+    """Return what the direction of beta adds to q(s).
+
+    Raises:
+        NumericalError: there is no Q.
+    """
+    if potential.turning is None or not potential.pieces:
+        raise NumericalError(f"there is no Q, {potential.finding.reason}")
+    return potential.turning
+
+
+def norm_symbol(potential: Potential) -> str | None:
+    """Return the start symbol of |u_0|; None where the start says what it is."""
+    name = f"{potential.parameterization.weights[-1]}_0"
+    return name if repr(potential.parameterization.w0[-1]) == name else None
+
+
+def vector_program(potential: Potential) -> Program:
+    """Write the functions of q, the slope of the linear term, and |u_0| from u_0.
+
+    Raises:
+        NoSource: the form of q needs something that has no bounds here.
+    """
+    slope = turning_of(potential).slope
+    written = program(potential, 0)
+    (piece,), norm = potential.pieces, norm_symbol(potential)
+    (s,) = piece.betas
+    known = {name: f"c.{parameter(name)}" for name in potential.parameterization.start_symbols}
+    writer = Statements(known)
+    writer.define("slope of Q", "c.slope", ("", [slope]))
+    constants = written.constants
+    if norm is not None:
+        head, _, rest = constants.partition('"""\n')
+        constants = f'{head}"""\n    c.{parameter(norm)} = length(c.vector).take(0)\n{rest}'
+    constants += "".join(f"\n    {line}" for line in writer.lines)
+    known.update((x.name, f"c.{safe(x.name)}") for x, _ in piece.constants)
+    across = FormulaText(ALONG, (s,), piece.roots, (piece.gradient[0] / s,), f"q'({s})/{s}")
+    names = tuple(n for n in written.names if norm is None or n != parameter(norm))
+    functions = (*written.functions, (ALONG, across.text(known)))
+    return Program((), names, constants, functions)
+
+
+def load_vector(written: Program, sign: int) -> tuple[Callable[[Constants], None], VectorFormulas]:
+    """Return the function for the constants, and Q."""
+    space = written.space(length=length)
+    q = written.form([name for name, _ in written.functions if name != ALONG], space)
+    return space["constants"], VectorFormulas(q, space[ALONG], sign)

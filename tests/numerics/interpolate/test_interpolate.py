@@ -17,8 +17,8 @@ from derive import InputError, Parameterization, derive
 from derive.records import Potential
 from numerics import Solution, flow, interpolate
 from numerics.evaluate.potential import NumericPotential
-from numerics.interpolate.line_search import search
-from numerics.interpolate.solution import Status
+from numerics.interpolate.dual_newton import search
+from numerics.interpolate.interpolant import Status
 
 
 def potential(*outputs: str, **options: Any) -> Potential:
