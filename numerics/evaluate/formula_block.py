@@ -52,8 +52,7 @@ class FormulaBlock(NumericBlock):
             values[name] = step(values)
         return values
 
-    def gradient(self, beta: Sequence[Array]) -> list[Array]:
-        """Return dQ/dbeta."""
+    def gradient(self, beta: Sequence[Array]) -> list[Array]:  # noqa: D102
         return self._gradient(self._environment(beta))
 
     def value(self, beta: Sequence[Array]) -> Array:
@@ -102,8 +101,7 @@ class FormulaBlock(NumericBlock):
         entries = [total(g, b, symbols) for g in self._piece.gradient for b in betas]
         return steps, self._backend.compile(entries)
 
-    def hessian(self, beta: Sequence[Array]) -> list[Array]:
-        """Return the d^2 entries of the Hessian of Q, row by row."""
+    def hessian(self, beta: Sequence[Array]) -> list[Array]:  # noqa: D102
         steps, entries = self._hessian
         values = self._environment(beta)
         for name, step in steps:

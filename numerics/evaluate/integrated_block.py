@@ -60,23 +60,19 @@ class IntegratedBlock(NumericBlock):
         shape = sources[0].shape
         return [self._backend.array([r[i] for r in results]).reshape(shape) for i in range(count)]
 
-    def gradient(self, beta: Sequence[Array]) -> list[Array]:
-        """Return dQ/dbeta."""
+    def gradient(self, beta: Sequence[Array]) -> list[Array]:  # noqa: D102
         ode, digits = self._ode, self._digits
         return self._each(lambda b: ode.mirror_map(b, digits)[0], beta, len(beta), ode.beta0)
 
-    def value(self, beta: Sequence[Array]) -> Array:
-        """Return Q - Q(beta_0)."""
+    def value(self, beta: Sequence[Array]) -> Array:  # noqa: D102
         ode, digits = self._ode, self._digits
         return self._each(lambda b: [ode.mirror_map(b, digits)[1]], beta, 1, ode.beta0)[0]
 
-    def hessian(self, beta: Sequence[Array]) -> list[Array]:
-        """Return the d^2 entries of the Hessian of Q, row by row."""
+    def hessian(self, beta: Sequence[Array]) -> list[Array]:  # noqa: D102
         ode, digits = self._ode, self._digits
         return self._each(lambda b: ode.hessian(b, digits), beta, len(beta) ** 2, ode.beta0)
 
-    def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
-        """Return the beta that the mirror map takes to y."""
+    def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:  # noqa: D102
         return self._each(lambda mu: self._ode.inverse(mu, self._digits), y, len(y), 0)
 
 

@@ -30,12 +30,10 @@ from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, Piece, Quadrature
 from derive.records import Potential
 from numerics.evaluate.backend import Array, Backend, Float64, Multiprecision, Number, exact
-from numerics.evaluate.blocks import Blocks, NumericBlock
-from numerics.evaluate.bounded_block import bounded
+from numerics.evaluate.blocks import Blocks, NumericBlock, ParametricBlock, bounded
 from numerics.evaluate.formula_block import FormulaBlock
 from numerics.evaluate.integrated_block import IntegratedBlock, OutputOde, SegmentOde
 from numerics.evaluate.numbers import read_number
-from numerics.evaluate.parametric_block import ParametricBlock
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.start import (
     check_assumptions,
@@ -44,8 +42,7 @@ from numerics.evaluate.start import (
     specialize,
     start_point,
 )
-from numerics.evaluate.vectors.vector_lowering import lower_vector
-from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
+from numerics.evaluate.vectors.vector_potential import NumericVectorPotential, lower_vector
 
 _CHECK_DIGITS = 40
 

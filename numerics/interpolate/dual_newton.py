@@ -7,15 +7,19 @@ iterate minimises Q among the beta with its own X beta; what converges is X beta
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
-from numerics.interpolate.equations import Equations, Point, again, measured
+from numerics.interpolate.equations import Equations, Point, Task, again, measured, named
+from numerics.interpolate.reach import Box, blocking_rows, box_of, only_at_the_boundary
 
 _FLOOR = 1e-3
 """Weights are raised to this part of their mean, times the squared relative residual.
@@ -34,6 +38,10 @@ _GROWTH, _RETREAT = 8.0, 1e-4
 _MAX_STEPS = 100
 _Sample = tuple[float, float]
 """A step t and the height of the slope there."""
+_UNREACHED = 1e-4
+"""Relative residual from which y may be out of reach."""
+_LATE = 25
+"""The Newton step after which such a y is looked at; few that are in reach take as many."""
 
 
 def minimize(
@@ -217,3 +225,57 @@ def _next(below: _Sample, above: list[_Sample]) -> float:
         if low < t < high - 0.1 * (high - low):
             return t
     return (low + high) / 2 if low or height > 1 else low + (high - low) * depth / (depth - height)
+
+
+def solve_separable(q: NumericPotential, task: Task) -> Point:
+    """Return the last point.
+
+    Raises:
+        InputError: y is out of reach, or doubles do not hold Q'' at the start.
+    """
+    fast, equations = q.in_doubles, task.equations
+    box = box_of(fast, task.start)
+
+    def watch(at: Point) -> None:
+        late = at.iterations == _LATE and not task.close
+        if late and equations.size(at.residual) > _UNREACHED:
+            _refuse_unreachable(box, task, at.multiplier)
+
+    def by_dual(equations: Equations, tol: float) -> Point:
+        hessian = functools.partial(separable_hessian, fast, equations)
+        steps = task.max_iterations
+        point = minimize(fast, equations, task.start, tol, steps, hessian=hessian, watch=watch)
+        if equations.size(point.residual) > tol:
+            point = polish(fast, equations, point, tol)
+        return again(fast, equations, point)
+
+    point = task.solved(fast, by_dual)
+    if equations.size(point.residual) > _UNREACHED or np.isinf(point.stationarity):
+        _refuse_unreachable(box, task, point.multiplier)
+        _refuse_scale(fast, task.start)
+    if task.tol < point.stationarity < _UNREACHED:
+        point = refine(q, equations, point, task.tol)
+    boundary = only_at_the_boundary(box, equations, task.start, point.beta)
+    return replace(point, at_boundary=boundary)
+
+
+def _refuse_unreachable(box: Box, task: Task, multiplier: Array) -> None:
+    """Raise where a combination of rows is bounded on the domain of Q, and y lies beyond."""
+    blocking = blocking_rows(box, task.equations, task.start, multiplier)
+    if blocking:
+        which = named([task.rows.kept[i] for i in blocking])
+        which = which if len(blocking) == 1 else f"a combination of {which}"
+        raise InputError(
+            f"y is out of reach: no beta in the domain of Q has X beta = y, as {which} shows "
+            "(counted from 0)"
+        )
+
+
+def _refuse_scale(q: NumericPotential, beta: Array) -> None:
+    """Raise where no step is possible as doubles do not hold Q'' at beta_0."""
+    curvature = np.asarray(q.curvature(beta))
+    if not (np.isfinite(1 / curvature) & (1 / curvature > 0)).all():
+        raise InputError(
+            "the start is too small or too large for double precision: the second derivative of Q "
+            "at beta_0 overflows or vanishes; scale the start towards 1"
+        )

@@ -19,6 +19,7 @@ from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 from numerics.interpolate.by_length import solve_by_length
 from numerics.interpolate.coupled import solve_coupled
 from numerics.interpolate.design import Matrix, Scaled, read_design, read_target
+from numerics.interpolate.dual_newton import solve_separable
 from numerics.interpolate.equations import (
     Equations,
     Point,
@@ -30,7 +31,6 @@ from numerics.interpolate.equations import (
     start_of,
     units_of,
 )
-from numerics.interpolate.separable import solve_separable
 
 Solver: TypeAlias = Callable[[Task], Point]
 _ILL_CONDITIONED = 1e5
@@ -83,20 +83,13 @@ def interpolate(
         return solution_of(task, solve(task))
 
 
-@functools.singledispatch
 def _solver(q: object) -> Solver:
     """Return what minimises this kind of Q."""
+    if isinstance(q, NumericVectorPotential):
+        return functools.partial(solve_by_length, q)
+    if isinstance(q, NumericPotential):
+        return functools.partial(solve_separable if q.separable else solve_coupled, q)
     raise InputError("Q must be in numbers: give d.potential.numeric(start)")
-
-
-@_solver.register
-def _(q: NumericPotential) -> Solver:
-    return functools.partial(solve_separable if q.separable else solve_coupled, q)
-
-
-@_solver.register
-def _(q: NumericVectorPotential) -> Solver:
-    return functools.partial(solve_by_length, q)
 
 
 def _task(q: AnyPotential, X: Matrix, y: ArrayLike, tol: float, max_iterations: int) -> Task:

@@ -88,7 +88,7 @@ def blocking_rows(box: Box, equations: Equations, start: Array, guess: Array) ->
     for _ in range(_ROUNDS):
         best = lowering(design.adjoint(nu / scales))
         if not best.size:
-            return _used(nu)
+            return [int(i) for i in np.flatnonzero(np.abs(nu) > 1e-9 * np.abs(nu).max())]
         used[best] = True
         columns = np.flatnonzero(used)
         program = scipy.optimize.linprog(
@@ -102,11 +102,6 @@ def blocking_rows(box: Box, equations: Equations, start: Array, guess: Array) ->
             return []
         nu = program.eqlin.marginals
     return []
-
-
-def _used(nu: Array) -> list[int]:
-    """Return the rows in a combination."""
-    return [int(i) for i in np.flatnonzero(np.abs(nu) > 1e-9 * np.abs(nu).max())]
 
 
 def only_at_the_boundary(box: Box, equations: Equations, start: Array, beta: Array) -> bool:

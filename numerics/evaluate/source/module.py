@@ -15,22 +15,20 @@ from numerics.evaluate.balls.parametric import ParametricFormulas
 from numerics.evaluate.source.module_conditions import assumed_start
 from numerics.evaluate.source.program import Program, program
 from numerics.evaluate.source.statements import NoSource, parameter
-from numerics.evaluate.vectors.vector_lowering import ALONG, norm_symbol, turning_of, vector_program
+from numerics.evaluate.vectors.vector_potential import (
+    ALONG,
+    norm_symbol,
+    turning_of,
+    vector_program,
+)
 
 _IMPORTS = {
-    "decimal": "import decimal",
-    "functools": "import functools",
-    "Callable": "collections.abc",
-    "Mapping": "collections.abc",
-    "Sequence": "collections.abc",
-    "dataclass": "dataclasses",
-    "Fraction": "fractions",
-    "comb": "math",
-    "MappingProxyType": "types",
-    "SimpleNamespace": "types",
-    "Any": "typing",
-    "TypeAlias": "typing",
-    "np": "import numpy as np",
+    "collections.abc": ("Callable", "Mapping", "Sequence"),
+    "dataclasses": ("dataclass",),
+    "fractions": ("Fraction",),
+    "math": ("comb",),
+    "types": ("MappingProxyType", "SimpleNamespace"),
+    "typing": ("Any", "TypeAlias"),
 }
 _PUBLIC = (
     ("Q", "beta", "value", "Return Q(beta), which is 0 at the start."),
@@ -158,18 +156,13 @@ def _formulas(programs: Sequence[Program]) -> list[str]:
 
 
 def _blocks(programs: Sequence[Program]) -> str:
-    lines = []
+    text = ""
     for number, written in enumerate(programs, 1):
         names = [name for name, _ in written.functions]
-        kind = written.kind.__name__
-        lines += [
-            "    (",
-            f"        {written.outputs},",
-            f"        _Block{number}.constants,",
-            f"        {_call(kind, number, names, ' ' * 8)},",
-            "    ),",
-        ]
-    return "\n".join(["_BLOCKS: list[Any] = [", *lines, "]"])
+        q = _call(written.kind.__name__, number, names, " " * 8)
+        parts = (written.outputs, f"_Block{number}.constants", q)
+        text += "".join(["    (\n", *(f"        {part},\n" for part in parts), "    ),\n"])
+    return f"_BLOCKS: list[Any] = [\n{text}]"
 
 
 def _call(kind: str, number: int, names: Sequence[str], indent: str) -> str:
@@ -225,13 +218,8 @@ def _grouped(parts: Sequence[str]) -> list[str]:
 def _imports(code: str) -> str:
     """Return the imports that the code uses, in their usual order."""
     used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
-    plain = [line for name, line in _IMPORTS.items() if name in used and " " in line]
-    origins: dict[str, list[str]] = {}
-    for name, origin in _IMPORTS.items():
-        if name in used and " " not in origin:
-            origins.setdefault(origin, []).append(name)
-    froms = [f"from {origin} import {', '.join(names)}" for origin, names in origins.items()]
-    standard = [line for line in plain if "numpy" not in line]
-    return "\n".join(
-        ["from __future__ import annotations", "", *standard, *froms, "", "import numpy as np"]
-    )
+    lines = [f"import {name}" for name in ("decimal", "functools") if name in used]
+    for origin, names in _IMPORTS.items():
+        if needed := [name for name in names if name in used]:
+            lines.append(f"from {origin} import {', '.join(needed)}")
+    return "\n".join(["from __future__ import annotations", "", *lines, "", "import numpy as np"])

@@ -92,12 +92,6 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     _print_Integral = _print_Exp1 = _print_Pi = _print_ImaginaryUnit = emptyPrinter
 
 
-def print_expression(expression: Expr, names: Mapping[str, str]) -> str:
-    """Return Python source; *names* are those of the symbols there."""
-    tree = _Negations().visit(ast.parse(_Printer(names).doprint(expression), mode="eval"))
-    return _SIMPLE_POWER.sub(r"\1**\2", ast.unparse(tree).replace("_minus(", "-("))
-
-
 class _Negations(ast.NodeTransformer):
     """Marks ``-(x**n)``, so that it keeps its brackets, as formatters want them."""
 
@@ -160,4 +154,6 @@ class Statements:
         return expression
 
     def _printed(self, expression: Expr) -> str:
-        return print_expression(expression, self.names)
+        tree = ast.parse(_Printer(self.names).doprint(expression), mode="eval")
+        shown = ast.unparse(_Negations().visit(tree))
+        return _SIMPLE_POWER.sub(r"\1**\2", shown.replace("_minus(", "-("))

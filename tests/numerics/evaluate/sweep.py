@@ -17,7 +17,7 @@ from derive import InputError
 from derive.catalogue import entries, find
 from derive.catalogue.library import derive_entry
 from numerics.evaluate.lowering import lower_unchecked
-from numerics.evaluate.vectors.vector_lowering import lower_vector
+from numerics.evaluate.vectors.vector_potential import lower_vector
 from tests.numerics.evaluate.engines import Balls, Multiprecision
 from tests.numerics.evaluate.reference import Reference, Undecided, Unsolved
 
