@@ -9,8 +9,7 @@ from sympy import Integral
 from derive.catalogue.entry import Entry
 from derive.derivation import Derivation
 from derive.potential.piece import Parametric, Piece
-from derive.render.plain import plain
-from derive.render.words import wrap
+from derive.render.plain import plain, wrap
 from derive.verdict import Verdict
 
 LONGEST = 220

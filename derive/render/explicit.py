@@ -21,9 +21,8 @@ from derive.explicit.minimum import (
     SquaredDistance,
 )
 from derive.language import to_text
-from derive.render.plain import piece_lines, plain
+from derive.render.plain import at, page, piece_lines, plain, title
 from derive.render.text import homogeneity
-from derive.render.words import at, page, title
 from derive.verdict import Verdict
 
 DIGITS = 15

@@ -18,8 +18,7 @@ from derive.inverse.design import (
 )
 from derive.language import to_sympy, to_text
 from derive.render.formula import at_start, display, latex, latex_name
-from derive.render.plain import plain
-from derive.render.words import page, title
+from derive.render.plain import page, plain, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
 

@@ -171,7 +171,7 @@ def _(section: Warp) -> Iterator[str]:
     if decision.g is None:
         return
     dual = list(section.dual())
-    known = [(f"y_{{{i + 1}}}", latex(y)) for _, found in dual for i, y in found]
+    known = [(f"y_{{{i + 1}}}", latex(y)) for found in dual for i, y in found]
     yield from display([("g", latex(decision.g)), *known])
     if dual:
         yield (

@@ -1,4 +1,4 @@
-"""Expressions and closed forms of Q as plain text."""
+"""Plain text: expressions, closed forms of Q, and pages of sections with their verdicts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sympy import Expr, Integral
 from sympy.printing.str import StrPrinter
 
 from derive.potential.piece import Parametric, Piece, Quadrature, Root
+from derive.verdict import Identity, Number, Verdict
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]
@@ -78,3 +79,51 @@ def root_lines(root: Root) -> Iterator[str]:
 def constant_lines(constants: Iterable[tuple[object, Expr]]) -> Iterator[str]:
     """Yield a line for each named constant."""
     yield from (f"{symbol} = {plain(value)}" for symbol, value in constants)
+
+
+def wrap(line: str, width: int) -> list[str]:
+    """Break a line at spaces, continuation lines indented below the first equals sign.
+
+    >>> wrap("  Q = aaaa + bbbb", 12)
+    ['  Q = aaaa +', '      bbbb']
+    """
+    if len(line) <= width:
+        return [line]
+    lead = len(line) - len(line.lstrip())
+    equals = line.find(" = ")
+    indent = equals + 3 if 0 < equals < width // 3 else lead + 2
+    words, lines, current = line[lead:].split(" "), [], " " * lead
+    for word in words:
+        candidate = f"{current} {word}" if current.strip() else current + word
+        if len(candidate) > width and current.strip():
+            lines.append(current)
+            current = " " * indent + word
+        else:
+            current = candidate
+    return [*lines, current]
+
+
+def page(sections: Iterable[Iterable[str]], width: int) -> str:
+    """Return sections below one another, each a heading with indented lines; no empty ones."""
+    found = ([("  " if i else "") + line for i, line in enumerate(lines)] for lines in sections)
+    blocks = ("\n".join(part for line in lines for part in wrap(line, width)) for lines in found)
+    return "\n\n".join(block for block in blocks if block)
+
+
+def title(text: str, verdict: Verdict, width: int = 80) -> str:
+    """Return a heading, with its verdict at the right margin."""
+    return f"{text} ".ljust(width - len(verdict.value) - 1, ".") + f" {verdict.value}"
+
+
+def failure_lines(identity: Identity) -> Iterator[str]:
+    """Yield the lines that show where an identity fails."""
+    yield f"needed: {identity.statement}"
+    yield f"left  = {identity.left}"
+    yield f"right = {identity.right}"
+    along = "".join(f", differentiated along {name}," for name in identity.derivative)
+    yield f"left - right{along} = {identity.residual} at {at(identity.point)}"
+
+
+def at(point: Iterable[tuple[str, Number]]) -> str:
+    """Return ``a = 1, b = 2`` for a point."""
+    return ", ".join(f"{name} = {value}" for name, value in point)

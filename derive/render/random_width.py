@@ -8,9 +8,8 @@ import sympy
 
 from derive.regimes.random_width import DEVIATION, RandomWidth
 from derive.render.formula import display, latex
-from derive.render.plain import plain
-from derive.render.regimes import limit_lines, limit_record
-from derive.render.words import page, title
+from derive.render.plain import page, plain, title
+from derive.render.regimes import limit_at, limit_lines, limit_record
 from derive.render.written_json import Record, brief_finding, json_text
 
 
@@ -64,10 +63,9 @@ def render_latex(r: RandomWidth) -> str:
         r"$\beta_0/\mu^2 \to 0$ in probability.",
     ]
     for limit in r.limits:
-        side = {"0": "0^+"}.get(limit.point.side, r"\infty")
         if limit.potential is not None and limit.potential.Q is not None:
             lines.append(
-                rf"As $\mu \to {side}$ ({limit.regime} regime), "
+                f"As ${limit_at(limit.point)}$ ({limit.regime} regime), "
                 rf"$Q/N \to {latex(limit.potential.Q)}$ with $N = {latex(limit.unit)}$."
             )
     return "\n".join(lines)

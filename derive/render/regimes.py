@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import sympy
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from derive.language import to_sympy, to_text
 from derive.regimes.find import Regimes
-from derive.regimes.limit import Limit
+from derive.regimes.limit import Limit, LimitingPotential, Point
 from derive.render.formula import display, latex, latex_name
-from derive.render.plain import plain
-from derive.render.words import page, title
+from derive.render.plain import constant_lines, page, plain, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
 
@@ -75,34 +74,50 @@ def _start(r: Regimes) -> Iterator[str]:
 def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
     """Yield where a limit is taken and what it is, line by line."""
     yield title(f"Limit {limit.point.text}", limit.finding.verdict)
-    form, unit = limit.potential, limit.unit
-    if form is None or unit is None:
-        yield f"{limit.finding.reason}"
+    if limit.potential is None or limit.unit is None:
+        yield limit.finding.reason
         return
     yield f"{limit.regime} regime: {MEANING[limit.regime]}"
-    if form.Q is not None:
-        yield f"Q/N -> {plain(form.Q)}"
-    else:
-        for x, g in zip(limit.coordinates, form.gradient, strict=True):
-            yield f"dQ/d{x}/N -> {plain(g)}"
-    if form.curve is not None:
-        yield f"{limit.coordinates[0]} -> {plain(form.curve)}"
-    yield f"N = {plain(unit)}"
-    yield from (f"{plain(x)} = {meaning}" for x, meaning in _coordinates(limit, betas))
+    yield from (f"{left} -> {plain(right)}" for left, _, right in _tending(limit, limit.potential))
+    yield f"N = {plain(limit.unit)}"
+    yield from constant_lines(_in_basis(limit, betas))
+    for x, b, b0 in zip(limit.coordinates, betas, _moved(limit), strict=False):
+        yield f"{x} = {b} - ({plain(b0)})" if b0 != 0 else f"{x} = {b}"
     if limit.error is not None:
         order = "of order" if limit.sharp else "at most of order"
         yield f"relative error: {order} {plain(limit.error)}"
     yield f"by {limit.finding.reason}"
 
 
-def _coordinates(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, str]]:
-    """Yield the coordinates that are not beta itself, and what they are."""
+def _tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[str, str, Expr]]:
+    """Yield what has a limit (Q/N or its slopes, beta), as text and as LaTeX, and the limit."""
+    if form.Q is not None:
+        yield "Q/N", "Q/N", form.Q
+    else:
+        for x, g in zip(limit.coordinates, form.gradient, strict=True):
+            slope = rf"\frac{{1}}{{N}} \frac{{\partial Q}}{{\partial {latex(x)}}}"
+            yield f"dQ/d{x}/N", slope, g
+    if form.curve is not None:
+        yield str(limit.coordinates[0]), latex(limit.coordinates[0]), form.curve
+
+
+def _in_basis(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, Expr]]:
+    """Yield the coordinates of another basis than that of beta."""
     if limit.basis is not None:
-        forms = limit.basis.inv() * sympy.Matrix(betas)
-        yield from ((x, plain(f)) for x, f in zip(limit.coordinates, forms, strict=True))
-    elif limit.origin is not None and any(b != 0 for b in limit.origin):
-        for x, b, b0 in zip(limit.coordinates, betas, limit.origin, strict=True):
-            yield x, f"{b} - ({plain(b0)})" if b0 != 0 else str(b)
+        yield from zip(limit.coordinates, limit.basis.inv() * sympy.Matrix(betas), strict=True)
+
+
+def _moved(limit: Limit) -> tuple[Expr, ...]:
+    """Return the origin of the coordinates, where that is not 0 and the basis is that of beta."""
+    origin = limit.origin if limit.basis is None else None
+    return origin if origin is not None and any(b != 0 for b in origin) else ()
+
+
+def limit_at(point: Point) -> str:
+    """Return as LaTeX what a symbol tends to."""
+    value = latex(point.value)
+    sides = {"0": "0^+", "oo": r"\infty", "below": f"{value}^-", "above": f"{value}^+"}
+    return rf"{latex_name(point.variable)} \to {sides[point.side]}"
 
 
 def render_latex(regimes: Regimes) -> str:
@@ -131,34 +146,17 @@ def render_latex(regimes: Regimes) -> str:
 
 
 def _latex_limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
-    side = {"0": "0^+", "oo": r"\infty"}
-    value = latex(limit.point.value)
-    sign = {"below": "^-", "above": "^+"}.get(limit.point.side, "")
-    to = side.get(limit.point.side, f"{value}{sign}")
-    where = rf"{latex_name(limit.point.variable)} \to {to}"
-    if limit.potential is None or limit.unit is None:
+    where, form = limit_at(limit.point), limit.potential
+    if form is None or limit.unit is None:
         yield f"As ${where}$ nothing was proved."
         return
     yield f"As ${where}$ ({limit.regime} regime),"
-    rows: list[tuple[str, str]] = []
-    if limit.potential.Q is not None:
-        rows.append(("Q/N", rf"\to {latex(limit.potential.Q)}"))
-    else:
-        for x, g in zip(limit.coordinates, limit.potential.gradient, strict=True):
-            rows.append(
-                (rf"\frac{{1}}{{N}} \frac{{\partial Q}}{{\partial {latex(x)}}}", rf"\to {latex(g)}")
-            )
-    if limit.potential.curve is not None:
-        rows.append((latex(limit.coordinates[0]), rf"\to {latex(limit.potential.curve)}"))
+    rows = [(left, rf"\to {latex(right)}") for _, left, right in _tending(limit, form)]
     rows.append(("N", latex(limit.unit)))
-    if limit.basis is not None:
-        forms = limit.basis.inv() * sympy.Matrix(betas)
-        rows += [(latex(x), latex(f)) for x, f in zip(limit.coordinates, forms, strict=True)]
-    elif limit.origin is not None and any(b != 0 for b in limit.origin):
-        rows += [
-            (latex(x), rf"(\beta - \beta_0)_{{{i}}}, \quad (\beta_0)_{{{i}}} = {latex(b)}")
-            for i, (x, b) in enumerate(zip(limit.coordinates, limit.origin, strict=True), 1)
-        ]
+    rows += [(latex(x), latex(b)) for x, b in _in_basis(limit, betas)]
+    for i, (x, b) in enumerate(zip(limit.coordinates, _moved(limit), strict=False), 1):
+        moved = rf"(\beta - \beta_0)_{{{i}}}, \quad (\beta_0)_{{{i}}} = {latex(b)}"
+        rows.append((latex(x), moved))
     yield from (line.replace(r"&= \to", r"&\to") for line in display(rows))
     if limit.error is not None:
         yield rf"with a relative error of order ${latex(limit.error)}$."

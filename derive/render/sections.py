@@ -106,16 +106,13 @@ class Warp(Section):
             for i, h in zip(block.outputs, block.warping.H or (), strict=False):
                 yield i, to_expr(h, block.notation.weights)
 
-    def dual(self) -> Iterator[tuple[Block, tuple[tuple[int, Expr], ...]]]:
-        """Yield each block that has dual coordinates, with those that are without logarithms."""
+    def dual(self) -> Iterator[list[tuple[int, Expr]]]:
+        """Yield, for each block that has dual coordinates, those that are without logarithms."""
         for block in self.d.blocks:
             if block.potential.dual is not None:
-                written = [
-                    (i, to_expr(y.rational, block.notation.weights))
-                    for i, y in zip(block.outputs, block.potential.dual.y, strict=True)
-                    if not y.logs
-                ]
-                yield block, tuple(written)
+                numbered = zip(block.outputs, block.potential.dual.y, strict=True)
+                found = ((i, y.rational) for i, y in numbered if not y.logs)
+                yield [(i, to_expr(y, block.notation.weights)) for i, y in found]
 
 
 class Regularizer(Section):

@@ -15,7 +15,15 @@ from derive.model.parameterization import Parameterization
 from derive.records import InducedMetric
 from derive.render.algebra import algebra_lines
 from derive.render.norms import norms_as_text
-from derive.render.plain import constant_lines, piece_lines, plain, root_lines
+from derive.render.plain import (
+    constant_lines,
+    failure_lines,
+    page,
+    piece_lines,
+    plain,
+    root_lines,
+    title,
+)
 from derive.render.roads import road_lines
 from derive.render.sections import (
     Asked,
@@ -33,7 +41,6 @@ from derive.render.sections import (
     Warp,
     sections_of,
 )
-from derive.render.words import failure_lines, page, title
 from derive.verdict import Finding, Verdict
 
 KKT = (
@@ -201,7 +208,7 @@ def _(section: Warp) -> Iterator[str]:
     yield from _finding(finding)
     if g is not None:
         yield f"g = {plain(g)}"
-        for _, found in section.dual():
+        for found in section.dual():
             yield from (f"y{i + 1} = {plain(y)}" for i, y in found)
             yield "<grad y_i, grad F_j> = g delta_ij, so y - y(w_0) = grad Q"
     elif finding.verdict is Verdict.PROVED:

@@ -9,7 +9,7 @@ import pytest
 from derive import Parameterization, derive
 from derive.language import parse_expression
 from derive.render.formula import latex_name
-from derive.render.words import wrap
+from derive.render.plain import wrap
 from tests.published import MODELS
 
 GOLDEN = Path(__file__).parent.parent / "golden"

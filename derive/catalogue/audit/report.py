@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from derive.catalogue.audit.judgement import Audit, Outcome, Witness
-from derive.render.words import at, wrap
+from derive.render.plain import at, wrap
 from derive.render.written_json import Record, json_text
 
 DETAILS = "What is not as it was printed:"

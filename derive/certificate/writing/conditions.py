@@ -49,37 +49,38 @@ def existence(state: Checker, kind: str) -> Iterator[Claim]:
     flow = state.flow.for_claim(kind)
     for point in (state.space.start, *(values_at(state, at) for at in points(state))):
         paths = _spanning(state, flow, point)
-        fields = [*flow.X, *(flow.field([a - 1 for a in path])[0] for path in paths)]
-        structure = list(_structure(flow, paths, fields, point))
-        yield {"claim": kind, "paths": paths, "structure": structure}
+        structure = list(_structure(flow, paths, point))
+        yield {"claim": kind, "paths": [_labels(path) for path in paths], "structure": structure}
+
+
+def _labels(path: Sequence[int]) -> list[int]:
+    return [a + 1 for a in path]
 
 
 def _spanning(state: Checker, flow: Flow, point: list[JSON]) -> list[list[int]]:
     """Return paths whose vertical fields, with the X_a, span what brackets reach at a point."""
     rows = [[x.at(point) for x in field] for field in flow.X]
-    pending = [list(pair) for pair in combinations(labels_of(state), 2)]
+    pending = [list(pair) for pair in combinations(range(flow.d), 2)]
     paths: list[list[int]] = []
     while pending and len(paths) < len(state.free):
         path = pending.pop(0)
-        v, _ = flow.field([a - 1 for a in path])
+        v, _ = flow.field(path)
         if all(x.is_zero() for x in v):
             continue
         row = [x.at(point) for x in v]
         if independent([*rows, row]):
             rows.append(row)
             paths.append(path)
-            pending += [[*path, m] for m in labels_of(state)]
+            pending += [[*path, m] for m in range(flow.d)]
     return paths
 
 
-def _structure(
-    flow: Flow, paths: list[list[int]], fields: list[JSON], point: list[JSON]
-) -> Iterator[list[JSON]]:
+def _structure(flow: Flow, paths: list[list[int]], point: list[JSON]) -> Iterator[list[JSON]]:
     """Yield [i, j, coefficients] of brackets with a vertical part, by Cramer's rule."""
     if not paths:
         return
-    vertical = fields[flow.d :]
-    eta = [*flow.H, *(flow.field([a - 1 for a in path])[1] for path in paths)]
+    vertical, rates = zip(*(flow.field(path) for path in paths), strict=True)
+    fields, eta = [*flow.X, *vertical], [*flow.H, *rates]
     columns = _columns(vertical, point)
     for i, j in combinations(range(len(fields)), 2):
         left = flow.bracket(fields[i], fields[j])
@@ -105,7 +106,7 @@ def _coefficients(
     return [text_of(minor(rows) / whole) for rows in replaced]
 
 
-def _columns(vertical: list[list[Function]], point: list[JSON]) -> tuple[int, ...]:
+def _columns(vertical: Sequence[Sequence[Function]], point: list[JSON]) -> tuple[int, ...]:
     """Return components in which vertical fields are independent at a point."""
     values = [[x.at(point) for x in v] for v in vertical]
     for columns in combinations(range(len(values[0])), len(vertical)):
@@ -118,9 +119,8 @@ def failures(state: Checker, kind: str) -> Iterator[Claim]:
     """Yield claims that a condition fails, the simplest conditions first."""
     flow = state.flow.for_claim(kind)
     values = state.space.start
-    for identity in _identities(state, flow):
-        indices = ([a - 1 for a in identity[1]], [a - 1 for a in identity[2]])
-        left, right = flow.sides(identity[0], *indices)
+    for condition, path, pair in _conditions(flow):
+        left, right = flow.sides(condition, path, pair)
         polynomial = (left - right).top
         if state.space.reduce(polynomial).is_zero():
             continue
@@ -130,8 +130,8 @@ def failures(state: Checker, kind: str) -> Iterator[Claim]:
                 continue
             regular = _regular(state, flow, values)
             if regular is not None:
-                base = {"claim": kind, "identity": identity, "along": along}
-                yield {**base, "regular": regular}
+                identity = [condition, _labels(path), _labels(pair)]
+                yield {"claim": kind, "identity": identity, "along": along, "regular": regular}
 
 
 def _along(state: Checker, polynomial: fmpz_mpoly) -> Iterator[list[int]]:
@@ -142,25 +142,23 @@ def _along(state: Checker, polynomial: fmpz_mpoly) -> Iterator[list[int]]:
             yield list(path)
 
 
-def _identities(state: Checker, flow: Flow) -> Iterator[list[JSON]]:
+def _conditions(flow: Flow) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """Yield the conditions that every warp needs, those with the shortest paths first."""
     if flow.turning is not None:
-        yield ["constant", [], []]
+        yield "constant", (), ()
         return
-    pairs = list(combinations(labels_of(state), 2))
+    outputs = range(flow.d)
+    pairs = list(combinations(outputs, 2))
     if flow.d > 2 or not flow.warped:  # else H solves them
-        for (a, b), c in product(pairs, labels_of(state)):
-            yield ["equation", [a, b, c], []]
+        yield from (("equation", (*pair, c), ()) for pair, c in product(pairs, outputs))
     for length in range(PATH):
-        for start, rest in product(pairs, product(labels_of(state), repeat=length)):
-            path = [*start, *rest]
-            if all(x.is_zero() for x in flow.field([a - 1 for a in path])[0]):
-                if length == 0:
-                    yield ["closed", path, []]
+        for start, rest in product(pairs, product(outputs, repeat=length)):
+            path = (*start, *rest)
+            if not all(x.is_zero() for x in flow.field(path)[0]):
+                yield from (("factor", path, pair) for pair in (*((i, i) for i in outputs), *pairs))
+            elif length:
                 continue
-            for i, j in [*((i, i) for i in labels_of(state)), *pairs]:
-                yield ["factor", path, [i, j]]
-            yield ["closed", path, []]
+            yield "closed", path, ()
 
 
 def _regular(state: Checker, flow: Flow, values: list[JSON]) -> list[int] | None:
