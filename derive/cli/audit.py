@@ -10,8 +10,7 @@ import typer
 from derive.cli.forms import Form, offer
 from derive.cli.options import Output, Timeout
 from derive.cli.output import check_writable
-from derive.cli.running import Answer, finish
-from derive.cli.sandbox import Enter
+from derive.cli.running import Answer, Enter, finish
 
 if TYPE_CHECKING:
     from derive.catalogue.audit.judgement import Audit

@@ -10,8 +10,7 @@ import typer
 from derive.cli.forms import TEXT, Form, offer
 from derive.cli.options import Output, Timeout
 from derive.cli.output import check_writable, deliver
-from derive.cli.running import Answer, answer_with, finish
-from derive.cli.sandbox import Enter
+from derive.cli.running import Answer, Enter, answer_with, finish
 from derive.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import typer
 
 from derive.cli.options import Timeout
 from derive.cli.output import contents, deliver
-from derive.cli.running import Answer, run
-from derive.cli.sandbox import Enter
+from derive.cli.running import Answer, Enter, run
 
 ACCEPTED, REJECTED, NO_CERTIFICATE = 0, 1, 2
 

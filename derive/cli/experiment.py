@@ -1,9 +1,194 @@
-"""The group of commands ``derive experiment``: published experiments, predicted and trained."""
+"""The commands ``derive experiment``: published experiments, predicted and trained."""
 
 from __future__ import annotations
 
-from derive.cli.matrix_factorization import matrix_factorization
-from derive.cli.sparse_regression import sparse_regression
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+
+import typer
+
+from derive.cli.bundles import bundle_of
+from derive.cli.forms import Form, offer, rendered
+from derive.cli.options import Output
+from derive.cli.output import Narrator, check_writable, deliver
+from derive.cli.running import Enter, use_one_thread
+from derive.errors import InputError
+
+if TYPE_CHECKING:
+    from numerics.experiments.scaffold import Results
+
+Found = TypeVar("Found", bound="Results")
+Number = TypeVar("Number", int, float)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """How an experiment is run, and where its results go."""
+
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0, metavar="N")] = 0
+    jobs: Annotated[
+        int, typer.Option(help="Processes, by joblib.", min=1, max=1024, metavar="N")
+    ] = 1
+    form: Annotated[Form, offer("json", "csv")]
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw the errors to a PNG, SVG or PDF file.", metavar="FILE"),
+    ] = None
+    output: Output = None
+
+    def prepare(self) -> None:
+        """Refuse, before time is spent, what cannot be written; keep NumPy to one thread."""
+        check_writable(self.output)
+        check_writable(self.plot, "--plot")
+        use_one_thread()
+
+    def require_plots(self) -> None:
+        """Refuse a plot without matplotlib, before time is spent."""
+        if self.plot is not None:
+            from numerics.figures.plots import require_matplotlib
+
+            require_matplotlib()
+
+    def publish(self, find: Callable[[Enter], Found], draw: Callable[[Found, Path], None]) -> None:
+        """Find, draw where that is asked, and write the results in their form."""
+        with closing(Narrator()) as narrator:
+            found = find(narrator)
+        if self.plot is not None:
+            draw(found, self.plot)
+        deliver(rendered(found, self.form), self.output)
+
+
+Samples: TypeAlias = Annotated[
+    int, typer.Option(help="The number m of measurements.", min=1, max=10**4, metavar="M")
+]
+Shared: TypeAlias = Annotated[Session, bundle_of(Session)]
+
+
+def _read_sizes(text: str, example: str) -> tuple[int, ...]:
+    """Read the numbers of samples of ``--sizes``."""
+    numbers = _read_numbers(text, int, "--sizes", example)
+    if min(numbers, default=1) < 1:
+        raise InputError(f"--sizes: {min(numbers)} is no number of samples; give 1 or more")
+    return numbers
+
+
+def _read_numbers(
+    text: str, kind: Callable[[str], Number], option: str, example: str
+) -> tuple[Number, ...]:
+    """Read the numbers of an option; *example* says how they are written."""
+    try:
+        return tuple(kind(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise InputError(f"{option}: {text!r} must be numbers such as {example}") from None
+
+
+def sparse_regression(
+    *,
+    dimension: Annotated[
+        int, typer.Option(help="The dimension d of beta*.", min=1, max=10**5, metavar="D")
+    ] = 1000,
+    samples: Samples = 100,
+    sparsity: Annotated[
+        int, typer.Option(help="Entries of beta* that are not 0.", min=1, metavar="K")
+    ] = 5,
+    sizes: Annotated[
+        str,
+        typer.Option(help="The m for which the largest good alpha is found.", metavar="M,..."),
+    ] = "80,100,150,200",
+    session: Shared,
+) -> None:
+    """Find a sparse beta* with a diagonal network, from starts of many scales and shapes.
+
+    y = <beta*, x> + noise of variance 0.01; the error is that on new data. Each limit is
+    predicted by its Q, some are trained by gradient flow in the weights as well
+    (Azulay et al. 2021, sections 7.1 and 9; Woodworth et al. 2020, section 6).
+
+    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
+
+    \b
+    Examples:
+      derive experiment sparse-regression
+      derive experiment sparse-regression --csv -o errors.csv --plot errors.svg
+      derive experiment sparse-regression --samples 200 --jobs 2 --json
+    """
+    session.prepare()
+    numbers = _read_sizes(sizes, "80,100,200")
+    from numerics.experiments import sparse_regression as experiments
+    from numerics.experiments.sparse_results import SparseSetting
+    from numerics.figures.plots import plot_sparse_regression
+
+    session.require_plots()
+    setting = SparseSetting(dimension, samples, sparsity, seed=session.seed, sizes=numbers)
+    session.publish(
+        lambda enter: experiments.sparse_regression(setting, session.jobs, enter),
+        plot_sparse_regression,
+    )
+
+
+def matrix_factorization(
+    *,
+    size: Annotated[int, typer.Option(help="beta* is N x N.", min=1, max=300, metavar="N")] = 50,
+    samples: Samples = 300,
+    rank: Annotated[int, typer.Option(help="The rank of beta*.", min=1, metavar="R")] = 2,
+    noise: Annotated[
+        float, typer.Option(help="Standard deviation of the noise.", min=0, metavar="X")
+    ] = 1e-3,
+    scales: Annotated[
+        str, typer.Option(help="Starts: U is each scale times the identity.", metavar="X,...")
+    ] = "1e-4,1e-3,1e-2,1e-1,1",
+    steps: Annotated[
+        str, typer.Option(help="Step sizes, constant in each descent.", metavar="X,...")
+    ] = "0.3,0.1,0.03",
+    tolerance: Annotated[
+        float, typer.Option(help="Relative residual at which descent ends.", metavar="X")
+    ] = 5e-4,
+    sizes: Annotated[
+        str,
+        typer.Option(
+            help="The m at which the first scale is compared with the least nuclear norm.",
+            metavar="M,...",
+        ),
+    ] = "100,150,200,300",
+    session: Shared,
+) -> None:
+    """Find a low-rank n x n matrix beta* by gradient descent on beta = U U^T, U of full size.
+
+    y_i = <A_i, beta*> + noise for m Gaussian A_i, fewer than beta* has entries: most matrices that
+    fit are far from beta*. Small starts and small steps lead near it, and near the least nuclear
+    norm; large starts do not (Gunasekar et al. 2017, "Implicit regularization in matrix
+    factorization"). Descent is on sum (<A_i, U U^T> - y_i)^2/(4m), and ends where
+    |<A_i, U U^T> - y_i| <= tolerance |y|. A step three times smaller takes three times as
+    long, and smaller starts take longer, too.
+
+    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
+
+    \b
+    Examples (the first: about a minute, on one core):
+      derive experiment matrix-factorization
+      derive experiment matrix-factorization --csv -o errors.csv --plot errors.svg
+      derive experiment matrix-factorization --size 20 --samples 60 --sizes 30,60
+      derive experiment matrix-factorization --noise 0 --tolerance 1e-5 --json
+    """
+    session.prepare()
+    starts = _read_numbers(scales, float, "--scales", "1e-3,1e-2,1")
+    paces = _read_numbers(steps, float, "--steps", "0.3,0.1")
+    numbers = _read_sizes(sizes, "100,200,300")
+    from numerics.experiments import matrix_factorization as experiments
+    from numerics.experiments.matrix_results import MatrixSetting
+    from numerics.figures.plots import plot_matrix_factorization
+
+    session.require_plots()
+    setting = MatrixSetting(
+        size, samples, rank, noise, session.seed, starts, paces, numbers, tolerance
+    )
+    session.publish(
+        lambda enter: experiments.matrix_factorization(setting, session.jobs, enter),
+        plot_matrix_factorization,
+    )
+
 
 EXPERIMENTS = (
     ("sparse-regression", sparse_regression, "Sparse beta*, by a diagonal network."),

@@ -8,8 +8,7 @@ from typing import Annotated
 from derive.cli.forms import Form, RecordForm
 from derive.cli.options import ModelWithoutParameters, Output, Timeout, text_option
 from derive.cli.output import check_writable
-from derive.cli.running import Answer, answer_with, finish
-from derive.cli.sandbox import Enter
+from derive.cli.running import Answer, Enter, answer_with, finish
 from derive.errors import DeriveError, InputError
 from derive.model.typed import ReadModel, read_option
 

@@ -11,8 +11,7 @@ import typer
 from derive.cli.forms import TEXT, Form, offer
 from derive.cli.options import Output, Timeout
 from derive.cli.output import check_writable, deliver
-from derive.cli.running import Answer, finish, run, use_one_thread
-from derive.cli.sandbox import Enter
+from derive.cli.running import Answer, Enter, finish, run, use_one_thread
 from derive.errors import InputError
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from derive.errors import InputError
@@ -97,19 +98,25 @@ def _umask() -> int:
 
 
 class Narrator:
-    """One line on the terminal's stderr that says which stage is running, after a second."""
+    """One line on the terminal's stderr, if it is one, that says which stage is running."""
 
     def __init__(self) -> None:
-        self._shown = False
+        self.stage, self._begun, self._shown = "starting", time.monotonic(), False
 
-    def __call__(self, stage: str, elapsed: float) -> None:
+    @property
+    def elapsed(self) -> float:
+        """Seconds so far."""
+        return time.monotonic() - self._begun
+
+    def __call__(self, stage: str) -> None:
         """Show the stage once a second has passed."""
-        if elapsed > 1:
+        self.stage = stage
+        if self.elapsed > 1 and sys.stderr.isatty():
             self._shown = True
-            sys.stderr.write(f"\r\033[Kderiving: {stage} ({elapsed:.0f} s)")
+            sys.stderr.write(f"\r\033[Kderiving: {stage} ({self.elapsed:.0f} s)")
             sys.stderr.flush()
 
-    def clear(self) -> None:
+    def close(self) -> None:
         """Take the line away."""
         if self._shown:
             sys.stderr.write("\r\033[K")

@@ -10,8 +10,7 @@ import typer
 from derive.cli.forms import Form, RecordForm
 from derive.cli.options import Output, Timeout, text_option
 from derive.cli.output import check_writable
-from derive.cli.running import Answer, answer_with, finish
-from derive.cli.sandbox import Enter
+from derive.cli.running import Answer, Enter, answer_with, finish
 from derive.errors import InputError, LanguageError
 from derive.model.typed import read_option
 

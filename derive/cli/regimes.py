@@ -12,8 +12,7 @@ import typer
 from derive.cli.forms import TEXT, Form, RecordForm
 from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_writable
-from derive.cli.running import UNDECIDED, Answer, Concluded, answer_with, finish
-from derive.cli.sandbox import Enter
+from derive.cli.running import UNDECIDED, Answer, Concluded, Enter, answer_with, finish
 from derive.errors import InputError
 from derive.model.typed import ReadModel, TypedModel
 

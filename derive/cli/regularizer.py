@@ -14,8 +14,7 @@ import typer
 from derive.cli.forms import Form, RecordForm
 from derive.cli.options import Model, Output, Timeout
 from derive.cli.output import check_module, check_writable, deliver
-from derive.cli.running import UNDECIDED, Answer, answer_with, run
-from derive.cli.sandbox import Enter
+from derive.cli.running import UNDECIDED, Answer, Enter, answer_with, run
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.model.typed import ReadModel
 

@@ -1,29 +1,40 @@
-"""Run what a command asks for in a child with limits of time and memory, and hand it over."""
+"""Run what a command asks for in a child with limits of time and memory, and hand it over.
+
+Exact algebra spends its time inside C calls that neither signals nor threads can stop; a process
+can always be killed. The child reports the stage that it is in, so that whoever runs out of
+patience learns where the time went.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
-import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, TypeVar
 
 import typer
 
 from derive.cli.forms import Form, rendered
 from derive.cli.output import Narrator, deliver
-from derive.cli.sandbox import ChildDied, Enter, Limits, OutOfTime, run_limited
 
 if TYPE_CHECKING:
     from derive.verdict import Verdict
 
 YES, NO, BAD_INPUT, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit statuses."""
+MEMORY = 4 * 2**30
+"""Bytes of address space of the child."""
 EXIT = {"PROVED": YES, "REFUTED": NO, "UNDECIDED": UNDECIDED}
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+Enter: TypeAlias = Callable[[str], None]
+"""Called with the name of each stage as it begins."""
 Result = TypeVar("Result")
 
 
@@ -76,36 +87,19 @@ def run(function: Callable[[Enter], Result], timeout: float) -> Result:
 
     Args:
         function: the work; what it returns can be pickled.
-        timeout: seconds of wall time.
+        timeout: seconds of wall time; the processor time is bounded by that and a margin.
 
     Raises:
         Stop: the child ran out of time or memory, or was interrupted.
+        Exception: what the function raised.
     """
-    narrator = Narrator() if sys.stderr.isatty() else None
-    stage = ["starting"]
-    _end_with_signals()
-
-    def narrate(name: str, elapsed: float) -> None:
-        stage[0] = name
-        if narrator is not None:
-            narrator(name, elapsed)
-
-    try:
-        return run_limited(function, Limits(timeout), narrate)
-    except OutOfTime as late:
-        message = (
-            f"out of time after {timeout:g} s in stage: {late}; "
-            "raise --timeout, or give fewer weights or lower degrees"
-        )
-        raise Stop(message, UNDECIDED) from None
-    except ChildDied as dead:
-        message = f"out of memory or processor time in stage: {dead}; the input is too large"
-        raise Stop(message, UNDECIDED) from None
-    except KeyboardInterrupt:
-        raise Stop(f"interrupted in stage: {stage[0]}", INTERRUPTED) from None
-    finally:
-        if narrator is not None:
-            narrator.clear()
+    with closing(Narrator()) as narrator:
+        _end_with_signals()
+        try:
+            answer: Result = _run(function, timeout, narrator)
+            return answer
+        except KeyboardInterrupt:
+            raise Stop(f"interrupted in stage: {narrator.stage}", INTERRUPTED) from None
 
 
 def _end_with_signals() -> None:
@@ -114,6 +108,76 @@ def _end_with_signals() -> None:
     def stop(number: int, frame: FrameType | None) -> None:
         raise Stop(f"ended by {signal.Signals(number).name}", 128 + number)
 
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), stop)
+    for end in _ENDS:
+        signal.signal(end, stop)
+
+
+def _run(function: Callable[[Enter], object], timeout: float, narrator: Narrator) -> Any:
+    forks = "fork" in multiprocessing.get_all_start_methods()
+    get = multiprocessing.get_context
+    context = get("fork") if forks else get("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=_child, args=(function, sender, timeout), daemon=True)
+    child.start()
+    sender.close()
+    try:
+        return _await(receiver, timeout, narrator)
+    finally:
+        child.kill()
+        child.join()
+        receiver.close()
+
+
+def _await(receiver: Connection, timeout: float, narrator: Narrator) -> Any:
+    """Return what the child answers, or raise what it raised."""
+    while narrator.elapsed < timeout:
+        narrator(narrator.stage)
+        if not receiver.poll(max(0, min(0.1, timeout - narrator.elapsed))):
+            continue
+        try:
+            kind, content = receiver.recv()
+        except EOFError:
+            stage = f"out of memory or processor time in stage: {narrator.stage}"
+            raise Stop(f"{stage}; the input is too large", UNDECIDED) from None
+        if kind == "result":
+            return content
+        if kind == "error":
+            raise content
+        narrator.stage = content
+    late = f"out of time after {timeout:g} s in stage: {narrator.stage}"
+    raise Stop(f"{late}; raise --timeout, or give fewer weights or lower degrees", UNDECIDED)
+
+
+def _child(function: Callable[[Enter], object], sender: Connection, seconds: float) -> None:
+    # The parent answers for Ctrl-C: it kills this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for end in _ENDS:
+        signal.signal(end, signal.SIG_DFL)
+    _limit_resources(seconds)
+    try:
+        answer = "result", function(lambda stage: sender.send(("stage", stage)))
+    except MemoryError:
+        return
+    except Exception as error:
+        answer = "error", error
+    sender.send(answer)
+
+
+def _limit_resources(seconds: float) -> None:
+    if hasattr(signal, "setitimer"):
+        # The default action of an alarm ends the process inside any C call, parent or no parent.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, seconds + 1)
+    try:
+        import resource
+    except ImportError:  # not on Windows, where the wall limit alone holds
+        return
+    bounds = ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, int(2 * seconds) + 10))
+    for kind, bound in bounds:
+        _, hard = resource.getrlimit(kind)
+        if hard != resource.RLIM_INFINITY:
+            bound = min(bound, hard)
+        try:
+            resource.setrlimit(kind, (bound, hard))
+        except (ValueError, OSError):
+            continue
