@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, TypeAlias
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from derive.cli.forms import Form, offer
-from derive.cli.options import Output, Timeout
+from derive.cli.options import Output, Timeout, argument
 from derive.cli.output import check_writable
 from derive.cli.running import Answer, Enter, finish
 
 if TYPE_CHECKING:
     from derive.catalogue.audit.judgement import Audit
     from derive.catalogue.entry import Entry
-    from derive.records import Potential
     from numerics.confirm.norm_bounds import BoundTrial
 
 ReportForm: TypeAlias = Annotated[Form, offer("latex", "json")]
 WIDTH = 24
-Models = Annotated[list[str] | None, typer.Argument(metavar="ID", hidden=True, show_default=False)]
+Models = Annotated[list[str] | None, argument("ID")]
 
 
 def audit(
@@ -69,13 +65,11 @@ def _audit(chosen: tuple[Entry, ...], form: Form, enter: Enter) -> Answer:
     return Answer(render(audits))
 
 
-def _try_norm_bound(
-    potential: Potential, bounds: Sequence[str], variable: str, toward: str, p: int
-) -> BoundTrial:
-    """Try a printed bound on random problems."""
+def _try_norm_bound(*claim: Any) -> BoundTrial:
+    """Try a printed bound on random problems; most audits need no numbers."""
     from numerics.confirm.norm_bounds import try_norm_bound
 
-    return try_norm_bound(potential, bounds, variable, toward, p)
+    return try_norm_bound(*claim)
 
 
 def progress(done: int, total: int, name: str) -> str:

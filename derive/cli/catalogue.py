@@ -5,10 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import typer
-
 from derive.cli.forms import TEXT, Form, offer
-from derive.cli.options import Output, Timeout
+from derive.cli.options import Output, Timeout, argument
 from derive.cli.output import check_writable, deliver
 from derive.cli.running import Answer, Enter, answer_with, finish
 from derive.errors import InputError
@@ -16,7 +14,7 @@ from derive.errors import InputError
 if TYPE_CHECKING:
     from derive.catalogue.entry import Entry
 
-Model = Annotated[str | None, typer.Argument(metavar="ID", hidden=True, show_default=False)]
+Model = Annotated[str | None, argument("ID")]
 ListForm: TypeAlias = Annotated[Form, offer("bibtex", "markdown", "latex", "standalone", "json")]
 
 
@@ -47,11 +45,12 @@ def catalogue(
     if model is not None and form.name == "markdown":
         raise InputError("--markdown is a table of all models: give no ID")
     check_writable(output)
-    from derive.catalogue import entries, find
+    from derive.catalogue import bibtex, entries, find
 
     chosen = entries() if model is None else (find(model),)
     if form.name == "bibtex":
-        deliver(_sources(chosen), output)
+        keys = {key for e in chosen for key in (*e.cite, *(f.cite for f in e.printed))}
+        deliver(bibtex(sorted(keys)), output)
     elif form.name == "markdown":
         finish(lambda enter: _table(chosen, enter), timeout, output)
     elif model is None:
@@ -60,28 +59,13 @@ def catalogue(
         finish(lambda enter: _derive(chosen[0], form, enter), timeout, output)
 
 
-def _sources(chosen: tuple[Entry, ...]) -> str:
-    from derive.catalogue import bibtex
-
-    keys = [k for e in chosen for k in (*e.cite, *(f.cite for f in e.printed))]
-    return bibtex(sorted(set(keys)))
-
-
 def _list(chosen: tuple[Entry, ...]) -> str:
+    wrapper = textwrap.TextWrapper(80, "  ", "    ", break_long_words=False, break_on_hyphens=False)
     lines = []
     for entry in chosen:
-        options = " ".join(f"--{name} {value}" for name, value in entry.options)
-        outputs = " ".join(f'"{output}"' for output in entry.outputs)
-        lines.append(entry.id)
-        for text in (entry.title, f"{outputs} {options}".rstrip()):
-            lines += textwrap.wrap(
-                text,
-                80,
-                initial_indent="  ",
-                subsequent_indent="    ",
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
+        outputs = [f'"{output}"' for output in entry.outputs]
+        typed = " ".join([*outputs, *(f"--{name} {value}" for name, value in entry.options)])
+        lines += [entry.id, *wrapper.wrap(entry.title), *wrapper.wrap(typed)]
     return "\n".join(lines)
 
 

@@ -7,17 +7,12 @@ from typing import Annotated
 
 import typer
 
-from derive.cli.options import Timeout
+from derive.cli.options import Timeout, argument
 from derive.cli.output import contents, deliver
-from derive.cli.running import Answer, Enter, run
-
-ACCEPTED, REJECTED, NO_CERTIFICATE = 0, 1, 2
+from derive.cli.running import BAD_INPUT, NO, YES, Answer, Enter, run
 
 
-def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True, show_default=False)],
-    timeout: Timeout = 60.0,
-) -> None:
+def check(file: Annotated[str, argument("FILE")], timeout: Timeout = 60.0) -> None:
     """Check a certificate: recompute every claim from F, without SymPy and without any search.
 
     FILE is a record that --json wrote, or a certificate; - reads the standard input.
@@ -32,7 +27,7 @@ def check(
     """
     text = contents(file)
     answer = run(lambda enter: _check(text, enter), timeout)
-    if answer.code == ACCEPTED:
+    if answer.code == YES:
         deliver(answer.result, None)
     else:
         print(f"derive: {' '.join(answer.result.split())}", file=sys.stderr)
@@ -46,13 +41,13 @@ def _check(text: str, enter: Enter) -> Answer:
     try:
         report = check_text(text)
     except NotACertificate as fault:
-        return Answer(_printable(f"not a certificate: {fault}"), NO_CERTIFICATE)
+        return Answer(_printable(f"not a certificate: {fault}"), BAD_INPUT)
     except Rejected as fault:
-        return Answer(_printable(f"rejected: {fault}"), REJECTED)
+        return Answer(_printable(f"rejected: {fault}"), NO)
     lines = [f"Accepted: {report.verdict}"]
     lines += [f"  {claim}: holds" for claim in report.accepted]
     lines += [f"  not certified: {what}" for what in report.open]
-    return Answer("\n".join(_printable(line) for line in lines), ACCEPTED)
+    return Answer("\n".join(_printable(line) for line in lines))
 
 
 def _printable(line: str) -> str:

@@ -6,19 +6,18 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import typer
-
 from derive.cli.forms import TEXT, Form, offer
-from derive.cli.options import Output, Timeout
+from derive.cli.options import Output, Timeout, argument
 from derive.cli.output import check_writable, deliver
 from derive.cli.running import Answer, Enter, finish, run, use_one_thread
 from derive.errors import InputError
 
 if TYPE_CHECKING:
     from numerics.figures.data import PlottedFigure
+    from numerics.figures.specification import Specification
 
 NumbersForm: TypeAlias = Annotated[Form, offer("json", "csv")]
-Name = Annotated[str | None, typer.Argument(metavar="ID", hidden=True, show_default=False)]
+Name = Annotated[str | None, argument("ID")]
 
 
 def figure(
@@ -51,20 +50,21 @@ def figure(
     if name is None and (form is not TEXT or output is not None):
         raise InputError("-o, --json and --csv go with an ID: `derive figure` lists them")
     use_one_thread()
+    from numerics.figures import figures, find
+
     if name is None:
-        deliver(_list(), None)
+        deliver("\n".join(f"{f.id}\n  {f.title}" for f in figures()), None)
     elif form is TEXT:
-        _draw(name, output or Path(f"{name}.png"), timeout)
+        _draw(find(name), output or Path(f"{name}.png"), timeout)
     else:
         check_writable(output)
-        finish(lambda enter: _table(name, form, enter), timeout, output)
+        chosen = find(name)
+        finish(lambda enter: _table(chosen, form, enter), timeout, output)
 
 
-def _draw(name: str, path: Path, timeout: float) -> None:
-    from numerics.figures import find
+def _draw(figure: Specification, path: Path, timeout: float) -> None:
     from numerics.figures.plots import require_matplotlib
 
-    figure = find(name)
     require_matplotlib()
     from numerics.figures.data import caption
     from numerics.figures.draw import check_suffix, draw
@@ -72,28 +72,19 @@ def _draw(name: str, path: Path, timeout: float) -> None:
     check_suffix(path)
     check_writable(path)
     begun = time.monotonic()
-    draw(run(lambda enter: _data(name, enter), timeout), path)
+    draw(run(lambda enter: _data(figure, enter), timeout), path)
     deliver(f"{caption(figure)}\n\n{path} ({time.monotonic() - begun:.1f} s)", None)
 
 
-def _data(name: str, enter: Enter) -> PlottedFigure:
-    from numerics.figures import find
-
-    figure = find(name)
+def _data(figure: Specification, enter: Enter) -> PlottedFigure:
     enter("importing the algebra")
     from numerics.figures.data import plotted
 
     return plotted(figure, enter)
 
 
-def _table(name: str, form: Form, enter: Enter) -> Answer:
-    data = _data(name, enter)
+def _table(figure: Specification, form: Form, enter: Enter) -> Answer:
+    data = _data(figure, enter)
     from numerics.figures.data import to_csv, to_json
 
     return Answer({"json": to_json, "csv": to_csv}[form.name](data))
-
-
-def _list() -> str:
-    from numerics.figures import figures
-
-    return "\n".join(f"{f.id}\n  {f.title}" for f in figures())

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
-from typer.models import OptionInfo
+from typer.models import ArgumentInfo, OptionInfo
 
 from derive.cli.bundles import bundle_of
 from derive.model.typed import TypedModel
@@ -18,25 +18,12 @@ def text_option(metavar: str, help: str) -> OptionInfo:
     return found
 
 
-# Each command's text says what its arguments are: a list beside it would say it twice.
-Outputs: TypeAlias = Annotated[
-    list[str] | None, typer.Argument(metavar="OUTPUT", hidden=True, show_default=False)
-]
-Start: TypeAlias = Annotated[
-    str, text_option("W=V,...", "Start values: a=1/2,p=alpha. Others start at w_0.")
-]
-Positive: TypeAlias = Annotated[
-    str, text_option("NAMES", "Weights or start symbols that start positive.")
-]
-Vector: TypeAlias = Annotated[
-    str, text_option("U[:D],...", "Vectors: u:3, or u alone to leave the dimension open.")
-]
-Matrix: TypeAlias = Annotated[
-    str, text_option("W:MxN,...", "Matrices: W:2x2; then W*T(W) is accepted.")
-]
-Parameter: TypeAlias = Annotated[
-    str, text_option("NAMES", "Names that are constants, beside those in exponents.")
-]
+def argument(metavar: str) -> ArgumentInfo:
+    """Return an argument; the command's text says what it is: a list would say it twice."""
+    found: ArgumentInfo = typer.Argument(metavar=metavar, hidden=True, show_default=False)
+    return found
+
+
 Output: TypeAlias = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write the result to FILE.", metavar="FILE")
 ]
@@ -47,12 +34,22 @@ Timeout: TypeAlias = Annotated[
 
 def _typed(
     *,
-    outputs: Outputs = None,
-    start: Start = "",
-    positive: Positive = "",
-    vector: Vector = "",
-    matrix: Matrix = "",
-    parameter: Parameter = "",
+    outputs: Annotated[list[str] | None, argument("OUTPUT")] = None,
+    start: Annotated[
+        str, text_option("W=V,...", "Start values: a=1/2,p=alpha. Others start at w_0.")
+    ] = "",
+    positive: Annotated[
+        str, text_option("NAMES", "Weights or start symbols that start positive.")
+    ] = "",
+    vector: Annotated[
+        str, text_option("U[:D],...", "Vectors: u:3, or u alone to leave the dimension open.")
+    ] = "",
+    matrix: Annotated[
+        str, text_option("W:MxN,...", "Matrices: W:2x2; then W*T(W) is accepted.")
+    ] = "",
+    parameter: Annotated[
+        str, text_option("NAMES", "Names that are constants, beside those in exponents.")
+    ] = "",
 ) -> TypedModel:
     return TypedModel(tuple(outputs or ()), start, positive, vector, matrix, parameter)
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from derive.cli.forms import Form, RecordForm
-from derive.cli.options import Output, Timeout, text_option
+from derive.cli.options import Output, Timeout, argument, text_option
 from derive.cli.output import check_writable
 from derive.cli.running import Answer, Enter, answer_with, finish
 from derive.errors import InputError, LanguageError
@@ -17,12 +15,9 @@ from derive.model.typed import read_option
 if TYPE_CHECKING:
     from derive.language import Tree
 
-Potentials = Annotated[
-    list[str] | None, typer.Argument(metavar="Q", hidden=True, show_default=False)
-]
+Potentials = Annotated[list[str] | None, argument("Q")]
 Start = Annotated[
-    str,
-    text_option("BETA=V,...", "Where the flow starts: beta=1/2. By default where Q' = 0."),
+    str, text_option("BETA=V,...", "Where the flow starts: beta=1/2. By default where Q' = 0.")
 ]
 Positive = Annotated[str, text_option("NAMES", "Parameters that are positive.")]
 

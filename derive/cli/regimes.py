@@ -22,17 +22,10 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found", bound=Concluded)
 
-Scale = Annotated[
-    str,
-    typer.Option(
-        help="The start symbol that tends to a limit; a new name scales the whole start.",
-        metavar="NAME",
-    ),
-]
-To = Annotated[
-    str,
-    typer.Option(help="The limits: 0, oo, or a number and a side, such as 1-.", metavar="V,..."),
-]
+SCALE = "The start symbol that tends to a limit; a new name scales the whole start."
+Scale = Annotated[str, typer.Option(help=SCALE, metavar="NAME")]
+LIMITS = "The limits: 0, oo, or a number and a side, such as 1-."
+To = Annotated[str, typer.Option(help=LIMITS, metavar="V,...")]
 Width = Annotated[
     str, text_option("NAME", "Sum NAME copies of F, their weights drawn from N(0, sigma^2).")
 ]
@@ -82,11 +75,11 @@ def regimes(
     work: Callable[[Enter], Answer]
     if width:
         _refuse_what_width_says(model, read, (scale, to))
-        find_width = partial(_of_wide_starts, read, _name(width, "--width"))
-        work = partial(_answer, find_width, form, _confirm_width if check else None)
+        wide = partial(_of_wide_starts, read, _name(width, "--width"))
+        work = partial(_answer, wide, form, _confirm_width if check else None)
     else:
-        find = partial(_of_scaled_starts, read, name, to.split(","))
-        work = partial(_answer, find, form, _confirm_limits if check else None)
+        scaled = partial(_of_scaled_starts, read, name, to.split(","))
+        work = partial(_answer, scaled, form, _confirm_limits if check else None)
     finish(work, timeout, output)
 
 

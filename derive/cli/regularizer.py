@@ -20,12 +20,10 @@ from derive.model.typed import ReadModel
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation
-    from numerics.confirm.agreement import CrossCheck
 
 Check = Annotated[bool, typer.Option("--check", help="Confirm Q by a precise flow and solver.")]
 Digits = Annotated[
-    int | None,
-    typer.Option(help="Digits of --check (30).", min=10, max=1000, metavar="N"),
+    int | None, typer.Option(help="Digits of --check (30).", min=10, max=1000, metavar="N")
 ]
 Module = Annotated[
     Path | None,
@@ -40,9 +38,13 @@ class Derived(Answer):
     narration: str = ""
     module: str = ""
 
-    def saying(self, *lines: str) -> Derived:
-        """Return the same with more lines beside it."""
-        return replace(self, narration="\n".join(filter(None, (self.narration, *lines))))
+    def saying(self, line: str) -> Derived:
+        """Return the same with one more line beside it."""
+        return replace(self, narration="\n".join(filter(None, (self.narration, line))))
+
+    def failing(self, line: str, code: int = UNDECIDED) -> Derived:
+        """Return the same with a line beside it that says what failed."""
+        return replace(self.saying(line), code=code)
 
 
 Addition: TypeAlias = Callable[["Derived", "Derivation", Enter], Derived]
@@ -119,42 +121,31 @@ def derive_and_add(
 
 
 def with_check(
-    form: Form,
-    digits: int,
-    derived: Derived,
-    derivation: Derivation,
-    enter: Enter,
+    form: Form, digits: int, derived: Derived, derivation: Derivation, enter: Enter
 ) -> Derived:
     """Add the cross-check of Q to the text, or to the record and beside it."""
+    from derive.derivation import in_components
     from derive.verdict import Verdict
 
     if derivation.verdict is not Verdict.PROVED:
         return derived.saying("--check: there is no Q to check")
     enter("flow in the weights")
-    try:
-        report = _crosscheck(derivation, digits)
-    except DeriveError as error:
-        failed = replace(derived, code=UNDECIDED)
-        return failed.saying(f"derive: --check: could not be done: {error}")
-    shown = report.report()
-    result, said = derived.result, [shown]
-    if form.name == "text":
-        result, said = f"{result}\n{shown}", []
-    elif form.name == "json":
-        result = report.added_to(result)
-    checked = replace(derived, result=result)
-    if report.passed:
-        return checked.saying(*said)
-    alarm = "derive: --check: " + shown.partition("\n")[0]
-    return replace(checked, code=UNDECIDED).saying(*said, alarm)
-
-
-def _crosscheck(derivation: Derivation, digits: int) -> CrossCheck:
-    """Return the cross-check of Q; a vector model is checked in components."""
-    from derive.derivation import in_components
     from numerics.confirm.crosscheck import crosscheck
 
-    return crosscheck(in_components(derivation), digits=digits)
+    try:
+        # A vector model is checked in components.
+        report = crosscheck(in_components(derivation), digits=digits)
+    except DeriveError as error:
+        return derived.failing(f"derive: --check: could not be done: {error}")
+    shown = report.report()
+    if form.name == "text":
+        derived = replace(derived, result=f"{derived.result}\n{shown}")
+    else:
+        result = report.added_to(derived.result) if form.name == "json" else derived.result
+        derived = replace(derived, result=result).saying(shown)
+    if report.passed:
+        return derived
+    return derived.failing("derive: --check: " + shown.partition("\n")[0])
 
 
 def _with_module(derived: Derived, derivation: Derivation, enter: Enter) -> Derived:
@@ -164,5 +155,5 @@ def _with_module(derived: Derived, derivation: Derivation, enter: Enter) -> Deri
     try:
         return replace(derived, module=numpy_module(derivation))
     except NumericalError as error:
-        failed = replace(derived, code=derived.code or UNDECIDED)
-        return failed.saying(f"--numpy: no module is written: {error}")
+        said = f"--numpy: no module is written: {error}"
+        return derived.failing(said, derived.code or UNDECIDED)
