@@ -15,8 +15,7 @@ from math import ceil, comb
 from derive.errors import LanguageError
 from derive.language.budget import Budget
 from derive.language.functions import CALLS, RECORDS
-from derive.language.literals import check_number, name_fault
-from derive.language.messages import refuse_function
+from derive.language.literals import check_number, name_fault, refuse_function
 from derive.language.tree import (
     Call,
     Name,

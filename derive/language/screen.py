@@ -13,8 +13,16 @@ from itertools import pairwise
 from derive.errors import LanguageError
 from derive.language.budget import Budget
 from derive.language.functions import FUNCTIONS
-from derive.language.literals import NAME, NUMBER, name_fault, read_number
-from derive.language.messages import refuse_character, refuse_function, refuse_symbol, shown
+from derive.language.literals import (
+    NAME,
+    NUMBER,
+    name_fault,
+    read_number,
+    refuse_character,
+    refuse_function,
+    refuse_symbol,
+    shown,
+)
 
 _TOKEN = re.compile(
     rf"(?P<space> +)|(?P<number>{NUMBER})|(?P<name>{NAME})|(?P<open>\()|(?P<close>\))"

@@ -11,7 +11,7 @@ from derive.errors import LanguageError
 from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
 from derive.language.functions import CALLS
-from derive.language.messages import shown
+from derive.language.literals import shown
 from derive.language.tree import (
     Call,
     Name,

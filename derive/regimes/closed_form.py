@@ -17,7 +17,14 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.regimes.asymptotics import Expander, Expansion, Growth, NotReal, Unexpanded
+from derive.regimes.asymptotics import (
+    Expander,
+    Expansion,
+    Growth,
+    NotReal,
+    Unexpanded,
+    expand_largest_root,
+)
 from derive.regimes.limit import (
     Limit,
     LimitingPotential,
@@ -27,7 +34,6 @@ from derive.regimes.limit import (
     recognize,
     undecided,
 )
-from derive.regimes.root_asymptotics import expand_largest_root
 from derive.verdict import Finding, Identity, Verdict
 
 SPANS = (1, 2, 4, 8)

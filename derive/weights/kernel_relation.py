@@ -14,8 +14,7 @@ from sympy import Expr, Symbol
 
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.implicitization import Coordinates, find_relation
-from derive.exact.linear.invariants import conserved_polynomial
+from derive.exact.linear.implicitization import Coordinates, conserved_polynomial, find_relation
 from derive.model.notation import Notation, to_expr, to_factored_expr
 from derive.weights.metric import Metric
 

@@ -17,7 +17,7 @@ from derive.exact.balls import Unbounded, Value, ball, evaluate_any, is_nonzero,
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point
-from derive.exact.linear.modular_series import series_along
+from derive.exact.linear.monomials import series_along
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Number, Verdict

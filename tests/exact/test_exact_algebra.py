@@ -20,8 +20,13 @@ from derive.exact.linear.families import (
     monomials,
     normalized,
 )
-from derive.exact.linear.implicitization import Coordinates, express, find_relation, holds
-from derive.exact.linear.invariants import conserved_polynomial
+from derive.exact.linear.implicitization import (
+    Coordinates,
+    conserved_polynomial,
+    express,
+    find_relation,
+    holds,
+)
 from derive.exact.positivity import is_nonnegative
 
 FIELD = FunctionField(("u", "v", "w"))
