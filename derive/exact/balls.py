@@ -38,8 +38,7 @@ def values_of(
 ) -> tuple[Value, ...]:
     """Return the value of every variable where weights and parameters have the given values.
 
-    Raises:
-        ZeroDivisionError, Unbounded: a generator has no value there.
+    ZeroDivisionError or Unbounded: a generator has no value there.
     """
 
     def at(element: RationalFunction, known: Mapping[str, Value]) -> Value:
@@ -64,8 +63,7 @@ def evaluate_any(
 ) -> Value:
     """Return the value of an element, a Fraction if all values that it needs are.
 
-    Raises:
-        ZeroDivisionError, Unbounded: the denominator is zero, or not proved different from it.
+    ZeroDivisionError or Unbounded: the denominator is zero, or not proved different from it.
     """
     with ctx.workprec(bits):
         top = _polynomial(element.numerator, values)

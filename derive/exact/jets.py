@@ -81,11 +81,7 @@ class Jet:
         return functools.reduce(Jet.__mul__, [self] * exponent)
 
     def reciprocal(self) -> Jet:
-        """Return 1/f.
-
-        Raises:
-            ZeroDivisionError, Unbounded: the value is 0, or not proved different from it.
-        """
+        """Return 1/f; ZeroDivisionError or Unbounded where the value is 0, or may be."""
         start = self.parts[0].get(0, fmpq(0))
         if isinstance(start, arb) and start.contains(0):
             raise Unbounded
@@ -117,8 +113,7 @@ def _constant(value: Coefficient, order: int) -> Jet:
 def jets_at(field: FunctionField, point: Mapping[str, Value], order: int) -> tuple[Jet, ...]:
     """Return the jets of all variables of the field at a point.
 
-    Raises:
-        ZeroDivisionError, Unbounded: a generator has no value there.
+    ZeroDivisionError or Unbounded: a generator has no value there.
     """
     images: dict[str, Jet] = {}
     for k, name in enumerate(field.weights):
@@ -136,11 +131,7 @@ def jets_at(field: FunctionField, point: Mapping[str, Value], order: int) -> tup
 
 
 def evaluate_jet(element: RationalFunction, variables: Sequence[Jet]) -> Jet:
-    """Return the jet of an element from those of its variables.
-
-    Raises:
-        ZeroDivisionError, Unbounded: it has a pole at the point, or that is not excluded.
-    """
+    """Return the jet of an element from those of its variables; no poles, as in a reciprocal."""
 
     def constant(value: int) -> Jet:
         return _constant(fmpq(value), variables[0].order)

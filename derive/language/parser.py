@@ -24,13 +24,7 @@ def stripped(text: str, offset: int) -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text that is being read.
-
-    Attributes:
-        source: the text, stripped.
-        offset: the spaces before it.
-        builder: what makes trees, within bounds.
-    """
+    """A text that is being read, stripped; *offset* spaces stand before it."""
 
     source: str
     offset: int

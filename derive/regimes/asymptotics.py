@@ -96,11 +96,7 @@ class Expander:
         }
 
     def expand(self, expression: Expr) -> Expansion:
-        """Return the expansion of an expression.
-
-        Raises:
-            Unexpanded: there is none of this kind, or a sign was not decided.
-        """
+        """Return the expansion; Unexpanded where there is none, or a sign was not decided."""
         if expression == self._e:
             return Expansion({(Fraction(1), 0): sympy.S.One}, None)
         if expression in self._known:

@@ -63,8 +63,7 @@ class ClosedGradient:
     def expand(self, point: Point) -> LeadingGradient:
         """Return the leading order as a start symbol tends to *point*, and the error after it.
 
-        Raises:
-            Undecided: an expansion of this kind does not exist or a sign was not decided.
+        Undecided: an expansion of this kind does not exist or a sign was not decided.
         """
         found, failure = None, Undecided("no expansion")
         sides = _Sides(self, point)

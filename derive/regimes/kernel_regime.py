@@ -45,12 +45,7 @@ class TangentKernel:
 
 @dataclass(frozen=True)
 class Homogeneity:
-    """F(c w) = c^D F(w), and how a start that is scaled by c changes gradient flow.
-
-    Attributes:
-        degree: D, a number or an expression in parameters.
-        finding: Euler's identity for every output.
-    """
+    """F(c w) = c^D F(w), by Euler's identity for every output; D may have parameters in it."""
 
     degree: Expr
     finding: Finding

@@ -68,8 +68,7 @@ def recognize(
 ) -> LimitingPotential:
     """Return the limit of Q from that of its gradient, by identities that are tested exactly.
 
-    Raises:
-        Undecided: an identity or a sign was not decided.
+    Undecided: an identity or a sign was not decided.
     """
     magnitudes = [
         Symbol(b.name, positive=True) if s else b for b, s in zip(betas, single, strict=True)

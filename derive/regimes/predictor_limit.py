@@ -14,11 +14,10 @@ from derive.model.notation import Notation, positive_generators
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, Piece, kernel_of, written_out
 from derive.regimes.closed_form import ClosedGradient, closed_form_limit
+from derive.regimes.coupled_limit import find_separation, norm_limit, separated_limit
 from derive.regimes.kernel_regime import TangentKernel
 from derive.regimes.limit import Limit, Point, undecided
-from derive.regimes.norm_limit import norm_limit
 from derive.regimes.parametric_limit import parametric_limit
-from derive.regimes.separation import find_separation, separated_limit
 from derive.verdict import Verdict
 
 

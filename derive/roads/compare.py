@@ -17,11 +17,7 @@ from derive.weights.witness import Equation
 def require_agreement(
     first: str, second: str, equations: Iterable[Equation]
 ) -> tuple[Identity, ...]:
-    """Return the identities on which two roads agree.
-
-    Raises:
-        ConsistencyError: one of them fails, so one road is at fault.
-    """
+    """Return the identities that hold of Q on two roads; ConsistencyError where one fails."""
     found = []
     for statement, left, right in equations:
         if left != right:

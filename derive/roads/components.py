@@ -140,8 +140,7 @@ class _Components:
     def lift(self, function: RationalFunction) -> RationalFunction:
         """Return a function of (a, n) as one of the components.
 
-        Raises:
-            InputError: it has an odd power of the norm, and the field no square root for it.
+        InputError: it has an odd power of the norm, and the field no square root for it.
         """
         tree = _in_components(self.direction, self.vector, function)
         return to_field(tree, self.parameterization.field, "a function of the norm")

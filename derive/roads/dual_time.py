@@ -157,12 +157,8 @@ COMMUTING_TIME = "dual time (beta = h(mu) along commuting fields)"
 def follow_dual_time(metric: Metric, dual: DualCoordinates | None) -> Finding | None:
     """Return what the joint flow of commuting fields gives, or None where it was not written.
 
-    Args:
-        metric: of d >= 2 outputs.
-        dual: the main road's y and R, which must be mu and H along the flow; g = 1.
-
-    Returns:
-        PROVED with w(mu), h(mu) and H(mu), where H was found, and the identities behind them.
+    PROVED comes with w(mu), h(mu) and H(mu), where H was found, and the identities behind them. On
+    the main road g = 1, and y and R must be mu and H along the flow.
 
     Raises:
         ConsistencyError: the two roads disagree.

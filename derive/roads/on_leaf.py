@@ -44,10 +44,7 @@ def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
     """Return fields that span the tangent space of the leaves, X_1, ..., X_d first.
 
     Where [X_a, X_b] = H_a X_b - H_b X_a the X_a alone do; else the brackets that were found do if
-    together with the laws they make p.
-
-    Raises:
-        NotProved: UNDECIDED, where more directions may exist than were found.
+    together with the laws they make p. NotProved: more directions may exist than were found.
     """
     lie = metric.lie
     fields = lie.parameterization.fields
@@ -66,12 +63,9 @@ def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
 def require_function_of(
     metric: Metric, t: tuple[str, Field], r: tuple[str, RationalFunction], H: Field
 ) -> tuple[Identity, ...]:
-    """Prove that r is a function of t alone on every leaf: dr and dt are parallel there.
+    """Prove that r is a function of t alone on every leaf, dr and dt being parallel, or NotProved.
 
     Both come with their names, t by grad t at beta = F(w), not zero; H is X_a log g if r is such.
-
-    Raises:
-        NotProved: it is not, or that was not decided.
     """
     (of, slope), (name, function) = t, r
     if function.is_constant():

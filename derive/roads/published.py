@@ -37,8 +37,6 @@ class PublishedRoad(Decided):
     For one t, psi = q'(t); for d linear forms t_k, psi_k = q_k''(t_k).
 
     Attributes:
-        metric: K and the flow.
-        ansatz: the form of Q.
         finding: PROVED with the identities; REFUTED: Q is not of this form; UNDECIDED.
         slopes: grad t_k at beta = F(w), d functions of the weights each.
         ratios: psi_k'/psi_k as functions of the weights; empty unless PROVED.
@@ -93,7 +91,6 @@ def follow_published(metric: Metric, ansatz: Ansatz) -> PublishedRoad:
 
     Args:
         metric: of a parameterization with d >= 2 outputs.
-        ansatz: the form of Q.
 
     Returns:
         PROVED with q''/q', and q' in the weights where a product of powers was found. REFUTED
@@ -185,11 +182,7 @@ def _conditions(
 def separate(
     metric: Metric, slopes: tuple[Field, ...]
 ) -> tuple[Field, Field, tuple[Identity, ...]]:
-    """Return r_k = q_k'''/q_k'', M_kk = g/q_k'' and the identities.
-
-    Raises:
-        NotProved: Q is not of this form, or that was not decided.
-    """
+    """Return r_k = q_k'''/q_k'', M_kk = g/q_k'' and the identities, or raise NotProved."""
     p = metric.parameterization
     # dt_k = sum_b (dt_k/dbeta_b) dF_b, and Y_k = grad t_k in the weights.
     covectors = tuple(

@@ -27,12 +27,9 @@ MAXIMAL_TERMS = 300
 
 @dataclass(frozen=True)
 class Road:
-    """One derivation of Q.
+    """One derivation of Q, PROVED: it gives Q, the same as the other roads that are PROVED.
 
-    Attributes:
-        name: which.
-        finding: PROVED: it gives Q, the same as the other roads that are PROVED. REFUTED: Q is
-            not of the form that this road asks for.
+    REFUTED: Q is not of the form that this road asks for.
     """
 
     name: str
@@ -42,8 +39,7 @@ class Road:
 def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
     """Return the roads to the Q of one block, the one that gave the printed form first.
 
-    Raises:
-        ConsistencyError: two of them disagree.
+    ConsistencyError: two of them disagree.
     """
     warping = potential.warping
     if warping.metric.direction is not None:

@@ -111,11 +111,7 @@ class RationalFunction(Quotient):
     def compose(
         self, images: Sequence[RationalFunction], target: FunctionField
     ) -> RationalFunction:
-        """Substitute one element of *target* for each variable.
-
-        Raises:
-            ZeroDivisionError: the denominator becomes zero.
-        """
+        """Substitute one element of *target* for each variable; ZeroDivisionError at a pole."""
         denominators = [image.denominator for image in images]
         if all(d.is_one() for d in denominators):
             arguments = [image.numerator for image in images]

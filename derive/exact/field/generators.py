@@ -98,11 +98,9 @@ def images_of(
 
 @dataclass(frozen=True, eq=False)
 class Relations:
-    """Relations g^n = a/b, a and b polynomials in earlier variables, earliest generator first.
+    """Relations g^n = a/b, earliest generator first, each as (position of g, n, a, b).
 
-    Attributes:
-        ring: the flint context of all variables.
-        known: (position of g, n, a, b).
+    a and b are polynomials in earlier variables; the ring is that of all variables.
     """
 
     ring: fmpz_mpoly_ctx

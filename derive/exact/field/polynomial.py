@@ -140,11 +140,7 @@ class Quotient:
         return int(self.numerator.total_degree()) - int(self.denominator.total_degree())
 
     def at(self, point: Sequence[Fraction]) -> Fraction:
-        """Return the value at a rational point.
-
-        Raises:
-            ZeroDivisionError: the point is a pole.
-        """
+        """Return the value at a rational point; ZeroDivisionError at a pole."""
         top, bottom = (evaluate(x, point, Fraction) for x in self.parts)
         return top / bottom
 

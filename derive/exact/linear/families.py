@@ -34,11 +34,7 @@ class LogFunction:
     logs: tuple[tuple[RationalFunction, RationalFunction], ...] = ()
 
     def along(self, x: Sequence[RationalFunction]) -> RationalFunction:
-        """Return the derivative along a field.
-
-        Raises:
-            ValueError: a coefficient is not conserved, so that the derivative keeps a logarithm.
-        """
+        """Return the derivative along a field; ValueError where a coefficient is not conserved."""
         field = self.rational.field
         total = dot(x, field.gradient(self.rational))
         for coefficient, argument in self.logs:

@@ -247,13 +247,13 @@ def conserved_polynomial(
     rng = Random(6)
     for total in range(1, (24 if grading.exact else 10) + 1):
         exponents = [(i, j) for i, j in grading.monomials(total) if i or j]
-        if all(i == 0 for i, _ in exponents):
+        if not any(i for i, _ in exponents):
             continue
         extend(samples, len(exponents) + 4, evaluators, field, rng)
         rows = [[_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]]
         for vector in sorted(nullspace(rows), key=lambda v: sum(map(bool, v))):
             found = {e: c for e, c in zip(exponents, vector, strict=True) if c}
-            if _is_conserved(found, f, g, slopes):
+            if any(i for i, _ in found) and _is_conserved(found, f, g, slopes):
                 return found
     return None
 
@@ -271,9 +271,7 @@ def _is_conserved(
     g: RationalFunction,
     slopes: Sequence[RationalFunction],
 ) -> bool:
-    """Tell whether a polynomial in f, with f in it, has no slope along the flow."""
-    if all(i == 0 for i, _ in polynomial):
-        return False
+    """Tell whether a polynomial in f and g has no slope along the flow."""
     total = f.field.zero
     for (i, j), c in polynomial.items():
         if i:

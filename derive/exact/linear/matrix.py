@@ -75,11 +75,7 @@ def determinant(matrix: Matrix) -> RationalFunction:
 
 
 def inverse(matrix: Matrix) -> Matrix:
-    """Return the inverse of a square matrix, exactly.
-
-    Raises:
-        ZeroDivisionError: the matrix is singular.
-    """
+    """Return the inverse of a square matrix, exactly; ZeroDivisionError where it is singular."""
     size = len(matrix)
     field = matrix[0][0].field
     if size == 2:

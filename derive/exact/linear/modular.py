@@ -101,11 +101,7 @@ def _satisfy(
 
 
 def inverse(value: int) -> int:
-    """Return the inverse modulo the prime.
-
-    Raises:
-        Pole: the value is 0.
-    """
+    """Return the inverse modulo the prime; :class:`Pole` where the value is 0."""
     if value % PRIME == 0:
         raise Pole
     return pow(value, -1, PRIME)

@@ -32,8 +32,7 @@ class Elementary(TreeReader, GermField):
     ) -> RationalFunction:
         """Return *tree* as an element, with elements substituted for some names.
 
-        Raises:
-            Unsettled: a branch is not decided, or the tree is undefined at the point.
+        Unsettled: a branch is not decided, or the tree is undefined at the point.
         """
         try:
             return self.element(tree, {**self.known, **(images or {})})

@@ -94,11 +94,7 @@ class GermField:
             return below if of == 1 else evaluate(element.numerator, self._values, arb) / below
 
     def sign(self, element: RationalFunction) -> int:
-        """Return the proved sign at the point: 1, -1, or 0 for an element that is zero.
-
-        Raises:
-            Unsettled: the ball contains 0.
-        """
+        """Return the proved sign at the point, 0 for an element that is zero; else Unsettled."""
         value = self.ball(element)
         if value > 0:
             return 1

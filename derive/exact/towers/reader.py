@@ -74,8 +74,7 @@ class Refine(Exception):
 def refined(build: Callable[[dict[str, int]], Result], what: str) -> Result:
     """Return what *build* makes of the units that it asks for, by :class:`Refine`, one by one.
 
-    Raises:
-        InputError: *what* needs too many.
+    InputError: *what* needs too many.
     """
     units: dict[str, int] = {}
     for _ in range(ROUNDS):

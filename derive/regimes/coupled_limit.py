@@ -1,9 +1,15 @@
-"""Coordinates of the predictor in which Q is a sum of functions of one coordinate each.
+"""Limits of coupled outputs: Q is a sum in other coordinates, or a function of |beta|.
 
 Let x = V^T beta. The outputs x_k = <v_k, F(w)> have the tangent kernel V^T K V. Where that is
 diagonal, and its entry k does not change along the gradients of the other x_j, the Hessian of Q,
 which is its inverse, is diagonal in x with entry k a function of x_k: Q = q_1(x_1) + ... . Such v_k
 are eigenvectors of K(w_1)^-1 K(w_2), whatever the weights w_1 and w_2.
+
+Or let Q = q(|beta|) + <z, beta> in which q outgrows the linear term, whatever its growth: grad Q =
+psi(s) beta/s + z with s = |beta| and psi = q' > 0. Where z/psi(s) -> 0 at every s > 0, grad Q/psi
+-> beta/|beta|, the gradient of the l2 norm, uniformly on compact sets without 0, because psi is
+increasing. Minimizers of Q on {X beta = y}, y != 0, stay bounded, and the optimality conditions of
+their limits are those of least l2 norm. psi may outgrow every power.
 """
 
 from __future__ import annotations
@@ -13,15 +19,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import sympy
-from sympy import Symbol
+from sympy import Expr, Symbol
 
+from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
+from derive.regimes.asymptotics import Expander
 from derive.regimes.closed_form import ClosedGradient, closed_form_limit
-from derive.regimes.limit import Limit, Point, undecided
-from derive.verdict import Identity
+from derive.regimes.limit import Limit, LimitingPotential, Point, undecided
+from derive.verdict import Finding, Identity, Verdict
 
 
 @dataclass(frozen=True)
@@ -75,8 +83,8 @@ def find_separation(p: Parameterization) -> Separation | None:
             if not (mixed.is_zero() and change.is_zero()):
                 return None
             if j > k:
-                evidence.append(_vanishes(f"<grad x{k}, grad x{j}>", own, other))
-            evidence.append(_vanishes(f"<grad x{j}, grad |grad x{k}|^2>", other, slope))
+                evidence.append(_is_zero_identity(f"<grad x{k}, grad x{j}>", own, other))
+            evidence.append(_is_zero_identity(f"<grad x{j}, grad |grad x{k}|^2>", other, slope))
     return Separation(forms, tuple(evidence))
 
 
@@ -98,7 +106,7 @@ def separated_limit(
     return replace(limit, finding=finding, basis=separation.basis)
 
 
-def _vanishes(product: str, u: Field, v: Field) -> Identity:
+def _is_zero_identity(product: str, u: Field, v: Field) -> Identity:
     terms = " + ".join(f"({x!r})*({y!r})" for x, y in zip(u, v, strict=True))
     return Identity(f"{product} = 0", terms, "0")
 
@@ -130,3 +138,46 @@ def _kernel_at(p: Parameterization, shift: int) -> sympy.Matrix:
     point = [Fraction(3 + (7 * k * k + 5 * shift * k) % 11, 2 + k % 5) for k in range(size)]
     rows = [[dot(x, df).at(point) for df in p.covectors] for x in p.fields]
     return sympy.Matrix([[rational(x) for x in row] for row in rows])
+
+
+def norm_limit(
+    gradient: Sequence[Expr], betas: Sequence[Symbol], point: Point, positive: frozenset[str]
+) -> Limit | None:
+    """Return the limit |beta| of a Q whose linear term is outgrown, or None."""
+    slopes = [
+        sympy.Add(*(t for t in sympy.Add.make_args(g) if not t.has(*betas))) for g in gradient
+    ]
+    s = Symbol("length_", positive=True)
+    rest = [g - z for g, z in zip(gradient, slopes, strict=True)]
+    axis = {**dict.fromkeys(betas, sympy.S.Zero), betas[0]: s}
+    psi = rest[0].subs(axis, simultaneous=True)
+    length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
+    factor = psi.xreplace({s: length})
+    across = [r * length - factor * b for r, b in zip(rest, betas, strict=True)]
+    decide = ElementarySigns({*positive, s.name})
+    try:
+        # psi/s is an eigenvalue of the Hessian of Q, and so nowhere 0.
+        along_beta = all(map(decide.is_zero, across)) and decide.sign(psi) > 0
+        outgrown = along_beta and all(_vanishes(z / psi, point, decide) for z in slopes)
+    except Undecided:
+        outgrown = False
+    if not outgrown:
+        return None
+    size = sympy.sqrt(sympy.factor(sympy.Add(*(z**2 for z in slopes))))
+    evidence = tuple(
+        Identity(f"dQ/d{b} = N {b}/|beta| + z", str(g), f"({factor})*{b}/{length} + ({z})")
+        for b, g, z in zip(betas, gradient, slopes, strict=True)
+    )
+    reason = "grad Q = N beta/|beta| + z with N > 0 a function of |beta| and z/N -> 0"
+    found = LimitingPotential("l2", None, tuple(b / length for b in betas), sympy.S.One)
+    error = None if size == 0 else size / factor
+    finding, at, below = Finding(Verdict.PROVED, reason, evidence), tuple(betas), found.gradient
+    return Limit(point, finding, "anti-NTK", at, None, factor, found, below, error, True)
+
+
+def _vanishes(f: Expr, point: Point, decide: ElementarySigns) -> bool:
+    """Tell whether f -> 0 by its expansion; what is flat counts as any power."""
+    e = Symbol("e_", positive=True)
+    small = {x: point.image(e) for x in f.free_symbols if x.name == point.variable}
+    found = Expander(e, decide, Fraction(1)).expand(sympy.powsimp(f.xreplace(small)))
+    return all(r > 0 for r, _ in found.terms) and (found.order is None or found.order > 0)
