@@ -253,7 +253,7 @@ def conserved_polynomial(
         rows = [[_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]]
         for vector in sorted(nullspace(rows), key=lambda v: sum(map(bool, v))):
             found = {e: c for e, c in zip(exponents, vector, strict=True) if c}
-            if any(i for i, _ in found) and _is_conserved(found, f, g, slopes):
+            if _is_conserved(found, f, g, slopes):
                 return found
     return None
 
@@ -271,7 +271,9 @@ def _is_conserved(
     g: RationalFunction,
     slopes: Sequence[RationalFunction],
 ) -> bool:
-    """Tell whether a polynomial in f and g has no slope along the flow."""
+    """Tell whether a polynomial in f, with f in it, has no slope along the flow."""
+    if not any(i for i, _ in polynomial):
+        return False
     total = f.field.zero
     for (i, j), c in polynomial.items():
         if i:
