@@ -31,7 +31,9 @@ class Printed:
     @property
     def meanings(self) -> tuple[str, ...]:
         """What the names stand for, or tend to."""
-        return tuple(f"{name} {'->' if _is_limit(x) else '='} {x}" for name, x in self.where)
+        # What tends somewhere: to 0, infinity, or 1- for one side.
+        limits = {x for _, x in self.where if x in ("0", "infinity") or x[-1:] in ("-", "+")}
+        return tuple(f"{name} {'->' if x in limits else '='} {x}" for name, x in self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,6 @@ class Entry:
         shown = [f'"{output}"' for output in self.outputs]
         shown += [f'--{name} "{value}"' for name, value in self.options]
         return f"derive regularizer {' '.join(shown)}"
-
-
-def _is_limit(text: str) -> bool:
-    """Tell whether a text says where a name tends to: 0, infinity, or 1- for one side."""
-    return text in ("0", "infinity") or text[-1:] in ("-", "+")
 
 
 def read_entry(name: str, record: Mapping[str, object]) -> Entry:

@@ -32,6 +32,7 @@ from derive.model.parameterization import Parameterization
 from derive.regimes.find import regimes
 from derive.regimes.random_width import random_width
 from derive.render.plain import plain
+from derive.verdict import Verdict
 
 Terms = Mapping[tuple[int, ...], Fraction]
 PRODUCT: Terms = {(1, 1): Fraction(1)}
@@ -136,7 +137,7 @@ def check_rate(subject: Subject, printed: Printed) -> Judgement:
     """Try |beta|_p^p <= (1 + eps) norm^p beyond all the printed bounds on random problems."""
     if subject.trial is None:
         raise Unsettled("it is no identity, and no problems were solved to try it")
-    if subject.open_dimension or not subject.proved:
+    if subject.open_dimension or subject.derivation.verdict is not Verdict.PROVED:
         raise Unsettled("problems are solved for a given dimension and a Q only")
     given, potential = dict(printed.where), subject.derivation.potential
     if given.get("p") not in ("1", "2") or len(given) != 2:

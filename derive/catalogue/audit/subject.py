@@ -12,8 +12,7 @@ from sympy import Expr, Matrix, Symbol
 from derive.derivation import Derivation
 from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Parametric, Piece, written_out
-from derive.verdict import Verdict
+from derive.potential.piece import Parametric, written_out
 
 Trial: TypeAlias = Callable[..., Any]
 """Tries a printed rate on random problems: :func:`numerics.confirm.norm_bounds.try_norm_bound`."""
@@ -37,11 +36,6 @@ class Subject:
         return self.derivation.direction is not None
 
     @property
-    def proved(self) -> bool:
-        """Whether there is a Q to compare with."""
-        return self.derivation.verdict is Verdict.PROVED
-
-    @property
     def p(self) -> Parameterization:
         """The parameterization as given; for an open dimension that of s."""
         d = self.derivation
@@ -53,14 +47,10 @@ class Subject:
         return self.derivation.beta
 
     @property
-    def pieces(self) -> tuple[Piece, ...]:
-        """The closed forms of the blocks."""
-        return self.derivation.potential.pieces
-
-    @property
     def curve(self) -> Parametric | None:
         """The parametric form, where Q has one."""
-        return next((piece for piece in self.pieces if isinstance(piece, Parametric)), None)
+        pieces = self.derivation.potential.pieces
+        return next((piece for piece in pieces if isinstance(piece, Parametric)), None)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -71,9 +61,9 @@ class Subject:
     @functools.cached_property
     def gradient(self) -> tuple[Expr, ...] | None:
         """Grad Q in beta and start symbols, or q'(s); None where a root has no explicit form."""
-        if not self.pieces or any(r.explicit is None for x in self.pieces for r in x.roots):
-            return None
-        return self.derivation.potential.gradient
+        potential = self.derivation.potential
+        explicit = (r.explicit is not None for piece in potential.pieces for r in piece.roots)
+        return potential.gradient if potential.pieces and all(explicit) else None
 
     @functools.cached_property
     def value(self) -> Expr | None:
