@@ -8,9 +8,7 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from derive.errors import (
     ConsistencyError,
@@ -21,6 +19,7 @@ from derive.errors import (
     NumericalError,
     RankDeficient,
 )
+from derive.lazy import make_lazy
 from derive.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -61,38 +60,21 @@ __all__ = [
     "scale_start",
 ]
 
-_LAZY = {
-    "Ansatz": "derive.roads.ansatz",
-    "Derivation": "derive.derivation",
-    "derive": "derive.derivation",
-    "ExplicitCounterpart": "derive.explicit.counterpart",
-    "explicit_counterpart": "derive.explicit.regularize",
-    "InverseDesign": "derive.inverse.design",
-    "parameterize": "derive.inverse.parameterize",
-    "Parameterization": "derive.model.parameterization",
-    "Initialization": "derive.regimes.initialization",
-    "random_width": "derive.regimes.random_width",
-    "Regimes": "derive.regimes.find",
-    "regimes": "derive.regimes.find",
-    "scale_start": "derive.regimes.initialization",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # SymPy takes a third of a second to import: only what needs it pays.
-    if name not in _LAZY:
-        raise AttributeError(f"module 'derive' has no attribute {name!r}")
-    import importlib
-
-    return getattr(importlib.import_module(_LAZY[name]), name)
-
-
-class _Package(ModuleType):
-    """The package, in which ``regimes`` stays a function though a room has that name."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (isinstance(value, ModuleType) and name in _LAZY):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
+make_lazy(
+    __name__,
+    {
+        "Ansatz": "derive.roads.ansatz",
+        "Derivation": "derive.derivation",
+        "derive": "derive.derivation",
+        "ExplicitCounterpart": "derive.explicit.counterpart",
+        "explicit_counterpart": "derive.explicit.regularize",
+        "InverseDesign": "derive.inverse.design",
+        "parameterize": "derive.inverse.parameterize",
+        "Parameterization": "derive.model.parameterization",
+        "Initialization": "derive.regimes.initialization",
+        "random_width": "derive.regimes.random_width",
+        "Regimes": "derive.regimes.find",
+        "regimes": "derive.regimes.find",
+        "scale_start": "derive.regimes.initialization",
+    },
+)

@@ -23,7 +23,14 @@ TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MOD
 LAYERS = [
     # The checker of certificates stands on its own: python-flint and the standard library.
     {"derive.certificate.checking"},
-    {"derive.errors", "derive.folder", "derive.printable", "derive.verdict", "derive.language"},
+    {
+        "derive.errors",
+        "derive.folder",
+        "derive.lazy",
+        "derive.printable",
+        "derive.verdict",
+        "derive.language",
+    },
     {"derive.exact"},
     {"derive.model"},
     {"derive.weights"},
@@ -59,6 +66,7 @@ NUMERICS_READS = (
     "derive.errors",
     "derive.verdict",
     "derive.folder",
+    "derive.lazy",
     "derive.language",
     "derive.exact.balls",
     "derive.exact.elementary_signs",
