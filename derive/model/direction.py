@@ -18,6 +18,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.language.tree import Number, Operation, Tree
+from derive.model.names import unused
 from derive.model.notation import Notation, settle_sign
 from derive.model.parameterization import Parameterization
 
@@ -56,10 +57,7 @@ class Direction:
     @property
     def start_vector(self) -> str:
         """The name of the start u_0."""
-        name = f"{self.vector}_0"
-        while name in self.notation.taken:
-            name += "0"
-        return name
+        return unused(f"{self.vector}_0", self.notation.taken, "0")
 
     @property
     def n(self) -> RationalFunction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from derive.errors import InputError
@@ -108,13 +108,14 @@ def read_starts(
                     "use numbers or new symbols such as alpha"
                 )
     taken = {*weights, *parameters, *names(tuple(given.values()))}
-    starts = []
-    for name in weights:
-        symbol = f"{name}_0"
-        while symbol in taken:
-            symbol += "0"
-        starts.append((name, given.get(name, Name(symbol))))
-    return tuple(starts)
+    return tuple((w, given.get(w, Name(unused(f"{w}_0", taken, "0")))) for w in weights)
+
+
+def unused(name: str, taken: Collection[str], more: str = "_") -> str:
+    """Return a name that is not taken, with underscores, or *more*, at its end."""
+    while name in taken:
+        name += more
+    return name
 
 
 def read_positive(

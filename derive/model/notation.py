@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
@@ -19,6 +19,7 @@ from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.exact.positivity import is_nonnegative
 from derive.language.functions import RECORDS
 from derive.language.tree import Name
+from derive.model.names import unused
 from derive.model.parameterization import Parameterization
 
 Constant: TypeAlias = tuple[Symbol, Expr]
@@ -125,13 +126,6 @@ def assuming(build: Callable[[Notation], Built], notation: Notation) -> Built:
         except AssumePositive as request:
             notation = notation.assuming(request.names)
     raise AssertionError("assumptions on the start do not settle the branch")
-
-
-def unused(name: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken, with underscores at its end."""
-    while name in taken:
-        name += "_"
-    return name
 
 
 def positive_generators(field: FunctionField) -> frozenset[str]:

@@ -117,12 +117,12 @@ def find_root(
         return Root(symbol, polynomial, explicit, branch, above), assumed
     nonnegative = chart.parameterization.nonnegative
     largest = is_largest_root(chart.coordinates, coefficients, T, nonnegative)
-    if largest and not any(expressions[1:-1]) and is_nonnegative(T, nonnegative):
-        power = -expressions[0] / expressions[-1]
-        explicit = sympy.powdenest(sympy.Pow(power, sympy.Rational(1, degree)))
-        return Root(symbol, polynomial, explicit, "the largest real root", 0), ()
     if largest:
-        return Root(symbol, polynomial, None, "the largest real root", 0), ()
+        formula: Expr | None = None
+        if not any(expressions[1:-1]) and is_nonnegative(T, nonnegative):
+            power = -expressions[0] / expressions[-1]
+            formula = sympy.powdenest(sympy.Pow(power, sympy.Rational(1, degree)))
+        return Root(symbol, polynomial, formula, "the largest real root", 0), ()
     if is_only_root(chart.coordinates, coefficients):
         return Root(symbol, polynomial, None, "the only real root", 0), ()
     above = _branch_at_start(chart, coefficients, T)

@@ -38,13 +38,9 @@ def find_variable(
             total = sum(
                 (target.embed(c) * g for c, g in zip(vector[1:], images, strict=True)), target.zero
             )
-            return name, _as_plain(p, -total / target.embed(vector[0])), n
+            power = -total / target.embed(vector[0])
+            return name, FunctionField(target.names).embed(power), n  # parameters as variables
     return None
-
-
-def _as_plain(p: Parameterization, element: RationalFunction) -> RationalFunction:
-    """Return an element with its parameters as plain variables, in the order of its names."""
-    return FunctionField(element.field.names).embed(element)
 
 
 def _monomials_of(

@@ -14,12 +14,15 @@ from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
-from derive.potential.coupled_length import write_in_length
 from derive.potential.domain import describe_domain
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.parametric import parametrize
 from derive.potential.piece import Piece
-from derive.potential.quadrature import integrate_along_beta, integrate_along_segment
+from derive.potential.quadrature import (
+    integrate_along_beta,
+    integrate_along_segment,
+    write_in_length,
+)
 from derive.potential.vectors import find_radial_potential
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates, find_dual, generic_parameters, orient
@@ -46,6 +49,7 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     if warping.metric.direction is not None:
         return find_radial_potential(warping, warping.metric.direction)
     dual = find_dual(warping)
+    decided = warping if dual is None else dual.warping
     assumed: tuple[str, ...] = ()
     build = _single if warping.parameterization.d == 1 else _coupled
     try:
@@ -56,16 +60,14 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
         piece, chart = assuming(lambda n: build(warping, dual, n), notation)
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
-        warping = warping if dual is None else dual.warping
-        return BlockPotential(warping, dual, None, None, finding)
-    warping = warping if dual is None else dual.warping
+        return BlockPotential(decided, dual, None, None, finding)
     generic = () if dual is None else generic_parameters(dual, notation)
     assumptions = dict.fromkeys((*assumed, *piece.assumptions, *generic))
     piece = replace(piece, assumptions=tuple(assumptions))
-    piece = describe_domain(piece, warping.metric, dual, notation)
+    piece = describe_domain(piece, decided.metric, dual, notation)
     reason = f"grad Q = y - y(w_0), {piece.kind} form"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
-    return BlockPotential(warping, dual, piece, chart, finding)
+    return BlockPotential(decided, dual, piece, chart, finding)
 
 
 def _single(

@@ -34,9 +34,6 @@ def integrate_kernel(relation: KernelRelation) -> Explicit | None:
     K is rational in beta; or K^n is a multiple of a power of beta, or K^2 a quadratic without
     real zeros, whose Q is the hyperbolic entropy.
 
-    Args:
-        relation: P(K; beta) = 0 of a single output, irreducible over its start symbols.
-
     Raises:
         AssumePositive: Q depends on the sign of start symbols.
 
@@ -70,14 +67,12 @@ def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Explicit 
     ratio = K / slope
     inverse_power = ratio.partial(0)
     if not inverse_power.is_constant() or inverse_power.is_zero():
-        return integrate_rational(relation, K)
+        return _integrate_rational(relation, K)
     n = 1 / inverse_power.value()
     shift = beta - ratio / inverse_power
-    if not shift.partial(0).is_zero() or n.denominator != 1:
-        return integrate_rational(relation, K)
     kappa = K / (beta - shift) ** int(n)
-    if not kappa.partial(0).is_zero():
-        return integrate_rational(relation, K)
+    if n.denominator != 1 or not (shift.partial(0).is_zero() and kappa.partial(0).is_zero()):
+        return _integrate_rational(relation, K)
     return _shifted_power(relation, kappa, shift, sympy.Integer(n.numerator), f"K = {K!r}")
 
 
@@ -220,7 +215,7 @@ def _exact_square_root(radicand: RationalFunction) -> RationalFunction | None:
 _TRIED = 10
 
 
-def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explicit | None:
+def _integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explicit | None:
     """Return Q for K = kappa * r(beta), kappa in the start symbols and r with rational numbers."""
     field = relation.field
     # K divided by its value at one beta is r up to a number when r has numbers alone.
@@ -239,12 +234,8 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explici
     kappa = relation.factored(value)
     slope = first.subs(x, relation.expr(relation.beta0))
     gradient = (first - slope) / kappa
-    piece = Explicit(
-        (x,),
-        (x * first - second - slope * x) / kappa,
-        (gradient,),
-        kernel=relation.factored(K),
-    )
+    value = (x * first - second - slope * x) / kappa
+    piece = Explicit((x,), value, (gradient,), kernel=relation.factored(K))
     return accept_explicit(relation, piece, f"K = {K!r}")
 
 

@@ -55,9 +55,7 @@ def parametrize(dual: DualCoordinates, notation: Notation) -> Parametric | None:
     """
     if dual.R is None or dual.R.logs:
         return None
-    if dual.y[0].logs:
-        return _exponential_weights(dual, notation)
-    return _algebraic_weights(dual, notation)
+    return (_exponential_weights if dual.y[0].logs else _algebraic_weights)(dual, notation)
 
 
 def _algebraic_weights(dual: DualCoordinates, notation: Notation) -> Parametric | None:
@@ -228,16 +226,11 @@ def _exponential_weights(dual: DualCoordinates, notation: Notation) -> Parametri
     if len(eigenforms) != p.p or any(not f.is_homogeneous() for f, _ in eigenforms):
         return None
     z = notation.fresh("z")
-    matrix = sympy.Matrix(
-        [[rational(g.value()) for g in p.field.gradient(f)] for f, _ in eigenforms]
-    )
-    grown = sympy.Matrix(
-        [
-            to_expr(p.at_start(f), notation.start_symbols) * sympy.exp(rational(rate) * z)
-            for f, rate in eigenforms
-        ]
-    )
-    weights = dict(zip(p.weights, matrix.LUsolve(grown), strict=True))
+    slopes = [[rational(g.value()) for g in p.field.gradient(f)] for f, _ in eigenforms]
+    starts = (to_expr(p.at_start(f), notation.start_symbols) for f, _ in eigenforms)
+    rates = (sympy.exp(rational(rate) * z) for _, rate in eigenforms)
+    grown = sympy.Matrix([start * rate for start, rate in zip(starts, rates, strict=True)])
+    weights = dict(zip(p.weights, sympy.Matrix(slopes).LUsolve(grown), strict=True))
     curve = CurveProposal(z, z, weights, {}, (-sympy.oo, sympy.oo))
     return accept_parametric(dual, notation, curve)
 

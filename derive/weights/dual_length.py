@@ -33,13 +33,7 @@ REACH = 4
 
 @dataclass(frozen=True)
 class DualLength:
-    """log psi with <grad log psi, grad s> = s/n^2, proved.
-
-    Attributes:
-        log_psi: rational + sum_k c_k log |P_k| with numbers c_k; up to a constant.
-        ratio: t with q = psi t, or None where none was found in the family.
-        evidence: the identities.
-    """
+    """log psi, up to a constant, and t with q = psi t where one was found, with the identities."""
 
     log_psi: LogFunction
     ratio: RationalFunction | None

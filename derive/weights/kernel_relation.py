@@ -1,7 +1,6 @@
 """The relation between the tangent kernel of one output and beta, on the leaf of the start.
 
-Along the flow of one output K = |grad F|^2 is an algebraic function of beta. The relation between
-them is found by linear algebra, proved by expansion, and made irreducible over the start symbols.
+It is found by linear algebra, proved by expansion, and made irreducible over the start symbols.
 """
 
 from __future__ import annotations

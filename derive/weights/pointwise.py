@@ -76,15 +76,9 @@ def _triples(kernel: Kernel[S]) -> Iterator[tuple[int, int, int]]:
 
 
 def warp_candidate(kernel: Kernel[S]) -> tuple[S, ...]:
-    """Return the only possible gradient of log g along the fields.
+    """Return the only possible gradient of log g along the fields, H_a = <grad F_a, grad log g>.
 
-    H_a (K_aa K_bb - K_ab^2) = K_aa B_abb - K_ab B_aba for any b != a.
-
-    Args:
-        kernel: of d >= 2 outputs.
-
-    Returns:
-        d functions of the weights, H_a = <grad F_a, grad log g>.
+    H_a (K_aa K_bb - K_ab^2) = K_aa B_abb - K_ab B_aba for any b != a; there are d >= 2 outputs.
 
     Raises:
         ZeroDivisionError: the minor of K is zero at the start.
@@ -184,7 +178,7 @@ def _failure_at(p: Parameterization, sample: Sample, conditions: Conditions) -> 
 
 
 def warp_and_closure(local: LocalFields) -> Iterator[Condition[Jet]]:
-    """Yield the equations for H, then those of :mod:`derive.weights.vertical`, nested once."""
+    """Yield the equations for H, then those of :mod:`derive.weights.hessian`, nested once."""
     H, K, d = warp_candidate(local), local.K, len(local.X)
     if d > 2:  # for d = 2 the candidate solves them
         yield from warp_conditions(local, H)
