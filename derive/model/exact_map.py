@@ -27,18 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False)
 class ExactMap:
-    """A map from R^p to R^d on which all exact computation rests.
-
-    Attributes:
-        trees: the d outputs.
-        weights: the p names.
-        start: each weight with its value at the start.
-        positive: names that are positive.
-        labels: the numbers by which outputs are called in evidence.
-        parameters: names that are constants.
-        geometry: the metric on the weights in which the flow is steepest.
-        vectors: the vectors of which |beta| is the length, where the dimension is open.
-    """
+    """A map from R^p to R^d on which all exact computation rests: see :class:`Parameterization`."""
 
     trees: tuple[Tree, ...]
     weights: tuple[str, ...]

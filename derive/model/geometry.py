@@ -21,17 +21,10 @@ Field = tuple[RationalFunction, ...]
 class Scalar(Protocol):
     """A function of the weights in any representation: exact, or a Taylor polynomial."""
 
-    def __add__(self, other: Self, /) -> Self:
-        """Return the sum."""
-
-    def __sub__(self, other: Self, /) -> Self:
-        """Return the difference."""
-
-    def __mul__(self, other: Self, /) -> Self:
-        """Return the product."""
-
-    def __truediv__(self, other: Self, /) -> Self:
-        """Return the quotient."""
+    def __add__(self, other: Self, /) -> Self: ...
+    def __sub__(self, other: Self, /) -> Self: ...
+    def __mul__(self, other: Self, /) -> Self: ...
+    def __truediv__(self, other: Self, /) -> Self: ...
 
 
 S = TypeVar("S", bound=Scalar)

@@ -145,7 +145,9 @@ def independent_entries(arrays: Sequence[Array]) -> tuple[Tree, ...]:
     """
     found: list[Tree] = []
     for array in arrays:
-        found += array.entries if not _is_symmetric(array) else _upper(array)
+        n = array.shape[0] if _is_symmetric(array) else 0
+        above = [array.entries[i * n + j] for i in range(n) for j in range(i, n)]
+        found += above or array.entries
     return tuple(found)
 
 
@@ -160,8 +162,3 @@ def _is_symmetric(array: Array) -> bool:
     except ZeroDivisionError:
         raise InputError("an output divides by an expression that is zero") from None
     return all(elements[i * n + j] == elements[j * n + i] for i in range(n) for j in range(i))
-
-
-def _upper(array: Array) -> list[Tree]:
-    n = array.shape[0]
-    return [array.entries[i * n + j] for i in range(n) for j in range(i, n)]

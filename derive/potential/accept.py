@@ -171,16 +171,12 @@ def accept_parametric(
         left, right = proposal.written(left), proposal.written(right)
         evidence.append(Identity(statement, str(left), str(right)))
     (b,), write = notation.betas, proposal.written
+    weights = tuple((name, write(w)) for name, w in proposal.weights.items())
     return Parametric(
         notation.betas,
         proposal.mu * b - write(conjugate),
         (proposal.mu,),
-        curve=Curve(
-            proposal.z,
-            write(beta),
-            proposal.interval,
-            tuple((name, write(w)) for name, w in proposal.weights.items()),
-        ),
+        curve=Curve(proposal.z, write(beta), proposal.interval, weights),
         assumptions=notation.assumptions,
         evidence=(*evidence, *dual.evidence),
     )

@@ -55,11 +55,8 @@ def add_functions(chart: Chart) -> Chart:
     p = chart.parameterization
     known = {name: image for name, _, image in chart.entries}
     for g in p.field.generators:
-        if (
-            g.kind == "parameter"
-            or g.name in known
-            or not set(g.argument.variables()) <= set(known)
-        ):
+        ready = g.kind != "parameter" and set(g.argument.variables()) <= known.keys()
+        if not ready or g.name in known:
             continue
         function = p.field.named(g.name)
         known[g.name] = to_expr(function, known)

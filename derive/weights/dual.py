@@ -47,11 +47,9 @@ class DualCoordinates:
     """Functions of the weights with <grad y_i, grad F_j> = g delta_ij, proved.
 
     Attributes:
-        warping: the verdict on existence.
         y: the dual coordinates, each up to an additive constant.
         g: the warp; 1 for a Hessian map.
         R: the conjugate potential in the weights, or None when none was found in the families.
-        evidence: the identities, each expanded to zero.
     """
 
     warping: WarpVerdict
@@ -237,14 +235,12 @@ def orient(dual: DualCoordinates, sign: int) -> DualCoordinates:
 def _evidence(
     p: Parameterization, y: Sequence[LogFunction], g: RationalFunction, R: LogFunction | None
 ) -> tuple[Identity, ...]:
+    right = {True: ("g", repr(g)), False: ("0", "0")}
     found = [
-        Identity(
-            f"<grad y{i}, grad F{j}> = {'g' if i == j else '0'}",
-            repr(yi.along(x)),
-            repr(g) if i == j else "0",
-        )
+        Identity(f"<grad y{i}, grad F{j}> = {symbol}", repr(yi.along(x)), value)
         for i, yi in zip(p.labels, y, strict=True)
         for j, x in zip(p.labels, p.fields, strict=True)
+        for symbol, value in (right[i == j],)
     ]
     if R is not None:
         found += [

@@ -147,12 +147,7 @@ OPEN = (
 
 @dataclass(frozen=True)
 class HessianVerdict(Decided):
-    """Whether rho is the Hessian of some Q(beta) on the leaf of the start.
-
-    Attributes:
-        metric: the metric decided on.
-        finding: the verdict with its identities.
-    """
+    """Whether rho is the Hessian of some Q(beta) on the leaf of the start, with the identities."""
 
     metric: Metric
     finding: Finding
@@ -219,7 +214,6 @@ class WarpVerdict(Decided):
     """Whether a warp exists, and the derivatives of its logarithm.
 
     Attributes:
-        hessian: the verdict without a warp.
         finding: PROVED (with g = 1 where rho is a Hessian map already), REFUTED, UNDECIDED.
         H: H_a = <grad F_a, grad log g>, functions of the weights; None where refuted.
     """

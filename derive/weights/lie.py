@@ -1,8 +1,7 @@
 """Stage 2: the Lie algebra of the fields grad F_1, ..., grad F_d, which spans what is reachable.
 
-Gradient flow moves along combinations of X_a = grad F_a. The leaf through w is the orbit of
-their Lie algebra; its dimension is the rank of the iterated brackets. A rank found modulo a
-prime at a random point is a lower bound of the generic dimension.
+The leaf through w is the orbit of their Lie algebra; its dimension is the rank of the iterated
+brackets, of which a rank modulo a prime at a random point is a lower bound.
 """
 
 from __future__ import annotations

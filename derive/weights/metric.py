@@ -64,6 +64,10 @@ def find_metric(conserved: ConservedQuantities, direction: Direction | None = No
 
     beta' = K lambda along the flow with steering lambda(t) = -X^T r.
 
+    Args:
+        conserved: the laws of the flow, whose values are constants of K in beta.
+        direction: of a vector of open dimension, how beta turns.
+
     Returns:
         d x d functions of the weights.
 

@@ -99,8 +99,7 @@ def find_failure(
     """
     found = _at_rational_start(p, (left, right))
     if found is not None:
-        point, value = found
-        return Identity(statement, repr(left), repr(right), point, value)
+        return Identity(statement, repr(left), repr(right), *found)
     common = left.denominator * right.denominator / left.denominator.gcd(right.denominator)
     factor = left.field.polynomial(common)
     left, right = left * factor, right * factor
@@ -111,8 +110,7 @@ def find_failure(
         for path, candidate in candidates:
             found = _at_rational_start(p, (candidate, p.field.zero))
             if found is not None:
-                point, value = found
-                return Identity(statement, repr(left), repr(right), point, value, path)
+                return Identity(statement, repr(left), repr(right), *found, path)
         if sum(len(c.numerator.monoms()) for _, c in candidates) > MAXIMAL_TERMS:
             return None
         candidates = [
