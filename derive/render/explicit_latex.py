@@ -3,7 +3,6 @@ r"""Explicit counterparts as LaTeX for a paper; the snippet needs amsmath."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import singledispatch
 
 from sympy import Expr, Poly, Symbol
 
@@ -60,24 +59,17 @@ def _minimum(minimum: SquaredDistance, name: str, definition: str) -> Iterator[s
         beta = latex(minimum.variables[0])
         left = "r"
         yield rf"${name} = {alpha}^2\, r(b)$ with $b = {beta}/{alpha}^{{{power}}}$, where"
-    rows = _forms(minimum, left)
+    if isinstance(minimum, RootByInterval):
+        pairs = zip(minimum.intervals, minimum.closed_forms, strict=True)
+        rows = [(left, _root(minimum, interval, form)) for interval, form in pairs]
+    else:
+        rows = [(left, latex(form)) for form in minimum.closed_forms if form is not None]
     if not rows and minimum.verdict is Verdict.PROVED:
         yield rf"${name}$ is {_words(minimum.finding.reason)}."
     if not rows or (isinstance(minimum, RootByInterval) and not minimum.is_closed):
         for i, equation in enumerate(minimum.equations):
             rows.append((f"{equation_name(minimum, i, TEMPLATE)}(r)", polynomial_latex(equation)))
     yield from display(rows)
-
-
-@singledispatch
-def _forms(minimum: SquaredDistance, left: str) -> list[tuple[str, str]]:
-    return [(left, latex(form)) for form in minimum.closed_forms if form is not None]
-
-
-@_forms.register
-def _(minimum: RootByInterval, left: str) -> list[tuple[str, str]]:
-    pairs = zip(minimum.intervals, minimum.closed_forms, strict=True)
-    return [(left, _root(minimum, interval, form)) for interval, form in pairs]
 
 
 def _root(minimum: RootByInterval, interval: RootInterval, form: Expr | None) -> str:
