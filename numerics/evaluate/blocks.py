@@ -15,13 +15,7 @@ from numerics.evaluate.backend import Array, Backend, Compiled, Interval, Number
 from numerics.evaluate.balls.closed import ClosedFormulas
 from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
 from numerics.evaluate.balls.parametric import ParametricFormulas
-from numerics.evaluate.balls.precision import (
-    SMALLEST,
-    SUMMAND,
-    Formula,
-    Start,
-    evaluate,
-)
+from numerics.evaluate.balls.precision import SMALLEST, SUMMAND, Formula, Start, evaluate
 from numerics.evaluate.root_finding import invert_increasing
 from numerics.evaluate.source.program import program
 from numerics.evaluate.source.statements import NoSource
@@ -134,11 +128,7 @@ class ParametricBlock(NumericBlock):
     """beta = h(z): the parameter is found first, then Q and dQ/dbeta are functions of it."""
 
     def __init__(
-        self,
-        piece: Parametric,
-        known: Mapping[str, Number],
-        interval: Interval,
-        backend: Backend,
+        self, piece: Parametric, known: Mapping[str, Number], interval: Interval, backend: Backend
     ) -> None:
         """Compile a parametric piece; *interval* is the range of z in numbers."""
         curve = piece.curve

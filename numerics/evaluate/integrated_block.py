@@ -42,7 +42,7 @@ class IntegratedBlock(NumericBlock):
 
     def _each(
         self,
-        function: Callable[[Sequence[Number]], Sequence[Number]],
+        function: Callable[[Sequence[Number], int], Sequence[Number]],
         columns: Sequence[Array],
         count: int,
         origin: Number,
@@ -54,26 +54,25 @@ class IntegratedBlock(NumericBlock):
         alone = len(columns) == 1
         for side in _outwards(points, self._backend.number(origin) if alone else None):
             for i in side:
-                results[i] = function(points[i])
+                results[i] = function(points[i], self._digits)
                 if results[i][0] != results[i][0]:
                     break  # it is slow to find that a leaf ends, and nothing lies beyond
         shape = sources[0].shape
         return [self._backend.array([r[i] for r in results]).reshape(shape) for i in range(count)]
 
     def gradient(self, beta: Sequence[Array]) -> list[Array]:  # noqa: D102
-        ode, digits = self._ode, self._digits
-        return self._each(lambda b: ode.mirror_map(b, digits)[0], beta, len(beta), ode.beta0)
+        ode = self._ode
+        return self._each(lambda *at: ode.mirror_map(*at)[0], beta, len(beta), ode.beta0)
 
     def value(self, beta: Sequence[Array]) -> Array:  # noqa: D102
-        ode, digits = self._ode, self._digits
-        return self._each(lambda b: [ode.mirror_map(b, digits)[1]], beta, 1, ode.beta0)[0]
+        ode = self._ode
+        return self._each(lambda *at: [ode.mirror_map(*at)[1]], beta, 1, ode.beta0)[0]
 
     def hessian(self, beta: Sequence[Array]) -> list[Array]:  # noqa: D102
-        ode, digits = self._ode, self._digits
-        return self._each(lambda b: ode.hessian(b, digits), beta, len(beta) ** 2, ode.beta0)
+        return self._each(self._ode.hessian, beta, len(beta) ** 2, self._ode.beta0)
 
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:  # noqa: D102
-        return self._each(lambda mu: self._ode.inverse(mu, self._digits), y, len(y), 0)
+        return self._each(self._ode.inverse, y, len(y), 0)
 
 
 def _outwards(points: Sequence[Sequence[Number]], origin: Number) -> list[list[int]]:

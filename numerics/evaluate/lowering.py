@@ -17,7 +17,6 @@ true value is a normal double:
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -177,52 +176,31 @@ def _lowered(potential: Potential, values: Mapping[str, Fraction], backend: Back
     with backend.active():
         for i, (outputs, piece) in enumerate(zip(p.blocks, potential.pieces, strict=True)):
             own = p if len(p.blocks) == 1 else p.restrict(outputs)
-            block = _block(piece, _Setting(own, values, backend))
+            block = _block(own, piece, values, backend)
             if isinstance(backend, Float64):
                 block = bounded(potential, i, values, block)
             parts.append((outputs, block))
     return Blocks(tuple(parts), p.d)
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
-    """F on one block, numbers for its start symbols, and the number type."""
-
-    parameterization: Parameterization
-    values: Mapping[str, Fraction]
-    backend: Backend
-
-    def known(self, piece: Piece) -> dict[str, Number]:
-        """Return the start symbols and the constants of a piece in the number type."""
-        numbers = {**self.values, **constants_of(piece, self.values)}
-        return {name: self.backend.number(value) for name, value in numbers.items()}
-
-
-@functools.singledispatch
-def _block(piece: Piece, at: _Setting) -> NumericBlock:
-    """Make a piece ready to evaluate."""
-    _, beta0 = start_point(at.parameterization, at.values)
-    return FormulaBlock(piece, at.known(piece), list(map(at.backend.number, beta0)), at.backend)
-
-
-@_block.register
-def _(piece: Parametric, at: _Setting) -> NumericBlock:
-    known, constants = at.known(piece), constants_of(piece, at.values)
-    ends = (exact(end, at.values).subs(constants) for end in piece.curve.interval)
-    low, high = map(at.backend.number, ends)
-    return ParametricBlock(piece, known, (low, high), at.backend)
-
-
-@_block.register
-def _(piece: Quadrature, at: _Setting) -> NumericBlock:
-    weights, beta0 = start_point(at.parameterization, at.values)
-    if len(piece.betas) == 1:
-        return IntegratedBlock(OutputOde(at.parameterization, weights, beta0[0]), at.backend)
-    if piece.lift is not None:
-        ode = SegmentOde(at.parameterization, piece.lift, weights, beta0)
-        return IntegratedBlock(ode, at.backend)
-    refuse_integrals([piece])
-    return FormulaBlock(piece, at.known(piece), list(map(at.backend.number, beta0)), at.backend)
+def _block(
+    p: Parameterization, piece: Piece, values: Mapping[str, Fraction], backend: Backend
+) -> NumericBlock:
+    """Make a piece ready to evaluate: Q on one block, whose F is that of *p*."""
+    weights, beta0 = start_point(p, values)
+    if isinstance(piece, Quadrature):
+        if len(piece.betas) == 1:
+            return IntegratedBlock(OutputOde(p, weights, beta0[0]), backend)
+        if piece.lift is not None:
+            return IntegratedBlock(SegmentOde(p, piece.lift, weights, beta0), backend)
+        refuse_integrals([piece])
+    constants = constants_of(piece, values)
+    known = {name: backend.number(value) for name, value in {**values, **constants}.items()}
+    if isinstance(piece, Parametric):
+        ends = (exact(end, values).subs(constants) for end in piece.curve.interval)
+        low, high = map(backend.number, ends)
+        return ParametricBlock(piece, known, (low, high), backend)
+    return FormulaBlock(piece, known, list(map(backend.number, beta0)), backend)
 
 
 def refuse_integrals(pieces: Iterable[Piece]) -> None:

@@ -62,7 +62,7 @@ class Design(ABC):
 class Dense(Design):
     """X in memory."""
 
-    def __init__(self, X: Array) -> None:
+    def __init__(self, X: Matrix) -> None:
         self._X, self.shape = X, X.shape
 
     def apply(self, beta: Array) -> Array:  # noqa: D102
@@ -86,23 +86,21 @@ class Dense(Design):
         return total
 
     def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
-        return Dense(self._X[list(rows)])
+        return type(self)(self._X[list(rows)])
 
     def columns(self, chosen: Array) -> Array:  # noqa: D102
         return np.asarray(self._X[:, chosen])
 
     def dense(self) -> Array:  # noqa: D102
-        return self._X
+        return np.asarray(self._X)
 
 
-class Sparse(Design):
+class Sparse(Dense):
     """X as a sparse matrix by rows."""
 
     def __init__(self, X: sparse.csr_array) -> None:
-        self._X, self._transposed, self.shape = X, X.T.tocsr(), X.shape
-
-    def apply(self, beta: Array) -> Array:  # noqa: D102
-        return np.asarray(self._X @ beta)
+        super().__init__(X)
+        self._transposed = X.T.tocsr()
 
     def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
         return np.asarray(self._transposed @ multiplier)
@@ -111,9 +109,6 @@ class Sparse(Design):
         scaled = self._X.copy()
         scaled.data = scaled.data * weights[scaled.indices]
         return np.asarray((scaled @ self._transposed).toarray())
-
-    def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
-        return Sparse(self._X[list(rows)])
 
     def columns(self, chosen: Array) -> Array:  # noqa: D102
         return np.asarray(self._transposed[chosen].toarray().T)

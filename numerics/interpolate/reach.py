@@ -121,7 +121,10 @@ def only_at_the_boundary(box: Box, equations: Equations, start: Array, beta: Arr
         return False
     inside = np.ones(start.size)
     inside[at] = 0
-    null = _left_null_space(design.gram(inside), equations.gram)
+    # An orthogonal basis of the nu with <nu, G nu> = 0, G the Gram matrix of what is inside.
+    scale = 1 / np.sqrt(np.diag(equations.gram))
+    values, vectors = np.linalg.eigh(design.gram(inside) * scale * scale[:, None])
+    null = np.asarray(scale[:, None] * vectors[:, values <= _EXACT])
     sizes = np.sqrt(sum((design.adjoint(v)[at] ** 2 for v in null.T), np.zeros(at.size)))
     signs = np.where(lower, 1.0, -1.0)[at] / np.where(sizes > 0, sizes, np.inf)
     multiplier = _separating(design, null, at, signs)
@@ -180,10 +183,3 @@ def leads_outside(q: NumericPotential, equations: Equations, beta: Array, start:
     """Tell whether the interpolant nearest to beta lies outside the domain, not just at its end."""
     nearest = beta - np.linalg.lstsq(equations.design.dense(), equations.misfit(beta))[0]
     return bool(np.isnan(q.gradient(nearest + _NEAR * (start - nearest))).any())
-
-
-def _left_null_space(part: Array, gram: Array) -> Array:
-    """Return an orthogonal basis (m, k) of the nu with ``<nu, part nu> = 0``."""
-    scale = 1 / np.sqrt(np.diag(gram))
-    values, vectors = np.linalg.eigh(part * scale * scale[:, None])
-    return np.asarray(scale[:, None] * vectors[:, values <= _EXACT])

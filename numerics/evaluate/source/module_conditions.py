@@ -68,7 +68,7 @@ def _conditions(pieces: Sequence[Piece], names: Mapping[str, str]) -> Iterator[t
     for piece in pieces:
         for text in piece.assumptions:
             found = sign_condition(text, piece)
-            if found and _named(found[0], names):
+            if found and all(s.name in names for s in found[0].free_symbols):
                 yield found
 
 
@@ -90,7 +90,3 @@ def _condition_text(name: str, expression: Expr, names: Mapping[str, str]) -> st
     shown = writer.shortened([expression])
     lines = [f"def {name}(c):", *(f"    {line}" for line in writer.lines)]
     return "\n".join([*lines, f"    return [{shown}]"])
-
-
-def _named(expression: Expr, names: Mapping[str, str]) -> bool:
-    return all(s.name in names for s in expression.free_symbols)
