@@ -77,8 +77,7 @@ def contrast_with(
         return Contrast(implicit, Finding(Verdict.UNDECIDED, "Q was not found"))
     enter("implicit beside explicit")
     names = p.start_field.names
-    size = len(names)
-    start = {name: Fraction(size - k) for k, name in enumerate(names)}
+    start = {name: Fraction(len(names) - k) for k, name in enumerate(names)}
     g = moving.field.one if dual is None else dual.g
     finding = _compare(p, moving, g, start)
     rows = tuple(_rows(p, implicit, g, start, distance))
@@ -111,7 +110,9 @@ def _first_difference(
     start: Mapping[str, Fraction],
 ) -> Identity | None:
     """Return where the series of beta part along the first direction in which they do."""
-    for e in _directions(p.d):
+    directions = [tuple(range(1, p.d + 1))] if p.d > 1 else []
+    directions += [tuple(int(i == k) for i in range(p.d)) for k in range(p.d)]
+    for e in directions:
         explicit, implicit = explicit_series(p, start, e), implicit_series(moving, g, start, e)
         for i, (left, right) in enumerate(zip(explicit, implicit, strict=True), 1):
             for n, (a, b) in enumerate(zip(left, right, strict=True)):
@@ -122,13 +123,6 @@ def _first_difference(
                     point = tuple(start.items()) or (("tau", Fraction(0)),)
                     return Identity(statement, str(a), str(b), point, a - b)
     return None
-
-
-def _directions(d: int) -> Iterator[tuple[int, ...]]:
-    if d > 1:
-        yield tuple(range(1, d + 1))
-    for k in range(d):
-        yield tuple(int(i == k) for i in range(d))
 
 
 def _rows(

@@ -150,11 +150,11 @@ def _minimum(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> Critical
             finding = Finding(Verdict.PROVED, "the root is certified on every interval")
             intervals = find_intervals(problem, factors)
             return RootByInterval(variables, finding, problem, factors, intervals)
-        reason = "the root depends on several numbers: "
-        finding = Finding(
-            Verdict.UNDECIDED, f"{reason}it is certified at single points, not everywhere"
-        )
-        if len(factors) == 1 and _is_power(factors[0]):
+        where = "it is certified at single points, not everywhere"
+        finding = Finding(Verdict.UNDECIDED, f"the root depends on several numbers: {where}")
+        powers = {e[0] for factor in factors for e, _ in terms(factor)} - {0}
+        if len(factors) == len(powers) == 1:
+            # a r^n + c has at most one root r >= 0.
             finding = Finding(Verdict.PROVED, "one root r >= 0, for almost all beta with some w")
     except Stopped as step:
         finding = Finding(Verdict.UNDECIDED, str(step))
@@ -202,9 +202,3 @@ def _bounded(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> Critical
         reason += "; it is given at single points, not as a formula"
     finding = Finding(verdict, reason, closed.evidence)
     return ClosedMinimum(betas, finding, problem, closed.factors, closed)
-
-
-def _is_power(factor: Polynomial) -> bool:
-    """Tell whether a polynomial is a r^n + c, which has at most one root r >= 0."""
-    degree = int(factor.degrees()[0])
-    return {e[0] for e, _ in terms(factor)} <= {0, degree}

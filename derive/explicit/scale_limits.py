@@ -94,22 +94,17 @@ def _to_infinity(p: Parameterization, implicit: Derivation | None) -> Iterator[S
         yield ScaleLimit("R", when, "R is not decided here", Finding(Verdict.UNDECIDED, reason))
         return
     power = 2 * int(p.degree or 0) - 2
-    form = _kernel_norm(p)
+    # <beta, K(w_0)^-1 beta> at alpha = 1.
+    slope = [p.at_start(x).at([Fraction(1)]) for x in p.covectors[0]]
+    form = str(Symbol("beta") ** 2 / rational(sum((x * x for x in slope), Fraction(0))))
     reason = "the Hessian at beta_0 = 0 is 2 K(w_0)^-1, and beta/alpha^D -> 0"
     if p.d > 1:
+        form = "<beta, K_0^-1 beta>"
         reason += f"; K_0 is the tangent kernel at the start with {alpha} = 1"
     statement = f"{alpha}**{power}*{{}} -> {form}"
     yield ScaleLimit("R", when, statement.format("R"), Finding(Verdict.PROVED, reason))
     if implicit is not None and implicit.verdict is Verdict.PROVED:
         yield ScaleLimit("Q", when, statement.format("Q"), Finding(Verdict.PROVED, reason))
-
-
-def _kernel_norm(p: Parameterization) -> str:
-    """Return <beta, K(w_0)^-1 beta> at alpha = 1 as text."""
-    if p.d > 1:
-        return "<beta, K_0^-1 beta>"
-    slope = [p.at_start(x).at([Fraction(1)]) for x in p.covectors[0]]
-    return str(Symbol("beta") ** 2 / rational(sum((x * x for x in slope), Fraction(0))))
 
 
 def _scales(p: Parameterization) -> bool:
