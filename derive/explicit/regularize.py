@@ -128,10 +128,7 @@ def minimum_by_elimination(
     p: Parameterization,
     betas: tuple[Symbol, ...],
 ) -> SquaredDistance:
-    """Return the minimum of a constrained problem as a root of its critical polynomial.
-
-    *pose* states the problem of R or of R_F; *betas* are the outputs.
-    """
+    """Return R or R_F, whose problem *pose* states, as a root of its critical polynomial."""
     try:
         problem = pose(p)
     except Stopped as step:

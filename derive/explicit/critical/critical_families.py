@@ -94,10 +94,7 @@ def critical_families(problem: ConstrainedProblem) -> tuple[CriticalFamily, ...]
 def split(
     problem: ConstrainedProblem, equations: Sequence[RationalFunction]
 ) -> list[CriticalFamily]:
-    """Return rational families whose union is the real zero set of polynomials.
-
-    Raises Stopped where an equation is left that is linear in no variable.
-    """
+    """Return rational families that are the real zero set; Stopped where none solves an equation."""
     whole = _Part([e.numerator for e in equations], problem.field.gens, ())
     budget = iter(range(MAXIMAL_BRANCHES))
     return [CriticalFamily(problem, x) for x in _families(problem.field, whole, budget)]

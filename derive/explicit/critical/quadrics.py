@@ -67,13 +67,19 @@ def definite_parts(polynomial: Polynomial) -> list[Polynomial] | None:
     the polynomial is neither; an empty list where it has no real zero.
     """
     used = [k for k, degree in enumerate(polynomial.degrees()) if degree]
-    ring = polynomial.context()
     if len(used) == 2 and len({sum(e) for e, _ in terms(polynomial)}) == 1:
+        ring = polynomial.context()
         return [ring.gen(k) for k in used] if _vanishes_at_0_only(polynomial, used[0]) else None
+    return _monomials_of_one_sign(polynomial)
+
+
+def _monomials_of_one_sign(polynomial: Polynomial) -> list[Polynomial] | None:
+    """Return the monomials without their powers, where these are even and no signs differ."""
     if any(e % 2 for exponents, _ in terms(polynomial) for e in exponents):
         return None
     if len({coefficient > 0 for _, coefficient in terms(polynomial)}) > 1:
         return None
+    ring = polynomial.context()
     found = [ring.from_dict({tuple(min(e, 1) for e in m): 1}) for m, _ in terms(polynomial)]
     return [] if any(m.is_constant() for m in found) else found
 
