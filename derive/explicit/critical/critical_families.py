@@ -94,7 +94,7 @@ def critical_families(problem: ConstrainedProblem) -> tuple[CriticalFamily, ...]
 def split(
     problem: ConstrainedProblem, equations: Sequence[RationalFunction]
 ) -> list[CriticalFamily]:
-    """Return rational families that are the real zero set; Stopped where none solves an equation."""
+    """Return rational families that are the real zero set; Stopped where no variable is linear."""
     whole = _Part([e.numerator for e in equations], problem.field.gens, ())
     budget = iter(range(MAXIMAL_BRANCHES))
     return [CriticalFamily(problem, x) for x in _families(problem.field, whole, budget)]
