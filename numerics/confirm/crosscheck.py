@@ -180,16 +180,9 @@ def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossC
     Terms of Q may cancel, as all of grad Q does near the start: more digits tell that from an
     error, which stays.
     """
-    weights = subject.parameterization.weights
-    end = flow(
-        problem,
-        problem.X,
-        problem.y,
-        dict(problem.origin),
-        digits + GUARD,
-        conserved=side_by_side_trees(subject.laws, weights, problem.copies),
-        max_steps=_MAX_STEPS,
-    )
+    laws = side_by_side_trees(subject.laws, subject.parameterization.weights, problem.copies)
+    given = problem.X, problem.y, dict(problem.origin), digits + GUARD
+    end = flow(problem, *given, conserved=laws, max_steps=_MAX_STEPS)
     check = _compare(subject, problem, end, digits, digits)
     return check if check.passed else _compare(subject, problem, end, digits, 2 * digits)
 

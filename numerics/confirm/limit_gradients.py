@@ -44,7 +44,6 @@ class LimitConfirmation:
     """Errors of a limit at two scales.
 
     Attributes:
-        limit: what was tested.
         scales: the two values of the start symbol.
         errors: max_i |dQ/dbeta_i / N - G_i| / max_i |G_i| at each, as mpf.
         predicted: the ratio of the errors by the predicted order; None where there is none.
@@ -106,7 +105,6 @@ def confirm_limits(
         rng: what the start and beta are drawn from; the same each time by default.
 
     Raises:
-        InputError: digits is no positive number.
         NumericalError: Q cannot be evaluated, or no start fits its assumptions.
     """
     check_digits(digits)
@@ -208,15 +206,8 @@ def draw_rest(
 ) -> dict[str, Fraction]:
     """Return values for the start symbols and parameters other than the one that moves.
 
-    Args:
-        potential: Q, whose assumptions are met.
-        point: names the symbol that moves.
-        scale: its value.
-        rng: what the others are drawn from.
-        attempt: later ones are nearer to 0: symbols, and beta_i next to others, may have bounds.
-
-    Raises:
-        InputError: no values that fit were found.
+    They meet the assumptions of Q at this *scale* of the other; later attempts are nearer to 0, as
+    symbols, and beta_i next to others, may have bounds. InputError where none were found.
     """
     name, parameters = point.variable, potential.parameterization.parameters
     # Roots of some starts are real powers only at whole depths.

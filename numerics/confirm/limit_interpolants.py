@@ -46,9 +46,7 @@ class InterpolantConfirmation:
     """The distance from the interpolant of Q to the minimizer of its limit, at two scales.
 
     Attributes:
-        limit: what was tested.
-        X: (m, d).
-        minimizer: of the limit, (d,) in its own coordinates.
+        X, minimizer: (m, d); of the limit, (d,) in its own coordinates.
         scales: the two values of the start symbol.
         distances: max_i |beta_i - beta*_i| / max_i |beta*_i| at each.
         predicted: the ratio of the distances; None where the limit is Q itself.
@@ -118,9 +116,7 @@ def confirm_minimizers(
 ) -> tuple[InterpolantConfirmation | Untested, ...]:
     """Compare the minimizers of Q and of each limit that was proved, subject to X beta = y.
 
-    Args:
-        regimes: the limits of a derived Q.
-        rng: what X, y and the start are drawn from; the same each time by default.
+    X, y and the start are drawn from *rng*; the same each time by default.
     """
     rng, potential = rng or np.random.default_rng(0), regimes.derivation.potential
     return tuple(_approach(potential, limit, rng) for limit in proved_limits(regimes))

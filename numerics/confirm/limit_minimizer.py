@@ -105,10 +105,9 @@ class LimitProblem:
 
 @dataclass(frozen=True, slots=True)
 class Least:
-    """The minimizer of a limit.
+    """The minimizer of a limit (d,), in its coordinates.
 
     Attributes:
-        beta: (d,), in the coordinates of the limit.
         rate: the distance of the minimizer of Q from it, up to a constant factor.
         sharp: whether it is no nearer than that.
     """
@@ -121,12 +120,8 @@ class Least:
 def least_of_limit(problem: LimitProblem, scale: Fraction) -> Least:
     """Return the minimizer of a limit, and how fast that of Q tends to it.
 
-    Args:
-        problem: the limit and the constraints.
-        scale: a value of the symbol that moves, near its limit.
-
-    Raises:
-        NumericalError: it was not found, or is not the only one.
+    The *scale* is a value of the symbol that moves, near its limit. NumericalError where the
+    minimizer was not found, or is not the only one.
     """
     if _is_linear(problem):
         return _by_program(problem)

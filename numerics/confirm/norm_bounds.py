@@ -40,12 +40,9 @@ class NormProblem:
 
 @dataclass(frozen=True)
 class BoundFailure:
-    """A problem on which a claim fails.
+    """A problem on which a claim fails: eps, d, the least norm and the start symbol.
 
-    Attributes:
-        point: eps, d, the least norm and the start symbol.
-        bound: (1 + eps) norm^p.
-        value: |beta|_p^p.
+    The bound is (1 + eps) norm^p, the value |beta|_p^p.
     """
 
     point: tuple[tuple[str, str], ...]
@@ -93,8 +90,7 @@ def try_norm_bound(
         bounds: texts in eps, d and norm = |b|_p; the symbol is below the least of them as it tends
             to 0, and above the largest as it tends to infinity.
         variable: the start symbol.
-        toward: "0" or "infinity".
-        p: 1 or 2.
+        toward, p: "0" or "infinity"; 1 or 2.
         problems: how many.
         rng: what they are drawn from; the same each time by default.
 

@@ -56,11 +56,8 @@ def complete_problem(
 ) -> RegressionProblem:
     """Return the problem with one copy of F for each start, its weights renamed if several.
 
-    X and y are drawn if they are not given.
-
-    Raises:
-        InputError: the shapes do not fit.
-        NumericalError: what was drawn is no problem to put Q to.
+    X and y are drawn if they are not given. InputError where the shapes do not fit, NumericalError
+    where what was drawn is no problem to put Q to.
     """
     copies = len(starts)
     if X is None or y is None:
@@ -122,8 +119,7 @@ def draw_starts(
 ) -> list[dict[str, Fraction]]:
     """Return for each copy values for the symbols without one, in [1/2, 2] where Q allows it.
 
-    Raises:
-        InputError: the given values break an assumption of Q, or no values that fit were found.
+    InputError where given values break an assumption of Q, or none that fit were found.
     """
     return [_draw_start(potential, given, rng) for given in fixed]
 
@@ -178,8 +174,7 @@ def draw_target(
 ) -> list[Fraction]:
     """Return y = X F(w) for weights w somewhat off the start, so that a solution is near.
 
-    Raises:
-        NumericalError: there is a pole of F, or the start solves the problem already.
+    NumericalError where there is a pole of F, or the start solves the problem already.
     """
     beta: list[Fraction] = []
     origin: list[Fraction] = []

@@ -27,8 +27,8 @@ from numerics.evaluate.numbers import read_data
 from numerics.evaluate.start import broken_signs, read_start, start_point
 from numerics.flow.builder import Builder, Seed
 from numerics.flow.fixed_point import bits_of
+from numerics.flow.gradient_flow import read_loss, steering
 from numerics.flow.jets import Program
-from numerics.flow.losses import read_loss, steering
 from numerics.flow.mirror_flow import MirrorFlow, mirror_flow
 from numerics.flow.tape import Tape
 from numerics.flow.taylor import Stepper, integrate

@@ -23,10 +23,9 @@ _DIGITS = 40
 
 @dataclass(frozen=True, slots=True)
 class WidthConfirmation:
-    """Draws of a wide start at two widths.
+    """Draws of a wide start at two widths k.
 
     Attributes:
-        widths: k.
         means: the mean of kappa/E kappa - 1 at each, in standard errors.
         distances: the root mean square of dQ/dbeta over its limit, less 1, at beta = mu^2.
         limits: errors of the limits as mu -> 0 and infinity, at two scales each.
@@ -66,12 +65,7 @@ class WidthConfirmation:
 
 
 def confirm_width(found: RandomWidth, rng: np.random.Generator | None = None) -> WidthConfirmation:
-    """Draw starts at two widths, and take the limits in mu at two scales.
-
-    Args:
-        found: the moments of a wide random start.
-        rng: what the starts are drawn from; the same each time by default.
-    """
+    """Draw starts at two widths from *rng*, and take the limits in mu at two scales."""
     rng = np.random.default_rng(0) if rng is None else rng
     draws = [_draw(found, width, rng) for width in _WIDTHS]
     means, distances = zip(*draws, strict=True)

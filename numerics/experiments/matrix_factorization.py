@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -38,14 +38,11 @@ class MatrixData:
     test_matrices: Array
     test_y: Array
 
-    def error(self, beta: Array) -> float:
-        """Return the reconstruction error ``|beta - beta*|_F``, relative as ``|beta*|_F = 1``."""
-        return float(np.linalg.norm(beta - self.truth))
-
-    def test_error(self, beta: Array) -> float:
-        """Return the root mean square misfit of the test measurements."""
+    def measured(self, beta: Array) -> Baseline:
+        """Return ``|beta - beta*|_F`` (as ``|beta*|_F = 1``), the misfit of the test, the norm."""
         misfit = np.tensordot(self.test_matrices, beta, 2) - self.test_y
-        return float(np.sqrt(np.mean(misfit**2)))
+        error, nuclear = np.linalg.norm(beta - self.truth), np.linalg.norm(beta, "nuc")
+        return Baseline(float(error), float(np.sqrt(np.mean(misfit**2))), float(nuclear))
 
 
 def matrix_factorization(
@@ -74,7 +71,7 @@ def matrix_factorization(
         setting,
         float(np.trace(data.truth)),
         _least_nuclear(data),
-        _baseline(data, frobenius),
+        data.measured(frobenius),
         stages.each("descents", functools.partial(_descent, setting, data), pairs),
         stages.each("sizes", functools.partial(_reconstruction, setting), setting.sizes),
     )
@@ -139,19 +136,12 @@ def _descent(setting: MatrixSetting, data: MatrixData, pair: tuple[float, float]
     beta, residual, count, status = descend(data, *pair, setting.tolerance, setting.max_iterations)
     if status == "diverged":
         return Descent(*pair, None, None, None, None, count, status)
-    found = _baseline(data, beta)
-    return Descent(
-        *pair, found.error, found.test_error, found.nuclear_norm, residual, count, status
-    )
-
-
-def _baseline(data: MatrixData, beta: Array) -> Baseline:
-    nuclear = float(np.linalg.norm(beta, "nuc"))
-    return Baseline(data.error(beta), data.test_error(beta), nuclear)
+    found = asdict(data.measured(beta))
+    return Descent(*pair, **found, residual=residual, iterations=count, status=status)
 
 
 def _least_nuclear(data: MatrixData) -> Baseline:
-    return _baseline(data, least_trace(data.matrices, data.y, tol=1e-5).beta)
+    return data.measured(least_trace(data.matrices, data.y, tol=1e-5).beta)
 
 
 def _reconstruction(setting: MatrixSetting, samples: int) -> Reconstruction:

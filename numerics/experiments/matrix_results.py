@@ -19,17 +19,14 @@ class MatrixSetting:
     """What is drawn and asked for.
 
     Attributes:
-        size: n.
-        samples: m, of the grid.
+        size, samples: n; m, of the grid.
         rank: of beta*, which has ``|beta*|_F = 1``.
         noise: standard deviation of that of the measurements.
-        seed: of the random numbers.
         scales, steps: the grid; descent starts at ``U = scale I`` and has a constant step.
         sizes: the m for which descent from the first scale, with the second step if there are more,
             is compared with the least nuclear norm.
         tolerance: ``|<A_i, beta> - y_i|/|y|`` at which descent has ended; the truth has about the
             standard deviation of the noise.
-        max_iterations: of each descent.
     """
 
     size: int = 50

@@ -42,8 +42,7 @@ class Stages:
     ) -> tuple[_Result, ...]:
         """Return the results of a function of each task, in their order.
 
-        Raises:
-            InputError: several jobs are asked for, and joblib is not installed.
+        InputError where several jobs are asked for, and joblib is not installed.
         """
         self.enter(f"{stage} 0/{len(tasks)}")
         found = map(function, tasks) if self._jobs == 1 else _parallel(function, tasks, self._jobs)

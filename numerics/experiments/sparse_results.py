@@ -21,11 +21,9 @@ class SparseSetting:
     """What is drawn and asked for.
 
     Attributes:
-        dimension: d.
-        samples: m, of the grid.
+        dimension, samples: d; m, of the grid.
         sparsity: k; beta* has k entries 1/sqrt(k).
         variance: that of the noise.
-        seed: of the random numbers.
         alphas, shapes: the grid.
         trained: the pairs (alpha, shape) at which weights are trained as well.
         sizes: the m for which the largest alpha with a population error below *target* is sought.

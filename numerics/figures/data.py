@@ -25,14 +25,7 @@ _LEVELS = 9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plotted:
-    """What a curve and a surface share.
-
-    Attributes:
-        label: in mathtext.
-        series: the number of its series.
-        quantity, values: what was computed, and at which numbers.
-        x, y: (n,).
-    """
+    """What a curve and a surface share: what of which series was computed, at which numbers."""
 
     label: str
     series: int
@@ -78,12 +71,8 @@ class PlottedFigure:
 def plotted(figure: Specification, progress: Callable[[str], None] | None = None) -> PlottedFigure:
     """Derive what a figure shows, and evaluate it.
 
-    Args:
-        figure: what to show.
-        progress: called with the label of each curve as it begins.
-
-    Raises:
-        InputError, NumericalError: a model has no Q, or its record is wrong.
+    The label of each curve is told to *progress* as it begins. InputError, NumericalError where a
+    record is wrong, or a model has no Q.
     """
     enter = progress or (lambda stage: None)
     curves: list[PlottedCurve] = []

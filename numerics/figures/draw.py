@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -28,11 +28,7 @@ _DPI = 160
 
 
 def draw(plotted: PlottedFigure, path: Path) -> None:
-    """Draw a figure to a PNG, PDF or SVG file.
-
-    Raises:
-        InputError: matplotlib is not installed, or the file cannot be written.
-    """
+    """Draw a figure to a PNG, PDF or SVG file; InputError where that cannot be done."""
     require_matplotlib()
     check_suffix(path)
     import matplotlib
@@ -112,19 +108,14 @@ def _curves(plot: Axes, plotted: PlottedFigure) -> None:
     for curve in plotted.curves:
         measure = plotted.figure.series[curve.series].measure
         groups.setdefault((curve.quantity, measure), []).append(curve)
-    styles = iter(_STYLES)
-    styled = {
-        key: [*zip(_shades(len(group), n, len(groups)), [next(styles)] * len(group), strict=True)]
-        for n, (key, group) in enumerate(groups.items())
-        if key[0] != "limit"
-    }
-    limits = groups.get(("limit", ""), [])
-    styled[("limit", "")] = [("black", _LIMITS[i % len(_LIMITS)]) for i in range(len(limits))]
-    look = {
-        id(curve): each
-        for key, group in groups.items()
-        for curve, each in zip(group, styled[key], strict=True)
-    }
+    styles, look = iter(_STYLES), dict[int, tuple[Colour, Dashes]]()
+    for n, ((quantity, _), group) in enumerate(groups.items()):
+        if quantity == "limit":
+            looks: list[tuple[Colour, Dashes]] = [("black", dashes) for dashes in _LIMITS]
+        else:
+            style, shades = next(styles), _shades(len(group), n, len(groups))
+            looks = [(shade, style) for shade in shades]
+        look.update(zip(map(id, group), cycle(looks), strict=False))
     for curve in plotted.curves:
         colour, style = look[id(curve)]
         plot.plot(curve.x, curve.y, color=colour, linestyle=style, lw=1.4, label=curve.label)
@@ -139,9 +130,4 @@ def _shades(count: int, group: int, groups: int) -> list[Colour]:
     return [colormaps["cividis"](place) for place in places]
 
 
-_KINDS: dict[str, Callable[[PlottedFigure], Figure]] = {
-    "profile": _lines,
-    "ball": _balls,
-    "levels": _panels,
-    "sweep": _lines,
-}
+_KINDS = {"profile": _lines, "ball": _balls, "levels": _panels, "sweep": _lines}

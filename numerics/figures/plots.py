@@ -45,9 +45,7 @@ def plot_sparse_regression(experiment: SparseResults, path: Path) -> None:
     """Draw the population error against the scale for each shape, to a PNG, SVG or PDF file.
 
     Crosses are trained weights; dashed lines are the interpolants of least l1 and l2 norm.
-
-    Raises:
-        InputError: matplotlib is not installed, or the file cannot be written.
+    InputError where matplotlib is not installed, or the file cannot be written.
     """
     figure = new_figure(6.4, 4.2)
     axes = figure.subplots()
@@ -69,10 +67,7 @@ def plot_matrix_factorization(experiment: MatrixResults, path: Path) -> None:
     """Draw error and nuclear norm against the scale for each step, to a PNG, SVG or PDF file.
 
     What diverged is left out; dashed lines are the interpolants of least nuclear and Frobenius
-    norm.
-
-    Raises:
-        InputError: matplotlib is not installed, or the file cannot be written.
+    norm. InputError where matplotlib is not installed, or the file cannot be written.
     """
     figure = new_figure(9.6, 4.2)
     left, right = figure.subplots(1, 2)

@@ -36,11 +36,7 @@ _DIGITS = 40
 
 @functools.cache
 def derivation_of(model: Model) -> Derivation:
-    """Derive a model.
-
-    Raises:
-        NumericalError: no Q was proved.
-    """
+    """Derive a model; NumericalError where no Q was proved."""
     found = derive(_parameterization(model))
     if found.verdict is not Verdict.PROVED:
         raise NumericalError(f"{', '.join(model.outputs)} has no Q to draw")
@@ -93,9 +89,7 @@ def centre_of(model: Model, start: Mapping[str, Fraction]) -> Array:
 def function_of(model: Model, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
     """Return the quantity of a series at numbers, 0 at the start.
 
-    Raises:
-        InputError: the quantity is not known.
-        NumericalError: it was not derived.
+    InputError for a quantity that is not known, NumericalError for one that was not derived.
     """
     if series.quantity not in _QUANTITIES:
         known = ", ".join(_QUANTITIES)
@@ -136,11 +130,7 @@ def _limit(model: Model, series: Series, values: Mapping[str, str]) -> FunctionO
     return lambda beta: np.asarray(Q(np.moveaxis(beta, -1, 0)))
 
 
-_QUANTITIES: dict[str, Callable[[Model, Series, Mapping[str, str]], FunctionOfBeta]] = {
-    "Q": _implicit,
-    "R": _explicit,
-    "limit": _limit,
-}
+_QUANTITIES = {"Q": _implicit, "R": _explicit, "limit": _limit}
 
 
 def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: Array) -> Array:
@@ -150,15 +140,8 @@ def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: A
     squared l2 norm. "error", "l1", "l2": the population error, and the excess of the norm over
     the least, of the interpolant of least Q in a sparse regression problem.
 
-    Args:
-        figure: whose models and regression problem are meant.
-        series: the model, the symbol and the measure.
-        values: numbers as text for the other names.
-        x: (n,), the numbers of the symbol.
-
-    Raises:
-        InputError: the measure is not known.
-        NumericalError: a solver did not converge.
+    The *values* are numbers as text for the other names. InputError for a measure that is not
+    known, NumericalError where a solver did not converge.
     """
     if series.measure not in _MEASURES:
         raise InputError(f"the measure must be one of {', '.join(_MEASURES)}")

@@ -83,12 +83,9 @@ class Specification:
 
     Attributes:
         id: the name of its file.
-        title, caption: what it shows.
-        kind: how: profile, ball, levels or sweep.
+        kind: how it is drawn: profile, ball, levels or sweep.
         cite: where the like was printed.
-        axes: labels and ranges.
-        models: the parameterizations by name.
-        series: what is drawn of them.
+        models, series: the parameterizations by name; what is drawn of them.
         problem: the numbers of the regression problem of a sweep, where there is one.
     """
 
@@ -105,29 +102,17 @@ class Specification:
 
 @functools.cache
 def figures() -> tuple[Specification, ...]:
-    """Return all figures, by id.
-
-    Raises:
-        InputError: a file cannot be read; the message names it.
-    """
+    """Return all figures, by id; InputError where a file cannot be read, which it names."""
     return read_folder(FOLDER, read_specification)
 
 
 def find(name: str) -> Specification:
-    """Return the figure of that id.
-
-    Raises:
-        InputError: there is none; the message names the nearest.
-    """
+    """Return the figure of that id; InputError, which names the nearest, where there is none."""
     return find_record(figures(), name, "figure", "`derive figure` lists them")
 
 
 def read_specification(name: str, record: Record) -> Specification:
-    """Return the figure of a record.
-
-    Raises:
-        InputError: a field is missing, unknown or has a value that is not accepted.
-    """
+    """Return the figure of a record; InputError for a field that is missing, unknown or wrong."""
     given = dict(record)
     given["axes"] = _build(f"{name}, axes", Axes, given.get("axes", {}))
     models = given.get("models", {})

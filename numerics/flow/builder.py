@@ -257,7 +257,7 @@ Seed: TypeAlias = Callable[[Builder, tuple[Register, ...]], Sequence[Register]]
 def compile_forward(outputs: Sequence[Tree], weights: Sequence[str]) -> Tape:
     """Compile d expressions in p weights to a tape with the outputs ``F_1 .. F_d``.
 
-    Raises InputError for an unknown name or function and for a division by zero.
+    InputError for an unknown name or function and for a division by zero.
 
     >>> w = Name("w")
     >>> len(compile_forward([Operation("+", Operation("*", w, w), w)], ["w"]).instructions)
@@ -277,19 +277,8 @@ def compile_gradient(
 ) -> Tape:
     """Compile d expressions in p weights to ``F_1 .. F_d`` and then ``(J^T lambda)_1 .. _p``.
 
-    Args:
-        outputs: F_1 .. F_d.
-        weights: the names w_1 .. w_p.
-        seed: writes the d registers of lambda; without it lambda is d further inputs after the
-            weights, named ``"lambda 1" .. "lambda d"``.
-
-    Returns:
-        A tape with d + p outputs.
-
-    Raises:
-        InputError: as for :func:`compile_forward`.
-
-    Source: Griewank & Walther 2008, chapter 3, reverse mode.
+    The *seed* writes the d registers of lambda; without it lambda is d further inputs after the
+    weights, named ``"lambda 1" .. "lambda d"``. InputError as for :func:`compile_forward`.
     """
     extra = () if seed is not None else tuple(f"lambda {i + 1}" for i in range(len(outputs)))
     builder = Builder((*weights, *extra))

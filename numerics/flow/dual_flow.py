@@ -72,8 +72,7 @@ def dual_flow(
 
     Args:
         p: beta = F(w).
-        multiplier: mu, d numbers.
-        start: a number for every weight.
+        multiplier, start: mu, d numbers; a number for every weight.
         digits: those of the result, to the condition of the flow.
         max_steps: the Taylor steps after which to give up.
 

@@ -7,10 +7,10 @@ It knows the expressions of F and nothing of any regularizer. Time stepping:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import get_args
+from typing import TypeAlias, get_args
 
 import mpmath
 
@@ -18,15 +18,18 @@ from derive.errors import InputError, NumericalError
 from derive.language import parse_expression
 from derive.language.tree import Tree
 from numerics.evaluate.numbers import read_data, read_number
-from numerics.flow.builder import Builder
+from numerics.flow.builder import Builder, Seed
 from numerics.flow.dual_flow import FlowModel, check_start, read_start
 from numerics.flow.fixed_point import as_mpf
-from numerics.flow.losses import Slope, read_loss, slopes, steering
-from numerics.flow.tape import Tape
+from numerics.flow.tape import Register, Tape
 from numerics.flow.taylor import Engine, Stepper, Taylor, integrate
 from numerics.flow.watch import ConvergenceWatch, DriftWatch, Report, narrated
 from numerics.reals import Real
 
+Terms: TypeAlias = Iterable[tuple[Register, Fraction]]
+"""A prediction ``z = sum c_i beta_i`` as its pairs (beta_i, c_i)."""
+Slope: TypeAlias = Callable[[Builder, Terms, Fraction], Register]
+"""Writes dL/dz of a prediction and its target."""
 # The residual of the squared loss and of the others, and what to do where it does not vanish.
 _SQUARED = "|X beta - y|", "try another start or better conditioned X"
 _LABELS = "|dL/dz|", "there may be no beta that separates the labels; give a time at which to end"
@@ -40,12 +43,11 @@ class Flow:
         limit: beta = F(w) at the end (d).
         weights, start: w at the end and at the start (p).
         residual: the norm of the slopes dL/dz at the end; of X beta - y for the squared loss.
-        scale: what it is relative to.
-        tolerance: the residual at which the flow has converged.
+        scale, tolerance: what it is relative to; the residual at which the flow has converged.
         time: the time it took.
         steps, smallest, largest, order: the number, least and largest size, and greatest order of
             its steps.
-        digits: the digits asked for.
+        digits: those asked for.
         drift: the largest change on the way of each conserved quantity that was given, relative to
             what a change of the weights may make of it.
     """
@@ -95,14 +97,13 @@ def flow(
 
     Args:
         p: the parameterization.
-        X: m rows of d numbers. Integers, fractions, strings such as "1/3" or "0.1", floats and
-            mpf all count at their exact value.
-        y: m numbers.
+        X, y: m rows of d numbers, and m numbers. Integers, fractions, strings such as "1/3" or
+            "0.1", floats and mpf all count at their exact value.
         start: a number for every weight.
-        digits: the digits of the weights, which carry guard digits besides.
+        digits: those of the weights, which carry guard digits besides.
         loss: squared, logistic or exponential.
         tolerance: of the residual, relative to its scale; 10^-digits by default.
-        time: the time at which to end at the latest, converged or not.
+        time: at which to end at the latest, converged or not.
         conserved: functions of the weights, as text, trees or SymPy expressions, to be monitored.
         engine: taylor, or heyoka if that is installed.
         max_steps: the Taylor steps after which to give up.
@@ -207,3 +208,53 @@ def _tolerance(tolerance: object, digits: int) -> Fraction:
     if not least <= share < 1:
         raise InputError(f"the tolerance must be at least 10^-digits = 1e-{digits}, and below 1")
     return share
+
+
+def _squared(builder: Builder, z: Terms, y: Fraction) -> Register:
+    """``L = (z - y)^2 / 2``."""
+    return builder.linear(z, -y)
+
+
+def _exponential(builder: Builder, z: Terms, y: Fraction) -> Register:
+    """``L = exp(-y z)``."""
+    margin = builder.linear((x, -y * c) for x, c in z)
+    return builder.linear([(builder.call("exp", margin), -y)])
+
+
+def _logistic(builder: Builder, z: Terms, y: Fraction) -> Register:
+    """``L = log(1 + exp(-y z))``."""
+    growth = builder.call("exp", builder.linear((x, y * c) for x, c in z))
+    return builder.divide(
+        builder.constant(-y), builder.linear([(growth, Fraction(1))], Fraction(1))
+    )
+
+
+LOSSES = {"squared": _squared, "logistic": _logistic, "exponential": _exponential}
+
+
+def slopes(slope: Slope, X: Sequence[Sequence[Fraction]], y: Sequence[Fraction]) -> Seed:
+    """Return what writes the m registers of dL/dz, z = X beta, on the d registers of beta."""
+    return lambda builder, beta: [
+        slope(builder, zip(beta, row, strict=True), value) for row, value in zip(X, y, strict=True)
+    ]
+
+
+def steering(slope: Slope, X: Sequence[Sequence[Fraction]], y: Sequence[Fraction]) -> Seed:
+    """Return what writes the d registers of ``-X^T dL/dz``, which steers beta, on those of beta."""
+    loss_slopes = slopes(slope, X, y)
+
+    def seed(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
+        left, columns = loss_slopes(builder, beta), zip(*X, strict=True)
+        return [builder.linear(zip(left, (-x for x in c), strict=True)) for c in columns]
+
+    return seed
+
+
+def read_loss(name: str, target: Sequence[Fraction]) -> Slope:
+    """Return the slope of the loss of that name; InputError for targets that are no labels."""
+    if name not in LOSSES:
+        raise InputError(f"there is no loss {name!r}; the losses are {', '.join(LOSSES)}")
+    for i, y in enumerate(target, 1):
+        if name != "squared" and abs(y) != 1:
+            raise InputError(f"number {i} of y must be a label 1 or -1 for the {name} loss")
+    return LOSSES[name]

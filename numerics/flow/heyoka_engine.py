@@ -32,10 +32,10 @@ class Heyoka:
     def __init__(self, tape: Tape, start: Sequence[Fraction | Real], digits: int) -> None:
         """Compile *tape*, and start at time 0; InputError if heyoka is not installed."""
         self._library, self._bits = _library(), bits_of(digits)
-        variables = self._library.make_vars(*(f"w{i}" for i in range(len(start))))
-        slopes = self._expressions(tape, [variables] if len(start) == 1 else variables)
+        made = self._library.make_vars(*(f"w{i}" for i in range(len(start))))
+        variables = [made] if len(start) == 1 else made
         self._integrator = self._library.taylor_adaptive(
-            list(zip([variables] if len(start) == 1 else variables, slopes, strict=True)),
+            list(zip(variables, self._expressions(tape, variables), strict=True)),
             [self._number(x) for x in start],
             fp_type=self._library.real,
             prec=self._bits,
@@ -55,10 +55,8 @@ class Heyoka:
     def step(self, until: Fraction | None) -> None:
         """Take one step, no further than the time *until*."""
         before, outcomes = self.state, self._library.taylor_outcome
-        if until is None:
-            outcome, _ = self._integrator.step()
-        else:
-            outcome, _ = self._integrator.step(max_delta_t=self._number(until - self.time))
+        bound = {} if until is None else {"max_delta_t": self._number(until - self.time)}
+        outcome, _ = self._integrator.step(**bound)
         if outcome not in (outcomes.success, outcomes.time_limit):
             raise undefined()
         if until is None and self.state == before:

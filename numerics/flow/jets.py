@@ -124,13 +124,6 @@ def _solution(out: Series, partner: Series, slope: Series, factor: Fraction, fir
         out.place(raw // (k * factor.denominator), exponent)
 
 
-_RATES: dict[str, Callable[..., Rule]] = {
-    "divide": _quotient,
-    "euler": _euler,
-    "logderivative": _logderivative,
-}
-
-
 class Program:
     """A tape made ready to run in fixed point, again and again."""
 
@@ -180,8 +173,12 @@ class Program:
                 return self._linear[register].rule(out, args)
             case "multiply":
                 return product(out, *args) if is_product(step) else square(out, args[0])
-            case name if name in _RATES:
-                return _RATES[name](out, *args)
+            case "divide":
+                return _quotient(out, *args)
+            case "euler":
+                return _euler(out, *args)
+            case "logderivative":
+                return _logderivative(out, *args)
         return self._transcendental(step, out, args)
 
     def _products(self, group: Group, series: list[Series]) -> Rule:
@@ -209,16 +206,12 @@ class Program:
 def propagate(
     tape: Tape, inputs: Sequence[Sequence[Real]], digits: int
 ) -> tuple[tuple[Real, ...], ...]:
-    """Run jets through a tape: coefficients of w_1(t) .. w_n(t) to those of each output.
+    """Run jets through a tape: K coefficients of w_1(t) .. w_n(t) to those of each output.
 
     Args:
         tape: of n inputs.
-        inputs: n sequences of K coefficients, fractions or mpf, that of t^k at place k; K = 1
-            evaluates the program at a point.
+        inputs: n sequences of K fractions or mpf; K = 1 evaluates the program at a point.
         digits: to which the first coefficient of an output that is not 0 is known.
-
-    Returns:
-        K mpf for each output.
 
     Raises:
         NumericalError: one is undefined.

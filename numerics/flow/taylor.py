@@ -261,8 +261,7 @@ def integrate(
     digits asked for, which finds coefficients that come late. Else the step is halved.
 
     Args:
-        tape: f, of n inputs and n outputs.
-        start: n fractions or mpf.
+        tape, start: f, of n inputs and n outputs; n fractions or mpf.
         digits: decimal digits; the order is at most about 1.15 digits + 10, as Jorba & Zou advise.
         stop: tested at the start and after each step, on the stepper with its state and time.
         max_steps: those after which to give up.

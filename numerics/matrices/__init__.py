@@ -19,8 +19,7 @@ from numerics.matrices.exponential_formulas import (
     time_ordered_exponential,
 )
 from numerics.matrices.least_trace import LeastTrace, least_trace
-from numerics.matrices.matrix_flow import MatrixState, matrix_flow
-from numerics.matrices.measurements import Measurements
+from numerics.matrices.matrix_flow import MatrixState, Measurements, matrix_flow
 
 __all__ = [
     "LeastTrace",

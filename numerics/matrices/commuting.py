@@ -22,7 +22,7 @@ from derive.records import Potential
 from numerics.evaluate.backend import Array
 from numerics.evaluate.lowering import lower
 from numerics.interpolate.interpolant import interpolate
-from numerics.matrices.measurements import Measurements
+from numerics.matrices.matrix_flow import Measurements
 from numerics.reals import Real
 
 _DIAGONAL, _ZERO = 1e-10, 1e-9
@@ -33,7 +33,6 @@ class CommutingLimit:
     """Where gradient flow from ``beta_0 = eps I`` ends, in doubles.
 
     Attributes:
-        beta: (n, n).
         eigenvalues: of beta (n,), in the order of the shared eigenbasis.
         residual: ``|<A_i, beta> - y_i|`` relative to y and the misfit of the start.
     """
@@ -71,10 +70,7 @@ def commuting_solution(measurements: Measurements, integral: Sequence[Real], bet
 def shared_eigenbasis(measurements: Measurements) -> tuple[Array, Array]:
     """Return an orthogonal V (n, n) and a (m, n) with ``A_i = V diag(a_i) V^T``.
 
-    V are eigenvectors of one generic combination of the A_i.
-
-    Raises:
-        InputError: two of the A_i do not commute.
+    V are eigenvectors of one generic combination of the A_i. InputError where two do not commute.
     """
     if (pair := measurements.noncommuting) is not None:
         i, j = pair
@@ -99,8 +95,7 @@ def commuting_limit(measurements: Measurements, scale: float) -> CommutingLimit:
     Q is derived and minimized subject to ``sum_j a_ij lambda_j = y_i``.
 
     Args:
-        measurements: A_1 .. A_m, which commute, and y.
-        scale: of the start, > 0.
+        measurements, scale: A_1 .. A_m, which commute, and y; of the start, > 0.
 
     Raises:
         InputError: the A_i do not commute, the scale is not positive, or no beta > 0 has the
@@ -190,8 +185,7 @@ def vanishing_start(measurements: Measurements, scales: Iterable[float]) -> Vani
     nu log(1/eps) + O(1)``: eigenvalues that are to vanish do so like ``eps^slack_j``.
 
     Args:
-        measurements: A_1 .. A_m, which commute, and y.
-        scales: eps, falling and positive.
+        measurements, scales: A_1 .. A_m, which commute, and y; eps, falling and positive.
 
     Raises:
         InputError: the A_i do not commute, or scales do not fall; no beta > 0 has the measurements.

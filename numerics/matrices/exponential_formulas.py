@@ -15,8 +15,7 @@ import mpmath
 
 from derive.errors import InputError, NumericalError
 from numerics.matrices.commuting import commuting_solution
-from numerics.matrices.matrix_flow import GUARD, MatrixState, matrix_flow
-from numerics.matrices.measurements import Measurements
+from numerics.matrices.matrix_flow import GUARD, MatrixState, Measurements, matrix_flow
 from numerics.reals import Real
 
 Generator: TypeAlias = Callable[[Sequence[Real]], Sequence[Real]]

@@ -19,11 +19,9 @@ class LeastTrace:
     """The solution of ``min tr(beta) s.t. <A_i, beta> = y_i, beta >= 0`` (positive semidefinite).
 
     Attributes:
-        beta: (n, n), positive semidefinite.
         multiplier: nu (m,) with ``sum_i nu_i A_i <= I``.
         bound: ``<nu, y>``, which no feasible trace is below.
         residual: ``|<A_i, beta> - y_i|/|y|``.
-        iterations: those taken.
     """
 
     beta: Array
@@ -48,8 +46,7 @@ def least_trace(
     >= <nu, y>``, proves how near the least trace is.
 
     Args:
-        matrices: (m, n, n), symmetric and linearly independent, in doubles.
-        y: (m,).
+        matrices, y: (m, n, n), symmetric and linearly independent; (m,); in doubles.
         tol: of the residual, and of the trace beyond its bound relative to it.
         max_iterations: those after which to give up.
 

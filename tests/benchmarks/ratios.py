@@ -26,7 +26,7 @@ import numpy as np
 import scipy.optimize
 
 from derive import Parameterization, derive
-from numerics.experiments.training import train
+from numerics.experiments.sparse_regression import train
 from numerics.interpolate.design import read_design
 from numerics.interpolate.interpolant import interpolate
 from tests.benchmarks.flows import diagonal_by_odefun, diagonal_limit, run, worst

@@ -105,8 +105,8 @@ def test_draws_follow_the_seed_and_keep_norm_and_rank() -> None:
     assert not np.array_equal(first.matrices, first.test_matrices)
     assert np.linalg.norm(first.truth) == pytest.approx(1)
     assert np.linalg.matrix_rank(first.truth) == 1
-    assert first.error(first.truth) == 0
-    assert first.test_error(first.truth) == pytest.approx(SMALL.noise, rel=0.5)
+    assert first.measured(first.truth).error == 0
+    assert first.measured(first.truth).test_error == pytest.approx(SMALL.noise, rel=0.5)
 
 
 def test_formats_agree(small: MatrixResults) -> None:

@@ -19,10 +19,10 @@ from numerics.experiments.sparse_regression import (
     least_l1,
     predict,
     sparse_regression,
+    train,
     weights,
 )
 from numerics.experiments.sparse_results import ALPHAS, SparseResults, SparseSetting
-from numerics.experiments.training import train
 from tests.cli.commands import light_help, refusal_of
 
 SMALL = SparseSetting(
