@@ -18,15 +18,7 @@ import mpmath
 from mpmath import libmp
 
 from numerics.flow.fixed_point import ZERO, Rule, Series, bits_of, scaled, shifted, undefined
-from numerics.flow.series_rules import (
-    Group,
-    Linear,
-    groups,
-    is_product,
-    product,
-    products,
-    square,
-)
+from numerics.flow.series_rules import Group, Linear, groups, is_product, product, products, square
 from numerics.flow.tape import Instruction, Tape
 from numerics.reals import Real
 
