@@ -71,10 +71,8 @@ def feasibility(
 ) -> float:
     """Return the digits to which ``X beta = y``, relative to *scale*."""
     with mpmath.workdps(digits):
-        misfit = [
-            mpmath.fdot((rational(a), b) for a, b in zip(row, beta, strict=True)) - rational(t)
-            for row, t in zip(problem.X, problem.y, strict=True)
-        ]
+        pairs = zip(problem.X, problem.y, strict=True)
+        misfit = [mpmath.fdot(map(rational, row), beta) - rational(t) for row, t in pairs]
         return digits_of(mpmath.norm(misfit), scale)
 
 

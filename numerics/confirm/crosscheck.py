@@ -249,9 +249,7 @@ def _least(found: Iterable[float | None], cap: int) -> float | None:
 def _copies(p: Parameterization, problem: RegressionProblem, end: Flow) -> list[Copy]:
     copies = []
     for i, start in enumerate(problem.starts):
-        begin, last = (
-            dict(zip(p.weights, w[p.p * i : p.p * (i + 1)], strict=True))
-            for w in (end.start, end.weights)
-        )
+        own = slice(p.p * i, p.p * (i + 1))
+        begin, last = (dict(zip(p.weights, w[own], strict=True)) for w in (end.start, end.weights))
         copies.append(Copy(dict(start), begin, last, end.limit[p.d * i : p.d * (i + 1)]))
     return copies

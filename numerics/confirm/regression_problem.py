@@ -64,16 +64,11 @@ def complete_problem(
         X = draw_matrix(p.d * copies, rng)
         y = draw_target(p, X, starts, rng)
     rows, target = read_data(X, y, p.d * copies)
-    names = [name for names in _names(p.weights, copies) for name in names.values()]
-    values = [w for start in starts for w in start_point(p, start)[0]]
-    return RegressionProblem(
-        side_by_side_trees(p.trees, p.weights, copies),
-        tuple(names),
-        tuple(map(tuple, rows)),
-        tuple(target),
-        tuple(tuple(start.items()) for start in starts),
-        tuple(zip(names, values, strict=True)),
-    )
+    trees = side_by_side_trees(p.trees, p.weights, copies)
+    names = tuple(name for names in _names(p.weights, copies) for name in names.values())
+    values = (w for start in starts for w in start_point(p, start)[0])
+    about = tuple(tuple(start.items()) for start in starts), tuple(zip(names, values, strict=True))
+    return RegressionProblem(trees, names, tuple(map(tuple, rows)), tuple(target), *about)
 
 
 def side_by_side_trees(

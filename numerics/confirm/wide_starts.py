@@ -42,10 +42,8 @@ class WidthConfirmation:
     def passed(self) -> bool:
         """Whether the moments fit, and the distances and the errors fall as they should."""
         ratio = self.distances[1] / self.distances[0]
-        fall = all(
-            abs(second / first / asked - 1) < _RATE[0]
-            for (first, second), asked in zip(self.limits, self.predicted, strict=True)
-        )
+        falls = zip(self.limits, self.predicted, strict=True)
+        fall = all(abs(b / a / asked - 1) < _RATE[0] for (a, b), asked in falls)
         fits = max(map(abs, self.means)) < _STANDARD_ERRORS
         return bool(fits and fall and _RATE[0] < ratio < _RATE[1])
 

@@ -101,9 +101,8 @@ def draw(setting: SparseSetting, samples: int) -> SparseData:
 def least_l1(data: SparseData) -> Array:
     """Return the interpolant of least l1 norm, by linear programming."""
     d = data.X.shape[1]
-    program = scipy.optimize.linprog(
-        np.ones(2 * d), A_eq=np.hstack([data.X, -data.X]), b_eq=data.y, method="highs"
-    )
+    both = np.hstack([data.X, -data.X])
+    program = scipy.optimize.linprog(np.ones(2 * d), A_eq=both, b_eq=data.y, method="highs")
     if program.status:
         raise NumericalError(f"basis pursuit failed: {program.message}")
     return np.asarray(program.x[:d] - program.x[d:])

@@ -108,10 +108,8 @@ class SparseResults(Results):
     def rows(self) -> list[Row]:
         """Return one row for each result, baselines first."""
         m = self.setting.samples
-        rows: list[Row] = [
-            {"kind": "least l1", "samples": m, "error": self.l1_error},
-            {"kind": "least l2", "samples": m, "error": self.l2_error},
-        ]
+        least = {"least l1": self.l1_error, "least l2": self.l2_error}
+        rows: list[Row] = [{"kind": k, "samples": m, "error": x} for k, x in least.items()]
         rows += [{"kind": "predicted", "samples": m, **asdict(p)} for p in self.grid]
         rows += [{"kind": "trained", "samples": m, **asdict(c)} for c in self.trained]
         error = self.setting.target
@@ -133,16 +131,14 @@ class SparseResults(Results):
         lines.append(f"least l1 norm {self.l1_error:.4f}, least l2 norm {self.l2_error:.4f}")
         if self.trained:
             lines += ["", "Weights trained by gradient flow: relative distance to the prediction"]
-            lines += [
-                f"alpha = {c.alpha:.2e}, s = {c.shape:g}: {c.distance:.1e}, error {c.error:.4f}"
-                for c in self.trained
-            ]
+            for c in self.trained:
+                place = f"alpha = {c.alpha:.2e}, s = {c.shape:g}"
+                lines.append(f"{place}: {c.distance:.1e}, error {c.error:.4f}")
         if self.thresholds:
             lines += ["", f"Largest alpha with a population error below {setting.target:g}"]
-            lines += [
-                f"m = {t.samples}, s = {t.shape:g}: {_scale(t.alpha)} (least l1: {t.l1_error:.4f})"
-                for t in self.thresholds
-            ]
+            for t in self.thresholds:
+                place = f"m = {t.samples}, s = {t.shape:g}"
+                lines.append(f"{place}: {_scale(t.alpha)} (least l1: {t.l1_error:.4f})")
         return "\n".join(lines)
 
 

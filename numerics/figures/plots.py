@@ -69,21 +69,18 @@ def plot_matrix_factorization(experiment: MatrixResults, path: Path) -> None:
     What diverged is left out; dashed lines are the interpolants of least nuclear and Frobenius
     norm. InputError where matplotlib is not installed, or the file cannot be written.
     """
-    figure = new_figure(9.6, 4.2)
-    left, right = figure.subplots(1, 2)
-    for step in experiment.setting.steps:
-        ends = [d for d in experiment.grid if d.step == step and d.error is not None]
-        scales = [d.scale for d in ends]
-        left.plot(scales, [d.error for d in ends], "o-", label=f"step {step:g}")
-        right.plot(scales, [d.nuclear_norm for d in ends], "o-", label=f"step {step:g}")
-    first = min(experiment.setting.scales)
+    figure, first = new_figure(9.6, 4.2), min(experiment.setting.scales)
     least_norms = {"nuclear": experiment.least_nuclear, "Frobenius": experiment.least_frobenius}
-    for name, least in least_norms.items():
-        _draw_level(left, first, least.error, f"least {name} norm")
-        _draw_level(right, first, least.nuclear_norm, f"least {name} norm")
-    left.set(xscale="log", yscale="log", xlabel="scale of the start", ylabel="relative error")
-    right.set(xscale="log", yscale="log", xlabel="scale of the start", ylabel="nuclear norm")
-    left.legend()
+    columns = {"error": "relative error", "nuclear_norm": "nuclear norm"}
+    for axes, (column, label) in zip(figure.subplots(1, 2), columns.items(), strict=True):
+        for step in experiment.setting.steps:
+            ends = [d for d in experiment.grid if d.step == step and d.error is not None]
+            heights = [getattr(d, column) for d in ends]
+            axes.plot([d.scale for d in ends], heights, "o-", label=f"step {step:g}")
+        for name, least in least_norms.items():
+            _draw_level(axes, first, getattr(least, column), f"least {name} norm")
+        axes.set(xscale="log", yscale="log", xlabel="scale of the start", ylabel=label)
+    figure.axes[0].legend()
     save(figure, path, "--plot")
 
 

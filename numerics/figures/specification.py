@@ -117,9 +117,8 @@ def read_specification(name: str, record: Record) -> Specification:
     given["axes"] = _build(f"{name}, axes", Axes, given.get("axes", {}))
     models = given.get("models", {})
     given["models"] = {k: _build(f"{name}, model {k}", Model, m) for k, m in models.items()}
-    given["series"] = tuple(
-        _series(f"{name}, series {i}", x) for i, x in enumerate(given.get("series", ()), 1)
-    )
+    series = enumerate(given.get("series", ()), 1)
+    given["series"] = tuple(_series(f"{name}, series {i}", x) for i, x in series)
     figure = _build(name, Specification, {"id": name, "problem": {}, **given})
     if figure.kind not in KINDS:
         raise InputError(f"{name}: the kind must be one of {', '.join(KINDS)}, not {figure.kind}")

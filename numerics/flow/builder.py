@@ -102,12 +102,8 @@ class Builder:
                     return self.linear([(self.multiply(instruction.args[0], other), scale)])
         a, b = sorted((left, right))
         register = self._emit("multiply", (a, b))
-        if a == b:
-            return self._traced(register, lambda adj: [(a, self.multiply(adj, a), Fraction(2))])
-        return self._traced(
-            register,
-            lambda adj: [(a, self.multiply(adj, b), _ONE), (b, self.multiply(adj, a), _ONE)],
-        )
+        c, pairs = Fraction(2 if a == b else 1), {a: b, b: a}.items()
+        return self._traced(register, lambda adj: [(x, self.multiply(adj, y), c) for x, y in pairs])
 
     def divide(self, left: Register, right: Register) -> Register:
         """Divide two registers; InputError if the divisor is the constant 0."""
@@ -205,9 +201,8 @@ class Builder:
             if waiting:
                 pending.extend(waiting)
                 continue
-            memo[id(pending.pop())] = self._node(
-                node, [memo[id(c)] for c in children(node)], known or {}
-            )
+            args = [memo[id(child)] for child in children(node)]
+            memo[id(pending.pop())] = self._node(node, args, known or {})
         return memo[id(root)]
 
     def _node(self, node: Tree, args: list[Register], known: Mapping[str, Register]) -> Register:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
@@ -49,14 +48,6 @@ def check_start(tape: Tape, origin: list[Fraction], digits: int) -> None:
         raise DegenerateStart(text) from error
 
 
-@dataclass(frozen=True, slots=True)
-class DualFlow:
-    """The end of a dual flow: the weights w(1) (p) and beta = F(w(1)) (d), as mpf."""
-
-    weights: tuple[Real, ...]
-    beta: tuple[Real, ...]
-
-
 def dual_flow(
     p: FlowModel,
     multiplier: Iterable[object],
@@ -64,8 +55,8 @@ def dual_flow(
     digits: int = 50,
     *,
     max_steps: int = 10_000,
-) -> DualFlow:
-    """Run the weights along a fixed dual vector for unit time.
+) -> tuple[Real, ...]:
+    """Run the weights along a fixed dual vector for unit time; return beta = F(w(1)) (d), as mpf.
 
     ``w' = J(w)^T mu``, ``w(0) = start``, to time 1; where the flows of the rows of J commute,
     ``h(mu) = F(w(1))`` is the inverse of the mirror map.
@@ -92,5 +83,4 @@ def dual_flow(
         end = integrate(field, origin, digits, None, max_steps, time=Fraction(1))
     except NumericalError as error:
         raise NumericalError(f"dual flow did not reach time 1: {error}; scale mu down") from error
-    outputs = Program(tape.take(range(d)), bits_of(digits))
-    return DualFlow(end.state, outputs.at(end.state))
+    return Program(tape.take(range(d)), bits_of(digits)).at(end.state)

@@ -157,22 +157,9 @@ def flow(
                 f"gradient flow did not reach {residual} <= {mpmath.nstr(watch.tolerance, 3)} "
                 f"but {mpmath.nstr(watch.residual, 3)}: {error}; {advice}"
             ) from error
-    residual, scale, tolerance = map(as_mpf, (watch.residual, watch.scale, watch.tolerance))
-    return Flow(
-        limit=watch.beta,
-        weights=end.state,
-        start=watch.start,
-        residual=residual,
-        scale=scale,
-        tolerance=tolerance,
-        time=end.time,
-        steps=end.steps,
-        smallest=end.smallest,
-        largest=end.largest,
-        order=end.order,
-        digits=digits,
-        drift=laws.drift,
-    )
+    reached = as_mpf(watch.residual), as_mpf(watch.scale), as_mpf(watch.tolerance)
+    steps = end.time, end.steps, end.smallest, end.largest, end.order
+    return Flow(watch.beta, end.state, watch.start, *reached, *steps, digits, laws.drift)
 
 
 def _programs(
@@ -224,9 +211,8 @@ def _exponential(builder: Builder, z: Terms, y: Fraction) -> Register:
 def _logistic(builder: Builder, z: Terms, y: Fraction) -> Register:
     """``L = log(1 + exp(-y z))``."""
     growth = builder.call("exp", builder.linear((x, y * c) for x, c in z))
-    return builder.divide(
-        builder.constant(-y), builder.linear([(growth, Fraction(1))], Fraction(1))
-    )
+    top, one = builder.constant(-y), Fraction(1)
+    return builder.divide(top, builder.linear([(growth, one)], one))
 
 
 LOSSES = {"squared": _squared, "logistic": _logistic, "exponential": _exponential}
@@ -234,9 +220,8 @@ LOSSES = {"squared": _squared, "logistic": _logistic, "exponential": _exponentia
 
 def slopes(slope: Slope, X: Sequence[Sequence[Fraction]], y: Sequence[Fraction]) -> Seed:
     """Return what writes the m registers of dL/dz, z = X beta, on the d registers of beta."""
-    return lambda builder, beta: [
-        slope(builder, zip(beta, row, strict=True), value) for row, value in zip(X, y, strict=True)
-    ]
+    pairs = list(zip(X, y, strict=True))
+    return lambda builder, beta: [slope(builder, zip(beta, x, strict=True), t) for x, t in pairs]
 
 
 def steering(slope: Slope, X: Sequence[Sequence[Fraction]], y: Sequence[Fraction]) -> Seed:

@@ -47,10 +47,8 @@ class Heyoka:
     @property
     def state(self) -> tuple[Real, ...]:
         """The weights."""
-        return tuple(
-            mpmath.mp.make_mpf(libmp.from_str(str(x), self._bits, "n"))
-            for x in self._integrator.state
-        )
+        texts = map(str, self._integrator.state)
+        return tuple(mpmath.mp.make_mpf(libmp.from_str(x, self._bits, "n")) for x in texts)
 
     def step(self, until: Fraction | None) -> None:
         """Take one step, no further than the time *until*."""

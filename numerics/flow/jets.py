@@ -122,11 +122,8 @@ class Program:
     def __init__(self, tape: Tape, bits: int) -> None:
         """Prepare the linear combinations of *tape* for grids of *bits* bits."""
         self.tape, self.bits, self._groups = tape, bits, groups(tape.instructions)
-        self._linear = {
-            i: Linear(step.values, bits)
-            for i, step in enumerate(tape.instructions)
-            if step.op == "linear"
-        }
+        steps = enumerate(tape.instructions)
+        self._linear = {i: Linear(x.values, bits) for i, x in steps if x.op == "linear"}
 
     def run(self, inputs: Sequence[Series]) -> tuple[list[Series], Callable[[], object]]:
         """Return the series of the outputs, and what appends the next coefficient to each.

@@ -63,9 +63,6 @@ def pruned(
             needed.add(register)
             pending.extend(instructions[register].args)
     number = {old: new for new, old in enumerate(sorted(needed))}
-    kept = (instructions[old] for old in number)
-    return Tape(
-        tuple(Instruction(i.op, tuple(number[a] for a in i.args), i.values) for i in kept),
-        inputs,
-        tuple(number[register] for register in outputs),
-    )
+    steps = (instructions[old] for old in number)
+    kept = tuple(Instruction(x.op, tuple(number[a] for a in x.args), x.values) for x in steps)
+    return Tape(kept, inputs, tuple(number[register] for register in outputs))

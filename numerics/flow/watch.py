@@ -103,13 +103,9 @@ class DriftWatch:
         """Compare with the first state that was observed."""
         here = [self._value(program, state) for program in self._programs]
         self._start = self._start or here
-        changes = (
-            abs(value - first) / (max(size, large) or 1)
-            for (value, size), (first, large) in zip(here, self._start, strict=True)
-        )
-        self.drift = tuple(
-            as_mpf(max(old, new)) for old, new in zip(self.drift, changes, strict=True)
-        )
+        pairs = zip(here, self._start, strict=True)
+        changes = (abs(c - c0) / (max(size, size0) or 1) for (c, size), (c0, size0) in pairs)
+        self.drift = tuple(map(as_mpf, map(max, self.drift, changes)))
 
     def _value(self, program: Program, state: Sequence[Real]) -> tuple[Real, Real]:
         """Return c and the size that its changes are relative to."""

@@ -166,11 +166,9 @@ class VanishingStart:
     def report(self) -> str:
         """Return a table of the limits as lines of text."""
         lines = [f"{'eps':>8} {'nuclear norm':>18} {'excess':>10} {'rate':>7}"]
-        lines += [
-            f"{x.scale:8.1e} {x.nuclear_norm:18.12f} {x.excess:10.2e} "
-            + ("" if math.isnan(x.rate) else f"{x.rate:7.4f}")
-            for x in self.limits
-        ]
+        for x in self.limits:
+            rate = "" if math.isnan(x.rate) else f"{x.rate:7.4f}"
+            lines.append(f"{x.scale:8.1e} {x.nuclear_norm:18.12f} {x.excess:10.2e} {rate}")
         predicted = "not unique" if self.exponent is None else f"{self.exponent:.4f}"
         lines.append(f"{'least':>8} {self.least:18.12f} {'predicted rate':>18} {predicted}")
         return "\n".join(line.rstrip() for line in lines)

@@ -142,9 +142,9 @@ def time_ordered_exponential(
         column, error = products[:], mpmath.inf
         while error > tolerance:
             if 2 * steps > max_steps:
+                text = f"{steps} Magnus steps agree to {mpmath.nstr(error, 2)} only, not to"
                 raise NumericalError(
-                    f"{steps} Magnus steps agree to {mpmath.nstr(error, 2)} only, not to "
-                    f"{digits} digits; ask for fewer digits or a shorter time"
+                    f"{text} {digits} digits; ask for fewer digits or a shorter time"
                 )
             steps *= 2
             products.append(_product(generator, mpmath.mpf(time), steps))

@@ -1,8 +1,8 @@
 """Linear measurements <A_i, W W^T>, and their gradient flow at high precision.
 
-The flow is the witness of both exponential formulas.
-It knows the entries of ``W W^T`` and takes its gradient by reverse mode; no formula for the path is
-used. Beside the weights it integrates the misfits, which the formulas are written in.
+The flow is the witness of both exponential formulas: it takes the gradient of the entries of
+``W W^T`` by reverse mode, and beside the weights it integrates the misfits, which the formulas are
+written in.
 """
 
 from __future__ import annotations
@@ -153,11 +153,9 @@ def _field(measurements: Measurements, k: int) -> Tape:
     weights = [f"w {i} {j}" for i in range(n) for j in range(k)]
     builder = Builder((*weights, *(f"s {i}" for i in range(m))))
     w = [[builder.input(f"w {i} {j}") for j in range(k)] for i in range(n)]
-    beta = [[builder.dot(a, b) for b in w] for a in w]
-    misfits = [
-        builder.linear(((beta[i][j], a[i][j]) for i in range(n) for j in range(n)), -y)
-        for a, y in zip(measurements.matrices, measurements.target, strict=True)
-    ]
+    beta = [builder.dot(a, b) for a in w for b in w]
+    pairs = zip(measurements.matrices, measurements.target, strict=True)
+    misfits = [builder.linear(zip(beta, chain(*a), strict=True), -y) for a, y in pairs]
     falling = [builder.linear([(r, Fraction(-1))]) for r in misfits]
     moves = builder.reverse(misfits, falling)[: len(weights)]
     return builder.tape([*moves, *(builder.linear([(r, Fraction(-2))]) for r in misfits)])
@@ -170,14 +168,13 @@ def _state(
     with mpmath.workdps(digits + GUARD):
         weights = mpmath.matrix([list(state[i * k : (i + 1) * k]) for i in range(n)])
         beta = weights * weights.T
-        misfit = tuple(
-            mpmath.fsum(
-                b * x.numerator / x.denominator for b, x in zip(beta, chain(*a), strict=True)
-            )
-            - rational(y)
-            for a, y in zip(measurements.matrices, measurements.target, strict=True)
-        )
-        return MatrixState(rational(time), weights, tuple(state[n * k :]), misfit)
+
+        def misfit(a: Rows, y: Fraction) -> Real:
+            entries = zip(beta, chain(*a), strict=True)
+            return mpmath.fsum(b * x.numerator / x.denominator for b, x in entries) - rational(y)
+
+        misfits = tuple(map(misfit, measurements.matrices, measurements.target))
+        return MatrixState(rational(time), weights, tuple(state[n * k :]), misfits)
 
 
 def read_square(rows: object, name: str) -> Rows:
