@@ -20,16 +20,8 @@ from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
-from numerics.confirm.agreement import (
-    Copy,
-    CrossCheck,
-    consistency,
-    digits_of,
-    distance,
-    feasibility,
-    kernel_agreement,
-    stationarity,
-)
+from numerics.confirm import agreement
+from numerics.confirm.agreement import Copy, CrossCheck, digits_of
 from numerics.confirm.regression_problem import (
     COPIES,
     RegressionProblem,
@@ -201,15 +193,17 @@ def _compare(
         return [g for i, form in enumerate(forms) for g in form.gradient(beta[i * d : (i + 1) * d])]
 
     def in_row_space(beta: Sequence[Real]) -> float:
-        return min(stationarity(problem.X, gradient(beta), working), most)
+        return min(agreement.stationarity(problem.X, gradient(beta), working), most)
 
     found, missing = _interpolant(potential, problem, gradient, working, most)
     interpolation = optimality = None
     if found is not None:
-        interpolation = min(distance(end.limit, found, working), most)
-        optimality = min(in_row_space(found), feasibility(problem, found, end.scale, working))
-    consistent = [consistency(potential, c, precision) for c in copies]
-    consistent += [kernel_agreement(potential, c, working) for c in copies]
+        interpolation = min(agreement.distance(end.limit, found, working), most)
+        optimality = min(
+            in_row_space(found), agreement.feasibility(problem, found, end.scale, working)
+        )
+    consistent = [agreement.consistency(potential, c, precision) for c in copies]
+    consistent += [agreement.kernel_agreement(potential, c, working) for c in copies]
     broken = (text for c in copies for text in broken_signs(potential, c.begin, c.end))
     return CrossCheck(
         asked=digits,

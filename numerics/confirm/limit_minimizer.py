@@ -107,9 +107,7 @@ class LimitProblem:
 class Least:
     """The minimizer of a limit (d,), in its coordinates.
 
-    Attributes:
-        rate: the distance of the minimizer of Q from it, up to a constant factor.
-        sharp: whether it is no nearer than that.
+    That of Q is at a distance of the order of the rate, if it is sharp, else at most.
     """
 
     beta: Array

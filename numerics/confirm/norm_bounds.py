@@ -40,10 +40,7 @@ class NormProblem:
 
 @dataclass(frozen=True)
 class BoundFailure:
-    """A problem on which a claim fails: eps, d, the least norm and the start symbol.
-
-    The bound is (1 + eps) norm^p, the value |beta|_p^p.
-    """
+    """A failure: eps, d, the least norm and the start; (1 + eps) norm^p; its |beta|_p^p."""
 
     point: tuple[tuple[str, str], ...]
     bound: str

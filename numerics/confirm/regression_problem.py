@@ -56,8 +56,7 @@ def complete_problem(
 ) -> RegressionProblem:
     """Return the problem with one copy of F for each start, its weights renamed if several.
 
-    X and y are drawn if they are not given. InputError where the shapes do not fit, NumericalError
-    where what was drawn is no problem to put Q to.
+    X and y are drawn if not given; NumericalError where what was drawn is no problem for Q.
     """
     copies = len(starts)
     if X is None or y is None:
@@ -167,10 +166,7 @@ def draw_target(
     starts: Sequence[Mapping[str, Fraction]],
     rng: np.random.Generator,
 ) -> list[Fraction]:
-    """Return y = X F(w) for weights w somewhat off the start, so that a solution is near.
-
-    NumericalError where there is a pole of F, or the start solves the problem already.
-    """
+    """Return y = X F(w) for w near the start; NumericalError at a pole, or for y of the start."""
     beta: list[Fraction] = []
     origin: list[Fraction] = []
     for start in starts:
@@ -180,18 +176,15 @@ def draw_target(
         pairs = zip(weights, moves.tolist(), strict=True)
         moved = [w + Fraction(k, 16) * (abs(w) or 1) for w, k in pairs]
         try:
-            beta += [_short(b) for b in outputs_at(p, moved)]
+            found = outputs_at(p, moved)
         except (ZeroDivisionError, Unbounded):
             raise NumericalError("the drawn target lies on a pole of F") from None
+        # In the place of a long number, a near one with a small denominator.
+        beta += [b if b.denominator < 10**12 else b.limit_denominator(2**12) for b in found]
     y = _times(X, beta)
     if y == _times(X, origin):
         raise NumericalError("the drawn target is met by the start")
     return y
-
-
-def _short(number: Fraction) -> Fraction:
-    """Return a number itself if it is short, else a near one with a small denominator."""
-    return number if number.denominator < 10**12 else number.limit_denominator(2**12)
 
 
 def _times(X: Sequence[Sequence[Fraction]], beta: Sequence[Fraction]) -> list[Fraction]:

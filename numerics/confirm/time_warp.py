@@ -133,18 +133,12 @@ def time_warp(
     field, observed = _programs(p, from_sympy(g), steer)
     path = _Path(observed, rows, target, working)
     integrate(field, (*start_point(p, values)[0], *_AT_0), working, path)
-    warped = tuple(state[-2] for state in path.states)
     mirror = mirror_flow(potential, values, steer, working)
     _refuse_broken(potential, path, values)
-    return TimeWarp(
-        tuple(state[-1] for state in path.states),
-        warped,
-        tuple(point[-1] for point in path.points),
-        tuple(point[:-1] for point in path.points),
-        _mirror_path(mirror, warped, working),
-        digits,
-        *_claims(derivation, values, working),
-    )
+    *_, warped, time = zip(*path.states, strict=True)
+    *beta, warp = zip(*path.points, strict=True)
+    both = tuple(zip(*beta, strict=True)), _mirror_path(mirror, warped, working)
+    return TimeWarp(time, warped, warp, *both, digits, *_claims(derivation, values, working))
 
 
 def _programs(p: Parameterization, g: Tree, steer: Seed) -> tuple[Tape, Tape]:

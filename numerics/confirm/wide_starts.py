@@ -32,7 +32,6 @@ class WidthConfirmation:
         predicted: the ratios of these errors.
     """
 
-    widths: tuple[int, int]
     means: tuple[float, float]
     distances: tuple[float, float]
     limits: tuple[tuple[float, float], ...]
@@ -53,7 +52,7 @@ class WidthConfirmation:
         means, distances = self.means, self.distances
         lines = [
             f"random starts: {verdict}",
-            f"  widths {self.widths[0]} and {self.widths[1]}, {_DRAWS} draws each",
+            f"  widths {_WIDTHS[0]} and {_WIDTHS[1]}, {_DRAWS} draws each",
             f"  mean of kappa: {means[0]:.2g} and {means[1]:.2g} standard errors from E kappa",
             f"  dQ/dbeta at mu^2: {distances[0]:.3g} and {distances[1]:.3g} from its limit",
         ]
@@ -68,7 +67,7 @@ def confirm_width(found: RandomWidth, rng: np.random.Generator | None = None) ->
     draws = [_draw(found, width, rng) for width in _WIDTHS]
     means, distances = zip(*draws, strict=True)
     limits, predicted = zip(*(_limit(found, k) for k in range(len(found.limits))), strict=True)
-    return WidthConfirmation(_WIDTHS, means, distances, limits, predicted)
+    return WidthConfirmation(means, distances, limits, predicted)
 
 
 def _draw(found: RandomWidth, width: int, rng: np.random.Generator) -> tuple[float, float]:

@@ -40,10 +40,7 @@ class Stages:
     def each(
         self, stage: str, function: Callable[[_Task], _Result], tasks: Sequence[_Task]
     ) -> tuple[_Result, ...]:
-        """Return the results of a function of each task, in their order.
-
-        InputError where several jobs are asked for, and joblib is not installed.
-        """
+        """Return the result of each task, in order; InputError for several jobs without joblib."""
         self.enter(f"{stage} 0/{len(tasks)}")
         found = map(function, tasks) if self._jobs == 1 else _parallel(function, tasks, self._jobs)
         results: list[_Result] = []

@@ -37,6 +37,7 @@ _SMALLEST, _LARGEST = -8.0, 2.0
 _RELATIVE, _ABSOLUTE = 1e-12, 1e-14
 """Errors per step: the noise that stability-limited steps leave must stay below the residual."""
 _EVALUATIONS = 200_000
+_FITTED = 1e-8  # |X beta - y|/|y|
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,10 +120,7 @@ def weights(alpha: float, shape: float) -> tuple[float, float]:
 
 
 def predict(data: SparseData, alpha: float, shape: float) -> Array:
-    """Return the interpolant that gradient flow converges to, without running it.
-
-    NumericalError where the solver did not converge.
-    """
+    """Return where gradient flow converges to, without running it; NumericalError if not found."""
     return _solved(data, alpha, shape).value
 
 
@@ -181,13 +179,7 @@ class Trained:
 
 
 def train(
-    p: Parameterization,
-    X: Array,
-    y: Array,
-    start: Mapping[str, float],
-    *,
-    tol: float = 1e-8,
-    method: str = "DOP853",
+    p: Parameterization, X: Array, y: Array, start: Mapping[str, float], *, method: str = "DOP853"
 ) -> Trained:
     """Run ``w' = -J^T X^T (X F(w) - y)`` on d copies of a single output until it interpolates.
 
@@ -197,7 +189,6 @@ def train(
         p: F, of one output; each coordinate of beta has its own weights.
         X, y: (m, d) and (m,).
         start: a number for every weight, the same for all copies.
-        tol: ``|X beta - y|/|y|`` at which to stop.
         method: of :func:`scipy.integrate.solve_ivp`.
 
     Raises:
@@ -224,16 +215,16 @@ def train(
         return np.concatenate([-force * slope for slope in backward(named(w))])
 
     def fitted(_: float, w: Array) -> float:
-        return float(np.linalg.norm(misfit(w)) / scale - tol)
+        return float(np.linalg.norm(misfit(w)) / scale - _FITTED)
 
     fitted.terminal = True  # type: ignore[attr-defined]
     origin = np.repeat([start[name] for name in names], d)
     errors = {"rtol": _RELATIVE, "atol": _ABSOLUTE * np.abs(origin).max()}
     with np.errstate(all="ignore"):
         end = scipy.integrate.solve_ivp(
-            motion, (0, np.inf), origin, method=method, events=fitted, **errors
+            motion, (0, np.inf), origin, method, events=fitted, **errors
         )
     if end.status != 1:
         raise NumericalError(f"training failed: {end.message}")
     w = end.y[:, -1]
-    return Trained(forward(named(w))[0], fitted(0, w) + tol, count)
+    return Trained(forward(named(w))[0], fitted(0, w) + _FITTED, count)

@@ -125,9 +125,9 @@ class SparseResults(Results):
             f"m = {setting.samples}, k = {setting.sparsity}",
             "   alpha" + "".join(f"{f's = {s:g}':>11}" for s in setting.shapes),
         ]
-        for alpha in setting.alphas:
-            cells = "".join(f"{by_place[alpha, s]:11.4f}" for s in setting.shapes)
-            lines.append(f"{alpha:8.2e}{cells}")
+        for a in setting.alphas:
+            cells = "".join(f"{by_place[a, s]:11.4f}" for s in setting.shapes)
+            lines.append(f"{a:8.2e}{cells}")
         lines.append(f"least l1 norm {self.l1_error:.4f}, least l2 norm {self.l2_error:.4f}")
         if self.trained:
             lines += ["", "Weights trained by gradient flow: relative distance to the prediction"]
@@ -138,9 +138,6 @@ class SparseResults(Results):
             lines += ["", f"Largest alpha with a population error below {setting.target:g}"]
             for t in self.thresholds:
                 place = f"m = {t.samples}, s = {t.shape:g}"
-                lines.append(f"{place}: {_scale(t.alpha)} (least l1: {t.l1_error:.4f})")
+                alpha = "none" if t.alpha is None else f"{t.alpha:.2e}"
+                lines.append(f"{place}: {alpha} (least l1: {t.l1_error:.4f})")
         return "\n".join(lines)
-
-
-def _scale(alpha: float | None) -> str:
-    return "none" if alpha is None else f"{alpha:.2e}"

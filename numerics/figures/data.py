@@ -17,9 +17,7 @@ from numerics.figures.quantity import FunctionOfBeta, centre_of, function_of, st
 from numerics.figures.specification import Axes, Series, Specification
 
 VERSION = 1
-_FARTHEST = 256
-_STEPS = 100
-_CLOSE = 1e-8
+_FARTHEST, _STEPS, _CLOSE = 256, 100, 1e-8  # of the search for a level set along rays
 _LEVELS = 9
 
 
@@ -55,8 +53,7 @@ class PlottedSurface(Plotted):
     def points(self) -> Iterator[tuple[float, ...]]:
         """Yield x, y and the value at each point of the grid."""
         x, y = np.meshgrid(self.x, self.y)
-        columns = (x.ravel().tolist(), y.ravel().tolist(), self.value.ravel().tolist())
-        return zip(*columns, strict=True)
+        return zip(*(part.ravel().tolist() for part in (x, y, self.value)), strict=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,10 +66,9 @@ class PlottedFigure:
 
 
 def plotted(figure: Specification, progress: Callable[[str], None] | None = None) -> PlottedFigure:
-    """Derive what a figure shows, and evaluate it.
+    """Derive what a figure shows, and evaluate it; *progress* is told each label as it begins.
 
-    The label of each curve is told to *progress* as it begins. InputError, NumericalError where a
-    record is wrong, or a model has no Q.
+    InputError, NumericalError where a record is wrong, or a model has no Q.
     """
     enter = progress or (lambda stage: None)
     curves: list[PlottedCurve] = []

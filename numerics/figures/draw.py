@@ -37,7 +37,8 @@ def draw(plotted: PlottedFigure, path: Path) -> None:
     with matplotlib.rc_context(style):
         figure = _KINDS[plotted.figure.kind](plotted)
         title = figure.axes[0].set_title if len(figure.axes) == 1 else figure.suptitle
-        title(textwrap.fill(plotted.figure.title, _columns(figure)), fontsize=10)
+        characters = int(12 * figure.get_figwidth())  # that fit on a line
+        title(textwrap.fill(plotted.figure.title, characters), fontsize=10)
         save(figure, path, "-o", _DPI)
 
 
@@ -45,17 +46,6 @@ def check_suffix(path: Path) -> None:
     """Refuse a file whose ending names no format."""
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"-o: {path} must end in {', '.join(SUFFIXES)}")
-
-
-def _columns(figure: Figure) -> int:
-    """Return how many characters of the title fit on a line."""
-    return int(12 * figure.get_figwidth())
-
-
-def _legend_columns(plotted: PlottedFigure) -> int:
-    """Return the columns of a legend: one for each quantity, if there are several."""
-    quantities = len({curve.quantity for curve in plotted.curves} - {"limit"})
-    return quantities if quantities > 1 else 3
 
 
 def _lines(plotted: PlottedFigure) -> Figure:
@@ -79,7 +69,9 @@ def _balls(plotted: PlottedFigure) -> Figure:
     plot.set(xlim=bounds, ylim=bounds, xlabel=axes.x, ylabel=axes.y, aspect="equal")
     plot.axhline(0, color="0.85", linewidth=0.6, zorder=0)
     plot.axvline(0, color="0.85", linewidth=0.6, zorder=0)
-    figure.legend(loc="outside lower center", frameon=False, ncols=_legend_columns(plotted))
+    quantities = len({curve.quantity for curve in plotted.curves} - {"limit"})
+    columns = quantities if quantities > 1 else 3
+    figure.legend(loc="outside lower center", frameon=False, ncols=columns)
     return figure
 
 
@@ -124,9 +116,7 @@ def _curves(plot: Axes, plotted: PlottedFigure) -> None:
 def _shades(count: int, group: int, groups: int) -> list[Colour]:
     from matplotlib import colormaps
 
-    places = np.linspace(0, _LIGHTEST, count)
-    if count == 1:
-        places = np.array([_LIGHTEST * group / groups])
+    places = np.linspace(0, _LIGHTEST, count) if count > 1 else [_LIGHTEST * group / groups]
     return [colormaps["cividis"](place) for place in places]
 
 

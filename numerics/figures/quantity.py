@@ -87,10 +87,7 @@ def centre_of(model: Model, start: Mapping[str, Fraction]) -> Array:
 
 
 def function_of(model: Model, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
-    """Return the quantity of a series at numbers, 0 at the start.
-
-    InputError for a quantity that is not known, NumericalError for one that was not derived.
-    """
+    """Return the quantity of a series at numbers, 0 at the start; NumericalError if not derived."""
     if series.quantity not in _QUANTITIES:
         known = ", ".join(_QUANTITIES)
         raise InputError(f"the quantity must be one of {known}, not {series.quantity}")
@@ -146,11 +143,8 @@ def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: A
     if series.measure not in _MEASURES:
         raise InputError(f"the measure must be one of {', '.join(_MEASURES)}")
     measure, model = _MEASURES[series.measure], figure.models[series.model]
-    found = []
-    for number in x:
-        start = start_of(series, {**values, series.symbol: repr(float(number))})
-        found.append(measure(potential_of(model, start), figure.problem))
-    return np.array(found)
+    starts = (start_of(series, {**values, series.symbol: repr(float(number))}) for number in x)
+    return np.array([measure(potential_of(model, start), figure.problem) for start in starts])
 
 
 def _ratio(q: NumericPotential, problem: Mapping[str, int]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
@@ -48,6 +49,14 @@ def check_start(tape: Tape, origin: list[Fraction], digits: int) -> None:
         raise DegenerateStart(text) from error
 
 
+@dataclass(frozen=True, slots=True)
+class DualFlow:
+    """The end of a dual flow: the weights w(1) (p) and beta = F(w(1)) (d), as mpf."""
+
+    weights: tuple[Real, ...]
+    beta: tuple[Real, ...]
+
+
 def dual_flow(
     p: FlowModel,
     multiplier: Iterable[object],
@@ -55,8 +64,8 @@ def dual_flow(
     digits: int = 50,
     *,
     max_steps: int = 10_000,
-) -> tuple[Real, ...]:
-    """Run the weights along a fixed dual vector for unit time; return beta = F(w(1)) (d), as mpf.
+) -> DualFlow:
+    """Run the weights along a fixed dual vector for unit time.
 
     ``w' = J(w)^T mu``, ``w(0) = start``, to time 1; where the flows of the rows of J commute,
     ``h(mu) = F(w(1))`` is the inverse of the mirror map.
@@ -83,4 +92,5 @@ def dual_flow(
         end = integrate(field, origin, digits, None, max_steps, time=Fraction(1))
     except NumericalError as error:
         raise NumericalError(f"dual flow did not reach time 1: {error}; scale mu down") from error
-    return Program(tape.take(range(d)), bits_of(digits)).at(end.state)
+    outputs = Program(tape.take(range(d)), bits_of(digits))
+    return DualFlow(end.state, outputs.at(end.state))

@@ -142,10 +142,9 @@ def time_ordered_exponential(
         column, error = products[:], mpmath.inf
         while error > tolerance:
             if 2 * steps > max_steps:
-                text = f"{steps} Magnus steps agree to {mpmath.nstr(error, 2)} only, not to"
-                raise NumericalError(
-                    f"{text} {digits} digits; ask for fewer digits or a shorter time"
-                )
+                agreed = f"{steps} Magnus steps agree to {mpmath.nstr(error, 2)} only"
+                advice = "ask for fewer digits or a shorter time"
+                raise NumericalError(f"{agreed}, not to {digits} digits; {advice}")
             steps *= 2
             products.append(_product(generator, mpmath.mpf(time), steps))
             best, column = column[-1], _extrapolated(column, products[-1])

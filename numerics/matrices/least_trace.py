@@ -72,7 +72,8 @@ def least_trace(
         point = (beta - dual - np.eye(n) / penalty).ravel()
         nu = scipy.linalg.cho_solve(factor, target - rows @ point)
         affine = (point + rows.T @ nu).reshape(n, n)
-        before, beta = beta, _positive_part(affine + dual)
+        values, basis = np.linalg.eigh(affine + dual)
+        before, beta = beta, (basis * np.maximum(values, 0)) @ basis.T
         dual += affine - beta
         if iteration % _PERIOD:
             continue
@@ -115,11 +116,6 @@ def _gram(rows: Array) -> tuple[Array, bool]:
     if diagonal.min() < 1e-7 * diagonal.max():
         raise InputError("the measurements depend linearly on each other; drop some")
     return factor, lower
-
-
-def _positive_part(matrix: Array) -> Array:
-    values, basis = np.linalg.eigh(matrix)
-    return np.asarray((basis * np.maximum(values, 0)) @ basis.T)
 
 
 def _certified(rows: Array, y: Array, beta: Array, nu: Array, iterations: int) -> LeastTrace:

@@ -41,10 +41,7 @@ class Measurements:
 
     @classmethod
     def read(cls, matrices: Iterable[object], target: Iterable[object]) -> Measurements:
-        """Take m symmetric matrices and m numbers, of any library or as text, at exact value.
-
-        InputError where a shape or a number is wrong, or a matrix is not symmetric.
-        """
+        """Take m symmetric matrices and m numbers, of any library or as text; else InputError."""
         try:
             given = list(matrices)
         except TypeError:
@@ -90,7 +87,6 @@ class MatrixState:
     """A point of the flow, in mpmath matrices and numbers.
 
     Attributes:
-        time: t.
         weights: W (n, k).
         integral: ``s_i = -2 int_0^t r_i`` (m), the dual time that the formulas run in.
         misfit: ``r_i = <A_i, beta> - y_i`` (m).

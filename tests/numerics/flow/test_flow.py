@@ -210,7 +210,7 @@ def test_the_dual_flow_of_squares() -> None:
     multiplier = [Fraction(1, 2), Fraction(-1, 3), 2]
     end = dual_flow(DIAGONAL, multiplier, EQUAL, digits=40)
     with mpmath.workdps(60):
-        for beta, mu in zip(end, multiplier, strict=True):
+        for beta, mu in zip(end.beta, multiplier, strict=True):
             exact = mpmath.sinh(4 * mpmath.mpf(Fraction(mu).numerator) / Fraction(mu).denominator)
             assert abs(beta - exact / 50) < mpmath.mpf(10) ** -40
         assert abs(end.weights[0] - mpmath.e / 10) < mpmath.mpf(10) ** -40
