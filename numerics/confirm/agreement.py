@@ -244,5 +244,4 @@ class CrossCheck:
 
     def added_to(self, record: str) -> str:
         """Return the JSON record of a derivation with the check as its field ``check``."""
-        whole = {**json.loads(record), "check": self.to_record()}
-        return json.dumps(whole, indent=2, ensure_ascii=True)
+        return json.dumps({**json.loads(record), "check": self.to_record()}, indent=2)

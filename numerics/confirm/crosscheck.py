@@ -199,9 +199,8 @@ def _compare(
     interpolation = optimality = None
     if found is not None:
         interpolation = min(agreement.distance(end.limit, found, working), most)
-        optimality = min(
-            in_row_space(found), agreement.feasibility(problem, found, end.scale, working)
-        )
+        fits = agreement.feasibility(problem, found, end.scale, working)
+        optimality = min(in_row_space(found), fits)
     consistent = [agreement.consistency(potential, c, precision) for c in copies]
     consistent += [agreement.kernel_agreement(potential, c, working) for c in copies]
     broken = (text for c in copies for text in broken_signs(potential, c.begin, c.end))

@@ -109,8 +109,7 @@ def confirm_limits(
     """
     check_digits(digits)
     rng, potential = rng or np.random.default_rng(0), regimes.derivation.potential
-    limits = proved_limits(regimes)
-    return tuple(_confirm(potential, limit, _WORKING * digits, rng) for limit in limits)
+    return tuple(_confirm(potential, x, _WORKING * digits, rng) for x in proved_limits(regimes))
 
 
 def _confirm(

@@ -91,11 +91,8 @@ class InterpolantConfirmation:
             bound = "" if self.sharp else "at most "
             rate = f"; ratio {self.ratio:.3g}, predicted {bound}{self.predicted:.3g}"
         verdict = "confirmed" if self.passed else "NOT CONFIRMED"
-        return (
-            f"{point.text}: interpolant {verdict}\n"
-            f"  {distances} from the minimizer of the limit\n"
-            f"  at {point.variable} = {scales}{rate}"
-        )
+        apart = f"  {distances} from the minimizer of the limit\n"
+        return f"{point.text}: interpolant {verdict}\n{apart}  at {point.variable} = {scales}{rate}"
 
 
 @dataclass(frozen=True, slots=True)

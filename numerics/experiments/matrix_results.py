@@ -145,10 +145,9 @@ class MatrixResults(Results):
             lines += [f"{'m':>6}{'error':>10}{'least nuclear':>15}{'nuclear norm':>14}{'least':>9}"]
         for found in self.sizes:
             least, descent = found.least_nuclear, found.descent
-            lines.append(
-                f"{found.samples:6d}{_cell(descent.error)}{least.error:15.4f}"
-                f"{_cell(descent.nuclear_norm):>14}{least.nuclear_norm:9.4f}"
-            )
+            errors = f"{_cell(descent.error)}{least.error:15.4f}"
+            norms = f"{_cell(descent.nuclear_norm):>14}{least.nuclear_norm:9.4f}"
+            lines.append(f"{found.samples:6d}{errors}{norms}")
         return "\n".join(lines)
 
     def _table(self, column: str) -> list[str]:

@@ -219,11 +219,9 @@ def train(
 
     fitted.terminal = True  # type: ignore[attr-defined]
     origin = np.repeat([start[name] for name in names], d)
-    errors = {"rtol": _RELATIVE, "atol": _ABSOLUTE * np.abs(origin).max()}
+    error = {"rtol": _RELATIVE, "atol": _ABSOLUTE * np.abs(origin).max()}
     with np.errstate(all="ignore"):
-        end = scipy.integrate.solve_ivp(
-            motion, (0, np.inf), origin, method, events=fitted, **errors
-        )
+        end = scipy.integrate.solve_ivp(motion, (0, np.inf), origin, method, events=fitted, **error)
     if end.status != 1:
         raise NumericalError(f"training failed: {end.message}")
     w = end.y[:, -1]

@@ -126,7 +126,8 @@ def narrated(progress: Report | None, decades: float) -> Iterator[Report]:
         try:
             yield bar
         finally:
-            bar.close()
+            if bar.shown is not None:
+                bar.shown.stop()
 
 
 class _Bar:
@@ -134,24 +135,19 @@ class _Bar:
 
     def __init__(self, decades: float) -> None:
         self._decades, self._begin, self._first = decades, time.monotonic(), mpmath.mpf(0)
-        self._shown: Progress | None = None
+        self.shown: Progress | None = None
 
     def __call__(self, step: int, residual: Real) -> None:
         self._first = max(self._first, residual)
         if time.monotonic() - self._begin < PATIENCE or not residual:
             return
-        if self._shown is None:
+        if self.shown is None:
             from rich.console import Console
             from rich.progress import Progress
 
-            self._shown = Progress(console=Console(stderr=True), transient=True)
-            self._shown.add_task("gradient flow", total=self._decades)
-            self._shown.start()
+            self.shown = Progress(console=Console(stderr=True), transient=True)
+            self.shown.add_task("gradient flow", total=self._decades)
+            self.shown.start()
         text = f"gradient flow, step {step}, residual {mpmath.nstr(residual, 2)}"
         fallen = float(mpmath.log10(self._first / residual))
-        self._shown.update(self._shown.task_ids[0], completed=fallen, description=text)
-
-    def close(self) -> None:
-        """Remove the bar, if there is one."""
-        if self._shown is not None:
-            self._shown.stop()
+        self.shown.update(self.shown.task_ids[0], completed=fallen, description=text)
