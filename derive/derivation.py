@@ -26,9 +26,10 @@ from derive.roads.components import components_along_axis
 from derive.roads.road import Road, ask_road, find_roads
 from derive.verdict import Verdict, conclude
 from derive.weights.conserved import find_conserved
-from derive.weights.hessian import decide_hessian, decide_warp
+from derive.weights.hessian import decide_hessian
 from derive.weights.lie import find_lie_structure
 from derive.weights.metric import find_metric
+from derive.weights.warping import decide_warp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

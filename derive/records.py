@@ -18,9 +18,10 @@ from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_
 from derive.roads.road import Road
 from derive.verdict import Decided, Finding
 from derive.weights.conserved import ConservedQuantities
-from derive.weights.hessian import HessianVerdict, WarpVerdict
+from derive.weights.hessian import HessianVerdict
 from derive.weights.lie import LieStructure
 from derive.weights.metric import Metric
+from derive.weights.warping import WarpVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

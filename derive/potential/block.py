@@ -13,7 +13,7 @@ from derive.potential.piece import Piece, Root
 from derive.verdict import Finding
 from derive.weights.dual import DualCoordinates
 from derive.weights.dual_length import DualLength
-from derive.weights.hessian import WarpVerdict
+from derive.weights.warping import WarpVerdict
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from derive.potential.quadrature import (
 from derive.potential.vectors import find_radial_potential
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates, find_dual, generic_parameters, orient
-from derive.weights.hessian import WarpVerdict
 from derive.weights.kernel_relation import find_kernel_relation
+from derive.weights.warping import WarpVerdict
 
 
 def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:

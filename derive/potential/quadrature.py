@@ -33,8 +33,8 @@ from derive.potential.entries import add_power, add_root, cheapest_relation, sim
 from derive.potential.piece import Explicit, Lift, Piece, Quadrature, Root, without_roots
 from derive.verdict import Identity, Verdict
 from derive.weights.dual import DualCoordinates
-from derive.weights.hessian import WarpVerdict
 from derive.weights.metric import Metric
+from derive.weights.warping import WarpVerdict
 
 KERNEL_ALONG_FLOW = "`K(b) = |grad F|^2` where `w' = grad F` from `w_0` has `F = b`"
 

@@ -29,7 +29,7 @@ from derive.weights.adjoin import exponential as rational_exponential
 from derive.weights.dual import DualCoordinates, find_conjugate, is_conjugate, is_dual
 from derive.weights.dual_families import conjugate_family
 from derive.weights.dual_length import DualLength, find_dual_length
-from derive.weights.hessian import WarpVerdict
+from derive.weights.warping import WarpVerdict
 
 
 def find_radial_potential(warping: WarpVerdict, direction: Direction) -> BlockPotential:

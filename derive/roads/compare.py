@@ -9,8 +9,8 @@ from derive.model.geometry import Field
 from derive.roads.published import PublishedRoad
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
-from derive.weights.hessian import WarpVerdict
 from derive.weights.lie import along
+from derive.weights.warping import WarpVerdict
 from derive.weights.witness import Equation
 
 

@@ -26,9 +26,10 @@ from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.conserved import ConservedQuantities, find_conserved
 from derive.weights.dual_length import DualLength
-from derive.weights.hessian import WarpVerdict, decide_hessian, decide_warp
+from derive.weights.hessian import decide_hessian
 from derive.weights.lie import along, find_lie_structure
 from derive.weights.metric import find_metric
+from derive.weights.warping import WarpVerdict, decide_warp
 
 
 def check_dimension(

@@ -14,8 +14,9 @@ from derive.roads.metric_in_beta import DUAL_TIME, METRIC, agree_in_beta
 from derive.roads.published import follow_published
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
-from derive.weights.hessian import HessianVerdict, WarpVerdict
+from derive.weights.hessian import HessianVerdict
 from derive.weights.metric import Metric
+from derive.weights.warping import WarpVerdict
 
 CHECKED = (2,)
 """Dimensions in which what holds in every dimension is derived again, in components."""

@@ -23,9 +23,9 @@ from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.weights.conserved import ConservedQuantities
-from derive.weights.hessian import WarpVerdict
 from derive.weights.linear_search import integer_relations, log_combination
 from derive.weights.metric import Metric
+from derive.weights.warping import WarpVerdict
 
 
 def find_logarithm(

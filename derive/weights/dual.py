@@ -31,7 +31,6 @@ from derive.weights.dual_families import (
     adjoined_families,
     candidate_families,
 )
-from derive.weights.hessian import WarpVerdict
 from derive.weights.lie import along
 from derive.weights.linear_search import (
     Column,
@@ -40,6 +39,7 @@ from derive.weights.linear_search import (
     log_combination,
 )
 from derive.weights.metric import Metric
+from derive.weights.warping import WarpVerdict
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
 
     Returns:
         d functions y_i, g, and R where found; None means "none in these families": only
-        :func:`derive.weights.hessian.decide_warp` says "none at all".
+        :func:`derive.weights.warping.decide_warp` says "none at all".
 
     Source: Li, Wang, Lee, Arora 2022, for g = 1 and commuting fields.
     """

@@ -23,7 +23,7 @@ from derive.model.parameterization import Parameterization
 from derive.verdict import Verdict
 from derive.weights.adjoin import AdjoinedWarp, exponential, find_logarithm
 from derive.weights.conserved import ConservedQuantities
-from derive.weights.hessian import WarpVerdict
+from derive.weights.warping import WarpVerdict
 
 MAXIMAL_COLUMNS = 300
 

@@ -178,7 +178,7 @@ def _failure_at(p: Parameterization, sample: Sample, conditions: Conditions) -> 
 
 
 def warp_and_closure(local: LocalFields) -> Iterator[Condition[Jet]]:
-    """Yield the equations for H, then those of :mod:`derive.weights.hessian`, nested once."""
+    """Yield the equations for H, then those of :mod:`derive.weights.vertical`, nested once."""
     H, K, d = warp_candidate(local), local.K, len(local.X)
     if d > 2:  # for d = 2 the candidate solves them
         yield from warp_conditions(local, H)

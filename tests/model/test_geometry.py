@@ -21,9 +21,10 @@ from derive.model.geometry import EUCLIDEAN, Geometry, S
 from derive.weights import pointwise
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import find_dual, is_conjugate
-from derive.weights.hessian import decide_hessian, decide_warp
+from derive.weights.hessian import decide_hessian
 from derive.weights.lie import along, find_lie_structure
 from derive.weights.metric import find_metric
+from derive.weights.warping import decide_warp
 
 NUMBERS = FunctionField(())
 

@@ -14,9 +14,10 @@ from derive.exact.field.function_field import RationalFunction
 from derive.weights.adjoin import adjoin_warp
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import find_dual, is_dual
-from derive.weights.hessian import WarpVerdict, decide_hessian, decide_warp
+from derive.weights.hessian import decide_hessian
 from derive.weights.lie import find_lie_structure
 from derive.weights.metric import find_metric
+from derive.weights.warping import WarpVerdict, decide_warp
 from numerics import crosscheck
 
 NORM = "sqrt(v1**2 + v2**2)"

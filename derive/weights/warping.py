@@ -1,0 +1,108 @@
+"""Stage 6: is there a positive warp g(beta) that makes g * rho a Hessian? Decided exactly.
+
+With H_a = X_a log g the condition reads
+
+    H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac = [X_a, X_b] F_c,
+
+linear equations for H whose 2 x 2 minors are Gram determinants, hence positive: there is at most
+one H, so at most one g up to a constant. It exists on a leaf exactly when this H solves them all
+and the conditions of :mod:`derive.weights.vertical` hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from derive.model.direction import Direction
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
+from derive.verdict import Decided, Finding, Verdict
+from derive.weights.hessian import HessianVerdict
+from derive.weights.metric import Metric
+from derive.weights.pointwise import (
+    find_failing_condition,
+    warp_and_closure,
+    warp_candidate,
+    warp_conditions,
+)
+from derive.weights.vertical import NOT_CLOSED, check_vertical
+from derive.weights.witness import NotProved, require_equations
+
+NO_CANDIDATE = "the only candidate for H_a = <grad F_a, grad log g> fails: no scalar warp exists"
+OPEN = "the equations for the warp fail for general starts, but not visibly on this leaf"
+
+
+@dataclass(frozen=True)
+class WarpVerdict(Decided):
+    """Whether a warp exists, and the derivatives of its logarithm.
+
+    Attributes:
+        finding: PROVED (with g = 1 where rho is a Hessian map already), REFUTED, UNDECIDED.
+        H: H_a = <grad F_a, grad log g>, functions of the weights; None where refuted.
+    """
+
+    hessian: HessianVerdict
+    finding: Finding
+    H: Field | None
+
+    @property
+    def metric(self) -> Metric:
+        """The metric decided on."""
+        return self.hessian.metric
+
+    @property
+    def parameterization(self) -> Parameterization:
+        """The map F."""
+        return self.metric.parameterization
+
+
+def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
+    """Decide whether gradient flow on F is a mirror flow in a warped time.
+
+    It is where the only candidate H solves H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac for all
+    a, b, c, and the closedness conditions hold.
+
+    Args:
+        hessian: the verdict without a warp, for d outputs.
+
+    Returns:
+        PROVED, REFUTED or UNDECIDED as for a Hessian map; H with the first and the last.
+
+    Source: Azulay et al. 2021, section 5, for the warp; the exact test is derived here.
+    """
+    metric = hessian.metric
+    p = metric.parameterization
+    zero = (p.field.zero,) * p.d
+    if metric.direction is not None and hessian.verdict is not Verdict.PROVED:
+        return WarpVerdict(hessian, _of_direction(metric.direction), (metric.direction.H,))
+    if hessian.verdict is Verdict.PROVED:
+        return WarpVerdict(hessian, Finding(Verdict.PROVED, "g = 1: none is needed"), zero)
+    if p.d == 1:
+        raise AssertionError("a single output is always a Hessian map")
+    failure = find_failing_condition(metric, warp_and_closure)
+    if failure is not None:
+        reason = NO_CANDIDATE if failure.statement.startswith("H") else NOT_CLOSED
+        return WarpVerdict(hessian, Finding(Verdict.REFUTED, reason, (failure,)), None)
+    H = warp_candidate(metric)
+    try:
+        solved = require_equations(p, warp_conditions(metric, H), NO_CANDIDATE, OPEN)
+        closure = check_vertical(metric, H)
+        finding = replace(closure, evidence=(*solved, *closure.evidence))
+    except NotProved as end:
+        finding = end.finding
+    return WarpVerdict(hessian, finding, None if finding.verdict is Verdict.REFUTED else H)
+
+
+def _of_direction(direction: Direction) -> Finding:
+    """Say that g = psi phi/n is a warp: the leaf is a curve along which s grows, so psi is psi(s).
+
+    Where the coefficient of u is 0 at the start, s = |beta| has a kink there.
+    """
+    if direction.sign == 0:
+        reason = f"the coefficient of {direction.vector} is 0 at the start: its sign selects Q"
+        return Finding(Verdict.UNDECIDED, reason)
+    reason = (
+        f"g = psi phi/{direction.norm} with <grad psi, grad s> = g, which has a solution on every "
+        f"leaf: <grad y_i, grad F_j> = g delta_ij for y = psi {direction.vector}/{direction.norm}"
+    )
+    return Finding(Verdict.PROVED, reason)
