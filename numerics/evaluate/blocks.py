@@ -86,7 +86,8 @@ class Blocks:
             entries = found(block, [points[..., i] for i in positions])
             for i, entry in zip(positions, entries, strict=True):
                 results[i] = entry
-        return np.stack(results, axis=-1)
+        # One coordinate takes a view, which is cheaper than a stack.
+        return np.asarray(results[0])[..., None] if self.d == 1 else np.stack(results, axis=-1)
 
     def value(self, beta: Array) -> Array:
         """Return Q."""

@@ -138,7 +138,9 @@ class NumericPotential(PotentialAtStart[Blocks]):
     def _mapped(self, values: ArrayLike, function: Callable[[Array], Array]) -> FloatOrArray:
         array = read_array(values)
         found = super()._mapped(array, function)
-        return number_or_array(found[..., 0]) if self._elementwise(array) else found
+        if self._elementwise(array):
+            return number_or_array(found[..., 0])
+        return found if self.d > 1 else np.array(found)
 
 
 def number_or_array(array: FloatOrArray) -> FloatOrArray:
