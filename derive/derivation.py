@@ -111,10 +111,15 @@ def derive(
         progress: called with the name of each stage as it begins.
         ansatz: a form of Q(beta1, ..., betad) to be tried as well.
 
+    Returns:
+        the records of all stages; Q with grad Q = 0 at the start where it was proved.
+
     Raises:
         DegenerateStart: the predictor cannot move from the start.
         InputError: the Ansatz does not fit the outputs.
         ConsistencyError: two derivations disagree; a fault of this program.
+
+    Source: Gunasekar et al. 2018 for the row space; Azulay et al. 2021 for a warp.
     """
     if parameterization.vectors and ansatz is not None:
         raise InputError("an Ansatz goes with outputs of given dimension")

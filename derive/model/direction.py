@@ -94,10 +94,18 @@ class Direction:
 
 
 def find_direction(p: Parameterization) -> Direction | None:
-    """Return the direction of beta, with s = |beta| > 0 near the start; None for coordinates.
+    """Return the direction of beta = phi u, with s = |phi| |u| > 0 near the start.
+
+    Args:
+        p: F; of a vector of open dimension its length.
+
+    Returns:
+        s with its start and the sign of phi; None for outputs in coordinates.
 
     Raises:
         InputError: there are several vectors, and the derivation depends on the dimension.
+
+    Source: derived here; Azulay et al. 2021, eq. (10)-(12), for Q = q(|beta|) + <z, beta>.
     """
     if not p.vectors:
         return None

@@ -41,7 +41,7 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
         Q with its domain, PROVED; without Q where none exists, or where the start leaves open
         which branch it takes (UNDECIDED).
 
-    Source: Woodworth et al. 2020, section 4, for Q through its parameter; Azulay et al. 2021,
+    Source: Woodworth et al. 2020, for Q through its parameter; Azulay et al. 2021,
     section 5, for a warp.
     """
     if warping.verdict is not Verdict.PROVED:

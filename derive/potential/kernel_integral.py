@@ -37,7 +37,7 @@ def integrate_kernel(relation: KernelRelation) -> Explicit | None:
     Raises:
         AssumePositive: Q depends on the sign of start symbols.
 
-    Source: Woodworth et al. 2020, theorem 1, for the hyperbolic entropy.
+    Source: Woodworth et al. 2020, for the hyperbolic entropy.
     """
     c = relation.coefficients
     if len(c) == 2:

@@ -51,7 +51,7 @@ def parametrize(dual: DualCoordinates, notation: Notation) -> Parametric | None:
     Raises:
         AssumePositive, BranchOpen: the start does not select the branch of a radical.
 
-    Source: Woodworth et al. 2020, section 4, for h of p^D - m^D.
+    Source: Woodworth et al. 2020, for h of p^D - m^D.
     """
     if dual.R is None or dual.R.logs:
         return None

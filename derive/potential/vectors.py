@@ -33,7 +33,17 @@ from derive.weights.warping import WarpVerdict
 
 
 def find_radial_potential(warping: WarpVerdict, direction: Direction) -> BlockPotential:
-    """Return q(s), s = |beta|, and the slope of the linear term in the simplest form proved."""
+    """Return q(s) and the slope of the linear term in the simplest form that was proved.
+
+    Args:
+        warping: the decisions on s(a, n) = |beta|.
+        direction: how beta = phi u turns with u.
+
+    Returns:
+        q with q' = psi, PROVED; without it where the start leaves its branch open (UNDECIDED).
+
+    Source: Azulay et al. 2021, Theorem 2, for phi = a; every other phi is derived here.
+    """
     found = find_dual_length(direction, warping.metric.conserved)
     try:
         built = assuming(lambda n: _build(direction, warping, found, n), direction.notation)

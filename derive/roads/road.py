@@ -40,7 +40,16 @@ class Road:
 def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
     """Return the roads to the Q of one block, the one that gave the printed form first.
 
-    ConsistencyError: two of them disagree.
+    Args:
+        potential: Q by the main road.
+
+    Returns:
+        each road with what it proved; all that are PROVED agree.
+
+    Raises:
+        ConsistencyError: two of them disagree.
+
+    Source: Azulay et al. 2021, eq. (10)-(12); Li, Wang, Lee, Arora 2022, section 4.
     """
     warping = potential.warping
     if warping.metric.direction is not None:

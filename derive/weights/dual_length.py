@@ -41,7 +41,17 @@ class DualLength:
 
 
 def find_dual_length(direction: Direction, conserved: ConservedQuantities) -> DualLength | None:
-    """Return psi, and q = psi t, in families of Laurent monomials and logarithms, or None."""
+    """Return psi with <grad log psi, grad s> = s/n^2, and q = psi t, or None.
+
+    Args:
+        direction: of a vector u of open dimension, n = |u|.
+        conserved: the laws of s, whose factors may occur in psi.
+
+    Returns:
+        log psi in families of Laurent monomials and logarithms, accepted by the identity.
+
+    Source: derived here.
+    """
     p = direction.parameterization
     rate = p.F[0] / (direction.n * direction.n)
     logs = [((p.field.one, P),) for P in _arguments(direction, conserved)]

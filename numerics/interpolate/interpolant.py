@@ -63,7 +63,7 @@ def interpolate(
         InputError: a shape or a number is wrong; a row of X is a combination of others and y is
             not; or no beta in the domain of Q has X beta = y.
 
-    Source: Woodworth et al. 2020, section 4, for the dual of the diagonal network.
+    Source: Woodworth et al. 2020, for the dual of the diagonal network.
 
     >>> from derive import Parameterization, derive
     >>> d = derive(Parameterization.parse(["w**2"]))
