@@ -13,13 +13,7 @@ from sympy import Expr, Symbol
 from derive.explicit.contrast import ComparedValues, Contrast
 from derive.explicit.counterpart import BlockCounterpart, Evaluated, ExplicitCounterpart
 from derive.explicit.critical.intervals import RootInterval
-from derive.explicit.minimum import (
-    LENGTH,
-    CriticalRoot,
-    RootByInterval,
-    RootValue,
-    SquaredDistance,
-)
+from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, RootValue, SquaredDistance
 from derive.language import to_text
 from derive.render.plain import at, page, piece_lines, plain, title
 from derive.render.text import homogeneity
@@ -83,10 +77,7 @@ def _parameterization(found: ExplicitCounterpart) -> Iterator[str]:
 def _sections(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[Iterable[str]]:
     betas = "".join(f", beta{i + 1}" for i in block.outputs)
     of = betas if len(found.blocks) > 1 else ""
-    for name, length, minimum in (
-        ("R", "|w - w_0|", block.distance),
-        ("R_F", "|w|", block.cost),
-    ):
+    for name, length, minimum in (("R", "|w - w_0|", block.distance), ("R_F", "|w|", block.cost)):
         heading = f"{name} = min {length}^2 subject to F(w) = beta{of}"
         yield [title(heading, minimum.verdict), *_minimum(minimum, name)]
     yield _contrast(block.contrast, of)

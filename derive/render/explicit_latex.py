@@ -18,10 +18,7 @@ from derive.render.piece_latex import piece_latex
 from derive.verdict import Verdict
 
 TEMPLATE = "P_{{{}}}"
-LIMITS = {
-    "R -> R_F": r"R \to R_F",
-    "Q/Q(1) -> |beta|": r"Q/Q(1) \to |\beta|",
-}
+LIMITS = {"R -> R_F": r"R \to R_F", "Q/Q(1) -> |beta|": r"Q/Q(1) \to |\beta|"}
 """Limits that are no formulas of the language."""
 
 

@@ -25,7 +25,7 @@ GREEK = CAPITALS | frozenset(
 )
 
 
-class _Printer(LatexPrinter):  # type: ignore[misc]
+class _LatexForms(LatexPrinter):  # type: ignore[misc]
     """SymPy's LaTeX printer with this project's names, positive terms first."""
 
     def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
@@ -38,7 +38,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 def latex(expression: Expr) -> str:
     """Return an expression as LaTeX."""
     settings = {"fold_short_frac": False, "root_notation": True, "ln_notation": False}
-    return str(_Printer(settings).doprint(expression)).replace(
+    return str(_LatexForms(settings).doprint(expression)).replace(
         r"\operatorname{asinh}", r"\operatorname{arsinh}"
     )
 
@@ -92,7 +92,7 @@ def broken(expression: Expr) -> str:
     whole = latex(expression)
     if visible(whole) <= LONG or not expression.is_Add:
         return whole
-    first, *terms = (latex(term) for term in _Printer()._as_ordered_terms(expression))
+    first, *terms = (latex(term) for term in _LatexForms()._as_ordered_terms(expression))
     signed = (t if t.startswith("-") else f"+ {t}" for t in terms)
     inner = r" \\ &\quad ".join(on_lines([first, *signed], LONG))
     return rf"\begin{{aligned}}[t] & {inner} \end{{aligned}}"

@@ -7,19 +7,7 @@ import functools
 from derive.certificate.writing import certify
 from derive.derivation import Derivation
 from derive.records import Block, InducedMetric
-from derive.render.sections import (
-    Eigenvalues,
-    HessianMap,
-    Kernel,
-    Laws,
-    Model,
-    Regularizer,
-    Section,
-    VectorModel,
-    VectorRegularizer,
-    Warp,
-    sections_of,
-)
+from derive.render import sections
 from derive.render.written_json import Record, finding_record, json_text, named
 
 
@@ -30,20 +18,20 @@ def render_json(derivation: Derivation) -> str:
     as strings such as "-3/2".
     """
     record: Record = {"verdict": derivation.verdict}
-    for section in sections_of(derivation):
+    for section in sections.sections_of(derivation):
         if section.name:
             record[section.name] = entry(section)
     return json_text("derivation", {**record, "certificate": certify(derivation)})
 
 
 @functools.singledispatch
-def entry(section: Section) -> Record:
+def entry(section: sections.Section) -> Record:
     """Return what a section records."""
     raise AssertionError(f"{type(section).__name__} is not recorded")
 
 
 @entry.register
-def _(section: Model) -> Record:
+def _(section: sections.PredictorMap) -> Record:
     d, p = section.d, section.d.parameterization
     return {
         "outputs": p.trees,
@@ -60,7 +48,7 @@ def _(section: Model) -> Record:
 
 
 @entry.register
-def _(section: VectorModel) -> Record:
+def _(section: sections.VectorMap) -> Record:
     direction, d, p = section.direction, section.d, section.d.parameterization
     return {
         "outputs": p.texts,
@@ -80,7 +68,7 @@ def _(section: VectorModel) -> Record:
 
 
 @entry.register
-def _(section: Laws) -> Record:
+def _(section: sections.Laws) -> Record:
     conserved = section.d.conserved
     algebras = [b.lie for b in section.algebras]
     return {
@@ -95,12 +83,12 @@ def _(section: Laws) -> Record:
 
 
 @entry.register
-def _(section: Kernel) -> Record:
+def _(section: sections.KernelEntries) -> Record:
     return _metric(section.d.metric)
 
 
 @entry.register
-def _(section: Eigenvalues) -> Record:
+def _(section: sections.KernelEigenvalues) -> Record:
     kernel = section.d.metric.kernel
     return {
         "frame": "eigenvalues across beta (T) and along it (R)",
@@ -122,12 +110,12 @@ def _metric(metric: InducedMetric) -> Record:
 
 
 @entry.register
-def _(section: HessianMap) -> Record:
+def _(section: sections.HessianMap) -> Record:
     return finding_record(section.d.hessian.finding)
 
 
 @entry.register
-def _(section: Warp) -> Record:
+def _(section: sections.Warp) -> Record:
     warping, dual = section.d.warping, [_dual(b) for b in section.d.blocks]
     return {**finding_record(warping.finding), "g": warping.g, "dual_coordinates": dual}
 
@@ -142,7 +130,7 @@ def _dual(block: Block) -> Record:
 
 
 @entry.register
-def _(section: Regularizer) -> Record:
+def _(section: sections.Regularizer) -> Record:
     d = section.d
     return {
         "kind": d.potential.kind,
@@ -155,8 +143,8 @@ def _(section: Regularizer) -> Record:
 
 
 @entry.register
-def _(section: VectorRegularizer) -> Record:
+def _(section: sections.VectorRegularizer) -> Record:
     turning = section.turning
     linear = {"vector": turning.direction.start_vector, "coefficient": -turning.slope}
     formula = {"Q": "q(s) + coefficient*<start_vector, beta>"}
-    return {**formula, **entry.dispatch(Regularizer)(section), "linear": linear}
+    return {**formula, **entry.dispatch(sections.Regularizer)(section), "linear": linear}

@@ -14,6 +14,7 @@ from sympy import Expr, Integral, Symbol
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
+from derive.render import sections
 from derive.render.algebra import algebra_sentences
 from derive.render.formula import (
     LONG,
@@ -28,20 +29,6 @@ from derive.render.formula import (
 from derive.render.norms import norms_as_latex
 from derive.render.piece_latex import named_rows, piece_latex, piece_notes
 from derive.render.roads import road_name, road_sentences
-from derive.render.sections import (
-    Asked,
-    Eigenvalues,
-    HessianMap,
-    Kernel,
-    Laws,
-    Model,
-    Regularizer,
-    Section,
-    VectorModel,
-    VectorRegularizer,
-    Warp,
-    sections_of,
-)
 from derive.verdict import Identity, Verdict
 
 ANSWERS = {Verdict.PROVED: "Yes.", Verdict.REFUTED: "No:", Verdict.UNDECIDED: "Undecided."}
@@ -54,18 +41,18 @@ KKT = (
 
 def render_latex(derivation: Derivation) -> str:
     """Return the derivation as a snippet, with |u| for the norm of a vector u."""
-    lines = (line for section in sections_of(derivation) for line in paragraph(section))
+    lines = (line for section in sections.sections_of(derivation) for line in paragraph(section))
     return norms_as_latex("\n".join(lines), derivation.direction)
 
 
 @singledispatch
-def paragraph(section: Section) -> Iterator[str]:
+def paragraph(section: sections.Section) -> Iterator[str]:
     """Yield the lines of a section; none of those that a paper does not need."""
     yield from ()
 
 
 @paragraph.register
-def _(section: Model) -> Iterator[str]:
+def _(section: sections.PredictorMap) -> Iterator[str]:
     d, p = section.d, section.d.parameterization
     yield r"\paragraph{Parameterization.} Let $\beta = F(w)$ with"
     symbols = {x: Symbol(x, real=True) for x in (*p.weights, *p.parameters)}
@@ -88,7 +75,7 @@ def _left_out(idle: Sequence[str]) -> Iterator[str]:
 
 
 @paragraph.register
-def _(section: VectorModel) -> Iterator[str]:
+def _(section: sections.VectorMap) -> Iterator[str]:
     direction, p = section.direction, section.direction.parameterization
     u, b, s = latex_name(direction.vector), latex(direction.beta), latex(section.d.beta[0])
     phi = latex(to_sympy(direction.coefficient, dict(direction.notation.weights)))
@@ -101,7 +88,7 @@ def _(section: VectorModel) -> Iterator[str]:
 
 
 @paragraph.register
-def _(section: Laws) -> Iterator[str]:
+def _(section: sections.Laws) -> Iterator[str]:
     where = " ".join(algebra_sentences(section.algebras))
     laws = list(section.named())
     if not laws:
@@ -119,7 +106,7 @@ def _(section: Laws) -> Iterator[str]:
 
 
 @paragraph.register
-def _(section: Kernel) -> Iterator[str]:
+def _(section: sections.KernelEntries) -> Iterator[str]:
     metric = section.d.metric
     rows = [("K", _matrix(metric.kernel_in_weights))]
     named: set[Symbol] = set()
@@ -141,7 +128,7 @@ def _matrix(matrix: Expr) -> str:
 
 
 @paragraph.register
-def _(section: Eigenvalues) -> Iterator[str]:
+def _(section: sections.KernelEigenvalues) -> Iterator[str]:
     metric, b, s = section.d.metric, latex(section.direction.beta), latex(section.d.beta[0])
     yield r"\paragraph{Metric.} The induced metric is $\rho = K^{-1}$ with the tangent kernel"
     rows = [("K", rf"T I + (R - T)\, {b} {b}^{{\mathsf T}} / {s}^2")]
@@ -152,7 +139,7 @@ def _(section: Eigenvalues) -> Iterator[str]:
 
 
 @paragraph.register
-def _(section: HessianMap) -> Iterator[str]:
+def _(section: sections.HessianMap) -> Iterator[str]:
     finding = section.d.hessian.finding
     if finding.verdict is Verdict.PROVED:
         yield r"\paragraph{Mirror flow.} The metric $\rho$ is a Hessian map."
@@ -162,7 +149,7 @@ def _(section: HessianMap) -> Iterator[str]:
 
 
 @paragraph.register
-def _(section: Warp) -> Iterator[str]:
+def _(section: sections.Warp) -> Iterator[str]:
     decision = section.d.warping
     if not section.needed:
         return
@@ -203,7 +190,7 @@ def _steepness(found: re.Match[str]) -> str:
 
 
 @paragraph.register
-def _(section: Regularizer) -> Iterator[str]:
+def _(section: sections.Regularizer) -> Iterator[str]:
     pieces = section.d.potential.pieces
     if not pieces:
         return
@@ -217,7 +204,7 @@ def _(section: Regularizer) -> Iterator[str]:
 
 
 @paragraph.register
-def _(section: VectorRegularizer) -> Iterator[str]:
+def _(section: sections.VectorRegularizer) -> Iterator[str]:
     (piece,), turning = section.d.potential.pieces, section.turning
     (s,), b = piece.betas, latex(turning.direction.beta)
     yield KKT
@@ -235,7 +222,7 @@ def _(section: VectorRegularizer) -> Iterator[str]:
 
 
 @paragraph.register
-def _(section: Asked) -> Iterator[str]:
+def _(section: sections.Asked) -> Iterator[str]:
     road = section.d.asked
     if road is not None:
         answer = {

@@ -11,7 +11,7 @@ from derive.potential.piece import Parametric, Piece, Quadrature, Root
 from derive.verdict import Identity, Number, Verdict
 
 
-class _Printer(StrPrinter):  # type: ignore[misc]
+class _PlainForms(StrPrinter):  # type: ignore[misc]
     """SymPy's plain printer with integrals in words."""
 
     def _print_Integral(self, expr: Expr) -> str:
@@ -33,7 +33,7 @@ def positive_first(terms: Sequence[Expr]) -> list[Expr]:
 
 def plain(expression: Expr) -> str:
     """Return an expression in the language that the command line reads, where it has words."""
-    return str(_Printer().doprint(expression))
+    return str(_PlainForms().doprint(expression))
 
 
 def unmarked(text: str) -> str:

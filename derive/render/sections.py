@@ -41,13 +41,13 @@ class Headline(Section):
     """The verdict, and whether Q exists in the plain time."""
 
 
-class Model(Section):
+class PredictorMap(Section):
     """beta = F(w) in coordinates, its start, and the weights left out."""
 
     name = "parameterization"
 
 
-class VectorModel(DirectionSection):
+class VectorMap(DirectionSection):
     """beta = phi u with a vector u of open dimension, its start, and the scalars left out."""
 
     name = "parameterization"
@@ -72,13 +72,13 @@ class Laws(Section):
         return self.d.blocks if self.d.direction is None else ()
 
 
-class Kernel(Section):
+class KernelEntries(Section):
     """K and rho in coordinates."""
 
     name = "metric"
 
 
-class Eigenvalues(DirectionSection):
+class KernelEigenvalues(DirectionSection):
     """K and rho of a vector, by their eigenvalues across beta and along it."""
 
     name = "metric"
@@ -153,9 +153,9 @@ def sections_of(d: Derivation) -> Iterator[Section]:
     """Yield the sections of a derivation from top to bottom."""
     direction, turning = d.direction, d.potential.turning
     yield Headline(d)
-    yield Model(d) if direction is None else VectorModel(d, direction)
+    yield PredictorMap(d) if direction is None else VectorMap(d, direction)
     yield Laws(d)
-    yield Kernel(d) if direction is None else Eigenvalues(d, direction)
+    yield KernelEntries(d) if direction is None else KernelEigenvalues(d, direction)
     yield HessianMap(d)
     yield Warp(d)
     yield Regularizer(d) if turning is None else VectorRegularizer(d, turning)

@@ -13,6 +13,7 @@ from derive.language import to_text
 from derive.language.tree import Name
 from derive.model.parameterization import Parameterization
 from derive.records import InducedMetric
+from derive.render import sections
 from derive.render.algebra import algebra_lines
 from derive.render.norms import norms_as_text
 from derive.render.plain import (
@@ -25,22 +26,6 @@ from derive.render.plain import (
     title,
 )
 from derive.render.roads import road_lines
-from derive.render.sections import (
-    Asked,
-    Eigenvalues,
-    Evidence,
-    Headline,
-    HessianMap,
-    Kernel,
-    Laws,
-    Model,
-    Regularizer,
-    Section,
-    VectorModel,
-    VectorRegularizer,
-    Warp,
-    sections_of,
-)
 from derive.verdict import Finding, Verdict
 
 KKT = (
@@ -59,17 +44,17 @@ def render_text(derivation: Derivation, width: int = 80) -> str:
     def named(lines: Iterator[str]) -> Iterator[str]:
         return (norms_as_text(line, derivation.direction) for line in lines)
 
-    return page((named(lines_of(section)) for section in sections_of(derivation)), width)
+    return page((named(lines_of(section)) for section in sections.sections_of(derivation)), width)
 
 
 @singledispatch
-def lines_of(section: Section) -> Iterator[str]:
+def lines_of(section: sections.Section) -> Iterator[str]:
     """Yield the heading of a section and its lines; none where it has nothing to say."""
     raise AssertionError(f"{type(section).__name__} has no text")
 
 
 @lines_of.register
-def _(section: Headline) -> Iterator[str]:
+def _(section: sections.Headline) -> Iterator[str]:
     if section.d.verdict is Verdict.PROVED:
         how = "" if section.d.hessian.verdict is Verdict.PROVED else ", in a warped time"
         yield f"Yes: gradient flow on F is a mirror flow{how}; Q is below."
@@ -80,7 +65,7 @@ def _(section: Headline) -> Iterator[str]:
 
 
 @lines_of.register
-def _(section: Model) -> Iterator[str]:
+def _(section: sections.PredictorMap) -> Iterator[str]:
     d, p = section.d, section.d.parameterization
     yield "Parameterization beta = F(w)"
     yield from (f"{b} = {to_text(tree)}" for b, tree in zip(d.beta, p.trees, strict=True))
@@ -112,7 +97,7 @@ def _left_out(idle: Sequence[str], stay: str) -> Iterator[str]:
 
 
 @lines_of.register
-def _(section: VectorModel) -> Iterator[str]:
+def _(section: sections.VectorMap) -> Iterator[str]:
     direction, p, (s,) = section.direction, section.direction.parameterization, section.d.beta
     beta, u = direction.beta, direction.vector
     starts = ", ".join(f"{w} = {to_text(tree)}" for w, tree in p.start)
@@ -130,7 +115,7 @@ def _(section: VectorModel) -> Iterator[str]:
 
 
 @lines_of.register
-def _(section: Laws) -> Iterator[str]:
+def _(section: sections.Laws) -> Iterator[str]:
     conserved = section.d.conserved
     if conserved.bound == 0:
         yield "Conserved quantities: none, the flow reaches every direction"
@@ -144,7 +129,7 @@ def _(section: Laws) -> Iterator[str]:
 
 
 @lines_of.register
-def _(section: Kernel) -> Iterator[str]:
+def _(section: sections.KernelEntries) -> Iterator[str]:
     metric, n = section.d.metric, section.d.parameterization.d
     yield METRIC
     yield from _entries("K", metric.kernel_in_weights, n)
@@ -175,7 +160,7 @@ def _names(metric: InducedMetric) -> Iterator[str]:
 
 
 @lines_of.register
-def _(section: Eigenvalues) -> Iterator[str]:
+def _(section: sections.KernelEigenvalues) -> Iterator[str]:
     metric, (s,), b = section.d.metric, section.d.beta, section.direction.beta
     yield METRIC
     yield f"K = T I + (R - T) {b} {b}^T/{s}**2,  rho = I/T + (1/R - 1/T) {b} {b}^T/{s}**2"
@@ -193,14 +178,14 @@ def _eigenvalues(matrix: Expr) -> Iterator[str]:
 
 
 @lines_of.register
-def _(section: HessianMap) -> Iterator[str]:
+def _(section: sections.HessianMap) -> Iterator[str]:
     finding = section.d.hessian.finding
     yield title("Hessian map (d_k rho_ij = d_i rho_kj)?", finding.verdict)
     yield from _finding(finding)
 
 
 @lines_of.register
-def _(section: Warp) -> Iterator[str]:
+def _(section: sections.Warp) -> Iterator[str]:
     finding, g = section.d.warping.finding, section.d.warping.g
     if not section.needed:
         return
@@ -224,7 +209,7 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 
 @lines_of.register
-def _(section: Regularizer) -> Iterator[str]:
+def _(section: sections.Regularizer) -> Iterator[str]:
     potential = section.d.potential
     if section.d.warping.verdict is Verdict.REFUTED:
         return
@@ -240,7 +225,7 @@ def _(section: Regularizer) -> Iterator[str]:
 
 
 @lines_of.register
-def _(section: VectorRegularizer) -> Iterator[str]:
+def _(section: sections.VectorRegularizer) -> Iterator[str]:
     potential, turning = section.d.potential, section.turning
     yield title(REGULARIZER, potential.finding.verdict)
     (piece,) = potential.pieces
@@ -256,7 +241,7 @@ def _(section: VectorRegularizer) -> Iterator[str]:
 
 
 @lines_of.register
-def _(section: Asked) -> Iterator[str]:
+def _(section: sections.Asked) -> Iterator[str]:
     road = section.d.asked
     if road is not None:
         yield title("The Ansatz asked for", road.finding.verdict)
@@ -265,7 +250,7 @@ def _(section: Asked) -> Iterator[str]:
 
 
 @lines_of.register
-def _(section: Evidence) -> Iterator[str]:
+def _(section: sections.Evidence) -> Iterator[str]:
     d = section.d
     proved = d.blocks if d.verdict is Verdict.PROVED else ()
     statements = dict.fromkeys(e.statement for b in proved for e in b.potential.finding.evidence)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from derive.certificate.checking.function import Function, Known, constant, root_of
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected
-from derive.certificate.writing.text import call_of, log_of, text_of
+from derive.certificate.writing.call_text import call_of, log_of, text_of
 from derive.exact.field.polynomial import factorize
 
 

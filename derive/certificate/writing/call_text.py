@@ -84,10 +84,7 @@ def _in_names(f: Function, names: dict[str, str]) -> str:
 
 
 def call_of(
-    kind: str,
-    argument: Function,
-    exponent: Function,
-    written: Callable[[Function], str] = text_of,
+    kind: str, argument: Function, exponent: Function, written: Callable[[Function], str] = text_of
 ) -> str:
     """Return the text of a call."""
     inside, n = written(argument), root_of(exponent)
