@@ -20,11 +20,7 @@ Models = Annotated[list[str] | None, argument("ID")]
 
 
 def audit(
-    models: Models = None,
-    *,
-    form: ReportForm,
-    output: Output = None,
-    timeout: Timeout = 300.0,
+    models: Models = None, *, form: ReportForm, output: Output = None, timeout: Timeout = 300.0
 ) -> None:
     """Compare every printed formula of the catalogue with what is derived from F alone.
 

@@ -19,11 +19,7 @@ ListForm: TypeAlias = Annotated[Form, offer("bibtex", "markdown", "latex", "stan
 
 
 def catalogue(
-    model: Model = None,
-    *,
-    form: ListForm,
-    output: Output = None,
-    timeout: Timeout = 60.0,
+    model: Model = None, *, form: ListForm, output: Output = None, timeout: Timeout = 60.0
 ) -> None:
     """List the published models, or derive one of them and show what was printed of it.
 

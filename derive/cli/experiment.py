@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from derive.cli.bundles import bundle_of
 from derive.cli.forms import Form, offer, rendered
-from derive.cli.options import Output
+from derive.cli.options import Output, bundle_of
 from derive.cli.output import Narrator, check_writable, deliver
 from derive.cli.running import Enter, use_one_thread
 from derive.errors import InputError
@@ -34,8 +33,7 @@ class Session:
     ] = 1
     form: Annotated[Form, offer("json", "csv")]
     plot: Annotated[
-        Path | None,
-        typer.Option(help="Draw the errors to a PNG, SVG or PDF file.", metavar="FILE"),
+        Path | None, typer.Option(help="Draw the errors to a PNG, SVG or PDF file.", metavar="FILE")
     ] = None
     output: Output = None
 
@@ -95,8 +93,7 @@ def sparse_regression(
         int, typer.Option(help="Entries of beta* that are not 0.", min=1, metavar="K")
     ] = 5,
     sizes: Annotated[
-        str,
-        typer.Option(help="The m for which the largest good alpha is found.", metavar="M,..."),
+        str, typer.Option(help="The m for which the largest good alpha is found.", metavar="M,...")
     ] = "80,100,150,200",
     session: Shared,
 ) -> None:

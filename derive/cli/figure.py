@@ -21,11 +21,7 @@ Name = Annotated[str | None, argument("ID")]
 
 
 def figure(
-    name: Name = None,
-    *,
-    form: NumbersForm,
-    output: Output = None,
-    timeout: Timeout = 120.0,
+    name: Name = None, *, form: NumbersForm, output: Output = None, timeout: Timeout = 120.0
 ) -> None:
     """List the figures, or draw one: Q, unit balls and level sets, and explicit counterparts.
 

@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from derive.cli.bundles import Bundle
+from derive.cli.options import Bundle
 from derive.errors import InputError
 
 

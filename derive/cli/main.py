@@ -13,12 +13,12 @@ from typing import Annotated, TypeAlias
 import typer
 
 from derive.cli.audit import audit
-from derive.cli.bundles import spelled_out
 from derive.cli.catalogue import catalogue
 from derive.cli.check import check
 from derive.cli.experiment import EXPERIMENTS, experiment
 from derive.cli.explicit import explicit
 from derive.cli.figure import figure
+from derive.cli.options import spelled_out
 from derive.cli.parameterize import parameterize
 from derive.cli.regimes import regimes
 from derive.cli.regularizer import regularizer

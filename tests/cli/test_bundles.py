@@ -7,10 +7,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from derive.cli.bundles import Bundle, bundle_of, spelled_out
 from derive.cli.forms import FORMS, Form, offer
 from derive.cli.main import COMMANDS
-from derive.cli.options import Model, ModelWithoutParameters
+from derive.cli.options import Bundle, Model, ModelWithoutParameters, bundle_of, spelled_out
 from derive.model.typed import TypedModel
 
 Size = Annotated[int, typer.Option(help="A size.")]

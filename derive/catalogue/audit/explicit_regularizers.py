@@ -6,28 +6,30 @@ from dataclasses import replace
 from fractions import Fraction
 
 import sympy
-from sympy import Expr, Poly
+from sympy import Expr, Poly, Symbol
 
 from derive.catalogue.audit.germs import COORDINATES, Germs, Point, texts_of, without_modulus
-from derive.catalogue.audit.homogeneity import check_degree
 from derive.catalogue.audit.judgement import Judgement, Outcome, Witness, agreement, misprint
 from derive.catalogue.audit.proportionality import (
+    NOT_ZERO,
     Elements,
     compare_up_to_factor,
     digits,
     judge,
     judge_sign,
     scale_words,
+    witness,
 )
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
+from derive.errors import DeriveError
 from derive.exact.towers.germ import Unsettled
 from derive.explicit.constrained import pose, pose_cost
 from derive.explicit.minimum import LENGTH, RootByInterval, SquaredDistance
 from derive.explicit.regularize import minimum_by_elimination
 from derive.explicit.scale_limits import scale_limits
 from derive.language import to_sympy
-from derive.model.notation import Notation
+from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.render.plain import plain
 from derive.verdict import Verdict
@@ -91,6 +93,35 @@ def check_cost(subject: Subject, printed: Printed) -> Judgement:
         lambda: f"{plain(form)}, up to scale",
         lambda same: judge_sign(same, plain(form), scale_words(same), method),
     )
+
+
+def check_degree(subject: Subject, printed: Printed) -> Judgement:
+    """Compare min |w|^2 s.t. F(w) = beta: homogeneous of degree 2/D where F is of degree D.
+
+    Each coordinate, or |beta| for an open dimension, has weights of its own, so the cost is a
+    multiple of |beta|^(2/D); from a start of scale alpha -> 0 the distance to it has that limit.
+    Monotone functions of one coordinate's cost are told apart: the cost is a sum over coordinates.
+    """
+    p = subject.p
+    if p.homogeneity is None or p.d != 1:
+        raise Unsettled("the representation cost is derived for separate coordinates only")
+    symbols = {name: Symbol(name, positive=True) for name in p.parameters}
+    degree = 2 / to_expr(p.homogeneity, symbols)
+    beta = subject.betas[0].name
+    point = {beta: Fraction(3, 2), **{name: Fraction(5) for name in p.parameters}}
+    try:
+        germs = Germs.at(point, texts_of(printed), 1)
+        tower, cost = germs.tower, germs.texts[0]
+        slope = tower.tidy(germs.images[beta] * tower.derivative(cost, 0) / cost)
+        wanted = germs.read(degree)
+    except (Unsettled, DeriveError):
+        raise Unsettled("the printed text has no meaning here") from None
+    if germs.vanish([slope - wanted], "the degrees are equal"):
+        words = ("scale: only the degree is compared",)
+        return agreement("exact: homogeneous of degree 2/D", words)
+    text = f"{beta}**({plain(degree)}), up to scale"
+    reason = "the degree of homogeneity; values are the degrees"
+    return misprint(reason, NOT_ZERO, text, (witness(germs, [slope], [wanted]),))
 
 
 def check_limit_of_explicit(subject: Subject, printed: Printed) -> Judgement:

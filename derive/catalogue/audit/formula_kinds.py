@@ -15,19 +15,20 @@ from derive.catalogue.audit.explicit_regularizers import (
     check_explicit,
     check_limit_of_explicit,
 )
-from derive.catalogue.audit.homogeneity import check_time
-from derive.catalogue.audit.identities import check_conserved, check_decision, check_equation
-from derive.catalogue.audit.judgement import Audit, Judgement, Outcome
-from derive.catalogue.audit.limits_of_q import check_limit
-from derive.catalogue.audit.metrics import check_metric, check_metric_at_start, check_warp
-from derive.catalogue.audit.potentials import (
+from derive.catalogue.audit.geometry import (
     DIVERGENCE,
     GRADIENT,
     MIRROR_POTENTIAL,
     POTENTIAL,
+    check_metric,
+    check_metric_at_start,
     check_potential,
+    check_warp,
 )
-from derive.catalogue.audit.starts import check_rate, check_variance, check_wide_limit
+from derive.catalogue.audit.identities import check_conserved, check_decision, check_equation
+from derive.catalogue.audit.judgement import Audit, Judgement, Outcome
+from derive.catalogue.audit.limits_of_q import check_limit
+from derive.catalogue.audit.starts import check_rate, check_time, check_variance, check_wide_limit
 from derive.catalogue.audit.subject import Subject, Trial
 from derive.catalogue.entry import Entry, Printed
 from derive.catalogue.library import derive_entry

@@ -1,4 +1,4 @@
-"""Printed statements on starts: how small or large one must be, and what random ones lead to.
+"""Printed statements on starts: how small or large one must be, how fast, and what random ones do.
 
 An output that is a sum of copies of one function, each of weights of its own, says what every
 width has in common: variances add, and what is proved of <u, v> in inner products holds.
@@ -25,9 +25,9 @@ from derive.derivation import derive
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.towers.germ import Unsettled
-from derive.language import Name, Number, parse_expression
+from derive.language import Name, Number, names, parse_expression
 from derive.language.tree import Operation
-from derive.model.notation import rational
+from derive.model.notation import rational, to_expr
 from derive.model.parameterization import Parameterization
 from derive.regimes.find import regimes
 from derive.regimes.random_width import random_width
@@ -153,3 +153,25 @@ def check_rate(subject: Subject, printed: Printed) -> Judgement:
     )
     shown = Witness(worst.point, (worst.bound,), (worst.value,))
     return misprint(reason, "double precision", tried.claim, (shown,))
+
+
+def check_time(subject: Subject, printed: Printed) -> Judgement:
+    """Compare the factor by which flow from alpha w_0 is faster: alpha^(2D - 2), as K is.
+
+    Source: Chizat, Oyallon, Bach 2019, for F(c w) = c^D F(w), where K(c w) = c^(2D-2) K(w).
+    """
+    p = subject.p
+    if p.homogeneity is None:
+        raise Unsettled("F is not homogeneous")
+    (tree,) = texts_of(printed)
+    scales = [name for name in names((tree,)) if name not in p.parameters]
+    if len(scales) != 1:
+        raise Unsettled("the printed factor has not one symbol for the scale")
+    point = {scales[0]: Fraction(3, 2), **{name: Fraction(5) for name in p.parameters}}
+    germs = Germs.at(point, (tree,), len(point))
+    degree = to_expr(p.homogeneity, {name: Symbol(name) for name in p.parameters})
+    factor = germs.read(tree)
+    rate = germs.tower.tidy(germs.images[scales[0]] * germs.tower.derivative(factor, 0) / factor)
+    derived = f"{scales[0]}**({plain(sympy.expand(2 * degree - 2))})"
+    reason = "the exponent; values are those"
+    return judge_equal(germs, rate, germs.read(2 * degree - 2), derived, reason)
