@@ -1,4 +1,4 @@
-"""Explicit counterparts as plain text at 80 columns."""
+"""Explicit counterparts as plain text at 80 columns, and as a versioned JSON record."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from derive.explicit.contrast import ComparedValues, Contrast
 from derive.explicit.counterpart import BlockCounterpart, Evaluated, ExplicitCounterpart
 from derive.explicit.critical.intervals import RootInterval
 from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, RootValue, SquaredDistance
+from derive.explicit.scale_limits import ScaleLimit
 from derive.language import to_text
 from derive.render.plain import at, page, piece_lines, plain, title
 from derive.render.text import homogeneity
+from derive.render.written_json import Record, finding_record, json_text
 from derive.verdict import Verdict
 
 DIGITS = 15
@@ -81,8 +83,8 @@ def _sections(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[I
         heading = f"{name} = min {length}^2 subject to F(w) = beta{of}"
         yield [title(heading, minimum.verdict), *_minimum(minimum, name)]
     yield _contrast(block.contrast, of)
-    if block.limits:
-        yield [f"Limits{of}", *_limits(block)]
+    limits = [line for limit in block.limits for line in _limit(limit)]
+    yield [f"Limits{of}", *limits] if limits else []
 
 
 @singledispatch
@@ -184,17 +186,16 @@ def beta_text(row: ComparedValues) -> str:
     return beta if len(row.beta) == 1 else f"({beta})"
 
 
-def _limits(block: BlockCounterpart) -> Iterator[str]:
-    for limit in block.limits:
-        yield title(f"{limit.when}: {limit.statement}", limit.finding.verdict, 78)
-        yield f"  {limit.finding.reason}"
+def _limit(limit: ScaleLimit) -> Iterator[str]:
+    yield title(f"{limit.when}: {limit.statement}", limit.finding.verdict, 78)
+    yield f"  {limit.finding.reason}"
 
 
 def _values(found: ExplicitCounterpart) -> Iterator[str]:
     if found.evaluated:
         yield "Values, in balls"
-        for value in found.evaluated:
-            yield from _evaluated(value)
+    for value in found.evaluated:
+        yield from _evaluated(value)
 
 
 def _evaluated(value: Evaluated) -> Iterator[str]:
@@ -210,3 +211,90 @@ def _evaluated(value: Evaluated) -> Iterator[str]:
         yield f"  the {which} (of {found.roots}) of {polynomial_text(found.polynomial)}"
     else:
         yield f"{value.of} = {decimal(found.ball, 30)} at {point}"
+
+
+def render_json(found: ExplicitCounterpart) -> str:
+    """Return the record as JSON text; expressions and numbers are strings."""
+    p = found.parameterization
+    record: Record = {
+        "verdict": found.verdict,
+        "parameterization": {
+            "outputs": p.texts,
+            "weights": p.weights,
+            "start": dict(p.start),
+            "vector": ", ".join(v.name for v in p.vectors) or None,
+            "homogeneity_degree": p.degree,
+        },
+        "blocks": [
+            {
+                "outputs": [i + 1 for i in block.outputs],
+                "R": _minimum_record(block.distance),
+                "R_F": _minimum_record(block.cost),
+                "contrast": _contrast_record(block.contrast),
+                "limits": [_limit_record(limit) for limit in block.limits],
+            }
+            for block in found.blocks
+        ],
+        "values": [_evaluated_record(value) for value in found.evaluated],
+    }
+    return json_text("explicit", record)
+
+
+def _minimum_record(minimum: SquaredDistance) -> Record:
+    branches, form = list[Record](), next(iter(minimum.closed_forms), None)
+    if isinstance(minimum, RootByInterval):
+        pairs = zip(minimum.intervals, minimum.closed_forms, strict=True)
+        branches, form = [_interval_record(*pair) for pair in pairs], None
+    return {
+        "variables": minimum.variables,
+        "scale": minimum.scale,
+        "argument": minimum.argument,
+        "polynomials": minimum.equations,
+        "branches": branches,
+        "closed_form": form,
+        **finding_record(minimum.finding),
+    }
+
+
+def _interval_record(interval: RootInterval, form: Expr | None) -> Record:
+    return {
+        "low": interval.low,
+        "high": interval.high,
+        "polynomial": interval.factor,
+        "root_from_below": None if interval.factor is None else interval.index,
+        "closed_form": form,
+        "samples": interval.samples,
+    }
+
+
+def _contrast_record(contrast: Contrast) -> Record:
+    implicit = contrast.implicit
+    return {
+        "implicit": None if implicit is None else implicit.verdict,
+        "Q": None if implicit is None else implicit.potential.Q,
+        "normalization": "0 and flat with Hessian 2 K(w_0)^-1 at beta_0",
+        "start": dict(contrast.start),
+        "rows": [
+            {"beta": row.beta, "R": row.explicit, "Q": f"{row.implicit:.15g}"}
+            for row in contrast.rows
+        ],
+        **finding_record(contrast.finding),
+    }
+
+
+def _limit_record(limit: ScaleLimit) -> Record:
+    named_by = {"of": limit.of, "when": limit.when, "statement": limit.statement}
+    return {**named_by, **finding_record(limit.finding)}
+
+
+def _evaluated_record(value: Evaluated) -> Record:
+    root = value.value if isinstance(value.value, RootValue) else None
+    return {
+        "of": value.of,
+        "outputs": [i + 1 for i in value.outputs],
+        "point": dict(value.point),
+        "value": None if value.value is None else value.value.ball,
+        "polynomial": None if root is None else root.polynomial,
+        "root_from_below": None if root is None else root.index,
+        "reason": value.reason,
+    }

@@ -13,8 +13,7 @@ from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, Square
 from derive.explicit.scale_limits import ScaleLimit
 from derive.language import parse_expression, to_sympy
 from derive.render.explicit import beta_text, decimal, equation_name
-from derive.render.formula import LONG, at_start, display, latex, latex_name, on_lines
-from derive.render.piece_latex import piece_latex
+from derive.render.formula import LONG, at_start, display, latex, latex_name, on_lines, piece_latex
 from derive.verdict import Verdict
 
 TEMPLATE = "P_{{{}}}"

@@ -15,7 +15,6 @@ from sympy import Expr, Integral, Symbol
 from derive.derivation import Derivation
 from derive.language import to_sympy
 from derive.render import sections
-from derive.render.algebra import algebra_sentences
 from derive.render.formula import (
     LONG,
     at_start,
@@ -24,11 +23,12 @@ from derive.render.formula import (
     fraction,
     latex,
     latex_name,
+    named_rows,
+    piece_latex,
+    piece_notes,
     visible,
 )
-from derive.render.norms import norms_as_latex
-from derive.render.piece_latex import named_rows, piece_latex, piece_notes
-from derive.render.roads import road_name, road_sentences
+from derive.render.phrases import algebra_sentences, norms_as_latex, road_name, road_sentences
 from derive.verdict import Identity, Verdict
 
 ANSWERS = {Verdict.PROVED: "Yes.", Verdict.REFUTED: "No:", Verdict.UNDECIDED: "Undecided."}

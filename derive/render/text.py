@@ -14,8 +14,7 @@ from derive.language.tree import Name
 from derive.model.parameterization import Parameterization
 from derive.records import InducedMetric
 from derive.render import sections
-from derive.render.algebra import algebra_lines
-from derive.render.norms import norms_as_text
+from derive.render.phrases import algebra_lines, norms_as_text, road_lines
 from derive.render.plain import (
     constant_lines,
     failure_lines,
@@ -25,7 +24,6 @@ from derive.render.plain import (
     root_lines,
     title,
 )
-from derive.render.roads import road_lines
 from derive.verdict import Finding, Verdict
 
 KKT = (

@@ -9,8 +9,7 @@ from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.function import Function
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected
-from derive.certificate.writing.call_text import call_of, calls_in, spelled
-from derive.certificate.writing.products import angles, entries_for
+from derive.certificate.writing.products import angles, call_of, calls_in, entries_for, spelled
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
 from derive.exact.towers.reader import Refine

@@ -16,7 +16,6 @@ from derive.certificate.checking import check as checker
 from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.flow import independent
 from derive.certificate.checking.text import Rejected
-from derive.certificate.writing.call_text import with_logs
 from derive.certificate.writing.calls import Calls
 from derive.certificate.writing.conditions import (
     PRIMES,
@@ -27,6 +26,7 @@ from derive.certificate.writing.conditions import (
     values_at,
 )
 from derive.certificate.writing.form import form_claims
+from derive.certificate.writing.products import with_logs
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of

@@ -12,7 +12,7 @@ from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.flow import Flow, determinant, independent
 from derive.certificate.checking.function import Function, Value, not_zero
 from derive.certificate.checking.text import JSON, Rejected, rational
-from derive.certificate.writing.call_text import text_of
+from derive.certificate.writing.products import text_of
 
 Claim: TypeAlias = JSON
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)

@@ -15,9 +15,15 @@ from derive.certificate.checking.function import (
     root_of,
 )
 from derive.certificate.checking.space import Space
-from derive.certificate.writing.call_text import call_of, calls_in, log_of, text_of
 from derive.certificate.writing.calls import Calls, Definitions
-from derive.certificate.writing.products import entries_for, logarithm
+from derive.certificate.writing.products import (
+    call_of,
+    calls_in,
+    entries_for,
+    log_of,
+    logarithm,
+    text_of,
+)
 from derive.exact.field.polynomial import factorize
 
 FACTORED, LARGEST = 400, 10**12

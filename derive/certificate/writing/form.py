@@ -16,9 +16,9 @@ from sympy import Expr
 from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, names_in
-from derive.certificate.writing.call_text import calls_in, spelled, text_of, with_logs
 from derive.certificate.writing.calls import Calls
 from derive.certificate.writing.definitions import FormDefinitions
+from derive.certificate.writing.products import calls_in, spelled, text_of, with_logs
 from derive.exact.linear.families import LogFunction
 from derive.potential.piece import Curve, Parametric, Piece, Root, kernel_of
 from derive.records import Block

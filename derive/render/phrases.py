@@ -1,0 +1,124 @@
+"""What text and LaTeX say in like words: what fields generate, roads to Q, norms of a vector."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from derive.language import parse_expression, to_sympy
+from derive.language.tree import Name
+from derive.model.direction import Direction
+from derive.records import Block
+from derive.render.formula import latex, latex_name
+from derive.render.sections import Regularizer
+from derive.roads.dual_time import COMMUTING_TIME
+from derive.verdict import Verdict
+
+
+def algebra_lines(block: Block) -> Iterator[str]:
+    """Yield which brackets span the Lie algebra, and weights at which they are independent."""
+    lie = block.lie
+    words = ", ".join(lie.words)
+    how = "commute; they span" if lie.commuting else "generate"
+    yield f"the fields X_i = grad F_i {how} dimension {lie.dimension}: {words}"
+    if lie.point is not None:
+        at = ", ".join(f"{name} = {value}" for name, value in lie.point)
+        complete = "complete: " if block.conserved.verdict is Verdict.PROVED else ""
+        yield f"{complete}{words} {_rank(block)} at {at}"
+
+
+def algebra_sentences(blocks: Iterable[Block]) -> Iterator[str]:
+    """Yield the same for every block, as LaTeX sentences."""
+    for block in blocks:
+        if block.lie.point is None:
+            continue
+        words = ", ".join(re.sub(r"X(\d+)", r"X_{\1}", f"${word}$") for word in block.lie.words)
+        at = ", ".join(f"${latex_name(name)} = {value}$" for name, value in block.lie.point)
+        so = ", so the list is complete" if block.conserved.verdict is Verdict.PROVED else ""
+        yield rf"With $X_i = \nabla F_i$, {words} {_rank(block)} at {at}{so}."
+
+
+def _rank(block: Block) -> str:
+    return "are independent" if len(block.lie.words) > 1 else "is not zero"
+
+
+FORMULAS = {
+    "metric in beta (Q'' = 1/K)": r"metric in $\beta$ ($Q'' = 1/K$)",
+    "dual length psi": r"dual length $\psi$",
+    "eigenvalues of K (s q''/q' = T/R)": r"eigenvalues of $K$ ($s q''/q' = T/R$)",
+    "components, d = 2": "components, $d = 2$",
+    "dual time (beta = h(mu))": r"dual time ($\beta = h(\mu)$)",
+    COMMUTING_TIME: r"dual time ($\beta = h(\mu)$ along commuting fields)",
+}
+"""Names of roads with their formulas set as mathematics."""
+
+
+def road_lines(section: Regularizer) -> Iterator[str]:
+    """Yield one line for each block."""
+    for name, roads in section.roads():
+        which = f" on {name}" if len(section.d.blocks) > 1 else ""
+        words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
+        yield words + "; ".join(r.name for r in roads)
+        if section.d.potential.kind == "quadrature":
+            # The parametric form is the only closed one.
+            yield from (f"{r.name}: {r.finding.reason}" for r in roads if r.name == COMMUTING_TIME)
+
+
+def road_sentences(section: Regularizer) -> Iterator[str]:
+    """Yield one sentence for each block, as LaTeX."""
+    for name, roads in section.roads():
+        which = f" on ${name[0]}_{{{name[2:]}}}$" if len(section.d.blocks) > 1 else ""
+        words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
+        yield words + "; ".join(road_name(r.name) for r in roads) + "."
+
+
+def road_name(name: str) -> str:
+    r"""Return the name of a road as LaTeX.
+
+    >>> road_name("published (Ansatz q(|beta|) + z.beta)")
+    'published (Ansatz $q(|\\beta|) + z^{\\mathsf T}\\beta$)'
+    """
+    matched = re.fullmatch(r"(?P<words>.*\(Ansatz )(?P<form>.*)\)", name)
+    if matched is None:
+        return FORMULAS.get(name, name)
+    return f"{matched['words']}${_form(matched['form'])}$)"
+
+
+def _form(form: str) -> str:
+    def term(matched: re.Match[str]) -> str:
+        index = f"_{{{matched['index']}}}" if matched["index"] else ""
+        return f"q{index}({_inside(matched['inside'])})"
+
+    form = form.replace("z.beta", r"z^{\mathsf T}\beta")
+    return re.sub(r"q(?P<index>\d*)\((?P<inside>.*?)\)(?= \+ [qz]|$)", term, form)
+
+
+def _inside(text: str) -> str:
+    if text.startswith("|"):
+        return re.sub(r"beta(\d*)", lambda m: rf"\beta_{{{m[1]}}}" if m[1] else r"\beta", text)
+    return latex(to_sympy(parse_expression(text)))
+
+
+def _norms(direction: Direction) -> dict[str, str]:
+    """Return each name that stands for a norm, with that of its vector."""
+    names = {direction.norm: direction.vector}
+    start = direction.parameterization.start[-1][1]
+    if isinstance(start, Name) and start.name.startswith(f"{direction.norm}_0"):
+        names[start.name] = direction.start_vector
+    return dict(sorted(names.items(), key=lambda pair: -len(pair[0])))
+
+
+def norms_as_text(text: str, direction: Direction | None) -> str:
+    """Return plain text with |u| where the name of a norm stands."""
+    if direction is None:
+        return text
+    names = _norms(direction)
+    pattern = r"\b(" + "|".join(names) + r")\b"
+    return re.sub(pattern, lambda found: f"|{names[found.group()]}|", text)
+
+
+def norms_as_latex(text: str, direction: Direction | None) -> str:
+    """Return LaTeX likewise."""
+    for name, vector in () if direction is None else _norms(direction).items():
+        text = text.replace(latex_name(name), rf"\lVert {latex_name(vector)} \rVert")
+    return text
