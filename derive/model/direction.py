@@ -31,7 +31,6 @@ class Direction:
         parameterization: s, positive near the start.
         sign: that of phi at the start; 0 where phi is 0 there.
         assumptions: what had to be assumed of the start to know it, in words.
-        notation: the symbols, and what is assumed of the start.
     """
 
     parameterization: Parameterization

@@ -168,11 +168,7 @@ class ExactMap:
         return tuple({w for w, x, v in t if not (x.is_zero() and v.is_zero())} for t in triples)
 
     def at_start(self, function: RationalFunction) -> RationalFunction:
-        """Return a function of the weights at w_0.
-
-        Raises:
-            ZeroDivisionError: it has a pole there.
-        """
+        """Return a function of the weights at w_0; ZeroDivisionError: it has a pole there."""
         return function.compose(self._start, self.start_field)
 
     @property

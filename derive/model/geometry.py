@@ -41,12 +41,7 @@ class Geometry(ABC):
 
     @abstractmethod
     def raised(self, covector: Sequence[S], at: Callable[[RationalFunction], S]) -> tuple[S, ...]:
-        """Return G^-1 times a covector.
-
-        Args:
-            covector: its p entries, in any representation of functions.
-            at: takes an exact function of the weights to that representation.
-        """
+        """Return G^-1 times a covector, in any representation; *at* takes exact functions to it."""
 
     @abstractmethod
     def weight_square(self, weights: Sequence[RationalFunction]) -> RationalFunction | None:

@@ -139,10 +139,7 @@ def read_positive(
 
 
 def independent_entries(arrays: Sequence[Array]) -> tuple[Tree, ...]:
-    """Return the entries row by row; of a symmetric matrix those on and above the diagonal.
-
-    Symmetric means that entries (i, j) and (j, i) are the same exact function.
-    """
+    """Return the entries row by row; of a symmetric matrix those on and above the diagonal."""
     found: list[Tree] = []
     for array in arrays:
         n = array.shape[0] if _is_symmetric(array) else 0

@@ -46,7 +46,6 @@ class Notation:
     """The symbols of one derivation.
 
     Attributes:
-        parameterization: the whole F, all blocks.
         block: the outputs at hand, counted from 0.
         suffix: appended to names of constants, to tell blocks apart.
         assumed: start symbols assumed positive beyond the declared ones.
@@ -210,14 +209,10 @@ def factors_of(expression: Expr) -> list[Expr]:
 def start_sign(
     value: RationalFunction, notation: Notation, known: Sequence[RationalFunction] = ()
 ) -> tuple[int, tuple[str, ...]]:
-    """Return the sign of a function of the start, and what had to be assumed to know it.
-
-    *known* functions of the start were assumed positive before: some start satisfies them together
-    with the new assumption.
+    """Return the sign of a function of the start, and what had to be assumed, beside *known* > 0.
 
     Raises:
-        AssumePositive: it is a monomial of open sign: better to assume its start symbols
-            positive from the outset.
+        AssumePositive: it is a monomial of open sign: better to assume its symbols positive first.
         BranchOpen: it is zero, so that its sign along the flow is not determined.
     """
     if value.is_zero():

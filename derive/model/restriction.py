@@ -45,10 +45,7 @@ class Ties:
 
 
 def find_ties(p: Parameterization) -> Ties | None:
-    """Return the restriction of F to the subspace that the flow stays in, or None.
-
-    None means that there is none, or none in which the metric is a multiple of the identity.
-    """
+    """Return the restriction of F to the subspace that the flow stays in, or None without one."""
     polynomial = all(g.kind == "parameter" for g in p.field.generators)
     if not polynomial or p.geometry != EUCLIDEAN or len(p.start_symbols) >= p.p:
         return None
@@ -165,11 +162,7 @@ def _at_zero(function: RationalFunction, p: Parameterization, idle: set[int]) ->
 
 
 def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
-    """Return F restricted to the subspace where the idle weights are 0.
-
-    Raises:
-        DegenerateStart: on that subspace the outputs cannot move independently.
-    """
+    """Return F where the idle weights are 0; DegenerateStart: its outputs move together there."""
     if not idle:
         return p
     positions = {p.weights.index(name) for name in idle}

@@ -42,11 +42,7 @@ class TypedModel:
     parameter: str = ""
 
     def read(self) -> ReadModel:
-        """Return what the texts say.
-
-        Raises:
-            InputError: a text is not accepted; the message names its option.
-        """
+        """Return what the texts say; InputError names the option of a text that is not accepted."""
         from derive.language import parse_assignments, parse_names
         from derive.language.arrays import parse_array_outputs
 
@@ -74,11 +70,7 @@ class TypedModel:
 
 @dataclass(frozen=True, slots=True)
 class ReadModel:
-    """What the texts of a model say.
-
-    Attributes:
-        text, vectors: the one output in vectors of open dimension, and their names; else empty.
-    """
+    """What the texts of a model say; *text* and *vectors* only with vectors of open dimension."""
 
     outputs: tuple[Array, ...]
     start: dict[str, Tree]
@@ -88,11 +80,7 @@ class ReadModel:
     vectors: tuple[str, ...] = ()
 
     def parameterization(self) -> Parameterization:
-        """Return what is to be derived; this part needs algebra.
-
-        Raises:
-            InputError: names do not fit, or F is not differentiable, constant or at rest there.
-        """
+        """Return what is to be derived; this part needs algebra."""
         from derive.model.names import independent_entries
         from derive.model.parameterization import Parameterization
 
@@ -109,11 +97,7 @@ class ReadModel:
 
 
 def read_option(option: str, parse: Callable[[str], tuple[T, ...]], text: str) -> tuple[T, ...]:
-    """Return what an option's text says, () where it is not given.
-
-    Raises:
-        InputError: it is not accepted; the message names the option.
-    """
+    """Return what an option's text says, () where it is not given; InputError names the option."""
     try:
         return parse(text) if text.strip() else ()
     except LanguageError as error:

@@ -15,11 +15,7 @@ from derive.model.names import bases
 
 
 def validate(p: ExactMap) -> None:
-    """Refuse a map that is constant, or undefined, at rest or of too low a rank at its start.
-
-    Raises:
-        InputError, DegenerateStart, RankDeficient: as the message says.
-    """
+    """Refuse a map that is constant, or undefined, at rest or of too low a rank at its start."""
     if p.vectors:
         _check_length(p)
         return

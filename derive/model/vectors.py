@@ -23,13 +23,7 @@ from derive.model.names import read_tree
 
 @dataclass(frozen=True)
 class Vector:
-    """A vector u of open dimension, which enters beta as phi u.
-
-    Attributes:
-        name: that of u.
-        norm: the name that stands for |u|, a weight of the length of beta.
-        coefficient: phi, in scalars and norms.
-    """
+    """A vector u of open dimension, which enters beta as phi u; *norm* is the weight |u|."""
 
     name: str
     norm: str
@@ -56,9 +50,6 @@ def read_vectors(outputs: Sequence[str], vectors: Sequence[str]) -> tuple[Vector
 
     >>> [(v.name, v.norm, v.text) for v in read_vectors(["a*u"], ["u"])]
     [('u', 'norm_u', 'a*u')]
-
-    Raises:
-        LanguageError: the text is not an expression, or needs a dimension.
     """
     if not vectors:
         return ()
@@ -75,10 +66,6 @@ def lengths(
     """Return the output sum_k phi_k n_k with its weights, the scalars and then the norms.
 
     The start of a vector u is that of its norm |u|, which is positive unless it starts at 0.
-
-    Raises:
-        InputError: a name or value does not fit; or there are several vectors, and a coefficient
-            depends on a norm.
     """
     coefficients = tuple(v.coefficient for v in vectors)
     norms = {v.name: v.norm for v in vectors}
@@ -107,11 +94,7 @@ def lengths(
 
 
 def _starts_off_zero(v: Vector, start: Tree | None) -> bool:
-    """Tell whether a vector starts away from 0.
-
-    Raises:
-        InputError: its norm is negative there.
-    """
+    """Tell whether a vector starts away from 0; its norm must not be negative there."""
     if start is None or names((start,)):
         return True
     try:

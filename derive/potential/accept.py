@@ -127,8 +127,7 @@ def _is_nonnegative(expression: Expr) -> bool:
 class CurveProposal:
     """The weights along the flow as functions of z, with the time mu, linear in z.
 
-    *weights* are those, the parameters, and the generators of one weight; *units*
-    are positive symbols in them, 1 at z = 0, whose values are positive on the interval.
+    *units* are positive symbols in them, 1 at z = 0, whose values are positive on the interval.
     """
 
     z: Symbol

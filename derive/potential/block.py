@@ -31,11 +31,9 @@ class DirectionTerms:
     """What the direction of beta adds to q(s): Q = q(s) - slope <u_0, beta>.
 
     Attributes:
-        direction: how beta turns.
         dual: log psi in the weights, where found in the families.
         g: the warp psi phi/n in the scalars and the norm; None where psi was not found.
         slope: psi_0/n_0, with the sign of phi.
-        eigenvalues: those of K in s, where they were written so.
     """
 
     direction: Direction
@@ -51,9 +49,7 @@ class BlockPotential:
 
     Attributes:
         warping: the verdict on existence; in a larger field where g had to be adjoined.
-        dual: dual coordinates and warp in the weights, where found.
-        piece: Q in closed form or as a quadrature, of a vector q(s); None where no Q exists or none
-            was found.
+        piece: Q in closed form or as a quadrature, of a vector q(s); None where none was found.
         chart: how functions of the weights are written in beta on the leaf, where found.
         finding: PROVED with the identities behind the piece; the reason otherwise.
         turning: for a vector of open dimension, what its direction adds.

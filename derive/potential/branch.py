@@ -22,11 +22,7 @@ from derive.weights.metric import Metric
 
 
 def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
-    """Return the sign of a function along the flow, and the chart with what that rests on.
-
-    A multiple of the warp has the sign of the number; another function keeps its sign at the
-    start where that is proved, and is assumed to where it is not.
-    """
+    """Return the sign of a function along the flow, and the chart with what that rests on."""
     if chart.warp is not None:
         ratio = function / chart.warp
         if ratio.is_constant():
@@ -101,11 +97,7 @@ def _is_positive(value: RationalFunction) -> bool:
 def find_root(
     chart: Chart, symbol: Symbol, coefficients: Sequence[RationalFunction], T: RationalFunction
 ) -> tuple[Root, tuple[str, ...]] | None:
-    """Return which root of a polynomial a function is on the leaf, and what that rests on.
-
-    The polynomial is sum_k c_k T^k = 0, c_k in the chart's coordinates. A root of degree 1 or 2
-    comes with its formula, and so does an even root; None where no branch was proved.
-    """
+    """Return which root of sum_k c_k T^k = 0 T is on the leaf, and what that rests on, or None."""
     expressions = [to_expr(c, chart.images) for c in coefficients]
     polynomial = sympy.Add(*(c * symbol**n for n, c in enumerate(expressions)))
     degree = len(coefficients) - 1
@@ -137,10 +129,7 @@ def find_root(
 def _quadratic_root(
     chart: Chart, coefficients: Sequence[RationalFunction], T: RationalFunction
 ) -> tuple[Expr, str, int | None, tuple[str, ...]]:
-    """Return T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), its branch, and what that rests on.
-
-    The sign is that of 2 a T + b, which is known at the start.
-    """
+    """Return T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), sign that of 2 a T + b, and its branch."""
     c, b, a = (to_expr(x, chart.images) for x in coefficients)
     p = chart.parameterization
     sign, branch = 1, "the largest real root"
@@ -173,11 +162,10 @@ def is_largest_root(
     T: RationalFunction,
     nonnegative: frozenset[str] = frozenset(),
 ) -> bool:
-    """Tell whether T(w) is proved to be the largest real root of its polynomial, everywhere.
+    """Tell whether T(w) is proved to be the largest real root of its polynomial P, everywhere.
 
     If P, P', P''/2!, ... are all >= 0 at T and the leading one is > 0, then
-    P(T + h) = sum_k P^(k)(T)/k! h^k > 0 for h > 0. Each is a polynomial in the weights, tested
-    for nonnegativity exactly.
+    P(T + h) = sum_k P^(k)(T)/k! h^k > 0 for h > 0.
     """
     degree = len(coefficients) - 1
     pulled = [coordinates.pull_back(c) for c in coefficients]

@@ -35,11 +35,8 @@ class Chart:
     """Named functions on the leaf.
 
     Attributes:
-        notation: the names.
-        metric: K of the parameterization.
         entries: (name, function of the weights, the same in beta), in order of definition.
         constants: the symbols of the conserved values with these in start symbols.
-        roots: the root variables.
         evidence: the identities behind the entries.
         assumptions: signs at the start that select branches.
         warp: g, known to be positive along the flow; 1 for a Hessian map.

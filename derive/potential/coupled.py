@@ -35,13 +35,7 @@ from derive.weights.dual import DualCoordinates, is_conjugate
 
 
 def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
-    """Return Q = sum_i y_i beta_i - R in beta through a chart of the leaf, or None without one.
-
-    Where y was written and R was not, Q is the integral of its gradient; g > 0 at the start.
-
-    Raises:
-        AssumePositive, BranchOpen: the start does not select the branch of a root.
-    """
+    """Return Q = sum_i y_i beta_i - R in beta through a chart of the leaf, or None without one."""
     p = dual.parameterization
     base = base_chart(dual.metric, notation)
     if base is None:

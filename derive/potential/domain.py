@@ -265,8 +265,7 @@ def _constant_part(f: RationalFunction, d: int) -> RationalFunction:
 def is_definite(f: RationalFunction, d: int, positive: frozenset[str]) -> bool:
     """Tell whether f, or -f, is a function of the start, not negative, plus what is not either.
 
-    Then f has no real zero in beta, its first d variables, unless that function of the start has:
-    a sum of squares of start symbols may vanish for special starts.
+    Then f has no real zero in beta, its first d variables, unless that function of the start has.
     """
     constant = _constant_part(f, d)
     if constant.is_zero():

@@ -21,10 +21,7 @@ from derive.model.parameterization import Parameterization
 def find_variable(
     p: Parameterization, weight: str, y: RationalFunction, laws: Sequence[RationalFunction]
 ) -> tuple[str, RationalFunction, RationalFunction] | None:
-    """Return (variable, r, n) with variable^n = r(y, c, D), linear in y and the laws c.
-
-    The variable is the weight or a function of it alone; n may have parameters in it.
-    """
+    """Return (variable, r, n) with variable^n = r(y, c, D): a weight or a function of it alone."""
     field = p.field
     target = FunctionField(
         ("y", *(f"c{i}" for i, _ in enumerate(laws))), tuple(field.generators[: len(p.parameters)])
@@ -66,10 +63,7 @@ def _monomials_of(
 def inverted(
     p: Parameterization, name: str, value: Expr, symbols: Mapping[str, Expr]
 ) -> dict[str, Expr]:
-    """Return the value of a weight from that of a variable that is a function of it.
-
-    *symbols* stand for the parameters.
-    """
+    """Return the value of a weight from that of a variable that is a function of it."""
     if name in p.weights:
         return {name: value}
     g = next(g for g in p.field.generators if g.name == name)

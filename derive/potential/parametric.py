@@ -90,11 +90,7 @@ def _algebraic_weights(dual: DualCoordinates, notation: Notation) -> Parametric 
 
 
 def _powers_of_weights(dual: DualCoordinates, field: FunctionField) -> Powers | None:
-    """Return a power of each weight, or of a function of it, in mu = y - y(w_0), or None.
-
-    Raises:
-        ZeroDivisionError: y, a law or a power is infinite at the start.
-    """
+    """Return a power of each weight, or of a function of it, in mu = y - y(w_0), or None."""
     p, y = dual.parameterization, dual.y[0].rational
     laws = dual.metric.conserved.laws
     coordinates = Coordinates.of([("y", y), *((f"c{i}", law) for i, law in enumerate(laws))])
@@ -148,11 +144,7 @@ class Units:
 
 
 def _interval(units: Units) -> tuple[Expr, Expr] | None:
-    """Return the interval around z = 0 on which the units are positive.
-
-    A unit that is linear in z ends it on one side; None where the start does not say on which, or
-    where another unit is not proved positive.
-    """
+    """Return the interval around z = 0 on which the units are positive, None where not known."""
     notation = units.notation
     sides: dict[int, list[RationalFunction]] = {1: [], -1: []}
     for unit in units.symbols:

@@ -24,7 +24,6 @@ class Root:
     """A function of beta that solves a polynomial equation, and which of its roots it is.
 
     Attributes:
-        symbol: its name.
         polynomial: vanishes; a polynomial in the symbol over beta and the constants.
         explicit: the root in radicals, or None for degree above 2.
         branch: which root, in words.
@@ -45,13 +44,10 @@ class Root:
 
 @dataclass(frozen=True)
 class Curve:
-    """A parametric form: beta = h(z) for z in an interval.
+    """A parametric form: beta = h(z) for z in an interval, with the flow w(z), beta = F(w(z)).
 
     Attributes:
-        parameter: z.
-        beta: h(z).
         interval: the open interval of z on which h is monotone; infinite ends allowed.
-        weights: w(z), the flow itself; beta = F(w(z)).
     """
 
     parameter: Symbol
@@ -67,7 +63,6 @@ class Lift:
     Attributes:
         weights: dw_k/dbeta_i, d rows of p functions.
         log_warp: dlog g/dbeta_i; zeros for a Hessian map.
-        rho: the induced metric.
     """
 
     weights: tuple[tuple[RationalFunction, ...], ...]
@@ -80,14 +75,12 @@ class Piece:
     """Q restricted to one block, with grad Q = 0 at the start: one of the four classes below.
 
     Attributes:
-        kind: which of the four.
         betas: the block's predictor coordinates.
         value: Q, up to an additive constant.
         gradient: dQ/dbeta.
         constants: named constants and their values in start symbols, in order of definition.
         roots: named algebraic functions of beta, in order of definition.
         assumptions: what was assumed of the start, in words.
-        evidence: the identities that the form rests on.
         domain: where Q is defined and why it is convex there, in words with formulas in backticks.
     """
 
@@ -132,11 +125,7 @@ class Algebraic(Piece):
 
 @dataclass(frozen=True)
 class Parametric(Piece):
-    """Q of a single output along a curve: beta = h(z), Q = mu beta - H(z).
-
-    Attributes:
-        curve: h and its parameter.
-    """
+    """Q of a single output along a curve: beta = h(z), Q = mu beta - H(z)."""
 
     kind = "parametric"
 
@@ -150,8 +139,7 @@ class Quadrature(Piece):
     Attributes:
         note: what the integrand means, in words with formulas in backticks.
         abbreviations: named functions of beta that the integral uses.
-        kernel: K(beta) of a single output, where it was written in beta.
-        ends: as for the explicit form.
+        kernel, ends: as for the explicit form.
         lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
             g is 1 at the start.
     """

@@ -33,10 +33,7 @@ def find_logarithm(
     derivatives: Sequence[RationalFunction],
     exponents: Sequence[RationalFunction] = (),
 ) -> LogFunction | None:
-    """Return log psi = sum_k m_k f_k + sum_j n_j log P_j with X_a log psi given, proved, or None.
-
-    log psi is determined up to a constant; m_k and n_j are rational, the f_k given as *exponents*.
-    """
+    """Return log psi = sum_k m_k f_k + sum_j n_j log P_j with the X_a log psi given, or None."""
     p = conserved.parameterization
     zero, one = p.field.zero, p.field.one
     if all(f.is_zero() for f in derivatives):
@@ -97,11 +94,7 @@ ROUNDS = 8
 
 @dataclass(frozen=True)
 class AdjoinedWarp:
-    """The decisions before, and in a larger field that has the warp g.
-
-    Attributes:
-        exponential: exp(sum_k m_k f_k), which divides g.
-    """
+    """The decisions before, and in a larger field with g and the *exponential* that divides it."""
 
     before: WarpVerdict
     warping: WarpVerdict
@@ -112,8 +105,7 @@ class AdjoinedWarp:
 def adjoin_warp(warping: WarpVerdict) -> AdjoinedWarp | None:
     """Return the decisions in a field with g, where g is not in that of F but its logarithm is.
 
-    X_a log g = H_a is linear in log g = sum_k m_k f_k + sum_j n_j log P_j. None where g is a
-    product of powers of polynomials, or log g is not of the form sought.
+    X_a log g = H_a is linear in log g = sum_k m_k f_k + sum_j n_j log P_j.
     """
     conserved = warping.metric.conserved
     if warping.H is None or find_logarithm(conserved, warping.H) is not None:
@@ -132,11 +124,7 @@ def adjoin_warp(warping: WarpVerdict) -> AdjoinedWarp | None:
 
 
 def exponents(conserved: ConservedQuantities, H: Field) -> Iterator[list[RationalFunction]]:
-    """Yield families of rational functions of which log g may be a combination.
-
-    Monomials of degree up to 2 over 1 and the conserved quantities; then also over the
-    polynomials whose logarithms may occur.
-    """
+    """Yield monomials of degree up to 2 over 1 and the laws, then also over other candidates."""
     p = conserved.parameterization
     rows = chain.from_iterable(monomials(p.p, n) for n in range(3))
     tops = [p.field.monomial(e) for e in rows]

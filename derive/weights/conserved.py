@@ -40,7 +40,6 @@ class ConservedQuantities:
     """Independent conserved quantities of gradient flow, and whether they are all.
 
     Attributes:
-        lie: the Lie structure that bounds their number.
         laws: functionally independent functions, constant along the flow for every data set.
         bound: at most this many independent ones exist, p - dim Lie.
         completeness: PROVED when ``len(laws) == bound``.

@@ -44,10 +44,9 @@ from derive.weights.warping import WarpVerdict
 
 @dataclass(frozen=True)
 class DualCoordinates:
-    """Functions of the weights with <grad y_i, grad F_j> = g delta_ij, proved.
+    """Functions of the weights with <grad y_i, grad F_j> = g delta_ij, each y_i up to a constant.
 
     Attributes:
-        y: the dual coordinates, each up to an additive constant.
         g: the warp; 1 for a Hessian map.
         R: the conjugate potential in the weights, or None when none was found in the families.
     """
@@ -180,10 +179,7 @@ def is_conjugate(p: Parameterization, R: LogFunction, g: RationalFunction) -> bo
 def find_conjugate(
     p: Parameterization, g: RationalFunction, family: Sequence[LogFunction]
 ) -> LogFunction | None:
-    """Return R with <grad R, grad F_j> = g F_j in the family, proved, or None.
-
-    For a homogeneous F and g = 1 the square of the weights is tried first.
-    """
+    """Return R with <grad R, grad F_j> = g F_j, by Euler's identity or in the family, or None."""
     proposals = chain(_by_euler(p, g), _conjugates(p, g, family))
     return next((R for R in proposals if is_conjugate(p, R, g)), None)
 

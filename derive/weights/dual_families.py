@@ -103,10 +103,7 @@ def _has_powers(p: Parameterization) -> bool:
 
 
 def adjoined_families(adjoined: AdjoinedWarp) -> Iterator[DualFamily]:
-    """Yield families for a known warp: multiples of its exponential by monomials.
-
-    R, an integral of such functions, is in general none: its family is empty.
-    """
+    """Yield multiples of the exponential by monomials, for y; R is in general no such function."""
     p = adjoined.warping.parameterization
     within = adjoined.before.parameterization
     kept = [p.field.one, *_conserved_generators(p)]

@@ -23,7 +23,6 @@ class KernelRelation:
     """P(K; beta) = 0 on the leaf of the start, irreducible over Q(start symbols).
 
     Attributes:
-        notation: the names.
         field: Q(beta, start symbols).
         coefficients: of K^0, K^1, ...
         beta0, K0: the values at the start, in the field.
@@ -56,11 +55,7 @@ class KernelRelation:
 
 
 def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation | None:
-    """Return the irreducible relation between K and beta on the leaf of the start, or None.
-
-    First a polynomial C(K, beta) that the flow conserves is sought, then a relation whose
-    coefficients are polynomials in the conserved quantities.
-    """
+    """Return the irreducible relation between K and beta on the leaf of the start, or None."""
     p = metric.parameterization
     field = p.start_field.extended((notation.betas[0].name,))
 

@@ -25,12 +25,10 @@ class LieStructure:
     """Brackets of the fields X_a = grad F_a.
 
     Attributes:
-        parameterization: where the fields come from.
         brackets: [X_a, X_b] for a < b, by (a, b) counted from 0.
         spanning: fields that span the Lie algebra at a generic point: X_1, ..., X_d, then
             iterated brackets.
-        dimension: proved lower bound of the generic dimension of the Lie algebra; equal to it
-            with probability 1.
+        dimension: proved lower bound of the generic dimension; equal to it with probability 1.
         commuting: whether every bracket [X_a, X_b] is identically zero (exact).
         words: the spanning fields as iterated brackets, such as ``[X1, [X1, X2]]``.
     """
@@ -44,11 +42,7 @@ class LieStructure:
 
     @functools.cached_property
     def point(self) -> tuple[tuple[str, Fraction], ...] | None:
-        """Rational weights at which the spanning fields are independent, proved exactly.
-
-        The rank there is a lower bound of the generic one, as it is at a point modulo a prime.
-        None where no small numbers show it.
-        """
+        """Rational weights at which the spanning fields are proved independent, or None."""
         return independent_point(self.parameterization, self.spanning)
 
 

@@ -18,12 +18,9 @@ from derive.weights.witness import is_zero_along_flow
 
 @dataclass(frozen=True)
 class Metric:
-    """K and rho as exact functions of the weights.
-
-    Along gradient flow with steering lambda(t), beta' = K lambda, so rho beta' = lambda.
+    """K and rho as exact functions of the weights: beta' = K lambda, so rho beta' = lambda.
 
     Attributes:
-        conserved: the conserved quantities of the flow.
         K: the d x d matrix <grad F_a, grad F_b>; of a vector of open dimension its eigenvalue
             along beta, ((R,),).
         direction: how beta turns, of a vector of open dimension: T = phi^2 is the other eigenvalue.

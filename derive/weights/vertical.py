@@ -26,10 +26,7 @@ NOT_CLOSED = "rho is not, up to any factor g, a Hessian in beta on the leaf of t
 
 
 def check_vertical(metric: Metric, H: Sequence[RationalFunction]) -> Finding:
-    """Decide whether some g with X_a log g = H_a makes g * rho a Hessian on the leaf.
-
-    H satisfies H_a K_bc - H_b K_ac = [X_a, X_b] F_c for all a, b, c; there are d >= 2 outputs.
-    """
+    """Decide whether some g makes g * rho a Hessian, for H that solves its equations, d >= 2."""
     try:
         evidence = _close(metric, H)
     except NotProved as end:

@@ -37,7 +37,6 @@ class WarpVerdict(Decided):
     """Whether a warp exists, and the derivatives of its logarithm.
 
     Attributes:
-        finding: PROVED (with g = 1 where rho is a Hessian map already), REFUTED, UNDECIDED.
         H: H_a = <grad F_a, grad log g>, functions of the weights; None where refuted.
     """
 

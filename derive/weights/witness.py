@@ -26,10 +26,7 @@ from derive.verdict import Finding, Identity, Number, Verdict
 def independent_point(
     p: Parameterization, fields: Sequence[Field]
 ) -> tuple[tuple[str, Fraction], ...] | None:
-    """Return numbers for weights and parameters at which the fields are independent, or None.
-
-    Values that are not rational are balls, and a pivot is a ball that excludes 0: a proof.
-    """
+    """Return numbers for the names of F at which the fields are proved independent, or None."""
     names = (*p.weights, *p.parameters)
     for numbers in small_points(len(names)):
         images = dict(zip(names, numbers, strict=True))
@@ -93,9 +90,8 @@ def find_failure(
 ) -> Identity | None:
     """Return the proof that left = right fails on the leaf of the start, or None.
 
-    A start where left - right has a value other than 0, else one where an iterated derivative
-    along the flow has, after both sides were multiplied by their denominators. None means "equal
-    as far as was looked", never "equal".
+    It is a start where left - right, times its denominator, or an iterated derivative along the
+    flow is not 0. None means "equal as far as was looked", never "equal".
     """
     found = _at_rational_start(p, (left, right))
     if found is not None:
@@ -122,11 +118,7 @@ def find_failure(
 
 
 def is_zero_along_flow(p: Parameterization, function: RationalFunction) -> bool:
-    """Tell whether a polynomial vanishes to order 24 along a flow from the start.
-
-    False says that it is not zero on the leaf: a Taylor coefficient at a start of the family is
-    not zero modulo a prime.
-    """
+    """Tell whether a polynomial vanishes to order 24 along a flow; False proves it not zero."""
     rng = Random(9)
     steering = [1 + 2 * j for j in range(p.d)]
     components = [
@@ -222,8 +214,7 @@ def require_equations(
     """Return the identities, all of which hold for all weights.
 
     Raises:
-        NotProved: with REFUTED, for the reason given, and a point of the leaf where one fails; with
-            UNDECIDED where one fails for general weights, but not visibly on this leaf.
+        NotProved: REFUTED, with a point of the leaf where one fails; UNDECIDED without one.
     """
     found = require(p, equations, refuted, undecided)
     return tuple(Identity(s, repr(left), repr(right)) for s, left, right in found)
