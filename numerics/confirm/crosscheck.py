@@ -1,8 +1,4 @@
-"""Three witnesses of a derived Q: the limit of gradient flow, the interpolant, and optimality.
-
-The flow integrates the weights and knows nothing of Q; the interpolant is found from Q as printed
-and knows nothing of the flow; either must satisfy ``grad Q(beta) = X^T nu`` and ``X beta = y``.
-"""
+"""Three witnesses of a derived Q: the limit of gradient flow, the interpolant, and optimality."""
 
 from __future__ import annotations
 
@@ -121,10 +117,7 @@ class _Subject:
 def _in_numbers(
     derivation: Derivation, start: Mapping[str, object]
 ) -> tuple[_Subject, dict[str, object]]:
-    """Give the parameters of F the numbers in *start*, by default halves of odd numbers.
-
-    The start of the other symbols is left.
-    """
+    """Give the parameters of F the numbers in *start*, by default halves of odd numbers."""
     potential, laws = derivation.potential, derivation.conserved.laws
     p = potential.parameterization if derivation.ties else derivation.parameterization
     names = p.parameters
@@ -167,11 +160,7 @@ def _first_sound(check: Callable[[], CrossCheck]) -> CrossCheck:
 
 
 def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossCheck:
-    """Run the flow and compare; where they disagree, once more with Q at twice the digits.
-
-    Terms of Q may cancel, as all of grad Q does near the start: more digits tell that from an
-    error, which stays.
-    """
+    """Run the flow and compare; where terms of Q may cancel, once more at twice the digits."""
     laws = side_by_side_trees(subject.laws, subject.parameterization.weights, problem.copies)
     given = problem.X, problem.y, dict(problem.origin), digits + GUARD
     end = flow(problem, *given, conserved=laws, max_steps=_MAX_STEPS)

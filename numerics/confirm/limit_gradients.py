@@ -1,8 +1,4 @@
-"""Limits of Q put to the test: grad Q at two scales against the limit that was proved.
-
-Q is evaluated as printed, and the expansion behind the limit is not used: the error must fall from
-one scale to the next as the predicted order says.
-"""
+"""Limits of Q put to the test: grad Q at two scales against the limit that was proved."""
 
 from __future__ import annotations
 
@@ -94,18 +90,11 @@ class LimitConfirmation:
 def confirm_limits(
     regimes: Regimes, digits: int = 40, rng: np.random.Generator | None = None
 ) -> tuple[LimitConfirmation, ...]:
-    """Compare grad Q with each limit that was proved, at two scales.
+    """Compare grad Q with each limit that was proved: ``|grad Q(beta)/N - G(beta)| / |G(beta)|``.
 
-    ``|grad Q(beta)/N - G(beta)| / |G(beta)|`` at the same beta and start, but for the symbol that
-    tends to its limit.
-
-    Args:
-        regimes: the limits of a derived Q.
-        digits: decimal digits to which errors are seen.
-        rng: what the start and beta are drawn from; the same each time by default.
-
-    Raises:
-        NumericalError: Q cannot be evaluated, or no start fits its assumptions.
+    The beta and the start are drawn from *rng*, the same each time by default, and errors seen to
+    *digits*. The expansion behind the limit is not used: they must fall as the order predicts.
+    NumericalError where Q cannot be evaluated, or no start fits its assumptions.
     """
     check_digits(digits)
     rng, potential = rng or np.random.default_rng(0), regimes.derivation.potential
@@ -203,11 +192,7 @@ def point_at(point: Point, small: Fraction) -> Fraction:
 def draw_rest(
     potential: Potential, point: Point, scale: Fraction, rng: np.random.Generator, attempt: int
 ) -> dict[str, Fraction]:
-    """Return values for the start symbols and parameters other than the one that moves.
-
-    They meet the assumptions of Q at this *scale* of the other; later attempts are nearer to 0, as
-    symbols, and beta_i next to others, may have bounds. InputError where none were found.
-    """
+    """Return values for all symbols but the one that moves, as Q assumes at *scale*."""
     name, parameters = point.variable, potential.parameterization.parameters
     # Roots of some starts are real powers only at whole depths.
     depths = {n: Fraction(2 * k + 7 + (attempt > 0), 2) for k, n in enumerate(parameters)}

@@ -1,8 +1,4 @@
-"""Limits of Q put to the test by interpolants: where min Q subject to X beta = y tends to.
-
-The interpolant of Q at two scales of the start, by Newton's method on Q itself, is held against the
-minimizer of the limit (:mod:`numerics.confirm.limit_minimizer`).
-"""
+"""Limits of Q put to the test: interpolants at two scales against the minimizer of the limit."""
 
 from __future__ import annotations
 
@@ -111,10 +107,7 @@ class Untested:
 def confirm_minimizers(
     regimes: Regimes, rng: np.random.Generator | None = None
 ) -> tuple[InterpolantConfirmation | Untested, ...]:
-    """Compare the minimizers of Q and of each limit that was proved, subject to X beta = y.
-
-    X, y and the start are drawn from *rng*; the same each time by default.
-    """
+    """Compare minimizers of Q and of each limit proved, subject to X beta = y drawn from *rng*."""
     rng, potential = rng or np.random.default_rng(0), regimes.derivation.potential
     return tuple(_approach(potential, limit, rng) for limit in proved_limits(regimes))
 

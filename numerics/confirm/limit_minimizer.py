@@ -1,12 +1,9 @@
 """The minimizer of a limit of Q subject to X beta = y, from the limit alone.
 
-By linear algebra where the limit is quadratic or a function of the l2 norm, by a linear program
-where it is linear on each side of 0, else by solving G(beta) = X^T nu.
-
 Where the limit is smooth at its minimizer, that of Q is at a distance of the order of the relative
 error of the gradient, or nearer where that error is orthogonal to {X v = 0}. Where it is l1, a
-coordinate at which the dual of the program leaves room, x_j^T nu strictly between the slopes,
-vanishes as the inverse mirror map says: beta_j = (grad Q)^-1(N x_j^T nu).
+coordinate at which the dual leaves room, x_j^T nu strictly between the slopes, vanishes as the
+inverse mirror map says: beta_j = (grad Q)^-1(N x_j^T nu).
 """
 
 from __future__ import annotations
@@ -105,10 +102,7 @@ class LimitProblem:
 
 @dataclass(frozen=True, slots=True)
 class Least:
-    """The minimizer of a limit (d,), in its coordinates.
-
-    That of Q is at a distance of the order of the rate, if it is sharp, else at most.
-    """
+    """The minimizer of a limit (d,), and the order, or if not *sharp* a bound, of the distance."""
 
     beta: Array
     rate: Callable[[Fraction], float]
@@ -116,11 +110,7 @@ class Least:
 
 
 def least_of_limit(problem: LimitProblem, scale: Fraction) -> Least:
-    """Return the minimizer of a limit, and how fast that of Q tends to it.
-
-    The *scale* is a value of the symbol that moves, near its limit. NumericalError where the
-    minimizer was not found, or is not the only one.
-    """
+    """Return the minimizer of a limit, and how fast that of Q tends to it; *scale* is near."""
     if _is_linear(problem):
         return _by_program(problem)
     # The limit is smooth: G(beta) = X^T nu, X beta = y.

@@ -57,10 +57,7 @@ class BoundTrial:
 
 
 def draw_problem(rng: np.random.Generator) -> NormProblem:
-    """Return a random problem of 2 to 12 coordinates, and fewer samples.
-
-    Sizes are drawn such that exp(-d/(eps norm)), which a theorem asks for, is no denormal number.
-    """
+    """Return 2 to 12 coordinates and fewer samples, without denormal exp(-d/(eps norm))."""
     d = int(rng.integers(2, 13))
     m = int(rng.integers(1, d))
     X, y = rng.standard_normal((m, d)), rng.standard_normal(m)
@@ -84,12 +81,9 @@ def try_norm_bound(
 
     Args:
         potential: Q of one coordinate, which is taken for each of several.
-        bounds: texts in eps, d and norm = |b|_p; the symbol is below the least of them as it tends
-            to 0, and above the largest as it tends to infinity.
-        variable: the start symbol.
-        toward, p: "0" or "infinity"; 1 or 2.
-        problems: how many.
-        rng: what they are drawn from; the same each time by default.
+        bounds: texts in eps, d and norm = |b|_p; the symbol is beyond all of them.
+        variable, toward, p: the start symbol; "0" or "infinity"; 1 or 2.
+        problems, rng: how many; what they are drawn from, the same each time by default.
 
     Raises:
         InputError: a bound has another name in it, or p or the limit is none of these.

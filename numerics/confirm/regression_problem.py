@@ -54,10 +54,7 @@ def complete_problem(
     starts: Sequence[Mapping[str, Fraction]],
     rng: np.random.Generator,
 ) -> RegressionProblem:
-    """Return the problem with one copy of F for each start, its weights renamed if several.
-
-    X and y are drawn if not given; NumericalError where what was drawn is no problem for Q.
-    """
+    """Return the problem with one copy of F for each start; X and y are drawn if not given."""
     copies = len(starts)
     if X is None or y is None:
         X = draw_matrix(p.d * copies, rng)
@@ -111,10 +108,7 @@ def fixed_starts(
 def draw_starts(
     potential: Potential, fixed: Sequence[Mapping[str, Fraction]], rng: np.random.Generator
 ) -> list[dict[str, Fraction]]:
-    """Return for each copy values for the symbols without one, in [1/2, 2] where Q allows it.
-
-    InputError where given values break an assumption of Q, or none that fit were found.
-    """
+    """Return the start of each copy, drawn in [1/2, 2] where Q allows it; else InputError."""
     return [_draw_start(potential, given, rng) for given in fixed]
 
 
@@ -145,11 +139,7 @@ def _stretch(wide: int, rng: np.random.Generator) -> Fraction:
 
 
 def draw_matrix(columns: int, rng: np.random.Generator) -> list[list[Fraction]]:
-    """Return well conditioned rows of halves, one fewer than columns.
-
-    The one direction in which the interpolant is free has no small component, so that every
-    coordinate of the gradient is tested.
-    """
+    """Return well conditioned rows of halves, one fewer than columns, that test all of grad Q."""
     while True:
         entries = rng.integers(-4, 5, size=(columns - 1, columns))
         singular = np.linalg.svd(entries, compute_uv=False)

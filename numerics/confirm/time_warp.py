@@ -1,9 +1,4 @@
-"""Time warping made visible: gradient flow and the mirror flow of Q run the same path.
-
-Where g rho is a Hessian, ``d/dt grad Q(beta) = g lambda``: with ``tau(t) = int_0^t g(w(s)) ds`` the
-predictor follows ``d/dtau grad Q(beta) = lambda``, the same path at another pace (Azulay et al.
-2021, section 5 and appendix B.1).
-"""
+"""Time warping made visible: gradient flow and the mirror flow of Q run the same path."""
 
 from __future__ import annotations
 

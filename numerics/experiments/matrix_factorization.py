@@ -1,9 +1,8 @@
 """Matrix factorization: what gradient descent on U U^T reconstructs, by step and by start.
 
-A positive semidefinite beta* of low rank is measured by m Gaussian matrices, fewer than it has
-entries. U is square, so that nothing bounds the rank; descent from a small start with small steps
-finds beta* all the same (Gunasekar et al. 2017, "Implicit regularization in matrix factorization",
-experiments).
+U is square, so that nothing bounds the rank; descent from a small start with small steps finds a
+beta* of low rank all the same (Gunasekar et al. 2017, "Implicit regularization in matrix
+factorization", experiments).
 """
 
 from __future__ import annotations
@@ -50,16 +49,9 @@ def matrix_factorization(
     jobs: int = 1,
     progress: Callable[[str], None] | None = None,
 ) -> MatrixResults:
-    """Run the experiment.
+    """Run the experiment, by *jobs* processes of joblib; *progress* is told what is being done.
 
-    Args:
-        setting: what is drawn and asked for.
-        jobs: processes that descents run in, by joblib.
-        progress: called with what is being done.
-
-    Raises:
-        InputError: a number is out of its range, or joblib is asked for and not installed.
-        NumericalError: the least nuclear norm is not found.
+    InputError for a number out of its range or without joblib; NumericalError without a least norm.
     """
     setting, stages = setting or MatrixSetting(), Stages(jobs, progress)
     stages.enter("baselines")
@@ -100,16 +92,8 @@ def descend(
     """Run gradient descent on ``L(U) = sum_i (<A_i, U U^T> - y_i)^2/(4 m)`` from ``U = scale I``.
 
     ``U <- U - step (1/m) sum_i r_i A_i U``; for Gaussian A_i the mean of the sum over i, divided by
-    m, is ``beta - beta*``, so that steps mean the same for every m.
-
-    Args:
-        data: of n x n matrices, and m measurements.
-        scale, step: where descent starts, and its constant step.
-        tolerance: ``|r|/|y|`` at which it ends.
-        max_iterations: those after which to give up.
-
-    Returns:
-        beta (n, n); ``|r|/|y|``; the iterations; fits, diverged or iteration limit.
+    m, is ``beta - beta*``, so that steps mean the same for every m. Returns beta, ``|r|/|y|``
+    (at most *tolerance* where it fits), the iterations, and fits, diverged or iteration limit.
     """
     n, m = data.truth.shape[0], len(data.y)
     upper = np.triu_indices(n)

@@ -1,8 +1,4 @@
-"""What experiments share: tasks run in stages, and results as text, CSV and JSON.
-
-An experiment is a setting, which is checked, a draw of data from it, and a function that runs the
-stages and returns :class:`Results`.
-"""
+"""What experiments share: tasks run in stages, and results as text, CSV and JSON."""
 
 from __future__ import annotations
 

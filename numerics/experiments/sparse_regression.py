@@ -58,21 +58,14 @@ def sparse_regression(
     jobs: int = 1,
     progress: Callable[[str], None] | None = None,
 ) -> SparseResults:
-    """Run the experiment.
+    """Run the experiment, by *jobs* processes of joblib; *progress* is told what is being done.
 
     On a cluster, two lines before the call switch to dask (and likewise to ray)::
 
         client = dask.distributed.Client("scheduler:8786")
         joblib.parallel_config("dask")
 
-    Args:
-        setting: what is drawn and asked for.
-        jobs: processes that grid points run in, by joblib.
-        progress: called with what is being done.
-
-    Raises:
-        InputError: a number is out of its range, or joblib is asked for and not installed.
-        NumericalError: a solver did not converge.
+    InputError for a number out of its range or without joblib; NumericalError for a failed solver.
     """
     setting, stages = setting or SparseSetting(), Stages(jobs, progress)
     stages.enter("baselines")
@@ -183,16 +176,8 @@ def train(
 ) -> Trained:
     """Run ``w' = -J^T X^T (X F(w) - y)`` on d copies of a single output until it interpolates.
 
-    In double precision; it knows nothing of any Q.
-
-    Args:
-        p: F, of one output; each coordinate of beta has its own weights.
-        X, y: (m, d) and (m,).
-        start: a number for every weight, the same for all copies.
-        method: of :func:`scipy.integrate.solve_ivp`.
-
-    Raises:
-        NumericalError: the flow is too slow.
+    In double precision, by a *method* of SciPy; it knows nothing of any Q. The *start* is that of
+    every copy; NumericalError where the flow is too slow.
     """
     names, d = p.weights, X.shape[1]
     backend, (output,) = Float64(), p.outputs

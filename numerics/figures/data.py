@@ -66,10 +66,7 @@ class PlottedFigure:
 
 
 def plotted(figure: Specification, progress: Callable[[str], None] | None = None) -> PlottedFigure:
-    """Derive what a figure shows, and evaluate it; *progress* is told each label as it begins.
-
-    InputError, NumericalError where a record is wrong, or a model has no Q.
-    """
+    """Derive what a figure shows, and evaluate it; *progress* is told each label as it begins."""
     enter = progress or (lambda stage: None)
     curves: list[PlottedCurve] = []
     surfaces: list[PlottedSurface] = []
@@ -116,10 +113,7 @@ def _ball(figure: Specification, series: Series, values: dict[str, str]) -> tupl
 
 
 def _radii(q: FunctionOfBeta, centre: Array, rays: Array, unit: float) -> Array:
-    """Return where q reaches its value at *unit* along the first ray, on every ray.
-
-    By secants of a bracket, the end that stays counting less (Anderson & Bjorck 1973).
-    """
+    """Return where q is as at *unit* on the first ray, on all (Anderson & Bjorck 1973)."""
     level = float(q((centre + unit * rays[0])[None])[0])
     low, high = np.zeros(len(rays)), np.full(len(rays), unit)
     below, above = np.full(len(rays), -level), q(centre + high[:, None] * rays) - level

@@ -1,7 +1,4 @@
-"""Plots of experiments, by the object interface of matplotlib (the extra ``plot``).
-
-It needs no display and leaves the state of pyplot alone.
-"""
+"""Plots of experiments by matplotlib (the extra ``plot``), without a display or pyplot."""
 
 from __future__ import annotations
 
@@ -42,11 +39,7 @@ def save(figure: Figure, path: Path, option: str, dpi: float | str = "figure") -
 
 
 def plot_sparse_regression(experiment: SparseResults, path: Path) -> None:
-    """Draw the population error against the scale for each shape, to a PNG, SVG or PDF file.
-
-    Crosses are trained weights; dashed lines are the interpolants of least l1 and l2 norm.
-    InputError where matplotlib is not installed, or the file cannot be written.
-    """
+    """Draw the population error against the scale for each shape, crosses for trained weights."""
     figure = new_figure(6.4, 4.2)
     axes = figure.subplots()
     for shape in experiment.setting.shapes:
@@ -64,11 +57,7 @@ def plot_sparse_regression(experiment: SparseResults, path: Path) -> None:
 
 
 def plot_matrix_factorization(experiment: MatrixResults, path: Path) -> None:
-    """Draw error and nuclear norm against the scale for each step, to a PNG, SVG or PDF file.
-
-    What diverged is left out; dashed lines are the interpolants of least nuclear and Frobenius
-    norm. InputError where matplotlib is not installed, or the file cannot be written.
-    """
+    """Draw error and nuclear norm against the scale for each step, but of what diverged."""
     figure, first = new_figure(9.6, 4.2), min(experiment.setting.scales)
     least_norms = {"nuclear": experiment.least_nuclear, "Frobenius": experiment.least_frobenius}
     columns = {"error": "relative error", "nuclear_norm": "nuclear norm"}

@@ -133,12 +133,9 @@ _QUANTITIES = {"Q": _implicit, "R": _explicit, "limit": _limit}
 def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: Array) -> Array:
     """Return the measure of a series at each number of the start symbol that is swept.
 
-    "ratio": Q(e_1)/Q(1/sqrt d) for d copies of the output; 1/sqrt d for the l1 norm, 1 for the
-    squared l2 norm. "error", "l1", "l2": the population error, and the excess of the norm over
-    the least, of the interpolant of least Q in a sparse regression problem.
-
-    The *values* are numbers as text for the other names. InputError for a measure that is not
-    known, NumericalError where a solver did not converge.
+    "ratio": Q(e_1)/Q(1/sqrt d) for d copies of the output; 1/sqrt d for l1, 1 for squared l2.
+    "error", "l1", "l2": of the interpolant of least Q in sparse regression, the
+    population error and the excess of the norm over the least. InputError for another measure.
     """
     if series.measure not in _MEASURES:
         raise InputError(f"the measure must be one of {', '.join(_MEASURES)}")

@@ -1,8 +1,4 @@
-"""Builds straight-line programs from expression trees.
-
-Reverse mode is written out as further instructions, so that one program gives ``J(w)^T lambda`` as
-well as F. Griewank & Walther, *Evaluating Derivatives* (SIAM, 2008), chapter 3.
-"""
+"""Builds programs from expression trees; reverse mode as in Griewank & Walther 2008, chapter 3."""
 
 from __future__ import annotations
 
@@ -140,8 +136,7 @@ class Builder:
     def call(self, function: str, x: Register) -> Register:
         """Apply a function of the language; InputError if it has none of that name.
 
-        tan and tanh are quotients but keep the slope ``1/c^2``, as that of the quotient, ``1 -
-        (s/c)^2`` for tanh, cancels where tanh is nearly 1; asinh integrates ``1/sqrt(1 + x^2)``.
+        tan and tanh keep the slope ``1/c^2``, as ``1 - (s/c)^2`` cancels where tanh is nearly 1.
         """
         match function:
             case "sqrt":
@@ -250,9 +245,7 @@ Seed: TypeAlias = Callable[[Builder, tuple[Register, ...]], Sequence[Register]]
 
 
 def compile_forward(outputs: Sequence[Tree], weights: Sequence[str]) -> Tape:
-    """Compile d expressions in p weights to a tape with the outputs ``F_1 .. F_d``.
-
-    InputError for an unknown name or function and for a division by zero.
+    """Compile d expressions in p weights to ``F_1 .. F_d``; InputError where they make no sense.
 
     >>> w = Name("w")
     >>> len(compile_forward([Operation("+", Operation("*", w, w), w)], ["w"]).instructions)

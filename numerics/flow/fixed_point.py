@@ -1,8 +1,4 @@
-"""Taylor coefficients in fixed point: integers on one binary grid for each variable.
-
-The integers are those of mpmath: of GMP where gmpy2 is installed, else Python's, which give the
-same bits.
-"""
+"""Taylor coefficients as integers of mpmath, of GMP or Python, on one binary grid a variable."""
 
 from __future__ import annotations
 
@@ -68,9 +64,7 @@ def scaled(value: Fraction | Real, bits: int) -> tuple[Integer, int]:
 class Series:
     """The coefficients ``X_k 2^e`` of one variable: integers X_k in *cells*, and one exponent e.
 
-    The grid ``2^e`` has *bits* bits for the first coefficient that is not 0, which thereby sets
-    what counts as small for this variable; e is None as long as all are 0. A later coefficient
-    may be larger: integers do not overflow.
+    The first coefficient that is not 0 has *bits* bits; e is None as long as all are 0.
     """
 
     __slots__ = ("bits", "cells", "exponent")

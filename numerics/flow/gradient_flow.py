@@ -1,8 +1,4 @@
-"""Gradient flow in the weights, run at high precision: the witness of what is derived by algebra.
-
-It knows the expressions of F and nothing of any regularizer. Time stepping:
-:mod:`numerics.flow.taylor`.
-"""
+"""Gradient flow in the weights: the witness of what is derived, which knows nothing but F."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Taylor steps of heyoka, which compiles a program to machine code: the extra ``heyoka``.
-
-Biscani & Izzo, *Revisiting high-order Taylor methods for astrodynamics and celestial mechanics*,
-Monthly Notices of the Royal Astronomical Society 504:2 (2021).
-"""
+"""Taylor steps of heyoka, compiled to machine code: Biscani & Izzo, MNRAS 504:2 (2021)."""
 
 from __future__ import annotations
 
@@ -24,10 +20,7 @@ Object: TypeAlias = Any
 
 
 class Heyoka:
-    """The state of an integration by heyoka in MPFR arithmetic, between two steps.
-
-    Its steps are accurate relative to the largest weight, not to each.
-    """
+    """An integration by heyoka in MPFR arithmetic, accurate relative to the largest weight."""
 
     def __init__(self, tape: Tape, start: Sequence[Fraction | Real], digits: int) -> None:
         """Compile *tape*, and start at time 0; InputError if heyoka is not installed."""

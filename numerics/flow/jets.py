@@ -105,8 +105,7 @@ def _integral(out: Series, slope: Series, first: Real) -> Rule:
 def _solution(out: Series, partner: Series, slope: Series, factor: Fraction, first: Real) -> Rule:
     """Write ``out_k = factor/k sum_i partner_i slope_(k-i)``, of ``D out = factor partner slope``.
 
-    With ``D = t d/dt``: ``D exp x = (Dx) exp x``, ``D x^a = a (Dx/x) x^a``, ``D sin x = (Dx) cos
-    x``. As D has no constant term, the partner may lag by one order.
+    ``D = t d/dt`` has no constant term, so that the partner may lag by one order.
     """
     out.begin(first)
     for k in count(1):
@@ -126,10 +125,7 @@ class Program:
         self._linear = {i: Linear(x.values, bits) for i, x in steps if x.op == "linear"}
 
     def run(self, inputs: Sequence[Series]) -> tuple[list[Series], Callable[[], object]]:
-        """Return the series of the outputs, and what appends the next coefficient to each.
-
-        The inputs must have that coefficient before it is called.
-        """
+        """Return the series of the outputs, and what appends to each after the inputs."""
         steps = self.tape.instructions
         series = [inputs[int(x.values[0])] if x.op == "input" else Series(self.bits) for x in steps]
         rules = [self._rule(g, series) for g in self._groups if steps[g[0]].op != "input"]
@@ -195,16 +191,7 @@ class Program:
 def propagate(
     tape: Tape, inputs: Sequence[Sequence[Real]], digits: int
 ) -> tuple[tuple[Real, ...], ...]:
-    """Run jets through a tape: K coefficients of w_1(t) .. w_n(t) to those of each output.
-
-    Args:
-        tape: of n inputs.
-        inputs: n sequences of K fractions or mpf; K = 1 evaluates the program at a point.
-        digits: to which the first coefficient of an output that is not 0 is known.
-
-    Raises:
-        NumericalError: one is undefined.
-    """
+    """Run K coefficients of each input through a tape to those of the outputs; values if K = 1."""
     bits = bits_of(digits)
     jets = [Series(bits) for _ in tape.inputs]
     outputs, advance = Program(tape, bits).run(jets)

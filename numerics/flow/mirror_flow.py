@@ -62,16 +62,10 @@ class _Chart:
 def mirror_flow(
     potential: Potential, values: Mapping[str, Fraction], steering: Seed, digits: int
 ) -> MirrorFlow:
-    """Return mirror flow of Q in its own time, ``d/dtau grad Q(beta) = lambda(beta)``.
+    """Return mirror flow of a closed Q in its own time, ``d/dtau grad Q(beta) = lambda(beta)``.
 
-    Args:
-        potential: a derived Q, in closed form.
-        steering: writes lambda, d registers, on the registers of beta.
-        digits: decimal digits of the start.
-
-    Raises:
-        InputError: Q assumes another start.
-        NumericalError: there is no Q, or its gradient is an integral.
+    The *steering* writes lambda, d registers, on those of beta; *digits* are those of the start.
+    InputError where Q assumes another start, NumericalError without Q or its gradient.
     """
     if not potential.pieces:
         raise NumericalError(f"there is no Q to flow along: {potential.finding.reason}")

@@ -1,8 +1,4 @@
-"""Straight-line programs: the list of instructions that values and Taylor jets run through.
-
-Every instruction fills one register by a coefficient recurrence, so one program gives values and
-Taylor coefficients. Griewank & Walther, *Evaluating Derivatives* (SIAM, 2008), chapter 13.
-"""
+"""Straight-line programs of coefficient recurrences: Griewank & Walther 2008, chapter 13."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Arbitrary-precision Taylor integration of ``w' = f(w)`` for a straight-line program f.
-
-Order and step: Jorba & Zou, *A software package for the numerical integration of ODEs by means of
-high-order Taylor methods*, Experimental Mathematics 14:1 (2005).
-"""
+"""Taylor integration of ``w' = f(w)`` for a program f to any precision: Jorba & Zou 2005."""
 
 from __future__ import annotations
 
@@ -190,10 +186,7 @@ class Taylor:
     def _accept(
         self, jets: Sequence[Series], share: Fraction, scale: Fraction
     ) -> tuple[tuple[Real, ...], Expansion, int]:
-        """Return the end of a step of size *share scale*, what begins there, and how often halved.
-
-        A step is halved until w' = f(w) holds at its end.
-        """
+        """Return the end of a step halved until w' = f(w) there, what begins, and the halvings."""
         for halvings in range(self.bits):
             state, slopes = self._evaluate(jets, share)
             if (begun := self._solved(jets, slopes, state, share * scale)) is not None:
@@ -257,15 +250,15 @@ def integrate(
 ) -> TaylorResult:
     """Integrate ``w' = f(w)``, ``w(0) = start``, until *stop* holds or the *time* is over.
 
-    Steps follow from the last Taylor coefficients; at the end of each, w' = f(w) must hold to the
-    digits asked for, which finds coefficients that come late. Else the step is halved.
+    Steps follow from the last Taylor coefficients (Jorba & Zou, "A software package for the
+    numerical integration of ODEs by means of high-order Taylor methods", Experimental Mathematics
+    2005); each is halved until w' = f(w) holds at its end, which finds coefficients that come late.
 
     Args:
         tape, start: f, of n inputs and n outputs; n fractions or mpf.
-        digits: decimal digits; the order is at most about 1.15 digits + 10, as Jorba & Zou advise.
-        stop: tested at the start and after each step, on the stepper with its state and time.
-        max_steps: those after which to give up.
-        time: at which to end at the latest, >= 0; one of this and *stop* is needed.
+        digits: decimal digits; the order is at most about 1.15 digits + 10.
+        stop: tested at the start and after each step, on the stepper.
+        max_steps, time: after which to give up; at which to end at the latest, >= 0.
         engine: what takes the steps.
 
     Raises:

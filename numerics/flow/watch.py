@@ -85,11 +85,7 @@ class ConvergenceWatch:
 
 
 class DriftWatch:
-    """The largest change so far of functions c that should stay constant along a flow.
-
-    Each change is relative to ``|c| + sum_j |w_j dc/dw_j|``, that is, to what a relative change of
-    the weights may make of c.
-    """
+    """The largest changes of laws c along a flow, relative to ``|c| + sum_j |w_j dc/dw_j|``."""
 
     def __init__(self, laws: Sequence[Tree], weights: tuple[str, ...], digits: int) -> None:
         """Observe *laws*, functions of the *weights*."""

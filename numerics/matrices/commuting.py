@@ -1,7 +1,4 @@
-"""Commuting measurements: the flow in closed form, and its limit on the shared eigenbasis.
-
-From eps I it comes to the least nuclear norm as eps vanishes.
-"""
+"""Commuting measurements: the flow in closed form, and its limit on the shared eigenbasis."""
 
 from __future__ import annotations
 
@@ -68,10 +65,7 @@ def commuting_solution(measurements: Measurements, integral: Sequence[Real], bet
 
 
 def shared_eigenbasis(measurements: Measurements) -> tuple[Array, Array]:
-    """Return an orthogonal V (n, n) and a (m, n) with ``A_i = V diag(a_i) V^T``.
-
-    V are eigenvectors of one generic combination of the A_i. InputError where two do not commute.
-    """
+    """Return an orthogonal V (n, n) and a (m, n) of ``A_i = V diag(a_i) V^T``, or InputError."""
     if (pair := measurements.noncommuting) is not None:
         i, j = pair
         raise InputError(f"A_{i + 1} and A_{j + 1} do not commute, so they share no eigenbasis")

@@ -1,9 +1,4 @@
-"""Linear measurements <A_i, W W^T>, and their gradient flow at high precision.
-
-The flow is the witness of both exponential formulas: it takes the gradient of the entries of
-``W W^T`` by reverse mode, and beside the weights it integrates the misfits, which the formulas are
-written in.
-"""
+"""Linear measurements <A_i, W W^T>, and their gradient flow at high precision, by reverse mode."""
 
 from __future__ import annotations
 
