@@ -24,12 +24,7 @@ from derive.model.names import (
     read_weights,
 )
 from derive.model.validity import validate
-from derive.model.vectors import (
-    Vector,
-    lengths,
-    named_as_vectors,
-    read_vectors,
-)
+from derive.model.vectors import Vector, lengths, named_as_vectors, read_vectors
 
 
 class Ingredients(TypedDict, total=False):

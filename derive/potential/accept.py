@@ -182,11 +182,7 @@ def accept_parametric(
 
 
 def _identities(
-    dual: DualCoordinates,
-    notation: Notation,
-    proposal: CurveProposal,
-    beta: Expr,
-    conjugate: Expr,
+    dual: DualCoordinates, notation: Notation, proposal: CurveProposal, beta: Expr, conjugate: Expr
 ) -> Iterator[tuple[str, Expr, Expr]]:
     """Yield what is to be shown: a statement and its two sides."""
     p, known = dual.parameterization, proposal.weights

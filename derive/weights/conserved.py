@@ -184,9 +184,7 @@ def _parametric_laws(
 
 
 def _derivative_rows(
-    exponents: Sequence[Sequence[int]],
-    flow: Sequence[Sequence[Evaluator]],
-    point: Sequence[int],
+    exponents: Sequence[Sequence[int]], flow: Sequence[Sequence[Evaluator]], point: Sequence[int]
 ) -> list[list[int]]:
     """Return, for each output, the derivative of every monomial along grad F at *point*."""
     logarithmic = [

@@ -32,12 +32,7 @@ from derive.weights.dual_families import (
     candidate_families,
 )
 from derive.weights.lie import along
-from derive.weights.linear_search import (
-    Column,
-    combination,
-    find_coefficients,
-    log_combination,
-)
+from derive.weights.linear_search import Column, combination, find_coefficients, log_combination
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 

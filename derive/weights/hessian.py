@@ -16,10 +16,7 @@ from dataclasses import dataclass, replace
 from derive.model.direction import Direction
 from derive.verdict import Decided, Finding, Identity, Verdict
 from derive.weights.metric import Metric
-from derive.weights.pointwise import (
-    find_failing_condition,
-    hessian_conditions,
-)
+from derive.weights.pointwise import find_failing_condition, hessian_conditions
 from derive.weights.vertical import check_vertical
 from derive.weights.witness import NotProved, find_failure, require_equations
 

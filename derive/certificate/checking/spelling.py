@@ -13,14 +13,7 @@ from typing import NamedTuple
 
 from flint import fmpq
 
-from derive.certificate.checking.function import (
-    Function,
-    Known,
-    Names,
-    constant,
-    not_zero,
-    root_of,
-)
+from derive.certificate.checking.function import Function, Known, Names, constant, not_zero, root_of
 from derive.certificate.checking.text import JSON, Rejected, called, require, tree_of
 
 DEPTH, POWER, TURNS = 200, 400, 400

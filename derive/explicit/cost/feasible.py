@@ -59,10 +59,7 @@ def distance(w: Sequence[arb], w0: Sequence[Fraction]) -> arb:
 
 
 def feasible_distance(
-    problem: ConstrainedProblem,
-    w: Sequence[arb],
-    w0: Sequence[Fraction],
-    beta: Sequence[Fraction],
+    problem: ConstrainedProblem, w: Sequence[arb], w0: Sequence[Fraction], beta: Sequence[Fraction]
 ) -> arb:
     """Return a ball with |v - w_0|^2 for some v with F(v) = beta, by a Krawczyk step.
 

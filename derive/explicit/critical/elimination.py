@@ -8,12 +8,7 @@ from fractions import Fraction
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import Polynomial, factorize, terms
-from derive.exact.linear.implicitization import (
-    Coordinates,
-    Relation,
-    RelationSearch,
-    find_relation,
-)
+from derive.exact.linear.implicitization import Coordinates, Relation, RelationSearch, find_relation
 from derive.exact.linear.matrix import rank
 from derive.exact.linear.modular import centred, reconstruct, shows_full_rank
 from derive.exact.linear.monomials import Grading

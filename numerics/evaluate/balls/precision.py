@@ -87,10 +87,7 @@ def _doubles(x: Array) -> Array:
 
 
 def evaluate(
-    formulas: Sequence[Formula],
-    start: Start,
-    columns: Sequence[Array],
-    least: float = SMALLEST,
+    formulas: Sequence[Formula], start: Start, columns: Sequence[Array], least: float = SMALLEST
 ) -> list[Array]:
     """Evaluate forms of one formula at n points; nan where it is undefined or infinite.
 
