@@ -19,15 +19,10 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedProblem:
-    """F, w_0 and the multipliers in one polynomial ring.
+    """The d outputs F and the p start values w_0 in Q(weights, multipliers, start symbols).
 
-    Attributes:
-        field: Q(weights, multipliers, start symbols).
-        weights, multipliers, symbols: the names of each kind.
-        F: the d outputs.
-        w0: the p start values.
-        scaled: whether (w, symbols) -> (c w, c symbols) takes F to c^D F and w_0 to c w_0.
-        degree: D, where F is homogeneous.
+    It is *scaled* where (w, symbols) -> (c w, c symbols) takes F to c^D F and w_0 to c w_0; D is
+    the *degree*, where F is homogeneous.
     """
 
     field: FunctionField
@@ -57,8 +52,7 @@ class ConstrainedProblem:
     @functools.cached_property
     def jacobian(self) -> tuple[tuple[RationalFunction, ...], ...]:
         """DF, d rows of p polynomials."""
-        size = len(self.weights)
-        return tuple(tuple(f.partial(k) for k in range(size)) for f in self.F)
+        return tuple(tuple(f.partial(k) for k, _ in enumerate(self.weights)) for f in self.F)
 
     @functools.cached_property
     def conditions(self) -> tuple[RationalFunction, ...]:
@@ -97,12 +91,15 @@ def pose_cost(p: Parameterization) -> ConstrainedProblem:
 
 
 def _build(p: Parameterization, w0: Sequence[RationalFunction]) -> ConstrainedProblem:
-    if p.field.generators or any(not f.is_polynomial() for f in p.F):
-        raise Stopped("the elimination needs polynomials: F is none in the weights")
     given = w0[0].field
-    if given.generators or any(not x.is_polynomial() for x in w0):
-        raise Stopped("the elimination needs polynomials: the start is none in its symbols")
-    symbols = tuple(s for s in given.names if any(s in x.variables() for x in w0))
+    for elements, lack in (
+        (p.F, "F is none in the weights"),
+        (w0, "the start is none in its symbols"),
+    ):
+        if elements[0].field.generators or not all(x.is_polynomial() for x in elements):
+            raise Stopped(f"the elimination needs polynomials: {lack}")
+    used = {name for x in w0 for name in x.variables()}
+    symbols = tuple(s for s in given.names if s in used)
     # Start symbols may be called as weights are: the ring needs names of its own.
     own = tuple(f"start {s}" for s in symbols)
     multipliers = tuple(f"multiplier {i}" for i in range(1, p.d + 1))

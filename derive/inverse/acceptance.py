@@ -6,8 +6,10 @@ of Q'(F) = (Q o F)'/F', so the identity is checked without ever forming Q'' in b
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 from sympy import Expr
 
@@ -35,12 +37,9 @@ def accepts(term: SeparableTerm, candidate: Candidate, kernel: Expr | None = Non
     except LanguageError:
         return False
     claim = _Claim(term, F, scale, assumed, low, high, K)
-    for place in PLACES:
-        for values in term.parameter_points():
-            try:
-                holds = claim.holds_at({W.name: place, **values})
-            except (Unsettled, ZeroDivisionError):
-                continue
+    for place, values in product(PLACES, term.parameter_points()):
+        with suppress(Unsettled, ZeroDivisionError):
+            holds = claim.holds_at({W.name: place, **values})
             if holds is not None:
                 return holds
     return False
@@ -65,9 +64,8 @@ class _Claim:
         if any(tower.sign(tower.read(x)) <= 0 for x in self.assumed):
             return None
         f, scale = tower.read(self.F), tower.read(self.scale)
-        if self.low is not None and tower.sign(f - tower.read(self.low)) <= 0:
-            return None
-        if self.high is not None and tower.sign(tower.read(self.high) - f) <= 0:
+        ends = ((1, self.low), (-1, self.high))
+        if any(x is not None and tower.sign(side * (f - tower.read(x))) <= 0 for side, x in ends):
             return None
         speed = tower.derivative(f)
         composed = tower.derivative(tower.read(self.term.tree, {self.term.variable: f}))
@@ -85,10 +83,8 @@ def vanishes(term: SeparableTerm, tree: Tree, at: Tree) -> bool:
     """Tell whether *tree* in beta is proved to be 0 at beta = *at*."""
     for point in term.parameter_points():
         tower = Elementary(point, [tree, at])
-        try:
+        with suppress(Unsettled):
             return tower.is_zero(tower.read(tree, {term.variable: tower.read(at)}))
-        except Unsettled:
-            continue
     return False
 
 
@@ -96,10 +92,8 @@ def reaches(term: SeparableTerm, start: Tree, F: Tree, slope: Tree, beta_0: Tree
     """Tell whether F(w_0) = beta_0 and F'(w_0) is not 0, exactly, for w_0 = *start*."""
     for point in term.parameter_points():
         tower = Elementary(point, [beta_0, F, slope, start])
-        try:
+        with suppress(Unsettled, ZeroDivisionError):
             w = {W.name: tower.read(start)}
             moving = tower.sign(tower.read(slope, w)) != 0
             return moving and tower.is_zero(tower.read(F, w) - tower.read(beta_0))
-        except (Unsettled, ZeroDivisionError):
-            continue
     return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
+from itertools import chain
 from typing import TypeAlias
 
 import sympy
@@ -27,15 +28,12 @@ def candidates(element: LineElement, depth: int = 3) -> Iterator[Candidate]:
         return
     yield from _powers(element)
     P = sympy.cancel(1 / q)
-    degree = sympy.degree(P, v) if P.is_polynomial(v) else None
-    if degree == 2:
-        yield from _quadratic(element, P)
-    elif degree == 4:
-        yield from _squared(element, P)
-    if depth:
-        for proposal in (_exponential, _root, _double_root, _power_of_v):
-            for change in proposal(element):
-                yield from _carried_back(element, change, depth)
+    degree = int(sympy.degree(P, v)) if P.is_polynomial(v) else 0
+    if degree in (2, 4):
+        yield from (_quadratic if degree == 2 else _squared)(element, P)
+    proposals = (_exponential, _root, _double_root, _power_of_v) if depth else ()
+    for change in chain.from_iterable(proposal(element) for proposal in proposals):
+        yield from _carried_back(element, change, depth)
 
 
 def _powers(element: LineElement) -> Iterator[Candidate]:
@@ -54,12 +52,13 @@ def _powers(element: LineElement) -> Iterator[Candidate]:
             continue
         y = side * (v - b)
         interval = (b, oo) if side > 0 else (-oo, b)
+        if m is None:
+            shape, inverse, scale = sympy.exp(W), sympy.log(y), kappa
+        else:
+            shape, inverse, scale = W**m, y ** (1 / m), tidy(kappa * m**2)
         for sign, assumed in element.signs(kappa):
-            if sign > 0 and m is None:
-                yield Candidate(b + side * sympy.exp(W), sympy.log(y), interval, kappa, assumed)
-            elif sign > 0 and m is not None:
-                inverse = y ** (1 / m)
-                yield Candidate(b + side * W**m, inverse, interval, tidy(kappa * m**2), assumed)
+            if sign > 0:
+                yield Candidate(b + side * shape, inverse, interval, scale, assumed)
 
 
 def completed(P: Expr, v: Symbol) -> tuple[Expr, Expr, Expr]:
@@ -168,15 +167,13 @@ def _exponential(element: LineElement) -> Iterator[Change]:
 def _root(element: LineElement) -> Iterator[Change]:
     """Functions of (s v + t)^(1/n): u = (s v + t)^(1/n)."""
     v = element.v
-    roots = [
-        p
-        for p in element.q.atoms(sympy.Pow)
-        if p.base.has(v) and isinstance(p.exp, sympy.Rational) and p.exp.q > 1
-    ]
-    for base in sorted({p.base for p in roots}, key=sympy.default_sort_key):
-        slope = sympy.diff(base, v)
+    indices: dict[Expr, list[int]] = {}
+    for p in element.q.atoms(sympy.Pow):
+        if p.base.has(v) and isinstance(p.exp, sympy.Rational) and p.exp.q > 1:
+            indices.setdefault(p.base, []).append(p.exp.q)
+    for base in sorted(indices, key=sympy.default_sort_key):
+        slope, n = sympy.diff(base, v), sympy.ilcm(1, *indices[base])
         if not slope.has(v):
-            n = sympy.ilcm(1, *(p.exp.q for p in roots if p.base == base))
             offset = sympy.expand(base - slope * v)
             yield (U**n - offset) / slope, base ** sympy.Rational(1, n)
 

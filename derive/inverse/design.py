@@ -109,6 +109,5 @@ class InverseDesign(Printable):
     @property
     def outputs(self) -> tuple[str | None, ...]:
         """F as text, one per coordinate; None where no closed form was found."""
-        return tuple(
-            to_text(c.output) if isinstance(c, Parameterized) else None for c in self.coordinates
-        )
+        known = (c.output if isinstance(c, Parameterized) else None for c in self.coordinates)
+        return tuple(None if output is None else to_text(output) for output in known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -25,12 +26,9 @@ from derive.verdict import Identity, Verdict
 
 @dataclass(frozen=True)
 class Forward:
-    """What the forward derivation said.
+    """What the derivation of F from its start said (None where it does not take F), and why.
 
-    Attributes:
-        derivation: of F from its start; None where the derivation does not take F.
-        reason: in words.
-        evidence: the comparison with Q, where it was proved.
+    The *evidence* is the comparison with Q, where it was proved.
     """
 
     derivation: Derivation | None
@@ -93,7 +91,7 @@ def _proportional(term: SeparableTerm, derivation: Derivation, values: Mapping[s
     contradicted = False
     for point in _points(term, along.name, symbols):
         tower = Elementary(point, trees)
-        try:
+        with suppress(Unsettled, ZeroDivisionError):
             images = {name: tower.read(tree) for name, tree in values.items()}
             images[parameter.name] = tower.known[along.name]
             b = tower.read(beta, images)
@@ -109,8 +107,6 @@ def _proportional(term: SeparableTerm, derivation: Derivation, values: Mapping[s
             if tower.sign(ratio) > 0 and tower.is_zero(change):
                 return True
             contradicted = contradicted or not tower.ball(change).contains(0)
-        except (Unsettled, ZeroDivisionError):
-            continue
     if contradicted:
         raise ConsistencyError("the forward derivation finds another Q")
     return False
@@ -125,10 +121,9 @@ def _written(expression: Expr, constants: Sequence[Constant]) -> Expr:
 
 
 def _points(term: SeparableTerm, along: str, symbols: list[str]) -> Iterator[dict[str, Fraction]]:
-    for place, start in product(PLACES, PLACES[:4]):
-        for values in term.parameter_points():
-            free = {name: start for name in symbols if name not in values}
-            yield {along: place, **values, **free}
+    for place, start, values in product(PLACES, PLACES[:4], term.parameter_points()):
+        free = {name: start for name in symbols if name not in values}
+        yield {along: place, **values, **free}
 
 
 def free_start(weight: str, taken: set[str]) -> Name:

@@ -28,14 +28,9 @@ W = Symbol("w", positive=True)
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate v = F(w) on an interval, with F'(w)^2 q(F(w)) = scale.
+    """A candidate v = F(w) with F'(w)^2 q(F(w)) = scale and the *inverse* w of v.
 
-    Attributes:
-        F: a function of :data:`W`.
-        inverse: w as a function of v.
-        interval: the ends of the range of F.
-        scale: the constant c.
-        assumed: expressions in the parameters that are positive in this case.
+    The interval is the range of F; what is *assumed* of the parameters is positive in this case.
     """
 
     F: Expr
@@ -96,6 +91,12 @@ def tidy(expression: Expr) -> Expr:
     return sympy.powsimp(sympy.factor(sympy.powdenest(sympy.powsimp(expression), force=True)))
 
 
+def _core(expression: Expr) -> Expr:
+    """Return it without its number, and a parameter in place of its power."""
+    core = sympy.factor_terms(expression).as_coeff_Mul()[1]
+    return core.base if isinstance(core, sympy.Pow) and core.base.is_Symbol else core
+
+
 def conditions(
     positive: frozenset[str], assumed: Sequence[Expr], beta_0: Tree | None, interval: Interval
 ) -> tuple[str, ...]:
@@ -103,8 +104,7 @@ def conditions(
 
     A power of a parameter asks that it be positive itself.
     """
-    cores = [sympy.factor_terms(x).as_coeff_Mul()[1] for x in assumed]
-    cores = [x.base if isinstance(x, sympy.Pow) and x.base.is_Symbol else x for x in cores]
+    cores = [_core(x) for x in assumed]
     known = positive | {x.name for x in cores if isinstance(x, sympy.Symbol)}
     kept = [x for x in cores if isinstance(x, sympy.Symbol) or known_sign(x, known) != 1]
     texts = tuple(dict.fromkeys(f"{x} > 0" for x in kept))

@@ -142,8 +142,7 @@ def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate:
             if found.start.weights is not None:
                 return found
             best = best or found
-    known = best or find_pair(convexity, target)
-    if known is not None:
+    if known := best or find_pair(convexity, target):
         return known
     reason = "no closed form was found: F is the inverse of the integral w(beta)"
     integral = sympy.Integral(sympy.sqrt(element.q), element.v)

@@ -97,12 +97,10 @@ def _zeros(convexity: Convexity) -> Iterator[Expr]:
     slope = sympy.logcombine(sympy.expand(convexity.slope), force=True)
     if not slope.is_rational_function(v):
         logs = [e for e in slope.atoms(sympy.log) if e.has(v)]
-        if len(logs) != 1:
-            return
         L = sympy.Dummy()
-        linear = slope.subs(logs[0], L)
+        linear = slope.subs(logs[0], L) if len(logs) == 1 else v
         A, B = sympy.diff(linear, L), linear.subs(L, 0)
-        if A.has(v) or A.has(L) or B.has(v):
+        if A.has(v, L) or B.has(v):
             return
         slope = logs[0].args[0] - sympy.exp(-B / A)
     numerator = sympy.fraction(sympy.together(slope))[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,10 +20,15 @@ from derive.inverse.line_element import Interval, LineElement, tidy
 from derive.language.tree import Call, Name, Power, Tree, names, walk
 from derive.model.notation import to_expr
 
+GENERATORS: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "root": lambda x, n: x ** (1 / n),
+    "log": lambda x, n: sympy.log(x),
+    "exp": lambda x, n: sympy.exp(x / n),
+    "tan": lambda x, n: sympy.tan(x / (2 * n)),
+}
+"""Of an argument x and an index n."""
 PARAMETERS = ((1, 1), (2, 1), (1, 2), (3, 5), (5, 3))
-PLACES = tuple(
-    map(Fraction, ["1", "1/2", "2", "1/4", "3", "-1/2", "-1", "-2", "5", "-5", "1/16", "20"])
-)
+PLACES = tuple(Fraction(n, 16) for n in (16, 8, 32, 4, 48, -8, -16, -32, 80, -80, 1, 320))
 
 
 @dataclass(frozen=True)
@@ -63,10 +68,8 @@ class SeparableTerm:
     def symbols(self) -> dict[str, Symbol]:
         """Return the SymPy symbols of the proposals, parameters positive."""
         own = {"positive": True} if self.one_sided else {"real": True}
-        return {
-            self.variable: Symbol(self.variable, **own),
-            **{name: Symbol(name, positive=True) for name in self.parameters},
-        }
+        parameters = {name: Symbol(name, positive=True) for name in self.parameters}
+        return {self.variable: Symbol(self.variable, **own), **parameters}
 
     def parameter_points(self) -> Iterator[dict[str, Fraction]]:
         """Yield rational values of the parameters, positive ones."""
@@ -188,7 +191,8 @@ def _smooth_interval(
 
     None where the zeros of such an argument are not known.
     """
-    low, high = -oo, oo
+    below: list[Expr] = []
+    above: list[Expr] = []
     symbols, place = term.symbols(), list(tower.known).index(term.variable)
     v = symbols[term.variable]
     at = {symbols[name]: sympy.Rational(x) for name, x in point.items()}
@@ -202,11 +206,8 @@ def _smooth_interval(
         if not bare or term.variable in slope.variables():
             return None
         zero = sympy.cancel(v - to_expr(branch, images) / to_expr(slope, images))
-        if zero.subs(at) < at[v]:
-            low = sympy.Max(low, zero)
-        else:
-            high = sympy.Min(high, zero)
-    return low, high
+        (below if zero.subs(at) < at[v] else above).append(zero)
+    return sympy.Max(-oo, *below), sympy.Min(oo, *above)
 
 
 def _uses_generators(tower: GermField, element: RationalFunction) -> bool:
@@ -237,14 +238,5 @@ def expressions(tower: GermField, symbols: dict[str, Symbol]) -> list[Expr]:
     blank = [sympy.Integer(0)] * len(tower.field.names)
     for generator in tower.generators:
         x = to_expr(generator.argument, [*images, *blank[len(images) :]])
-        n = generator.index
-        match generator.kind:
-            case "root":
-                images.append(x ** sympy.Rational(1, n))
-            case "log":
-                images.append(sympy.log(x))
-            case "exp":
-                images.append(sympy.exp(x / n))
-            case "tan":
-                images.append(sympy.tan(x / (2 * n)))
+        images.append(GENERATORS[generator.kind](x, sympy.Integer(generator.index)))
     return [*images, *blank[len(images) :]]

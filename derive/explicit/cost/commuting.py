@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, permutations, product
+from itertools import (
+    accumulate,
+    chain,
+    combinations,
+    combinations_with_replacement,
+    pairwise,
+    permutations,
+    product,
+)
 from math import prod
 
 from flint import fmpq, fmpq_mat, fmpq_poly
@@ -27,13 +35,7 @@ MAXIMAL_OUTPUTS = 9
 
 @dataclass(frozen=True)
 class Subspace:
-    """Some L_a.
-
-    Attributes:
-        basis: vectors in R^d, the rows of a matrix.
-        images: M of each.
-        square: s_a in the basis.
-    """
+    """Some L_a: a basis in R^d, the rows of a matrix; M of each; and s_a in this basis."""
 
     basis: fmpq_mat
     images: tuple[fmpq_mat, ...]
@@ -66,11 +68,8 @@ def _quadratic_factors(matrices: Sequence[fmpq_mat], sizes: Sequence[int]) -> It
         used = ((x, A[i, j]) for x, A in zip(field.gens, matrices, strict=True) if A[i, j])
         return sum((x * field.constant(as_fraction(c)) for x, c in used), field.zero)
 
-    start = 0
-    for size in sizes:
-        block = range(start, start + size)
-        start += size
-        rows = tuple(tuple(entry(i, j) for j in block) for i in block)
+    for start, end in pairwise(accumulate(sizes, initial=0)):
+        rows = tuple(tuple(entry(i, j) for j in range(start, end)) for i in range(start, end))
         for factor, _ in factorize(determinant(rows).numerator)[1]:
             if factor.total_degree() == 2:
                 yield form_matrix(factor, len(matrices))
@@ -105,9 +104,8 @@ def _subspace(matrices: Sequence[fmpq_mat], basis: fmpq_mat) -> Subspace | None:
 
 
 def _commute(parts: Sequence[Subspace]) -> bool:
-    return all(
-        X * Y == Y * X for a, b in combinations(parts, 2) for X in a.images for Y in b.images
-    )
+    pairs = (product(a.images, b.images) for a, b in combinations(parts, 2))
+    return all(X * Y == Y * X for X, Y in chain.from_iterable(pairs))
 
 
 def full_supports(parts: Sequence[Subspace]) -> list[tuple[int, ...]] | None:
@@ -147,13 +145,13 @@ def vertices(supports: Sequence[Sequence[int]], size: int) -> list[tuple[Fractio
     >>> vertices([(0, 1)], 2) == [(0, 1), (1, 0)], vertices([(0,), (1,)], 2) == [(1, 1)]
     (True, True)
     """
-    planes = [([int(a in S) for a in range(size)], 1) for S in supports]
-    walls = [([int(a == b) for a in range(size)], 0) for b in range(size)]
+    planes = [[*(int(a in S) for a in range(size)), 1] for S in supports]
+    walls = [[*(int(a == b) for a in range(size)), 0] for b in range(size)]
     found: set[tuple[Fraction, ...]] = set()
     for chosen in combinations([*planes, *walls], size):
-        matrix = fmpq_mat([row for row, _ in chosen])
+        matrix = fmpq_mat([row[:-1] for row in chosen])
         if matrix.det():
-            x = matrix.solve(fmpq_mat([[right] for _, right in chosen])).entries()
+            x = matrix.solve(fmpq_mat([row[-1:] for row in chosen])).entries()
             if min(x) >= 0 and all(sum(x[a] for a in S) <= 1 for S in supports):
                 found.add(tuple(map(as_fraction, x)))
     return sorted(v for v in found if not any(_exceeds(x, v) for x in found))

@@ -53,12 +53,7 @@ Projector: TypeAlias = list[list[fmpq_poly]]
 
 @dataclass(frozen=True)
 class Multilinear:
-    """F, linear in each of some groups of weights.
-
-    Attributes:
-        groups: which weights, in each group.
-        outputs: the coefficient of each product of one weight from every group, by places.
-    """
+    """F, linear in each of some groups of weights: its coefficients by places in the groups."""
 
     groups: tuple[Index, ...]
     outputs: tuple[Mapping[Index, fmpq], ...]
@@ -72,10 +67,8 @@ def find_composition(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> Cl
     if prod(len(group) * (len(group) + 1) // 2 for group in F.groups) > MAXIMAL_TERMS:
         return None
     operators = _operators(F)
-    minimal = fmpq_poly([1])
-    for S in operators:
-        squarefree = fmpq_poly(S.minpoly())
-        minimal *= squarefree / minimal.gcd(squarefree)
+    polynomials = (fmpq_poly(S.minpoly()) for S in operators)
+    minimal = functools.reduce(lambda f, g: f * (g / f.gcd(g)), polynomials)
     norms, evidence = [], []
     for f in (fmpq_poly(g) for g, _ in minimal.factor()[1]):
         projectors = [_projector(S, minimal, f) for S in operators]
@@ -96,15 +89,13 @@ def multilinear(problem: ConstrainedProblem) -> Multilinear | None:
     """Return F with its groups of weights; None where it is not linear in groups."""
     outputs = [_products(problem, f) for f in problem.F]
     products = [term for output in outputs for term in output]
-    if any(len(set(term)) < len(term) for term in products):
-        return None
     groups = _groups(products, len(problem.weights))
-    if len(groups) < 2:
+    if len(groups) < 2 or any(len(set(term)) < len(term) for term in products):
         return None
     place = {k: (g, i) for g, group in enumerate(groups) for i, k in enumerate(group)}
-    coefficients = tuple(_by_places(output, place, len(groups)) for output in outputs)
+    coefficients = (_by_places(output, place, len(groups)) for output in outputs)
     known = tuple(entries for entries in coefficients if entries is not None)
-    return Multilinear(groups, known) if len(known) == len(coefficients) else None
+    return Multilinear(groups, known) if len(known) == len(outputs) else None
 
 
 def _by_places(
