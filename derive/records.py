@@ -104,11 +104,6 @@ class Conserved(Decided):
     bound: int
     finding: Finding
 
-    @property
-    def count(self) -> int:
-        """The number of independent laws found."""
-        return len(self.laws)
-
 
 @dataclass(frozen=True)
 class InducedMetric:

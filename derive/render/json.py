@@ -100,13 +100,7 @@ def _(section: sections.KernelEigenvalues) -> Record:
 
 
 def _metric(metric: InducedMetric) -> Record:
-    return {
-        "kernel_in_weights": metric.kernel_in_weights,
-        "kernel": metric.kernel,
-        "rho": metric.rho,
-        "roots": metric.roots,
-        "constants": named(metric.constants),
-    }
+    return {**vars(metric), "constants": named(metric.constants)}
 
 
 @entry.register

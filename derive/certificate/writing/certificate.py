@@ -15,16 +15,9 @@ from typing import Any
 from derive.certificate.checking import check as checker
 from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.flow import independent
-from derive.certificate.checking.text import Rejected
+from derive.certificate.checking.text import JSON, Rejected
+from derive.certificate.writing import conditions
 from derive.certificate.writing.calls import Calls
-from derive.certificate.writing.conditions import (
-    PRIMES,
-    existence,
-    failures,
-    labels_of,
-    points,
-    values_at,
-)
 from derive.certificate.writing.form import form_claims
 from derive.certificate.writing.products import with_logs
 from derive.derivation import Derivation
@@ -37,7 +30,6 @@ from derive.render.plain import plain
 from derive.verdict import Verdict
 from derive.weights.witness import samples
 
-Claim = dict[str, Any]
 SPARE = 60
 
 
@@ -89,19 +81,19 @@ def _outputs(p: Parameterization) -> tuple[Tree, ...]:
 
 def _start(p: Parameterization) -> dict[str, str]:
     """Return a start in small numbers: primes, which satisfy no relation, or a sample."""
-    names = (*p.start_symbols, *p.parameters)
+    names, primes = (*p.start_symbols, *p.parameters), conditions.PRIMES
     for shift in range(1, 4):
-        primes = {name: Fraction(PRIMES[(k + shift) % len(PRIMES)]) for k, name in enumerate(names)}
+        at = {n: Fraction(primes[(k + shift) % len(primes)]) for k, n in enumerate(names)}
         try:
-            values_of(p.start_field, primes)
+            values_of(p.start_field, at)
         except (ZeroDivisionError, Unbounded):
             continue
-        return {name: str(value) for name, value in primes.items()}
+        return {name: str(value) for name, value in at.items()}
     sample = next(iter(samples(p)), None)
     return {} if sample is None else {n: str(sample.of(sample.field.named(n))) for n in names}
 
 
-def _open(what: str, outputs: Iterable[int]) -> Claim:
+def _open(what: str, outputs: Iterable[int]) -> JSON:
     return {"claim": "not certified", "outputs": list(outputs), "what": what}
 
 
@@ -111,18 +103,18 @@ class _Writer:
     def __init__(self, d: Derivation, state: Checker, calls: Calls) -> None:
         self.d, self.state, self.calls = d, state, calls
 
-    def claims(self) -> Iterator[Claim]:
+    def claims(self) -> Iterator[JSON]:
         """Yield the claims in the order in which they build on one another."""
-        d = self.d
+        d, state = self.d, self.state
         yield from self._accepted("the conserved quantities", self._laws())
         if d.hessian.verdict is Verdict.PROVED:
-            yield from self._accepted("the Hessian map", existence(self.state, "hessian"))
+            yield from self._accepted("the Hessian map", conditions.existence(state, "hessian"))
         elif d.hessian.verdict is Verdict.REFUTED:
-            yield from self._accepted("no Hessian map", failures(self.state, "no hessian"))
+            yield from self._accepted("no Hessian map", conditions.failures(state, "no hessian"))
         if d.hessian.verdict is not Verdict.PROVED and d.warping.verdict is Verdict.PROVED:
-            yield from self._accepted("the warp", existence(self.state, "warp"))
+            yield from self._accepted("the warp", conditions.existence(state, "warp"))
         if d.warping.verdict is Verdict.REFUTED:
-            yield from self._accepted("no warp", failures(self.state, "no warp"))
+            yield from self._accepted("no warp", conditions.failures(state, "no warp"))
         if d.verdict is Verdict.UNDECIDED and d.warping.g is not None:
             yield from self._accepted("the dual coordinates", iter(()))
         for block in d.blocks:
@@ -132,12 +124,12 @@ class _Writer:
             if block.potential.dual is not None or block.potential.turning is not None:
                 claims = self._dual(block, outputs)
                 yield from self._accepted("the dual coordinates", claims)
-            for what, forms in form_claims(block, self.state, self.scaled(block), self.calls):
+            for what, forms in form_claims(block, state, self.scaled(block), self.calls):
                 yield from self._accepted(what, forms, outputs)
 
     def _accepted(
-        self, what: str, candidates: Iterator[Claim], outputs: Iterable[int] = ()
-    ) -> Iterator[Claim]:
+        self, what: str, candidates: Iterator[JSON], outputs: Iterable[int] = ()
+    ) -> Iterator[JSON]:
         """Yield the first candidate that the checker accepts, or that none is."""
         try:
             for claim in candidates:
@@ -163,23 +155,23 @@ class _Writer:
             g = plain(d.warping.g)
         return g if d.kernel_factor is None else f"({g})/({to_text(d.kernel_factor)})"
 
-    def _laws(self) -> Iterator[Claim]:
+    def _laws(self) -> Iterator[JSON]:
         laws = [plain(law) for law in self.d.conserved.laws]
         values = [None if v is None else plain(v) for v in self.d.conserved.values]
         used = [*laws, *(v for v in values if v is not None)]
-        base: Claim = {"claim": "laws", "laws": laws, "values": values}
+        base: JSON = {"claim": "laws", "laws": laws, "values": values}
         base["definitions"] = self.calls.missing(used, self.state.space)
         size = len(self.state.free) - len(laws)
-        for point in points(self.state):
+        for point in conditions.points(self.state):
             brackets = self._brackets(point, size)
             yield {**base, "point": point, "brackets": brackets}
-        for point in points(self.state):
+        for point in conditions.points(self.state):
             yield {**base, "point": point, "brackets": None}
 
     def _brackets(self, point: Mapping[str, str], size: int) -> list[Any] | None:
         """Return as many independent brackets, or None."""
-        values = values_at(self.state, point)
-        labels = labels_of(self.state)
+        values = conditions.values_at(self.state, point)
+        labels = conditions.labels_of(self.state)
         pending: list[Any] = [*labels, *(list(x) for x in combinations(labels, 2))]
         chosen: list[Any] = []
         rows: list[list[Any]] = []
@@ -197,7 +189,7 @@ class _Writer:
                     pending += [[a, tree] for a in labels]
         return chosen if len(chosen) == size else None
 
-    def _dual(self, block: Block, outputs: list[int]) -> Iterator[Claim]:
+    def _dual(self, block: Block, outputs: list[int]) -> Iterator[JSON]:
         dual, turning, R = block.potential.dual, block.potential.turning, None
         if dual is not None:
             R = None if dual.R is None else with_logs(dual.R)

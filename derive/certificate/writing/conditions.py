@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import TypeAlias
 
 from flint import fmpq, fmpz_mpoly
 
@@ -14,7 +13,6 @@ from derive.certificate.checking.function import Function, Value, not_zero
 from derive.certificate.checking.text import JSON, Rejected, rational
 from derive.certificate.writing.products import text_of
 
-Claim: TypeAlias = JSON
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
 PATH, DEPTH, ORDER, TERMS = 4, 3, 13, 3000
 
@@ -44,7 +42,7 @@ def values_at(state: Checker, point: Mapping[str, str]) -> list[JSON]:
     return state.space.values([rational(v) for v in point.values()])
 
 
-def existence(state: Checker, kind: str) -> Iterator[Claim]:
+def existence(state: Checker, kind: str) -> Iterator[JSON]:
     """Yield the structure of the fields and of vertical fields that close under brackets."""
     flow = state.flow.for_claim(kind)
     for point in (state.space.start, *(values_at(state, at) for at in points(state))):
@@ -115,7 +113,7 @@ def _columns(vertical: Sequence[Sequence[Function]], point: list[JSON]) -> tuple
     raise Rejected("the vertical fields are dependent")
 
 
-def failures(state: Checker, kind: str) -> Iterator[Claim]:
+def failures(state: Checker, kind: str) -> Iterator[JSON]:
     """Yield claims that a condition fails, the simplest conditions first."""
     flow = state.flow.for_claim(kind)
     values = state.space.start

@@ -15,15 +15,9 @@ from derive.certificate.checking.function import (
     root_of,
 )
 from derive.certificate.checking.space import Space
+from derive.certificate.writing import products
 from derive.certificate.writing.calls import Calls, Definitions
-from derive.certificate.writing.products import (
-    call_of,
-    calls_in,
-    entries_for,
-    log_of,
-    logarithm,
-    text_of,
-)
+from derive.certificate.writing.products import text_of
 from derive.exact.field.polynomial import factorize
 
 FACTORED, LARGEST = 400, 10**12
@@ -46,14 +40,14 @@ class FormDefinitions(Definitions):
 
     def use(self, text: str) -> None:
         """Define the calls in a text that are not known."""
-        for call in calls_in([text]):
+        for call in products.calls_in([text]):
             if self.knows(call):
                 continue
             image = self._image(*self.space.call(call))
             if image is None:
                 self.define({"name": self.fresh(), "of": call})
             else:
-                for entry in entries_for(self.space, call, text_of(image), self.fresh):
+                for entry in products.entries_for(self.space, call, text_of(image), self.fresh):
                     self.define(entry)
 
     def use_at_start(self, text: str) -> None:
@@ -61,7 +55,7 @@ class FormDefinitions(Definitions):
         space, f = self.space, self.space.read(text)
         for j, (kind, argument, exponent, _) in enumerate(list(space.generators), space.size):
             if f.uses(j) and not space.is_of_constants(argument):
-                self.use(call_of(kind, space.at_start(argument), exponent))
+                self.use(products.call_of(kind, space.at_start(argument), exponent))
 
     def _image(self, kind: str, argument: Function, exponent: Function) -> Function | None:
         """Return the function of the weights that a call is, where it is one."""
@@ -127,12 +121,7 @@ class FormDefinitions(Definitions):
             if (known - base).is_zero():
                 ratio = text_of(exponent / power)
                 self._name_logarithm(base, quotient, power)
-                sides = []
-                for side in (quotient.top, quotient.bottom):
-                    text = f"({text_of(Function(self.space, side, self.space.one))})**({ratio})"
-                    self.use(text)
-                    sides.append(self.space.read(text))
-                return sides[0] / sides[1]
+                return self._power(quotient, ratio)
         for kind, known, power, image in self.space.known:
             if kind == "power" and constant(power) is None and (known - base).is_zero():
                 for n in (1, -1, 2, -2):
@@ -141,15 +130,20 @@ class FormDefinitions(Definitions):
                         return base ** int(rest.p) * image**n
         return None
 
+    def _power(self, quotient: Function, exponent: str) -> Function:
+        """Return a power of a quotient as that of the powers of its sides."""
+        sides = []
+        for side in (quotient.top, quotient.bottom):
+            text = f"({text_of(Function(self.space, side, self.space.one))})**({exponent})"
+            self.use(text)
+            sides.append(self.space.read(text))
+        return sides[0] / sides[1]
+
     def _name_logarithm(self, base: Function, quotient: Function, power: Function) -> None:
         """Define log|B| where B^E = w/c, from B = (w/c)^(1/E)."""
         space = self.space
-        inverse, product = text_of(space.number(1) / power), space.number(1)
-        for side, n in ((quotient.top, 1), (quotient.bottom, -1)):
-            text = f"({text_of(Function(space, side, space.one))})**({inverse})"
-            self.use(text)
-            product = product * space.read(text) ** n
-        for entry in logarithm(space, log_of(base), self.fresh, product):
+        product = self._power(quotient, text_of(space.number(1) / power))
+        for entry in products.logarithm(space, products.log_of(base), self.fresh, product):
             self.define(entry)
 
     def _exponential(self, argument: Function) -> Function | None:

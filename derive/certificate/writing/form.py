@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeAlias
 
 import sympy
 from sympy import Expr
@@ -24,7 +23,6 @@ from derive.potential.piece import Curve, Parametric, Piece, Root, kernel_of
 from derive.records import Block
 from derive.render.plain import plain
 
-Claim: TypeAlias = JSON
 MODES = (
     ("laws", ""),
     ("values", "start"),
@@ -37,7 +35,7 @@ ROOTS = 6
 
 def form_claims(
     block: Block, state: Checker, g: str, calls: Calls
-) -> Iterator[tuple[str, Iterator[Claim]]]:
+) -> Iterator[tuple[str, Iterator[JSON]]]:
     """Yield what is printed of one block, and the claims that may certify it."""
     piece = block.potential.piece
     if piece is None:
@@ -52,7 +50,7 @@ def form_claims(
         yield "Q as the integral of its certified gradient", iter(())
 
 
-def _attempt(begin: Callable[[], _Form], g: str, mode: tuple[str, str]) -> Claim | None:
+def _attempt(begin: Callable[[], _Form], g: str, mode: tuple[str, str]) -> JSON | None:
     """Return the claim, with constants as laws or as their values and the leaf solved for names."""
     form = begin()
     try:
@@ -224,7 +222,7 @@ class _Form:
             return g
         return spelled(printed)
 
-    def claim(self, g: str) -> Claim:
+    def claim(self, g: str) -> JSON:
         """Return the claim."""
         piece = self.piece
         Q = None if piece.value.has(sympy.Integral) else plain(piece.value)
