@@ -12,14 +12,9 @@ from derive.model.typed import TypedModel
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A formula as it was printed.
+    """A formula as it was printed, of one of :data:`derive.catalogue.audit.formula_kinds.KINDS`.
 
-    Attributes:
-        kind: what it is a formula of; see :data:`derive.catalogue.audit.formula_kinds.KINDS`.
-        text: its components in the language of the command line.
-        place: where it stands in the source.
-        cite: the key of the source in ``sources.bib``.
-        where: names that the text uses, with what they stand for, in order.
+    *text* has its components in the language of the command line, *where* what their names mean.
     """
 
     kind: str
@@ -40,15 +35,8 @@ class Printed:
 class Entry:
     """A model: F and the start as they are typed on the command line, and what is known of it.
 
-    Attributes:
-        id: the name of its file.
-        title: what it is called.
-        outputs: the components of F.
-        verdict: what is expected of its derivation: PROVED, REFUTED or UNDECIDED.
-        start, positive, vector, matrix, parameter: the options of ``derive regularizer``.
-        assumptions: what the model stands for, in words.
-        cite: keys of its sources.
-        printed: the formulas that were printed of it.
+    *verdict* is what is expected of its derivation: PROVED, REFUTED or UNDECIDED; *cite* are keys
+    of its sources, and *assumptions* say in words what the model stands for.
     """
 
     id: str

@@ -71,8 +71,7 @@ def _derive(entry: Entry, form: Form, enter: Enter) -> Answer:
     from derive.catalogue.listing import heading, printed_lines
 
     derivation = derive_entry(entry, enter)
-    enter("rendering")
-    answer = answer_with(derivation, form)
+    answer = answer_with(derivation, form, enter)
     if form is not TEXT:
         return answer
     parts = [heading(entry), answer.result, printed_lines(entry)]

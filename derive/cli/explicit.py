@@ -76,5 +76,4 @@ def _regularize(model: ReadModel, point: dict[str, Fraction], form: Form, enter:
 
     enter("parameterization")
     found = explicit_counterpart(model.parameterization(), enter, point)
-    enter("rendering")
-    return answer_with(found, form)
+    return answer_with(found, form, enter)

@@ -16,13 +16,9 @@ from derive.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form of results, asked for by the option of its name.
+    """A form of results, asked for by the option of its name, with the help text of that.
 
-    Attributes:
-        name: of the form and its option.
-        help: the help text of the option.
-        render: how a finished record is printed; None for what the catalogue alone prints.
-        of: the form that this one is a kind of: its option goes with that one.
+    *render* is None for what the catalogue alone prints; *of* is the form that this is a kind of.
     """
 
     name: str

@@ -23,12 +23,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Bundle:
-    """Options that make one argument of a command: ``Annotated[Thing, Bundle(...)]``.
-
-    Attributes:
-        options: what is typed, each annotated as Typer reads it.
-        build: makes the argument of the options' values, given by name.
-    """
+    """Options, as Typer reads them, of whose values *build* makes one argument of a command."""
 
     options: tuple[inspect.Parameter, ...]
     build: Callable[..., object]

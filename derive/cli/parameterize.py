@@ -81,5 +81,4 @@ def _design(potential: ReadPotential, form: Form, enter: Enter) -> Answer:
 
     enter("search for a parameterization")
     design = parameterize(potential.terms, None, potential.start, potential.positive)
-    enter("rendering")
-    return answer_with(design, form)
+    return answer_with(design, form, enter)

@@ -111,8 +111,7 @@ def _answer(
     """Find and render, and confirm by numbers where that is asked."""
     enter("importing the algebra")
     found = find(enter)
-    enter("rendering")
-    answer = answer_with(found, form)
+    answer = answer_with(found, form, enter)
     if confirm is None:
         return answer
     lines, confirmed = confirm(found, enter)

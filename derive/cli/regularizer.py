@@ -112,8 +112,7 @@ def derive_and_add(
 
     enter("parameterization")
     derivation = derive(model.parameterization(), enter)
-    enter("rendering")
-    answer = answer_with(derivation, form)
+    answer = answer_with(derivation, form, enter)
     derived = Derived(answer.result, answer.code)
     for add in additions:
         derived = add(derived, derivation, enter)

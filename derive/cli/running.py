@@ -54,8 +54,9 @@ class Answer:
     code: int = YES
 
 
-def answer_with(record: Concluded, form: Form) -> Answer:
+def answer_with(record: Concluded, form: Form, enter: Enter) -> Answer:
     """Render a finished record; its verdict is the status."""
+    enter("rendering")
     return Answer(rendered(record, form), EXIT[record.verdict.value])
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 import sympy
 from sympy import Expr, Symbol
@@ -53,8 +54,7 @@ def check_path(subject: Subject, printed: Printed) -> Judgement:
         identity = [field.one if i == j else field.zero for i in range(d) for j in range(d)]
         return germs, [germs.tower.derivative(x, j) for x in y for j in range(d)], identity
 
-    def derived() -> str:
-        return _derived(subject, gradient, names)
+    derived = partial(_derived, subject, gradient, names)
 
     def agree(same: Proportional) -> Judgement:
         if same.sign == 0:

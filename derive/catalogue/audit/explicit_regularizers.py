@@ -17,7 +17,6 @@ from derive.catalogue.audit.proportionality import (
     digits,
     judge,
     judge_sign,
-    scale_words,
     witness,
 )
 from derive.catalogue.audit.subject import Subject
@@ -91,7 +90,7 @@ def check_cost(subject: Subject, printed: Printed) -> Judgement:
         compare_up_to_factor(build, [places, places[1:]]),
         "no constant factor makes the printed and the derived cost equal",
         lambda: f"{plain(form)}, up to scale",
-        lambda same: judge_sign(same, plain(form), scale_words(same), method),
+        lambda same: judge_sign(same, plain(form), method),
     )
 
 

@@ -49,13 +49,9 @@ WRONG_AT_START = "the gradient at the start is not 0: a linear term is missing o
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a printed formula that gives a gradient.
+    """What is asked of a printed formula: its gradient, and whether the constant is the same.
 
-    Attributes:
-        slopes: the printed gradient, from the texts.
-        derived: what is to be printed instead.
-        same_constant: whether the values are equal, for equal gradients.
-        linear: what is said where the gradients differ by a constant; "": that is a misprint.
+    *linear* is said where the gradients differ by a constant; "" makes that a misprint.
     """
 
     slopes: Callable[[Germs], Elements]
@@ -210,14 +206,14 @@ def _shown(name: str, derived: Sequence[Expr]) -> str:
 
 
 def _answer(same: Comparison, derived: str) -> Judgement:
-    def agree(same: Proportional) -> Judgement:
-        words = scale_words(same)
-        if words and same.factor is not None and same.factor.is_number:
-            words = (f"{words[0]} (loss convention, the unit of time)",)
-        return judge_sign(same, derived, words)
-
     reason = "no constant factor makes the printed and the derived form equal"
-    return judge(same, reason, lambda: derived, agree)
+    return judge(same, reason, lambda: derived, lambda x: judge_sign(x, derived, "", _unit_words))
+
+
+def _unit_words(same: Proportional) -> tuple[str, ...]:
+    unit = " (loss convention, the unit of time)"
+    number = same.factor is not None and same.factor.is_number
+    return tuple(words + unit if number else words for words in scale_words(same))
 
 
 def _in_weights(

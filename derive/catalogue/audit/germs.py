@@ -8,10 +8,10 @@ a derivative is taken at a fixed start, on the leaf of the flow.
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import cycle
 from typing import TypeAlias
 
 import sympy
@@ -38,15 +38,9 @@ WEIGHTS = ((3, 2), (12, -1), (2, 3), (19, -2), (4, 3))
 
 @dataclass(frozen=True)
 class Germs:
-    """What names in texts stand for near one point.
+    """What names stand for near a point whose first *d* names are coordinates, and texts in them.
 
-    Attributes:
-        tower: where elements live.
-        images: the element of each name.
-        point: exact values of the independent names.
-        d: how many of the first names are coordinates.
-        trees: the texts that are compared.
-        velocity: for coordinates that are not beta itself, d beta/d coordinate.
+    For coordinates that are not beta itself, *velocity* is d beta/d coordinate.
     """
 
     tower: Elementary
@@ -80,11 +74,7 @@ class Germs:
         return [self.read(tree) for tree in self.trees]
 
     def read(self, what: Tree | Expr) -> RationalFunction:
-        """Return a text's tree, or a derived expression, as an element.
-
-        Raises:
-            Unsettled: a branch is not decided at the point, or a name stands for nothing here.
-        """
+        """Return a text's tree, or a derived expression, as an element, or raise Unsettled."""
         tree = from_sympy(what) if isinstance(what, Expr) else what
         self.check((tree,))
         return self.tower.read(tree, self.images)
@@ -116,11 +106,7 @@ class Germs:
         return all(self.tower.is_zero(self.tower.derivative(element, k)) for k in range(self.d))
 
     def vanish(self, elements: Sequence[RationalFunction], what: str = "a difference is 0") -> bool:
-        """Tell whether all elements are proved 0; False where one is proved not to be.
-
-        Raises:
-            Unsettled: neither is proved; the text says *what* is open.
-        """
+        """Tell whether all are proved 0, or one is not; else raise Unsettled: *what* is open."""
         if any(not self.tower.ball(x).contains(0) for x in elements):
             return False
         if all(map(self.tower.is_zero, elements)):
@@ -130,44 +116,37 @@ class Germs:
 
 def germs_from_start(subject: Subject, printed: Printed, point: Point, d: int) -> Germs:
     """Return germs at a point that gives *d* coordinates first, and then the start."""
-    germs = Germs.at(point, texts_of(printed), d)
-    germs.know(subject.starts)
-    germs.define(printed.where)
-    return germs
+    return _with_start(subject, printed, Germs.at(point, texts_of(printed), d))
 
 
 def germs_in_beta(subject: Subject, printed: Printed, point: Point) -> Germs:
-    """Return germs in the coordinates beta, or in the parameter of a parametric Q.
+    """Return germs in the coordinates beta, or in the parameter of a parametric Q."""
+    germs = Germs.at(point, texts_of(printed), len(subject.coordinates))
+    if subject.curve is not None:
+        beta = germs.images[subject.betas[0].name] = germs.read(subject.curve.curve.beta)
+        germs = replace(germs, velocity=germs.tower.derivative(beta, 0))
+    return _with_start(subject, printed, germs)
 
-    Raises:
-        Unsettled: a branch is not decided at the point, or a name is unknown.
-    """
-    if subject.curve is None:
-        return germs_from_start(subject, printed, point, len(subject.betas))
-    germs = Germs.at(point, texts_of(printed), 1)
-    beta = germs.read(subject.curve.curve.beta)
-    germs.images[subject.betas[0].name] = beta
+
+def _with_start(subject: Subject, printed: Printed, germs: Germs) -> Germs:
     germs.know(subject.starts)
     germs.define(printed.where)
-    return replace(germs, velocity=germs.tower.derivative(beta, 0))
+    return germs
 
 
 def points(subject: Subject, coordinates: Sequence[str]) -> Iterator[list[dict[str, Fraction]]]:
     """Yield groups of points: one start each, several places on its leaf."""
     symbols = [*subject.p.start_symbols, *subject.p.parameters]
     powers = exponent_names(subject.p.trees)
+    signed = not subject.betas[0].is_nonnegative
+    places = COORDINATES if signed else tuple(map(abs, COORDINATES))
+    rows = [places[shift:] + places[:shift] for shift in range(len(places))]
     for (first, step, below), exponent in zip(STARTS, EXPONENTS, strict=True):
         start = {
             name: exponent if name in powers else Fraction(first + step * k, below)
             for k, name in enumerate(symbols)
         }
-        group = []
-        for shift in range(len(COORDINATES)):
-            places: Iterator[Fraction] = itertools.islice(itertools.cycle(COORDINATES), shift, None)
-            if subject.betas[0].is_nonnegative:
-                places = map(abs, places)
-            group.append({**dict(zip(coordinates, places, strict=False)), **start})
-        yield group
+        yield [{**dict(zip(coordinates, cycle(row), strict=False)), **start} for row in rows]
 
 
 def germs_in_weights(subject: Subject, printed: Printed) -> Iterator[Germs]:

@@ -22,12 +22,7 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A point at which two values differ that should agree, or agree up to one factor.
-
-    Attributes:
-        point: the names and their exact values.
-        printed, derived: leading digits of the two values there.
-    """
+    """Exact values of names, where the leading digits of what should agree differ."""
 
     point: tuple[tuple[str, str], ...]
     printed: tuple[str, ...]
@@ -36,35 +31,29 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The answer to one comparison.
+    """The answer to one comparison: *up_to* says in words what the two differ by.
 
-    Attributes:
-        outcome: which of the four.
-        up_to: what the two differ by, each in words.
-        method: how it was decided: exactly, or by enclosures at points.
-        derived: the form that the program derives.
-        witnesses: for a misprint, points that show it.
-        reason: why it was not checked, or what the misprint is.
+    *reason* is why it was not checked, or what the misprint is, which the witnesses show.
     """
 
     outcome: Outcome
-    method: str = ""
     up_to: tuple[str, ...] = ()
+    method: str = ""
+    reason: str = ""
     derived: str = ""
     witnesses: tuple[Witness, ...] = ()
-    reason: str = ""
 
 
 def agreement(method: str, up_to: tuple[str, ...] = ()) -> Judgement:
     """Return AGREES, or AGREES UP TO where something is named."""
-    return Judgement(Outcome.UP_TO if up_to else Outcome.AGREES, method, up_to)
+    return Judgement(Outcome.UP_TO if up_to else Outcome.AGREES, up_to, method)
 
 
 def misprint(
     reason: str, method: str, derived: str, witnesses: tuple[Witness, ...] = ()
 ) -> Judgement:
     """Return MISPRINT with what was derived instead."""
-    return Judgement(Outcome.MISPRINT, method, (), derived, witnesses, reason)
+    return Judgement(Outcome.MISPRINT, (), method, reason, derived, witnesses)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from derive.catalogue.audit.proportionality import (
     compare_up_to_factor,
     judge,
     judge_sign,
-    scale_words,
 )
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.entry import Printed
@@ -127,19 +126,13 @@ def compare_limit(found: Regimes, printed: Printed, claim: Claim, more: str) -> 
         return germs, given, derived
 
     groups = list(points(there, [x.name for x in limit.coordinates]))
-
     method = _method(limit) + more
     derived = f"Q/N -> {plain(Q)}, N = {plain(limit.unit)}, as {limit.point.text}"
     same = compare_up_to_factor(build, groups)
     if isinstance(same, Different) and _are_parallel(there, build, groups):
         return agreement(method, (MONOTONE,))
     reason = "no constant factor makes the gradients equal; values are gradients"
-    return judge(
-        same,
-        reason,
-        lambda: derived,
-        lambda same: judge_sign(same, derived, scale_words(same), method),
-    )
+    return judge(same, reason, lambda: derived, lambda x: judge_sign(x, derived, method))
 
 
 def _germs_in_limit(
@@ -170,11 +163,9 @@ def _are_parallel(there: Subject, build: Build, groups: Sequence[Sequence[Point]
             germs, given, derived = build(point)
         except (Unsettled, ZeroDivisionError, DeriveError):
             continue
-        tower = germs.tower
-        pairs = list(zip(given, derived, strict=True))
-        if not all(tower.is_zero(x * pairs[0][1] - y * pairs[0][0]) for x, y in pairs[1:]):
-            return False
-        if not tower.ball(pairs[0][0] / pairs[0][1]) > 0:
+        tower, ((a, b), *others) = germs.tower, zip(given, derived, strict=True)
+        parallel = all(tower.is_zero(x * b - y * a) for x, y in others)
+        if not parallel or not tower.ball(a / b) > 0:
             return False
         proved = True
     return proved

@@ -41,13 +41,10 @@ DIGITS = 20
 
 @dataclass(frozen=True)
 class Proportional:
-    """Printed = factor times derived.
+    """Printed = factor times derived, as was seen where *germs* are.
 
-    Attributes:
-        factor: in start symbols; None where it is known at points only.
-        exact: whether it was proved by algebra; else by balls at several points.
-        sign: of the factor.
-        germs: those of the place where it was seen.
+    The factor is in start symbols; None where it is known at points only, by balls. *exact* is what
+    was proved by algebra.
     """
 
     factor: Expr | None
@@ -129,26 +126,10 @@ def judge(
     derived: Callable[[], str],
     agree: Callable[[Proportional], Judgement],
 ) -> Judgement:
-    """Return what a comparison says of a printed formula.
-
-    Args:
-        same: the comparison.
-        reason: why it is a misprint where no constant factor makes the two equal.
-        derived: what is to be printed instead.
-        agree: the judgement where a factor does.
-    """
+    """Return what a comparison says: a misprint for that reason, or what a factor leads to."""
     if isinstance(same, Different):
         return misprint(reason, BALLS, derived(), same.witnesses)
     return agree(same)
-
-
-def judge_sign(
-    same: Proportional, derived: str, words: tuple[str, ...], method: str = ""
-) -> Judgement:
-    """Return the judgement of a factor that must be positive."""
-    if same.sign <= 0:
-        return misprint("the sign", same.method, derived)
-    return agreement(method or same.method, words)
 
 
 def judge_equal(
@@ -167,6 +148,18 @@ def scale_words(same: Proportional) -> tuple[str, ...]:
     if same.factor is None:
         return ("scale: a factor that is constant along the flow",)
     return (f"scale: printed = {plain(same.factor)} * derived",)
+
+
+def judge_sign(
+    same: Proportional,
+    derived: str,
+    method: str = "",
+    words: Callable[[Proportional], tuple[str, ...]] = scale_words,
+) -> Judgement:
+    """Return the judgement of a factor that must be positive."""
+    if same.sign <= 0:
+        return misprint("the sign", same.method, derived)
+    return agreement(method or same.method, words(same))
 
 
 def compare_at(germs: Germs, printed: Elements, derived: Elements) -> Proportional | None:

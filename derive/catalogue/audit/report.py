@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import groupby
 
 from derive.catalogue.audit.judgement import Audit, Outcome, Witness
@@ -42,9 +43,8 @@ def render_text(audits: Sequence[Audit], width: int = 80) -> str:
     lines += wrap(NOTES, width)
     if len(models) > 1:
         lines += ["", "`derive audit ID` says of one model what agrees, and how it was decided."]
-    lines.append("")
-    lines.append(", ".join(f"{n} {outcome}" for outcome, n in counts(audits).items()))
-    return "\n".join(lines)
+    total = ", ".join(f"{n} {outcome}" for outcome, n in counts(audits).items())
+    return "\n".join([*lines, "", total])
 
 
 def _table(audits: Sequence[Audit], width: int) -> Iterator[str]:
@@ -59,8 +59,7 @@ def _table(audits: Sequence[Audit], width: int) -> Iterator[str]:
 
 def _rows(audit: Audit, width: int) -> Iterator[str]:
     indent = " " * 16
-    head = f"{audit.printed.kind}: {audit.printed.place}"
-    first, *rest = wrap(head, width - len(indent))
+    first, *rest = wrap(f"{audit.printed.kind}: {audit.printed.place}", width - len(indent))
     yield f"  {audit.judgement.outcome.value:12}  {first}"
     yield from (indent + line.strip() for line in rest)
     for line in _details(audit):
@@ -103,15 +102,9 @@ def _record(audit: Audit) -> Record:
         "where": dict(printed.where),
         "place": printed.place,
         "cite": printed.cite,
+        **asdict(judgement),
         "outcome": judgement.outcome.value,
-        "up_to": judgement.up_to,
-        "method": judgement.method,
-        "reason": judgement.reason,
-        "derived": judgement.derived,
-        "witnesses": [
-            {"point": dict(w.point), "printed": w.printed, "derived": w.derived}
-            for w in judgement.witnesses
-        ],
+        "witnesses": [{**asdict(w), "point": dict(w.point)} for w in judgement.witnesses],
     }
 
 

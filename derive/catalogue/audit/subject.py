@@ -20,12 +20,7 @@ Trial: TypeAlias = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Subject:
-    """What was derived from one model.
-
-    Attributes:
-        derivation: all of it.
-        trial: tries printed rates by numbers; None where none are wanted.
-    """
+    """What was derived from one model; *trial* tries printed rates by numbers."""
 
     derivation: Derivation
     trial: Trial | None = None
