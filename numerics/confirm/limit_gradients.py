@@ -37,11 +37,10 @@ _Point: TypeAlias = tuple[Fraction, ...]
 
 @dataclass(frozen=True, slots=True)
 class LimitConfirmation:
-    """Errors of a limit at two scales.
+    """Errors max_i |dQ/dbeta_i / N - G_i| / max_i |G_i| of a limit at two scales, as mpf.
 
     Attributes:
         scales: the two values of the start symbol.
-        errors: max_i |dQ/dbeta_i / N - G_i| / max_i |G_i| at each, as mpf.
         predicted: the ratio of the errors by the predicted order; None where there is none.
         start: the values of the other start symbols.
         beta: where the gradient was taken, or its distance from beta_0.

@@ -43,11 +43,9 @@ class InterpolantConfirmation:
 
     Attributes:
         X, minimizer: (m, d); of the limit, (d,) in its own coordinates.
-        scales: the two values of the start symbol.
+        scales, start: the two values of the start symbol; the values of the others.
         distances: max_i |beta_i - beta*_i| / max_i |beta*_i| at each.
-        predicted: the ratio of the distances; None where the limit is Q itself.
-        sharp: whether it is no smaller than predicted.
-        start: the values of the other start symbols.
+        predicted: their ratio, which is no smaller if *sharp*; None where the limit is Q itself.
     """
 
     limit: Limit

@@ -41,13 +41,7 @@ class NoMinimizer(NumericalError):
 
 @dataclass(frozen=True, slots=True)
 class LimitProblem:
-    """A limit of Q with numbers.
-
-    Attributes:
-        X: (m, d); a Q of a single output is used for each coordinate.
-        y: (m,), in the coordinates of the limit, which may be beta - beta_0.
-        rest: the values of all start symbols but the one that moves.
-    """
+    """A limit of Q with numbers: X (m, d), y (m,) in its coordinates, the *rest* of the symbols."""
 
     Q: Potential
     limit: Limit
@@ -120,9 +114,8 @@ def least_of_limit(problem: LimitProblem, scale: Fraction) -> Least:
         beta = np.asarray(np.linalg.pinv(problem.rows) @ problem.y)
     else:
         beta = _by_iteration(problem)
-    error = problem.limit.error
     sharp = problem.limit.sharp and _moves(problem, beta, scale)
-    return Least(beta, lambda at: abs(problem.number(error, at, beta)), sharp)
+    return Least(beta, lambda at: abs(problem.number(problem.limit.error, at, beta)), sharp)
 
 
 def _is_linear(problem: LimitProblem) -> bool:
@@ -130,7 +123,7 @@ def _is_linear(problem: LimitProblem) -> bool:
     if problem.limiting.curve is not None or problem.limit.origin is not None:
         return False
     names = {c.name for c in problem.limit.coordinates}
-    slopes = [g for g in (*problem.limiting.gradient, *problem.limit.below) if g is not None]
+    slopes = filter(None, (*problem.limiting.gradient, *problem.limit.below))
     return not any(s.name in names for g in slopes for s in g.free_symbols)
 
 

@@ -27,11 +27,8 @@ Start: TypeAlias = tuple[tuple[str, Fraction], ...]
 class RegressionProblem:
     """X beta = y for F, or for independent copies of a single output, each with its own start.
 
-    Attributes:
-        trees, weights: the expressions and weights of all copies, as the flow takes them.
-        X: m rows of n numbers, y: m numbers.
-        starts: for each copy, the values of its start symbols.
-        origin: the value of each weight at the start.
+    The *trees* and *weights* are those of all copies, as the flow takes them; X has m rows of n
+    numbers; *starts* has the symbols of each copy, *origin* all weights at the start.
     """
 
     trees: tuple[Tree, ...]

@@ -63,8 +63,8 @@ class TimeWarp:
         size = max(map(abs, chain(*self.path)))
         with mpmath.workdps(self.digits + _GUARD):
             both = zip(chain(*self.path), chain(*self.mirror), strict=True)
-            gaps = (abs(a - b) for a, b in both)
-            return min(digits_of(max(gaps), size), float(self.digits + _GUARD))
+            gap = max(abs(a - b) for a, b in both)
+            return min(digits_of(gap, size), float(self.digits + _GUARD))
 
     @property
     def increasing(self) -> bool:
@@ -166,9 +166,8 @@ def _refuse_broken(potential: Potential, path: _Path, values: Mapping[str, Fract
     broken = next(filter(None, (broken_signs(potential, first, w) for w in rest)), ())
     if broken or min(point[-1] for point in path.points) <= 0:
         failed = f"{broken[0]} keeps its sign" if broken else "g > 0"
-        shown = ", ".join(f"{name} = {value}" for name, value in values.items())
-        text = f"Q was derived for a flow on which {failed}, which fails on that from {shown}"
-        raise NumericalError(text)
+        shown = f"fails on that from {', '.join(f'{name} = {x}' for name, x in values.items())}"
+        raise NumericalError(f"Q was derived for a flow on which {failed}, which {shown}")
 
 
 class _Path:
@@ -183,8 +182,7 @@ class _Path:
         with mpmath.workdps(digits + _GUARD):
             self._rows = [[rational(x) for x in row] for row in rows]
             self._target = [rational(b) for b in target]
-            size = max(1, *map(abs, self._target))
-            self._tolerance = mpmath.mpf(10) ** -digits * size
+            self._tolerance = mpmath.mpf(10) ** -digits * max(1, *map(abs, self._target))
 
     def __call__(self, run: Stepper) -> bool:
         self.states.append(run.state)

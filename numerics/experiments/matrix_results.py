@@ -58,12 +58,7 @@ class MatrixSetting:
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """The end of a gradient descent, beta = U U^T: None where it diverged.
-
-    Attributes:
-        residual: ``|<A_i, beta> - y_i|/|y|``.
-        status: fits, diverged or iteration limit.
-    """
+    """The end of a descent, ``|<A_i, beta> - y_i|/|y|`` its residual; None where it diverged."""
 
     scale: float
     step: float
@@ -136,8 +131,10 @@ class MatrixResults(Results):
             *self._table("nuclear_norm"),
         ]
         if late := [d for d in self.grid if d.status == "iteration limit"]:
-            title = f"Not at the tolerance {setting.tolerance:g} when the iterations were over"
-            lines += ["", title]
+            lines += [
+                "",
+                f"Not at the tolerance {setting.tolerance:g} when the iterations were over",
+            ]
             lines += [f"start {d.scale:g}, step {d.step:g}: {d.residual:.1e}" for d in late]
         if self.sizes:
             first = self.sizes[0].descent

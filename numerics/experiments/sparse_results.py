@@ -46,8 +46,9 @@ class SparseSetting:
         require_counts({f"the {name}": getattr(self, name) for name in names})
         require_counts({"sizes": min(self.sizes, default=1)})
         if max(self.samples, *self.sizes, 1) > self.dimension or self.sparsity > self.dimension:
-            most = f"at most the dimension, {self.dimension}"
-            raise InputError(f"samples and sparsity must be {most}")
+            raise InputError(
+                f"samples and sparsity must be at most the dimension, {self.dimension}"
+            )
         if not all(a > 0 for a in (*self.alphas, self.target)) or self.variance < 0:
             text = "scales and the target error must be positive, the variance not negative"
             raise InputError(text)
@@ -94,9 +95,7 @@ class SparseResults(Results):
     """What was found: the grid, trained points, thresholds and the errors of both baselines."""
 
     experiment: ClassVar[str] = "sparse-regression"
-    columns: ClassVar[tuple[str, ...]] = (
-        *("kind", "samples", "alpha", "shape", "error", "l1_norm", "residual", "distance"),
-    )
+    columns = ("kind", "samples", "alpha", "shape", "error", "l1_norm", "residual", "distance")
 
     setting: SparseSetting
     l1_error: float

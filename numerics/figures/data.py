@@ -90,8 +90,7 @@ def _grid(axes: Axes) -> Array:
 
 def _profile(figure: Specification, series: Series, values: dict[str, str]) -> tuple[Array, Array]:
     """Return the quantity of one output; divided by its value at *unit*, if that is not 0."""
-    q = function_of(figure.models[series.model], series, values)
-    x = _grid(figure.axes)
+    q, x = function_of(figure.models[series.model], series, values), _grid(figure.axes)
     y = q(x[:, None])
     return x, y / q(np.array([[series.unit]])) if series.unit else y
 
@@ -100,9 +99,8 @@ def _ball(figure: Specification, series: Series, values: dict[str, str]) -> tupl
     """Return the level set of two outputs through beta_0 + *unit* e_1."""
     model = figure.models[series.model]
     q = function_of(model, series, values)
-    centre = np.zeros(2)
-    if series.quantity != "limit":
-        centre = centre_of(model, start_of(series, values))
+    moves = series.quantity != "limit"
+    centre = centre_of(model, start_of(series, values)) if moves else np.zeros(2)
     turns = np.linspace(0, 2 * np.pi, figure.axes.points)
     # Closer near the axes, where the balls of sparse norms have corners.
     angles = turns - 0.7 * np.sin(4 * turns) / 4
@@ -145,10 +143,8 @@ def _levels(
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Return the quantity of two outputs on a square, and levels that a quadratic spaces evenly."""
     model = figure.models[series.model]
-    q = function_of(model, series, values)
-    line = _grid(figure.axes)
-    x, y = np.meshgrid(line, line)
-    value = q(np.stack([x, y], axis=-1))
+    q, line = function_of(model, series, values), _grid(figure.axes)
+    value = q(np.stack(np.meshgrid(line, line), axis=-1))
     levels = np.linspace(0, 1, _LEVELS + 1)[1:] ** 2 * np.nanmax(value)
     return line, line, value, levels, centre_of(model, start_of(series, values))
 

@@ -145,9 +145,8 @@ def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: A
 
 
 def _ratio(q: NumericPotential, problem: Mapping[str, int]) -> float:
-    d = problem["dimension"]
-    one, spread = q.bregman(np.array([1.0, 1 / math.sqrt(d)]), q.beta0[0])
-    return float(one / (d * spread))
+    one, spread = q.bregman(np.array([1.0, 1 / math.sqrt(problem["dimension"])]), q.beta0[0])
+    return float(one / (problem["dimension"] * spread))
 
 
 def _interpolant(q: NumericPotential, data: SparseData) -> Array:
@@ -164,9 +163,8 @@ def _error(q: NumericPotential, problem: Mapping[str, int]) -> float:
 
 def _excess(norm: int, q: NumericPotential, problem: Mapping[str, int]) -> float:
     """Return by how much the l1 or l2 norm of the interpolant exceeds the least, relative to it."""
-    problem_items = tuple(problem.items())
-    beta = _interpolant(q, _data(problem_items))
-    return float(np.linalg.norm(beta, norm) / _least(problem_items)[norm] - 1)
+    given = tuple(problem.items())
+    return float(np.linalg.norm(_interpolant(q, _data(given)), norm) / _least(given)[norm] - 1)
 
 
 @functools.cache

@@ -79,14 +79,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """A figure.
+    """A figure of the kind profile, ball, levels or sweep; *id* is the name of its file.
 
-    Attributes:
-        id: the name of its file.
-        kind: how it is drawn: profile, ball, levels or sweep.
-        cite: where the like was printed.
-        models, series: the parameterizations by name; what is drawn of them.
-        problem: the numbers of the regression problem of a sweep, where there is one.
+    *cite* is where the like was printed; *models* are parameterizations by name, of which *series*
+    are drawn; *problem* has the numbers of the regression problem of a sweep.
     """
 
     id: str

@@ -22,7 +22,6 @@ class Builder:
     """Builds a tape: every method returns the register of its result, equal ones shared."""
 
     def __init__(self, inputs: Sequence[str]) -> None:
-        """Start an empty program with the named *inputs*, all different."""
         self.inputs = tuple(inputs)
         self._instructions: list[Instruction] = []
         self._known: dict[Instruction, Register] = {}
@@ -245,7 +244,7 @@ Seed: TypeAlias = Callable[[Builder, tuple[Register, ...]], Sequence[Register]]
 
 
 def compile_forward(outputs: Sequence[Tree], weights: Sequence[str]) -> Tape:
-    """Compile d expressions in p weights to ``F_1 .. F_d``; InputError where they make no sense.
+    """Compile d expressions in p weights to ``F_1 .. F_d``; InputError for an unknown name.
 
     >>> w = Name("w")
     >>> len(compile_forward([Operation("+", Operation("*", w, w), w)], ["w"]).instructions)
@@ -265,8 +264,7 @@ def compile_gradient(
 ) -> Tape:
     """Compile d expressions in p weights to ``F_1 .. F_d`` and then ``(J^T lambda)_1 .. _p``.
 
-    The *seed* writes the d registers of lambda; without it lambda is d further inputs after the
-    weights, named ``"lambda 1" .. "lambda d"``. InputError as for :func:`compile_forward`.
+    The *seed* writes lambda; without it, it is d more inputs, named ``"lambda 1" .. "lambda d"``.
     """
     extra = () if seed is not None else tuple(f"lambda {i + 1}" for i in range(len(outputs)))
     builder = Builder((*weights, *extra))

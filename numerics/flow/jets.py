@@ -119,7 +119,6 @@ class Program:
     """A tape made ready to run in fixed point, again and again."""
 
     def __init__(self, tape: Tape, bits: int) -> None:
-        """Prepare the linear combinations of *tape* for grids of *bits* bits."""
         self.tape, self.bits, self._groups = tape, bits, groups(tape.instructions)
         steps = enumerate(tape.instructions)
         self._linear = {i: Linear(x.values, bits) for i, x in steps if x.op == "linear"}

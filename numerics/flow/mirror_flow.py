@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 
 import sympy
 from sympy import Expr, Symbol
@@ -77,16 +78,14 @@ def mirror_flow(
         first = sum(len(chart.names) for chart in charts)
         charts.append(_chart(piece, values, [beta0[i] for i in block], digits, first))
     builder = Builder(tuple(name for chart in charts for name in chart.names))
-    beta: dict[int, Register] = {}
-    for block, chart in zip(p.blocks, charts, strict=True):
-        beta.update(zip(block, (_compile(builder, b) for b in chart.beta), strict=True))
-    outputs = tuple(beta[i] for i in range(p.d))
+    beta = [_compile(builder, b) for chart in charts for b in chart.beta]
+    by_place = dict(zip(chain(*p.blocks), beta, strict=True))
+    outputs = tuple(by_place[i] for i in range(p.d))
     steer = steering(builder, outputs)
-    rates: list[Register] = []
-    for block, chart in zip(p.blocks, charts, strict=True):
-        rates += _rates(builder, chart, [steer[i] for i in block])
-    start = tuple(x for chart in charts for x in chart.start)
-    return MirrorFlow(builder.tape(rates), builder.tape(outputs), start)
+    pairs = zip(p.blocks, charts, strict=True)
+    rates = chain(*(_rates(builder, chart, [steer[i] for i in block]) for block, chart in pairs))
+    start = tuple(chain(*(chart.start for chart in charts)))
+    return MirrorFlow(builder.tape([*rates]), builder.tape(outputs), start)
 
 
 def _chart(

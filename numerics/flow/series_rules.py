@@ -59,8 +59,7 @@ def square(out: Series, x: Series) -> Rule:
 def products(outs: Sequence[Series], xs: Sequence[Series], y: Series) -> Rule:
     """Write ``out_k = sum_i x_i y_(k-i)`` for several x, as ``(x + 2^W z) y = x y + 2^W z y``.
 
-    To handle integers takes longer than to multiply their digits, so that one convolution in lanes
-    of W bits costs less than several, for as long as the coefficients fit.
+    One convolution in lanes of W bits costs less than several, for as long as the coefficients fit.
     """
     pairs = list(zip(outs, xs, strict=True))
     apart = [product(out, x, y) for out, x in pairs]
@@ -126,13 +125,9 @@ def is_product(step: Instruction) -> bool:
 
 
 class Linear:
-    """Writes ``out_k = sum_i c_i x_ik``, and a constant besides for k = 0.
-
-    The c_i are integers over one denominator: exact, unless those integers would be long.
-    """
+    """Writes ``out_k = sum_i c_i x_ik``, and a constant for k = 0; c_i over one denominator."""
 
     def __init__(self, values: Sequence[Fraction], bits: int) -> None:
-        """Take the c_i and the constant, and the bits of the grids."""
         self.values, self.constant = values[:-1], values[-1]
         bottom = math.lcm(*(c.denominator for c in self.values))
         tops = [c.numerator * (bottom // c.denominator) for c in self.values]

@@ -120,7 +120,6 @@ class Taylor:
     """The state of an integration in fixed point, between two steps."""
 
     def __init__(self, tape: Tape, start: Sequence[Fraction | Real], digits: int) -> None:
-        """Start at time 0."""
         self.bits = bits_of(digits)
         self.order = math.ceil(1.15 * digits) + 10
         self.time, self.state = Fraction(0), tuple(real(*scaled(x, self.bits)) for x in start)
@@ -284,8 +283,7 @@ def integrate(
             run.step(until)
             sizes.append(run.time - before)
     except NumericalError as error:
-        where = f"{error} (step {len(sizes)}, time {float(run.time):.6g})"
-        raise NumericalError(where) from error
+        raise NumericalError(f"{error} (step {len(sizes)}, time {float(run.time):.6g})") from error
     times = (run.time, min(sizes, default=run.time), max(sizes, default=run.time))
     end, smallest, largest = (real(*scaled(t, bits_of(digits))) for t in times)
     return TaylorResult(tuple(run.state), end, len(sizes), run.order, smallest, largest)

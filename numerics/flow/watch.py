@@ -36,10 +36,7 @@ class ConvergenceWatch:
     def __init__(
         self, tape: Tape, target: Sequence[Fraction], digits: int, share: Fraction
     ) -> None:
-        """Observe a *tape* of beta and of one slope of the loss for each target.
-
-        The flow has converged where the norm of the slopes is *share* of its scale.
-        """
+        """Observe beta and one slope for each target, whose norm falls to *share* of its scale."""
         self._program, self._d = Program(tape, bits_of(digits)), len(tape.outputs) - len(target)
         self._context = mpmath.MPContext()
         self._context.prec = bits_of(digits)
@@ -88,7 +85,6 @@ class DriftWatch:
     """The largest changes of laws c along a flow, relative to ``|c| + sum_j |w_j dc/dw_j|``."""
 
     def __init__(self, laws: Sequence[Tree], weights: tuple[str, ...], digits: int) -> None:
-        """Observe *laws*, functions of the *weights*."""
         self._context = mpmath.MPContext()
         self._context.prec = bits_of(digits)
         self._programs = [Program(compile_slopes(law, weights), bits_of(digits)) for law in laws]

@@ -27,12 +27,7 @@ _DIAGONAL, _ZERO = 1e-10, 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommutingLimit:
-    """Where gradient flow from ``beta_0 = eps I`` ends, in doubles.
-
-    Attributes:
-        eigenvalues: of beta (n,), in the order of the shared eigenbasis.
-        residual: ``|<A_i, beta> - y_i|`` relative to y and the misfit of the start.
-    """
+    """Where the flow from ``eps I`` ends; eigenvalues (n,) and relative residual, in doubles."""
 
     beta: Array
     eigenvalues: Array
@@ -121,12 +116,10 @@ def _potential() -> Potential:
 
 @dataclass(frozen=True, slots=True)
 class ScaledLimit:
-    """The limit from ``beta_0 = scale I``, and its nuclear norm.
+    """The limit from ``beta_0 = scale I``, its nuclear norm and the excess of it over the least.
 
-    Attributes:
-        excess: the nuclear norm beyond the least, ``sum_j slack_j lambda_j``, which is free of
-            cancellation.
-        rate: d log(excess)/d log(eps) from the scale before; nan for the first.
+    The excess is ``sum_j slack_j lambda_j``, free of cancellation; the rate is d log(excess)/d
+    log(eps) from the scale before, nan for the first.
     """
 
     scale: float

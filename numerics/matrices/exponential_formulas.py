@@ -25,12 +25,7 @@ _FIRST_POWER = 6
 
 @dataclass(frozen=True, slots=True)
 class PathComparison:
-    """Relative distances ``|formula - beta(t)|/|beta(t)|`` from the flow in weights, in mpf.
-
-    Attributes:
-        ordered: of ``M(t) beta_0 M(t)^T``, with M the time-ordered exponential to *digits*.
-        commuting: of ``exp(X*(s)) beta_0 exp(X*(s))``.
-    """
+    """Distances ``|formula - beta(t)|/|beta(t)|`` of both formulas from the flow, in mpf."""
 
     time: tuple[Real, ...]
     ordered: tuple[Real, ...]
@@ -96,13 +91,7 @@ def _between(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimeOrdered:
-    """A time-ordered exponential and how it was reached.
-
-    Attributes:
-        value: M (n, n), an mpmath matrix.
-        error: the change by the last extrapolation, relative to M.
-        products: of exponentials, before extrapolation, of 2, 4, 8, .. *steps*.
-    """
+    """M (n, n), its relative error, and the products of 2, 4, 8, .. *steps* exponentials."""
 
     value: Real
     error: Real
