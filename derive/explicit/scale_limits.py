@@ -89,7 +89,7 @@ def _to_infinity(p: Parameterization, implicit: Derivation | None) -> Iterator[S
         return
     (alpha,) = p.start_field.names
     when = f"{alpha} -> oo"
-    if not _from_zero(p) or rank([[p.at_start(x) for x in row] for row in p.covectors]) < p.d:
+    if not _from_zero(p) or rank(p.start_covectors) < p.d:
         reason = "beta_0 = F(w_0) moves to infinity as well"
         yield ScaleLimit("R", when, "R is not decided here", Finding(Verdict.UNDECIDED, reason))
         return

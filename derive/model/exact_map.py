@@ -55,7 +55,7 @@ class ExactMap:
     @functools.cached_property
     def covectors(self) -> tuple[Field, ...]:
         """The differentials dF_a: the d rows of J = dF/dw, p functions each."""
-        return tuple(self.field.gradient(f) for f in self.F)
+        return tuple(map(self.field.gradient, self.F))
 
     @functools.cached_property
     def fields(self) -> tuple[Field, ...]:
@@ -70,6 +70,11 @@ class ExactMap:
             (*row, *(dot(row, self.field.gradient(g)) for g in self.field.gens[size:]))
             for row in self.fields
         )
+
+    @functools.cached_property
+    def start_covectors(self) -> tuple[Field, ...]:
+        """The differentials dF_a at w_0; ZeroDivisionError: one has a pole there."""
+        return tuple(tuple(map(self.at_start, row)) for row in self.covectors)
 
     @property
     def start_symbols(self) -> tuple[str, ...]:
@@ -176,4 +181,4 @@ class ExactMap:
         """The outputs as text; of vectors, the sum of their terms."""
         if self.vectors:
             return (" + ".join(v.text for v in self.vectors),)
-        return tuple(to_text(tree) for tree in self.trees)
+        return tuple(map(to_text, self.trees))

@@ -221,10 +221,9 @@ def start_sign(
         )
     value = _without_exponentials(value)
     positive = notation.positive | positive_generators(value.field)
-    if is_nonnegative(value, positive):
-        return 1, ()
-    if is_nonnegative(-value, positive):
-        return -1, ()
+    for sign in (1, -1):
+        if is_nonnegative(sign * value, positive):
+            return sign, ()
     odd = odd_symbols(value)
     odd = odd and odd - positive
     if odd is not None and odd <= set(notation.start_symbols):

@@ -76,7 +76,7 @@ class Parameterization(ExactMap):
         trees = tuple(read_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
         if not trees:
             raise InputError("give at least one output, for instance a*u1")
-        constants = read_parameters(trees, tuple(str(name) for name in parameters))
+        constants = read_parameters(trees, tuple(map(str, parameters)))
         ordered = read_weights(trees, constants, weights)
         starts = read_starts(ordered, constants, start or {})
         attributes = {
@@ -182,5 +182,5 @@ class Parameterization(ExactMap):
         lifted = object.__new__(Parameterization)
         for attribute in dataclasses.fields(self):
             object.__setattr__(lifted, attribute.name, getattr(self, attribute.name))
-        lifted.__dict__["F"] = tuple(field.embed(f) for f in self.F)
+        lifted.__dict__["F"] = tuple(map(field.embed, self.F))
         return lifted

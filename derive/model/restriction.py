@@ -46,12 +46,10 @@ class Ties:
 
 def find_ties(p: Parameterization) -> Ties | None:
     """Return the restriction of F to the subspace that the flow stays in, or None without one."""
-    polynomial = all(g.kind == "parameter" for g in p.field.generators)
-    if not polynomial or p.geometry != EUCLIDEAN or len(p.start_symbols) >= p.p:
+    if p.field.kinds or p.geometry != EUCLIDEAN or len(p.start_symbols) >= p.p:
         return None
     basis = _invariant_subspace(p)
-    square = None if basis is None else _common_square(basis)
-    if basis is None or square is None:
+    if basis is None or (square := _common_square(basis)) is None:
         return None
     kept = [p.weights[pivot_of(row)] for row in basis]
     relations = {w: _combination(p, basis, k) for k, w in enumerate(p.weights) if w not in kept}
@@ -64,10 +62,8 @@ def find_ties(p: Parameterization) -> Ties | None:
 def _common_square(basis: Sequence[Row]) -> RationalFunction | None:
     """Return |b|^2 of orthogonal vectors of one length, else None."""
     square = dot(basis[0], basis[0])
-    lengths = all(dot(row, row) == square for row in basis)
-    return (
-        square if lengths and all(dot(x, y).is_zero() for x, y in combinations(basis, 2)) else None
-    )
+    orthogonal = all(dot(x, y).is_zero() for x, y in combinations(basis, 2))
+    return square if orthogonal and all(dot(x, x) == square for x in basis) else None
 
 
 def _invariant_subspace(p: Parameterization) -> list[Row] | None:
@@ -90,7 +86,7 @@ def _images(p: Parameterization, basis: list[Row]) -> list[Row]:
         sum((s * space.embed(b[k]) for s, b in zip(space.gens, basis, strict=False)), space.zero)
         for k in range(p.p)
     ]
-    images = [*point, *(space.named(name) for name in p.parameters)]
+    images = [*point, *map(space.named, p.parameters)]
     found: list[Row] = []
     for row in p.fields:
         values = [x.compose(images, space) for x in row]
@@ -138,13 +134,10 @@ def _restricted(
 
 def find_idle(p: Parameterization) -> tuple[str, ...]:
     """Return the largest set of weights that start at 0 and stay there, proved exactly."""
-    if any(g.kind != "parameter" for g in p.field.generators):
+    if p.field.kinds:
         return ()
     idle = {k for k, value in enumerate(p.w0) if value.is_zero()}
-    while idle:
-        moved = {k for k in idle if not all(_vanishes(row[k], p, idle) for row in p.fields)}
-        if not moved:
-            break
+    while moved := {k for k in idle if not all(_vanishes(row[k], p, idle) for row in p.fields)}:
         idle -= moved
     return tuple(name for k, name in enumerate(p.weights) if k in idle)
 

@@ -88,12 +88,8 @@ class ReadModel:
             return Parameterization.parse(
                 [self.text], self.start, self.positive, vectors=self.vectors
             )
-        return Parameterization(
-            independent_entries(self.outputs),
-            start=self.start,
-            positive=self.positive,
-            parameters=self.parameters,
-        )
+        trees = independent_entries(self.outputs)
+        return Parameterization(trees, None, self.start, self.positive, parameters=self.parameters)
 
 
 def read_option(option: str, parse: Callable[[str], tuple[T, ...]], text: str) -> tuple[T, ...]:

@@ -43,7 +43,7 @@ def _check_dependence(p: ExactMap) -> None:
 def _check_start(p: ExactMap) -> None:
     """Refuse a start where F or its Jacobian is undefined, or where a block cannot move."""
     try:
-        rows = [[p.at_start(x) for x in row] for row in p.covectors]
+        rows = p.start_covectors
         for f in p.F:
             p.at_start(f)
     except ZeroDivisionError:
@@ -76,7 +76,7 @@ def _check_length(p: ExactMap) -> None:
             )
     try:
         p.at_start(s)
-        moved = [p.at_start(x) for x in slopes]
+        (moved,) = p.start_covectors
     except ZeroDivisionError:
         raise DegenerateStart("F is undefined at the start: choose another start") from None
     if all(x.is_zero() for x in moved):

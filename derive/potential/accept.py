@@ -100,7 +100,7 @@ def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -
         product - 1,
         gradient.xreplace({x: beta0}),
     )
-    if not all(decide.vanishes(difference) for difference in shown):
+    if not all(map(decide.vanishes, shown)):
         return None
     left, _, right = statement.partition(" = ")
     at = f"at {x} = {relation.beta0!r}"
@@ -159,7 +159,7 @@ def accept_parametric(
     if dual.R is None:
         raise AssertionError("parametric forms need the conjugate")
     beta, conjugate = (_tidy(to_expr(f, proposal.weights)) for f in (p.F[0], dual.R.rational))
-    if any(g.kind == "power" for g in p.field.generators):
+    if "power" in p.field.kinds:
         # A proposal like any other: what is printed is compared with F(w) below.
         beta = sympy.powdenest(sympy.expand_power_base(beta, force=True), force=True)
     decide = ZeroTest(p.parameters, {})

@@ -43,20 +43,18 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
     factors f with f^2 - c >= 0 for a conserved c that is positive at the start.
     """
     found = []
-    p = metric.parameterization
     for element, multiplicity in factors(function):
-        if multiplicity % 2 == 0 or any(
-            is_nonnegative(x, p.nonnegative) for x in (element, -element)
-        ):
-            continue
-        if element in metric.conserved.darboux or -element in metric.conserved.darboux:
-            continue
-        if stays_away_from_zero(metric, element):
-            continue
-        guards = _guards(metric, element)
-        note = f" (automatic when {guards[0]!r} > 0 at the start)" if guards else ""
-        found.append(f"{element!r} keeps its sign along the flow{note}")
+        if multiplicity % 2 and not _is_kept(metric, element):
+            guards = _guards(metric, element)
+            note = f" (automatic when {guards[0]!r} > 0 at the start)" if guards else ""
+            found.append(f"{element!r} keeps its sign along the flow{note}")
     return tuple(found)
+
+
+def _is_kept(metric: Metric, f: RationalFunction) -> bool:
+    known, darboux = metric.parameterization.nonnegative, metric.conserved.darboux
+    kept = any(is_nonnegative(x, known) or x in darboux for x in (f, -f))
+    return kept or stays_away_from_zero(metric, f)
 
 
 def stays_away_from_zero(metric: Metric, factor: RationalFunction) -> bool:
@@ -136,7 +134,7 @@ def _quadratic_root(
     assumed: tuple[str, ...] = ()
     if not is_largest_root(chart.coordinates, coefficients, T, p.nonnegative):
         branch = "the root on the branch of the start"
-        lifted = [chart.coordinates.pull_back(x) for x in coefficients]
+        lifted = list(map(chart.coordinates.pull_back, coefficients))
         slope = 2 * lifted[2] * T + lifted[1]
         if not is_nonnegative(slope, p.nonnegative):
             sign, assumed = start_sign(p.at_start(slope), chart.notation, chart.conditions)
@@ -168,7 +166,7 @@ def is_largest_root(
     P(T + h) = sum_k P^(k)(T)/k! h^k > 0 for h > 0.
     """
     degree = len(coefficients) - 1
-    pulled = [coordinates.pull_back(c) for c in coefficients]
+    pulled = list(map(coordinates.pull_back, coefficients))
     if not pulled[-1].is_constant() or pulled[-1].value() <= 0:
         return False
     for k in range(1, degree):
@@ -196,8 +194,7 @@ def _branch_at_start(
 ) -> int | None:
     """Return which real root T is at a start in numbers, by balls; None for a start in symbols."""
     p = chart.parameterization
-    functions = any(g.kind != "parameter" for g in p.field.generators)
-    if functions or not all(w.is_constant() for w in p.w0):
+    if p.field.kinds or not all(w.is_constant() for w in p.w0):
         return None
     point = [w.value() for w in p.w0]
     try:

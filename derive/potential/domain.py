@@ -282,7 +282,7 @@ def _is_linear(f: RationalFunction, d: int) -> bool:
 
 def _side(f: RationalFunction, p: Parameterization, notation: Notation) -> int | None:
     """Return the sign of a function of beta at beta_0, or None where it is not known."""
-    beta0 = (p.at_start(x) for x in p.F)
+    beta0 = map(p.at_start, p.F)
     value = f.compose((*beta0, *p.start_field.gens), p.start_field)
     try:
         sign, assumed = start_sign(value, notation)

@@ -139,7 +139,7 @@ def _entropy(
 
 def _without_constant(value: Expr, x: Symbol) -> Expr:
     """Drop the terms that do not depend on beta."""
-    expanded = sympy.Add(*(sympy.expand_mul(term) for term in sympy.Add.make_args(value)))
+    expanded = sympy.Add(*map(sympy.expand_mul, sympy.Add.make_args(value)))
     return sympy.Add(*(t for t in sympy.Add.make_args(expanded) if t.has(x)))
 
 

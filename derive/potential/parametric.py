@@ -96,7 +96,7 @@ def _powers_of_weights(dual: DualCoordinates, field: FunctionField) -> Powers | 
     coordinates = Coordinates.of([("y", y), *((f"c{i}", law) for i, law in enumerate(laws))])
     y0, *constants = (p.at_start(f).compose(field.gens[1:], field) for f in (y, *laws))
     on_leaf = (field.gens[0] + y0, *constants)
-    parameters = tuple(field.named(x) for x in p.parameters)
+    parameters = tuple(map(field.named, p.parameters))
     powers: Powers = {}
     for name in p.weights:
         found = find_variable(p, name, y, laws) if p.field.generators else None

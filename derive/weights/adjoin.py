@@ -127,7 +127,7 @@ def exponents(conserved: ConservedQuantities, H: Field) -> Iterator[list[Rationa
     """Yield monomials of degree up to 2 over 1 and the laws, then also over other candidates."""
     p = conserved.parameterization
     rows = chain.from_iterable(monomials(p.p, n) for n in range(3))
-    tops = [p.field.monomial(e) for e in rows]
+    tops = list(map(p.field.monomial, rows))
     laws = [p.field.one, *(law for law in conserved.laws if law.is_polynomial())]
     others = [P for P in candidates(conserved, H) if P not in laws]
     for bottoms in (laws, [*laws, *others]):
@@ -161,7 +161,7 @@ def _lift(warping: WarpVerdict, field: FunctionField) -> WarpVerdict:
     lie = conserved.lie
 
     def up(functions: Sequence[RationalFunction]) -> Field:
-        return tuple(field.embed(x) for x in functions)
+        return tuple(map(field.embed, functions))
 
     p = lie.parameterization.over(field)
     known = set(lie.parameterization.field.names)
@@ -170,11 +170,11 @@ def _lift(warping: WarpVerdict, field: FunctionField) -> WarpVerdict:
         lie,
         parameterization=p,
         brackets={ab: up(z) for ab, z in lie.brackets.items()},
-        spanning=tuple(up(x) for x in lie.spanning),
+        spanning=tuple(map(up, lie.spanning)),
     )
     # The flow does not cross the zeros of an exponential: it has none.
     darboux = (*up(conserved.darboux), *adjoined)
     conserved = replace(conserved, lie=lie, laws=up(conserved.laws), darboux=darboux)
-    lifted = Metric(conserved, tuple(up(row) for row in metric.K))
+    lifted = Metric(conserved, tuple(map(up, metric.K)))
     hessian = replace(warping.hessian, metric=lifted)
     return replace(warping, hessian=hessian, H=None if warping.H is None else up(warping.H))

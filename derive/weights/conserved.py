@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, prod
 from random import Random
 
 from derive.exact.field.function_field import RationalFunction
@@ -132,9 +132,8 @@ def _families(
     """Yield families of candidate laws: forms of degree 1 and 2, Laurent, Darboux, higher forms."""
     for degree in (1, 2):
         yield _monomial_laws(p, tuple(monomials(p.p, degree)))
-    if any(g.kind != "parameter" for g in p.field.generators):
-        powers = any(g.kind == "power" for g in p.field.generators)
-        for reach in (2,) if powers else (1, 2):
+    if p.field.kinds:
+        for reach in (2,) if "power" in p.field.kinds else (1, 2):
             yield _monomial_laws(p, tuple(generator_monomials(p.field, reach)))
     reach = max(6, abs(2 - (p.degree or 2)))
     for degree in range(-1, -reach - 1, -1):
@@ -142,8 +141,7 @@ def _families(
     yield _darboux_laws(p, darboux)
     yield _monomial_laws(p, tuple(laurent_monomials(p.p, 0, 2)))
     if p.degree is None:
-        everything = tuple(m for n in (1, 2, 3) for m in monomials(p.p, n))
-        yield _monomial_laws(p, everything)
+        yield _monomial_laws(p, tuple(m for n in (1, 2, 3) for m in monomials(p.p, n)))
     for degree in range(3, MAXIMAL_DEGREE + 1):
         if comb(p.p + degree - 1, degree) <= MAXIMAL_COLUMNS:
             yield _monomial_laws(p, tuple(monomials(p.p, degree)))
@@ -156,7 +154,7 @@ def _monomial_laws(
     if not exponents or len(exponents) > MAXIMAL_COLUMNS:
         return
     rng = Random(1)
-    flow = [[Evaluator(x) for x in row] for row in p.flow]
+    flow = [list(map(Evaluator, row)) for row in p.flow]
     rows: list[list[int]] = []
     while len(rows) < len(exponents) + 4:
         point = random_point(p.field, rng)
@@ -167,9 +165,9 @@ def _monomial_laws(
     if p.parameters:
         yield from _parametric_laws(p, exponents, rows)
         return
+    members = [p.field.monomial(e) for e in exponents]
     for vector in nullspace(rows):
-        used = [(c, p.field.monomial(e)) for c, e in zip(vector, exponents, strict=True) if c]
-        yield sum((c * m for c, m in used), p.field.zero)
+        yield combination(p, vector, members)
 
 
 def _parametric_laws(
@@ -191,13 +189,10 @@ def _derivative_rows(
         [entry(point) * inverse(w) % PRIME for entry, w in zip(row, point, strict=True)]
         for row in flow
     ]
-    values = []
-    for e in exponents:
-        value = 1
-        for w, power in zip(point, e, strict=False):
-            if power:
-                value = value * pow(w, power, PRIME) % PRIME
-        values.append(value)
+    values = [
+        prod(pow(w, power, PRIME) for w, power in zip(point, e, strict=False) if power)
+        for e in exponents
+    ]
     return [
         [
             value * sum(power * x for power, x in zip(e, row, strict=False) if power) % PRIME
@@ -215,7 +210,7 @@ def _darboux_laws(
         return
     cofactors = [[along(x, f) / f for f in factors] for x in p.fields]
     for vector in integer_relations(p, cofactors):
-        if sum(abs(n) for n in vector) <= 12:
+        if sum(map(abs, vector)) <= 12:
             product = p.field.one
             for n, f in zip(vector, factors, strict=True):
                 product *= f**n

@@ -122,7 +122,7 @@ def _solve(
 
 def _dual_columns(p: Parameterization, family: Sequence[LogFunction]) -> list[Column]:
     """Return the terms X_j f of each member f as part of y_i, in equations (i, j)."""
-    slopes = [[f.along(x) for x in p.fields] for f in family]
+    slopes = [list(map(f.along, p.fields)) for f in family]
     return [
         {i * p.d + j: slope for j, slope in enumerate(along_fields)}
         for i in range(p.d)

@@ -42,7 +42,7 @@ def candidate_families(warping: WarpVerdict) -> Iterator[DualFamily]:
     conserved = warping.metric.conserved
     p = conserved.parameterization
     unwarped = warping.hessian.verdict is Verdict.PROVED
-    if any(g.kind != "parameter" for g in p.field.generators):
+    if p.field.kinds:
         found = _generated(conserved)
         found = found if unwarped else chain(_known_warp(warping), found)
     elif p.degree is not None:
@@ -82,8 +82,8 @@ def _known_warp(warping: WarpVerdict) -> Iterator[DualFamily]:
     g = None if logarithm is None else exponential(logarithm)
     if g is not None:
         logs = _regular(p, _logs(conserved, (p.field.one,)))
-        R = [*_monomials(p, 3 if _has_powers(p) else 2), *logs]
-        yield DualFamily([LogFunction(w) for w in p.w], [g], R)
+        R = [*_monomials(p, 3 if "power" in p.field.kinds else 2), *logs]
+        yield DualFamily(list(map(LogFunction, p.w)), [g], R)
 
 
 def _generated(conserved: ConservedQuantities) -> Iterator[DualFamily]:
@@ -91,15 +91,11 @@ def _generated(conserved: ConservedQuantities) -> Iterator[DualFamily]:
     p = conserved.parameterization
     logs = _regular(p, _logs(conserved, (p.field.one,)))
     # For w^D the dual coordinate is w^(2 - D) = w^2/w^D, of reach 2.
-    for reach in (2, 1, 3) if _has_powers(p) else (1, 2, 3):
+    for reach in (2, 1, 3) if "power" in p.field.kinds else (1, 2, 3):
         family = _monomials(p, reach)
         warps = [p.field.one, *(f.rational for f in family)]
         # R grows faster than y: <grad R, grad F_j> = g F_j.
         yield DualFamily([*family, *logs], warps, [*_monomials(p, reach + 1), *logs])
-
-
-def _has_powers(p: Parameterization) -> bool:
-    return any(g.kind == "power" for g in p.field.generators)
 
 
 def adjoined_families(adjoined: AdjoinedWarp) -> Iterator[DualFamily]:
@@ -116,8 +112,7 @@ def adjoined_families(adjoined: AdjoinedWarp) -> Iterator[DualFamily]:
 
 
 def _monomials(p: Parameterization, reach: int) -> list[LogFunction]:
-    rows = list(dict.fromkeys(generator_monomials(p.field, reach)))
-    family = [LogFunction(p.field.monomial(e)) for e in rows]
+    family = _members(p, dict.fromkeys(generator_monomials(p.field, reach)))
     kept = _conserved_generators(p)
     family += [LogFunction(f.rational * k) for f in family for k in kept]
     return _regular(p, family)[:MAXIMAL_COLUMNS]
@@ -139,7 +134,7 @@ def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list
         family = _graded(conserved, degree)
     else:
         highest = max(int(f.numerator.total_degree()) for f in p.F) + 1
-        family = [LogFunction(f) for f in _up_to(p, highest)] + _inverse_forms(p, 3)
+        family = list(map(LogFunction, _up_to(p, highest))) + _inverse_forms(p, 3)
         family += _logs(conserved, (p.field.one,))
     return _regular(p, family)
 
@@ -166,10 +161,7 @@ def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
             a * b for i, a in enumerate(laws) for b in laws[i:] if a.degree() + b.degree() == degree
         ]
         return _forms(p, degree) + _logs(conserved, coefficients)
-    laurent = [
-        LogFunction(p.field.monomial(e))
-        for e in laurent_monomials(p.p, degree, max(2, abs(degree)))
-    ]
+    laurent = _members(p, laurent_monomials(p.p, degree, max(2, abs(degree))))
     if degree == 0:
         return laurent[:MAXIMAL_COLUMNS] + _logs(conserved, (p.field.one,))
     powers = [
@@ -183,7 +175,11 @@ def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
 def _forms(p: Parameterization, degree: int) -> list[LogFunction]:
     if comb(p.p + degree - 1, degree) > MAXIMAL_COLUMNS:
         return []
-    return [LogFunction(p.field.monomial(e)) for e in monomials(p.p, degree)]
+    return _members(p, monomials(p.p, degree))
+
+
+def _members(p: Parameterization, rows: Iterable[tuple[int, ...]]) -> list[LogFunction]:
+    return [LogFunction(p.field.monomial(e)) for e in rows]
 
 
 def _up_to(p: Parameterization, degree: int) -> list[RationalFunction]:
@@ -191,11 +187,7 @@ def _up_to(p: Parameterization, degree: int) -> list[RationalFunction]:
 
 
 def _inverse_forms(p: Parameterization, degree: int) -> list[LogFunction]:
-    return [
-        LogFunction(p.field.monomial(e))
-        for n in range(1, degree + 1)
-        for e in laurent_monomials(p.p, -n, 0)
-    ]
+    return [f for n in range(1, degree + 1) for f in _members(p, laurent_monomials(p.p, -n, 0))]
 
 
 def _logs(

@@ -118,17 +118,17 @@ def _leaf_relation(
 ) -> list[RationalFunction] | None:
     """Return P(K; beta, c) = 0 with the conserved quantities c at their start values."""
     p = metric.parameterization
-    if any(g.kind == "power" for g in p.field.generators):
+    if "power" in p.field.kinds:
         return None  # K and beta = w^D, D open, satisfy no polynomial equation
     laws = [law if law.degree() > 0 else p.field.one / law for law in metric.conserved.laws]
     names = [f"c{i}" for i in range(len(laws))]
-    parameters = [p.field.named(name) for name in p.parameters]
+    parameters = list(map(p.field.named, p.parameters))
     named = [*zip(names, laws, strict=True), *zip(p.parameters, parameters, strict=True)]
     coordinates = Coordinates.of([("beta", p.F[0]), *named])
     relation = find_relation(metric.K[0][0], coordinates)
     if relation is None:
         return None
-    images = (field.gens[0], *(at_start(x) for x in (*laws, *parameters)))
+    images = (field.gens[0], *map(at_start, (*laws, *parameters)))
     return [c.compose(images, field) for c in relation.coefficients]
 
 

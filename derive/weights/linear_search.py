@@ -68,7 +68,7 @@ def integer_relations(
 ) -> list[tuple[int, ...]]:
     """Return integer vectors v with sum_k v_k row_k = 0 for every row, as found modulo a prime."""
     rng = Random(2)
-    evaluators = [[Evaluator(x) for x in row] for row in rows]
+    evaluators = [list(map(Evaluator, row)) for row in rows]
     values: list[list[int]] = []
     while len(values) < len(rows[0]) + 4:
         point = random_point(p.field, rng)

@@ -76,7 +76,7 @@ def find_metric(conserved: ConservedQuantities, direction: Direction | None = No
     p = conserved.parameterization
     K = tuple(tuple(p.geometry.inner(x, y) for y in p.covectors) for x in p.covectors)
     # J has rank d at w_0 itself, as a matrix over Q(start symbols).
-    rows = [[p.at_start(x) for x in row] for row in p.covectors]
+    rows = p.start_covectors
     regular = shows_full_rank(rows) or rank(rows) == p.d
     if not regular and is_zero_along_flow(p, p.field.polynomial(determinant(K).numerator)):
         raise DegenerateStart(

@@ -129,7 +129,7 @@ class LocalFields:
 
     def slope(self, x: JetField, f: Jet) -> Jet:
         """Return the derivative of f along the field x."""
-        return _dot(x, tuple(f.derivative(k) for k in range(len(x))))
+        return _dot(x, tuple(map(f.derivative, range(len(x)))))
 
     def bracket(self, x: JetField, y: JetField) -> JetField:
         """Return [x, y] = (Dy) x - (Dx) y."""
@@ -164,7 +164,7 @@ def _failure_at(p: Parameterization, sample: Sample, conditions: Conditions) -> 
     def at(function: RationalFunction) -> Jet:
         return evaluate_jet(p.field.embed(function), variables)
 
-    covectors = tuple(tuple(f.derivative(k) for k in range(p.p)) for f in map(at, p.F))
+    covectors = tuple(tuple(map(f.derivative, range(p.p))) for f in map(at, p.F))
     fields = tuple(p.geometry.raised(df, at) for df in covectors)
     local = LocalFields(p.labels, covectors, fields)
     if not are_independent([[f.value for f in x] for x in local.X]):

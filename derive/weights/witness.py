@@ -48,12 +48,12 @@ def small_points(size: int) -> Iterator[tuple[Fraction, ...]]:
         for shift in range(min(spread, 4))
     )
     for pattern in patterns:
-        yield tuple(Fraction(x) for x in pattern)
+        yield tuple(map(Fraction, pattern))
 
 
 def are_independent(rows: Sequence[Sequence[Value]]) -> bool:
     """Tell whether rows of numbers and balls are proved independent, by elimination."""
-    remaining = [list(row) for row in rows]
+    remaining = list(map(list, rows))
     while remaining:
         row = remaining.pop()
         at = next((k for k, x in enumerate(row) if is_nonzero(x)), None)
@@ -145,7 +145,7 @@ def _at_rational_start(
         difference = p.at_start(sides[0]) - p.at_start(sides[1])
         if difference.is_zero():
             return None
-        jacobian = [[p.at_start(x) for x in row] for row in p.covectors]
+        jacobian = p.start_covectors
     except ZeroDivisionError:
         return None
     fallback = None
@@ -155,7 +155,7 @@ def _at_rational_start(
             if not is_nonzero(value):
                 continue
             found = sample.point(p), shown(value)
-            if are_independent([[sample.of(x) for x in row] for row in jacobian]):
+            if are_independent([list(map(sample.of, row)) for row in jacobian]):
                 return found
         except (ZeroDivisionError, Unbounded):
             continue

@@ -177,6 +177,11 @@ class FunctionField:
         return frozenset(g.name for g in self.generators if g.kind == "parameter")
 
     @functools.cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of its generators that are functions, not parameters."""
+        return frozenset(g.kind for g in self.generators) - {"parameter"}
+
+    @functools.cached_property
     def gens(self) -> tuple[RationalFunction, ...]:
         """The variables as elements."""
         one = self.ring.constant(1)
