@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from derive.exact.field.function_field import RationalFunction
@@ -20,20 +21,14 @@ def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozen
     >>> is_nonnegative(u**2 - u * v + v**2), is_nonnegative(u**2 - 3 * u * v + v**2)
     (True, False)
     """
-    if function.is_zero():
-        return True
     names = function.field.names
-    sign = 1
-    for polynomial in function.parts:
-        content, factors = factorize(polynomial)
-        sign *= 1 if content > 0 else -1
-        for factor, multiplicity in factors:
-            if multiplicity % 2 == 0 or _is_nonnegative_factor(factor, names, positive):
-                continue
-            if not _is_nonnegative_factor(-factor, names, positive):
-                return False
-            sign = -sign
-    return sign > 0
+
+    def side(factor: Polynomial, multiplicity: int) -> int:
+        if multiplicity % 2 == 0 or _is_nonnegative_factor(factor, names, positive):
+            return 1
+        return -int(_is_nonnegative_factor(-factor, names, positive))
+
+    return function.is_zero() or _is_one_sided(function, side)
 
 
 def is_positive(function: RationalFunction, positive: frozenset[str]) -> bool:
@@ -47,17 +42,20 @@ def is_positive(function: RationalFunction, positive: frozenset[str]) -> bool:
     >>> is_positive(u**2 + v, frozenset("v")), is_positive(u**2 + v**2, frozenset())
     (True, False)
     """
-    if function.is_zero():
-        return False
-    names, sign = function.field.names, 1
+    names = function.field.names
+    return _is_one_sided(function, lambda f, n: _proved_side(f, names, positive) ** n)
+
+
+def _is_one_sided(function: RationalFunction, side: Callable[[Polynomial, int], int]) -> bool:
+    """Tell whether the proved signs (0 for none) of all powers of factors make a positive one."""
+    sign = 1
     for polynomial in function.parts:
         content, factors = factorize(polynomial)
         sign *= 1 if content > 0 else -1
         for factor, multiplicity in factors:
-            side = _proved_side(factor, names, positive)
-            if side == 0:
+            sign *= side(factor, multiplicity)
+            if sign == 0:
                 return False
-            sign *= side if multiplicity % 2 else 1
     return sign > 0
 
 

@@ -61,6 +61,10 @@ class Expansion:
             raise Unexpanded("every known term cancels")
         return min(self.terms)
 
+    def coefficient(self, growth: Growth) -> Expr:
+        """Return what stands beside e^r log(e)^k."""
+        return self.terms.get(growth, sympy.S.Zero)
+
     def reaches(self, growth: Growth) -> bool:
         """Tell whether all terms at least as large as *growth* are known."""
         return self.order is None or growth[0] < self.order
@@ -82,10 +86,7 @@ class Expander:
         span: Fraction,
         known: Mapping[Symbol, Expansion] | None = None,
     ) -> None:
-        """Prepare; *span* bounds the work, not the truth: every result says what it left out.
-
-        *known* are symbols that stand for functions of the variable, by their expansions.
-        """
+        """Prepare; *span* bounds the work, and *known* symbols stand for their expansions."""
         self._e, self._decide, self._span = variable, coefficients, span
         self._known: dict[Expr, Expansion] = dict(known or {})
         self._functions: dict[Expr, Callable[[Expansion], Expansion]] = {
@@ -253,13 +254,7 @@ _ROUNDS = 6
 def expand_largest_root(
     polynomial: Expr, symbol: Symbol, small: Symbol, decide: ElementarySigns, span: Fraction
 ) -> Expansion:
-    """Return the expansion of the largest real root, to *span* powers of the *small* parameter.
-
-    The polynomial is a multiple of P in the symbol of the root, the small parameter and others.
-
-    Raises:
-        Undecided: P is not of the form above, or a sign was not decided.
-    """
+    """Return the expansion of the largest real root of a multiple of P, or raise Undecided."""
     whole = sympy.Poly(polynomial, symbol)
     if not whole.LC().is_Rational:
         raise Unexpanded("the leading coefficient of the polynomial of a root is no number")
@@ -278,8 +273,7 @@ def expand_largest_root(
         value = at.expand(whole.as_expr())
         if not value.terms or value.leading[0] >= span:
             # The root is simple: it is as near as P is small.
-            order = value.leading[0] if value.terms else value.order
-            return Expansion(root.terms, order)
+            return Expansion(root.terms, value.leading[0] if value.terms else value.order)
         step = at.expand(-whole.as_expr() / slope.as_expr())
         root = at.truncated(at.add(root, step))
     raise Unexpanded("the expansion of a root did not settle")
@@ -289,4 +283,4 @@ def _limit(x: Expansion) -> Expr:
     """Return the value at e = 0; Unexpanded where there is none."""
     if any(g < CONSTANT for g in x.terms) or not x.reaches(CONSTANT):
         raise Unexpanded("a coefficient of a polynomial has no limit")
-    return x.terms.get(CONSTANT, sympy.S.Zero)
+    return x.coefficient(CONSTANT)

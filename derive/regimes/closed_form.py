@@ -61,10 +61,7 @@ class ClosedGradient:
     ended: tuple[bool, ...] = ()
 
     def expand(self, point: Point) -> LeadingGradient:
-        """Return the leading order as a start symbol tends to *point*, and the error after it.
-
-        Undecided: an expansion of this kind does not exist or a sign was not decided.
-        """
+        """Return the leading order as a start symbol tends to *point*; Undecided where unknown."""
         found, failure = None, Undecided("no expansion")
         sides = _Sides(self, point)
         for span in SPANS:
@@ -162,25 +159,25 @@ def _leading(
     above: Sequence[Expansion], below: Sequence[Expansion | None], named: Mapping[Symbol, Expr]
 ) -> LeadingGradient:
     """Return the leading order of a gradient, with what is *named* written out."""
-    expansions = [*above, *(x for x in below if x is not None)]
-    growth = min((x.leading for x in expansions if x.terms), default=None)
+    expansions = [*above, *filter(None, below)]
+    known = {g for x in expansions for g in x.terms}
+    growth = min(known, default=None)
     if growth is None or not all(x.reaches(growth) for x in expansions):
         raise Unexpanded("terms that cancel hide the leading one")
-
-    def beside(x: Expansion, order: Growth) -> Expr:
-        # e^r log(1/e)^k is e^r log(e)^k up to a sign.
-        sign = -1 if order[1] % 2 else 1
-        return (sign * x.terms.get(order, sympy.S.Zero)).xreplace(named)
-
-    first = tuple(beside(x, growth) for x in above)
-    other = tuple(None if x is None else beside(x, growth) for x in below)
-    rest = {g for x in expansions for g in x.terms} - {growth}
+    first = tuple(_beside(x, growth, named) for x in above)
+    other = tuple(None if x is None else _beside(x, growth, named) for x in below)
+    rest = known - {growth}
     least = min([*rest, *_bounds(expansions)], default=None)
     if least is None:
         return LeadingGradient(growth, first, other, None, True)
     error = least[0] - growth[0], least[1] - growth[1]
-    second = tuple(beside(x, least) for x in above) if least in rest else ()
+    second = tuple(_beside(x, least, named) for x in above) if least in rest else ()
     return LeadingGradient(growth, first, other, error, least in rest, second)
+
+
+def _beside(x: Expansion, order: Growth, named: Mapping[Symbol, Expr]) -> Expr:
+    # e^r log(1/e)^k is e^r log(e)^k up to a sign.
+    return ((-1) ** (order[1] % 2) * x.coefficient(order)).xreplace(named)
 
 
 def closed_form_limit(
@@ -229,10 +226,7 @@ def _regime(
 
 
 def _is_multiple_of_identity(product: sympy.Matrix, point: Point, names: frozenset[str]) -> bool:
-    """Tell whether K(w_0) times the Hessian of a limit is one, to leading order.
-
-    Then that Hessian is K(w_0)^-1, to leading order and scale.
-    """
+    """Tell whether K(w_0) times the Hessian of a limit is one, to leading order and scale."""
     e = Symbol("e_", positive=True)
     decide = ElementarySigns(names)
     try:
@@ -244,7 +238,7 @@ def _is_multiple_of_identity(product: sympy.Matrix, point: Point, names: frozens
                 break
         else:
             return False
-        leading = [x.terms.get(growth, sympy.S.Zero) for x in entries]
+        leading = [x.coefficient(growth) for x in entries]
         return all(
             decide.is_zero(c - (leading[0] if k % (product.rows + 1) == 0 else 0))
             for k, c in enumerate(leading)

@@ -26,7 +26,7 @@ from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
-from derive.regimes.asymptotics import Expander
+from derive.regimes.asymptotics import CONSTANT, Expander
 from derive.regimes.closed_form import ClosedGradient, closed_form_limit
 from derive.regimes.limit import Limit, LimitingPotential, Point, undecided
 from derive.verdict import Finding, Identity, Verdict
@@ -61,10 +61,7 @@ class Separation:
 
 
 def find_separation(p: Parameterization) -> Separation | None:
-    """Return rational coordinates in which Q is a sum, or None where none were proved.
-
-    p is one block of d >= 2 outputs of which K^-1 is proved to be the Hessian of some Q.
-    """
+    """Return rational coordinates in which Q of one block, Hess Q = K^-1, is a sum, or None."""
     forms = _eigenvectors(p)
     if forms is None:
         return None
@@ -144,14 +141,12 @@ def norm_limit(
     gradient: Sequence[Expr], betas: Sequence[Symbol], point: Point, positive: frozenset[str]
 ) -> Limit | None:
     """Return the limit |beta| of a Q whose linear term is outgrown, or None."""
-    slopes = [
-        sympy.Add(*(t for t in sympy.Add.make_args(g) if not t.has(*betas))) for g in gradient
-    ]
+    slopes = [g.as_independent(*betas, as_Add=True)[0] for g in gradient]
     s = Symbol("length_", positive=True)
     rest = [g - z for g, z in zip(gradient, slopes, strict=True)]
     axis = {**dict.fromkeys(betas, sympy.S.Zero), betas[0]: s}
     psi = rest[0].subs(axis, simultaneous=True)
-    length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
+    length = norm(betas)
     factor = psi.xreplace({s: length})
     across = [r * length - factor * b for r, b in zip(rest, betas, strict=True)]
     decide = ElementarySigns({*positive, s.name})
@@ -180,4 +175,4 @@ def _vanishes(f: Expr, point: Point, decide: ElementarySigns) -> bool:
     e = Symbol("e_", positive=True)
     small = {x: point.image(e) for x in f.free_symbols if x.name == point.variable}
     found = Expander(e, decide, Fraction(1)).expand(sympy.powsimp(f.xreplace(small)))
-    return all(r > 0 for r, _ in found.terms) and (found.order is None or found.order > 0)
+    return found.reaches(CONSTANT) and all(r > 0 for r, _ in found.terms)

@@ -22,6 +22,7 @@ from derive.language import to_sympy
 from derive.model.direction import Direction
 from derive.model.notation import Notation
 from derive.printable import Printable
+from derive.regimes.initialization import norm
 from derive.regimes.kernel_regime import (
     Homogeneity,
     TangentKernel,
@@ -150,10 +151,7 @@ def _limit(
 def warped_time(
     derivation: Derivation, start: Mapping[str, Fraction] | None = None
 ) -> WarpedTime | None:
-    """Return what is proved of tau(t) = int_0^t g ds; None where g = 1, or no g was found.
-
-    *start* gives numbers for all start symbols; without it, what holds at every start is returned.
-    """
+    """Return what is proved of tau(t) = int_0^t g ds at numbers *start* or every start, or None."""
     if len(derivation.blocks) > 1:
         return None
     (block,) = derivation.blocks
@@ -175,10 +173,7 @@ def _warp_at_start(derivation: Derivation) -> Expr:
 
 
 def _decided_by_kernel(derivation: Derivation, kernel: TangentKernel) -> Finding | None:
-    """Decide whether Q' of one unbiased output is a function of beta and K(w_0) alone.
-
-    That is so where dQ' and dK(w_0), by the start symbols, are parallel.
-    """
+    """Decide by dQ' and dK(w_0) being parallel whether Q' is a function of beta and K(w_0)."""
     potential = derivation.potential
     if potential.kind != "explicit" or potential.gradient is None or not kernel.unbiased:
         return None
@@ -205,13 +200,7 @@ PLANE = 2
 
 
 def in_plane(derivation: Derivation, direction: Direction) -> Derivation:
-    """Return the derivation in the plane, with the Q and the warp of every dimension.
-
-    beta1 is the component of beta along u_0, and beta2 the length of the rest.
-
-    Raises:
-        InputError: Q has no form in s = |beta|.
-    """
+    """Return the derivation in the plane of u_0 and the rest of beta; InputError for no Q(s)."""
     g, u = derivation.warping.g, direction.vector
     refusal = f"Q has no form that can be expanded in every dimension: give {u} one, {u}:2"
     if g is None:
@@ -221,6 +210,5 @@ def in_plane(derivation: Derivation, direction: Direction) -> Derivation:
     except NumericalError:
         raise InputError(refusal) from None
     entries = [sympy.Symbol(w, real=True) for w in plane.parameterization.weights[-PLANE:]]
-    length = sympy.sqrt(sympy.Add(*(x**2 for x in entries)))
-    norms = {s: length for s in g.free_symbols if s.name == direction.norm}
+    norms = {s: norm(entries) for s in g.free_symbols if s.name == direction.norm}
     return replace(plane, warping=replace(plane.warping, g=g.subs(norms)))

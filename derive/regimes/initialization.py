@@ -49,11 +49,7 @@ class Initialization:
 
     @classmethod
     def of(cls, u: Sequence[Entry], v: Sequence[Entry]) -> Initialization:
-        """Read the starts of two layers: numbers, or expressions as text.
-
-        Raises:
-            InputError: an entry is no expression, or a layer starts at 0.
-        """
+        """Read the starts of two layers; InputError for no expression, or a layer at 0."""
         layers = {"u": _vector(u, "u"), "v": _vector(v, "v")}
         for name, layer in layers.items():
             if all(x == 0 for x in layer):
@@ -69,8 +65,7 @@ class Initialization:
         Args:
             scale: alpha = |u||v| > 0.
             shape: s, -1 < s < 1.
-            u: the direction of one layer, of any length.
-            v: that of the other.
+            u, v: the directions of the layers, of any length.
 
         Raises:
             InputError: scale > 0 or -1 < shape < 1 fails, or a direction is 0.

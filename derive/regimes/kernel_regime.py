@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
+from string import ascii_lowercase
 
 import sympy
 from sympy import Expr
@@ -140,17 +141,14 @@ def kernel_limit(
 ) -> Limit | None:
     """Return the limit x^T K(w_0)^-1 x at fixed x = beta - beta_0, or None if c^(m D) -> 0."""
     D, m = scaled.degree, scaled.exponent
-    if point.side not in ("0", "oo"):
-        return None
-    if not is_positive_exponent(m * D * (1 if point.side == "oo" else -1)):
+    if not is_positive_exponent(m * D * {"0": -1, "oo": 1}.get(point.side, 0)):
         return None
     symbol = notation.start_symbols[point.variable]
     one = sympy.Matrix(kernel.matrix.xreplace({symbol: sympy.S.One}))
     inverse = one.adjugate(method="berkowitz") / one.det(method="berkowitz")
-    names = [b.name.lstrip("abcdefghijklmnopqrstuvwxyz") for b in notation.betas]
     x = notation.betas
     if not kernel.unbiased:
-        x = tuple(notation.fresh(f"x{name}") for name in names)
+        x = tuple(notation.fresh(f"x{b.name.lstrip(ascii_lowercase)}") for b in x)
     gradient = tuple(sympy.factor(g) for g in inverse * sympy.Matrix(x))
     Q = sympy.factor(sympy.Add(*(xi * g for xi, g in zip(x, gradient, strict=True))) / 2)
     finding = Finding(

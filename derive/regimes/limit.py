@@ -19,6 +19,7 @@ from derive.errors import InputError, LanguageError
 from derive.exact.elementary_signs import ElementarySigns
 from derive.language import parse_expression, to_sympy
 from derive.regimes.asymptotics import Growth
+from derive.regimes.initialization import norm
 from derive.verdict import Finding, Verdict
 
 Shape: TypeAlias = Literal["l1", "l2", "quadratic", "power", "other"]
@@ -47,10 +48,7 @@ class LimitingPotential:
 
 
 class _Entry(NamedTuple):
-    """One entry of the limit of a gradient, on both sides of 0 of its coordinate.
-
-    The magnitude is that of the coordinate of a single output, else the coordinate itself.
-    """
+    """One entry of the limit of a gradient; the magnitude is |coordinate| of a single output."""
 
     above: Expr
     below: Expr | None
@@ -66,10 +64,7 @@ def recognize(
     single: Sequence[bool],
     positive: frozenset[str],
 ) -> LimitingPotential:
-    """Return the limit of Q from that of its gradient, by identities that are tested exactly.
-
-    Undecided: an identity or a sign was not decided.
-    """
+    """Return the limit of Q from that of its gradient, by exact identities; or Undecided."""
     magnitudes = [
         Symbol(b.name, positive=True) if s else b for b, s in zip(betas, single, strict=True)
     ]
@@ -132,12 +127,11 @@ def _coupled(
     gradient: Sequence[Expr], betas: Sequence[Symbol], q: Expr, decide: ElementarySigns
 ) -> LimitingPotential:
     """Name the limit where all outputs are coupled: c |beta|^(q + 1) where G is along beta."""
-    norm = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
     if _is_radial(gradient, betas, decide):
-        at = {b: sympy.S.One if k == 0 else sympy.S.Zero for k, b in enumerate(betas)}
-        c = gradient[0].subs(at)
-        if decide.is_zero(c * norm ** (q - 1) * betas[0] - gradient[0]):
-            Q = c * norm ** (q + 1) / (q + 1)
+        c = gradient[0].subs({**dict.fromkeys(betas, sympy.S.Zero), betas[0]: sympy.S.One})
+        length = norm(betas)
+        if decide.is_zero(c * length ** (q - 1) * betas[0] - gradient[0]):
+            Q = c * length ** (q + 1) / (q + 1)
             rising = decide.sign(c) > 0
             return LimitingPotential("l2" if rising else "power", Q, tuple(gradient), q + 1)
     Q = sympy.Add(*(b * g for b, g in zip(betas, gradient, strict=True))) / (q + 1)
@@ -196,13 +190,10 @@ class Point:
 
 
 def read_point(variable: str, text: object) -> Point:
-    """Read a limit: 0, oo, or a number with - or + behind it.
+    """Read a limit: 0, oo, or a number with - or + behind it; InputError for all else.
 
     >>> read_point("s", "1-").text
     's -> 1-'
-
-    Raises:
-        InputError: it is none of these.
     """
     written = str(text).strip()
     if written in ("0", "0+"):

@@ -123,11 +123,7 @@ def _at_end(f: Expr, curve: Curve, end: Expr) -> Expr:
 
 
 def _pole(curve: Curve, end: Expr, sign: int) -> Expr:
-    """Return the exponent -q < 0 with which h tends to sign infinity at an end.
-
-    One term of h must be a positive multiple of sign times a negative power of the distance from
-    the end, and the others be defined there.
-    """
+    """Return -q < 0 with which h -> sign infinity at an end: one term does, the others stay."""
     z, poles = curve.parameter, []
     for term in sympy.Add.make_args(sympy.expand_mul(curve.beta, deep=False)):
         vanishing = [x for x in sympy.Mul.make_args(term) if _vanishes(x, z, end)]

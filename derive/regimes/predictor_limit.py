@@ -114,10 +114,7 @@ def _is_zero(c: Expr) -> bool:
 
 
 def _largest_roots(pieces: Sequence[Piece]) -> tuple[tuple[Symbol, Expr], ...] | None:
-    """Return the polynomials of the roots that have no formula, in start symbols.
-
-    None where one is not the largest real root.
-    """
+    """Return the polynomials of roots without formula; None where one is not the largest root."""
     named = [(r, piece.constants) for piece in pieces for r in piece.roots if r.explicit is None]
     if any(root.from_above != 0 for root, _ in named):
         return None

@@ -36,8 +36,6 @@ _ORDER = 4
 class RandomWidth(Printable):
     """What decides the regime of k copies of an output, their weights ~ N(0, sigma^2).
 
-    On the leaf K^2 = c beta^2 + kappa, so Q'' = 1/sqrt(c beta^2 + kappa); kappa is a random number.
-
     Attributes:
         unit: the output of which there are k copies.
         width: the symbol k.

@@ -96,10 +96,7 @@ def _keepers(
     at_start: Callable[[RationalFunction], RationalFunction],
     positive: frozenset[str],
 ) -> tuple[tuple[RationalFunction, ...], tuple[Identity, ...]]:
-    """Return a conserved quantity for each factor of g, and the sums of squares behind.
-
-    Those that are proved positive at the start, else those that some start makes positive.
-    """
+    """Return conserved quantities, positive at this or else some start, for the factors of g."""
     if not g.is_polynomial() or g.field.generators or g.is_constant():
         return (), ()
     factors = factored(g)[1]

@@ -35,10 +35,7 @@ class Ansatz:
 
     @classmethod
     def radial(cls) -> Ansatz:
-        """Return Q = q(|beta|) + z.beta.
-
-        Source: Azulay et al. 2021, eq. (10)-(12).
-        """
+        """Return Q = q(|beta|) + z.beta (Azulay et al. 2021, eq. (10)-(12))."""
         return cls("radial")
 
     @classmethod
@@ -62,12 +59,7 @@ class Ansatz:
         return cls("given", tuple(_tree(f) for f in functions))
 
     def functions(self, d: int) -> tuple[RationalFunction, ...]:
-        """Return t_1, ..., t_n in Q(beta1, ..., betad): one, or d of them.
-
-        Raises:
-            InputError: they are no polynomials in these names, or neither one of them nor d
-                independent linear forms.
-        """
+        """Return t_1, ..., t_n in Q(beta1, ..., betad), or InputError where they are no Ansatz."""
         field = FunctionField(tuple(f"beta{i + 1}" for i in range(d)))
         if self.kind == "radial":
             return (sum((b * b for b in field.gens), field.zero),)

@@ -44,10 +44,6 @@ def compare_roads(dual: DualCoordinates, published: PublishedRoad) -> Finding:
     X_a dQ'/dbeta_i = g' delta_ai on the other, X_a = grad F_a; if moreover X_a log g = X_a log g',
     then g'/g is constant along the flow, and so is dQ'/dbeta_i - (g'/g) y_i.
 
-    Args:
-        dual: the main road's result.
-        published: the other road, from the same metric.
-
     Returns:
         PROVED with the identities; UNDECIDED where the Ansatz gives no Q to compare.
 
@@ -72,13 +68,9 @@ def _agreement(first: str, second: str, equations: Iterable[Equation]) -> Findin
 
 
 def compare_decisions(warping: WarpVerdict, published: PublishedRoad) -> Finding:
-    """Prove that the main road's H_a = X_a log g is that of the Ansatz.
+    """Prove that the main road's H_a = X_a log g is that of the Ansatz; UNDECIDED without a warp.
 
-    Returns:
-        PROVED with the identities; UNDECIDED where one of the roads gives no warp.
-
-    Raises:
-        ConsistencyError: they disagree, or one finds what the other refutes.
+    ConsistencyError: they disagree, or one finds what the other refutes.
     """
     if published.H is None:
         return Finding(Verdict.UNDECIDED, f"{published.name} gives no Q to compare")

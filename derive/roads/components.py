@@ -39,13 +39,9 @@ def check_dimension(
     dual: DualLength | None,
     d: int,
 ) -> Finding:
-    """Prove the Hessian-map verdict, the warp, the dual coordinates and the laws for one d.
+    """Prove the verdicts, H_a = u_a |grad phi|^2/phi, the dual coordinates and laws for one d.
 
-    The explicit direction decides for itself; then H_a = u_a |grad phi|^2/phi, the identity
-    <grad y_i, grad F_j> = g delta_ij of y = psi u/|u|, and the laws are expanded in components.
-
-    Raises:
-        ConsistencyError: the two derivations disagree; a fault of this program.
+    ConsistencyError: the two derivations disagree; a fault of this program.
     """
     try:
         at = _Components(direction, d)
@@ -139,10 +135,7 @@ class _Components:
         self.parameterization = components(direction, d)
 
     def lift(self, function: RationalFunction) -> RationalFunction:
-        """Return a function of (a, n) as one of the components.
-
-        InputError: it has an odd power of the norm, and the field no square root for it.
-        """
+        """Return a function of (a, n) as one of the components; InputError without a root."""
         tree = _in_components(self.direction, self.vector, function)
         return to_field(tree, self.parameterization.field, "a function of the norm")
 

@@ -41,10 +41,9 @@ def log_warp(metric: Metric, slope: Field, r: RationalFunction, factor: Rational
 
 
 def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
-    """Return fields that span the tangent space of the leaves, X_1, ..., X_d first.
+    """Return fields that span the tangent space of the leaves, X_1, ..., X_d first; or NotProved.
 
-    Where [X_a, X_b] = H_a X_b - H_b X_a the X_a alone do; else the brackets that were found do if
-    together with the laws they make p. NotProved: more directions may exist than were found.
+    Where [X_a, X_b] = H_a X_b - H_b X_a the X_a do; else brackets that make p with the laws.
     """
     lie = metric.lie
     fields = lie.parameterization.fields
@@ -63,10 +62,7 @@ def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
 def require_function_of(
     metric: Metric, t: tuple[str, Field], r: tuple[str, RationalFunction], H: Field
 ) -> tuple[Identity, ...]:
-    """Prove that r is a function of t alone on every leaf, dr and dt being parallel, or NotProved.
-
-    Both come with their names, t by grad t at beta = F(w), not zero; H is X_a log g if r is such.
-    """
+    """Prove that r is a function of t, given by grad t != 0, on every leaf: dr || dt."""
     (of, slope), (name, function) = t, r
     if function.is_constant():
         return (Identity(f"{name} = {function!r}", repr(function), repr(function)),)

@@ -28,10 +28,7 @@ MAXIMAL_TERMS = 300
 
 @dataclass(frozen=True)
 class Road:
-    """One derivation of Q, PROVED: it gives Q, the same as the other roads that are PROVED.
-
-    REFUTED: Q is not of the form that this road asks for.
-    """
+    """One derivation of Q, PROVED: it gives the one Q; REFUTED: Q is not of the form it asks."""
 
     name: str
     finding: Finding
@@ -63,12 +60,7 @@ def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
 
 
 def ask_road(warping: WarpVerdict, dual: DualCoordinates | None, ansatz: Ansatz) -> Road:
-    """Try one Ansatz and compare what it gives with the main road.
-
-    Raises:
-        InputError: the Ansatz does not fit the outputs.
-        ConsistencyError: it disagrees with the main road.
-    """
+    """Try one Ansatz and compare it with the main road; ConsistencyError where they disagree."""
     published = follow_published(warping.metric, ansatz)
     finding = published.finding
     if published.verdict is Verdict.PROVED:
