@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
@@ -36,10 +37,7 @@ def precise(bits: int = PRECISION) -> AbstractContextManager[object]:
 def values_of(
     field: FunctionField, images: Mapping[str, Fraction], bits: int = PRECISION
 ) -> tuple[Value, ...]:
-    """Return the value of every variable where weights and parameters have the given values.
-
-    ZeroDivisionError or Unbounded: a generator has no value there.
-    """
+    """Return the values of all variables from those of weights and parameters, or Unbounded."""
 
     def at(element: RationalFunction, known: Mapping[str, Value]) -> Value:
         return evaluate_any(element, [known[n] for n in element.field.names], bits)
@@ -61,10 +59,7 @@ def fraction(value: Value) -> Fraction:
 def evaluate_any(
     element: RationalFunction, values: Sequence[Value], bits: int = PRECISION
 ) -> Value:
-    """Return the value of an element, a Fraction if all values that it needs are.
-
-    ZeroDivisionError or Unbounded: the denominator is zero, or not proved different from it.
-    """
+    """Return the value of an element, exact where it can be; ZeroDivisionError or Unbounded."""
     with ctx.workprec(bits):
         top = _polynomial(element.numerator, values)
         bottom = _polynomial(element.denominator, values)
@@ -75,23 +70,17 @@ def evaluate_any(
 
 def ball(value: Value) -> arb:
     """Return a number as a ball."""
-    if isinstance(value, Fraction):
-        return arb(fmpq(value.numerator, value.denominator))
-    return value
+    return arb(fmpq(*value.as_integer_ratio())) if isinstance(value, Fraction) else value
 
 
 def is_nonzero(value: Value) -> bool:
     """Tell whether a value is proved to differ from zero."""
-    if isinstance(value, Fraction):
-        return value != 0
-    return not value.contains(0)
+    return value != 0 if isinstance(value, Fraction) else not value.contains(0)
 
 
 def shown(value: Value) -> Fraction | str:
     """Return a number for a reader: exact, or 20 digits of which all are right."""
-    if isinstance(value, Fraction):
-        return value
-    return str(value.str(20, radius=False))
+    return value if isinstance(value, Fraction) else str(value.str(20, radius=False))
 
 
 def _polynomial(polynomial: Polynomial, values: Sequence[Value]) -> Value:
@@ -109,10 +98,7 @@ def _whole_power(x: Value, e: int) -> Value:
     if isinstance(x, Fraction) or not x.contains(0):
         return x**e
     # flint takes balls about 0 to integer powers by way of the logarithm: not a number.
-    result = x
-    for _ in range(e - 1):
-        result = result * x
-    return result
+    return functools.reduce(mul, [x] * e)
 
 
 def _combined(operator: Callable[[Value, Value], Value], x: Value, y: Value) -> Value:
@@ -194,10 +180,7 @@ def real_roots(coefficients: Sequence[Fraction]) -> list[arb]:
 
 
 def branch_from_above(coefficients: Sequence[Fraction], value: Fraction) -> int | None:
-    """Return n when *value* is the n-th largest real root (0 for the largest), else None.
-
-    The ball comparisons are proofs: a root counts as above only if its ball lies above.
-    """
+    """Return n when *value* is proved the n-th largest real root (0 for the largest), or None."""
     if sum(c * value**k for k, c in enumerate(coefficients)) != 0:
         return None
     for precision in PRECISIONS:

@@ -40,10 +40,7 @@ class ElementarySigns:
         meaning: Mapping[Symbol, Expr] | None = None,
         parameters: Iterable[str] = (),
     ) -> None:
-        """Decide where the symbols *positive* are so, and some stand for other expressions.
-
-        *parameters* may stand in exponents.
-        """
+        """Decide where *positive* symbols are so, and others have a meaning or are exponents."""
         self._positive = frozenset(positive)
         self._parameters = frozenset(parameters)
         self._meaning = dict(meaning or {})
@@ -68,10 +65,7 @@ class ElementarySigns:
             raise Undecided(f"a coefficient could not be decided: {error}") from None
 
     def is_zero(self, c: Expr) -> bool:
-        """Tell exactly whether an expression is the zero function.
-
-        A ball that excludes 0 at one point proves that it is not; a normal form of 0 that it is.
-        """
+        """Tell exactly whether an expression is the zero function."""
         if c.is_Rational:
             return bool(c == 0)
         if c not in self._known:
@@ -96,10 +90,8 @@ class ElementarySigns:
         return is_positive(element, self._positive_in(tower))
 
     def _positive_in(self, tower: Tower) -> frozenset[str]:
-        generators = tower.field.generators
-        return self._positive.union(
-            g.name for g in generators if g.kind in ("root", "power", "exp")
-        )
+        kinds, generators = ("root", "power", "exp"), tower.field.generators
+        return self._positive.union(g.name for g in generators if g.kind in kinds)
 
 
 def _sign(element: RationalFunction, positive: frozenset[str]) -> int:

@@ -111,10 +111,7 @@ def _constant(value: Coefficient, order: int) -> Jet:
 
 
 def jets_at(field: FunctionField, point: Mapping[str, Value], order: int) -> tuple[Jet, ...]:
-    """Return the jets of all variables of the field at a point.
-
-    ZeroDivisionError or Unbounded: a generator has no value there.
-    """
+    """Return the jets of all variables at a point; ZeroDivisionError or Unbounded at a pole."""
     images: dict[str, Jet] = {}
     for k, name in enumerate(field.weights):
         step: dict[int, Coefficient] = {1 << (BITS * k): fmpq(1)}

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 from typing import TypeAlias
 
@@ -86,9 +87,6 @@ def parse_array_outputs(
     >>> from derive.language import to_text
     >>> [to_text(entry) for entry in array.entries]
     ['a*u1', 'a*u2']
-
-    Raises:
-        LanguageError: a text is not an expression, shapes do not fit, or it is out of bounds.
     """
     if not (shapes and texts):
         return tuple(Array((), (tree,)) for tree in parse_outputs(texts, budget))
@@ -134,9 +132,7 @@ class _Reader(Reading):
     def _name(self, name: str, column: int) -> _Value:
         shape = self.shapes.get(name, ())
         names = entry_names(name, shape) if shape else (name,)
-        if not shape and any(
-            name in entry_names(array, size) for array, size in self.shapes.items()
-        ):
+        if not shape and any(name in entry_names(*array) for array in self.shapes.items()):
             raise LanguageError(f"{name} is an entry of an array: rename it", column)
         return _Value(shape, tuple(self.builder.name(n, column) for n in names))
 
@@ -205,16 +201,14 @@ class _Reader(Reading):
         return _Value((left.shape[0], *right.shape[1:]), entries)
 
     def _inner(self, x: Sequence[Built], y: Sequence[Built], column: int) -> Built:
-        total: Built | None = None
-        for a, b in zip(x, y, strict=True):
-            if a.tree == b.tree:
-                term = self.builder.power(a, Fraction(2), column)
-            else:
-                term = self.builder.operation("*", a, b, column)
-            total = term if total is None else self.builder.operation("+", total, term, column)
-        if total is None:
-            raise LanguageError("an empty sum", column)
-        return total
+        build = self.builder
+        terms = (
+            build.power(a, Fraction(2), column)
+            if a.tree == b.tree
+            else build.operation("*", a, b, column)
+            for a, b in zip(x, y, strict=True)
+        )
+        return reduce(lambda total, term: build.operation("+", total, term, column), terms)
 
 
 def _each(value: _Value, change: Callable[[Built], Built]) -> _Value:

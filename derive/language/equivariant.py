@@ -40,13 +40,10 @@ class _Value:
 
 
 def vector_form(text: str, vectors: Collection[str], budget: Budget = DEFAULT) -> VectorForm:
-    """Read one output that is linear in vectors of open dimension.
+    """Read one output that is linear in vectors of open dimension, or raise LanguageError.
 
     >>> vector_form("a*u", ["u"]).norms
     (('u', 'norm_u'),)
-
-    Raises:
-        LanguageError: the text is not an expression, or needs a dimension.
     """
     check_characters(text, budget)
     check_syntax(text, 0, budget, ARRAY_FUNCTIONS)

@@ -25,13 +25,10 @@ from derive.language.tree import (
 
 
 def bind(tree: Tree, values: Mapping[str, Fraction]) -> Tree:
-    """Return *tree* with numbers for some names; an exponent must become a number or stay.
+    """Return *tree* with numbers for some names; LanguageError where it is undefined there.
 
     >>> bind(RealPower(Name("p"), Name("D")), {"D": Fraction(3)})
     Power(base=Name(name='p'), exponent=Fraction(3, 1))
-
-    Raises:
-        LanguageError: the expression divides by zero there, or gets out of bounds.
     """
     builder = Builder(DEFAULT)
 

@@ -56,24 +56,17 @@ _OPERATORS: dict[type[ast.operator], Operator] = {ast.Add: "+", ast.Mult: "*", a
 
 
 def parse_expression(text: str, budget: Budget = DEFAULT) -> Tree:
-    """Read one expression; nothing of the text is ever executed.
+    """Read one expression within bounds, or raise LanguageError; nothing is ever executed.
 
     >>> parse_expression("3*x")
     Operation(operator='*', left=Number(value=Fraction(3, 1)), right=Name(name='x'))
-
-    Raises:
-        LanguageError: the text is not an expression, or one that is out of bounds.
     """
     check_characters(text, budget)
     return parse_part(text, 0, Builder(budget)).tree
 
 
 def parse_part(text: str, offset: int, builder: Builder) -> Built:
-    """Read an expression that is part of a text, with *offset* characters before it.
-
-    The characters have been checked. One *builder* serves all the expressions read together, so
-    that the bounds on names and nodes hold for all of them.
-    """
+    """Read an expression *offset* characters into a checked text, under the bounds of *builder*."""
     check_syntax(text, offset, builder.budget)
     source, offset = stripped(text, offset)
     reader = _Reader(source, offset, builder)
@@ -128,9 +121,8 @@ class _Reader(Reading):
             case ast.BinOp(op=operator, right=right), [first, second]:
                 return self._binary(operator, first, second, column, self.column(right))
         # Python has rounded a decimal already: read it again, exactly.
-        return self.builder.number(
-            read_number(self.written(node), self.builder.budget, column), column
-        )
+        number = read_number(self.written(node), self.builder.budget, column)
+        return self.builder.number(number, column)
 
     def _binary(
         self, operator: ast.operator, left: Built, right: Built, column: int, right_column: int

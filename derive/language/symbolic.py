@@ -36,8 +36,7 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
     >>> to_sympy(Power(Name("x"), Fraction(-2)))
     x**(-2)
 
-    Raises:
-        LanguageError: a name has no symbol, or the expression is infinite everywhere.
+    LanguageError: a name has no symbol, or the expression is infinite everywhere.
     """
     import sympy
 
@@ -72,14 +71,11 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
 
 
 def from_sympy(expr: sympy.Basic, budget: Budget = DEFAULT) -> Tree:
-    """Return a SymPy expression as a tree, under the same bounds as text.
+    """Return a SymPy expression as a tree, under the same bounds as text; or LanguageError.
 
     >>> import sympy
     >>> from_sympy(sympy.Symbol("x") ** -2)
     Power(base=Name(name='x'), exponent=Fraction(-2, 1))
-
-    Raises:
-        LanguageError: the expression has a part outside the language, or is out of bounds.
     """
     reader = _SymPyReader(budget)
     return fold(expr, reader.parts, reader.combine).tree

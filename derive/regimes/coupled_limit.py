@@ -28,6 +28,7 @@ from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
 from derive.regimes.asymptotics import CONSTANT, Expander
 from derive.regimes.closed_form import ClosedGradient, closed_form_limit
+from derive.regimes.initialization import norm
 from derive.regimes.limit import Limit, LimitingPotential, Point, undecided
 from derive.verdict import Finding, Identity, Verdict
 

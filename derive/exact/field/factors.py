@@ -17,10 +17,7 @@ def factors(function: RationalFunction) -> list[tuple[RationalFunction, int]]:
 
 
 def factored(function: RationalFunction) -> tuple[Fraction, list[tuple[RationalFunction, int]]]:
-    """Return a number and the irreducible factors with their powers: their product is f.
-
-    Those of the numerator come first; those of the denominator have negative powers.
-    """
+    """Return a number and the irreducible factors with powers, those of the numerator first."""
     field = function.field
     top, above = factorize(function.numerator)
     bottom, below = factorize(function.denominator)
@@ -51,10 +48,9 @@ def linear_terms(A: RationalFunction) -> list[Term]:
 
 
 def oriented(A: RationalFunction) -> tuple[Fraction, list[tuple[RationalFunction, int]]]:
-    """Return (content, factors with multiplicities), the content positive where one factor allows.
+    """Return (content, factors with multiplicities) of A.
 
-    The product of the content and the powers of the factors is A. Signs are moved into a factor
-    of odd multiplicity, so that for a positive A with one such factor all factors are positive.
+    For a positive A with one factor of odd multiplicity, content and factors are positive.
     """
     content, factors = factored(A)
     odd = [k for k, (_, n) in enumerate(factors) if n % 2]

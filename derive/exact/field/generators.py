@@ -71,14 +71,9 @@ def images_of(
     """Return the image of each name, those of generators built by *functions* from earlier ones.
 
     Args:
-        generators: those of a field, in their order.
-        images: the images of weights and parameters.
         convert: element, images -> image, called with the names known so far.
-        needed: the generators to build; all by default. *convert* sees what was built before.
         functions: "exp", "log", ... of the image of A; "root" of (image, n), "power" of two images.
-
-    Raises:
-        whatever *functions* raise, for instance at a pole.
+        needed: the generators to build; all by default.
     """
     known = dict(images)
     for g in generators:
@@ -159,10 +154,7 @@ class Relations:
     def _cofactor(
         self, polynomial: Polynomial, relation: tuple[int, int, Polynomial, Polynomial]
     ) -> Polynomial:
-        """Return C with C * polynomial free of g modulo the relation (the norm), C != 0.
-
-        C is the first column of cofactors of the matrix of multiplication by the polynomial.
-        """
+        """Return C with C * polynomial free of g, by cofactors of multiplication with it."""
         position, n, a, b = relation
         g = self.ring.gens()[position]
         zero, one = self.ring.constant(0), self.ring.constant(1)

@@ -31,11 +31,7 @@ def terms(polynomial: Polynomial) -> Iterator[tuple[Exponents, int]]:
 
 
 def factorize(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:
-    """Return the content and the primitive irreducible factors with their multiplicities.
-
-    Where coefficients are too large for flint's ordering of factors, the primitive part is
-    returned as one factor, which need not be irreducible then.
-    """
+    """Return the content and the primitive irreducible factors with their multiplicities."""
     if polynomial.is_zero():
         return 0, []
     content, primitive = polynomial.primitive()
@@ -43,16 +39,13 @@ def factorize(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]
         return int(content) * int(primitive.leading_coefficient()), []
     try:
         unit, factors = primitive.factor()
-    except OverflowError:
+    except OverflowError:  # coefficients too large for flint's ordering: perhaps not irreducible
         return int(content), [(primitive, 1)]
     return int(content) * int(unit), [(p, int(n)) for p, n in factors]
 
 
 def evaluate(polynomial: Polynomial, values: Sequence[R], constant: Callable[[int], R]) -> R:
-    """Return the value of an integer polynomial; *constant* is a whole number among such values.
-
-    Its last variables, if they do not occur, need no values.
-    """
+    """Return the value of a polynomial; *constant* makes numbers, unused last variables lack."""
     total = constant(0)
     for exponents, coefficient in terms(polynomial):
         product = constant(coefficient)
@@ -69,11 +62,8 @@ def to_text(polynomial: Polynomial, names: Sequence[str]) -> str:
         return "0"
     text = ""
     for exponents, coefficient in terms(polynomial):
-        powers = [
-            name if e == 1 else f"{name}**{e}"
-            for name, e in zip(names, exponents, strict=True)
-            if e
-        ]
+        pairs = zip(names, exponents, strict=True)
+        powers = [name if e == 1 else f"{name}**{e}" for name, e in pairs if e]
         size = abs(coefficient)
         product = "*".join(([str(size)] if size != 1 or not powers else []) + powers)
         if text:

@@ -95,11 +95,7 @@ def laurent_monomials(size: int, degree: int, reach: int) -> Iterator[tuple[int,
 
 
 def generator_monomials(field: FunctionField, reach: int) -> Iterator[tuple[int, ...]]:
-    """Yield exponents of monomials in at most one weight and one generator, and of both alone.
-
-    Weights have exponents up to *reach* in size; so have exponentials and real powers;
-    logarithms, cosines and roots only positive ones.
-    """
+    """Yield exponents, at most *reach*, of monomials in one weight or generator or two of them."""
     size, total = len(field.weights), len(field.names)
     signed = [e for e in range(-reach, reach + 1) if e]
     movable = [(size + k, g) for k, g in enumerate(field.generators) if g.kind != "parameter"]
@@ -185,10 +181,7 @@ def _candidates(
 
 
 def normalized(function: RationalFunction) -> RationalFunction:
-    """Return the multiple with coprime integer coefficients whose first term is positive.
-
-    First means: the highest power of the first variable, then of the second, and so on.
-    """
+    """Return the multiple with coprime integer coefficients whose lex first term is positive."""
     field = function.field
     content, numerator = function.numerator.primitive()
     if content == 0:
@@ -199,11 +192,7 @@ def normalized(function: RationalFunction) -> RationalFunction:
 
 
 def eigenvectors(matrices: Sequence[fmpq_mat]) -> list[list[int]]:
-    """Return eigenvectors for rational eigenvalues of a combination of symmetric matrices.
-
-    The coefficients are in general position, so that for commuting matrices these are their
-    common eigenvectors, and as many as there are rows where all eigenvalues are rational.
-    """
+    """Return rational eigenvectors of symmetric matrices, all common ones where they commute."""
     size = matrices[0].nrows()
     combined = fmpq_mat(size, size)
     for position, matrix in enumerate(matrices):

@@ -131,6 +131,7 @@ class RelationSearch:
         return None
 
 
+# A derivation that comes back with one more assumption on the start asks for the same again.
 @functools.lru_cache(maxsize=64)
 def find_relation(
     target: RationalFunction,
@@ -138,11 +139,7 @@ def find_relation(
     powers: tuple[int, ...] | None = None,
     highest: int = 12,
 ) -> Relation | None:
-    """Return the relation of lowest weighted degree, at most *highest*, or None.
-
-    None means "none in this family". The last results are kept: a derivation that comes back
-    with one more assumption on the start asks for the same relations again.
-    """
+    """Return the relation of lowest weighted degree, at most *highest*, or None."""
     search = RelationSearch(target, coordinates, powers)
     for total in range(1, highest + 1):
         found = search.at(total)
@@ -235,10 +232,7 @@ def express(
 def conserved_polynomial(
     flow: Sequence[RationalFunction], f: RationalFunction, g: RationalFunction
 ) -> dict[tuple[int, int], int] | None:
-    """Return a polynomial C(f, g), as {(i, j): c_ij}, that is constant along a field, or None.
-
-    It contains f, has no constant term, and is accepted by <grad C, flow> = 0 expanded exactly.
-    """
+    """Return C(f, g) with f in it, as {(i, j): c_ij}, <grad C, flow> = 0 exactly, or None."""
     field = f.field
     slopes = [dot(flow, field.gradient(x)) for x in (f, g)]
     grading = Grading.of((f, g))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
@@ -92,25 +94,16 @@ def inverse(matrix: Matrix) -> Matrix:
 
 def dot(u: Sequence[RationalFunction], v: Sequence[RationalFunction]) -> RationalFunction:
     """Return the inner product of two vectors."""
-    total = u[0] * v[0]
-    for x, y in zip(u[1:], v[1:], strict=True):
-        total += x * y
-    return total
+    return reduce(add, (x * y for x, y in zip(u, v, strict=True)))
 
 
 def nullspace_over_constants(
     columns: Sequence[Sequence[RationalFunction]],
 ) -> list[tuple[RationalFunction, ...]]:
-    """Return a basis of the vectors v in the parameters with sum_k v_k columns[k][e] = 0 for all e.
-
-    The equations are compared monomial by monomial of the variables that are not parameters,
-    so that the result is exact.
-    """
+    """Return a basis of the vectors v in the parameters with sum_k v_k columns[k] = 0, exactly."""
     field = columns[0][0].field
-    rows: list[list[RationalFunction]] = []
-    for equation in zip(*columns, strict=True):
-        rows += _coefficient_rows(equation)
-    reduced = echelon(rows)
+    equations = zip(*columns, strict=True)
+    reduced = echelon([row for equation in equations for row in _coefficient_rows(equation)])
     pivots = [pivot_of(row) for row in reduced]
     basis = []
     for free in sorted(set(range(len(columns))) - set(pivots)):

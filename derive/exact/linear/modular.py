@@ -33,12 +33,9 @@ class Pole(ArithmeticError):
 
 
 def random_point(field: FunctionField, rng: Random) -> tuple[int, ...]:
-    """Draw values modulo the prime, none zero, of all variables; roots satisfy their relations.
+    """Draw values modulo the prime, none zero, that satisfy all relations, or raise InputError.
 
     A parameter has the same value in all points: coefficients may depend on it.
-
-    Raises:
-        InputError: no point was found at which all roots exist.
     """
     return _drawn(field, rng, _constants(field))
 
@@ -162,11 +159,9 @@ def independent_rows(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def nullspace(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Return a sparse integer basis of {v : rows v = 0}, as far as it is small rationals.
+    """Return a sparse basis of {v : rows v = 0}, read off the reduced echelon form.
 
-    The basis is the one read off the reduced echelon form, so each vector has a free column of
-    its own; a vector whose entries are not rationals below about 10**9 modulo the prime is left
-    out. Each vector is primitive, and its last non-zero entry is positive.
+    The vectors are primitive and end positive; those beyond rationals of 10**9 are left out.
     """
     return next(nullspaces(rows, (reconstruct,)))
 

@@ -74,10 +74,7 @@ def extend(
 
 
 def scaled(sample: Sequence[int], weights: Sequence[int]) -> tuple[int, ...]:
-    """Return c^(weights) times the sample whose last value is 1, its weight being 1.
-
-    Monomials of one weighted degree all change by one factor.
-    """
+    """Return c^(weights) times the sample with last value 1: all monomials change by a factor."""
     c = inverse(sample[-1])
     return tuple(x * pow(c, n, PRIME) % PRIME for x, n in zip(sample, weights, strict=True))
 
@@ -100,10 +97,9 @@ def monomial_rows(
 def _prefixes(
     exponents: Sequence[tuple[int, ...]], ones: Collection[int]
 ) -> tuple[list[int], list[tuple[int, int, int]]]:
-    """Return where each monomial is among products, and how each product comes from a shorter one.
+    """Return where each monomial is among products, the factors *ones* left out, and the products.
 
     Product n + 1 is product *shorter* times factor k to *power*, from steps[n]; product 0 is 1.
-    The factors *ones* are left out.
     """
     known: dict[tuple[tuple[int, int], ...], int] = {(): 0}
     steps: list[tuple[int, int, int]] = []
@@ -133,12 +129,7 @@ def series_along(
 ) -> tuple[int, ...]:
     """Return Taylor coefficients modulo the prime of function(w(t)), w' = flow, w(0) = start.
 
-    All variables of the field move: the flow has a component for each, generators too.
-
-    Picard iteration on truncated power series; a coefficient that is not 0 is not 0 over Q.
-
-    Raises:
-        Pole: the start is a pole of the field or of the function, modulo the prime.
+    By Picard iteration for all variables, generators too; Pole where the start is one.
     """
     initial = [x % PRIME for x in start]
     weights = [nmod_poly([x], PRIME) for x in initial]

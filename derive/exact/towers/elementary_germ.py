@@ -30,10 +30,7 @@ class Elementary(TreeReader, GermField):
     def read(
         self, tree: Tree, images: Mapping[str, RationalFunction] | None = None
     ) -> RationalFunction:
-        """Return *tree* as an element, with elements substituted for some names.
-
-        Unsettled: a branch is not decided, or the tree is undefined at the point.
-        """
+        """Return *tree* as an element, with elements for some names, or raise Unsettled."""
         try:
             return self.element(tree, {**self.known, **(images or {})})
         except ZeroDivisionError:

@@ -20,11 +20,7 @@ def build_elements(
 ) -> tuple[RationalFunction, ...]:
     """Return the expressions as elements of one field Q(weights)(generators).
 
-    *positive* names are known to be so; *kind* says which roots the field has.
-
-    Raises:
-        InputError: a function is outside what the field can represent exactly.
-        ZeroDivisionError: an expression divides by zero identically.
+    InputError: a function cannot be represented; ZeroDivisionError: one divides by zero.
     """
 
     def build(units: dict[str, int]) -> tuple[RationalFunction, ...]:
@@ -42,13 +38,9 @@ def start_images(
     parameters: Sequence[str],
     positive: Iterable[str],
 ) -> tuple[RationalFunction, ...]:
-    """Return all variables of *field* at a start, in one field of the start symbols.
+    """Return all variables of *field* at the weights *start*, in one field of the symbols.
 
-    The weights start at *start*, in symbols and parameters of which some are *positive*.
-
-    Raises:
-        InputError: a value needs a sign that is not known.
-        ZeroDivisionError: a generator has a pole there.
+    InputError: a value needs a sign that is not known; ZeroDivisionError: a pole there.
     """
 
     def build(units: dict[str, int]) -> tuple[RationalFunction, ...]:
@@ -62,11 +54,7 @@ def start_images(
 
 
 def to_field(tree: Tree, field: FunctionField, what: str) -> RationalFunction:
-    """Return *tree* as an element of *field*; a message calls it *what*, for instance ``output 2``.
-
-    Raises:
-        InputError: the tree needs functions that the field does not have, or divides by zero.
-    """
+    """Return *tree*, *what* in an InputError, as an element of *field*."""
     try:
         return field.embed(Tower.over(field).element(tree))
     except ZeroDivisionError:

@@ -1,9 +1,8 @@
 """Elementary functions near a rational point, as elements of a field with generators.
 
 Every function call and fractional power becomes a rational function of the names and of
-*generators*: roots G with G^N = f, and functions f(A) or, with an index N, exp(A/N) and
-tan(A/(2 N)). Signs
-and branches are those at the rational point, proved by ball arithmetic. An element whose reduced
+*generators*: roots G with G^N = f, and functions f(A) or, with an index N, exp(A/N) and tan(A/(2
+N)). Signs and branches are those at the point, proved by ball arithmetic. An element whose reduced
 numerator is 0, or that of a product with functions that are not 0 there, is zero near the point,
 and so wherever it continues analytically; the converse is not claimed, since generators may be
 related in ways that were not found.
@@ -69,11 +68,7 @@ class GermField:
         return self.tidy(result)
 
     def is_zero(self, element: RationalFunction) -> bool:
-        """Tell whether *element* is proved zero; False means "not proved".
-
-        Where its product with a conjugate under a square root -> -root is zero, and the conjugate
-        is not zero at the point, the element is zero.
-        """
+        """Tell whether *element*, or it times conjugates that are not zero, is proved zero."""
         if self.ball(element, of=1).contains(0):
             return False
         rest = self.field.polynomial(self._reduce(element.numerator))

@@ -72,10 +72,7 @@ class Refine(Exception):
 
 
 def refined(build: Callable[[dict[str, int]], Result], what: str) -> Result:
-    """Return what *build* makes of the units that it asks for, by :class:`Refine`, one by one.
-
-    InputError: *what* needs too many.
-    """
+    """Return what *build* makes of units it asks for by Refine; InputError: *what* are too many."""
     units: dict[str, int] = {}
     for _ in range(ROUNDS):
         try:

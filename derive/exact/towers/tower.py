@@ -173,8 +173,7 @@ class Tower(Radicals):
             return self._adjoin_log(A)
         total = self.field.zero
         content, factors = oriented(A)
-        for prime, n in prime_powers(abs(content)):
-            factors.append((self.field.constant(prime), n))
+        factors += [(self.field.constant(prime), n) for prime, n in prime_powers(abs(content))]
         for f, n in factors:
             logarithm = self._log_factor(f)
             total = self.field.embed(total) + n * self.field.embed(logarithm)
@@ -251,6 +250,5 @@ def _units_of(field: FunctionField) -> dict[str, int]:
                 units[f"{g.kind} {term.monomial!r}"] = term.coefficient.denominator
         elif g.kind == "power":
             for term in linear_terms(g.exponent):
-                key = f"power {g.argument!r} {term.monomial!r}"
-                units[key] = term.coefficient.denominator
+                units[f"power {g.argument!r} {term.monomial!r}"] = term.coefficient.denominator
     return units
