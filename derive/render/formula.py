@@ -126,22 +126,17 @@ def document(body: str) -> str:
     return f"{head}\n{body}\n\\end{{document}}"
 
 
-FIXED = {
-    "Q''": "Q''",
+FIXED = {x: x for x in ("Q''", "y_i", "w_0", "w'", "K(b)")} | {
     "Hess Q": r"\nabla^2 Q",
     "g rho": r"g\,\rho",
     "beta_0": r"\beta_0",
     "beta_0 + t b": r"\beta_0 + t\, b",
-    "y_i": "y_i",
     "dQ/dbeta_i": r"\partial Q/\partial\beta_i",
     "dq/ds": r"\mathrm{d}q/\mathrm{d}s",
-    "w_0": "w_0",
-    "w'": "w'",
     "grad F": r"\nabla F",
     "grad s": r"\nabla s",
     "|grad F|^2": r"\lvert \nabla F \rvert^2",
     "|grad s|^2": r"\lvert \nabla s \rvert^2",
-    "K(b)": "K(b)",
     "psi(s)": r"\psi(s)",
     "phi^2": r"\varphi^2",
 }

@@ -17,7 +17,7 @@ from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.flow import independent
 from derive.certificate.checking.text import JSON, Rejected
 from derive.certificate.writing import conditions
-from derive.certificate.writing.calls import Calls
+from derive.certificate.writing.definitions import Calls
 from derive.certificate.writing.form import form_claims
 from derive.certificate.writing.products import with_logs
 from derive.derivation import Derivation

@@ -6,8 +6,7 @@ are conserved quantities, roots are powers of polynomials there. These are the d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
 import sympy
 from sympy import Expr
@@ -15,8 +14,7 @@ from sympy import Expr
 from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, names_in
-from derive.certificate.writing.calls import Calls
-from derive.certificate.writing.definitions import FormDefinitions
+from derive.certificate.writing.definitions import Calls, FormDefinitions
 from derive.certificate.writing.products import calls_in, spelled, text_of, with_logs
 from derive.exact.linear.families import LogFunction
 from derive.potential.piece import Curve, Parametric, Piece, Root, kernel_of
@@ -44,15 +42,14 @@ def form_claims(
     closed = not any(x.has(sympy.Integral) for x in piece.gradient)
     in_beta = len(piece.betas) == 1 and not isinstance(piece, Parametric)
     modes = [*MODES[1:], MODES[0]] if in_beta else MODES
-    attempts = (_attempt(partial(_Form, block, piece, state, calls), g, mode) for mode in modes)
+    attempts = (_attempt(_Form(block, piece, state, calls), g, mode) for mode in modes)
     yield f"Q in {piece.kind} form", (c for c in attempts if c is not None and closed)
     if integral and closed:
         yield "Q as the integral of its certified gradient", iter(())
 
 
-def _attempt(begin: Callable[[], _Form], g: str, mode: tuple[str, str]) -> JSON | None:
+def _attempt(form: _Form, g: str, mode: tuple[str, str]) -> JSON | None:
     """Return the claim, with constants as laws or as their values and the leaf solved for names."""
-    form = begin()
     try:
         form.name_constants(mode[0])
         if mode[1]:
