@@ -74,11 +74,7 @@ class Entry:
 
 
 def read_entry(name: str, record: Mapping[str, object]) -> Entry:
-    """Return the entry of a record.
-
-    Raises:
-        InputError: a field is missing, unknown or of the wrong type.
-    """
+    """Return the entry of a record, or refuse a field that is missing, unknown or ill-typed."""
     given = dict(record)
     printed = given.pop("printed", [])
     if not isinstance(printed, list) or not all(isinstance(x, dict) for x in printed):

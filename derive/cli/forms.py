@@ -48,16 +48,10 @@ TEXT = FORMS["text"]
 
 
 def chosen_form(**asked: bool) -> Form:
-    """Return the one form that is asked for, or text.
+    """Return the one form that is asked for, or text; refuse two, and a kind without its form.
 
     >>> chosen_form(latex=False, json=True).name
     'json'
-
-    Args:
-        asked: for each option of a form whether it was given, in the order of the help page.
-
-    Raises:
-        InputError: two forms are asked for, or a kind of a form without it.
     """
     offered = [FORMS[name] for name in asked]
     given = [form for form in offered if asked[form.name] and not form.of]

@@ -6,6 +6,7 @@ Nothing heavy is imported before the arguments are known to be good.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, TypeAlias
@@ -81,12 +82,7 @@ def top(
 
 def _protect(arguments: Sequence[str]) -> list[str]:
     """Let expressions such as -w**2 pass as arguments: one leading minus is no option here."""
-    return [
-        f" {a}"
-        if a.startswith("-") and not a.startswith("--") and a not in ("-o", "-h", "-")
-        else a
-        for a in arguments
-    ]
+    return [re.sub(r"\A-(?!-|[oh]?\Z)", " -", a) for a in arguments]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -36,7 +36,6 @@ from derive.verdict import Verdict
 PLANE = 2
 """The dimension in which limits of a model of open dimension are taken: Q = q(s) + z.beta."""
 BOUNDS = tuple(Fraction(2) ** k for k in range(-8, 9))
-MONOTONE = "an increasing function of it, which has the same minimizer"
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ def compare_limit(found: Regimes, printed: Printed, claim: Claim, more: str) -> 
     derived = f"Q/N -> {plain(Q)}, N = {plain(limit.unit)}, as {limit.point.text}"
     same = compare_up_to_factor(build, groups)
     if isinstance(same, Different) and _are_parallel(there, build, groups):
-        return agreement(method, (MONOTONE,))
+        return agreement(method, ("an increasing function of it, which has the same minimizer",))
     reason = "no constant factor makes the gradients equal; values are gradients"
     return judge(same, reason, lambda: derived, lambda x: judge_sign(x, derived, method))
 

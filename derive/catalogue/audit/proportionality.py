@@ -69,18 +69,10 @@ Comparison: TypeAlias = Proportional | Different
 
 
 def compare_up_to_factor(build: Build, groups: Iterable[Sequence[Point]]) -> Comparison:
-    """Decide whether printed and derived agree up to a constant factor.
+    """Decide whether printed and derived agree up to a constant factor, or raise Unsettled.
 
-    Args:
-        build: what to compare, at a point.
-        groups: points; those of one group belong to one start.
-
-    Returns:
-        Proportional: proved, or seen at :data:`ENOUGH` points from each of two starts.
-        Different: refuted.
-
-    Raises:
-        Unsettled: neither, as at no point both could be read.
+    The points of a group belong to one start. Proportional is what is proved, or what is seen at
+    :data:`ENOUGH` points from each of :data:`STARTS` starts; Different is refuted.
     """
     undefined, agreed = "there is no point to compare at", 0
     for group in groups:

@@ -147,11 +147,9 @@ def check_rate(subject: Subject, printed: Printed) -> Judgement:
         held = f"it held on {tried.total} of {tried.total} random problems"
         return agreement(f"numerically: {held}; no proof")
     worst = tried.failures[0]
-    reason = (
-        f"it fails on {len(tried.failures)} of {tried.total} random problems; values are the "
-        "bound and the norm"
-    )
+    reason = f"it fails on {len(tried.failures)} of {tried.total} random problems"
     shown = Witness(worst.point, (worst.bound,), (worst.value,))
+    reason += "; values are the bound and the norm"
     return misprint(reason, "double precision", tried.claim, (shown,))
 
 
