@@ -191,10 +191,9 @@ class CrossCheck:
     def report(self) -> str:
         """Return the check as lines of at most 80 columns."""
         verdict = "agree to" if self.passed else "DISAGREE: they share only"
-        first = f"Flow, interpolant and Q {verdict} {self.digits:.0f} digits ({self.asked} asked)"
+        lines = [f"Flow, interpolant and Q {verdict} {self.digits:.0f} digits ({self.asked} asked)"]
         if self.interpolant is None:
-            first = "NOT CONFIRMED: the minimizer of Q was not found"
-        lines = [first]
+            lines = ["NOT CONFIRMED: the minimizer of Q was not found"]
         for name, x in self.agreement.items():
             shown = "not compared: there is none" if x is None else f"{x:3.0f} digits"
             lines.append(f"  {_COMPARED[name]:36}  {shown}")
@@ -203,8 +202,7 @@ class CrossCheck:
         return "\n".join(lines)
 
     def _data(self) -> list[str]:
-        rows, copies = len(self.problem.X), self.problem.copies
-        problem = f"X is {rows} x {len(self.limit)}"
+        problem, copies = f"X is {len(self.problem.X)} x {len(self.limit)}", self.problem.copies
         if copies > 1:
             problem += f", {copies} copies of F with starts of their own"
         starts = ["; ".join(f"{n} = {x}" for n, x in start) for start in self.problem.starts]

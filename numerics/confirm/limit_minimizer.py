@@ -124,7 +124,7 @@ def _is_linear(problem: LimitProblem) -> bool:
         return False
     names = {c.name for c in problem.limit.coordinates}
     slopes = filter(None, (*problem.limiting.gradient, *problem.limit.below))
-    return not any(s.name in names for g in slopes for s in g.free_symbols)
+    return names.isdisjoint(s.name for g in slopes for s in g.free_symbols)
 
 
 def _by_program(problem: LimitProblem) -> Least:

@@ -63,7 +63,7 @@ def draw_problem(rng: np.random.Generator) -> NormProblem:
     X, y = rng.standard_normal((m, d)), rng.standard_normal(m)
     program = scipy.optimize.linprog(np.ones(2 * d), A_eq=np.hstack([X, -X]), b_eq=y)
     eps, size = float(rng.uniform(0.1, 0.6)), float(rng.uniform(0.2, 1.5) * d)
-    y = y * (size / program.fun)
+    y *= size / program.fun
     return NormProblem(X, y, eps, {1: size, 2: float(np.linalg.norm(np.linalg.pinv(X) @ y))})
 
 

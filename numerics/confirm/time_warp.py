@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, pairwise
 
 import mpmath
 
@@ -69,8 +69,7 @@ class TimeWarp:
     @property
     def increasing(self) -> bool:
         """Whether g > 0 at every step, and tau increases from each to the next."""
-        pairs = zip(self.warped, self.warped[1:], strict=False)
-        return min(self.warp) > 0 and all(a < b for a, b in pairs)
+        return min(self.warp) > 0 and all(a < b for a, b in pairwise(self.warped))
 
     def report(self) -> str:
         """Return a table of t, tau, g and beta as lines of text."""
@@ -198,11 +197,10 @@ def _mirror_path(
     mirror: MirrorFlow, times: Sequence[Real], digits: int
 ) -> tuple[tuple[Real, ...], ...]:
     state: Sequence[Fraction | Real] = mirror.start
-    path, before, output = [], mpmath.mpf(0), Program(mirror.output, bits_of(digits))
-    for tau in times:
+    path, output = [], Program(mirror.output, bits_of(digits))
+    for before, tau in pairwise([mpmath.mpf(0), *times]):
         with mpmath.workdps(digits + _GUARD):
             span = tau - before
         state = integrate(mirror.field, state, digits, time=span).state
         path.append(output.at(state))
-        before = tau
     return tuple(path)

@@ -72,9 +72,8 @@ def plotted(figure: Specification, progress: Callable[[str], None] | None = None
     surfaces: list[PlottedSurface] = []
     for number, series in enumerate(figure.series):
         for values in series.combinations():
-            label = series.label.format(**values)
-            enter(label)
-            about = (label, number, series.quantity, values)
+            about = (series.label.format(**values), number, series.quantity, values)
+            enter(about[0])
             if figure.kind == "levels":
                 surfaces.append(PlottedSurface(*about, *_levels(figure, series, values)))
             else:

@@ -130,10 +130,9 @@ def matrix_flow(
     check_digits(digits)
     field = _field(measurements, len(rows[0]))
     state: Sequence[Real] = [*chain(*rows), *[Fraction(0)] * len(measurements.target)]
-    found, before = [], Fraction(0)
-    for time in instants:
+    found = []
+    for before, time in pairwise([Fraction(0), *instants]):
         state = integrate(field, state, digits + GUARD, time=time - before).state
-        before = time
         found.append(_state(measurements, len(rows[0]), time, state, digits))
     return tuple(found)
 
