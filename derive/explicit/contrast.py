@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 from flint import arb, fmpq, fmpq_series
 
@@ -114,14 +115,15 @@ def _first_difference(
     directions += [tuple(int(i == k) for i in range(p.d)) for k in range(p.d)]
     for e in directions:
         explicit, implicit = explicit_series(p, start, e), implicit_series(moving, g, start, e)
-        for i, (left, right) in enumerate(zip(explicit, implicit, strict=True), 1):
-            for n, (a, b) in enumerate(zip(left, right, strict=True)):
-                if a != b:
-                    along = "2 tau" if p.d == 1 else f"2 tau ({', '.join(map(str, e))})"
-                    where = f"coefficient of tau^{n} in {'beta' if p.d == 1 else f'beta{i}'}"
-                    statement = f"{where} where grad R = {along}, where grad Q = {along}"
-                    point = tuple(start.items()) or (("tau", Fraction(0)),)
-                    return Identity(statement, str(a), str(b), point, a - b)
+        for i, n in product(range(p.d), range(ORDER + 1)):
+            a, b = explicit[i][n], implicit[i][n]
+            if a != b:
+                several = p.d > 1
+                along = f"2 tau ({', '.join(map(str, e))})" if several else "2 tau"
+                where = f"coefficient of tau^{n} in {f'beta{i + 1}' if several else 'beta'}"
+                statement = f"{where} where grad R = {along}, where grad Q = {along}"
+                point = tuple(start.items()) or (("tau", Fraction(0)),)
+                return Identity(statement, str(a), str(b), point, a - b)
     return None
 
 

@@ -19,14 +19,9 @@ MISSING = "give a number for"
 
 @dataclass(frozen=True)
 class Evaluated:
-    """A minimum at one point, as it was asked for.
+    """The minimum "R" or "R_F" of a block of outputs, counted from 0, at the symbols it depends on.
 
-    Attributes:
-        of: "R" or "R_F".
-        outputs: the block, outputs counted from 0.
-        point: beta and the start symbols that it depends on.
-        value: None where no w has F(w) = beta, or where it was not certified.
-        reason: why it was not certified, empty where it was.
+    The value is None where no w has F(w) = beta, or, with a reason, where it was not certified.
     """
 
     of: str

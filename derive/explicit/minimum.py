@@ -37,23 +37,14 @@ LENGTH = Symbol("r", real=True)
 
 @dataclass(frozen=True)
 class CertifiedValue:
-    """The minimum at one rational point: of a closed form, or 0 because F(w_0) = beta.
-
-    Attributes:
-        ball: encloses it.
-    """
+    """A ball with the minimum at one rational point: a closed form, or 0 because F(w_0) = beta."""
 
     ball: arb
 
 
 @dataclass(frozen=True)
 class RootValue(CertifiedValue):
-    """The minimum at one rational point as a root.
-
-    Attributes:
-        polynomial: of which it is a root, in r.
-        index, roots: it is this real root, the smallest is 0, of so many.
-    """
+    """The minimum at one rational point as a real root of a polynomial in r, the smallest is 0."""
 
     polynomial: Expr
     index: int
@@ -178,11 +169,7 @@ class GreatestRoot(CriticalRoot):
 
 @dataclass(frozen=True)
 class RootByInterval(CriticalRoot):
-    """The minimum depends on one number, and is one root between neighbouring breakpoints.
-
-    Attributes:
-        intervals: which root it is, interval by interval.
-    """
+    """The minimum depends on one number, and is one root between neighbouring breakpoints."""
 
     intervals: tuple[RootInterval, ...]
 
@@ -203,11 +190,7 @@ class RootByInterval(CriticalRoot):
 
 @dataclass(frozen=True)
 class ClosedMinimum(CriticalRoot):
-    """The minimum by a formula, or at least its value at single points.
-
-    Attributes:
-        closed: the formula; *factors* are its polynomials.
-    """
+    """The minimum by a formula, or at least its value at single points; *factors* are of that."""
 
     closed: ClosedCost
 

@@ -120,11 +120,10 @@ def _odd(p: Parameterization) -> bool:
     """Tell whether a signed permutation of the weights takes F to -F and keeps w_0."""
     if p.p > MAXIMAL_WEIGHTS:
         return False
-    for order in permutations(range(p.p)):
-        for signs in product((1, -1), repeat=p.p):
-            moved = list(zip(order, signs, strict=True))
-            if all(s * p.w0[k] == x for (k, s), x in zip(moved, p.w0, strict=True)):
-                images = [s * p.w[k] for k, s in moved]
-                if (p.F[0].compose(images, p.field) + p.F[0]).is_zero():
-                    return True
+    for order, signs in product(permutations(range(p.p)), product((1, -1), repeat=p.p)):
+        moved = list(zip(order, signs, strict=True))
+        if tuple(s * p.w0[k] for k, s in moved) == tuple(p.w0):
+            images = [s * p.w[k] for k, s in moved]
+            if (p.F[0].compose(images, p.field) + p.F[0]).is_zero():
+                return True
     return False

@@ -24,13 +24,7 @@ MAXIMAL_ORDER = 36
 
 @dataclass(frozen=True)
 class Cosines:
-    """The roots of f as s(c), c = 2 cos(2 pi j/m) for j prime to m.
-
-    Attributes:
-        order: m.
-        minimal: the minimal polynomial of c.
-        s: with f(s(c)) = 0.
-    """
+    """The roots of f as s(c), c = 2 cos(2 pi j/m) for j prime to m, the order; f(s(c)) = 0."""
 
     order: int
     minimal: fmpq_poly

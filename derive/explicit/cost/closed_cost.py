@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from typing import Protocol, TypeAlias
 
 import sympy
@@ -30,9 +31,8 @@ QuadraticForm: TypeAlias = Mapping[tuple[int, int], fmpq_poly]
 
 def form_of(A: Sequence[Sequence[fmpq_poly]]) -> QuadraticForm:
     """Return <x, A x> for a symmetric A."""
-    size = range(len(A))
-    pairs = ((i, j, A[i][j] * (1 if i == j else 2)) for i in size for j in size if i <= j)
-    return {(i, j): c for i, j, c in pairs if not c.is_zero()}
+    places = combinations_with_replacement(range(len(A)), 2)
+    return {(i, j): A[i][j] * (1 if i == j else 2) for i, j in places if not A[i][j].is_zero()}
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class ClosedCost:
         The greater of sqrt(s + t) and sqrt(s - t) is sqrt(s + |t|).
         """
         named = [[part.expression(betas) for part in parts] for parts in self.sums]
-        if any(x is None for parts in named for x in parts):
+        if any(None in parts for parts in named):
             return None
         sums = [sympy.Add(*parts) for parts in named]
         if len(sums) != 2:

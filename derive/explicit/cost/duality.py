@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, pairwise, product
+from itertools import combinations, combinations_with_replacement, pairwise, product
 
 import sympy
 from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
@@ -118,10 +118,8 @@ def _without_gap(
 
 def _linear(problem: ConstrainedProblem, forms: Sequence[fmpq_mat]) -> ClosedCost | None:
     """Return <c, beta> where sum_i c_i A_i = I: |w|^2 = <c, F(w)>."""
-    size = forms[0].nrows()
-    rows = [
-        [*(A[i, j] for A in forms), fmpq(int(i == j))] for i in range(size) for j in range(i, size)
-    ]
+    places = combinations_with_replacement(range(forms[0].nrows()), 2)
+    rows = [[*(A[i, j] for A in forms), fmpq(int(i == j))] for i, j in places]
     c = [Fraction(0)] * len(forms)
     for pivot, row in reduced(rows):
         if pivot == len(forms):
@@ -183,12 +181,7 @@ def _identities(weights: Sequence[Expr], parts: Sequence[Subspace]) -> Iterator[
 
 @dataclass(frozen=True)
 class Multiple:
-    """x beta, for one output.
-
-    Attributes:
-        minimal: an irreducible polynomial with real roots only.
-        index: x is this root of it, the smallest is 0.
-    """
+    """x beta, for one output: x is a root of a polynomial with real roots; the smallest is 0."""
 
     minimal: fmpq_poly
     index: int

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import sympy
 from flint import arb, fmpq_mat, fmpq_poly
@@ -43,12 +43,7 @@ from derive.verdict import Identity
 
 @dataclass(frozen=True)
 class Nuclear:
-    """2 |B|_*, B a matrix of linear functions of beta.
-
-    Attributes:
-        rows, columns: m <= n.
-        entries: of B, row by row: the coefficients of each in beta.
-    """
+    """2 |B|_*, B of m <= n rows and columns: its entries, row by row, by coefficients in beta."""
 
     rows: int
     columns: int
@@ -100,7 +95,7 @@ def find_nuclear(
     if groups is None:
         return None
     (kind,), (u, v) = kinds, groups
-    C = fmpq_mat([[2 * A[i, j] for A in forms] for i in u for j in v])
+    C = fmpq_mat([[2 * A[ij] for A in forms] for ij in product(u, v)])
     if not C.det():
         return None
     part = Nuclear(len(u), len(v), C.transpose().inv())
@@ -122,9 +117,7 @@ def _two_groups(
     u, v = sorted((sorted(side, key=copy.index) for side in sides(copy, pairs)), key=len)
     if set(u) & set(v) or len(u) * len(v) != len(forms):
         return None
-    if any((i, j) in pairs for side in (u, v) for i in side for j in side):
-        return None
-    return u, v
+    return None if pairs & {*product(u, u), *product(v, v)} else (u, v)
 
 
 def _factors(part: Nuclear) -> tuple[Polynomial, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import product
 
 from flint import fmpq, fmpq_mat
 
@@ -31,8 +32,8 @@ def form_matrix(form: Polynomial, size: int) -> fmpq_mat:
 
 def links(forms: Sequence[fmpq_mat]) -> set[tuple[int, int]]:
     """Return the pairs of weights that meet in a product."""
-    size = range(forms[0].nrows())
-    return {(i, j) for i in size for j in size if any(A[i, j] for A in forms)}
+    places = product(range(forms[0].nrows()), repeat=2)
+    return {(i, j) for i, j in places if any(A[i, j] for A in forms)}
 
 
 def restricted(A: fmpq_mat, kept: Sequence[int]) -> fmpq_mat:
@@ -46,7 +47,8 @@ def copies(forms: Sequence[fmpq_mat]) -> list[list[list[int]]]:
     Groups of one kind list their weights so that the forms agree.
     """
     size = forms[0].nrows()
-    entries = {(i, j): tuple(A[i, j] for A in forms) for i in range(size) for j in range(size)}
+    places = product(range(size), range(size))
+    entries = {(i, j): tuple(A[i, j] for A in forms) for i, j in places}
     kinds: list[list[list[int]]] = []
     for group in components(size, links(forms)):
         for kind in kinds:

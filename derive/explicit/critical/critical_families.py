@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -102,12 +102,9 @@ def split(
 
 @dataclass(frozen=True)
 class _Part:
-    """Points where equations are still to hold.
+    """Points where equations are still to hold and some polynomials do not vanish.
 
-    Attributes:
-        equations: polynomials in the variables that are left.
-        images: every variable as a function of these.
-        nonzero: polynomials that do not vanish.
+    Both are in the variables that are left, and the images of all variables are functions of these.
     """
 
     equations: list[Polynomial]
@@ -128,15 +125,18 @@ class _Part:
         moved = [put(polynomial) for polynomial in self.nonzero]
         if any(polynomial.is_zero() for polynomial in moved):
             return None
-        kept = [f for polynomial in moved for f, _ in factorize(polynomial)[1]]
-        slopes = [f for x in values.values() for f, _ in factorize(x.denominator)[1]]
-        kept += [f for f in slopes if f not in kept]
+        kept = _irreducible(moved)
+        kept += [f for f in _irreducible(x.denominator for x in values.values()) if f not in kept]
         try:
             images = tuple(x.compose(gens, field) for x in self.images)
             return _Part([put(e) for e in self.equations], images, tuple(kept))
         except ZeroDivisionError:
             # It lies where something that does not vanish vanishes.
             return None
+
+
+def _irreducible(polynomials: Iterable[Polynomial]) -> list[Polynomial]:
+    return [f for polynomial in polynomials for f, _ in factorize(polynomial)[1]]
 
 
 def _families(
@@ -153,7 +153,7 @@ def _families(
             continue
         if len(equation) > MAXIMAL_TERMS:
             raise Stopped("the equations of the critical points grow too large")
-        factors = [f for f, _ in factorize(equation)[1] if f not in part.nonzero]
+        factors = [f for f in _irreducible([equation]) if f not in part.nonzero]
         if not factors:
             return
         products.append(factors)

@@ -66,7 +66,7 @@ def find_intervals(
         root = root_at(problem, plane, [sample, *(Fraction(1) for _ in problem.symbols)])
         new = RootInterval(low, high, None, 0, 0, (sample,))
         if root is not None:
-            new = RootInterval(low, high, root.factor, root.index, root.roots, (sample,))
+            new = replace(new, factor=root.factor, index=root.index, roots=root.roots)
         if found and (found[-1].factor, found[-1].index) == (new.factor, new.index):
             last = found.pop()
             roots, samples = max(last.roots, new.roots), (*last.samples, sample)

@@ -42,13 +42,7 @@ MAXIMAL_GRID = 40_000
 
 @dataclass(frozen=True)
 class CertifiedRoot:
-    """A real root of a critical polynomial at one point.
-
-    Attributes:
-        ball: encloses it.
-        factor: which factor of the critical polynomial it is a root of.
-        index, roots: it is this real root of the factor, the smallest is 0, of so many.
-    """
+    """A ball with this real root, the smallest is 0, of so many of a factor of the polynomial."""
 
     ball: arb
     factor: int
