@@ -106,10 +106,14 @@ def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison | str:
         if not seen[0][-1].overlaps(quotient):
             return Different(tuple(witness(*x[:3]) for x in (seen[0], seen[-1])))
         if len(seen) == ENOUGH and proved is None:
-            if any(known[-1].rel_accuracy_bits() < DIGITS / math.log10(2) for known in seen):
-                return f"the values are not known to {DIGITS} digits"
-            return Proportional(None, False, 1 if quotient > 0 else -1, germs)
+            return _by_values([x[-1] for x in seen], germs)
     return proved or undefined
+
+
+def _by_values(quotients: Sequence[arb], germs: Germs) -> Proportional | str:
+    if any(q.rel_accuracy_bits() < DIGITS / math.log10(2) for q in quotients):
+        return f"the values are not known to {DIGITS} digits"
+    return Proportional(None, False, 1 if quotients[-1] > 0 else -1, germs)
 
 
 def judge(

@@ -49,9 +49,19 @@ def copies_of(p: Parameterization) -> tuple[int, Terms] | None:
     """
     if p.d != 1 or p.field.generators or not p.F[0].is_polynomial():
         return None
-    scale = int(p.F[0].denominator.leading_coefficient())
+    groups = _sharing_weights(p.F[0])
+    units = [
+        {tuple(e[i] for i in sorted(used)): c for e, c in found.items()} for used, found in groups
+    ]
+    same = all(unit == units[0] for unit in units[1:])
+    return (len(units), units[0]) if same and all(used for used, _ in groups) else None
+
+
+def _sharing_weights(F: RationalFunction) -> list[tuple[set[int], dict[tuple[int, ...], Fraction]]]:
+    """Return the least groups of terms of a polynomial that share no weight, with those weights."""
+    scale = int(F.denominator.leading_coefficient())
     groups: list[tuple[set[int], dict[tuple[int, ...], Fraction]]] = []
-    for exponents, c in terms(p.F[0].numerator):
+    for exponents, c in terms(F.numerator):
         used = {i for i, e in enumerate(exponents) if e}
         found = {exponents: Fraction(int(c), scale)}
         for group in [g for g in groups if g[0] & used]:
@@ -59,11 +69,7 @@ def copies_of(p: Parameterization) -> tuple[int, Terms] | None:
             used |= group[0]
             found |= group[1]
         groups.append((used, found))
-    units = [
-        {tuple(e[i] for i in sorted(used)): c for e, c in found.items()} for used, found in groups
-    ]
-    same = all(unit == units[0] for unit in units[1:])
-    return (len(units), units[0]) if same and all(used for used, _ in groups) else None
+    return groups
 
 
 def check_wide_limit(subject: Subject, printed: Printed) -> Judgement:
