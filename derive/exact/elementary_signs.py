@@ -100,10 +100,7 @@ def _sign(element: RationalFunction, positive: frozenset[str]) -> int:
 
 
 def _sign_beside_a_root(element: RationalFunction, tower: Tower, positive: frozenset[str]) -> int:
-    """Return the sign of a + b R, R = sqrt(f), where a and b have different signs; else 0.
-
-    It is the sign of b where b^2 f - a^2 is positive, and that of a where it is negative.
-    """
+    """Return the sign of a + b sqrt(f) for different signs: b's where b^2 f > a^2; or else 0."""
     field = tower.field
     for g in field.generators:
         position = field.positions[g.name]

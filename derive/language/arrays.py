@@ -142,11 +142,7 @@ class _Reader(Reading):
             raise LanguageError(f"{function} takes exactly {count}", column)
         first = operands[0]
         if function == "T":
-            if len(first.shape) != 2:
-                raise LanguageError(f"T(...) is for matrices, not {_kind(first)}", column)
-            rows, columns = first.shape
-            order = [i * columns + j for j in range(columns) for i in range(rows)]
-            return _Value((columns, rows), tuple(first.entries[k] for k in order))
+            return _transposed(first, column)
         if function in ("norm", "dot"):
             second = operands[-1]
             if len(first.shape) != 1 or first.shape != second.shape:
@@ -209,6 +205,15 @@ class _Reader(Reading):
             for a, b in zip(x, y, strict=True)
         )
         return reduce(lambda total, term: build.operation("+", total, term, column), terms)
+
+
+def _transposed(value: _Value, column: int) -> _Value:
+    if len(value.shape) != 2:
+        raise LanguageError(f"T(...) is for matrices, not {_kind(value)}", column)
+    rows, columns = value.shape
+    return _Value(
+        (columns, rows), tuple(x for j in range(columns) for x in value.entries[j::columns])
+    )
 
 
 def _each(value: _Value, change: Callable[[Built], Built]) -> _Value:

@@ -137,10 +137,7 @@ class Built:
 
 
 class Builder:
-    """Build the nodes of trees that are read together, and refuse what is out of bounds.
-
-    Every method takes the column to name in a refusal, or None where there is no text.
-    """
+    """Build trees that are read together, and refuse at a column what is out of bounds."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget

@@ -63,10 +63,7 @@ ARRAY_FUNCTIONS: tuple[str, ...] = ("T", "norm", "dot")
 
 
 def check_syntax(text: str, offset: int, budget: Budget, more: tuple[str, ...] = ()) -> None:
-    """Refuse a text that is not an expression; *offset* characters stand before it.
-
-    With *more* functions, those of vectors and matrices, commas in brackets are accepted too.
-    """
+    """Refuse a text that is no expression; with *more* functions commas in brackets are allowed."""
     known = (*FUNCTIONS, *more)
     tokens = [Token("start", "", offset + 1)]
     for match in _TOKEN.finditer(text):

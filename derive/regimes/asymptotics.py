@@ -41,10 +41,7 @@ class NotReal(Unexpanded):
 
 @dataclass(frozen=True)
 class Expansion:
-    """A sum of terms, each a coefficient by its growth, up to ``O(e^order log^m e)``, any m.
-
-    ``order`` is None where nothing is left out.
-    """
+    """A sum of terms by growth, up to O(e^order log^m e), any m; exact where order is None."""
 
     terms: Mapping[Growth, Expr]
     order: Fraction | None

@@ -106,10 +106,7 @@ def find_homogeneity(p: Parameterization, notation: Notation) -> Homogeneity | N
 def find_scaled_start(
     p: Parameterization, homogeneity: Homogeneity, variable: str, H: Field
 ) -> ScaledStart | None:
-    """Return m with w_0 = c^m w_1, w_1 free of the start symbol c; None where there is no such m.
-
-    A warped Q of p is known to exist, with H_a = <grad F_a, grad log g>; J has full rank there.
-    """
+    """Return m with w_0 = c^m w_1, w_1 free of the start symbol c, or None; H is that of a Q."""
     field = p.start_field
     if variable not in field.weights:
         return None

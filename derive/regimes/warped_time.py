@@ -66,10 +66,7 @@ def find_warped_time(
     notation: Notation,
     start: Mapping[str, Fraction] | None = None,
 ) -> WarpedTime:
-    """Return what is proved of tau on the leaf of the start, g being positive at the start.
-
-    *start* gives numbers for the start symbols; without them what is proved holds for every start.
-    """
+    """Return what is proved of tau on the leaf of *start*, or of every one, where g is positive."""
     p, g = metric.parameterization, dual.g
 
     def at_start(c: RationalFunction) -> RationalFunction:

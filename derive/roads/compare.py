@@ -68,10 +68,7 @@ def _agreement(first: str, second: str, equations: Iterable[Equation]) -> Findin
 
 
 def compare_decisions(warping: WarpVerdict, published: PublishedRoad) -> Finding:
-    """Prove that the main road's H_a = X_a log g is that of the Ansatz; UNDECIDED without a warp.
-
-    ConsistencyError: they disagree, or one finds what the other refutes.
-    """
+    """Prove that the main road's H_a = X_a log g is that of the Ansatz, or ConsistencyError."""
     if published.H is None:
         return Finding(Verdict.UNDECIDED, f"{published.name} gives no Q to compare")
     if warping.verdict is Verdict.REFUTED:

@@ -39,10 +39,7 @@ def check_dimension(
     dual: DualLength | None,
     d: int,
 ) -> Finding:
-    """Prove the verdicts, H_a = u_a |grad phi|^2/phi, the dual coordinates and laws for one d.
-
-    ConsistencyError: the two derivations disagree; a fault of this program.
-    """
+    """Prove the verdicts, H_a = u_a |grad phi|^2/phi, the dual coordinates and laws for one d."""
     try:
         at = _Components(direction, d)
         structure = find_conserved(find_lie_structure(at.parameterization))

@@ -165,10 +165,7 @@ def _solve(
 def _conditions(
     labels: Sequence[int], linear: Sequence[Field], constant: Sequence[Sequence[RationalFunction]]
 ) -> list[Equation]:
-    """Return (name, a, b) for each condition r a + b = 0 on N = K (r grad t grad t^T + Hess t).
-
-    N is a multiple of the identity; the matrices are those beside r and without it.
-    """
+    """Return (name, a, b) for each r a + b = 0 by which r *linear* + *constant* is round."""
     places = list(enumerate(labels))
     off = [
         (f"N{m}{n} = 0", linear[i][j], constant[i][j]) for (i, m), (j, n) in permutations(places, 2)
@@ -205,10 +202,8 @@ def separate(
         reason = "q_k'''/q_k'' is infinite on the leaf of this start, or g/q_k'' is 0 there"
         raise NotProved(Finding(Verdict.UNDECIDED, reason))
     H = log_warp(metric, slopes[0], ratios[0], M[0])
-    for k in d:
-        evidence += require_function_of(
-            metric, (f"t{k + 1}", slopes[k]), (f"r{k + 1}", ratios[k]), H
-        )
+    for k, (slope, r) in enumerate(zip(slopes, ratios, strict=True), 1):
+        evidence += require_function_of(metric, (f"t{k}", slope), (f"r{k}", r), H)
     evidence += require_equations(p, _one_warp(metric, slopes, ratios, M, H), refuted)
     return ratios, M, evidence
 

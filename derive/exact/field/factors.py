@@ -35,9 +35,8 @@ class Term:
 
 def linear_terms(A: RationalFunction) -> list[Term]:
     """Return A as a sum of rational multiples of distinct monomials over A's denominator."""
-    field = A.field
+    field, found = A.field, []
     content, denominator = A.denominator.primitive()
-    found: list[Term] = []
     for exponents, c in terms(A.numerator):
         monomial = field.quotient(field.ring.from_dict({exponents: 1}), denominator)
         top, _ = monomial.numerator.primitive()
@@ -48,10 +47,7 @@ def linear_terms(A: RationalFunction) -> list[Term]:
 
 
 def oriented(A: RationalFunction) -> tuple[Fraction, list[tuple[RationalFunction, int]]]:
-    """Return (content, factors with multiplicities) of A.
-
-    For a positive A with one factor of odd multiplicity, content and factors are positive.
-    """
+    """Return content and factors of A, positive where A is and one has an odd multiplicity."""
     content, factors = factored(A)
     odd = [k for k, (_, n) in enumerate(factors) if n % 2]
     for k, (f, n) in enumerate(factors):

@@ -93,10 +93,7 @@ def images_of(
 
 @dataclass(frozen=True, eq=False)
 class Relations:
-    """Relations g^n = a/b, earliest generator first, each as (position of g, n, a, b).
-
-    a and b are polynomials in earlier variables; the ring is that of all variables.
-    """
+    """Relations g^n = a/b in the ring of all variables, each as (position of g, n, a, b)."""
 
     ring: fmpz_mpoly_ctx
     known: tuple[tuple[int, int, Polynomial, Polynomial], ...]

@@ -25,10 +25,7 @@ MANY_WEIGHTS = 12
 
 @dataclass(frozen=True)
 class LogFunction:
-    """rational + sum_k coefficient_k log |argument_k|, the closed forms of this stage.
-
-    Each coefficient is conserved along the flow (checked where it matters, in :meth:`along`).
-    """
+    """rational + sum_k coefficient_k log |argument_k|, coefficients conserved along the flow."""
 
     rational: RationalFunction
     logs: tuple[tuple[RationalFunction, RationalFunction], ...] = ()
@@ -141,9 +138,7 @@ def darboux_factors(
 ) -> tuple[RationalFunction, ...]:
     """Return polynomials P with X_a P divisible by P for every field X_a.
 
-    Tried are the irreducible factors of the seeds, the weights, their pairwise sums and
-    differences, and the rational eigenvectors of linear fields; each is accepted by exact
-    division. Where X_a P = c_a P the sign of P never changes along the flow.
+    Each is accepted by exact division. Where X_a P = c_a P the sign of P never changes.
 
     Source: Darboux polynomials (Goriely 2001, Integrability and Nonintegrability, ch. 2).
     """
@@ -166,7 +161,7 @@ def _candidates(
     fields: Sequence[Sequence[RationalFunction]],
     seeds: Sequence[RationalFunction],
 ) -> Iterator[Polynomial]:
-    """Yield polynomials that may divide their derivatives along the fields."""
+    """Yield the weights, their sums and differences, factors of the seeds, and eigenvectors."""
     weights = field.gens[: len(field.weights)]
     yield from (w.numerator for w in weights)
     if len(weights) <= MANY_WEIGHTS:

@@ -1,9 +1,7 @@
 """Linear algebra modulo one prime of 61 bits, and the way back to the rationals.
 
-Everything here *proposes*: a vector found modulo a prime at random points is a candidate until
-an exact identity accepts it. Ranks are the exception: a rank found modulo a prime at a point is
-a lower bound of the rank over the function field, because a minor that is not zero there is not
-the zero function.
+Everything here *proposes*: a vector is a candidate until an exact identity accepts it. Ranks are
+the exception: they are lower bounds, as a minor that is not zero at a point is not the function 0.
 """
 
 from __future__ import annotations
@@ -33,10 +31,7 @@ class Pole(ArithmeticError):
 
 
 def random_point(field: FunctionField, rng: Random) -> tuple[int, ...]:
-    """Draw values modulo the prime, none zero, that satisfy all relations, or raise InputError.
-
-    A parameter has the same value in all points: coefficients may depend on it.
-    """
+    """Draw values modulo the prime that satisfy all relations, those of parameters the same."""
     return _drawn(field, rng, _constants(field))
 
 
@@ -159,10 +154,7 @@ def independent_rows(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def nullspace(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Return a sparse basis of {v : rows v = 0}, read off the reduced echelon form.
-
-    The vectors are primitive and end positive; those beyond rationals of 10**9 are left out.
-    """
+    """Return a sparse basis of {v : rows v = 0}: primitive vectors of rationals below 10**9."""
     return next(nullspaces(rows, (reconstruct,)))
 
 

@@ -36,10 +36,7 @@ class Grading:
     def monomials(
         self, total: int, powers: Sequence[int] | None = None
     ) -> Iterator[tuple[int, ...]]:
-        """Yield exponents of weighted degree *total*, those of the target among *powers*.
-
-        The order puts high powers of the target last, so that echelon forms solve for them.
-        """
+        """Yield exponents of weighted degree *total*, high *powers* last, to be solved for."""
         first, *others = self.weights
         for power in sorted(range(total // first + 1) if powers is None else powers):
             rest = total - power * first
@@ -127,10 +124,7 @@ def _powers(values: Sequence[int], highest: int) -> list[list[int]]:
 def series_along(
     flow: Sequence[RationalFunction], function: RationalFunction, start: Sequence[int], order: int
 ) -> tuple[int, ...]:
-    """Return Taylor coefficients modulo the prime of function(w(t)), w' = flow, w(0) = start.
-
-    By Picard iteration for all variables, generators too; Pole where the start is one.
-    """
+    """Return Taylor coefficients modulo the prime of function(w(t)), w' = flow; or raise Pole."""
     initial = [x % PRIME for x in start]
     weights = [nmod_poly([x], PRIME) for x in initial]
     for known in range(1, order):

@@ -18,10 +18,7 @@ def build_elements(
     positive: Iterable[str] = (),
     kind: type[Tower] = Tower,
 ) -> tuple[RationalFunction, ...]:
-    """Return the expressions as elements of one field Q(weights)(generators).
-
-    InputError: a function cannot be represented; ZeroDivisionError: one divides by zero.
-    """
+    """Return the expressions as elements of one field; InputError where they have no place."""
 
     def build(units: dict[str, int]) -> tuple[RationalFunction, ...]:
         tower = kind(weights, parameters, units, positive)
@@ -38,17 +35,14 @@ def start_images(
     parameters: Sequence[str],
     positive: Iterable[str],
 ) -> tuple[RationalFunction, ...]:
-    """Return all variables of *field* at the weights *start*, in one field of the symbols.
-
-    InputError: a value needs a sign that is not known; ZeroDivisionError: a pole there.
-    """
+    """Return all variables of *field* at *start*; InputError for signs, ZeroDivisionError."""
 
     def build(units: dict[str, int]) -> tuple[RationalFunction, ...]:
         tower = Tower(symbols, parameters, units, positive)
-        images = [tower.element(tree) for tree in start]
+        images = dict(zip(field.names, map(tower.element, start), strict=False))
         for g in field.generators:
-            images.append(tower.generator_at(g, dict(zip(field.names, images, strict=False))))
-        return tuple(tower.field.embed(x) for x in images)
+            images[g.name] = tower.generator_at(g, images)
+        return tuple(tower.field.embed(x) for x in images.values())
 
     return refined(build, "the fractions in the start values")
 
