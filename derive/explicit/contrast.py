@@ -45,11 +45,8 @@ class ComparedValues:
 class Contrast:
     """R and Q, scaled and shifted so that both are 0 and flat with the same Hessian at beta_0.
 
-    Attributes:
-        implicit: the derivation of Q; None where it was not run.
-        finding: PROVED: R is Q. REFUTED: it is not, or there is no Q.
-        start: the numbers for the start symbols at which they are compared.
-        rows: values of both, where both were found.
+    PROVED: R is Q. REFUTED: it is not, or there is no Q. The rows are values of both from a start
+    at these numbers, where both were found; *implicit* derives Q, None where it was not run.
     """
 
     implicit: Derivation | None

@@ -33,14 +33,9 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class BlockCounterpart:
-    """The explicit counterparts on outputs that share weights.
+    """R(beta) = min |w - w_0|^2 and R_F(beta) = min |w|^2 on outputs, from 0, that share weights.
 
-    Attributes:
-        outputs: which outputs, counted from 0.
-        distance: R(beta) = min |w - w_0|^2.
-        cost: R_F(beta) = min |w|^2.
-        contrast: R beside the implicit Q.
-        limits: of R and Q as the scale of the start goes to 0 and to infinity.
+    R stands beside the implicit Q, with their limits as the scale of the start goes to 0 or oo.
     """
 
     outputs: tuple[int, ...]

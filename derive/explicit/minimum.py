@@ -95,12 +95,7 @@ class SquaredDistance(Decided):
 
 @dataclass(frozen=True)
 class CriticalRoot(SquaredDistance):
-    """The minimum is a root r of one of some polynomials.
-
-    Attributes:
-        problem: the constrained problem.
-        factors: polynomials in r and the variables; none where they were not found.
-    """
+    """The minimum is a root r of one of the factors, in r and the variables; none if not found."""
 
     problem: ConstrainedProblem
     factors: tuple[Polynomial, ...]

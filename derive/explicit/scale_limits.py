@@ -22,14 +22,7 @@ MAXIMAL_WEIGHTS = 4
 
 @dataclass(frozen=True)
 class ScaleLimit:
-    """What R or Q tends to.
-
-    Attributes:
-        of: "R" or "Q".
-        when: for instance "alpha -> 0".
-        statement: the limit, in words and symbols.
-        finding: PROVED with the argument, or UNDECIDED with what is missing.
-    """
+    """What R or Q tends to, when for instance alpha -> 0; UNDECIDED with what is missing."""
 
     of: str
     when: str

@@ -24,10 +24,7 @@ from derive.verdict import Finding, Identity, Verdict, conclude
 class Coordinate:
     """What is known of one coordinate of Q; on its own, that no F was found or that there is none.
 
-    Attributes:
-        term: Q(beta) as given.
-        finding: the verdict with the identities behind it.
-        second: Q'', an expression near the start; None where Q could not be read.
+    *second* is Q'', an expression near the start; None where Q could not be read.
     """
 
     term: SeparableTerm

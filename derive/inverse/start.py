@@ -19,12 +19,9 @@ from derive.verdict import Identity
 
 @dataclass(frozen=True)
 class FlowStart:
-    """Where the flow starts.
+    """Where the flow starts: beta_0 as given, or a zero of Q'; None for any point of the interval.
 
-    Attributes:
-        beta_0: as given, or a zero of Q'; None for any point of the interval.
-        at_minimum: whether Q' = 0 there, so that the flow minimises Q itself.
-        weights: the values of the weights; None where only F(w_0) = beta_0 is known.
+    At a minimum the flow minimises Q itself; weights are None where only F(w_0) = beta_0 is known.
     """
 
     beta_0: Tree | None = None

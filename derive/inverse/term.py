@@ -33,14 +33,10 @@ PLACES = tuple(Fraction(n, 16) for n in (16, 8, 32, 4, 48, -8, -16, -32, 80, -80
 
 @dataclass(frozen=True)
 class SeparableTerm:
-    """A separable term Q(beta) of the potential.
+    """A separable term Q of the potential in one variable, with beta_0 where given.
 
-    Attributes:
-        tree: Q as given.
-        variable: the name of its coordinate.
-        positive: parameters declared positive.
-        start: beta_0 where given.
-        suffix: what the names of its weights end with, where Q has several terms.
+    The names of its weights end with the suffix, where Q has several terms; parameters in
+    *positive* are declared so.
     """
 
     tree: Tree
@@ -80,15 +76,10 @@ class SeparableTerm:
 
 @dataclass(frozen=True)
 class Convexity:
-    """Q' and Q'' near a point.
+    """Q', Q'' and the sign of Q'' near a point, the values of beta and the parameters.
 
-    Attributes:
-        term: Q.
-        slope, second: Q' and Q''.
-        sign: the sign of Q'' at the point.
-        everywhere: whether Q'' <= 0 is proved wherever Q is defined.
-        point: the values of beta and the parameters.
-        interval: where Q is surely smooth, or None where that is not known.
+    *everywhere* tells whether Q'' <= 0 is proved wherever Q is defined; in the interval Q is surely
+    smooth, None where that is not known.
     """
 
     term: SeparableTerm

@@ -37,13 +37,7 @@ def form_of(A: Sequence[Sequence[fmpq_poly]]) -> QuadraticForm:
 
 @dataclass(frozen=True)
 class Norm:
-    """The sum over the roots x of f of weight q(beta; x)^(1/power).
-
-    Attributes:
-        minimal: f.
-        form: q, not negative at real beta.
-        weight, power: numbers.
-    """
+    """The sum over the roots x of f, *minimal*, of weight q(beta; x)^(1/power), q >= 0."""
 
     minimal: fmpq_poly
     form: QuadraticForm

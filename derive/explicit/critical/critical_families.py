@@ -29,12 +29,7 @@ MAXIMAL_TERMS = 400
 
 @dataclass(frozen=True, eq=False)
 class CriticalFamily:
-    """Critical points as rational functions of free variables.
-
-    Attributes:
-        problem: what they are critical for.
-        images: every variable of the field (weights, multipliers, start symbols) on the family.
-    """
+    """Critical points of a problem: weights, multipliers, start symbols by free variables."""
 
     problem: ConstrainedProblem
     images: tuple[RationalFunction, ...]

@@ -31,14 +31,10 @@ End: TypeAlias = arb | Fraction
 
 @dataclass(frozen=True)
 class RootInterval:
-    """R on an open interval of b.
+    """R on an open interval of b, None for an infinite end, as proved at rational samples.
 
-    Attributes:
-        low, high: ends, rational or in balls; None for an infinite one.
-        factor: which factor of the critical polynomial; None where no w has F(w) = beta.
-        index: R is this real root of the factor, the smallest is 0.
-        roots: how many real roots the factor has at the samples.
-        samples: the rational points at which that was proved.
+    It is the real root with this index, the smallest is 0, of so many roots of a factor of the
+    critical polynomial; the factor is None where no w has F(w) = beta.
     """
 
     low: End | None
