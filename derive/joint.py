@@ -37,14 +37,7 @@ def join_warps(blocks: tuple[Block, ...], hessian: Finding) -> tuple[Finding, Ex
     a warp would have to be constant.
     """
     if len(blocks) == 1:
-        block = blocks[0]
-        finding = block.warping.finding
-        if block.hessian.verdict is Verdict.PROVED:
-            return finding, sympy.Integer(1)
-        dual, turning = block.potential.dual, block.potential.turning
-        if turning is not None:
-            return finding, turning.g
-        return finding, None if dual is None else to_expr(dual.g, block.notation.weights)
+        return blocks[0].warping.finding, _warp(blocks[0])
     if hessian.verdict is Verdict.PROVED:
         return Finding(Verdict.PROVED, "g = 1: none is needed"), sympy.Integer(1)
     if hessian.verdict is Verdict.REFUTED:
@@ -54,6 +47,16 @@ def join_warps(blocks: tuple[Block, ...], hessian: Finding) -> tuple[Finding, Ex
         )
         return Finding(Verdict.REFUTED, reason, hessian.evidence), None
     return Finding(Verdict.UNDECIDED, hessian.reason), None
+
+
+def _warp(block: Block) -> Expr | None:
+    """Return g of a block in its weights, 1 where none is needed."""
+    dual, turning = block.potential.dual, block.potential.turning
+    if block.hessian.verdict is Verdict.PROVED:
+        return sympy.Integer(1)
+    if turning is not None:
+        return turning.g
+    return None if dual is None else to_expr(dual.g, block.notation.weights)
 
 
 def join_potential(blocks: tuple[Block, ...], warping: Finding, p: Parameterization) -> Potential:
@@ -79,9 +82,8 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
     findings = tuple(block.conserved.completeness for block in blocks)
     evidence = tuple(e for f in findings for e in f.evidence)
     reason = f"independent laws found: {len(laws)}; at most {bound} exist"
-    return Conserved(
-        tuple(laws), tuple(values), bound, Finding(conclude(findings), reason, evidence)
-    )
+    found = Finding(conclude(findings), reason, evidence)
+    return Conserved(tuple(laws), tuple(values), bound, found)
 
 
 def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notation) -> Expr | None:

@@ -12,11 +12,7 @@ from derive.render.written_json import Record, finding_record, json_text, named
 
 
 def render_json(derivation: Derivation) -> str:
-    """Return the record as JSON text with sorted structure.
-
-    Expressions are strings in the language of the command line; numbers in evidence are exact,
-    as strings such as "-3/2".
-    """
+    """Return the record as JSON text; expressions and exact numbers such as "-3/2" are strings."""
     record: Record = {"verdict": derivation.verdict}
     for section in sections.sections_of(derivation):
         if section.name:

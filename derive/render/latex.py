@@ -1,8 +1,4 @@
-r"""A derivation as LaTeX for a paper.
-
-The snippet needs amsmath. Names are restricted by the language to letters, digits and
-underscores, so none can carry a command.
-"""
+"""A derivation as LaTeX that needs amsmath; names of the language cannot carry a command."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Turn a finished derivation into a certificate, which :mod:`derive.certificate.checking` accepts
-by itself.
+"""Turn a derivation into a certificate, which :mod:`derive.certificate.checking` accepts by itself.
 
 Every claim is tried by the checker before it is written. What it does not accept is written as
 "not certified", so that a certificate is never more than it shows.

@@ -123,10 +123,7 @@ class _Form:
         return plain(expression.subs(images, simultaneous=True))
 
     def solve_leaf(self, names: str) -> None:
-        """Solve what is 0 on the leaf for start symbols, or for weights.
-
-        That is the relation of K and beta, or law - value: of named constants, else of all.
-        """
+        """Solve the relation of K and beta, or law - value, for start symbols, or for weights."""
         p, relation = self.block.parameterization, self._kernel_relation()
         laws = [
             (law, plain(value))

@@ -106,11 +106,7 @@ def with_logs(f: LogFunction) -> str:
 
 
 def entries_for(space: Space, text: str, image: str, fresh: Callable[[], str]) -> Iterator[JSON]:
-    """Yield the definition of a call as what it is, after those of the logarithms it needs.
-
-    exp, log and powers come with their parts: calls of which the image, or the argument of a
-    logarithm, is a product of powers.
-    """
+    """Yield the definition of a call as what it is, with parts, after the logarithms it needs."""
     kind, argument, exponent = space.call(text)
     if kind == "power" and root_of(exponent) is not None:
         yield {"of": text, "is": image}
@@ -135,11 +131,7 @@ def entries_for(space: Space, text: str, image: str, fresh: Callable[[], str]) -
 def logarithm(
     space: Space, call: str, fresh: Callable[[], str], product: Function | None = None
 ) -> Iterator[JSON]:
-    """Yield a logarithm that is not known yet: of a product, or as a generator.
-
-    Args:
-        product: what its argument is on the leaf, if that is not how it is written.
-    """
+    """Yield a logarithm, unless known: a generator, or of a *product* that its argument is."""
     _, argument, _ = space.call(call)
     try:
         space.find("log", argument)
