@@ -6,13 +6,13 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField
 from derive.language import parse_outputs
 from derive.language.arrays import parse_array_outputs
-from derive.language.tree import Tree, names
+from derive.language.tree import names
 from derive.model.exact_map import ExactMap
 from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.names import (
@@ -24,20 +24,7 @@ from derive.model.names import (
     read_weights,
 )
 from derive.model.validity import validate
-from derive.model.vectors import Vector, lengths, named_as_vectors, read_vectors
-
-
-class Ingredients(TypedDict, total=False):
-    """All or some of them, as the constructor of a parameterization names them."""
-
-    outputs: Sequence[Tree]
-    weights: Sequence[str]
-    start: Mapping[str, Tree]
-    positive: Iterable[str]
-    labels: Sequence[int]
-    parameters: Iterable[str]
-    geometry: Geometry
-    vectors: Sequence[Vector]
+from derive.model.vectors import Ingredients, Vector, lengths, named_as_vectors, read_vectors
 
 
 @dataclass(frozen=True, init=False)
@@ -163,7 +150,7 @@ class Parameterization(ExactMap):
         if found := read_vectors(outputs, tuple(vectors)):
             given = lengths(found, start or {}, positive)
             with named_as_vectors(found):
-                return cls(**given, vectors=found)
+                return cls(**given)
         entries = parse_array_outputs(outputs, arrays) if arrays else None
         trees = independent_entries(entries) if entries else parse_outputs(outputs)
         return cls(trees, None, start, positive, parameters=parameters)

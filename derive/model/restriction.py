@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import prod
 
 from derive.errors import DegenerateStart, DeriveError, LanguageError, RankDeficient
 from derive.exact.field.function_field import FunctionField, RationalFunction
@@ -90,9 +91,7 @@ def _images(p: Parameterization, basis: list[Row]) -> list[Row]:
     found: list[Row] = []
     for row in p.fields:
         values = [x.compose(images, space) for x in row]
-        common = space.one
-        for value in values:
-            common = common * space.polynomial(value.denominator)
+        common = prod((space.polynomial(x.denominator) for x in values), start=space.one)
         found += _coefficients([value * common for value in values], len(basis), constants)
     return found
 

@@ -18,6 +18,7 @@ from derive.exact.towers.elements import to_field
 from derive.language.equivariant import vector_form
 from derive.language.printing import to_text
 from derive.language.tree import Name, Operation, Tree, exponent_names, names
+from derive.model.geometry import Geometry
 from derive.model.names import read_tree
 
 
@@ -36,13 +37,17 @@ class Vector:
         return re.sub(rf"\b{self.norm}\b", f"norm({self.name})", text)
 
 
-class Lengths(TypedDict):
-    """What the constructor of a parameterization takes, for the length of beta."""
+class Ingredients(TypedDict, total=False):
+    """All or some of them, as the constructor of a parameterization names them."""
 
-    outputs: list[Tree]
-    weights: tuple[str, ...]
-    start: dict[str, Tree]
-    positive: tuple[str, ...]
+    outputs: Sequence[Tree]
+    weights: Sequence[str]
+    start: Mapping[str, Tree]
+    positive: Iterable[str]
+    labels: Sequence[int]
+    parameters: Iterable[str]
+    geometry: Geometry
+    vectors: Sequence[Vector]
 
 
 def read_vectors(outputs: Sequence[str], vectors: Sequence[str]) -> tuple[Vector, ...]:
@@ -62,7 +67,7 @@ def read_vectors(outputs: Sequence[str], vectors: Sequence[str]) -> tuple[Vector
 
 def lengths(
     vectors: Sequence[Vector], start: Mapping[str, Any], positive: Iterable[str]
-) -> Lengths:
+) -> Ingredients:
     """Return the output sum_k phi_k n_k with its weights, the scalars and then the norms.
 
     The start of a vector u is that of its norm |u|, which is positive unless it starts at 0.
@@ -90,6 +95,7 @@ def lengths(
         "weights": (*scalars, *norms.values()),
         "start": starts,
         "positive": (*given, *(v.norm for v in vectors if _starts_off_zero(v, starts.get(v.norm)))),
+        "vectors": vectors,
     }
 
 

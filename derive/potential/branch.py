@@ -170,10 +170,8 @@ def is_largest_root(
     if not pulled[-1].is_constant() or pulled[-1].value() <= 0:
         return False
     for k in range(1, degree):
-        derivative = T.field.zero
-        for n in range(k, degree + 1):
-            derivative += comb(n, k) * pulled[n] * T ** (n - k)
-        if not is_nonnegative(derivative, nonnegative):
+        parts = (comb(n, k) * pulled[n] * T ** (n - k) for n in range(k, degree + 1))
+        if not is_nonnegative(sum(parts, T.field.zero), nonnegative):
             return False
     return True
 
@@ -183,10 +181,8 @@ def is_only_root(coordinates: Coordinates, coefficients: Sequence[RationalFuncti
     names = coordinates.field.names
     field = FunctionField((*names, "_T"))
     *lifted, T = field.gens
-    slope = field.zero
-    for n, c in enumerate(coefficients[1:], 1):
-        slope += n * c.compose(lifted, field) * T ** (n - 1)
-    return is_nonnegative(slope)
+    slopes = (n * c.compose(lifted, field) * T ** (n - 1) for n, c in enumerate(coefficients) if n)
+    return is_nonnegative(sum(slopes, field.zero))
 
 
 def _branch_at_start(

@@ -146,10 +146,7 @@ def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...
 
 def log_arguments(functions: Sequence[LogFunction]) -> list[RationalFunction]:
     """Return the arguments of all logarithms, each once."""
-    found: list[RationalFunction] = []
-    for f in functions:
-        found += [a for _, a in f.logs if a not in found]
-    return found
+    return list(dict.fromkeys(a for f in functions for _, a in f.logs))
 
 
 def exponentials_as_logs(f: LogFunction, p: Parameterization) -> LogFunction:

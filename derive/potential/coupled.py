@@ -51,18 +51,20 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     first = [at_start(p, y, notation) for y in dual.y]
     gradient = tuple(g - g0 for g, g0 in zip(slopes, first, strict=True))
     value = _value(chart, dual)
-    piece: Piece
-    if value is None:
-        piece = integrate_gradient(p, gradient, notation)
-    else:
+    piece: Piece = integrate_gradient(p, gradient, notation)
+    if value is not None:
         value -= sympy.Add(*(g0 * b for g0, b in zip(first, notation.betas, strict=True)))
-        moving = {*notation.betas, *(r.symbol for r in chart.roots)}
-        value = sympy.Add(*(t for t in sympy.Add.make_args(value) if t.free_symbols & moving))
-        piece = Explicit(notation.betas, value, gradient)
+        piece = Explicit(notation.betas, _moving(chart, value), gradient)
     kept = keeps_sign(dual.metric, dual.g)
     assumptions = dict.fromkeys((*chart.notation.assumptions, *chart.assumptions, *kept))
     evidence = (*dual.evidence, *chart.evidence, *_legendre(dual))
     return chart.named(replace(piece, assumptions=tuple(assumptions), evidence=evidence)), chart
+
+
+def _moving(chart: Chart, value: Expr) -> Expr:
+    """Return the terms that are not constant along the flow."""
+    moving = {*chart.notation.betas, *(r.symbol for r in chart.roots)}
+    return sympy.Add(*(t for t in sympy.Add.make_args(value) if t.free_symbols & moving))
 
 
 def _legendre(dual: DualCoordinates) -> tuple[Identity, ...]:

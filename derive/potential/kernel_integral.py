@@ -9,7 +9,7 @@ function, Q = beta y - int beta/K with y = int 1/K, both proposed by SymPy.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, prod
 
 import sympy
 from sympy import Expr, Symbol
@@ -206,10 +206,7 @@ def _exact_square_root(radicand: RationalFunction) -> RationalFunction | None:
     number = Fraction(isqrt(abs(square.numerator)), isqrt(square.denominator))
     if number**2 != square or any(n % 2 for _, n in powers):
         return None
-    root = radicand.field.constant(number)
-    for f, n in powers:
-        root *= f ** (n // 2)
-    return root
+    return prod((f ** (n // 2) for f, n in powers), start=radicand.field.constant(number))
 
 
 _TRIED = 10

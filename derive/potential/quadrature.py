@@ -79,11 +79,7 @@ def _with_root(chart: Chart) -> Chart | None:
 
 
 def integrate_along_segment(warping: WarpVerdict, notation: Notation) -> Quadrature:
-    """Return Q = int_0^1 (1 - t) <b, g rho b> dt on the lift of the segment beta_0 + t b.
-
-    Raises:
-        BranchOpen: the lift is infinite at the start.
-    """
+    """Return Q = int_0^1 (1 - t) <b, g rho b> dt on the lift of the segment beta_0 + t b."""
     d = warping.parameterization.d
     lift = _lift(warping)
     t, abbreviations = segment(warping.parameterization, notation)
@@ -167,11 +163,7 @@ HIGHEST = 6
 
 
 def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
-    """Return Q = q(s) + z.beta, s = |beta|, in closed form or an integral; None unless y = m beta.
-
-    Raises:
-        AssumePositive, BranchOpen: the start does not select the branch of a root.
-    """
+    """Return Q = q(s) + z.beta, s = |beta|, closed or an integral; None unless y = m beta."""
     metric, p = dual.metric, dual.parameterization
     m = _multiple(dual)
     base = base_chart(metric, notation)

@@ -23,7 +23,7 @@ from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.weights.conserved import ConservedQuantities
-from derive.weights.linear_search import integer_relations, log_combination
+from derive.weights.linear_search import log_combination, particular_solutions
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
@@ -50,8 +50,7 @@ def logarithm_within(
         [*(f.along(x) for f in family), given]
         for x, given in zip(p.fields, derivatives, strict=True)
     ]
-    solutions = [v for v in integer_relations(p, rows) if v[-1]]
-    for *multiples, scale in sorted(solutions, key=lambda v: sum(1 for c in v if c)):
+    for *multiples, scale in particular_solutions(p, rows):
         numbers = [p.field.constant(Fraction(-n, scale)) for n in multiples]
         proposal = log_combination(p, numbers, family)
         if is_logarithm(p, proposal, derivatives):

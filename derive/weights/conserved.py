@@ -211,7 +211,4 @@ def _darboux_laws(
     cofactors = [[along(x, f) / f for f in factors] for x in p.fields]
     for vector in integer_relations(p, cofactors):
         if sum(map(abs, vector)) <= 12:
-            product = p.field.one
-            for n, f in zip(vector, factors, strict=True):
-                product *= f**n
-            yield product
+            yield prod((f**n for n, f in zip(vector, factors, strict=True)), start=p.field.one)

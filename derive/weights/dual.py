@@ -32,7 +32,13 @@ from derive.weights.dual_families import (
     candidate_families,
 )
 from derive.weights.lie import along
-from derive.weights.linear_search import Column, combination, find_coefficients, log_combination
+from derive.weights.linear_search import (
+    Column,
+    combination,
+    find_coefficients,
+    log_combination,
+    terms_in,
+)
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
@@ -106,7 +112,7 @@ def _solve(
     columns = [*_dual_columns(p, family.y), *_warp_columns(p, H, family.g)]
     points = (size + len(family.g)) // p.d + 6
     vectors = find_coefficients(p, columns, p.d * p.d + p.d, points)
-    for vector in sorted(vectors, key=lambda v: sum(1 for c in v if c != 0)):
+    for vector in sorted(vectors, key=terms_in):
         g = combination(p, vector[p.d * size :], family.g)
         if g.is_zero():
             continue

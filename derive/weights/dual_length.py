@@ -25,7 +25,7 @@ from derive.verdict import Identity
 from derive.weights.adjoin import logarithm_within
 from derive.weights.conserved import ConservedQuantities
 from derive.weights.dual_families import MAXIMAL_COLUMNS
-from derive.weights.linear_search import combination, integer_relations
+from derive.weights.linear_search import combination, particular_solutions
 
 REACH = 4
 """The largest degree in the scalars, and the largest power of 1/n or n, of a term."""
@@ -74,8 +74,7 @@ def _ratio(direction: Direction, rate: RationalFunction) -> RationalFunction | N
     p = direction.parameterization
     family = list(_laurent(direction, p.degree))
     row = [*(_growth(direction, f, rate) for f in family), direction.R]
-    solutions = [v for v in integer_relations(p, [row]) if v[-1]]
-    for *multiples, scale in sorted(solutions, key=lambda v: sum(1 for c in v if c)):
+    for *multiples, scale in particular_solutions(p, [row]):
         t = combination(p, multiples, family) / -scale
         if _growth(direction, t, rate) == direction.R:
             return t
@@ -90,9 +89,8 @@ def _growth(direction: Direction, t: RationalFunction, rate: RationalFunction) -
 def _arguments(direction: Direction, conserved: ConservedQuantities) -> list[RationalFunction]:
     """Return n, the Darboux polynomials, and the factors of s and |grad s|^2."""
     found = [direction.n, *conserved.darboux]
-    for seed in (direction.parameterization.F[0], direction.R):
-        for part in seed.parts:
-            found += [seed.field.polynomial(factor) for factor, _ in factorize(part)[1]]
+    parts = (*direction.parameterization.F[0].parts, *direction.R.parts)
+    found += [direction.n.field.polynomial(f) for x in parts for f, _ in factorize(x)[1]]
     distinct: list[RationalFunction] = []
     for f in found:
         if f not in distinct and -f not in distinct:

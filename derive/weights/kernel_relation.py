@@ -145,9 +145,8 @@ def _irreducible(
     """
     extended = FunctionField((*field.names, "_K"))
     *lifted, K = extended.gens
-    total = extended.zero
-    for n, c in enumerate(coefficients):
-        total += c.compose(lifted, extended) * K**n
+    powers = (c.compose(lifted, extended) * K**n for n, c in enumerate(coefficients))
+    total = sum(powers, extended.zero)
     if total.is_zero():
         return None
     vanishing = [factor for factor, _ in factors(total)]

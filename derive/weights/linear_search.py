@@ -79,6 +79,18 @@ def integer_relations(
     return nullspace(values)
 
 
+def particular_solutions(
+    p: Parameterization, rows: Sequence[Sequence[RationalFunction]]
+) -> list[tuple[int, ...]]:
+    """Return the integer relations that use the last column, those of fewest terms first."""
+    return sorted((v for v in integer_relations(p, rows) if v[-1]), key=terms_in)
+
+
+def terms_in(vector: Coefficients) -> int:
+    """Return how many coefficients are not zero."""
+    return sum(1 for c in vector if c != 0)
+
+
 def combination(
     p: Parameterization, coefficients: Coefficients, functions: Sequence[RationalFunction]
 ) -> RationalFunction:

@@ -4,8 +4,7 @@ With X_a = grad F_a, B_abc = X_a K_bc - X_b K_ac and H_a = X_a log g they are
 
     X_a K_bc = X_b K_ac,        H_a K_bc - H_b K_ac = B_abc,
 
-for all a < b and c. The second determine H: with c = a and c = b,
-H_a (K_aa K_bb - K_ab^2) = K_aa B_abb - K_ab B_aba.
+for all a < b and c. The second determine H.
 
 X_a, K, H and the brackets are computed as Taylor polynomials of F around a start in numbers, with
 balls where values are not rational. A condition whose two sides differ there fails on the leaf of
