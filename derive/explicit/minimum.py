@@ -55,9 +55,7 @@ class RootValue(CertifiedValue):
 class SquaredDistance(Decided):
     """min |w - w_0|^2 subject to F(w) = beta on one block; w_0 = 0 gives the representation cost.
 
-    Attributes:
-        variables: the symbols of beta and of the start, in the order of the polynomials.
-        finding: PROVED where it is known which root it is, or a formula is; else what is missing.
+    The variables are beta and the start; PROVED where it is known which root or formula it is.
     """
 
     variables: tuple[Symbol, ...]

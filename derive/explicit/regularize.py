@@ -69,10 +69,8 @@ def explicit_counterpart(
     """
     enter = progress or (lambda step: None)
     p = parameterization
-    if p.vectors:
-        blocks: tuple[BlockCounterpart, ...] = (_of_vectors(p, enter),)
-    else:
-        blocks = tuple(_block(p, group, enter) for group in p.blocks)
+    groups = () if p.vectors else p.blocks
+    blocks = tuple(_block(p, group, enter) for group in groups) or (_of_vectors(p, enter),)
     if not at:
         return ExplicitCounterpart(p, blocks)
     enter("values")

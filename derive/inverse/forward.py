@@ -45,14 +45,8 @@ def run_forward(
 ) -> Forward:
     """Derive Q from F and compare: Q_F''/Q'' is proved to be a positive constant in beta.
 
-    Args:
-        term, output: Q and F.
-        start: where each of its weights starts.
-        values: start symbols that stand for functions of the parameters.
-        positive: start symbols or weights that start positive.
-
-    Raises:
-        ConsistencyError: the derivation contradicts the design; a fault of this program.
+    In *values* start symbols stand for functions of the parameters; those in *positive*, symbols or
+    weights, start positive. ConsistencyError: the derivation contradicts the design, a fault.
     """
     weights = tuple(start)
     parameters = tuple(name for name in names((output,)) if name not in weights)
