@@ -211,9 +211,8 @@ def _transposed(value: _Value, column: int) -> _Value:
     if len(value.shape) != 2:
         raise LanguageError(f"T(...) is for matrices, not {_kind(value)}", column)
     rows, columns = value.shape
-    return _Value(
-        (columns, rows), tuple(x for j in range(columns) for x in value.entries[j::columns])
-    )
+    entries = (x for j in range(columns) for x in value.entries[j::columns])
+    return _Value((columns, rows), tuple(entries))
 
 
 def _each(value: _Value, change: Callable[[Built], Built]) -> _Value:

@@ -44,12 +44,8 @@ def compare_roads(dual: DualCoordinates, published: PublishedRoad) -> Finding:
     X_a dQ'/dbeta_i = g' delta_ai on the other, X_a = grad F_a; if moreover X_a log g = X_a log g',
     then g'/g is constant along the flow, and so is dQ'/dbeta_i - (g'/g) y_i.
 
-    Returns:
-        PROVED with the identities; UNDECIDED where the Ansatz gives no Q to compare.
-
-    Raises:
-        ConsistencyError: they disagree.
-        InputError: they do not start from one metric.
+    UNDECIDED where the Ansatz gives no Q; ConsistencyError where they disagree, InputError for two
+    metrics.
     """
     if dual.metric is not published.metric:
         raise InputError("compare two roads that start from one metric")

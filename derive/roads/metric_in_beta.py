@@ -29,10 +29,9 @@ ORDER = 2
 def agree_in_beta(dual: DualCoordinates, piece: Piece) -> Finding:
     """Prove that X Q'(F(w)) = X y, X = grad F: both are 1.
 
-    On the side of beta X Q'(F) = Q'' <grad F, grad F> = Q'' K = 1, which was proved when the
-    piece was accepted; on the side of the weights X y = 1. That the printed K(beta) is |grad F|^2
-    is compared here once more and in another way: where K^n is rational in beta, its first
-    derivatives by beta at the start are those of |grad F|^(2n), d/dbeta = X/K.
+    X Q'(F) = Q'' K = 1 was proved with the piece. That the printed K is |grad F|^2 is compared once
+    more: where K^n is rational in beta, its first derivatives at the start are those of
+    |grad F|^(2n), d/dbeta = X/K.
 
     Raises:
         ConsistencyError: the two sides disagree.

@@ -41,10 +41,7 @@ def log_warp(metric: Metric, slope: Field, r: RationalFunction, factor: Rational
 
 
 def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
-    """Return fields that span the tangent space of the leaves, X_1, ..., X_d first; or NotProved.
-
-    Where [X_a, X_b] = H_a X_b - H_b X_a the X_a do; else brackets that make p with the laws.
-    """
+    """Return fields that span the tangent spaces of leaves, X_1, ..., X_d first, or NotProved."""
     lie = metric.lie
     fields = lie.parameterization.fields
     if all(

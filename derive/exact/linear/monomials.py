@@ -94,10 +94,7 @@ def monomial_rows(
 def _prefixes(
     exponents: Sequence[tuple[int, ...]], ones: Collection[int]
 ) -> tuple[list[int], list[tuple[int, int, int]]]:
-    """Return where each monomial is among products, the factors *ones* left out, and the products.
-
-    Product n + 1 is product *shorter* times factor k to *power*, from steps[n]; product 0 is 1.
-    """
+    """Return the places of monomials among products, and how each of these extends a shorter."""
     known: dict[tuple[tuple[int, int], ...], int] = {(): 0}
     steps: list[tuple[int, int, int]] = []
     places = []

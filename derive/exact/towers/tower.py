@@ -215,10 +215,9 @@ class Tower(Radicals):
         return self.adjoin(Generator(f"asinh({A!r})", "asinh", A, partner=names[0]))
 
     def atan(self, A: RationalFunction) -> RationalFunction:
-        """Return atan(A), an odd function, independent of others whose norms are prime to its own.
+        """Return atan(A), independent of others whose norms a^2 + b^2 are prime to its own.
 
-        i atan(a/b) is the logarithm of (b + i a)/(b - i a) over 2. Where the norms a^2 + b^2 of
-        several have no common factor, no product of powers of these quotients is a constant.
+        i atan(a/b) = log((b + i a)/(b - i a))/2: no product of powers of these is a constant then.
         """
         A = self.field.embed(A)
         if A.is_zero():
