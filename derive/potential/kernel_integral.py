@@ -34,9 +34,6 @@ def integrate_kernel(relation: KernelRelation) -> Explicit | None:
     K is rational in beta; or K^n is a multiple of a power of beta, or K^2 a quadratic without
     real zeros, whose Q is the hyperbolic entropy.
 
-    Raises:
-        AssumePositive: Q depends on the sign of start symbols.
-
     Source: Woodworth et al. 2020, for the hyperbolic entropy.
     """
     c = relation.coefficients

@@ -48,9 +48,6 @@ Powers: TypeAlias = dict[str, tuple[RationalFunction, RationalFunction]]
 def parametrize(dual: DualCoordinates, notation: Notation) -> Parametric | None:
     """Return beta = h(z), Q = mu beta - H(z) with mu = dQ/dbeta a multiple of z, or None.
 
-    Raises:
-        AssumePositive, BranchOpen: the start does not select the branch of a radical.
-
     Source: Woodworth et al. 2020, for h of p^D - m^D.
     """
     if dual.R is None or dual.R.logs:
