@@ -47,13 +47,9 @@ class BlockCounterpart:
 
 @dataclass(frozen=True)
 class ExplicitCounterpart(Printable):
-    """R(beta), R_F(beta) and how they compare with the implicit regularizer, block by block.
+    """R(beta), R_F(beta), sums over blocks, and how they compare with the implicit regularizer.
 
-    Attributes:
-        parameterization: F; with vectors of open dimension the length |beta| as a function of the
-            scalars and of the vectors' lengths.
-        blocks: R and R_F are the sums over these.
-        evaluated: values at a point, where one was asked for.
+    With vectors of open dimension F is |beta| as a function of the scalars and vectors' lengths.
     """
 
     parameterization: Parameterization

@@ -46,17 +46,10 @@ class IntegralOnly(Coordinate):
 
 @dataclass(frozen=True)
 class Parameterized(Coordinate):
-    """F in closed form, with K(w) Q''(F(w)) = c proved.
+    """F in closed form, with K(w) Q''(F(w)) = c proved under what is *assumed* of the parameters.
 
-    Attributes:
-        output: F.
-        weights: their names.
-        interval: the range of F, in which Q'' > 0.
-        scale: c.
-        start: where the flow starts.
-        assumed: conditions on the parameters.
-        forward: the derivation from F, and what it said.
-        smooth: whether Q is proved smooth in the whole interval.
+    *output* is F and *scale* is c; in the *interval*, the range of F, Q'' > 0, and *smooth* tells
+    whether Q is proved smooth in all of it.
     """
 
     output: Tree

@@ -116,15 +116,10 @@ class CostTerm(Protocol):
 
 @dataclass(frozen=True)
 class ClosedCost:
-    """R_F, the greatest of some sums.
+    """R_F, the greatest of some sums, why, and the identities behind it.
 
-    Attributes:
-        sums: what is added up in each.
-        onto: whether some w has F(w) = beta for every beta, as was proved.
-        reason: why this is R_F.
-        evidence: the identities behind it.
-        factors: polynomials in r and beta; it is the greatest of their roots. None are given where
-            it has an expression.
+    *onto* tells whether it was proved that every beta has some w with F(w) = beta. R_F is the
+    greatest root of the *factors*, in r and beta; none are given where it has an expression.
     """
 
     sums: tuple[tuple[CostTerm, ...], ...]
