@@ -4,10 +4,7 @@ import pytest
 
 from derive.catalogue import find
 from derive.catalogue.library import derive_entry
-from tests.numerics.evaluate.sweep_table import (  # noqa: F401 - hooks
-    pytest_terminal_summary,
-    pytest_xdist_make_scheduler,
-)
+from tests.numerics.evaluate.sweep_table import pytest_terminal_summary, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 
 
 @pytest.fixture(scope="session")

@@ -269,12 +269,7 @@ def satisfiable(piece, names):
 
 
 @pytest.mark.parametrize(
-    "outputs",
-    [
-        ("x**2 + y**2", "x*y"),
-        ("(x + y)**2", "(x - y)**2"),
-        ("(x + y)**3", "(x - y)**3"),
-    ],
+    "outputs", [("x**2 + y**2", "x*y"), ("(x + y)**2", "(x - y)**2"), ("(x + y)**3", "(x - y)**3")]
 )
 @pytest.mark.parametrize("x", ["-alpha", "-1", "alpha"])
 def test_assumptions_never_contradict_each_other(outputs, x):
@@ -318,11 +313,7 @@ def test_logarithms_stay_finite_where_a_conserved_quantity_vanishes():
 @pytest.mark.parametrize(
     ("outputs", "start", "idle"),
     [
-        (
-            ("a1*u1 + a2*v1", "a1*u2 + a2*v2"),
-            {"a2": "0", "v1": "0", "v2": "0"},
-            ("a2", "v1", "v2"),
-        ),
+        (("a1*u1 + a2*v1", "a1*u2 + a2*v2"), {"a2": "0", "v1": "0", "v2": "0"}, ("a2", "v1", "v2")),
         (("a1*u1 + a2*v1", "a1*u2 + a2*v2"), {"a2": "0"}, ()),
         (("p**2 - m**2",), {"m": "0"}, ("m",)),
         (("x + y*z",), {"y": "0", "z": "0"}, ("y", "z")),

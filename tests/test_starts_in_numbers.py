@@ -53,10 +53,7 @@ def test_q_with_a_root_or_a_logarithm_of_a_number_has_a_gradient(outputs, start)
 
 @pytest.mark.parametrize(
     ("outputs", "start"),
-    [
-        (["u*v"], {"u": "1", "v": "2"}),
-        (["a*b + c*d"], {"a": "1", "b": "1", "c": "2", "d": "-1"}),
-    ],
+    [(["u*v"], {"u": "1", "v": "2"}), (["a*b + c*d"], {"a": "1", "b": "1", "c": "2", "d": "-1"})],
 )
 def test_explicit_regularization_from_a_start_in_numbers(outputs, start):
     assert explicit_counterpart(Parameterization.parse(outputs, start=start)).to_text()

@@ -35,10 +35,7 @@ FURTHER = {
     "exp(w)": (["exp(w)"], {}),
     "p**D - m**D": (["p**D - m**D"], EQUAL),
     "c*a*u, slope c": (["c*a*u1", "c*a*u2"], {"parameters": ["c"], "positive": ["c"]}),
-    "weight normalization, d = 2": (
-        ["c*v1/sqrt(v1**2 + v2**2)", "c*v2/sqrt(v1**2 + v2**2)"],
-        {},
-    ),
+    "weight normalization, d = 2": (["c*v1/sqrt(v1**2 + v2**2)", "c*v2/sqrt(v1**2 + v2**2)"], {}),
     "W W^T": (["W*T(W)"], {"arrays": {"W": (2, 2)}}),
     "U V^T": (["U*T(V)"], {"arrays": {"U": (2, 2), "V": (2, 2)}}),
     "circular convolution, 3": (

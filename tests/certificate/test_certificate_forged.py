@@ -202,9 +202,7 @@ def no_warp(outputs, identity, along=(), regular=(), kind="no warp", verdict="RE
 
 @pytest.mark.parametrize("along", [(), (1,), (2, 1)], ids=str)
 @pytest.mark.parametrize(
-    "identity",
-    [["equation", [1, 2, 1], []], ["equation", [1, 2, 2], []]],
-    ids=str,
+    "identity", [["equation", [1, 2, 1], []], ["equation", [1, 2, 2], []]], ids=str
 )
 def test_a_condition_that_holds_with_sides_other_than_zero_refutes_nothing(identity, along):
     # Gradient flow on (a u, a v) has a warp: both sides are functions such as -u K_11, and equal.

@@ -6,12 +6,7 @@ import pytest
 
 from derive.certificate.checking.check import check
 from tests.certificate.certificates import certificate
-from tests.certificate.test_certificate_forged import (
-    HESSIAN,
-    LAW,
-    REFUSED,
-    left_open,
-)
+from tests.certificate.test_certificate_forged import HESSIAN, LAW, REFUSED, left_open
 
 PLANE = {"weights": ["x", "y", "z"], "parameters": ["t"]}
 START = {"x_0": "2", "y_0": "3", "z_0": "5"}
@@ -46,20 +41,14 @@ FORGED = {
         "REFUTED",
         **PLANE,
         at={**START, "t": "3"},
-        definitions=[
-            {"of": "sqrt(t**2)", "is": "t"},
-            {"name": "q", "of": "(t**4)**(1/4)"},
-        ],
+        definitions=[{"of": "sqrt(t**2)", "is": "t"}, {"name": "q", "of": "(t**4)**(1/4)"}],
     ),
     # Conserved on the leaf of w_0 alone, where it is 0 with its gradient along X.
     "a law on one leaf": pair("(p*m - p_0*m_0)*p", values=["0"], brackets=[1]),
     "more laws than there are": pair("p*m", "(p*m - p_0*m_0)*p", values=["p_0*m_0", "0"]),
     "an F that is not real": one("w + sqrt(-1)", {"name": "i", "of": "sqrt(-1)"}),
     "an F that is not real at the start": one(
-        "w + sqrt(c)",
-        {"name": "r", "of": "sqrt(c)"},
-        parameters=["c"],
-        at={"w_0": "2", "c": "-2"},
+        "w + sqrt(c)", {"name": "r", "of": "sqrt(c)"}, parameters=["c"], at={"w_0": "2", "c": "-2"}
     ),
     "an F that is infinite": one("w + log(Abs(0))", {"name": "l", "of": "log(Abs(0))"}),
     "Abs of two arguments": one("log(Abs(w, 5))", {"name": "l", "of": "log(Abs(w))"}),

@@ -18,10 +18,7 @@ MODELS = {
     "parameter": (["c*a*u1", "c*a*u2"], {"parameters": ["c"]}),
     "root": (["sqrt(a)*u1", "sqrt(a)*u2"], {}),
     "polar": (["exp(u)*cos(v)", "exp(u)*sin(v)"], {}),
-    "weight normalization": (
-        ["c*v1/sqrt(v1**2 + v2**2)", "c*v2/sqrt(v1**2 + v2**2)"],
-        {},
-    ),
+    "weight normalization": (["c*v1/sqrt(v1**2 + v2**2)", "c*v2/sqrt(v1**2 + v2**2)"], {}),
     "no warp": (["exp(a)*u", "a*v"], {}),
 }
 

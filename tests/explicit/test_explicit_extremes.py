@@ -85,13 +85,7 @@ def test_a_root_has_its_own_name():
 
 @pytest.mark.parametrize(
     "outputs",
-    [
-        product(2, 3, 2),
-        product(3, 2, 3),
-        product(3, 3, 3),
-        product(3, 4, 3),
-        product(1, 4, 2),
-    ],
+    [product(2, 3, 2), product(3, 2, 3), product(3, 3, 3), product(3, 4, 3), product(1, 4, 2)],
     ids=["2x3", "3x2", "3x3", "3x4", "1x4"],
 )
 def test_twice_the_nuclear_norm_for_other_sizes(outputs):

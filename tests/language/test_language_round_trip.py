@@ -29,12 +29,7 @@ from derive.language import (
 )
 
 NAMES = ("x", "y", "E", "I")
-POINT = {
-    "x": Fraction(7, 5),
-    "y": Fraction(3, 11),
-    "E": Fraction(13, 17),
-    "I": Fraction(29, 23),
-}
+POINT = {"x": Fraction(7, 5), "y": Fraction(3, 11), "E": Fraction(13, 17), "I": Fraction(29, 23)}
 
 
 def exact_value(tree: Tree) -> Fraction:

@@ -20,11 +20,7 @@ from derive.potential.piece import (
     kernel_of,
 )
 
-MODELS = {
-    "w**3": Explicit,
-    "p**3 - m**3": Parametric,
-    "w + w**3": Quadrature,
-}
+MODELS = {"w**3": Explicit, "p**3 - m**3": Parametric, "w + w**3": Quadrature}
 
 
 def of(*outputs: str) -> Piece:

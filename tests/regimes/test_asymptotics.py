@@ -123,8 +123,7 @@ def test_what_is_flat_is_below_every_power():
 
 
 @pytest.mark.parametrize(
-    "polynomial",
-    ["A**3 - A + e", "A**2 + b", "A**2 - e", "(1 + e)*A**2 - b", "A**2 - A/e - b"],
+    "polynomial", ["A**3 - A + e", "A**2 + b", "A**2 - e", "(1 + e)*A**2 - b", "A**2 - A/e - b"]
 )
 def test_roots_that_meet_or_have_no_limit_are_refused(polynomial):
     A = sympy.Symbol("A", real=True)

@@ -77,11 +77,7 @@ def test_blocks_ignore_weights_that_cancel() -> None:
 def test_bracket_is_antisymmetric_and_satisfies_jacobi() -> None:
     X, Y, Z = Parameterization.parse(["x**2*y", "y*z", "x - z**3"]).fields
     assert bracket(X, Y) == tuple(-c for c in bracket(Y, X))
-    total = [
-        bracket(X, bracket(Y, Z)),
-        bracket(Y, bracket(Z, X)),
-        bracket(Z, bracket(X, Y)),
-    ]
+    total = [bracket(X, bracket(Y, Z)), bracket(Y, bracket(Z, X)), bracket(Z, bracket(X, Y))]
     assert all((a + b + c).is_zero() for a, b, c in zip(*total, strict=True))
 
 

@@ -127,11 +127,7 @@ def test_known_factors_are_found(audits):
         ("leaky-relu-neuron", "Q", "scale: printed = 3/2 * derived"),
         ("tied-pair", "Q", "scale: printed = 4/alpha**2 * derived"),
         ("tied-pair", "path", "the sign of the dual variable"),
-        (
-            "tied-pair",
-            "K",
-            "scale: printed = 1/4 * derived (loss convention, the unit of time)",
-        ),
+        ("tied-pair", "K", "scale: printed = 1/4 * derived (loss convention, the unit of time)"),
         ("tied-pair", "K at the start", "scale: printed = 1/(2*alpha**2) * derived"),
     ):
         assert expected in named

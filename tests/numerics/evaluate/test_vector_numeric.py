@@ -156,11 +156,7 @@ def test_derivatives_fit_each_other(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "outputs"),
-    [
-        ("a*u", "a*u{}"),
-        ("a*b*u", "a*b*u{}"),
-        ("c*v/norm(v)", "c*v{}/sqrt(v1**2+v2**2+v3**2)"),
-    ],
+    [("a*u", "a*u{}"), ("a*b*u", "a*b*u{}"), ("c*v/norm(v)", "c*v{}/sqrt(v1**2+v2**2+v3**2)")],
 )
 def test_the_gradient_is_that_of_the_components(text: str, outputs: str) -> None:
     vector, scalars = MODELS[text]

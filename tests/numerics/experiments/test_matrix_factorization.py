@@ -25,12 +25,7 @@ from numerics.matrices import Measurements, matrix_flow
 from tests.cli.commands import light_help, refusal_of
 
 SMALL = MatrixSetting(
-    size=14,
-    samples=32,
-    rank=1,
-    scales=(1e-3, 1e-1, 1.0),
-    steps=(0.1, 0.03),
-    sizes=(12, 32),
+    size=14, samples=32, rank=1, scales=(1e-3, 1e-1, 1.0), steps=(0.1, 0.03), sizes=(12, 32)
 )
 
 
