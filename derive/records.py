@@ -104,6 +104,11 @@ class Conserved(Decided):
     bound: int
     finding: Finding
 
+    @property
+    def count(self) -> int:
+        """The number of independent laws that were found."""
+        return len(self.laws)
+
 
 @dataclass(frozen=True)
 class InducedMetric:

@@ -26,7 +26,6 @@ No code knows any model by name.
 ('p**2 - m**2',)
 """
 
-from derive.catalogue.entry import Entry, Printed
-from derive.catalogue.library import bibtex, entries, find
+from derive.catalogue.library import Entry, Printed, bibtex, entries, find
 
 __all__ = ["Entry", "Printed", "bibtex", "entries", "find"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sympy import Integral
 
-from derive.catalogue.entry import Entry
+from derive.catalogue.library import Entry
 from derive.derivation import Derivation
 from derive.potential.piece import Parametric, Piece
 from derive.render.plain import plain, wrap

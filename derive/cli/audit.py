@@ -11,7 +11,7 @@ from derive.cli.running import Answer, Enter, finish
 
 if TYPE_CHECKING:
     from derive.catalogue.audit.judgement import Audit
-    from derive.catalogue.entry import Entry
+    from derive.catalogue.library import Entry
     from numerics.confirm.norm_bounds import BoundTrial
 
 ReportForm: TypeAlias = Annotated[Form, offer("latex", "json")]

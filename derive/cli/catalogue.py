@@ -12,7 +12,7 @@ from derive.cli.running import Answer, Enter, answer_with, finish
 from derive.errors import InputError
 
 if TYPE_CHECKING:
-    from derive.catalogue.entry import Entry
+    from derive.catalogue.library import Entry
 
 Model = Annotated[str | None, argument("ID")]
 ListForm: TypeAlias = Annotated[Form, offer("bibtex", "markdown", "latex", "standalone", "json")]

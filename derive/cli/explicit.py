@@ -55,7 +55,7 @@ def explicit(
 def _point(text: str) -> dict[str, Fraction]:
     """Read numbers for names."""
     from derive.exact.field.function_field import FunctionField
-    from derive.exact.towers.elements import to_field
+    from derive.exact.towers.tower import to_field
     from derive.language import parse_assignments
 
     point = {}

@@ -16,8 +16,8 @@ from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.elementary_germ import Elementary
-from derive.exact.towers.elements import to_field
 from derive.exact.towers.germ import Unsettled
+from derive.exact.towers.tower import to_field
 from derive.language import from_sympy, to_text
 from derive.language.tree import Tree, names
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from derive.errors import DegenerateStart, InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.exact.towers.elements import build_elements, start_images
+from derive.exact.towers.tower import build_elements, start_images
 from derive.language import to_text
 from derive.language.tree import Tree, names
 from derive.model.geometry import EUCLIDEAN, Field, Geometry

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from derive.errors import InputError
-from derive.exact.towers.elements import build_elements
+from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression, parse_name
 from derive.language.arrays import Array
 from derive.language.tree import (

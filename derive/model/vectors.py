@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 from derive.errors import DegenerateStart, InputError
 from derive.exact.field.function_field import FunctionField
-from derive.exact.towers.elements import to_field
+from derive.exact.towers.tower import to_field
 from derive.language.equivariant import vector_form
 from derive.language.printing import to_text
 from derive.language.tree import Name, Operation, Tree, exponent_names, names

@@ -21,7 +21,7 @@ from sympy import Expr, Symbol
 
 from derive.errors import InputError, LanguageError
 from derive.exact.linear.separated import SeparatedTower
-from derive.exact.towers.elements import build_elements
+from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy
 from derive.model.notation import Notation, to_expr
 from derive.potential.piece import Curve, Explicit, Parametric

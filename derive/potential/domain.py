@@ -29,7 +29,7 @@ from derive.exact.field.polynomial import terms
 from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.exact.linear.matrix import determinant
 from derive.exact.positivity import is_nonnegative
-from derive.exact.towers.elements import to_field
+from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.language.tree import Call, Operation, Power, RealPower, Tree, names, walk
 from derive.model.notation import (

@@ -19,7 +19,7 @@ from derive.errors import DeriveError
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative
-from derive.exact.towers.elements import to_field
+from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.language.tree import names
 from derive.model.notation import Constant, rational, start_sign

@@ -11,7 +11,7 @@ from sympy import Expr
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import rank
-from derive.exact.towers.elements import to_field
+from derive.exact.towers.tower import to_field
 from derive.language import from_sympy, parse_expression, to_text
 from derive.language.tree import Tree, names
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from derive.errors import ConsistencyError, InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
-from derive.exact.towers.elements import to_field
+from derive.exact.towers.tower import to_field
 from derive.language import parse_expression
 from derive.language.tree import (
     Name,

@@ -18,7 +18,7 @@ from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.families import LogFunction, eigenvectors, linear_part
 from derive.exact.linear.implicitization import Coordinates, express
-from derive.exact.towers.elements import build_elements
+from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization

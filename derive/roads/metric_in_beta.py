@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.towers.elements import to_field
+from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, kernel_of

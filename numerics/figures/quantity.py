@@ -14,8 +14,7 @@ from sympy import Expr
 
 from derive.derivation import Derivation, derive
 from derive.errors import InputError, NumericalError
-from derive.explicit.counterpart import ExplicitCounterpart
-from derive.explicit.double_precision import distance_function
+from derive.explicit.counterpart import ExplicitCounterpart, distance_function
 from derive.explicit.regularize import explicit_counterpart
 from derive.language import parse_assignments, parse_expression, parse_names, to_sympy
 from derive.model.parameterization import Parameterization

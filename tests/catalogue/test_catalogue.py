@@ -8,8 +8,7 @@ import pytest
 
 from derive import InputError, Verdict
 from derive.catalogue import Entry, bibtex, entries, find, library
-from derive.catalogue.entry import read_entry
-from derive.catalogue.library import sources
+from derive.catalogue.library import read_entry, sources
 from derive.catalogue.listing import markdown
 from derive.derivation import in_components
 from derive.folder import read_folder

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from derive.exact.field.factors import factored, factors
-from derive.exact.towers.elements import build_elements
+from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.towers.elements import build_elements, to_field
-from derive.exact.towers.tower import Tower
+from derive.exact.towers.tower import Tower, build_elements, to_field
 from derive.language import parse_expression
 
 FIELD = FunctionField(("x", "y"))

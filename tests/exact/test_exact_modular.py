@@ -27,7 +27,7 @@ from derive.exact.linear.modular import (
     rank,
     reconstruct,
 )
-from derive.exact.towers.elements import build_elements
+from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 
 FIELD = FunctionField(("x", "y"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from derive.errors import InputError
 from derive.exact.balls import evaluate_any, fraction, values_of
-from derive.exact.towers.elements import build_elements
+from derive.exact.towers.tower import build_elements
 from derive.language import parse_outputs, to_sympy
 from derive.language.tree import exponent_names, names
 

@@ -10,7 +10,7 @@ import sympy
 
 from derive import Parameterization, derive
 from derive.exact.linear.separated import SeparatedTower
-from derive.exact.towers.elements import build_elements
+from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.potential import accept, kernel_integral, parametric
 from derive.potential.piece import Piece

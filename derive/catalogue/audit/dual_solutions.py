@@ -25,7 +25,7 @@ from derive.catalogue.audit.proportionality import (
     witness,
 )
 from derive.catalogue.audit.subject import Subject
-from derive.catalogue.entry import Printed
+from derive.catalogue.library import Printed
 from derive.errors import DeriveError
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled

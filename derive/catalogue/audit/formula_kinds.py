@@ -30,8 +30,7 @@ from derive.catalogue.audit.judgement import Audit, Judgement, Outcome
 from derive.catalogue.audit.limits_of_q import check_limit
 from derive.catalogue.audit.starts import check_rate, check_time, check_variance, check_wide_limit
 from derive.catalogue.audit.subject import Subject, Trial
-from derive.catalogue.entry import Entry, Printed
-from derive.catalogue.library import derive_entry
+from derive.catalogue.library import Entry, Printed, derive_entry
 from derive.errors import DeriveError
 from derive.exact.towers.germ import Unsettled
 

@@ -37,7 +37,7 @@ from derive.catalogue.audit.proportionality import (
     witness,
 )
 from derive.catalogue.audit.subject import Subject
-from derive.catalogue.entry import Printed
+from derive.catalogue.library import Printed
 from derive.catalogue.listing import definitions
 from derive.exact.towers.germ import Unsettled
 from derive.language import names

@@ -18,7 +18,7 @@ import sympy
 from sympy import Expr
 
 from derive.catalogue.audit.subject import Subject
-from derive.catalogue.entry import Printed
+from derive.catalogue.library import Printed
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.elementary_germ import Elementary

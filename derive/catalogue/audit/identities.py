@@ -10,7 +10,7 @@ from derive.catalogue.audit.germs import Germs, flow_slopes, germs_in_weights, t
 from derive.catalogue.audit.judgement import Judgement, Outcome, agreement, misprint
 from derive.catalogue.audit.proportionality import NOT_ZERO, Elements, witness
 from derive.catalogue.audit.subject import Subject
-from derive.catalogue.entry import Printed
+from derive.catalogue.library import Printed
 from derive.exact.towers.germ import Unsettled
 from derive.language import names, parse_expression
 from derive.records import Decision

@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from derive.catalogue.entry import Printed
+from derive.catalogue.library import Printed
 
 
 class Outcome(enum.Enum):

@@ -19,7 +19,7 @@ from derive.catalogue.audit.proportionality import (
     judge_sign,
 )
 from derive.catalogue.audit.subject import Subject
-from derive.catalogue.entry import Printed
+from derive.catalogue.library import Printed
 from derive.derivation import derive
 from derive.errors import DeriveError
 from derive.exact.positivity import is_nonnegative

@@ -20,7 +20,7 @@ from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misp
 from derive.catalogue.audit.limits_of_q import Claim, compare_limit
 from derive.catalogue.audit.proportionality import judge_equal
 from derive.catalogue.audit.subject import Subject
-from derive.catalogue.entry import Printed
+from derive.catalogue.library import Printed
 from derive.derivation import derive
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms

@@ -20,7 +20,7 @@ from derive.exact.towers.tower import Tower
 class SeparatedTower(Tower):
     """A tower whose roots are those of primes and of polynomials without content.
 
-    >>> from derive.exact.towers.elements import build_elements
+    >>> from derive.exact.towers.tower import build_elements
     >>> from derive.language import parse_expression
     >>> tree = parse_expression("sqrt(12*x + 24) - 2*sqrt(x/2 + 1)*sqrt(6)")
     >>> build_elements([tree], ("x",), kind=SeparatedTower)

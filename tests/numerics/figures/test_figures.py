@@ -15,7 +15,7 @@ import pytest
 
 from derive import InputError, NumericalError, Parameterization, explicit_counterpart
 from derive.cli import main as cli
-from derive.explicit.double_precision import distance_function
+from derive.explicit.counterpart import distance_function
 from numerics.experiments.sparse_regression import draw, predict
 from numerics.experiments.sparse_results import SparseSetting
 from numerics.figures import Specification, figures, find
