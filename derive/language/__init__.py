@@ -10,7 +10,6 @@ from derive.language.budget import DEFAULT, Budget
 from derive.language.evaluation import bind
 from derive.language.functions import CALLS, FUNCTIONS
 from derive.language.parser import parse_expression
-from derive.language.printing import to_text
 from derive.language.symbolic import from_sympy, to_sympy
 from derive.language.tree import (
     Call,
@@ -24,6 +23,7 @@ from derive.language.tree import (
     children,
     exponent_names,
     names,
+    to_text,
     walk,
 )
 

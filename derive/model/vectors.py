@@ -16,8 +16,7 @@ from derive.errors import DegenerateStart, InputError
 from derive.exact.field.function_field import FunctionField
 from derive.exact.towers.tower import to_field
 from derive.language.equivariant import vector_form
-from derive.language.printing import to_text
-from derive.language.tree import Name, Operation, Tree, exponent_names, names
+from derive.language.tree import Name, Operation, Tree, exponent_names, names, to_text
 from derive.model.geometry import Geometry
 from derive.model.names import read_tree
 
