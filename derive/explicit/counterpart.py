@@ -54,6 +54,11 @@ class ExplicitCounterpart(Printable):
     """R(beta), R_F(beta), sums over blocks, and how they compare with the implicit regularizer.
 
     With vectors of open dimension F is |beta| as a function of the scalars and vectors' lengths.
+
+    Attributes:
+        parameterization: F, the start w_0 and signs.
+        blocks: R = min |w - w_0|^2 and R_F = min |w|^2 where F(w) = beta, on each block.
+        evaluated: both at the numbers that were given, if any.
     """
 
     parameterization: Parameterization

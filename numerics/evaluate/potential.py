@@ -106,6 +106,11 @@ class NumericPotential(PotentialAtStart[Blocks]):
 
     For d = 1 a scalar, or an array whose last axis is not of length 1, is read elementwise, as is
     a vector.
+
+    Attributes:
+        d: the length of beta.
+        start, beta0: the numbers of the start symbols, and F(w_0), where grad Q = 0.
+        functions: Q and its derivatives, block by block.
     """
 
     __slots__ = ()
