@@ -93,3 +93,22 @@ def test_a_record_without_an_answer_is_accepted_as_such(outputs, start) -> None:
     start |= {w: "0" for w in ("v1", "v2") if "b" in start}
     d = derive(Parameterization.parse(outputs, start=start))
     assert check_text(d.to_json()).verdict == d.verdict.value == "UNDECIDED"
+
+
+@pytest.mark.parametrize(
+    ("output", "start"),
+    [
+        ("u*v*w", "111"),
+        ("u*v*w", ("1", "1", "-1")),
+        ("u*v*w", ("a", "a", "a")),
+        ("u**2*v**2", "11"),
+        ("a*b + c*d", "1212"),
+    ],
+)
+def test_a_leaf_of_equal_weights_is_solved_by_its_laws(output: str, start: tuple[str, ...]) -> None:
+    """The relation of K and beta is singular there, and takes a minute to divide by."""
+    names = [c for c in output if c.isalpha()]
+    given = dict(zip(dict.fromkeys(names), start, strict=True))
+    text = derive(Parameterization.parse([output], start=given)).to_json()
+    report = check_text(text)
+    assert (report.verdict, report.open) == ("PROVED", ())

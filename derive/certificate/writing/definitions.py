@@ -191,8 +191,8 @@ class FormDefinitions(Definitions):
         for g in self.candidates:
             if (g**n - argument).is_zero():
                 return g
-        reduced = _reduced(self.space, argument.top) / _reduced(self.space, argument.bottom)
-        for f in (argument, reduced):
+        rest = reduced(self.space, argument.top) / reduced(self.space, argument.bottom)
+        for f in (argument, rest):
             top, bottom = (
                 self._root(Function(self.space, x, self.space.one), n) for x in (f.top, f.bottom)
             )
@@ -203,7 +203,7 @@ class FormDefinitions(Definitions):
 
     def _root(self, f: Function, n: int) -> Function | None:
         """Return a function whose n-th power is f on the leaf: a factor, or an entry of K."""
-        found = self._power_root(f, n) or self._power_root(_reduced(self.space, f.top), n)
+        found = self._power_root(f, n) or self._power_root(reduced(self.space, f.top), n)
         if found is not None:
             return found
         for g in [*self.known, *(self.space.read(text) for text in self.chart)]:
@@ -284,7 +284,7 @@ class FormDefinitions(Definitions):
         return total if total.at(space.start) > 0 else space.number(0) - total
 
 
-def _reduced(space: Space, polynomial: fmpz_mpoly) -> Function:
+def reduced(space: Space, polynomial: fmpz_mpoly) -> Function:
     """Return a polynomial as its remainder by the relations over powers of their coefficients."""
     bottom = space.number(1)
     for relation, k in 2 * space.relations[::-1]:

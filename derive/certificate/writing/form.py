@@ -12,10 +12,12 @@ import sympy
 from sympy import Expr
 
 from derive.certificate.checking.claims import Checker
+from derive.certificate.checking.function import Function
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, names_in
-from derive.certificate.writing.definitions import Calls, FormDefinitions
+from derive.certificate.writing.definitions import Calls, FormDefinitions, reduced
 from derive.certificate.writing.products import calls_in, spelled, text_of, with_logs
+from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 from derive.potential.piece import Curve, Parametric, Piece, Root, kernel_of
 from derive.records import Block
@@ -42,8 +44,8 @@ def form_claims(
     closed = not any(x.has(sympy.Integral) for x in piece.gradient)
     in_beta = len(piece.betas) == 1 and not isinstance(piece, Parametric)
     modes = [*MODES[1:], MODES[0]] if in_beta else MODES
-    attempts = (_attempt(_Form(block, piece, state, calls), g, mode) for mode in modes)
-    yield f"Q in {piece.kind} form", (c for c in attempts if c is not None and closed)
+    attempts = (_attempt(_Form(block, piece, state, calls), g, mode) for mode in modes if closed)
+    yield f"Q in {piece.kind} form", (c for c in attempts if c is not None)
     if integral and closed:
         yield "Q as the integral of its certified gradient", iter(())
 
@@ -131,18 +133,30 @@ class _Form:
             if (law := self._law_of(symbol)) is not None
         ] or [(repr(law), repr(p.at_start(law))) for law in self.block.conserved.laws]
         zeros = [f"({law}) - ({value})" for law, value in laws]
-        if relation is not None and _is_rational(relation) and not self.piece.constants:
+        if names == "start" and relation is not None and not self.piece.constants:
             zeros = [self._pulled(relation)]
         known = set(p.weights) if names == "weights" else set(p.start_symbols)
-        solved: set[str] = set()
-        for zero in zeros:
-            for main in sorted(names_in([zero]) & known - solved):
+        solved, seen = set[str](), set[str]()
+        for zero in map(self._component, zeros):
+            # What is solved last is replaced first: nothing before should need it.
+            for main in sorted(names_in([zero]) & known - solved, key=lambda n: (n in seen, n)):
                 try:
                     self.define({"zero": zero, "main": main})
                 except (Rejected, KeyError, ValueError):
                     continue
                 solved.add(main)
+                seen |= names_in([zero])
                 break
+
+    def _component(self, zero: str) -> str:
+        """Return what a function that is 0 on the leaf adds to what is known to be.
+
+        It is the irreducible factor that is 0 at w_0, as u - v of u^2 - v^2.
+        """
+        self.use(zero)
+        space, f = self.space, reduced(self.space, self.space.read(zero).top)
+        factors = (Function(space, part, space.one) for part, _ in factorize(f.top)[1])
+        return next((text_of(part) for part in factors if space.at_start(part).is_zero()), zero)
 
     def name_parameter(self, curve: Curve) -> None:
         """Name the parameter of a curve: Q' = c z with a number c, so z = (y - y_0)/c."""
