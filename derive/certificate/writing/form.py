@@ -154,9 +154,11 @@ class _Form:
         It is the irreducible factor that is 0 at w_0, as u - v of u^2 - v^2.
         """
         self.use(zero)
-        space, f = self.space, reduced(self.space, self.space.read(zero).top)
-        factors = (Function(space, part, space.one) for part, _ in factorize(f.top)[1])
-        return next((text_of(part) for part in factors if space.at_start(part).is_zero()), zero)
+        space, whole = self.space, self.space.read(zero).top
+        factors = [f for f, _ in factorize(reduced(space, whole).top)[1]]
+        same = whole.primitive()[1]
+        parts = (Function(space, f, space.one) for f in factors if f not in (same, -same))
+        return next((text_of(part) for part in parts if space.at_start(part).is_zero()), zero)
 
     def name_parameter(self, curve: Curve) -> None:
         """Name the parameter of a curve: Q' = c z with a number c, so z = (y - y_0)/c."""
