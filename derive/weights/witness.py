@@ -140,27 +140,35 @@ def is_zero_along_flow(p: Parameterization, function: RationalFunction) -> bool:
 def _at_rational_start(
     p: Parameterization, sides: tuple[RationalFunction, RationalFunction]
 ) -> tuple[tuple[tuple[str, Number], ...], Number] | None:
-    """Return a start where the sides differ, and by how much; with J of full rank if possible."""
+    """Return a start where the sides differ, and by how much; with J of full rank if possible.
+
+    That is looked at first: the difference may have a hundred thousand terms.
+    """
     try:
         difference = p.at_start(sides[0]) - p.at_start(sides[1])
         if difference.is_zero():
             return None
-        jacobian = p.start_covectors
     except ZeroDivisionError:
         return None
-    fallback = None
-    for sample in samples(p):
+    for sample in _free_first(p):
         try:
             value = sample.of(difference)
-            if not is_nonzero(value):
-                continue
-            found = sample.point(p), shown(value)
-            if are_independent([list(map(sample.of, row)) for row in jacobian]):
-                return found
         except (ZeroDivisionError, Unbounded):
             continue
-        fallback = fallback or found
-    return fallback
+        if is_nonzero(value):
+            return sample.point(p), shown(value)
+    return None
+
+
+def _free_first(p: Parameterization) -> Iterator[Sample]:
+    """Yield starts, those last from which the outputs do not move independently."""
+    bound = []
+    for sample in samples(p):
+        if is_free(p, sample):
+            yield sample
+        else:
+            bound.append(sample)
+    yield from bound
 
 
 @dataclass(frozen=True)
@@ -191,6 +199,14 @@ def samples(p: Parameterization) -> Iterator[Sample]:
         except (ZeroDivisionError, Unbounded):
             continue
         yield Sample(field, values)
+
+
+def is_free(p: Parameterization, start: Sample) -> bool:
+    """Tell whether J is proved to have full rank at a start in numbers."""
+    try:
+        return are_independent([list(map(start.of, row)) for row in p.start_covectors])
+    except (ZeroDivisionError, Unbounded):
+        return False
 
 
 Equation = tuple[str, RationalFunction, RationalFunction]

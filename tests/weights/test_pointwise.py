@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import islice
 
 import mpmath
 import pytest
@@ -16,6 +17,7 @@ from derive.weights import pointwise
 from derive.weights.conserved import find_conserved
 from derive.weights.lie import find_lie_structure
 from derive.weights.metric import Metric, find_metric
+from derive.weights.witness import is_free, samples
 
 ENTANGLED = ["sin(u)*asinh(y)*sinh(y)", "u*x*tanh(v)"]
 SHARED = ["(y + exp(y*x) + cos(x/2))*u", "(y + exp(y*x) + cos(x/2))*v"]
@@ -119,3 +121,20 @@ def test_a_shared_factor_of_several_functions_is_a_warp() -> None:
     d = derive(Parameterization.parse(SHARED))
     assert d.verdict is d.warping.verdict is Verdict.PROVED
     assert str(d.warping.g) == "y + exp(x*y) + cos(x/2)"
+
+
+def test_a_failure_is_looked_for_where_the_outputs_move_independently() -> None:
+    """The first starts in small numbers make the factors singular: none of them decides."""
+    shapes = dict.fromkeys("ABC", (3, 3))
+    p = Parameterization.parse(["A*B*C"], arrays=shapes)
+    starts = [is_free(p, start) for start in islice(samples(p), 12)]
+    assert not any(starts[:11])
+    assert starts[11]
+
+
+@pytest.mark.slow
+def test_three_factors_have_no_potential() -> None:
+    shapes = dict.fromkeys("ABC", (3, 3))
+    d = derive(Parameterization.parse(["A*B*C"], arrays=shapes))
+    assert (d.hessian.verdict, d.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
+    assert d.conserved.count == 12
