@@ -9,8 +9,12 @@ from typing import TypeAlias
 import sympy
 from sympy import Expr
 
+from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
-from derive.model.notation import Constant, Notation, to_expr
+from derive.exact.linear.matrix import inverse
+from derive.exact.towers.tower import build_elements
+from derive.language import from_sympy
+from derive.model.notation import Constant, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.block import Eigenvalues
 from derive.potential.chart import Chart
@@ -143,7 +147,18 @@ def _assemble(
 
 def _inverse(kernel: Entries) -> Entries:
     """Return K^-1 by cofactors over a common denominator (division-free, exact)."""
-    matrix = sympy.Matrix(kernel)
-    determinant = sympy.factor(sympy.expand(matrix.det(method="berkowitz")))
-    inverse = matrix.adjugate(method="berkowitz").applyfunc(lambda x: sympy.factor(x / determinant))
-    return tuple(map(tuple, inverse.tolist()))
+    symbols = sorted(set().union(*(x.free_symbols for row in kernel for x in row)), key=str)
+    images = {s.name: s for s in symbols}
+    size = len(kernel)
+    try:
+        flat = build_elements([from_sympy(x) for row in kernel for x in row], tuple(images))
+        rows = tuple(flat[i * size : (i + 1) * size] for i in range(size))
+        found = inverse(rows)
+    except DeriveError:
+        matrix = sympy.Matrix(kernel)
+        determinant = sympy.factor(sympy.expand(matrix.det(method="berkowitz")))
+        adjugate = matrix.adjugate(method="berkowitz")
+        return tuple(
+            map(tuple, adjugate.applyfunc(lambda x: sympy.factor(x / determinant)).tolist())
+        )
+    return tuple(tuple(to_factored_expr(x, images) for x in row) for row in found)

@@ -90,7 +90,8 @@ def _coupled(
 ) -> tuple[Piece, Chart | None]:
     """Return Q of several outputs: from the dual coordinates in beta, else as an integral."""
     if dual is not None:
-        for write in (write_in_beta,) if dual.R is not None else (write_in_length, write_in_beta):
+        writers = (write_in_beta, write_in_length)
+        for write in writers if dual.R is not None else reversed(writers):
             try:
                 found = write(dual, notation)
             except BranchOpen:

@@ -176,7 +176,7 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
         return None
     slopes = [at_start(p, y, notation) for y in dual.y]
     slope = without_roots(written * s, chart.roots[1:])
-    closed = power_rule(slope, s)
+    closed = power_rule(slope, s) or _through_conjugate(chart, dual, written, s)
     start = sympy.sqrt(to_factored_expr(p.at_start(dot(p.F, p.F)), notation.start_symbols))
     q = integral_from(start, slope, s, notation) if closed is None else closed
     kind = Quadrature if closed is None else Explicit
@@ -194,6 +194,14 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
         evidence=(*dual.evidence, *chart.evidence, radial),
     )
     return piece, base
+
+
+def _through_conjugate(chart: Chart, dual: DualCoordinates, m: Expr, s: Symbol) -> Expr | None:
+    """Return q = sum_i y_i F_i - R = m s^2 - R, where R can be written in s."""
+    if dual.R is None or dual.R.logs:
+        return None
+    R = _write(chart, dual.R.rational)
+    return None if R is None else m * s**2 - R
 
 
 def _multiple(dual: DualCoordinates) -> RationalFunction | None:

@@ -24,6 +24,7 @@ from derive.exact.linear.modular import (
     nullspace,
     random_point,
     rank,
+    saturated,
     supports,
 )
 from derive.model.parameterization import Parameterization
@@ -155,13 +156,14 @@ def _monomial_laws(
         return
     rng = Random(1)
     flow = [list(map(Evaluator, row)) for row in p.flow]
-    rows: list[list[int]] = []
-    while len(rows) < len(exponents) + 4:
-        point = random_point(p.field, rng)
+
+    def draw() -> list[list[int]]:
         try:
-            rows += _derivative_rows(exponents, flow, point)
+            return _derivative_rows(exponents, flow, random_point(p.field, rng))
         except Pole:
-            continue
+            return []
+
+    rows = saturated(len(exponents), draw)
     if p.parameters:
         yield from _parametric_laws(p, exponents, rows)
         return

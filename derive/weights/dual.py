@@ -30,6 +30,7 @@ from derive.weights.dual_families import (
     DualFamily,
     adjoined_families,
     candidate_families,
+    forms_of_warp,
 )
 from derive.weights.lie import along
 from derive.weights.linear_search import (
@@ -93,7 +94,7 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
         solution = _solve(p, warping.H or (), family)
         if solution is not None:
             y, g = solution
-            R = find_conjugate(p, g, family.R)
+            R = find_conjugate(p, g, family.R or forms_of_warp(warping.metric.conserved, g))
             return DualCoordinates(warping, y, g, R, _evidence(p, y, g, R))
     return None
 
@@ -110,8 +111,7 @@ def _solve(
     if not family.y or not family.g or unknowns > 2 * MAXIMAL_COLUMNS:
         return None
     columns = [*_dual_columns(p, family.y), *_warp_columns(p, H, family.g)]
-    points = (size + len(family.g)) // p.d + 6
-    vectors = find_coefficients(p, columns, p.d * p.d + p.d, points)
+    vectors = find_coefficients(p, columns, p.d * p.d + p.d)
     for vector in sorted(vectors, key=terms_in):
         g = combination(p, vector[p.d * size :], family.g)
         if g.is_zero():
@@ -202,7 +202,7 @@ def _conjugates(
         return
     columns: list[Column] = [{j: f.along(x) for j, x in enumerate(p.fields)} for f in family]
     columns.append({j: -g * f for j, f in enumerate(p.F)})
-    for *vector, last in find_coefficients(p, columns, p.d, len(columns) // p.d + 6):
+    for *vector, last in find_coefficients(p, columns, p.d):
         if last != 0:
             yield log_combination(p, vector, family).scaled(p.field.one / last)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from math import comb
+from math import comb, prod
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import (
@@ -137,6 +137,21 @@ def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list
         family = list(map(LogFunction, _up_to(p, highest))) + _inverse_forms(p, 3)
         family += _logs(conserved, (p.field.one,))
     return _regular(p, family)
+
+
+def forms_of_warp(conserved: ConservedQuantities, g: RationalFunction) -> list[LogFunction]:
+    """Return forms in the weights of g, alone and times a law: for R where all forms are many."""
+    p = conserved.parameterization
+    if p.field.kinds or not g.is_homogeneous():
+        return []
+    used = [w for w in p.w if set(w.variables()) <= set(g.variables())]
+    found = []
+    for law in (p.field.one, *(law for law in conserved.laws if law.is_homogeneous())):
+        degree = g.degree() + 2 - law.degree()
+        if used and degree >= 0 and comb(len(used) + degree - 1, degree) <= MAXIMAL_COLUMNS:
+            powers = monomials(len(used), degree)
+            found += [prod(map(pow, used, e), start=law) for e in powers]
+    return _regular(p, map(LogFunction, found))
 
 
 def _regular(p: Parameterization, family: Iterable[LogFunction]) -> list[LogFunction]:

@@ -14,7 +14,14 @@ from random import Random
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import nullspace_over_constants
-from derive.exact.linear.modular import Evaluator, Pole, nullspace, random_point, supports
+from derive.exact.linear.modular import (
+    Evaluator,
+    Pole,
+    nullspace,
+    random_point,
+    saturated,
+    supports,
+)
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 
@@ -25,26 +32,26 @@ Coefficients = Sequence[int | RationalFunction]
 
 
 def find_coefficients(
-    p: Parameterization, columns: Sequence[Column], equations: int, points: int
+    p: Parameterization, columns: Sequence[Column], equations: int
 ) -> Sequence[Coefficients]:
     """Return independent vectors c with sum_k c_k column_k = 0, as found at random points."""
     # Terms that several unknowns share are evaluated once.
     evaluators = {id(f): Evaluator(f) for column in columns for f in column.values()}
     rng = Random(5)
-    rows: list[list[int]] = []
-    for _ in range(points):
+
+    def draw() -> list[list[int]]:
         point = random_point(p.field, rng)
         try:
             values = {key: f(point) for key, f in evaluators.items()}
         except Pole:
-            continue
+            return []
         found = [[0] * len(columns) for _ in range(equations)]
         for k, column in enumerate(columns):
             for i, f in column.items():
                 found[i][k] = values[id(f)]
-        rows += found
-    if not rows:
-        return []
+        return found
+
+    rows = saturated(len(columns), draw)
     return _over_parameters(p, columns, rows) if p.parameters else nullspace(rows)
 
 
@@ -69,14 +76,15 @@ def integer_relations(
     """Return integer vectors v with sum_k v_k row_k = 0 for every row, as found modulo a prime."""
     rng = Random(2)
     evaluators = [list(map(Evaluator, row)) for row in rows]
-    values: list[list[int]] = []
-    while len(values) < len(rows[0]) + 4:
+
+    def draw() -> list[list[int]]:
         point = random_point(p.field, rng)
         try:
-            values += [[e(point) for e in row] for row in evaluators]
+            return [[e(point) for e in row] for row in evaluators]
         except Pole:
-            continue
-    return nullspace(values)
+            return []
+
+    return nullspace(saturated(len(rows[0]), draw))
 
 
 def particular_solutions(

@@ -136,6 +136,19 @@ def rank(rows: Sequence[Sequence[int]]) -> int:
     return int(_matrix(rows).rank())
 
 
+def saturated(width: int, draw: Callable[[], list[list[int]]]) -> list[list[int]]:
+    """Return rows of *width* entries, drawn until another draw adds nothing to their span."""
+    rows: list[list[int]] = []
+    known = -1
+    while True:
+        rows += draw()
+        if len(rows) >= width:
+            now = rank(rows)
+            if now in (known, width):
+                return rows
+            known = now
+
+
 def shows_full_rank(rows: Sequence[Sequence[RationalFunction]]) -> bool:
     """Tell whether rows are independent at a random point, thus over the field; False: not seen."""
     try:
