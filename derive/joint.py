@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from itertools import product
 from typing import TypeAlias
 
 import sympy
-from sympy import Expr
+from sympy import Expr, Symbol
 
-from derive.errors import DeriveError
+from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import normalized
 from derive.exact.linear.matrix import inverse
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy
-from derive.model.notation import Constant, Notation, to_expr, to_factored_expr
+from derive.model.notation import Constant, Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.block import Eigenvalues
 from derive.potential.chart import Chart
@@ -146,19 +148,30 @@ def _assemble(
 
 
 def _inverse(kernel: Entries) -> Entries:
-    """Return K^-1 by cofactors over a common denominator (division-free, exact)."""
-    symbols = sorted(set().union(*(x.free_symbols for row in kernel for x in row)), key=str)
-    images = {s.name: s for s in symbols}
-    size = len(kernel)
-    try:
+    """Return K^-1, exactly; with roots in K by cofactors over a common denominator."""
+    symbols = sorted(set[Symbol]().union(*(x.free_symbols for row in kernel for x in row)), key=str)
+    size, images = len(kernel), {s.name: s for s in symbols}
+    if all(x.is_rational_function(*symbols) for row in kernel for x in row):
         flat = build_elements([from_sympy(x) for row in kernel for x in row], tuple(images))
-        rows = tuple(flat[i * size : (i + 1) * size] for i in range(size))
-        found = inverse(rows)
-    except DeriveError:
-        matrix = sympy.Matrix(kernel)
-        determinant = sympy.factor(sympy.expand(matrix.det(method="berkowitz")))
-        adjugate = matrix.adjugate(method="berkowitz")
-        return tuple(
-            map(tuple, adjugate.applyfunc(lambda x: sympy.factor(x / determinant)).tolist())
-        )
-    return tuple(tuple(to_factored_expr(x, images) for x in row) for row in found)
+        inverted = inverse(tuple(flat[i * size : (i + 1) * size] for i in range(size)))
+        return tuple(tuple(_in_factors(x, images) for x in row) for row in inverted)
+    matrix = sympy.Matrix(kernel)
+    determinant = sympy.factor(sympy.expand(matrix.det(method="berkowitz")))
+    adjugate = matrix.adjugate(method="berkowitz")
+    entries = adjugate.applyfunc(lambda x: sympy.factor(x / determinant))
+    return tuple(map(tuple, entries.tolist()))
+
+
+def _in_factors(element: RationalFunction, images: dict[str, Symbol]) -> Expr:
+    """Return a product of factors whose first terms are positive."""
+    number, powers = factored(element)
+    sides: tuple[list[Expr], list[Expr]] = ([], [])
+    for f, n in powers:
+        first = normalized(f)
+        number = -number if first != f and n % 2 else number
+        sides[n < 0].append(to_expr(first, images) ** abs(n))
+    top, bottom = (
+        sympy.Mul(rational(Fraction(c)), *x)
+        for c, x in zip((number.numerator, number.denominator), sides, strict=True)
+    )
+    return top / bottom
