@@ -30,7 +30,7 @@ def read_folder(
         InputError: a file cannot be read; the message names it.
     """
     found = []
-    for path in sorted(folder.glob("*.toml")):
+    for path in sorted(folder.glob("*.toml"), key=lambda path: path.stem):
         try:
             found.append(read(path.stem, tomllib.loads(path.read_text(encoding="utf-8"))))
         except tomllib.TOMLDecodeError as error:

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from derive.derivation import Derivation
 
 FOLDER = Path(__file__).parent
+READINGS = {"page": "typeset page", "text": "text extracted from the source"}
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
     """A formula as it was printed, of one of :data:`derive.catalogue.audit.formula_kinds.KINDS`.
 
-    *text* has its components in the language of the command line, *where* what their names mean.
+    *text* has its components in the language of the command line, *where* what their names mean,
+    *assuming* what is printed to hold: texts such as ``z > 0`` or ``c != 0``. *read* says how the
+    source was read: ``page``, as it is typeset, or ``text``, as it was extracted from there.
     """
 
     kind: str
@@ -31,13 +34,21 @@ class Printed:
     place: str
     cite: str
     where: tuple[tuple[str, str], ...] = ()
+    assuming: tuple[str, ...] = ()
+    read: str = "text"
 
     @property
     def meanings(self) -> tuple[str, ...]:
-        """What the names stand for, or tend to."""
+        """What the names stand for, or tend to, and what is assumed of them."""
         # What tends somewhere: to 0, infinity, or 1- for one side.
         limits = {x for _, x in self.where if x in ("0", "infinity") or x[-1:] in ("-", "+")}
-        return tuple(f"{name} {'->' if x in limits else '='} {x}" for name, x in self.where)
+        named = (f"{name} {'->' if x in limits else '='} {x}" for name, x in self.where)
+        return (*named, *self.assuming)
+
+    @property
+    def reading(self) -> str:
+        """How the source was read, in words."""
+        return READINGS[self.read]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +108,10 @@ def _printed(name: str, record: Mapping[str, object]) -> Printed:
     where = given.pop("where", {})
     if not isinstance(where, dict) or not all(isinstance(x, str) for x in where.values()):
         raise InputError(f"{name}: where must give a text for each name")
-    return Printed(where=tuple(where.items()), **_checked(name, Printed, given, ("where",)))
+    printed = Printed(where=tuple(where.items()), **_checked(name, Printed, given, ("where",)))
+    if printed.read not in READINGS:
+        raise InputError(f"{name}: read must be one of {', '.join(READINGS)}")
+    return printed
 
 
 def _checked(

@@ -33,6 +33,7 @@ def printed_lines(entry: Entry) -> str:
     for formula in entry.printed:
         lines.append(f"  {formula.place}")
         lines.append(f"    {formula.kind}: {'; '.join(formula.text)}")
+        lines.append(f"    read: {formula.reading}")
         lines += [f"    {meaning}" for meaning in formula.meanings]
     return "\n".join(part for line in lines for part in wrap(line, 80))
 

@@ -14,7 +14,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.catalogue.audit.germs import Germs, Point, germs_from_start, points, texts_of
-from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint
+from derive.catalogue.audit.judgement import Judgement, Witness, agreement, difference
 from derive.catalogue.audit.proportionality import (
     BALLS,
     NOT_ZERO,
@@ -59,7 +59,7 @@ def check_path(subject: Subject, printed: Printed) -> Judgement:
     def agree(same: Proportional) -> Judgement:
         if same.sign == 0:
             shown = _standing(subject, same.germs, gradient)
-            return misprint("it stays where it is for every z", same.method, derived(), shown)
+            return difference("it stays where it is for every z", same.method, derived(), shown)
         return _judge_origin(subject, same, derived)
 
     reason = "grad Q(h(z)) is not a constant multiple of z; values are d grad Q(h)/dz and 1"
@@ -75,7 +75,7 @@ def _judge_origin(subject: Subject, same: Proportional, derived: Callable[[], st
     if germs.vanish([x - y for x, y in zip(at_zero, start, strict=True)], "h(0) = beta_0"):
         return agreement(same.method, _dual_words(same.factor))
     reason = "z = 0 is not where the flow starts; values are h(0) and beta_0"
-    return misprint(reason, NOT_ZERO, derived(), (witness(germs, at_zero, start),))
+    return difference(reason, NOT_ZERO, derived(), (witness(germs, at_zero, start),))
 
 
 def _standing(subject: Subject, germs: Germs, gradient: Sequence[Expr]) -> tuple[Witness, ...]:
@@ -147,7 +147,7 @@ def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Judge
 
     def agree(same: Proportional) -> Judgement:
         if same.factor not in (1, None):
-            return misprint(reason, BALLS, _in_dual_time(piece))
+            return difference(reason, BALLS, _in_dual_time(piece))
         return agreement(same.method, _dual_words(unit))
 
     same = compare_up_to_factor(build, _groups(subject, ("z",)))

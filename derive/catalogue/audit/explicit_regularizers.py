@@ -8,8 +8,8 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Poly, Symbol
 
-from derive.catalogue.audit.germs import COORDINATES, Germs, Point, texts_of, without_modulus
-from derive.catalogue.audit.judgement import Judgement, Outcome, Witness, agreement, misprint
+from derive.catalogue.audit.germs import COORDINATES, Germs, Point, texts_of
+from derive.catalogue.audit.judgement import Judgement, Witness, agreement, difference
 from derive.catalogue.audit.proportionality import (
     NOT_ZERO,
     Elements,
@@ -70,7 +70,7 @@ def _not_a_root(distance: SquaredDistance, given: Expr, equation: Expr) -> Judge
         r = sympy.Float(str(value.ball.mid().str(30, radius=False)), 30)
         at_root = str(sympy.N(given.subs({LENGTH: r, distance.argument: SAMPLE}), 12))
         shown = (Witness((("b", str(SAMPLE)), ("r", digits(value.ball))), (at_root,), ("0",)),)
-    return misprint(reason, "exact elimination", f"{plain(equation)} = 0", shown)
+    return difference(reason, "exact elimination", f"{plain(equation)} = 0", shown)
 
 
 def check_cost(subject: Subject, printed: Printed) -> Judgement:
@@ -81,7 +81,7 @@ def check_cost(subject: Subject, printed: Printed) -> Judgement:
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
         germs = Germs.at(point, texts_of(printed), len(names))
-        return germs, germs.texts, [germs.read(without_modulus(form, point))]
+        return germs, germs.texts, [germs.read(form)]
 
     method = "exact elimination, the root certified"
     shift, n = range(len(COORDINATES)), len(COORDINATES)
@@ -120,7 +120,7 @@ def check_degree(subject: Subject, printed: Printed) -> Judgement:
         return agreement("exact: homogeneous of degree 2/D", words)
     text = f"{beta}**({plain(degree)}), up to scale"
     reason = "the degree of homogeneity; values are the degrees"
-    return misprint(reason, NOT_ZERO, text, (witness(germs, [slope], [wanted]),))
+    return difference(reason, NOT_ZERO, text, (witness(germs, [slope], [wanted]),))
 
 
 def check_limit_of_explicit(subject: Subject, printed: Printed) -> Judgement:
@@ -131,7 +131,7 @@ def check_limit_of_explicit(subject: Subject, printed: Printed) -> Judgement:
     if not subject.p.parameters and not any(limit.of == "R" for limit in limits):
         raise Unsettled("the start does not tend to 0")
     found = check_cost(subject, printed)
-    if found.outcome is Outcome.MISPRINT:
+    if found.differs:
         reason = f"R_alpha -> min |w|^2, as {limits[0].finding.reason}" if limits else found.reason
         return replace(found, reason=reason)
     return found

@@ -5,7 +5,7 @@ A model is derived once; then every formula that was printed of it is compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -33,6 +33,10 @@ from derive.catalogue.audit.subject import Subject, Trial
 from derive.catalogue.library import Entry, Printed, derive_entry
 from derive.errors import DeriveError
 from derive.exact.towers.germ import Unsettled
+
+PAGE = "read from the typeset page"
+SEVERAL = ("conserved", "equation", "rate")
+"""Kinds of which a source may print several that are true, and unlike."""
 
 Check: TypeAlias = Callable[[Subject, Printed], Judgement]
 
@@ -100,9 +104,28 @@ def audit_entry(entry: Entry, trial: Trial | None = None) -> Iterator[Audit]:
     ['AGREES UP TO']
     """
     if entry.printed:
-        subject = Subject(derive_entry(entry), trial)
-        for printed in entry.printed:
-            yield Audit(entry.id, printed, compare_printed(subject, printed))
+        yield from audit_formulas(entry, Subject(derive_entry(entry), trial))
+
+
+def audit_formulas(entry: Entry, subject: Subject) -> Iterator[Audit]:
+    """Yield the answer to each printed formula of a model that was derived."""
+    judged = [(printed, compare_printed(subject, printed)) for printed in entry.printed]
+    for printed, judgement in judged:
+        fault = PAGE if printed.read == "page" else _contradiction(printed, judged)
+        yield Audit(entry.id, printed, judgement.blamed(fault) if fault else judgement)
+
+
+def _contradiction(printed: Printed, judged: Sequence[tuple[Printed, Judgement]]) -> str:
+    """Say where the same source prints the same, and right; "" where it does not."""
+    if printed.kind in SEVERAL:
+        return ""
+    said = (printed.cite, printed.kind, printed.where, printed.assuming)
+    right = (Outcome.AGREES, Outcome.AGREES_UP_TO)
+    for other, judgement in judged:
+        same = said == (other.cite, other.kind, other.where, other.assuming)
+        if same and judgement.outcome in right:
+            return f"the source contradicts itself: what it prints elsewhere agrees ({other.place})"
+    return ""
 
 
 def compare_printed(subject: Subject, printed: Printed) -> Judgement:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 import sympy
 from sympy import Expr, Integral
@@ -16,6 +17,7 @@ from sympy import Expr, Integral
 from derive.catalogue.audit.germs import (
     Germs,
     Point,
+    first_cause,
     flow_slopes,
     germs_from_start,
     germs_in_beta,
@@ -23,7 +25,7 @@ from derive.catalogue.audit.germs import (
     points,
     texts_of,
 )
-from derive.catalogue.audit.judgement import Judgement, agreement, misprint
+from derive.catalogue.audit.judgement import Judgement, agreement, difference
 from derive.catalogue.audit.proportionality import (
     NOT_ZERO,
     Comparison,
@@ -42,6 +44,7 @@ from derive.catalogue.listing import definitions
 from derive.exact.towers.germ import Unsettled
 from derive.language import names
 from derive.render.plain import plain
+from derive.verdict import Verdict
 
 CONSTANT = "an additive constant"
 WRONG_AT_START = "the gradient at the start is not 0: a linear term is missing or wrong"
@@ -51,7 +54,7 @@ WRONG_AT_START = "the gradient at the start is not 0: a linear term is missing o
 class Question:
     """What is asked of a printed formula: its gradient, and whether the constant is the same.
 
-    *linear* is said where the gradients differ by a constant; "" makes that a misprint.
+    *linear* is said where the gradients differ by a constant; "" makes that a difference.
     """
 
     slopes: Callable[[Germs], Elements]
@@ -68,24 +71,26 @@ def check_potential(question: Question, subject: Subject, printed: Printed) -> J
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
         germs = germs_in_beta(subject, printed, point)
-        germs.check(germs.trees)
         given = question.slopes(germs)
-        derived = [germs.read(x) for x in gradient]
         if subject.open_dimension:
             # A constant in q' would change grad Q = q'(s) beta/s + z: no derivative is taken.
-            return germs, given[:1], derived
-        return germs, _all_slopes(germs, given), _all_slopes(germs, derived)
+            return germs, given[:1], [germs.read(x) for x in gradient]
+        return germs, _all_slopes(germs, given), _curvature(subject, germs, gradient)
 
     def agree(same: Proportional) -> Judgement:
         if same.sign <= 0:
             reason = "the sign" if same.sign else "it is linear in beta"
-            return misprint(reason, same.method, question.derived(subject))
-        if _same_gradient(subject, question.slopes(same.germs), gradient, same.germs):
+            return difference(reason, same.method, question.derived(subject))
+        if any(x.has(Integral) for x in gradient):
+            if not question.linear:
+                raise Unsettled("the second derivatives agree; grad Q was derived as an integral")
+            more = [question.linear]
+        elif _same_gradient(subject, question.slopes(same.germs), gradient, same.germs):
             more = [] if question.same_constant(subject, same.germs) else [CONSTANT]
         elif question.linear:
             more = [question.linear]
         else:
-            return misprint(WRONG_AT_START, same.method, question.derived(subject))
+            return difference(WRONG_AT_START, same.method, question.derived(subject))
         return agreement(same.method, (*scale_words(same), *more))
 
     what = "q'(s)" if subject.open_dimension else "second derivatives"
@@ -96,6 +101,17 @@ def check_potential(question: Question, subject: Subject, printed: Printed) -> J
 
 def _all_slopes(germs: Germs, functions: Elements) -> Elements:
     return [germs.along(f, k) for f in functions for k in range(germs.d)]
+
+
+def _curvature(subject: Subject, germs: Germs, gradient: Sequence[Expr]) -> Elements:
+    """Return the derivatives of the derived gradient; of integrals Hess Q = rho."""
+    if not any(x.has(Integral) for x in gradient):
+        return _all_slopes(germs, [germs.read(x) for x in gradient])
+    rho, d = subject.metric("rho"), germs.d
+    if rho is None or subject.derivation.hessian.verdict is not Verdict.PROVED:
+        raise Unsettled("grad Q is derived as an integral here")
+    upper = dict(zip(combinations_with_replacement(range(d), 2), map(germs.read, rho), strict=True))
+    return [upper[min(i, k), max(i, k)] for i in range(d) for k in range(d)]
 
 
 def _slopes_of_value(germs: Germs) -> Elements:
@@ -220,10 +236,12 @@ def _in_weights(
     subject: Subject, printed: Printed, derived: Sequence[Expr], name: str
 ) -> Judgement:
     text = _shown(name, derived)
+    causes: list[Exception] = []
     for germs in germs_in_weights(subject, printed):
         try:
             given, wanted = germs.texts, [germs.read(x) for x in derived]
-        except Unsettled:
+        except Unsettled as error:
+            causes.append(error)
             continue
         found = compare_at(germs, given, wanted)
         if found is not None:
@@ -233,5 +251,5 @@ def _in_weights(
                 change = flow_slopes(subject, germs, germs.tower.tidy(x / y))
                 if any(not germs.tower.ball(c).contains(0) for c in change):
                     reason = "printed/derived changes along the flow"
-                    return misprint(reason, NOT_ZERO, text, (witness(germs, given, wanted),))
-    raise Unsettled("the printed text was not compared at any point")
+                    return difference(reason, NOT_ZERO, text, (witness(germs, given, wanted),))
+    raise first_cause(causes)

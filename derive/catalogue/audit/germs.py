@@ -8,6 +8,7 @@ a derivative is taken at a fixed start, on the leaf of the flow.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,7 +16,7 @@ from itertools import cycle
 from typing import TypeAlias
 
 import sympy
-from sympy import Expr
+from sympy import Expr, Symbol
 
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Printed
@@ -24,16 +25,29 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
 from derive.language import Tree, exponent_names, from_sympy, names, parse_expression
+from derive.potential.piece import Explicit, Piece, Quadrature
 
 Point: TypeAlias = Mapping[str, Fraction]
 Where: TypeAlias = Iterable[tuple[str, str]]
 
 COORDINATES = tuple(Fraction(x) for x in ("1/3", "-2/3", "1/2", "7/3", "-1/5", "2", "-3"))
-STARTS = ((2, 1, 1), (5, 3, 4), (7, 2, 2), (5, 3, 6), (3, 2, 1), (4, 3, 5))
+STARTS = ((2, 1, 1), (5, 3, 4), (7, 2, 2), (5, 3, 6), (3, 2, 1), (4, 3, 5), (37, -2, 5), (1, 1, 9))
 """First value, step and denominator; no value is 1, where powers of a start hide."""
-EXPONENTS = tuple(Fraction(x) for x in (3, 5, 4, 6, 3, 5))
+EXPONENTS = tuple(Fraction(x) for x in (3, 5, 4, 6, 3, 5, 4, 6))
 WEIGHTS = ((3, 2), (12, -1), (2, 3), (19, -2), (4, 3))
 """First value and step."""
+CONDITION = re.compile(r"(.*) (>|!=) 0")
+
+
+class OutOfDomain(Unsettled):
+    """A sample is not one that the printed or the derived formula speaks of."""
+
+
+def first_cause(causes: Sequence[Exception]) -> Unsettled:
+    """Return what first went wrong; that samples were not in the domain only where nothing did."""
+    for cause in sorted(causes, key=lambda error: isinstance(error, OutOfDomain)):
+        return cause if isinstance(cause, Unsettled) else Unsettled(str(cause) or "a division by 0")
+    return Unsettled("too few points of one leaf were in the domain")
 
 
 @dataclass(frozen=True)
@@ -58,7 +72,11 @@ class Germs:
 
     @classmethod
     def independent(
-        cls, trees: Sequence[Tree], where: Where, value: Callable[[int, str], Fraction]
+        cls,
+        trees: Sequence[Tree],
+        where: Where,
+        value: Callable[[int, str], Fraction],
+        assuming: Iterable[str] = (),
     ) -> Germs:
         """Return germs of independent names, but for those that *where* defines."""
         defined = dict(where)
@@ -66,6 +84,7 @@ class Germs:
         free = [name for name in names(every) if name not in defined]
         germs = cls.at({name: value(k, name) for k, name in enumerate(free)}, every, len(free))
         germs.define(where)
+        germs.require(assuming)
         return replace(germs, trees=trees)
 
     @property
@@ -75,9 +94,26 @@ class Germs:
 
     def read(self, what: Tree | Expr) -> RationalFunction:
         """Return a text's tree, or a derived expression, as an element, or raise Unsettled."""
-        tree = from_sympy(what) if isinstance(what, Expr) else what
+        tree = from_sympy(what.replace(sympy.Abs, self._near)) if isinstance(what, Expr) else what
         self.check((tree,))
         return self.tower.read(tree, self.images)
+
+    def _near(self, x: Expr) -> Expr:
+        """Return |x| as it is near the point: x or -x."""
+        return self.tower.sign(self.read(x)) * x
+
+    def require(self, conditions: Iterable[str]) -> None:
+        """Raise OutOfDomain where a condition, such as ``c > 0`` or ``c != 0``, is broken.
+
+        What is said in other words, as of signs along the flow, is not a condition on the point.
+        """
+        for text in conditions:
+            found = CONDITION.fullmatch(text)
+            if found is None:
+                continue
+            sign = self.tower.sign(self.read(parse_expression(found[1])))
+            if sign == 0 or (found[2] == ">" and sign < 0):
+                raise OutOfDomain(f"no sample has {text}")
 
     def check(self, trees: Sequence[Tree]) -> None:
         """Raise Unsettled for a name that stands for nothing here."""
@@ -125,12 +161,29 @@ def germs_in_beta(subject: Subject, printed: Printed, point: Point) -> Germs:
     if subject.curve is not None:
         beta = germs.images[subject.betas[0].name] = germs.read(subject.curve.curve.beta)
         germs = replace(germs, velocity=germs.tower.derivative(beta, 0))
-    return _with_start(subject, printed, germs)
+    germs = _with_start(subject, printed, germs)
+    germs.check(germs.trees)
+    for piece in subject.derivation.potential.pieces:
+        _require_domain(piece, germs)
+    return germs
+
+
+def _require_domain(piece: Piece, germs: Germs) -> None:
+    """Raise OutOfDomain where the derived Q does not live: what it assumes, and where it ends."""
+    inside = replace(germs, images=dict(germs.images))
+    inside.know({symbol.name: value for symbol, value in piece.constants})
+    inside.require(piece.assumptions)
+    if isinstance(piece, Explicit | Quadrature):
+        beta, start = (inside.read(x) for x in (piece.betas[0], Symbol(f"{piece.betas[0]}_0")))
+        for end in map(inside.read, piece.ends):
+            if inside.tower.sign(beta - end) != inside.tower.sign(start - end):
+                raise OutOfDomain("no sample is where Q lives")
 
 
 def _with_start(subject: Subject, printed: Printed, germs: Germs) -> Germs:
     germs.know(subject.starts)
     germs.define(printed.where)
+    germs.require(printed.assuming)
     return germs
 
 
@@ -155,6 +208,7 @@ def germs_in_weights(subject: Subject, printed: Printed) -> Iterator[Germs]:
     What ``where`` defines by the weights at the start must then be conserved.
     """
     p, trees = subject.p, texts_of(printed)
+    causes: list[Exception] = []
     for first, step in WEIGHTS:
         known = enumerate((*p.weights, *p.parameters))
         point = {name: Fraction(first + step * k, 1 + k % 2) for k, name in known}
@@ -165,14 +219,18 @@ def germs_in_weights(subject: Subject, printed: Printed) -> Iterator[Germs]:
             for name, value in _constants(subject):
                 germs.images[name] = germs.read(value)
             germs.define(printed.where)
+            germs.require(printed.assuming)
             defined = [germs.images[name] for name, _ in printed.where]
             changes = (x for element in defined for x in flow_slopes(subject, germs, element))
             if not all(map(germs.tower.is_zero, changes)):
-                continue
+                raise Unsettled("what it defines by the start is not conserved")
             germs.check(trees)
-        except (Unsettled, DeriveError, ZeroDivisionError):
+        except (Unsettled, DeriveError, ZeroDivisionError) as error:
+            causes.append(error)
             continue
         yield germs
+    if len(causes) == len(WEIGHTS):
+        raise first_cause(causes)
 
 
 def flow_slopes(
@@ -197,16 +255,6 @@ def _constants(subject: Subject) -> Iterator[tuple[str, Expr]]:
         base, n = power.as_base_exp()
         if base == free[0] and n.is_Rational:
             yield free[0].name, (law / c) ** (1 / n)
-
-
-def without_modulus(expression: Expr, point: Point) -> Expr:
-    """Return an expression with x or -x in the place of each Abs(x), as it is near a point."""
-
-    def near(x: Expr) -> Expr:
-        at = {s: sympy.Rational(point[s.name]) for s in x.free_symbols}
-        return x if x.xreplace(at) > 0 else -x
-
-    return expression.replace(sympy.Abs, near)
 
 
 @functools.cache

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 
-from derive.catalogue.audit.germs import Germs, flow_slopes, germs_in_weights, texts_of
-from derive.catalogue.audit.judgement import Judgement, Outcome, agreement, misprint
+from derive.catalogue.audit.germs import Germs, first_cause, flow_slopes, germs_in_weights, texts_of
+from derive.catalogue.audit.judgement import Judgement, Outcome, agreement, difference
 from derive.catalogue.audit.proportionality import NOT_ZERO, Elements, witness
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Printed
@@ -17,21 +17,26 @@ from derive.records import Decision
 from derive.render.plain import plain
 from derive.verdict import Verdict
 
+FLIPS = (1, 2, 3)
+"""Which names of open sign are negative: every third, from these on."""
+
 
 def check_conserved(subject: Subject, printed: Printed) -> Judgement:
     """Decide whether each printed quantity is constant along every flow."""
     laws = "; ".join(map(plain, subject.derivation.conserved.laws))
+    causes: list[Exception] = []
     for germs in germs_in_weights(subject, printed):
         try:
             changes = [x for c in germs.texts for x in flow_slopes(subject, germs, c)]
             if germs.vanish(changes):
                 return agreement("exact identity <grad c, grad F_i> = 0")
-        except Unsettled:
+        except Unsettled as error:
+            causes.append(error)
             continue
         shown = (witness(germs, changes, [germs.tower.field.zero] * len(changes)),)
         reason = "it changes along the flow; values are <grad c, grad F_i>"
-        return misprint(reason, NOT_ZERO, f"conserved: {laws}", shown)
-    raise Unsettled("the printed text was not compared at any point")
+        return difference(reason, NOT_ZERO, f"conserved: {laws}", shown)
+    raise first_cause(causes)
 
 
 def check_equation(subject: Subject, printed: Printed) -> Judgement:
@@ -40,7 +45,8 @@ def check_equation(subject: Subject, printed: Printed) -> Judgement:
     moving = {*subject.p.weights, *(b.name for b in subject.betas)}
     free = _free_germs(subject, printed)
     if moving.isdisjoint(used):
-        return _equal(free, printed)
+        # No weight and no output: what is unequal is so whatever the model.
+        return _equal(free, printed).blamed("the printed sides differ in every model")
     with suppress(Unsettled):
         identically = _equal(free, printed)
         if identically.outcome is Outcome.AGREES:
@@ -50,38 +56,42 @@ def check_equation(subject: Subject, printed: Printed) -> Judgement:
 
 def _equal(places: Iterable[Germs], printed: Printed) -> Judgement:
     """Decide whether all sides are equal: proved at one place, and refuted at none."""
-    proved = False
+    proved, causes = False, []
     for germs in places:
         try:
             sides = germs.texts
             proved = germs.vanish([x - sides[0] for x in sides[1:]])
-        except (Unsettled, ZeroDivisionError):
+        except (Unsettled, ZeroDivisionError) as error:
+            causes.append(error)
             continue
         if not proved:
             return _unequal(germs, sides, printed)
     if proved:
         return agreement("exact identity")
-    raise Unsettled("neither proved nor refuted; start symbols are known from laws c*symbol**n")
+    raise first_cause(causes)
 
 
 def _free_germs(subject: Subject, printed: Printed) -> Iterator[Germs]:
     """Yield germs in which all names of the texts are independent."""
     p = subject.p
     one_sign = {*p.positive, *p.nonnegative, *p.start_symbols, *p.parameters, "s"}
-    for flip in (1, 2, 3):
+    causes: list[Exception] = []
+    for flip in FLIPS:
 
         def value(k: int, name: str, flip: int = flip) -> Fraction:
             sign = -1 if name not in one_sign and (k + flip) % 3 == 0 else 1
             return Fraction(sign * (5 + 3 * k), 4 + k)
 
         try:
-            yield Germs.independent(texts_of(printed), printed.where, value)
-        except (Unsettled, ZeroDivisionError):
-            continue
+            yield Germs.independent(texts_of(printed), printed.where, value, printed.assuming)
+        except (Unsettled, ZeroDivisionError) as error:
+            causes.append(error)
+    if len(causes) == len(FLIPS):
+        raise first_cause(causes)
 
 
 def _unequal(germs: Germs, sides: Elements, printed: Printed) -> Judgement:
-    """Return MISPRINT with the values at a point where the sides differ, and their quotient."""
+    """Return DIFFERS with the values at a point where the sides differ, and their quotient."""
     tower = germs.tower
     differing = [x for x in sides[1:] if not tower.ball(x - sides[0]).contains(0)]
     quotient = tower.tidy(differing[0] / sides[0])
@@ -92,7 +102,7 @@ def _unequal(germs: Germs, sides: Elements, printed: Printed) -> Judgement:
         factor = quotient.value()
         reason = f"right = {factor} * left"
         derived = f"{left} = {'-' if factor == -1 else f'{1 / factor}*'}({right})"
-    return misprint(f"{reason}; values are left and right", NOT_ZERO, derived, shown)
+    return difference(f"{reason}; values are left and right", NOT_ZERO, derived, shown)
 
 
 def check_decision(decision: Decision, printed: Printed) -> Judgement:
@@ -102,4 +112,4 @@ def check_decision(decision: Decision, printed: Printed) -> Judgement:
         raise Unsettled(decision.finding.reason)
     if decision.verdict is wanted:
         return agreement("exact identity" if wanted is Verdict.PROVED else "an identity that fails")
-    return misprint("the opposite is proved", "exact", decision.finding.reason)
+    return difference("the opposite is proved", "exact", decision.finding.reason)

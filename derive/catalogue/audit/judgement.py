@@ -1,23 +1,31 @@
-"""What became of one printed formula: the four outcomes.
+"""What became of one printed formula: the five outcomes.
 
-What compares a formula returns one of three; it raises Unsettled to say why it is not checked.
+What compares a formula says that it agrees or differs; it raises Unsettled to say why it is not
+checked. A difference is the source's own, a MISPRINT, where a typeset page was read or where the
+source contradicts itself; else the fault may be of the text that was extracted from it.
 """
 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from derive.catalogue.library import Printed
 
 
 class Outcome(enum.Enum):
-    """The four answers; what was not compared is never counted as agreeing."""
+    """The five answers, the gravest last; what was not compared never counts as agreeing."""
 
     AGREES = "AGREES"
-    UP_TO = "AGREES UP TO"
-    MISPRINT = "MISPRINT"
+    AGREES_UP_TO = "AGREES UP TO"
     NOT_CHECKED = "NOT CHECKED"
+    DIFFERS = "DIFFERS FROM THE TEXT AT HAND"
+    MISPRINT = "MISPRINT"
+
+    @property
+    def short(self) -> str:
+        """One to three words, for a table."""
+        return self.name.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +41,8 @@ class Witness:
 class Judgement:
     """The answer to one comparison: *up_to* says in words what the two differ by.
 
-    *reason* is why it was not checked, or what the misprint is, which the witnesses show.
+    *reason* is why it was not checked, or what differs, which the witnesses show. *fault* is why
+    what differs is the fault of the source.
     """
 
     outcome: Outcome
@@ -42,18 +51,28 @@ class Judgement:
     reason: str = ""
     derived: str = ""
     witnesses: tuple[Witness, ...] = ()
+    fault: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether printed and derived were proved or seen to differ."""
+        return self.outcome in (Outcome.DIFFERS, Outcome.MISPRINT)
+
+    def blamed(self, fault: str) -> Judgement:
+        """Return MISPRINT in the place of a difference, for that reason."""
+        return replace(self, outcome=Outcome.MISPRINT, fault=fault) if self.differs else self
 
 
 def agreement(method: str, up_to: tuple[str, ...] = ()) -> Judgement:
     """Return AGREES, or AGREES UP TO where something is named."""
-    return Judgement(Outcome.UP_TO if up_to else Outcome.AGREES, up_to, method)
+    return Judgement(Outcome.AGREES_UP_TO if up_to else Outcome.AGREES, up_to, method)
 
 
-def misprint(
+def difference(
     reason: str, method: str, derived: str, witnesses: tuple[Witness, ...] = ()
 ) -> Judgement:
-    """Return MISPRINT with what was derived instead."""
-    return Judgement(Outcome.MISPRINT, (), method, reason, derived, witnesses)
+    """Return DIFFERS with what was derived instead."""
+    return Judgement(Outcome.DIFFERS, (), method, reason, derived, witnesses)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import sympy
 
-from derive.catalogue.audit.germs import Germs, Point, points, texts_of, without_modulus
+from derive.catalogue.audit.germs import Germs, Point, points, texts_of
 from derive.catalogue.audit.judgement import Judgement, agreement
 from derive.catalogue.audit.proportionality import (
     Build,
@@ -120,7 +120,7 @@ def compare_limit(found: Regimes, printed: Printed, claim: Claim, more: str) -> 
         germs = _germs_in_limit(there, limit, claim, point, trees)
         if "s" in names(trees):
             germs.know({"s": sympy.sqrt(sympy.Add(*(b**2 for b in there.betas)))})
-        values = *germs.texts, germs.read(without_modulus(Q, point))
+        values = *germs.texts, germs.read(Q)
         given, derived = ([germs.along(f, k) for k in range(germs.d)] for f in values)
         return germs, given, derived
 

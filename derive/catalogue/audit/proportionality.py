@@ -12,8 +12,8 @@ import sympy
 from flint import arb, ctx, fmpq
 from sympy import Expr, Symbol
 
-from derive.catalogue.audit.germs import Germs, Point
-from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint
+from derive.catalogue.audit.germs import Germs, Point, first_cause
+from derive.catalogue.audit.judgement import Judgement, Witness, agreement, difference
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import BITS, Unsettled
@@ -74,29 +74,29 @@ def compare_up_to_factor(build: Build, groups: Iterable[Sequence[Point]]) -> Com
     The points of a group belong to one start. Proportional is what is proved, or what is seen at
     :data:`ENOUGH` points from each of :data:`STARTS` starts; Different is refuted.
     """
-    undefined, agreed = "there is no point to compare at", 0
+    causes, agreed = [], 0
     for group in groups:
         found = _along_one_leaf(build, group)
-        if isinstance(found, str):
-            undefined = found
+        if isinstance(found, Unsettled):
+            causes.append(found)
             continue
         agreed += 1
         if isinstance(found, Different) or found.exact or agreed == STARTS:
             return found
-    raise Unsettled(undefined)
+    raise first_cause(causes)
 
 
-def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison | str:
+def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison | Unsettled:
     """Compare at several points, of all signs, or say why not; a proof is of its branch."""
     seen: list[tuple[Germs, Elements, Elements, arb]] = []
     proved: Proportional | None = None
-    undefined = "too few points of one leaf were in the domain"
+    causes: list[Exception] = []
     for point in group:
         try:
             germs, printed, derived = build(point)
             quotient = _quotient(germs, printed, derived)
         except (Unsettled, ZeroDivisionError, DeriveError) as error:
-            undefined = str(error) or "a division by zero"
+            causes.append(error)
             continue
         if quotient is None:
             return Different((witness(germs, printed, derived),))
@@ -107,12 +107,12 @@ def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison | str:
             return Different(tuple(witness(*x[:3]) for x in (seen[0], seen[-1])))
         if len(seen) == ENOUGH and proved is None:
             return _by_values([x[-1] for x in seen], germs)
-    return proved or undefined
+    return proved or first_cause(causes)
 
 
-def _by_values(quotients: Sequence[arb], germs: Germs) -> Proportional | str:
+def _by_values(quotients: Sequence[arb], germs: Germs) -> Proportional | Unsettled:
     if any(q.rel_accuracy_bits() < DIGITS / math.log10(2) for q in quotients):
-        return f"the values are not known to {DIGITS} digits"
+        return Unsettled(f"the values are not known to {DIGITS} digits")
     return Proportional(None, False, 1 if quotients[-1] > 0 else -1, germs)
 
 
@@ -122,9 +122,9 @@ def judge(
     derived: Callable[[], str],
     agree: Callable[[Proportional], Judgement],
 ) -> Judgement:
-    """Return what a comparison says: a misprint for that reason, or what a factor leads to."""
+    """Return what a comparison says: a difference for that reason, or what a factor leads to."""
     if isinstance(same, Different):
-        return misprint(reason, BALLS, derived(), same.witnesses)
+        return difference(reason, BALLS, derived(), same.witnesses)
     return agree(same)
 
 
@@ -134,7 +134,7 @@ def judge_equal(
     """Return the judgement of one value; *reason* says what it is where the two differ."""
     if germs.vanish([given - wanted], "the values are equal"):
         return agreement("exact identity")
-    return misprint(reason, NOT_ZERO, derived, (witness(germs, [given], [wanted]),))
+    return difference(reason, NOT_ZERO, derived, (witness(germs, [given], [wanted]),))
 
 
 def scale_words(same: Proportional) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def judge_sign(
 ) -> Judgement:
     """Return the judgement of a factor that must be positive."""
     if same.sign <= 0:
-        return misprint("the sign", same.method, derived)
+        return difference("the sign", same.method, derived)
     return agreement(method or same.method, words(same))
 
 

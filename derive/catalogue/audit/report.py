@@ -12,7 +12,11 @@ from derive.render.plain import at, wrap
 from derive.render.written_json import Record, json_text
 
 DETAILS = "What is not as it was printed:"
+HEAD = "Outcome, how the source was read (page or text), kind and place"
 NOTES = (
+    "DIFFERS means: from the text at hand, which was extracted from the source; the fault may be of"
+    " the text. MISPRINT is kept for a typeset page that was read, and for what the source itself"
+    " contradicts. What one source prints of several models counts once. "
     "Q is defined up to a positive factor and an additive constant, K up to the unit of time, which"
     " the constant of the loss and the scale of the weights change. The dual variable of a path is"
     " grad Q: the time integral of -X^T r for the loss |r|^2/2, twice that for |r|^2. A limit is"
@@ -20,58 +24,76 @@ NOTES = (
 )
 
 
+def by_formula(audits: Sequence[Audit]) -> list[list[Audit]]:
+    """Return the audits of each formula, which several models may be instances of; gravest first.
+
+    What one source prints at one place of one kind is one formula, if it is of different models.
+    """
+    found: dict[tuple[str, ...], list[Audit]] = {}
+    times = Counter[tuple[str, ...]]()
+    for audit in audits:
+        what = (audit.printed.cite, audit.printed.place, audit.printed.kind)
+        times[audit.model, *what] += 1
+        found.setdefault((*what, str(times[audit.model, *what])), []).append(audit)
+    gravity = list(Outcome)
+    return [
+        sorted(group, key=lambda a: -gravity.index(a.judgement.outcome)) for group in found.values()
+    ]
+
+
 def counts(audits: Sequence[Audit]) -> dict[str, int]:
-    """Return how often each outcome occurs."""
-    found = Counter(audit.judgement.outcome for audit in audits)
+    """Return how often each outcome occurs; a formula counts once, by its gravest outcome."""
+    found = Counter(group[0].judgement.outcome for group in by_formula(audits))
     return {outcome.value: found[outcome] for outcome in Outcome}
 
 
 def render_text(audits: Sequence[Audit], width: int = 80) -> str:
-    """Return a table: outcome, kind and place, one line each, and below what there is to say.
+    """Return a table: outcome, reading, kind and place, and below what there is to say.
 
-    Of one model everything is said; of several, what the misprints and the unchecked are.
+    Of one model everything is said; of several, what differs and what is not checked.
     """
-    models = list(dict.fromkeys(audit.model for audit in audits))
-    lines = [*_table(audits, width), "", DETAILS, ""] if len(models) > 1 else []
-    brief = (Outcome.AGREES, Outcome.UP_TO) if len(models) > 1 else ()
-    told = [audit for audit in audits if audit.judgement.outcome not in brief]
-    for model, group in groupby(told, lambda audit: audit.model):
+    several = len({audit.model for audit in audits}) > 1
+    formulas = by_formula(audits)
+    lines = [HEAD, "", *_table(formulas, width), "", DETAILS, ""] if several else []
+    brief = (Outcome.AGREES, Outcome.AGREES_UP_TO) if several else ()
+    told = [group for group in formulas if group[0].judgement.outcome not in brief]
+    for model, groups in groupby(told, lambda group: group[0].model):
         lines.append(model)
-        for audit in group:
-            lines += _rows(audit, width)
+        for first, *others in groups:
+            lines += _rows(first, [other.model for other in others], width)
         lines.append("")
     lines += wrap(NOTES, width)
-    if len(models) > 1:
+    if several:
         lines += ["", "`derive audit ID` says of one model what agrees, and how it was decided."]
-    total = ", ".join(f"{n} {outcome}" for outcome, n in counts(audits).items())
-    return "\n".join([*lines, "", total])
+    total = ", ".join(f"{n} {outcome}" for outcome, n in counts(audits).items() if n)
+    return "\n".join([*lines, "", *wrap(total, width)])
 
 
-def _table(audits: Sequence[Audit], width: int) -> Iterator[str]:
+def _table(formulas: Sequence[Sequence[Audit]], width: int) -> Iterator[str]:
     """Yield a line for each model, and one for each of its formulas, cut to the width."""
-    for model, group in groupby(audits, lambda audit: audit.model):
+    for model, groups in groupby(formulas, lambda group: group[0].model):
         yield model
-        for audit in group:
-            outcome, printed = audit.judgement.outcome.value, audit.printed
-            line = f"  {outcome:12}  {printed.kind}: {printed.place}"
+        for first, *_ in groups:
+            outcome, printed = first.judgement.outcome.short, first.printed
+            line = f"  {outcome:12}  {printed.read}  {printed.kind}: {printed.place}"
             yield line if len(line) <= width else line[: width - 3].rstrip() + "..."
 
 
-def _rows(audit: Audit, width: int) -> Iterator[str]:
+def _rows(audit: Audit, others: Sequence[str], width: int) -> Iterator[str]:
     indent = " " * 16
     first, *rest = wrap(f"{audit.printed.kind}: {audit.printed.place}", width - len(indent))
-    yield f"  {audit.judgement.outcome.value:12}  {first}"
+    yield f"  {audit.judgement.outcome.short:12}  {first}"
     yield from (indent + line.strip() for line in rest)
-    for line in _details(audit):
+    also = [f"the same formula for {', '.join(others)}: counted once"] if others else []
+    for line in (*_details(audit), *also, f"read: {audit.printed.reading}"):
         yield from wrap(indent + line, width)
 
 
 def _details(audit: Audit) -> Iterator[str]:
     judgement = audit.judgement
     yield from judgement.up_to
-    if judgement.reason:
-        yield judgement.reason
-    if judgement.outcome is Outcome.MISPRINT:
+    yield from filter(None, (judgement.reason, judgement.fault))
+    if judgement.differs:
         yield f"printed: {'; '.join(audit.printed.text)}"
         yield from (f"  {meaning}" for meaning in audit.printed.meanings)
         if judgement.derived:
@@ -102,6 +124,8 @@ def _record(audit: Audit) -> Record:
         "where": dict(printed.where),
         "place": printed.place,
         "cite": printed.cite,
+        "read": printed.reading,
+        "assuming": printed.assuming,
         **asdict(judgement),
         "outcome": judgement.outcome.value,
         "witnesses": [{**asdict(w), "point": dict(w.point)} for w in judgement.witnesses],
@@ -114,11 +138,13 @@ def render_latex(audits: Sequence[Audit]) -> str:
         r"\begin{longtable}{@{}p{0.34\linewidth}p{0.13\linewidth}p{0.45\linewidth}@{}}",
         r"formula & outcome & \\ \hline \endhead",
     ]
-    for audit in audits:
+    for audit, *others in by_formula(audits):
         judgement, printed = audit.judgement, audit.printed
-        place = rf"{escaped(audit.model)}: {escaped(printed.kind)}. {escaped(printed.place)}"
-        told = [escaped(text) for text in (*judgement.up_to, judgement.reason) if text]
-        if judgement.outcome is Outcome.MISPRINT:
+        models = ", ".join((audit.model, *(other.model for other in others)))
+        place = rf"{escaped(models)}: {escaped(printed.kind)}. {escaped(printed.place)}"
+        words = (f"Read: {printed.reading}", *judgement.up_to, judgement.reason, judgement.fault)
+        told = [escaped(text) for text in words if text]
+        if judgement.differs:
             told.append(rf"printed: {code('; '.join(printed.text))}")
             told += [rf"derived: {code(judgement.derived)}"] if judgement.derived else []
             told += [escaped(shown(witness)) for witness in judgement.witnesses]

@@ -16,7 +16,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.catalogue.audit.germs import Germs, texts_of
-from derive.catalogue.audit.judgement import Judgement, Witness, agreement, misprint
+from derive.catalogue.audit.judgement import Judgement, Witness, agreement, difference
 from derive.catalogue.audit.limits_of_q import Claim, compare_limit
 from derive.catalogue.audit.proportionality import judge_equal
 from derive.catalogue.audit.subject import Subject
@@ -114,7 +114,9 @@ def check_variance(subject: Subject, printed: Printed) -> Judgement:
     p = subject.p
     if p.d != 1 or p.field.generators or not p.F[0].is_polynomial():
         raise Unsettled("the variance is derived for one polynomial output")
-    germs = Germs.independent(texts_of(printed), printed.where, lambda k, name: Fraction(3 + k, 2))
+    germs = Germs.independent(
+        texts_of(printed), printed.where, lambda k, name: Fraction(3 + k, 2), printed.assuming
+    )
     variance = sympy.factor(_mean(p.F[0] * p.F[0]) - _mean(p.F[0]) ** 2)
     if "k" in germs.point:
         copies = copies_of(p)
@@ -156,7 +158,7 @@ def check_rate(subject: Subject, printed: Printed) -> Judgement:
     reason = f"it fails on {len(tried.failures)} of {tried.total} random problems"
     shown = Witness(worst.point, (worst.bound,), (worst.value,))
     reason += "; values are the bound and the norm"
-    return misprint(reason, "double precision", tried.claim, (shown,))
+    return difference(reason, "double precision", tried.claim, (shown,))
 
 
 def check_time(subject: Subject, printed: Printed) -> Judgement:
