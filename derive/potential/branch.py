@@ -105,7 +105,7 @@ def find_root(
     if degree == 2:
         explicit, branch, above, assumed = _quadratic_root(chart, coefficients, T)
         return Root(symbol, polynomial, explicit, branch, above), assumed
-    nonnegative = chart.parameterization.nonnegative
+    nonnegative = chart.parameterization.nonnegative | _positive_weights(chart)
     largest = is_largest_root(chart.coordinates, coefficients, T, nonnegative)
     if largest:
         formula: Expr | None = None
@@ -124,6 +124,12 @@ def find_root(
     return Root(symbol, polynomial, None, branch, above), (apart,)
 
 
+def _positive_weights(chart: Chart) -> frozenset[str]:
+    """Return the weight that is the warp, which is positive along the flow."""
+    p = chart.parameterization
+    return frozenset(n for n, w in zip(p.weights, p.w, strict=True) if w == chart.warp)
+
+
 def _quadratic_root(
     chart: Chart, coefficients: Sequence[RationalFunction], T: RationalFunction
 ) -> tuple[Expr, str, int | None, tuple[str, ...]]:
@@ -132,19 +138,38 @@ def _quadratic_root(
     p = chart.parameterization
     sign, branch = 1, "the largest real root"
     assumed: tuple[str, ...] = ()
+    lifted = list(map(chart.coordinates.pull_back, coefficients))
     if not is_largest_root(chart.coordinates, coefficients, T, p.nonnegative):
         branch = "the root on the branch of the start"
-        lifted = list(map(chart.coordinates.pull_back, coefficients))
         slope = 2 * lifted[2] * T + lifted[1]
-        if not is_nonnegative(slope, p.nonnegative):
+        settled = _settled(chart, slope)
+        if settled:
+            sign = settled
+        else:
             sign, assumed = start_sign(p.at_start(slope), chart.notation, chart.conditions)
             assumed = (*assumed, *keeps_sign(chart.metric, slope))
-    explicit = (-b + sign * _square_root(sympy.expand(b**2 - 4 * a * c))) / (2 * a)
+    root = sign * _square_root(sympy.expand(b**2 - 4 * a * c))
     leading = coefficients[2]
+    explicit = (root - b) / (2 * a)
+    if not leading.is_constant() and _settled(chart, lifted[1]) == sign:
+        # The same, without a pole where the leading coefficient is 0.
+        explicit = 2 * c / (-root - b)
     above = None
     if leading.is_constant():
         above = 0 if (sign > 0) == (leading.value() > 0) else 1
     return explicit, branch, above, assumed
+
+
+def _settled(chart: Chart, f: RationalFunction) -> int:
+    """Return the sign of a function that is the same for every start; 0 where none is proved.
+
+    det K >= 0, and so is what it is a nonnegative multiple of.
+    """
+    known = chart.parameterization.nonnegative
+    for sign in (1, -1):
+        if any(is_nonnegative(x, known) for x in (sign * f, sign * f / chart.metric.determinant)):
+            return sign
+    return 0
 
 
 def _square_root(radicand: Expr) -> Expr:

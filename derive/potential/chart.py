@@ -113,10 +113,13 @@ class Chart:
 
 
 def base_chart(metric: Metric, notation: Notation) -> Chart | None:
-    """Return the chart of the outputs and the conserved values, or None without polynomial laws."""
+    """Return the chart of the outputs and the conserved values; None where laws have poles.
+
+    Quotients of forms of one degree, such as c/b, are no obstacle.
+    """
     p = metric.parameterization
     laws = metric.conserved.laws
-    if any(not law.is_polynomial() or law.degree() < 1 for law in laws):
+    if not all(law.degree() >= 1 if law.is_polynomial() else _is_ratio(p, law) for law in laws):
         return None
     entries = [(s.name, f, s) for s, f in zip(notation.betas, p.F, strict=True)]
     constants = []
@@ -128,6 +131,15 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
         entries.append((symbol.name, law, value if known else symbol))
     entries += [(name, p.field.named(name), notation.start_symbols[name]) for name in p.parameters]
     return Chart(notation, metric, tuple(entries), tuple(constants))
+
+
+def _is_ratio(p: Parameterization, law: RationalFunction) -> bool:
+    """Tell whether a law is a quotient of forms of one degree with a value at the start."""
+    try:
+        p.at_start(law)
+    except ZeroDivisionError:
+        return False
+    return law.is_homogeneous() and law.degree() == 0
 
 
 def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...], ...] | None:
@@ -218,8 +230,7 @@ def _logarithm(chart: Chart, argument: RationalFunction) -> Expr | None:
                 return sympy.log(image) / power
     image = _image(chart, argument)
     if image is None:
-        names = {g.name for g in argument.field.generators}
-        square = chart.write(argument * argument) if repr(argument) in names else None
+        square = chart.write(argument * argument)
         return None if square is None else sympy.log(square) / 2
     start = chart.parameterization.at_start(argument)
     if image.is_nonnegative or is_nonnegative(start, chart.notation.positive):

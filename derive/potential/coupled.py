@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import sympy
 from sympy import Expr
 
+from derive.exact.field.factors import factors
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import find_relation
 from derive.model.notation import BranchOpen, Notation, to_expr
@@ -82,29 +86,66 @@ def _legendre(dual: DualCoordinates) -> tuple[Identity, ...]:
     return (Identity("sum_i beta_i dy_i = dR, so Q = sum_i y_i beta_i - R", left, right),)
 
 
+Extension: TypeAlias = Callable[[Chart, DualCoordinates], Chart | None]
+
+
 def _complete(chart: Chart, dual: DualCoordinates) -> Chart | None:
     """Extend the chart until y, g and R can be written in it."""
-    if any(y.logs for y in dual.y):
-        return _with_log_arguments(chart, dual)
-    if _suffices(chart, dual):
+    logs = any(y.logs for y in dual.y)
+    if not logs and _suffices(chart, dual):
         return chart
-    return _with_dual_roots(chart, dual) or _with_weights(chart, dual)
+    roads: tuple[Extension, ...] = (_with_dual_roots, _with_weights, _with_factors)
+    for extend in (_with_log_arguments, _with_factors, _with_weights) if logs else roads:
+        try:
+            found = extend(chart, dual)
+        except BranchOpen:
+            continue
+        if found is not None and all(write_function(found, y) is not None for y in dual.y):
+            return found
+    return None
 
 
 def _with_log_arguments(chart: Chart, dual: DualCoordinates) -> Chart | None:
     """Add a power of each P in a log |P|: it gives log |P| whatever the sign of P."""
-    for argument in log_arguments(dual.y):
-        relation = find_relation(argument, chart.coordinates)
+    arguments = log_arguments(dual.y)
+    return _with_powers(_away_from_zero(chart, arguments), arguments)
+
+
+def _with_powers(chart: Chart, functions: Sequence[RationalFunction]) -> Chart | None:
+    """Add a power of each function."""
+    for function in functions:
+        relation = find_relation(function, chart.coordinates)
         name = f"_P{len(chart.roots)}"
-        added = None if relation is None else add_power(chart, name, argument, relation)
+        added = None if relation is None else add_power(chart, name, function, relation)
         if added is None:
             return None
-        start = chart.parameterization.at_start(argument)
         chart = added[0]
-        if not start.is_constant():
-            nonzero = f"{to_expr(start, chart.notation.start_symbols)} != 0"
-            chart = replace(chart, assumptions=(*chart.assumptions, nonzero))
     return chart
+
+
+def _away_from_zero(chart: Chart, functions: Sequence[RationalFunction]) -> Chart:
+    """Assume that functions are not 0 at the start."""
+    symbols = chart.notation.start_symbols
+    values = [chart.parameterization.at_start(f) for f in functions]
+    notes = (f"{to_expr(x, symbols)} != 0" for x in values if not x.is_constant())
+    return replace(chart, assumptions=(*chart.assumptions, *notes))
+
+
+def _with_factors(chart: Chart, dual: DualCoordinates) -> Chart | None:
+    """Add the factors of the warp, then powers of the arguments of logarithms and of poles."""
+    for P, _ in factors(dual.g):
+        if chart.write(P) is None:
+            relation = find_relation(P, chart.coordinates)
+            rooted = None if relation is None else add_root(chart, f"_g{P!r}", P, relation)
+            if rooted is None:
+                return None
+            chart = rooted
+    functions = (*dual.y, *(() if dual.R is None else (dual.R,)))
+    bottoms = (f.rational.field.polynomial(f.rational.denominator) for f in functions)
+    poles = (P for x in bottoms for P, _ in factors(x))
+    arguments = tuple(dict.fromkeys((*log_arguments(functions), *poles)))
+    chart = _away_from_zero(chart, arguments)
+    return _with_powers(chart, [P for P in arguments if chart.write(P * P) is None])
 
 
 def _with_dual_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
@@ -137,7 +178,7 @@ def _with_weights(chart: Chart, dual: DualCoordinates) -> Chart | None:
     # Weights of the warp first: the others follow from beta and them.
     needed = sorted((w for w in p.weights if w in used), key=lambda w: w not in dual.g.variables())
     weights = dict(zip(p.weights, p.w, strict=True))
-    candidates = {} if dual.g.is_constant() else {"_g": dual.g}
+    candidates = {} if chart.write(dual.g) is not None else {"_g": dual.g}
     found = cheapest_relation(chart, {**candidates, **{w: weights[w] for w in needed}})
     rooted = None if found is None else add_root(chart, *found)
     if rooted is None or _suffices(rooted, dual):
@@ -162,11 +203,17 @@ def _value(chart: Chart, dual: DualCoordinates) -> Expr | None:
         return None
     pairs = zip(dual.y, dual.parameterization.F, strict=True)
     total = sum((y.rational * f for y, f in pairs), -dual.R.rational)
-    rational = chart.without_outputs().write(total) if chart.roots else None
-    rational = chart.write(total) if rational is None else rational
-    rational = chart.substitute(total) if rational is None else rational
+    rational = _shortest(chart, dual, total)
     logs = [write_logs(chart, f) for f in (dual.R, *dual.y)]
     if rational is None or any(part is None for part in logs):
         return None
     parts = (part * x for part, x in zip(logs, (-1, *chart.notation.betas), strict=True))
     return sympy.Add(rational, *parts)
+
+
+def _shortest(chart: Chart, dual: DualCoordinates, total: RationalFunction) -> Expr | None:
+    """Return a function in the chart: of its roots alone, of all it has, or from the weights."""
+    found = [chart.without_outputs().write(total)] if chart.roots else []
+    found += [chart.write(total)]
+    written = [e for e in found if e is not None]
+    return min(written, key=sympy.count_ops) if written else chart.substitute(total)

@@ -47,9 +47,9 @@ def candidate_families(warping: WarpVerdict) -> Iterator[DualFamily]:
         found = found if unwarped else chain(_known_warp(warping), found)
     elif p.degree is not None:
         degrees = (0,) if unwarped else range(1, max(2 * abs(p.degree), 4) + 1)
-        found = _homogeneous(conserved, p.degree, degrees)
+        found = chain(_homogeneous(conserved, p.degree, degrees), _over_warp(warping))
     else:
-        found = _mixed(conserved)
+        found = chain(_over_warp(warping), _mixed(conserved))
     for family in found:
         yield replace(family, g=[p.field.one]) if unwarped else family
 
@@ -74,12 +74,52 @@ def _mixed(conserved: ConservedQuantities) -> Iterator[DualFamily]:
         yield DualFamily(y, [p.field.one, *_up_to(p, n)], R)
 
 
+def _warp(warping: WarpVerdict) -> RationalFunction | None:
+    """Return the one warp, where that is a product of powers."""
+    conserved = warping.metric.conserved
+    logarithm = None if warping.H is None else find_logarithm(conserved, warping.H)
+    return None if logarithm is None else exponential(logarithm)
+
+
+def _over_warp(warping: WarpVerdict) -> Iterator[DualFamily]:
+    """Yield families with the poles of the one warp: of one degree for each output, or of mixed.
+
+    Where <grad F_a, grad P> is a multiple of P for every a, the derivatives of a function have
+    the poles at P that it has.
+    """
+    conserved = warping.metric.conserved
+    p, g = conserved.parameterization, _warp(warping)
+    if g is None:
+        return
+    pole = p.field.polynomial(g.denominator)
+    laws = [law for law in conserved.laws if law.is_polynomial()]
+    if g.is_homogeneous() and all(f.is_homogeneous() for f in p.F):
+        degrees = [g.degree() + 2 - D for D in dict.fromkeys(f.degree() for f in p.F)]
+        y = [f for n in degrees for f in _over(conserved, n, pole)]
+        yield DualFamily(_regular(p, y), [g], _regular(p, _over(conserved, g.degree() + 2, pole)))
+        return
+    logs = _logs(conserved, [p.field.one, *laws, *(a * b for a in laws for b in laws)])
+    for n in range(1, 4):
+        y, R = (
+            [LogFunction(f / pole) for f in _up_to(p, m + pole.degree())] + logs for m in (n, n + 2)
+        )
+        yield DualFamily(_regular(p, y), [g], _regular(p, R))
+
+
+def _over(conserved: ConservedQuantities, degree: int, pole: RationalFunction) -> list[LogFunction]:
+    """Return the family of one degree with the given denominator."""
+    if pole.is_constant():
+        return _graded(conserved, degree)
+    p = conserved.parameterization
+    forms = _forms(p, degree + pole.degree()) if degree + pole.degree() >= 0 else []
+    found = [LogFunction(f.rational / pole) for f in forms]
+    return found + (_logs(conserved, (p.field.one,)) if degree == 0 else [])
+
+
 def _known_warp(warping: WarpVerdict) -> Iterator[DualFamily]:
     """Yield the weights themselves as y with the one warp, where that is a product of powers."""
     conserved = warping.metric.conserved
-    p = conserved.parameterization
-    logarithm = None if warping.H is None else find_logarithm(conserved, warping.H)
-    g = None if logarithm is None else exponential(logarithm)
+    p, g = conserved.parameterization, _warp(warping)
     if g is not None:
         logs = _regular(p, _logs(conserved, (p.field.one,)))
         R = [*_monomials(p, 3 if "power" in p.field.kinds else 2), *logs]

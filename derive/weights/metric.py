@@ -50,6 +50,11 @@ class Metric:
         """K^-1 in the weights."""
         return inverse(self.K)
 
+    @functools.cached_property
+    def determinant(self) -> RationalFunction:
+        """det K in the weights, the Gram determinant of J."""
+        return determinant(self.K)
+
     def along(self, a: int, b: int, c: int) -> RationalFunction:
         """Return X_a K_bc = <grad F_a, grad K_bc>."""
         field = self.parameterization.field

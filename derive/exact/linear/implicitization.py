@@ -204,8 +204,10 @@ def _relation(
     for c, (power, *tail) in zip(vector, exponents, strict=True):
         if c:
             powers.setdefault(power, {})[tuple(tail)] = c
-    found = (field.ring.from_dict(powers.get(n, {})) for n in range(max(powers) + 1))
-    return Relation(tuple(map(field.polynomial, found)), target)
+    found = [field.ring.from_dict(powers.get(n, {})) for n in range(max(powers) + 1)]
+    # Powers of a function of degree 0 are free in a monomial, and may be common to all.
+    common = functools.reduce(lambda x, y: x.gcd(y), found)
+    return Relation(tuple(field.polynomial(x / common) for x in found), target)
 
 
 def holds(relation: Relation, coordinates: Coordinates) -> bool:

@@ -12,13 +12,16 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, terms
 from derive.exact.linear.modular import PRIME, Evaluator, Pole, inverse, random_point_and_parameters
 
+DEGREE_ZERO = 2
+"""The highest power of a function of degree 0 in a monomial."""
+
 
 @dataclass(frozen=True)
 class Grading:
     """The degrees that functions count for in monomials of one weighted degree.
 
     Attributes:
-        weights: of each function, the target's first.
+        weights: of each function, the target's first; the others may have degree 0.
         exact: whether the degree has to be met, as for homogeneous functions; else it is a bound.
     """
 
@@ -28,8 +31,9 @@ class Grading:
     @classmethod
     def of(cls, functions: Sequence[RationalFunction]) -> Grading:
         """Return the degrees of homogeneous functions, else bounds on those of all."""
-        if all(f.is_homogeneous() and f.degree() > 0 for f in functions):
-            return cls(tuple(f.degree() for f in functions), True)
+        degrees = tuple(f.degree() for f in functions)
+        if min(degrees) >= 0 < degrees[0] and all(f.is_homogeneous() for f in functions):
+            return cls(degrees, True)
         total = (max(1, *(int(x.total_degree()) for x in f.parts)) for f in functions)
         return cls(tuple(total), False)
 
@@ -49,7 +53,8 @@ class Grading:
             if total == 0 or not self.exact:
                 yield ()
             return
-        for power in range(total // weights[0], -1, -1):
+        highest = total // weights[0] if weights[0] else DEGREE_ZERO
+        for power in range(highest, -1, -1):
             for tail in self._compositions(weights[1:], total - power * weights[0]):
                 yield (power, *tail)
 
