@@ -16,7 +16,7 @@ from derive.language.tree import Tree
 from derive.model.direction import Direction, find_direction
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.model.restriction import find_idle, find_ties, leave_out
+from derive.model.restriction import find_idle, find_ties, leave_out, leave_out_affine
 from derive.potential.find import find_potential
 from derive.potential.piece import Explicit, Quadrature
 from derive.printable import Printable
@@ -26,6 +26,7 @@ from derive.roads.components import components_along_axis
 from derive.roads.road import Road, ask_road, find_roads
 from derive.verdict import Verdict, conclude
 from derive.weights.conserved import find_conserved
+from derive.weights.dependence import find_dependence
 from derive.weights.hessian import decide_hessian
 from derive.weights.lie import find_lie_structure
 from derive.weights.metric import find_metric
@@ -40,7 +41,8 @@ class Derivation(Printable):
     """Everything that was derived from one parameterization, with the verdict.
 
     Attributes:
-        parameterization: F and the start, as given.
+        parameterization: F and the start, as given, without outputs that are affine functions of
+            others.
         blocks: the stages' records for each group of outputs that shares weights.
         hessian: is rho a Hessian map?
         warping: is there a warp, and which?
@@ -123,6 +125,7 @@ def derive(
     """
     if parameterization.vectors and ansatz is not None:
         raise InputError("an Ansatz goes with outputs of given dimension")
+    parameterization = leave_out_affine(parameterization)
     idle = find_idle(parameterization)
     moving = leave_out(parameterization, idle)
     found = _derive_moving(parameterization, moving, idle, ansatz, progress)
@@ -158,7 +161,9 @@ def _derive_moving(
         for i, group in enumerate(groups, 1)
     ]
     blocks = tuple(_derive_block(notation, direction, progress) for notation in notations)
-    hessian = join_findings([b.hessian.finding for b in blocks])
+    # Where K is singular there is no rho to ask about.
+    asked = [b for b in blocks if b.dependence is not None] or blocks
+    hessian = join_findings([b.hessian.finding for b in asked])
     warping, g = join_warps(blocks, hessian)
     return Derivation(
         parameterization,
@@ -191,7 +196,8 @@ def _derive_block(
     potential = find_potential(warping, notation)
     enter("other roads")
     roads = find_roads(potential)
-    return Block(group, notation, lie, conserved, metric, hessian, warping, potential, roads)
+    found = (lie, conserved, metric, hessian, warping, potential, roads)
+    return Block(group, notation, *found, find_dependence(block, notation))
 
 
 def _ask(p: Parameterization, blocks: tuple[Block, ...], ansatz: Ansatz) -> Road:

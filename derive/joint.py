@@ -107,7 +107,9 @@ def join_metric(blocks: tuple[Block, ...], d: int) -> InducedMetric:
     kernels = [b.kernel for b in blocks if b.kernel is not None]
     if len(kernels) < len(blocks):
         return InducedMetric(weights, None, None, (), ())
-    kernel, rho = _assemble(size, where, kernels), _assemble(size, where, map(_inverse, kernels))
+    kernel, rho = _assemble(size, where, kernels), None
+    if all(b.dependence is None for b in blocks):
+        rho = _assemble(size, where, map(_inverse, kernels))
     return InducedMetric(weights, kernel, rho, *_names_used(blocks, kernel))
 
 

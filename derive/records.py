@@ -18,6 +18,7 @@ from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_
 from derive.roads.road import Road
 from derive.verdict import Decided, Finding
 from derive.weights.conserved import ConservedQuantities
+from derive.weights.dependence import Dependence
 from derive.weights.hessian import HessianVerdict
 from derive.weights.lie import LieStructure
 from derive.weights.metric import Metric
@@ -54,6 +55,7 @@ class Block:
         outputs: which outputs, counted from 0.
         notation: their symbols.
         lie, conserved, metric, hessian, warping, potential: the records of the stages.
+        dependence: relations among the outputs, where J has rank below their number.
         roads: the derivations that were walked; the one that gave the printed Q first.
     """
 
@@ -66,6 +68,7 @@ class Block:
     warping: WarpVerdict
     potential: BlockPotential
     roads: tuple[Road, ...]
+    dependence: Dependence | None = None
 
     @property
     def parameterization(self) -> Parameterization:
@@ -119,7 +122,7 @@ class InducedMetric:
     Attributes:
         kernel_in_weights: K as functions of the weights.
         kernel: K in beta and constants of the start, or None where it does not close.
-        rho: its inverse in beta, or None likewise.
+        rho: its inverse in beta, or None likewise, and where K is singular.
         roots: named algebraic functions of beta that kernel and rho use.
         constants: named constants that they use.
     """

@@ -117,7 +117,7 @@ def _first_difference(
             if a != b:
                 several = p.d > 1
                 along = f"2 tau ({', '.join(map(str, e))})" if several else "2 tau"
-                where = f"coefficient of tau^{n} in {f'beta{i + 1}' if several else 'beta'}"
+                where = f"coefficient of tau^{n} in {f'beta{p.labels[i]}' if several else 'beta'}"
                 statement = f"{where} where grad R = {along}, where grad Q = {along}"
                 point = tuple(start.items()) or (("tau", Fraction(0)),)
                 return Identity(statement, str(a), str(b), point, a - b)

@@ -28,6 +28,7 @@ from derive.explicit.minimum import (
 from derive.explicit.scale_limits import scale_limits
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
+from derive.model.restriction import leave_out_affine
 from derive.verdict import Finding, Verdict
 
 Enter = Callable[[str], None]
@@ -68,7 +69,7 @@ def explicit_counterpart(
     Source: Woodworth et al. 2020, appendix on R_alpha; Dai, Karzand, Srebro 2021 for R_F.
     """
     enter = progress or (lambda step: None)
-    p = parameterization
+    p = leave_out_affine(parameterization)
     groups = () if p.vectors else p.blocks
     blocks = tuple(_block(p, group, enter) for group in groups) or (_of_vectors(p, enter),)
     if not at:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from derive.errors import DegenerateStart, InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.matrix import dot
+from derive.exact.linear.matrix import dot, spanning_rows
+from derive.exact.linear.modular import shows_full_rank
 from derive.exact.towers.tower import build_elements, start_images
 from derive.language import to_text
 from derive.language.tree import Tree, names
+from derive.model.affine import AffineOutput
 from derive.model.geometry import EUCLIDEAN, Field, Geometry
 from derive.model.names import positive_bases
 from derive.model.vectors import Vector
@@ -37,6 +39,7 @@ class ExactMap:
     parameters: tuple[str, ...] = ()
     geometry: Geometry = dataclasses.field(default=EUCLIDEAN, repr=False)
     vectors: tuple[Vector, ...] = ()
+    affine: tuple[AffineOutput, ...] = ()
 
     @functools.cached_property
     def field(self) -> FunctionField:
@@ -56,6 +59,17 @@ class ExactMap:
     def covectors(self) -> tuple[Field, ...]:
         """The differentials dF_a: the d rows of J = dF/dw, p functions each."""
         return tuple(map(self.field.gradient, self.F))
+
+    @functools.cached_property
+    def independent(self) -> tuple[int, ...]:
+        """The first outputs, counted from 0, whose differentials span those of all."""
+        full = shows_full_rank(self.covectors)
+        return tuple(range(self.d)) if full else spanning_rows(self.covectors)
+
+    @property
+    def rank(self) -> int:
+        """The rank of J at a generic point; below d the outputs satisfy a relation."""
+        return len(self.independent)
 
     @functools.cached_property
     def fields(self) -> tuple[Field, ...]:

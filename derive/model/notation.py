@@ -17,6 +17,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.exact.positivity import is_nonnegative
+from derive.language import to_sympy
 from derive.language.functions import RECORDS
 from derive.language.tree import Name
 from derive.model.names import unused
@@ -65,16 +66,30 @@ class Notation:
     @functools.cached_property
     def betas(self) -> tuple[Symbol, ...]:
         """The predictor coordinates of the block; of vectors, the length s = |beta| >= 0."""
-        if self.parameterization.vectors:
+        p = self.parameterization
+        if p.vectors:
             return (Symbol(unused("s", self.taken), nonnegative=True),)
+        if p.d == 1 and not p.affine:
+            return (self._beta(""),)
+        return tuple(self._beta(p.labels[i]) for i in self.block)
+
+    def _beta(self, label: int | str) -> Symbol:
         base = next(
             name
             for name in ("beta", "b", "predictor", *(f"beta_{n}x" for n in range(100)))
             if not any(taken.startswith(name) for taken in self.taken)
         )
-        if self.parameterization.d == 1:
-            return (Symbol(base, real=True),)
-        return tuple(Symbol(f"{base}{i + 1}", real=True) for i in self.block)
+        return Symbol(f"{base}{label}", real=True)
+
+    @property
+    def affine(self) -> tuple[tuple[Symbol, Expr], ...]:
+        """The coordinates that are left out, each with what it is in the others."""
+        found = []
+        for output in self.parameterization.affine:
+            terms = (to_sympy(c) * self._beta(label) for label, c in output.terms)
+            image = sympy.Add(to_sympy(output.constant), *terms)
+            found.append((self._beta(output.label), image))
+        return tuple(found)
 
     def fresh(self, base: str, **assumptions: bool) -> Symbol:
         """Return a symbol called *base*, altered where the user has the name."""

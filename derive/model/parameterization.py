@@ -13,6 +13,7 @@ from derive.exact.field.function_field import FunctionField
 from derive.language import parse_outputs
 from derive.language.arrays import parse_array_outputs
 from derive.language.tree import names
+from derive.model.affine import AffineOutput
 from derive.model.exact_map import ExactMap
 from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.names import (
@@ -43,6 +44,7 @@ class Parameterization(ExactMap):
         geometry: the metric on the weights in which the flow is steepest.
         vectors: the vectors u_k of open dimension of which |beta| = sum_k phi_k n_k is the output,
             where they lie on one line; the weights are then the scalars and the norms n_k.
+        affine: outputs that are left out of these, of which they are affine functions.
 
     >>> Parameterization.parse(["a*u1", "a*u2"]).degree
     2
@@ -59,6 +61,7 @@ class Parameterization(ExactMap):
         parameters: Iterable[str] = (),
         geometry: Geometry = EUCLIDEAN,
         vectors: Sequence[Vector] = (),
+        affine: Sequence[AffineOutput] = (),
     ) -> None:
         trees = tuple(read_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
         if not trees:
@@ -75,6 +78,7 @@ class Parameterization(ExactMap):
             "parameters": constants,
             "geometry": geometry,
             "vectors": tuple(vectors),
+            "affine": tuple(affine),
         }
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
@@ -115,6 +119,7 @@ class Parameterization(ExactMap):
             "parameters": self.parameters,
             "geometry": self.geometry,
             "vectors": self.vectors,
+            "affine": self.affine,
         }
 
     def __reduce__(self) -> tuple[Callable[[], Parameterization], tuple[()]]:
@@ -144,7 +149,7 @@ class Parameterization(ExactMap):
         Raises:
             LanguageError: a text is not an expression.
             InputError: names do not fit, a function is not supported, or an output is constant.
-            RankDeficient: the outputs move together.
+            RankDeficient: beta, a vector of open dimension, has a constant length.
             DegenerateStart: F is undefined or cannot move at the start.
         """
         if found := read_vectors(outputs, tuple(vectors)):

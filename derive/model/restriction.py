@@ -1,4 +1,4 @@
-"""Weights that need not be followed: the flow restricted to a linear space that it stays in.
+"""Weights and outputs that need not be followed: the flow in a linear space that it stays in.
 
 If w_S = 0 at the start, and the derivatives of every output along w_S vanish wherever w_S = 0,
 then the flow is that of F without these idle weights: identities that fail for general weights
@@ -8,6 +8,8 @@ From special starts, such as aligned neurons, gradient flow never leaves a linea
 closure of w_0 under the fields grad F_a, found exactly over the constants of the start. Where the
 Euclidean metric on V is a multiple of the identity in some of the weights, the flow is, up to the
 unit of time, that of F restricted to V.
+
+An output that is an affine function of others adds a row to X beta = y and nothing to F.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
 
-from derive.errors import DegenerateStart, DeriveError, LanguageError, RankDeficient
+from derive.errors import DegenerateStart, DeriveError, LanguageError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
-from derive.exact.linear.matrix import dot, echelon, pivot_of
+from derive.exact.linear.matrix import dot, echelon, nullspace_over_constants, pivot_of
 from derive.language import parse_expression
 from derive.language.tree import Name, Tree, children, fold, names, with_parts
+from derive.model.affine import AffineOutput
 from derive.model.geometry import EUCLIDEAN
 from derive.model.parameterization import Parameterization
 from derive.model.vectors import Vector
@@ -126,9 +129,32 @@ def _restricted(
     try:
         trees = [fold(tree, children, combine) for tree in p.trees]
         parameters = sorted(constants | set(p.parameters))
-        return p.with_(outputs=trees, weights=kept, parameters=parameters)
+        found = p.with_(outputs=trees, weights=kept, parameters=parameters)
     except DeriveError:
         return None
+    return found if found.rank == p.rank else None
+
+
+def leave_out_affine(p: Parameterization) -> Parameterization:
+    """Return F without the outputs that are affine functions of others, proved exactly.
+
+    >>> p = leave_out_affine(Parameterization.parse(["w1", "3 - 2*w1"]))
+    >>> p.labels, p.affine[0].constant, p.affine[0].terms[0][1]
+    ((1,), Number(value=Fraction(3, 1)), Number(value=Fraction(-2, 1)))
+    """
+    if p.rank == p.d:
+        return p
+    labels, found = (0, *p.labels), []
+    for vector in nullspace_over_constants([(p.field.one,), *((f,) for f in p.F)]):
+        used = {label: c for label, c in zip(labels, vector, strict=True) if not c.is_zero()}
+        last = max(used)
+        trees = {label: parse_expression(repr(-c)) for label, c in used.items() if label != last}
+        constant = trees.pop(0, parse_expression("0"))
+        tree = p.trees[p.labels.index(last)]
+        found.append(AffineOutput(last, tree, constant, tuple(trees.items())))
+    kept = [i for i, label in enumerate(p.labels) if label not in {a.label for a in found}]
+    outputs, numbers = [p.trees[i] for i in kept], [p.labels[i] for i in kept]
+    return p.with_(outputs=outputs, labels=numbers, affine=(*p.affine, *found))
 
 
 def find_idle(p: Parameterization) -> tuple[str, ...]:
@@ -161,12 +187,16 @@ def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
     try:
         trees = [parse_expression(repr(_at_zero(f, p, positions))) for f in p.F]
         weights = [w for w in p.weights if w not in idle]
-        return p.with_(outputs=trees, weights=weights, vectors=_reduced(p, positions))
+        left = p.with_(outputs=trees, weights=weights, vectors=_reduced(p, positions))
     except LanguageError:
         return p  # too long to be written out: derive it as it is
-    except RankDeficient as error:
+    if left.rank < p.rank:
         names = ", ".join(idle)
-        raise DegenerateStart(f"{names} start at 0 and stay there, and then {error}") from None
+        raise DegenerateStart(
+            f"{names} start at 0 and stay there, and then the outputs move together: J has rank "
+            f"{left.rank} of {p.d}; choose another start"
+        )
+    return left
 
 
 def _reduced(p: Parameterization, idle: set[int]) -> tuple[Vector, ...]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from derive.errors import DegenerateStart, InputError, RankDeficient
-from derive.exact.linear.matrix import rank
-from derive.exact.linear.modular import shows_full_rank
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
@@ -15,7 +13,7 @@ from derive.model.names import bases
 
 
 def validate(p: ExactMap) -> None:
-    """Refuse a map that is constant, or undefined, at rest or of too low a rank at its start."""
+    """Refuse a map that is constant, or undefined, or at rest, at its start."""
     if p.vectors:
         _check_length(p)
         return
@@ -23,11 +21,6 @@ def validate(p: ExactMap) -> None:
     _check_positive(p)
     _check_start(p)
     _check_bases(p)
-    if not shows_full_rank(p.covectors) and (found := rank(p.covectors)) < p.d:
-        raise RankDeficient(
-            f"the outputs move together: J has rank {found} of {p.d} everywhere; "
-            "give outputs that can move independently"
-        )
 
 
 def _check_dependence(p: ExactMap) -> None:

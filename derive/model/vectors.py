@@ -17,6 +17,7 @@ from derive.exact.field.function_field import FunctionField
 from derive.exact.towers.tower import to_field
 from derive.language.equivariant import vector_form
 from derive.language.tree import Name, Operation, Tree, exponent_names, names, to_text
+from derive.model.affine import AffineOutput
 from derive.model.geometry import Geometry
 from derive.model.names import read_tree
 
@@ -47,6 +48,7 @@ class Ingredients(TypedDict, total=False):
     parameters: Iterable[str]
     geometry: Geometry
     vectors: Sequence[Vector]
+    affine: Sequence[AffineOutput]
 
 
 def read_vectors(outputs: Sequence[str], vectors: Sequence[str]) -> tuple[Vector, ...]:

@@ -16,9 +16,11 @@ from derive.explicit.critical.intervals import RootInterval
 from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, RootValue, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.language import to_text
+from derive.model.notation import Notation
+from derive.render.phrases import output_lines
 from derive.render.plain import at, page, piece_lines, plain, title
 from derive.render.text import homogeneity
-from derive.render.written_json import Record, finding_record, json_text
+from derive.render.written_json import Record, affine_record, finding_record, json_text
 from derive.verdict import Verdict
 
 DIGITS = 15
@@ -66,8 +68,7 @@ def polynomial_text(equation: Expr) -> str:
 def _parameterization(found: ExplicitCounterpart) -> Iterator[str]:
     p = found.parameterization
     yield "Parameterization beta = F(w)"
-    names = ["beta"] if len(p.texts) == 1 else [f"beta{i + 1}" for i in range(p.d)]
-    yield from (f"{name} = {text}" for name, text in zip(names, p.texts, strict=True))
+    yield from output_lines(p)
     if p.vectors:
         kind = "vectors" if len(p.vectors) > 1 else "a vector"
         names = [v.name for v in p.vectors]
@@ -77,7 +78,7 @@ def _parameterization(found: ExplicitCounterpart) -> Iterator[str]:
 
 
 def _sections(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[Iterable[str]]:
-    betas = "".join(f", beta{i + 1}" for i in block.outputs)
+    betas = "".join(f", {b}" for b in Notation(found.parameterization, block.outputs).betas)
     of = betas if len(found.blocks) > 1 else ""
     for name, length, minimum in (("R", "|w - w_0|", block.distance), ("R_F", "|w|", block.cost)):
         heading = f"{name} = min {length}^2 subject to F(w) = beta{of}"
@@ -157,10 +158,10 @@ def _root(minimum: RootByInterval, interval: RootInterval, form: Expr | None, na
 def _where(interval: RootInterval, name: Symbol) -> str:
     """Say on which interval, unless it is the whole line."""
     low = None if interval.low is None else decimal(interval.low)
-    high = None if interval.high is None else decimal(interval.high)
-    if low is None:
-        return "" if high is None else f" for {name} < {high}"
-    return f" for {name} > {low}" if high is None else f" for {low} < {name} < {high}"
+    if interval.high is None:
+        return "" if low is None else f" for {name} > {low}"
+    high = decimal(interval.high)
+    return f" for {name} < {high}" if low is None else f" for {low} < {name} < {high}"
 
 
 def _contrast(contrast: Contrast, of: str) -> Iterator[str]:
@@ -224,6 +225,7 @@ def render_json(found: ExplicitCounterpart) -> str:
             "start": dict(p.start),
             "vector": ", ".join(v.name for v in p.vectors) or None,
             "homogeneity_degree": p.degree,
+            **affine_record(p),
         },
         "blocks": [
             {
@@ -275,16 +277,14 @@ def _contrast_record(contrast: Contrast) -> Record:
         "normalization": "0 and flat with Hessian 2 K(w_0)^-1 at beta_0",
         "start": dict(contrast.start),
         "rows": [
-            {"beta": row.beta, "R": row.explicit, "Q": f"{row.implicit:.15g}"}
-            for row in contrast.rows
+            {"beta": x.beta, "R": x.explicit, "Q": f"{x.implicit:.15g}"} for x in contrast.rows
         ],
         **finding_record(contrast.finding),
     }
 
 
-def _limit_record(limit: ScaleLimit) -> Record:
-    named_by = {"of": limit.of, "when": limit.when, "statement": limit.statement}
-    return {**named_by, **finding_record(limit.finding)}
+def _limit_record(x: ScaleLimit) -> Record:
+    return {"of": x.of, "when": x.when, "statement": x.statement, **finding_record(x.finding)}
 
 
 def _evaluated_record(value: Evaluated) -> Record:

@@ -12,8 +12,10 @@ from derive.explicit.critical.intervals import RootInterval
 from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.language import parse_expression, to_sympy
+from derive.model.notation import Notation
 from derive.render.explicit import beta_text, decimal, equation_name
 from derive.render.formula import LONG, at_start, display, latex, latex_name, on_lines, piece_latex
+from derive.render.phrases import affine_sentences
 from derive.verdict import Verdict
 
 TEMPLATE = "P_{{{}}}"
@@ -28,15 +30,14 @@ def render_latex(found: ExplicitCounterpart) -> str:
 
 def _body(found: ExplicitCounterpart) -> Iterator[str]:
     p = found.parameterization
-    names = ["beta"] if p.d == 1 else [f"beta{i + 1}" for i in range(p.d)]
-    if p.vectors:
-        names = ["s"]
-    rows = [(latex_name(n), latex(f)) for n, f in zip(names, p.outputs, strict=True)]
+    betas = Notation(p, tuple(range(p.d))).betas
+    rows = [(latex(b), latex(f)) for b, f in zip(betas, p.outputs, strict=True)]
     if p.vectors:
         vectors = ", ".join(f"${latex_name(v.name)}$" for v in p.vectors)
         kind = "vectors" if len(p.vectors) > 1 else "a vector"
         yield rf"For {kind} {vectors} of any dimension, with $s = |\beta|$:"
     yield from display(rows)
+    yield from affine_sentences(p)
     yield f"Start: ${at_start(p.start)}$."
     for block in found.blocks:
         yield from _minimum(block.distance, "R", r"R(\beta) = \min_{F(w)=\beta} |w - w_0|^2")

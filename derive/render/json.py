@@ -8,7 +8,7 @@ from derive.certificate.writing import certify
 from derive.derivation import Derivation
 from derive.records import Block, InducedMetric
 from derive.render import sections
-from derive.render.written_json import Record, finding_record, json_text, named
+from derive.render.written_json import Record, affine_record, finding_record, json_text, named
 
 
 def render_json(derivation: Derivation) -> str:
@@ -40,6 +40,7 @@ def _(section: sections.PredictorMap) -> Record:
         "homogeneity_degree": p.degree,
         "beta": d.beta,
         "blocks": [[i + 1 for i in block.outputs] for block in d.blocks],
+        **affine_record(p),
     }
 
 
@@ -97,6 +98,11 @@ def _(section: sections.KernelEigenvalues) -> Record:
 
 def _metric(metric: InducedMetric) -> Record:
     return {**vars(metric), "constants": named(metric.constants)}
+
+
+@entry.register
+def _(section: sections.Relations) -> Record:
+    return {"blocks": [vars(found) for found in sections.dependent(section.d)]}
 
 
 @entry.register

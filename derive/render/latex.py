@@ -24,7 +24,13 @@ from derive.render.formula import (
     piece_notes,
     visible,
 )
-from derive.render.phrases import algebra_sentences, norms_as_latex, road_name, road_sentences
+from derive.render.phrases import (
+    affine_sentences,
+    algebra_sentences,
+    norms_as_latex,
+    road_name,
+    road_sentences,
+)
 from derive.verdict import Identity, Verdict
 
 ANSWERS = {Verdict.PROVED: "Yes.", Verdict.REFUTED: "No:", Verdict.UNDECIDED: "Undecided."}
@@ -55,6 +61,7 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
     outputs = zip(d.beta, p.trees, strict=True)
     yield from display([(latex(b), latex(to_sympy(t, symbols))) for b, t in outputs])
     yield f"and start at ${at_start(p.start)}$."
+    yield from affine_sentences(p)
     if d.ties:
         tied = ", ".join(f"{latex_name(w)} = {latex(to_sympy(t))}" for w, t in d.ties)
         yield f"From the start and always ${tied}$; these weights are left out."
@@ -111,11 +118,29 @@ def _(section: sections.KernelEntries) -> Iterator[str]:
             rows.append((name, _matrix(matrix)))
             named |= matrix.free_symbols & {r.symbol for r in metric.roots}
     below = " and ".join(f"${latex(s)}$" for s in sorted(named, key=str))
+    given = r" and the induced metric $\rho = K^{-1}$ are given by"
+    if sections.dependent(section.d):
+        given = " is singular:"
     yield (
-        r"\paragraph{Metric.} The tangent kernel $K = J J^{\mathsf T}$ and the induced metric "
-        r"$\rho = K^{-1}$ are given by" + (f" (with {below} as defined below)" if named else "")
+        rf"\paragraph{{Metric.}} The tangent kernel $K = J J^{{\mathsf T}}${given}"
+        + (f" (with {below} as defined below)" if named else "")
     )
     yield from display(rows)
+
+
+@paragraph.register
+def _(section: sections.Relations) -> Iterator[str]:
+    found = sections.dependent(section.d)
+    relations = [(latex(r), "0") for x in found for r in x.relations]
+    if relations:
+        yield r"\paragraph{Relations.} For all weights the outputs satisfy"
+        yield from display(relations)
+    yield (
+        r"As $\sum_j n_j \nabla F_j = 0$ for some $n(w) \ne 0$, dual coordinates with "
+        r"$\langle \nabla y_i, \nabla F_j \rangle = g\,\delta_{ij}$ have $g\,n_i = 0$ for all $i$: "
+        r"with $g > 0$ there are none, and no $Q(\beta)$ has $\nabla Q(\beta) - \nabla Q(\beta_0)$ "
+        r"in the row space of every $X$."
+    )
 
 
 def _matrix(matrix: Expr) -> str:
@@ -137,6 +162,8 @@ def _(section: sections.KernelEigenvalues) -> Iterator[str]:
 @paragraph.register
 def _(section: sections.HessianMap) -> Iterator[str]:
     finding = section.d.hessian.finding
+    if sections.dependent(section.d):
+        return
     if finding.verdict is Verdict.PROVED:
         yield r"\paragraph{Mirror flow.} The metric $\rho$ is a Hessian map."
         return
@@ -154,7 +181,7 @@ def _(section: sections.Warp) -> Iterator[str]:
     if decision.g is None:
         return
     dual = list(section.dual())
-    known = [(f"y_{{{i + 1}}}", latex(y)) for found in dual for i, y in found]
+    known = [(f"y_{{{i}}}", latex(y)) for found in dual for i, y in found]
     yield from display([("g", latex(decision.g)), *known])
     if dual:
         yield (

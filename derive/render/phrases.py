@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from derive.language import parse_expression, to_sympy
+from derive.language import parse_expression, to_sympy, to_text
 from derive.language.tree import Name
 from derive.model.direction import Direction
+from derive.model.notation import Notation
+from derive.model.parameterization import Parameterization
 from derive.records import Block
 from derive.render.formula import latex, latex_name
+from derive.render.plain import plain
 from derive.render.sections import Regularizer
 from derive.roads.dual_time import COMMUTING_TIME
 from derive.verdict import Verdict
@@ -40,6 +43,24 @@ def algebra_sentences(blocks: Iterable[Block]) -> Iterator[str]:
 
 def _rank(block: Block) -> str:
     return "are independent" if len(block.lie.words) > 1 else "is not zero"
+
+
+def output_lines(p: Parameterization) -> Iterator[str]:
+    """Yield each output, then those that are affine functions of others."""
+    notation = Notation(p, tuple(range(p.d)))
+    names = ("beta",) if p.vectors else notation.betas
+    yield from (f"{b} = {text}" for b, text in zip(names, p.texts, strict=True))
+    for (b, written), output in zip(notation.affine, p.affine, strict=True):
+        yield f"{b} = {to_text(output.tree)} = {plain(written)}: left out of F, not of X beta = y"
+
+
+def affine_sentences(p: Parameterization) -> Iterator[str]:
+    """Yield the last as LaTeX sentences."""
+    notation = Notation(p, tuple(range(p.d)))
+    for (b, written), output in zip(notation.affine, p.affine, strict=True):
+        given = latex(to_sympy(output.tree, notation.weights))
+        equation = f"{latex(b)} = {given} = {latex(written)}"
+        yield rf"Left out of $F$, not of $X\beta = y$, is ${equation}$."
 
 
 FORMULAS = {

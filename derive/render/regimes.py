@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement
 
 import sympy
 from sympy import Expr, Symbol
@@ -50,10 +51,10 @@ def _start(r: Regimes) -> Iterator[str]:
         along, rest = r.derivation.beta
         yield f"{along} is the component of beta along {r.vector} at the start, {rest} the"
         yield "length of the rest, in every dimension"
-    for i, row in enumerate(r.kernel.matrix.tolist(), 1):
-        for j, entry in enumerate(row[i - 1 :], i):
-            index = f"{i}{j}" if len(row) > 1 else ""
-            yield f"K{index}(w_0) = {plain(entry)}"
+    matrix, labels = r.kernel.matrix, r.derivation.potential.parameterization.labels
+    for (i, a), (j, b) in combinations_with_replacement(enumerate(labels), 2):
+        index = f"{a}{b}" if len(labels) > 1 else ""
+        yield f"K{index}(w_0) = {plain(matrix[i, j])}"
     yield "K = J J^T is the tangent kernel on predictors"
     if r.derivation.kernel_factor is not None:
         factor = to_text(r.derivation.kernel_factor)

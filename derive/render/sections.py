@@ -19,6 +19,7 @@ from derive.potential.block import DirectionTerms
 from derive.records import Block
 from derive.roads.road import Road
 from derive.verdict import Verdict
+from derive.weights.dependence import Dependence
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,12 @@ class KernelEntries(Section):
     name = "metric"
 
 
+class Relations(Section):
+    """What holds among outputs that move together, so that K has no inverse."""
+
+    name = "relations"
+
+
 class KernelEigenvalues(DirectionSection):
     """K and rho of a vector, by their eigenvalues across beta and along it."""
 
@@ -97,20 +104,22 @@ class Warp(Section):
 
     @property
     def needed(self) -> bool:
-        """Whether rho is no Hessian map itself."""
-        return self.d.hessian.verdict is not Verdict.PROVED
+        """Whether there is a rho that is no Hessian map itself."""
+        return self.d.hessian.verdict is not Verdict.PROVED and not dependent(self.d)
 
     def slopes(self) -> Iterator[tuple[int, Expr]]:
-        """Yield H_a = <grad F_a, grad log g> with a from 0."""
+        """Yield H_a = <grad F_a, grad log g> with a."""
         for block in self.d.blocks:
-            for i, h in zip(block.outputs, block.warping.H or (), strict=False):
+            labels = block.parameterization.labels
+            for i, h in zip(labels, block.warping.H or (), strict=False):
                 yield i, to_expr(h, block.notation.weights)
 
     def dual(self) -> Iterator[list[tuple[int, Expr]]]:
         """Yield, for each block that has dual coordinates, those that are without logarithms."""
         for block in self.d.blocks:
             if block.potential.dual is not None:
-                numbered = zip(block.outputs, block.potential.dual.y, strict=True)
+                labels = block.parameterization.labels
+                numbered = zip(labels, block.potential.dual.y, strict=True)
                 found = ((i, y.rational) for i, y in numbered if not y.logs)
                 yield [(i, to_expr(y, block.notation.weights)) for i, y in found]
 
@@ -149,6 +158,11 @@ class Evidence(Section):
     """The statements that were expanded to prove Q."""
 
 
+def dependent(d: Derivation) -> tuple[Dependence, ...]:
+    """Return what is known of the blocks whose outputs move together."""
+    return tuple(b.dependence for b in d.blocks if b.dependence is not None)
+
+
 def sections_of(d: Derivation) -> Iterator[Section]:
     """Yield the sections of a derivation from top to bottom."""
     direction, turning = d.direction, d.potential.turning
@@ -156,6 +170,8 @@ def sections_of(d: Derivation) -> Iterator[Section]:
     yield PredictorMap(d) if direction is None else VectorMap(d, direction)
     yield Laws(d)
     yield KernelEntries(d) if direction is None else KernelEigenvalues(d, direction)
+    if dependent(d):
+        yield Relations(d)
     yield HessianMap(d)
     yield Warp(d)
     yield Regularizer(d) if turning is None else VectorRegularizer(d, turning)

@@ -14,7 +14,7 @@ from derive.language.tree import Name
 from derive.model.parameterization import Parameterization
 from derive.records import InducedMetric
 from derive.render import sections
-from derive.render.phrases import algebra_lines, norms_as_text, road_lines
+from derive.render.phrases import algebra_lines, norms_as_text, output_lines, road_lines
 from derive.render.plain import (
     constant_lines,
     failure_lines,
@@ -66,12 +66,13 @@ def _(section: sections.Headline) -> Iterator[str]:
 def _(section: sections.PredictorMap) -> Iterator[str]:
     d, p = section.d, section.d.parameterization
     yield "Parameterization beta = F(w)"
-    yield from (f"{b} = {to_text(tree)}" for b, tree in zip(d.beta, p.trees, strict=True))
+    yield from output_lines(p)
     free = [t.name for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]
     given = [f"{w} = {to_text(t)}" for w, t in p.start if to_text(t) not in free]
     start = ", ".join([*given, *([f"free {', '.join(free)}"] if free else [])])
     weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
-    yield f"{weights}, {homogeneity(p)}, J of rank {p.d}; start: {start}"
+    rank = f"{p.d}" if p.rank == p.d else f"{p.rank} < {p.d}"
+    yield f"{weights}, {homogeneity(p)}, J of rank {rank}; start: {start}"
     yield from _left_out(d.idle, "start at 0 and stay there")
     for w, tree in d.ties:
         yield f"left out: {w} = {to_text(tree)}, from the start and always"
@@ -128,27 +129,27 @@ def _(section: sections.Laws) -> Iterator[str]:
 
 @lines_of.register
 def _(section: sections.KernelEntries) -> Iterator[str]:
-    metric, n = section.d.metric, section.d.parameterization.d
-    yield METRIC
-    yield from _entries("K", metric.kernel_in_weights, n)
+    metric, labels = section.d.metric, section.d.parameterization.labels
+    yield "Tangent kernel K = J J^T" if sections.dependent(section.d) else METRIC
+    yield from _entries("K", metric.kernel_in_weights, labels)
     if metric.kernel is None:
         yield "K was not written as a function of beta"
         return
     yield "as functions of beta:"
-    yield from _entries("K", metric.kernel, n)
-    if n <= 3:
-        yield from _entries("rho", metric.rho, n)
+    yield from _entries("K", metric.kernel, labels)
+    if len(labels) <= 3 and metric.rho is not None:
+        yield from _entries("rho", metric.rho, labels)
     yield from _names(metric)
 
 
-def _entries(name: str, matrix: Expr, n: int) -> Iterator[str]:
+def _entries(name: str, matrix: Expr, labels: Sequence[int]) -> Iterator[str]:
     """Yield the entries on and above the diagonal that are not 0."""
-    if n == 1:
+    if len(labels) == 1:
         yield f"{name} = {plain(matrix[0, 0])}"
         return
-    for i, j in combinations_with_replacement(range(n), 2):
+    for (i, a), (j, b) in combinations_with_replacement(enumerate(labels), 2):
         if matrix[i, j] != 0:
-            yield f"{name}{i + 1}{j + 1} = {plain(matrix[i, j])}"
+            yield f"{name}{a}{b} = {plain(matrix[i, j])}"
 
 
 def _names(metric: InducedMetric) -> Iterator[str]:
@@ -176,8 +177,29 @@ def _eigenvalues(matrix: Expr) -> Iterator[str]:
 
 
 @lines_of.register
+def _(section: sections.Relations) -> Iterator[str]:
+    yield "Relations among the outputs, for all weights"
+    for found in sections.dependent(section.d):
+        yield from (e.statement for e in found.evidence)
+        if found.missing:
+            relations = "one more" if found.missing == 1 else f"{found.missing} more"
+            yield f"{relations}, of which no polynomial in beta was found"
+        yield (
+            f"K is singular and rho is not defined: beta follows {found.rank} components of the "
+            f"steering lambda, which has {found.outputs}"
+        )
+    yield (
+        "grad Q(beta) - grad Q(beta_0) in the row space of every X asks for "
+        "<grad y_i, grad F_j> = g delta_ij, g > 0; but sum_j n_j grad F_j = 0 for some n != 0, "
+        "so g n_i = 0 for all i"
+    )
+
+
+@lines_of.register
 def _(section: sections.HessianMap) -> Iterator[str]:
     finding = section.d.hessian.finding
+    if sections.dependent(section.d):
+        return
     yield title("Hessian map (d_k rho_ij = d_i rho_kj)?", finding.verdict)
     yield from _finding(finding)
 
@@ -192,11 +214,11 @@ def _(section: sections.Warp) -> Iterator[str]:
     if g is not None:
         yield f"g = {plain(g)}"
         for found in section.dual():
-            yield from (f"y{i + 1} = {plain(y)}" for i, y in found)
+            yield from (f"y{i} = {plain(y)}" for i, y in found)
             yield "<grad y_i, grad F_j> = g delta_ij, so y - y(w_0) = grad Q"
     elif finding.verdict is Verdict.PROVED:
         yield "g = exp of the integral of H, H_a = <grad F_a, grad log g>:"
-        yield from (f"H{i + 1} = {plain(h)}" for i, h in section.slopes())
+        yield from (f"H{i} = {plain(h)}" for i, h in section.slopes())
 
 
 def _finding(finding: Finding) -> Iterator[str]:

@@ -15,6 +15,8 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.language import to_text
 from derive.language.tree import Tree
+from derive.model.notation import Notation
+from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, kernel_of
 from derive.render.plain import plain, unmarked
 from derive.roads.road import Road
@@ -51,6 +53,13 @@ def brief_finding(finding: Finding) -> Record:
         for e in finding.evidence
     ]
     return finding_record(finding) | {"evidence": evidence}
+
+
+def affine_record(p: Parameterization) -> Record:
+    """Return the outputs that are left out, as affine functions of the others; {} without any."""
+    pairs = zip(Notation(p, ()).affine, p.affine, strict=True)
+    found = [{"beta": b, "output": output.tree, "is": image} for (b, image), output in pairs]
+    return {"affine": found} if found else {}
 
 
 @functools.singledispatch

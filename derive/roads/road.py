@@ -53,6 +53,8 @@ def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
         return _in_every_dimension(warping.hessian, potential)
     if warping.parameterization.d == 1:
         return _single(potential)
+    if warping.parameterization.rank < warping.parameterization.d:
+        return ()
     others = (ask_road(warping, potential.dual, ansatz) for ansatz in _unasked(warping.metric))
     commuting = follow_dual_time(warping.metric, potential.dual)
     joint = () if commuting is None else (Road(COMMUTING_TIME, commuting),)

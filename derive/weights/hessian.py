@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from derive.model.direction import Direction
 from derive.verdict import Decided, Finding, Identity, Verdict
+from derive.weights.dependence import no_row_space_law
 from derive.weights.metric import Metric
 from derive.weights.pointwise import find_failing_condition, hessian_conditions
 from derive.weights.vertical import check_vertical
@@ -45,7 +46,7 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
 
     Returns:
         PROVED with the expanded identities; REFUTED with one that fails at a named start;
-        UNDECIDED where one fails, but not visibly on the leaf of this start.
+        UNDECIDED where one fails, but not visibly on the leaf of this start, or J has rank below d.
 
     Source: Gunasekar, Woodworth, Srebro 2020 (Hessian-map condition); Li, Wang, Lee, Arora 2022
     (commuting fields).
@@ -56,6 +57,9 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
     if p.d == 1:
         reason = "one output: beta is monotone along grad F, so K > 0 is a function of beta"
         return HessianVerdict(metric, Finding(Verdict.PROVED, reason))
+    singular = no_row_space_law(p)
+    if singular is not None:
+        return HessianVerdict(metric, singular)
     failure = find_failing_condition(metric, hessian_conditions)
     if failure is not None:
         return HessianVerdict(metric, Finding(Verdict.REFUTED, FAILS, (failure,)))

@@ -26,8 +26,8 @@ class LieStructure:
 
     Attributes:
         brackets: [X_a, X_b] for a < b, by (a, b) counted from 0.
-        spanning: fields that span the Lie algebra at a generic point: X_1, ..., X_d, then
-            iterated brackets.
+        spanning: fields that span the Lie algebra at a generic point: those of X_1, ..., X_d
+            that are independent, then iterated brackets.
         dimension: proved lower bound of the generic dimension; equal to it with probability 1.
         commuting: whether every bracket [X_a, X_b] is identically zero (exact).
         words: the spanning fields as iterated brackets, such as ``[X1, [X1, X2]]``.
@@ -70,18 +70,20 @@ def find_lie_structure(p: Parameterization) -> LieStructure:
     fields = p.fields
     brackets = {(a, b): bracket(fields[a], fields[b]) for a, b in combinations(range(p.d), 2)}
     commuting = all(x.is_zero() for field in brackets.values() for x in field)
-    named = [(f"X{i}", x) for i, x in zip(p.labels, fields, strict=True)]
+    named = [(f"X{p.labels[i]}", fields[i]) for i in p.independent]
     if not commuting:
-        named = _span(p, brackets)
+        named = _span(p, named, brackets)
     words, spanning = zip(*named, strict=True)
     return LieStructure(p, brackets, spanning, len(spanning), commuting, words)
 
 
-def _span(p: Parameterization, brackets: dict[tuple[int, int], Field]) -> list[tuple[str, Field]]:
+def _span(
+    p: Parameterization, fields: list[tuple[str, Field]], brackets: dict[tuple[int, int], Field]
+) -> list[tuple[str, Field]]:
     """Close the fields under brackets with each X_a, as far as the rank at one point grows."""
     point = random_point(p.field, Random(0))
     names = [f"X{i}" for i in p.labels]
-    spanning = list(zip(names, p.fields, strict=True))
+    spanning = list(fields)
     values = [_values(x, point) for _, x in spanning]
     pending = [(f"[{names[a]}, {names[b]}]", z) for (a, b), z in brackets.items()]
     while pending and len(spanning) < p.p:

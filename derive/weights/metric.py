@@ -80,9 +80,9 @@ def find_metric(conserved: ConservedQuantities, direction: Direction | None = No
     """
     p = conserved.parameterization
     K = tuple(tuple(p.geometry.inner(x, y) for y in p.covectors) for x in p.covectors)
-    # J has rank d at w_0 itself, as a matrix over Q(start symbols).
+    # J has rank d at w_0 itself, as a matrix over Q(start symbols); or nowhere.
     rows = p.start_covectors
-    regular = shows_full_rank(rows) or rank(rows) == p.d
+    regular = p.rank < p.d or shows_full_rank(rows) or rank(rows) == p.d
     if not regular and is_zero_along_flow(p, p.field.polynomial(determinant(K).numerator)):
         raise DegenerateStart(
             f"from this start the outputs move together: J has rank below {p.d} there, and along "

@@ -76,6 +76,8 @@ def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
         return WarpVerdict(hessian, _of_direction(metric.direction), (metric.direction.H,))
     if hessian.verdict is Verdict.PROVED:
         return WarpVerdict(hessian, Finding(Verdict.PROVED, "g = 1: none is needed"), zero)
+    if p.rank < p.d:
+        return WarpVerdict(hessian, hessian.finding, None)
     if p.d == 1:
         raise AssertionError("a single output is always a Hessian map")
     failure = find_failing_condition(metric, warp_and_closure)

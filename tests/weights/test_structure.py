@@ -7,22 +7,13 @@ from fractions import Fraction
 import pytest
 import sympy
 
-from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict, derive
+from derive import DegenerateStart, InputError, Parameterization, Verdict, derive
 from derive.weights.conserved import find_conserved
 from derive.weights.lie import along, bracket, find_lie_structure
 from derive.weights.metric import find_metric
 
 HOPF = ["p**2+q**2-r**2-s**2", "2*p*r+2*q*s", "2*q*r-2*p*s"]
 CUBIC_PAIR = {"p": "alpha", "m": "alpha"}
-
-
-def test_two_outputs_that_move_together_are_refused() -> None:
-    with pytest.raises(RankDeficient, match="rank 1 of 2"):
-        Parameterization.parse(["w1", "2*w1"])
-    with pytest.raises(RankDeficient):
-        Parameterization.parse(["x*y", "(x*y)**2 + 1"])
-    with pytest.raises(RankDeficient):
-        Parameterization.parse(["a**2", "c**2", "a*c"])
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,7 @@ class _Writer:
             yield from self._accepted("the warp", conditions.existence(state, "warp"))
         if d.warping.verdict is Verdict.REFUTED:
             yield from self._accepted("no warp", conditions.failures(state, "no warp"))
+        yield from self._surface()
         if d.verdict is Verdict.UNDECIDED and d.warping.g is not None:
             yield from self._accepted("the dual coordinates", iter(()))
         for block in d.blocks:
@@ -153,6 +154,13 @@ class _Writer:
         if len(d.blocks) == 1 and dual is not None and d.warping.g is not None:
             g = plain(d.warping.g)
         return g if d.kernel_factor is None else f"({g})/({to_text(d.kernel_factor)})"
+
+    def _surface(self) -> Iterator[JSON]:
+        """Yield what is left open of outputs that move together."""
+        if any(block.dependence is not None for block in self.d.blocks):
+            yield from self._accepted("the relations among the outputs", iter(()))
+        if self.d.parameterization.affine:
+            yield from self._accepted("the outputs that are affine functions of others", iter(()))
 
     def _laws(self) -> Iterator[JSON]:
         laws = [plain(law) for law in self.d.conserved.laws]

@@ -13,20 +13,22 @@ Matrix = tuple[tuple[RationalFunction, ...], ...]
 
 
 def rank(rows: Sequence[Sequence[RationalFunction]]) -> int:
-    """Return the rank of a matrix over its field, by elimination."""
-    remaining = [list(row) for row in rows]
-    found = 0
-    for column in range(len(rows[0])):
-        pivot = next((r for r in remaining if not r[column].is_zero()), None)
-        if pivot is None:
-            continue
-        remaining.remove(pivot)
-        remaining = [
-            [x - row[column] / pivot[column] * y for x, y in zip(row, pivot, strict=True)]
-            for row in remaining
-        ]
-        found += 1
-    return found
+    """Return the rank of a matrix over its field."""
+    return len(spanning_rows(rows))
+
+
+def spanning_rows(rows: Sequence[Sequence[RationalFunction]]) -> tuple[int, ...]:
+    """Return the positions of the first rows that span all rows, by elimination."""
+    found: dict[int, Sequence[RationalFunction]] = {}
+    for position, row in enumerate(rows):
+        for other in found.values():
+            at = pivot_of(other)
+            if not row[at].is_zero():
+                factor = row[at] / other[at]
+                row = [x - factor * y for x, y in zip(row, other, strict=True)]
+        if not all(x.is_zero() for x in row):
+            found[position] = row
+    return tuple(found)
 
 
 def echelon(rows: Sequence[Sequence[RationalFunction]]) -> list[list[RationalFunction]]:

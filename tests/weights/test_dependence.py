@@ -1,0 +1,161 @@
+"""Outputs that move together: the relation among them, and outputs that are affine in others."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import sympy
+
+from derive import Parameterization, Verdict, derive
+from derive.certificate.checking.check import check_text
+from derive.errors import NumericalError
+from derive.explicit.regularize import explicit_counterpart
+from derive.regimes.find import regimes
+from numerics import crosscheck, flow
+from tests.cli.commands import run
+
+RANK_ONE = ["u1*v1", "u1*v2", "u2*v1", "u2*v2"]
+AFFINE = ["a*u1", "a*u2", "1 - a*u1 - a*u2"]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "rank", "laws", "relations"),
+    [
+        (RANK_ONE, 3, 1, ["beta1*beta4 - beta2*beta3"]),
+        (["a**2", "c**2", "a*c"], 2, 0, ["beta1*beta2 - beta3**2"]),
+        (["x*y", "(x*y)**2 + 1"], 1, 1, ["beta1**2 - beta2 + 1"]),
+        (["exp(a)", "exp(b)", "exp(a + 2*b)"], 2, 0, ["beta1*beta2**2 - beta3"]),
+        (["cos(w)", "sin(w)"], 1, 0, ["beta1**2 + beta2**2 - 1"]),
+        (["T*w", "w**2"], 1, 0, ["T**2*beta2 - beta1**2"]),
+        (["exp(w)", "w"], 1, 0, []),
+    ],
+)
+def test_a_relation_is_found_and_holds(outputs, rank, laws, relations):
+    p = Parameterization.parse(outputs, parameters=["T"] if "T" in outputs[0] else [])
+    d = derive(p)
+    (found,) = (block.dependence for block in d.blocks)
+    assert [str(r) for r in found.relations] == relations
+    assert (found.rank, found.missing) == (rank, p.d - rank - len(relations))
+    substituted = dict(zip(d.beta, p.outputs, strict=True))
+    parameter = {sympy.Symbol("T"): sympy.Symbol("T", real=True)}
+    for relation in found.relations:
+        whole = relation.subs(substituted).subs(parameter)
+        assert sympy.simplify(sympy.expand(whole)) == 0
+    assert d.conserved.count == laws
+    assert d.conserved.verdict is Verdict.PROVED
+    assert d.blocks[0].lie.dimension == p.p - laws
+    assert d.metric.kernel_in_weights.rank() <= rank
+    assert d.metric.rho is None
+    assert d.verdict is Verdict.UNDECIDED
+    assert d.potential.Q is None
+    assert f"J has rank {rank} < {p.d}" in d.potential.finding.reason
+
+
+@pytest.mark.parametrize(("rows", "rank", "count"), [(1, 5, 4), (2, 8, 1)])
+def test_matrices_of_low_rank(rows, rank, count):
+    """All 2 x 2 minors that are independent, and the determinant."""
+    u = [[f"u{i}{k}" for k in range(rows)] for i in range(3)]
+    v = [[f"v{j}{k}" for k in range(rows)] for j in range(3)]
+    products = [[[f"{a}*{b}" for a, b in zip(x, y, strict=True)] for y in v] for x in u]
+    outputs = [" + ".join(entry) for row in products for entry in row]
+    (found,) = (block.dependence for block in derive(Parameterization.parse(outputs)).blocks)
+    assert (found.rank, len(found.relations), found.missing) == (rank, count, 0)
+    if count == 1:
+        betas = sympy.Matrix(3, 3, sympy.symbols("beta1:10", real=True))
+        assert sympy.expand(found.relations[0] - betas.det()) == 0
+
+
+def test_a_relation_that_holds_nowhere_is_not_found():
+    """One sign in the determinant changed: J has full rank, and there is nothing to relate."""
+    d = derive(Parameterization.parse(["u1*v1", "u1*v2", "u2*v1", "u2*v2 + u1*v1*u2"]))
+    assert d.blocks[0].dependence is None
+    assert d.metric.kernel_in_weights.det() != 0
+
+
+def test_an_affine_output_is_left_out_and_the_rest_goes_on():
+    p = Parameterization.parse(AFFINE)
+    d = derive(p)
+    assert p.d == 3
+    assert d.parameterization.d == 2
+    assert [str(b) for b in d.beta] == ["beta1", "beta2"]
+    ((left, image),) = d.blocks[0].notation.affine
+    assert (str(left), str(image)) == ("beta3", "-beta1 - beta2 + 1")
+    assert d.verdict is Verdict.PROVED
+    assert d.blocks[0].dependence is None
+    line = "beta3 = 1 - a*u1 - a*u2 = -beta1 - beta2 + 1: left out of F, not of X beta = y"
+    assert line in " ".join(d.to_text().split())
+    assert "Left out of $F$" in d.to_latex()
+    assert json.loads(d.to_json())["parameterization"]["affine"][0]["is"] == "-beta1 - beta2 + 1"
+    assert check_text(d.to_json()).open == ("the outputs that are affine functions of others",)
+
+
+def test_the_number_of_an_output_stays_its_own():
+    p = Parameterization.parse(["w", "3 - 2*w", "a*b"], {"w": "1", "a": "2", "b": "1"})
+    start = {"w": 1, "a": 2, "b": 1}
+    d = derive(p)
+    assert [str(b) for b in d.beta] == ["beta1", "beta3"]
+    assert [str(image) for _, image in d.blocks[0].notation.affine] == ["3 - 2*beta1"]
+    assert crosscheck(d, digits=15).passed
+    # X beta = y with all outputs is that of those kept: 2 beta2 = 6 - 4 beta1.
+    whole = flow(p, [[1, 2, 3]], [4], start, digits=12).limit
+    kept = flow(d.parameterization, [[-3, 3]], [-2], start, digits=12).limit
+    assert max(abs(whole[i] - kept[k]) for k, i in enumerate((0, 2))) < 1e-10
+
+
+def test_one_output_keeps_its_number_where_the_other_is_affine():
+    d = derive(Parameterization.parse(["w**2", "1 - w**2"], {"w": "1"}))
+    assert str(d.potential.Q) == "beta1*log(beta1)/4 - beta1/4"
+
+
+def test_beside_outputs_that_move_together_nothing_is_refuted():
+    """The neuron alone is no Hessian map; of both blocks there is no rho to ask about."""
+    d = derive(Parameterization.parse(["a*u1", "a*u2", "w**2", "w**4"]))
+    assert {d.hessian.verdict, d.warping.verdict, d.verdict} == {Verdict.UNDECIDED}
+    assert [b.hessian.verdict for b in d.blocks] == [Verdict.REFUTED, Verdict.UNDECIDED]
+
+
+def test_certificate_and_record_say_what_holds():
+    d = derive(Parameterization.parse(RANK_ONE))
+    report = check_text(d.to_json())
+    assert (report.verdict, report.accepted) == ("UNDECIDED", ("laws",))
+    assert report.open == ("the relations among the outputs",)
+    (found,) = json.loads(d.to_json())["relations"]["blocks"]
+    assert (found["outputs"], found["rank"]) == (4, 3)
+    assert found["relations"] == ["beta1*beta4 - beta2*beta3"]
+    assert r"\beta_{1} \beta_{4} - \beta_{2} \beta_{3} &= 0" in d.to_latex()
+
+
+def test_limits_and_explicit_costs():
+    d = derive(Parameterization.parse(RANK_ONE, {"u1": "alpha"}))
+    for limit in regimes(d, "alpha").limits:
+        assert "J has rank 3 < 4" in limit.finding.reason
+    (block,) = explicit_counterpart(d.parameterization).blocks
+    assert str(block.cost.closed_forms[0]) == "2*sqrt(beta1**2 + beta2**2 + beta3**2 + beta4**2)"
+    found = explicit_counterpart(Parameterization.parse(["w", "2*w + 1"], {"w": "0"}))
+    assert found.verdict is Verdict.PROVED
+    assert "beta2 = 2*w + 1 = 2*beta1 + 1" in found.to_text()
+
+
+def test_numbers_of_a_model_without_q_are_one_clear_line():
+    p = Parameterization.parse(RANK_ONE, {"u1": "1", "u2": "2", "v1": "1", "v2": "0"})
+    d = derive(p)
+    for ask in (lambda: crosscheck(d), lambda: d.potential.numeric({})):
+        with pytest.raises(NumericalError, match="there is no Q"):
+            ask()
+    limit = flow(p, [[1, 0, 0, 1]], [1], {"u1": 1, "u2": 2, "v1": 1, "v2": 0}, digits=15).limit
+    assert abs(limit[0] + limit[3] - 1) < 1e-12
+    assert abs(limit[0] * limit[3] - limit[1] * limit[2]) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["regularizer", "U*T(V)", "--matrix", "U:2x1,V:2x1"], 3, "beta1*beta4 - beta2*beta3 = 0"),
+        (["regularizer", "exp(a)/(exp(a)+exp(b))", "exp(b)/(exp(a)+exp(b))"], 0, "= 1 - beta1: "),
+    ],
+)
+def test_on_the_command_line(arguments, code, words):
+    done = run(*arguments)
+    assert (done.returncode, done.stderr) == (code, "")
+    assert words in done.stdout
