@@ -94,6 +94,6 @@ def no_row_space_law(p: Parameterization) -> Finding | None:
         return None
     reason = (
         f"J has rank {p.rank} < {p.d}: no Q(beta) has grad Q(beta) - grad Q(beta_0) in the row "
-        "space of every X; whether the limit minimises something else was not decided"
+        "space of every X; whether limits minimise some Q on the surface was not decided"
     )
     return Finding(Verdict.UNDECIDED, reason)

@@ -83,10 +83,10 @@ def test_an_affine_output_is_left_out_and_the_rest_goes_on():
     assert (str(left), str(image)) == ("beta3", "-beta1 - beta2 + 1")
     assert d.verdict is Verdict.PROVED
     assert d.blocks[0].dependence is None
-    line = "beta3 = 1 - a*u1 - a*u2 = -beta1 - beta2 + 1: left out of F, not of X beta = y"
+    line = "beta3 = 1 - a*u1 - a*u2 = 1 - beta1 - beta2: left out of F, not of X beta = y"
     assert line in " ".join(d.to_text().split())
     assert "Left out of $F$" in d.to_latex()
-    assert json.loads(d.to_json())["parameterization"]["affine"][0]["is"] == "-beta1 - beta2 + 1"
+    assert json.loads(d.to_json())["parameterization"]["affine"][0]["is"] == "1 - beta1 - beta2"
     assert check_text(d.to_json()).open == ("the outputs that are affine functions of others",)
 
 
