@@ -1,291 +1,161 @@
-"""Where Q lives, that it is convex there, and that the warp stays positive.
-
-On the leaf Hess Q = g rho with rho = (J J^T)^-1 positive definite wherever J has rank d, so Q is
-strictly convex on every convex part of its domain on which g > 0; and log g, whose derivatives
-have Gram determinants of J as denominators, is finite there. For one output the domain ends
-at the zeros and poles of K(beta), which are found as factors of K^2 over Q(start symbols).
-
-For several outputs a path in beta from beta_0 is lifted to the leaf by w' = J^T K^-1 beta'. The
-lift goes on while w is bounded and det K is not 0. If |w|^2 is integral over Q[beta, c], that is,
-solves a polynomial equation in beta and the conserved c with leading coefficient 1, then w is
-bounded where beta is. If a factor f of det K solves P(f; beta, c) = 0, then f is 0 only where
-P(0; beta, c) is. So every beta is reached that a path connects with beta_0 without a zero of these
-P(0; beta, c_0). Where they are linear or never 0 that is an intersection of half-spaces: convex, so
-Q is one function there.
-"""
+"""Where Q lives: its ends as exact functions of the start, and what of it is not decided."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import sympy
-from sympy import Expr
+from sympy import Expr, Symbol
 
-from derive.errors import DeriveError
-from derive.exact.field.factors import factored, factors
-from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import terms
-from derive.exact.linear.implicitization import Coordinates, find_relation
-from derive.exact.linear.matrix import determinant
-from derive.exact.positivity import is_nonnegative
-from derive.exact.towers.tower import to_field
-from derive.language import from_sympy
-from derive.language.tree import Call, Operation, Power, RealPower, Tree, names, walk
-from derive.model.notation import (
-    AssumePositive,
-    BranchOpen,
-    Notation,
-    start_sign,
-    to_expr,
-    to_factored_expr,
-)
-from derive.model.parameterization import Parameterization
-from derive.potential.branch import keeps_sign, stays_away_from_zero
-from derive.potential.chart import base_chart
-from derive.potential.piece import Explicit, Parametric, Piece, Quadrature, kernel_of, written_out
-from derive.weights.dual import DualCoordinates
-from derive.weights.metric import Metric
+Undecided: TypeAlias = Literal["kernel", "leaf", "length", "curve", "smooth", "beyond"]
+"""What is not decided of a domain; UNDECIDED says it in words."""
 
+Convexity: TypeAlias = Literal[
+    "slope", "rank", "metric", "warp", "warp proved", "warp assumed", "length"
+]
+"""Why Q is convex on its domain; CONVEX says it in words."""
 
-def describe_domain(
-    piece: Piece, metric: Metric, dual: DualCoordinates | None, notation: Notation
-) -> Piece:
-    """Return Q of a block with its domain, and what makes it convex there, in words."""
-    if metric.parameterization.d > 1:
-        domain = _coupled(metric, dual, notation)
-        if any(_has_kink(node) for tree in metric.parameterization.trees for node in walk(tree)):
-            domain = domain.replace("; ", ", as far as `F` is smooth; ", 1)
-        return replace(piece, domain=domain)
-    where: str | None
-    convex = "there `Q'' = 1/K > 0`, so `Q` is strictly convex"
-    if isinstance(piece, Parametric):
-        where = f"the `beta` that the interval of `{piece.curve.parameter}` gives"
-        return replace(piece, domain=f"{where}; {convex}")
-    p = metric.parameterization
-    ends, all_known = _ends(piece, p, notation)
-    images = {piece.betas[0].name: piece.betas[0], **notation.start_symbols}
-    shown = {end: to_factored_expr(end, images) for end in ends}
-    where = _between(shown, p, notation, piece.betas[0]) if all_known else None
-    where = where or "the interval around `beta_0` on which `K` is positive and finite"
-    if any(_may_be_singular(node, p) for tree in p.trees for node in walk(tree)):
-        where += ", as far as `F` is smooth"
-    if isinstance(piece, Explicit | Quadrature):
-        piece = replace(piece, ends=tuple(shown.values()))
-    return replace(piece, domain=f"{where}; {convex}")
-
-
-def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> str:
-    """Say where several coupled outputs have Q: half-spaces where proved, else in words."""
-    known = find_half_spaces(metric, notation)
-    if known is not None:
-        walls = " and ".join(f"`{wall} > 0`" for wall in known.walls) or "all real `beta`"
-        given = " or ".join(f"`{c} = 0`" for c in known.conditions)
-        unless = f" unless {given}" if given else ""
-        return (
-            f"{walls}{unless}; `J` has full rank above it and `Hess Q = g rho` is positive "
-            "definite, so `Q` is strictly convex"
-        )
-    where = "the `beta` that the leaf of `w_0` reaches while `J` has full rank"
-    if dual is not None and dual.g.is_constant():
-        return f"{where}; `Hess Q = rho` is positive definite there"
-    where += "; `Hess Q = g rho` is positive definite there"
-    if dual is None:
-        return where
-    how = "is assumed (below)" if keeps_sign(metric, dual.g) else "is proved"
-    return f"{where}, and `g > 0` along the flow {how}"
-
-
-def _has_kink(node: Tree) -> bool:
-    """Tell whether this part of F is a root of an even power, as an absolute value is."""
-    match node:
-        case Power(Power(_, power), root):
-            return power.denominator == 1 and power % 2 == 0 and root.denominator % 2 == 0
-    return False
-
-
-def _may_be_singular(node: Tree, p: Parameterization) -> bool:
-    """Tell whether this part of F was not seen to be smooth in all of R^p.
-
-    At a zero of what is divided by, or under a root, the flow ends though K may be finite there:
-    ``sqrt(a**2 + b**2)`` has K = 1.
-    """
-    match node:
-        case Operation("/", _, inner) | RealPower(inner, _) | Call("log" | "tan", inner):
-            pass
-        case Power(inner, exponent) if exponent < 0 or exponent.denominator > 1:
-            pass
-        case _:
-            return False
-    if not set(names((inner,))) & set(p.weights):
-        return False
-    if isinstance(node, Call) and node.function == "tan":
-        return True
-    f = to_field(inner, p.field, "F")
-    constant = f.field.constant(dict(terms(f.numerator)).get((0,) * len(f.field.names), 0))
-    above = f.is_polynomial() and is_nonnegative(constant) and not constant.is_zero()
-    return not (above and is_nonnegative(f - constant))
-
-
-def _ends(
-    piece: Piece, p: Parameterization, notation: Notation
-) -> tuple[list[RationalFunction], bool]:
-    """Return zeros and poles of K that are rational in the start, and whether there are others."""
-    field = p.start_field.extended((piece.betas[0].name,))
-    square = _square(piece, field)
-    if square is None:
-        return [], False
-    ends: dict[RationalFunction, None] = {}
-    all_known = True
-    for f, _ in factored(square)[1]:
-        slope = f.partial(0)
-        if f.depends_on(0) and not slope.depends_on(0):
-            ends[-(f - slope * field.gens[0]) / slope] = None
-        elif f.depends_on(0):
-            all_known = all_known and is_definite(f, 1, notation.positive)
-    return list(ends), all_known
-
-
-def _square(piece: Piece, field: FunctionField) -> RationalFunction | None:
-    """Return the printed K^2 as a rational function of beta and the start symbols, or None."""
-    kernel = kernel_of(piece)
-    if kernel is None or piece.roots:
-        return None
-    kernel = sympy.expand_power_base(written_out(kernel**2, (), piece.constants))
-    try:
-        return to_field(from_sympy(kernel), field, "K")
-    except (DeriveError, KeyError):
-        return None
-
-
-def _between(
-    ends: Mapping[RationalFunction, Expr], p: Parameterization, notation: Notation, beta: Expr
-) -> str | None:
-    """Return the interval around beta_0 in words; None where its ends depend on the start."""
-    if not ends:
-        return "all real `beta`"
-    below: list[Expr] = []
-    above: list[Expr] = []
-    for end, shown in ends.items():
-        field = end.field
-        beta0 = p.at_start(p.F[0]).compose(field.gens[1:], field)
-        try:
-            sign, assumed = start_sign(beta0 - end, notation)
-        except (AssumePositive, BranchOpen):
-            sign, assumed = 0, ("open",)
-        if assumed:
-            side = f"the `{beta}` on the same side of `{shown}` as `beta_0`"
-            return side if len(ends) == 1 else None
-        (below if sign > 0 else above).append(shown)
-    if len(below) > 1 or len(above) > 1:
-        return None
-    if not above:
-        return f"`{beta} > {below[0]}`"
-    return f"`{below[0]} < {beta} < {above[0]}`" if below else f"`{beta} < {above[0]}`"
-
-
-HIGHEST = 8
-MAXIMAL_WEIGHTS = 8
-MAXIMAL_TERMS = 200
+UNDECIDED: dict[Undecided, str] = {
+    "kernel": "the interval around `beta_0` on which `K` is positive and finite",
+    "leaf": "the `beta` that the leaf of `w_0` reaches while `J` has full rank",
+    "length": (
+        "the `beta` whose length `s` is in the interval around `s_0` on which "
+        "`R = |grad s|^2` is positive and finite"
+    ),
+    "curve": "the `beta` that the interval of `z` gives",
+    "smooth": "as far as `F` is smooth",
+    "beyond": "what is reached beyond is not decided",
+}
+CONVEX: dict[Convexity, str] = {
+    "slope": "there `Q'' = 1/K > 0`, so `Q` is strictly convex",
+    "rank": (
+        "`J` has full rank above it and `Hess Q = g rho` is positive definite, so `Q` is "
+        "strictly convex"
+    ),
+    "metric": "`Hess Q = rho` is positive definite there",
+    "warp": "`Hess Q = g rho` is positive definite there",
+    "warp proved": (
+        "`Hess Q = g rho` is positive definite there, and `g > 0` along the flow is proved"
+    ),
+    "warp assumed": (
+        "`Hess Q = g rho` is positive definite there, and `g > 0` along the flow is assumed (below)"
+    ),
+    "length": (
+        "there `Hess Q = g rho` is positive definite, so `Q` is strictly convex on every convex "
+        "part"
+    ),
+}
 
 
 @dataclass(frozen=True)
-class HalfSpaces:
-    """Linear functions of beta, positive where Q is; functions of the start taken to be not 0."""
+class Wall:
+    """A function of beta that keeps, where Q lives, the sign that it has at beta_0.
 
-    walls: tuple[Expr, ...]
-    conditions: tuple[Expr, ...]
-
-
-def find_half_spaces(metric: Metric, notation: Notation) -> HalfSpaces | None:
-    """Return half-spaces on whose intersection Q is defined and strictly convex, or None."""
-    p = metric.parameterization
-    chart = base_chart(metric, notation) if _is_small_polynomial(metric) else None
-    if chart is None or not is_bounded(sum((w * w for w in p.w), p.field.zero), chart.coordinates):
-        return None
-    walls: dict[Expr, None] = {}
-    conditions: dict[Expr, None] = {}
-    for f, _ in factors(determinant(metric.K)):
-        if not stays_away_from_zero(metric, f):
-            relation = find_relation(f, chart.coordinates, highest=HIGHEST)
-            added = relation and _walls(relation.coefficients[0], metric, notation)
-            if not added:
-                return None
-            walls |= dict.fromkeys(added.walls)
-            conditions |= dict.fromkeys(added.conditions)
-    return HalfSpaces(tuple(walls), tuple(conditions))
-
-
-def _is_small_polynomial(metric: Metric) -> bool:
-    """Tell whether F is a polynomial whose K is small enough to be searched."""
-    p = metric.parameterization
-    if p.field.generators or p.parameters or not all(f.is_polynomial() for f in p.F):
-        return False
-    size = sum(len(x.numerator) for row in metric.K for x in row)
-    return p.p <= MAXIMAL_WEIGHTS and size <= MAXIMAL_TERMS
-
-
-def is_bounded(function: RationalFunction, coordinates: Coordinates) -> bool:
-    """Tell whether a function is integral over the coordinates: bounded where they are."""
-    relation = find_relation(function, coordinates, highest=HIGHEST)
-    return relation is not None and relation.coefficients[-1].is_constant()
-
-
-def _walls(q: RationalFunction, metric: Metric, notation: Notation) -> HalfSpaces | None:
-    """Return what the real zeros of q, in beta and the conserved values, leave of R^d."""
-    p = metric.parameterization
-    field = p.start_field.extended([b.name for b in notation.betas])
-    try:
-        laws = [field.embed(p.at_start(law)) for law in metric.conserved.laws]
-    except ZeroDivisionError:
-        return None
-    on_leaf = q.compose((*field.gens[: p.d], *laws), field)
-    if on_leaf.is_zero():
-        return None
-    images = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
-    walls: list[Expr] = []
-    conditions: list[Expr] = []
-    for f, _ in factors(on_leaf):
-        rest = _constant_part(f, p.d) if is_definite(f, p.d, notation.positive) else None
-        if rest is not None:
-            conditions += [to_expr(x, images) for x, _ in factors(rest) if not x.is_constant()]
-            continue
-        sign = _side(f, p, notation) if _is_linear(f, p.d) else None
-        if sign is None:
-            return None
-        walls.append(to_expr(sign * f, images))
-    return HalfSpaces(tuple(walls), tuple(conditions))
-
-
-def _constant_part(f: RationalFunction, d: int) -> RationalFunction:
-    """Return f at beta = 0."""
-    return f.compose((*[f.field.zero] * d, *f.field.gens[d:]), f.field)
-
-
-def is_definite(f: RationalFunction, d: int, positive: frozenset[str]) -> bool:
-    """Tell whether f, or -f, is a function of the start, not negative, plus what is not either.
-
-    Then f has no real zero in beta, its first d variables, unless that function of the start has.
+    Attributes:
+        form: linear in beta (in s, for a vector of open dimension), over the start symbols.
+        oriented: it is proved to be positive at beta_0; else its sign depends on the start.
+        vanishing: a function of the weights that is 0 where the form is: a base of a power, or a
+            denominator, at which F is no longer smooth; None for K or det K, which is 0 or
+            infinite.
     """
-    constant = _constant_part(f, d)
-    if constant.is_zero():
-        return False
-    rest = f - constant
-    return rest.is_zero() or any(
-        all(is_nonnegative(sign * x, positive) for x in (rest, constant)) for sign in (1, -1)
-    )
+
+    form: Expr
+    oriented: bool
+    vanishing: Expr | None = None
+
+    def end(self, beta: Symbol) -> Expr:
+        """Return the beta of a single output at which the form is 0."""
+        return -self.form.subs(beta, 0) / self.form.diff(beta)
 
 
-def _is_linear(f: RationalFunction, d: int) -> bool:
-    return not any(f.partial(i).depends_on(j) for i in range(d) for j in range(d))
+@dataclass(frozen=True)
+class Domain:
+    """The open set of beta that gradient flow from w_0 reaches, whatever the data are.
+
+    Q lives on the beta at which every wall has the sign that it has at beta_0: an intersection of
+    open half-spaces, which is convex, or for one output an interval. Nothing beyond a wall is
+    reached, unless ``undecided`` has ``beyond``.
+
+    Attributes:
+        betas: the coordinates of the block; the length s for a vector of open dimension.
+        convex: why Q is strictly convex there.
+        walls: its ends; none and nothing undecided: all of R^d.
+        undecided: what further limits it may have, that are not written in beta:
+            ``kernel``, the zeros and poles of K(beta), which depend on a K that is not factored;
+            ``leaf``, what the leaf of w_0 covers while J has full rank;
+            ``length``, the same for the length s;
+            ``curve``, the images of the ends of ``interval``;
+            ``smooth``, points where F is not smooth;
+            ``beyond``, whether the walls are ends: up to them all is reached.
+        unless: functions of the start that are taken not to be 0.
+        interval: of the parametric form beta = h(z), the name z and its open interval.
+    """
+
+    betas: tuple[Symbol, ...]
+    convex: Convexity
+    walls: tuple[Wall, ...] = ()
+    undecided: tuple[Undecided, ...] = ()
+    unless: tuple[Expr, ...] = ()
+    interval: tuple[Symbol, Expr, Expr] | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the walls are all its ends."""
+        return not self.undecided
+
+    @property
+    def words(self) -> str:
+        """The domain in words with formulas in backticks."""
+        unless = " or ".join(f"`{c} = 0`" for c in self.unless)
+        where = self.where + (f" unless {unless}" if unless else "")
+        return f"{where}; {CONVEX[self.convex]}"
+
+    @property
+    def where(self) -> str:
+        """The ends in words, and what is not decided of them."""
+        walls = _half_spaces(self.walls) if len(self.betas) > 1 else self._interval()
+        wholes = [u for u in self.undecided if u not in ("smooth", "beyond")]
+        parts = [UNDECIDED[u] for u in wholes]
+        if walls or not wholes:
+            parts.append(walls or "all real `beta`")
+        parts += [UNDECIDED[u] for u in self.undecided if u not in wholes]
+        z = "z" if self.interval is None else self.interval[0]
+        whole = ", ".join(parts).replace("`z`", f"`{z}`")
+        return whole.replace("`s`", f"`{self.betas[0]}`").replace("`s_0`", f"`{self.betas[0]}_0`")
+
+    def _interval(self) -> str:
+        """Return the ends of one coordinate: ``low < beta < high``, or the sides of points."""
+        (beta,) = self.betas
+        low, high = self.bounds
+        parts = []
+        if low and high:
+            parts.append(f"`{low[0]} < {beta} < {high[0]}`")
+            low, high = low[1:], high[1:]
+        parts += [f"`{beta} > {end}`" for end in low] + [f"`{beta} < {end}`" for end in high]
+        open_ = [f"`{wall.end(beta)}`" for wall in self.walls if not wall.oriented]
+        if open_:
+            listed = " and ".join([", ".join(open_[:-1]), open_[-1]] if open_[1:] else open_)
+            parts.append(f"the `{beta}` on the same side of {listed} as `beta_0`")
+        return " and ".join(parts)
+
+    @property
+    def bounds(self) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+        """Of one coordinate the ends below beta_0, and those above, as far as that is known."""
+        (beta,) = self.betas
+        low, high = (
+            tuple(w.end(beta) for w in self.walls if w.oriented and w.form.diff(beta) == sign)
+            for sign in (1, -1)
+        )
+        return low, high
 
 
-def _side(f: RationalFunction, p: Parameterization, notation: Notation) -> int | None:
-    """Return the sign of a function of beta at beta_0, or None where it is not known."""
-    beta0 = map(p.at_start, p.F)
-    value = f.compose((*beta0, *p.start_field.gens), p.start_field)
-    try:
-        sign, assumed = start_sign(value, notation)
-    except (AssumePositive, BranchOpen):
-        return None
-    return None if assumed else sign
+def _half_spaces(walls: Sequence[Wall]) -> str:
+    return " and ".join(f"`{wall.form} > 0`" for wall in walls)
+
+
+def interval_walls(beta: Symbol, low: Expr, high: Expr) -> tuple[Wall, ...]:
+    """Return the walls of ``low < beta < high``, none for infinite ends."""
+    ends = ((beta - low, low), (high - beta, high))
+    return tuple(Wall(form, True) for form, end in ends if end not in (-sympy.oo, sympy.oo))

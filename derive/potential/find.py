@@ -14,7 +14,6 @@ from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
-from derive.potential.domain import describe_domain
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.parametric import parametrize
 from derive.potential.piece import Piece
@@ -23,6 +22,7 @@ from derive.potential.quadrature import (
     integrate_along_segment,
     write_in_length,
 )
+from derive.potential.reached import find_domain
 from derive.potential.vectors import find_radial_potential
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates, find_dual, generic_parameters, orient
@@ -64,7 +64,7 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     generic = () if dual is None else generic_parameters(dual, notation)
     assumptions = dict.fromkeys((*assumed, *piece.assumptions, *generic))
     piece = replace(piece, assumptions=tuple(assumptions))
-    piece = describe_domain(piece, decided.metric, dual, notation)
+    piece = replace(piece, domain=find_domain(piece, decided.metric, dual, notation))
     reason = f"grad Q = y - y(w_0), {piece.kind} form"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
     return BlockPotential(decided, dual, piece, chart, finding)

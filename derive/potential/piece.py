@@ -12,6 +12,7 @@ from sympy import Expr, Symbol
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix
 from derive.model.notation import Constant
+from derive.potential.domain import Domain, Wall
 from derive.verdict import Identity
 
 Kind: TypeAlias = Literal["explicit", "parametric", "algebraic", "quadrature"]
@@ -81,7 +82,7 @@ class Piece:
         constants: named constants and their values in start symbols, in order of definition.
         roots: named algebraic functions of beta, in order of definition.
         assumptions: what was assumed of the start, in words.
-        domain: where Q is defined and why it is convex there, in words with formulas in backticks.
+        domain: where Q is, which the stage proves last of all.
     """
 
     kind: ClassVar[Kind]
@@ -93,7 +94,7 @@ class Piece:
     roots: tuple[Root, ...] = ()
     assumptions: tuple[str, ...] = ()
     evidence: tuple[Identity, ...] = ()
-    domain: str = ""
+    domain: Domain | None = None
 
     def mapped(self, f: Rewriting) -> Self:
         """Return the piece with *f* applied to its expressions; it must leave the names alone."""
@@ -106,14 +107,11 @@ class Explicit(Piece):
 
     Attributes:
         kernel: K(beta) of a single output, which was proved; None for coupled outputs.
-        ends: of a single output, zeros and poles of K(beta) in start symbols: Q lives between
-            those that are nearest to beta_0.
     """
 
     kind = "explicit"
 
     kernel: Expr | None = None
-    ends: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,7 @@ class Quadrature(Piece):
     Attributes:
         note: what the integrand means, in words with formulas in backticks.
         abbreviations: named functions of beta that the integral uses.
-        kernel, ends: as for the explicit form.
+        kernel: as for the explicit form.
         lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
             g is 1 at the start.
     """
@@ -149,7 +147,6 @@ class Quadrature(Piece):
     note: str = ""
     abbreviations: tuple[Constant, ...] = ()
     kernel: Expr | None = None
-    ends: tuple[Expr, ...] = ()
     lift: Lift | None = None
 
 
@@ -164,7 +161,7 @@ def _mapped(part: Part, f: Rewriting) -> Part:
         mapped = f(part)
     elif isinstance(part, tuple):
         mapped = tuple(_mapped(x, f) for x in part)
-    elif isinstance(part, Piece | Root | Curve):
+    elif isinstance(part, Piece | Root | Curve | Domain | Wall):
         parts = {x.name: _mapped(getattr(part, x.name), f) for x in fields(part)}
         mapped = replace(part, **parts)
     return cast(Part, mapped)

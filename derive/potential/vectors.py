@@ -21,6 +21,7 @@ from derive.potential.block import BlockPotential, DirectionTerms, Eigenvalues
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, at_start, base_chart, write_function
 from derive.potential.coupled import write_in_beta
+from derive.potential.domain import Domain
 from derive.potential.entries import add_root, add_weights, cheapest_relation
 from derive.potential.piece import Explicit, Piece, Quadrature, Root, without_roots
 from derive.potential.quadrature import integral_from, power_rule
@@ -52,18 +53,13 @@ def find_radial_potential(warping: WarpVerdict, direction: Direction) -> BlockPo
         return BlockPotential(warping, None, None, None, finding)
     dual, piece, chart, slope = built
     piece = _tidied(piece)
-    (s,) = piece.betas
     evidence = (*(dual.evidence if dual else ()), *piece.evidence)
     reason = f"grad Q = psi u/|u| - psi_0 u_0/|u_0|, {piece.kind} form"
     g = None if dual is None else _warp(direction, dual)
     # u_0 = 0: there is no linear term, and y = u has no pole
     at_rest = direction.parameterization.w0[-1].is_zero()
     slope = sympy.Integer(0) if at_rest else direction.sign * slope
-    domain = (
-        f"the `beta` whose length `{s}` is in the interval around `{s}_0` on which "
-        "`R = |grad s|^2` is positive and finite; there `Hess Q = g rho` is positive definite, "
-        "so `Q` is strictly convex on every convex part"
-    )
+    domain = Domain(piece.betas, "length", undecided=("length",))
     turning = DirectionTerms(direction, dual, g, slope, _eigenvalues(direction, chart))
     finding = Finding(Verdict.PROVED, reason, evidence)
     assumptions = dict.fromkeys((*direction.assumptions, *piece.assumptions))

@@ -26,7 +26,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
 from derive.model.notation import Notation, is_feasible, to_expr
 from derive.potential.chart import base_chart
-from derive.potential.domain import is_bounded
+from derive.potential.half_spaces import is_bounded
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric

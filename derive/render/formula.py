@@ -179,7 +179,7 @@ def piece_notes(piece: Piece, roots: Sequence[Root]) -> Iterator[str]:
     if notes:
         yield f"with {' and '.join(notes)}."
     if piece.domain:
-        yield f"Domain: {prose(piece.domain)}."
+        yield f"Domain: {prose(piece.domain.words)}."
     if piece.assumptions:
         yield f"Assumed: {'; '.join(assumption(a) for a in piece.assumptions)}."
 

@@ -62,7 +62,7 @@ def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     if isinstance(piece, Quadrature) and piece.note:
         yield f"with {unmarked(piece.note)}"
     if piece.domain:
-        yield f"domain: {unmarked(piece.domain)}"
+        yield f"domain: {unmarked(piece.domain.words)}"
     if piece.assumptions:
         yield f"assuming {'; '.join(piece.assumptions)}"
 

@@ -17,6 +17,7 @@ from derive.language import to_text
 from derive.language.tree import Tree
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
+from derive.potential.domain import Domain
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, kernel_of
 from derive.render.plain import plain, unmarked
 from derive.roads.road import Road
@@ -139,6 +140,27 @@ def _(root: Root) -> Record:
 
 
 @written.register
+def _(domain: Domain) -> Record:
+    ends = ("form", "sign", "vanishing")
+    signs = ("as at beta_0", "> 0")
+    record: Record = {
+        "open": True,
+        "exact": domain.exact,
+        "walls": [
+            dict(zip(ends, (w.form, signs[w.oriented], w.vanishing), strict=True))
+            for w in domain.walls
+        ],
+        "undecided": domain.undecided,
+        "unless_zero": domain.unless,
+        "convex": domain.convex,
+    }
+    if len(domain.betas) == 1:
+        below, above = domain.bounds
+        record["bounds"] = {"below": below, "above": above}
+    return record
+
+
+@written.register
 def _(piece: Piece) -> Record:
     record: Record = {
         "kind": piece.kind,
@@ -152,7 +174,8 @@ def _(piece: Piece) -> Record:
         "note": "",
         "abbreviations": {},
         "assumptions": piece.assumptions,
-        "domain": unmarked(piece.domain),
+        "domain": unmarked(piece.domain.words) if piece.domain else "",
+        "region": piece.domain,
         "evidence": piece.evidence,
     }
     if isinstance(piece, Parametric):

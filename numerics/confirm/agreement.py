@@ -119,7 +119,7 @@ def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | N
     for block, piece in zip(p.blocks, potential.pieces, strict=True):
         if isinstance(piece, Explicit | Quadrature) and (K := piece.kernel) is not None:
             named = (piece.constants, piece.roots, piece.assumptions)
-            kernels[block[0]] = Explicit(piece.betas, K, (K,), *named, ends=piece.ends)
+            kernels[block[0]] = Explicit(piece.betas, K, (K,), *named, domain=piece.domain)
     if not kernels:
         return None
     pairs = zip(p.blocks, potential.pieces, strict=True)

@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 from sympy import Expr, Symbol
 
-from derive.potential.piece import Explicit, Piece, Root
+from derive.potential.piece import Piece, Root
 from numerics.evaluate.backend import GUARD, Array, Backend, Compiled, Multiprecision, Number
 from numerics.evaluate.balls.panels import precise_rule
 from numerics.evaluate.blocks import NumericBlock
@@ -37,17 +37,19 @@ class FormulaBlock(NumericBlock):
         self._value = None
         if not piece.value.has(sympy.Integral):
             self._value = backend.compile([piece.value])
-        ends = piece.ends if isinstance(piece, Explicit) else ()
-        self._ends = backend.compile(ends)(dict(known)) if ends else []
+        forms = [wall.form for wall in piece.domain.walls] if piece.domain else []
+        self._walls = backend.compile(forms) if forms else None
+        origin = dict(zip((b.name for b in piece.betas), beta0, strict=True))
+        self._sides = self._walls({**known, **origin}) if self._walls else []
 
     def _environment(self, beta: Sequence[Array]) -> dict[str, Number]:
-        values = dict(self._known)
-        for end in self._ends:
-            beyond = (np.asarray(beta[0]) < end) != (self._beta0[0] < end)
-            beyond &= np.asarray(beta[0]) != end
+        names = [b.name for b in self._piece.betas]
+        values = {**self._known, **dict(zip(names, beta, strict=True))}
+        for wall, side in zip(self._walls(values) if self._walls else [], self._sides, strict=True):
+            beyond = np.asarray(wall * side < 0)
             if np.any(beyond):
-                beta = [np.where(beyond, self._backend.number(np.nan), beta[0])[()]]
-        values.update((b.name, x) for b, x in zip(self._piece.betas, beta, strict=True))
+                nan = self._backend.number(np.nan)
+                values.update((b, np.where(beyond, nan, values[b])[()]) for b in names)
         for name, step in self._steps:
             values[name] = step(values)
         return values

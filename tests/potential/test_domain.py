@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from derive import Derivation, Parameterization, Verdict, derive
-from derive.potential.domain import HalfSpaces, find_half_spaces
+from derive.potential.domain import Domain
 
 CONVOLUTION = ["a*c+b*d", "a*d+b*c"]
 SQUARES = ["x**2+y**2", "x*y"]
@@ -21,9 +21,10 @@ def derived(outputs: list[str], start: dict[str, str] | None = None) -> Derivati
     return derive(Parameterization.parse(outputs, start))
 
 
-def half_spaces(d: Derivation) -> HalfSpaces | None:
-    (block,) = d.blocks
-    return find_half_spaces(block.metric, block.notation)
+def domain(d: Derivation) -> Domain:
+    (piece,) = d.potential.pieces
+    assert piece.domain is not None
+    return piece.domain
 
 
 @pytest.mark.parametrize(
@@ -45,10 +46,11 @@ def half_spaces(d: Derivation) -> HalfSpaces | None:
 def test_half_spaces(
     outputs: list[str], start: dict[str, str] | None, walls: list[str], conditions: list[str]
 ) -> None:
-    found = half_spaces(derived(outputs, start))
-    assert found is not None
-    assert sorted(map(str, found.walls)) == sorted(walls)
-    assert sorted(map(str, found.conditions)) == sorted(conditions)
+    found = domain(derived(outputs, start))
+    assert found.exact
+    assert all(wall.oriented for wall in found.walls)
+    assert sorted(str(wall.form) for wall in found.walls) == sorted(walls)
+    assert sorted(map(str, found.unless)) == sorted(conditions)
 
 
 @pytest.mark.parametrize(
@@ -65,21 +67,17 @@ def test_a_domain_with_a_hole_or_open_signs_is_left_in_words(
     outputs: list[str], start: dict[str, str] | None
 ) -> None:
     """a u with |u| > |a| at the start has no beta = 0, nor has the square of a complex number."""
-    d = derived(outputs, start)
-    found = half_spaces(d)
-    assert found is None or found.walls
-    if found is None:
-        assert d.potential.pieces[0].domain.startswith("the `beta` that the leaf")
+    found = domain(derived(outputs, start))
+    assert found.walls or found.undecided == ("leaf",)
 
 
 def test_every_start_lies_inside() -> None:
     d = derived(SQUARES)
-    found = half_spaces(d)
-    assert found is not None
+    walls = [wall.form for wall in domain(d).walls]
     rng = Random(3)
     for _ in range(40):
         x, y = (Fraction(rng.randint(-9, 9), rng.randint(1, 5)) for _ in range(2))
-        inside = [w.subs(dict(zip(d.beta, (x**2 + y**2, x * y), strict=True))) for w in found.walls]
+        inside = [w.subs(dict(zip(d.beta, (x**2 + y**2, x * y), strict=True))) for w in walls]
         assert all(v > 0 for v in inside) == (abs(x) != abs(y))
 
 
@@ -94,14 +92,13 @@ def test_every_start_lies_inside() -> None:
 def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, str]) -> None:
     """Q(b) > Q(a) + <grad Q(a), b - a>, far from the start too."""
     d = derived(outputs, start)
-    found = half_spaces(d)
-    assert found is not None
+    walls = [wall.form for wall in domain(d).walls]
     numeric = d.potential.numeric()
     rng = np.random.default_rng(5)
     points: list[np.ndarray] = []
     while len(points) < 30:
         beta = rng.normal(size=2) * 20
-        if all(float(w.subs(dict(zip(d.beta, beta, strict=True)))) > 0 for w in found.walls):
+        if all(float(w.subs(dict(zip(d.beta, beta, strict=True)))) > 0 for w in walls):
             points.append(beta)
     for a, b in zip(points[::2], points[1::2], strict=True):
         assert numeric.bregman(b, a) > 0
@@ -110,29 +107,51 @@ def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, s
 
 
 @pytest.mark.parametrize(
-    ("output", "says"),
+    ("output", "where"),
     [
-        ("w**2", "`beta > 0`;"),
-        ("exp(w)", "`beta > 0`;"),
-        ("tanh(w)", "`-1 < beta < 1`;"),
-        ("1/(1+w**2)", "`0 < beta < 1`;"),
-        ("a*b", "all real `beta`;"),
-        ("sqrt(1+w)", "`beta > 0`, as far as `F` is smooth;"),
-        ("1/w", "the `beta` on the same side of `0` as `beta_0`, as far as `F` is smooth;"),
-        ("sqrt(a**2+b**2)", "all real `beta`, as far as `F` is smooth;"),
-        ("w**3 - w", "the interval around `beta_0` on which `K` is positive and finite;"),
+        ("w**2", "`beta > 0`"),
+        ("exp(w)", "`beta > 0`"),
+        ("tanh(w)", "`-1 < beta < 1`"),
+        ("1/(1+w**2)", "`0 < beta < 1`"),
+        ("a*b", "all real `beta`"),
+        ("w + w**3", "all real `beta`"),
+        ("sqrt(1+w)", "`beta > 0`"),
+        ("1/w", "the `beta` on the same side of `0` as `beta_0`"),
+        ("sqrt(a**2+b**2)", "`beta > 0`"),
+        ("w**3 - w", "the interval around `beta_0` on which `K` is positive and finite"),
+        ("u*v**(1/2)", "all real `beta`, as far as `F` is smooth"),
     ],
 )
-def test_the_domain_of_one_output_in_words(output: str, says: str) -> None:
+def test_the_domain_of_one_output_in_words(output: str, where: str) -> None:
     """sqrt(a**2 + b**2) has K = 1 and no beta < 0: what K says of the domain is not all."""
-    d = derived([output])
-    assert d.potential.pieces[0].domain.startswith(says)
+    found = domain(derived([output]))
+    assert found.where == where
+    assert found.words.endswith("`Q` is strictly convex")
+
+
+@pytest.mark.parametrize(
+    ("output", "end"),
+    [("p**(4/3) - m**(4/3)", "4*a**(4/3)"), ("p**(3/2) - m**(3/2)", "8*a**(3/2)")],
+)
+def test_a_fractional_power_ends_where_a_base_reaches_0(output: str, end: str) -> None:
+    """Along p**(2/3) + m**(2/3) = 2 a**(2/3) the base m is 0 at beta = (2 a**(2/3))**2."""
+    d = derived([output], {"p": "a", "m": "a"})
+    assert domain(d).where == f"`-{end} < beta < {end}`"
+    q = d.potential.numeric({"a": "1/2"})
+    edge = float(eval(end, {"a": 0.5}))
+    inside, outside = edge * np.linspace(-0.999999, 0.999999, 401), edge * np.array([-1.001, 1.1])
+    for found in (q, q.gradient, lambda b: q.bregman(b, 0 * b)):
+        assert np.isfinite(found(inside)).all()
+        assert np.isnan(found(outside)).all()
+    slopes = q.gradient(edge * np.array([-0.9, 0.9]))
+    assert np.allclose(q.inverse_gradient(slopes), edge * np.array([-0.9, 0.9]), rtol=1e-12)
+    assert np.isnan(q.inverse_gradient(1.2 * slopes)).all()
 
 
 def test_a_kernel_with_a_pole_at_0() -> None:
     d = derived(["sqrt(1+w**2)"])
     assert d.verdict is Verdict.PROVED
-    assert set(d.potential.pieces[0].ends) == {-1, 0, 1}
+    assert {wall.end(*d.beta) for wall in domain(d).walls} == {-1, 0, 1}
     q = derived(["sqrt(1+w**2)"], {"w": "1"}).potential.numeric({})
     assert np.isnan(q.gradient([-2.0, 0.5, 0.99])).all()
     assert np.isfinite(q.gradient([1.01, 2.0])).all()

@@ -122,7 +122,10 @@ class ParametricFormulas:
         near = abs(target.v) / abs(self._at(self.slope, c, zero).v)
         first = np.where(chart.outward > 0, near, beta.of(Fraction(1, 3)).v)
         outward, goal = np.where(fading, -1, chart.outward), select(fading, beta, target)
-        return chart.point(_zero(goal, first, rise, left, slope, outward=outward))
+        x = _zero(goal, first, rise, left, slope, outward=outward, most=chart.most)
+        for end in (distance for distance in chart.point(x)[1:] if distance is not None):
+            x = x.outside(end.v + end.d < 0, end.v != end.v)
+        return chart.point(x)
 
     def _beyond(self, c: Constants, end: Ball | None, target: Ball, there: Array) -> Array:
         """Tell where h - h(0) is more than at a quarter of the way to an end."""
@@ -172,6 +175,12 @@ class _Chart:
         """Whether |h - h(0)| grows (1) or falls (-1) with x."""
         return np.where(np.logical_or(self._upper, self._lower), -1, 1)
 
+    @property
+    def most(self) -> Array:
+        """An upper bound of x: beyond a quarter of the way to an end, the other three; or 0."""
+        ends = (self._c.high, self._upper), (self._c.low, self._lower)
+        return sum((np.where(at, abs(end.v) * 3 / 4, end.zero) for end, at in ends if end), 0)
+
     def point(self, x: Ball) -> Point:
         """Return z, high - z and z - low."""
         c = self._c
@@ -199,10 +208,12 @@ def _zero(
     slope: Callable[[Ball], Ball],
     *,
     outward: Array,
+    most: Array,
 ) -> Ball:
     """Solve ``rise(x) = target`` for x > 0 by Newton's method on log|rise| against log x.
 
-    As rise is near a power of x both near 0 and near a pole, that function is near a line.
+    As rise is near a power of x both near 0 and near a pole, that function is near a line. Where
+    *most* is not 0, x is at most that.
     """
     kind = type(target)
     known = bool(np.ndim(target.d)) or bool(target.d)
@@ -217,7 +228,7 @@ def _zero(
             grown = rise(x).v
             return logarithm(abs(grown)) - goal + (goal - goal), x.v * slope(x).v / grown
 
-        x = kind(exponential(_shrink(gap, logarithm(first), outward, kind)), kind.zero)
+        x = kind(exponential(_shrink(gap, logarithm(first), outward, kind, most)), kind.zero)
     for _ in range(steps):
         x = kind(x.v - left(x).v / slope(x).v, kind.zero)
     residual, steep = left(x), slope(x)
@@ -229,11 +240,17 @@ def _zero(
 
 
 def _shrink(
-    gap: Callable[[Array], tuple[Array, Array]], s: Array, outward: Array, kind: type[Ball]
+    gap: Callable[[Array], tuple[Array, Array]],
+    s: Array,
+    outward: Array,
+    kind: type[Ball],
+    most: Array,
 ) -> Array:
     """Return the zero of an increasing (or falling) function by Newton steps in a bracket."""
     infinite, small = type(kind.zero)("inf"), kind.of(Fraction(1, 10**10)).v
-    low, high = s - infinite, s + infinite
+    known, one = np.asarray(most != kind.zero), kind.of(1).v
+    furthest = kind.functions["log"](np.where(known, most, one))
+    low, high = s - infinite, np.where(known, furthest, s + infinite)
     for _ in range(_STEPS):
         error, rate = gap(s)
         above = error * outward > 0

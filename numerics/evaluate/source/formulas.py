@@ -9,7 +9,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.potential.piece import Explicit, Parametric, Piece, Root
+from derive.potential.piece import Parametric, Piece, Root
 from numerics.evaluate.source.inverses import inverse_of
 from numerics.evaluate.source.statements import NoSource, Statements, safe
 
@@ -88,11 +88,9 @@ def _inverse(piece: Piece) -> FormulaText | None:
 
 def _walls(piece: Piece) -> FormulaText | None:
     """Return what is 0 at the ends of the domain."""
-    if not (isinstance(piece, Explicit) and piece.ends):
-        return None
-    (beta,) = piece.betas
-    walls = tuple(beta - end for end in piece.ends)
-    return FormulaText("walls", (beta,), (), walls, "what has the sign that it has at the start")
+    walls = tuple(wall.form for wall in piece.domain.walls) if piece.domain else ()
+    told = "what has the sign that it has at the start"
+    return FormulaText("walls", piece.betas, (), walls, told) if walls else None
 
 
 def _divergence(piece: Piece) -> FormulaText | None:

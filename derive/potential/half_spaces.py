@@ -1,0 +1,191 @@
+"""The domain of several coupled outputs as half-spaces, and functions on a leaf by relations.
+
+A path in beta from beta_0 is lifted to the leaf by w' = J^T K^-1 beta'. The lift
+goes on while w is bounded and det K is not 0. If |w|^2 is integral over Q[beta, c], that is,
+solves a polynomial equation in beta and the conserved c with leading coefficient 1, then w is
+bounded where beta is. If a factor f of det K solves P(f; beta, c) = 0, then f is 0 only where
+P(0; beta, c) is; just there, if P has two terms. So every beta is reached that a path connects
+with beta_0 without a zero of these P(0; beta, c_0). Where they are linear or never 0 that is an
+intersection of half-spaces: convex, so Q is one function there.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+from sympy import Expr
+
+from derive.exact.field.factors import factors
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.implicitization import Coordinates, Relation, find_relation
+from derive.exact.linear.matrix import determinant
+from derive.exact.positivity import is_nonnegative, is_positive
+from derive.model.notation import (
+    AssumePositive,
+    BranchOpen,
+    Notation,
+    positive_generators,
+    start_sign,
+    to_expr,
+)
+from derive.model.parameterization import Parameterization
+from derive.potential.branch import stays_away_from_zero
+from derive.potential.chart import Chart, base_chart
+from derive.potential.domain import Domain, Undecided, Wall
+from derive.weights.metric import Metric
+
+HIGHEST = 8
+MAXIMAL_WEIGHTS = 8
+MAXIMAL_TERMS = 200
+
+
+class Leaf:
+    """Functions of the weights on the leaf of the start, by relations with beta."""
+
+    def __init__(self, metric: Metric, notation: Notation) -> None:
+        self.metric, self.notation, self.p = metric, notation, metric.parameterization
+        self.field = self.p.start_field.extended([b.name for b in notation.betas])
+
+    @functools.cached_property
+    def chart(self) -> Chart | None:
+        """The outputs and the conserved quantities as coordinates, for small models."""
+        size = sum(len(x.numerator) for row in self.metric.K for x in row)
+        small = self.p.p <= MAXIMAL_WEIGHTS and size <= MAXIMAL_TERMS
+        return base_chart(self.metric, self.notation) if small else None
+
+    @functools.cached_property
+    def coordinates(self) -> Coordinates:
+        """Those of the chart; without polynomial laws, the outputs alone."""
+        if self.chart is not None:
+            return self.chart.coordinates
+        names = [b.name for b in self.notation.betas]
+        return Coordinates.of(list(zip(names, self.p.F, strict=True)))
+
+    def avoids(self, f: RationalFunction) -> bool:
+        """Tell whether a function is proved to be nowhere 0 while the bases of F are positive."""
+        positive = self.p.nonnegative | positive_generators(self.p.field)
+        if f in self.p.field.gens:
+            positive -= {f.variables()[0]} - set(self._exponentials)
+        return is_positive(f, positive) or stays_away_from_zero(self.metric, f)
+
+    @property
+    def _exponentials(self) -> Iterator[str]:
+        return (g.name for g in self.p.field.generators if g.kind == "exp")
+
+    def relation(self, f: RationalFunction) -> Relation | None:
+        """Return a polynomial equation of f over beta and the conserved quantities."""
+        return find_relation(f, self.coordinates, highest=HIGHEST)
+
+    def at_start(self, q: RationalFunction) -> RationalFunction | None:
+        """Return a function of beta and the conserved quantities as one of beta and the start."""
+        p, field = self.p, self.field
+        if self.chart is None:
+            return q.compose(field.gens[: p.d], field)
+        try:
+            laws = [field.embed(p.at_start(law)) for law in self.metric.conserved.laws]
+        except ZeroDivisionError:
+            return None
+        known = (*field.gens[: p.d], *laws, *map(field.named, p.parameters))
+        return q.compose(known, field)
+
+    def zeros(self, f: RationalFunction) -> RationalFunction | None:
+        """Return a function of one beta that is 0 just where f is, or None."""
+        relation = self.relation(f)
+        if relation is None:
+            return None
+        first, *between, last = map(self.at_start, relation.coefficients)
+        if first is None or last is None or last.is_zero() or first.is_zero():
+            return None
+        if any(c is None or not c.is_zero() for c in between):
+            # f is 0 only where the first coefficient is, which may be nowhere.
+            kept = is_definite(first, 1, self.notation.positive)
+            return self.field.one if kept else None
+        ratio = first / last
+        return self.field.polynomial(ratio.numerator)
+
+
+def half_spaces(metric: Metric, notation: Notation) -> Domain | None:
+    """Return half-spaces on whose intersection Q is defined and strictly convex, or None."""
+    p, leaf = metric.parameterization, Leaf(metric, notation)
+    plain = not (p.field.generators or p.parameters) and all(f.is_polynomial() for f in p.F)
+    square = sum((w * w for w in p.w), p.field.zero)
+    if not plain or leaf.chart is None or not is_bounded(square, leaf.chart.coordinates):
+        return None
+    walls: dict[Wall, None] = {}
+    unless: dict[Expr, None] = {}
+    undecided: tuple[Undecided, ...] = ()
+    for f, _ in factors(determinant(metric.K)):
+        if stays_away_from_zero(metric, f):
+            continue
+        relation = leaf.relation(f)
+        first = relation and leaf.at_start(relation.coefficients[0])
+        added = first and _walls(first, p, notation)
+        if not (relation and added):
+            return None
+        walls |= dict.fromkeys(added[0])
+        unless |= dict.fromkeys(added[1])
+        if added[0] and any(not c.is_zero() for c in relation.coefficients[1:-1]):
+            undecided = ("beyond",)
+    return Domain(notation.betas, "rank", tuple(walls), undecided, tuple(unless))
+
+
+def is_bounded(function: RationalFunction, coordinates: Coordinates) -> bool:
+    """Tell whether a function is integral over the coordinates: bounded where they are."""
+    relation = find_relation(function, coordinates, highest=HIGHEST)
+    return relation is not None and relation.coefficients[-1].is_constant()
+
+
+def _walls(
+    q: RationalFunction, p: Parameterization, notation: Notation
+) -> tuple[list[Wall], list[Expr]] | None:
+    """Return what the real zeros of q, in beta and the start, leave of R^d, and what is not 0."""
+    if q.is_zero():
+        return None
+    images = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
+    walls: list[Wall] = []
+    unless: list[Expr] = []
+    for f, _ in factors(q):
+        rest = _constant_part(f, p.d) if is_definite(f, p.d, notation.positive) else None
+        if rest is not None:
+            unless += [to_expr(x, images) for x, _ in factors(rest) if not x.is_constant()]
+            continue
+        sign = _side(f, p, notation) if _is_linear(f, p.d) else None
+        if sign is None:
+            return None
+        walls.append(Wall(to_expr(sign * f, images), True))
+    return walls, unless
+
+
+def _constant_part(f: RationalFunction, d: int) -> RationalFunction:
+    """Return f at beta = 0."""
+    return f.compose((*[f.field.zero] * d, *f.field.gens[d:]), f.field)
+
+
+def is_definite(f: RationalFunction, d: int, positive: frozenset[str]) -> bool:
+    """Tell whether f, or -f, is a function of the start, not negative, plus what is not either.
+
+    Then f has no real zero in beta, its first d variables, unless that function of the start has.
+    """
+    constant = _constant_part(f, d)
+    if constant.is_zero():
+        return False
+    rest = f - constant
+    return rest.is_zero() or any(
+        all(is_nonnegative(sign * x, positive) for x in (rest, constant)) for sign in (1, -1)
+    )
+
+
+def _is_linear(f: RationalFunction, d: int) -> bool:
+    return not any(f.partial(i).depends_on(j) for i in range(d) for j in range(d))
+
+
+def _side(f: RationalFunction, p: Parameterization, notation: Notation) -> int | None:
+    """Return the sign of a function of beta at beta_0, or None where it is not known."""
+    beta0 = map(p.at_start, p.F)
+    value = f.compose((*beta0, *p.start_field.gens), p.start_field)
+    try:
+        sign, assumed = start_sign(value, notation)
+    except (AssumePositive, BranchOpen):
+        return None
+    return None if assumed else sign

@@ -1,0 +1,161 @@
+"""Which beta gradient flow from the start reaches: the domain of Q, proved.
+
+On the leaf Hess Q = g rho with rho = (J J^T)^-1 positive definite wherever J has rank d, so Q is
+strictly convex on every convex part of its domain on which g > 0; and log g, whose derivatives
+have Gram determinants of J as denominators, is finite there.
+
+One output: the flow w' = +-grad F takes beta from beta_0 as far as K = |grad F|^2 stays positive
+and F smooth. Nothing else ends it, as the length of its way, int dbeta/sqrt(K), is finite where
+beta and 1/K are bounded. So the domain ends where K(beta) is 0 or infinite, or where a base under
+a root or a real power, the argument of a logarithm, or a denominator of F is 0. Where such a
+function f of the weights has f^n = R(beta; c) on the leaf, that is exactly where R is 0.
+
+Several outputs: :mod:`derive.potential.half_spaces`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import sympy
+from sympy import Expr
+
+from derive.errors import DeriveError
+from derive.exact.field.factors import factored, factors
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.towers.tower import to_field
+from derive.language import from_sympy
+from derive.language.tree import Power, Tree, walk
+from derive.model.notation import (
+    AssumePositive,
+    BranchOpen,
+    Notation,
+    start_sign,
+    to_expr,
+    to_factored_expr,
+)
+from derive.model.parameterization import Parameterization
+from derive.potential.branch import keeps_sign
+from derive.potential.curve_ends import along_curve
+from derive.potential.domain import Convexity, Domain, Undecided, Wall
+from derive.potential.half_spaces import Leaf, half_spaces, is_definite
+from derive.potential.piece import Parametric, Piece, kernel_of, written_out
+from derive.weights.dual import DualCoordinates
+from derive.weights.metric import Metric
+
+
+def find_domain(
+    piece: Piece, metric: Metric, dual: DualCoordinates | None, notation: Notation
+) -> Domain:
+    """Return the domain of Q of a block, and what makes Q convex there."""
+    if metric.parameterization.d > 1:
+        domain = _coupled(metric, dual, notation)
+        trees = metric.parameterization.trees
+        if any(_has_kink(node) for tree in trees for node in walk(tree)):
+            return replace(domain, undecided=(*domain.undecided, "smooth"))
+        return domain
+    if isinstance(piece, Parametric):
+        return along_curve(piece, notation)
+    return _single(piece, metric, notation)
+
+
+def _has_kink(node: Tree) -> bool:
+    """Tell whether this part of F is a root of an even power, as an absolute value is."""
+    match node:
+        case Power(Power(_, power), root):
+            return power.denominator == 1 and power % 2 == 0 and root.denominator % 2 == 0
+    return False
+
+
+def _single(piece: Piece, metric: Metric, notation: Notation) -> Domain:
+    """Return the domain of one output from K, and from what F may not be smooth at the zeros of."""
+    p = metric.parameterization
+    leaf = Leaf(metric, notation)
+    found: list[tuple[RationalFunction | None, Expr | None, Undecided]] = []
+    square = _power_of_kernel(piece, leaf.field)
+    if square is not None:
+        found += [(g, None, "kernel") for g, _ in factored(square)[1]]
+    else:
+        kernel = factors(metric.K[0][0])
+        found += [(leaf.zeros(g), None, "kernel") for g, _ in kernel if not leaf.avoids(g)]
+    for g in _singular(p):
+        if not leaf.avoids(g):
+            found.append((leaf.zeros(g), to_expr(g, notation.weights), "smooth"))
+    undecided: dict[Undecided, None] = {}
+    ends: dict[RationalFunction, Expr | None] = {}
+    for f, vanishing, otherwise in found:
+        zeros = None if f is None else _linear_zeros(f, notation)
+        if zeros is None:
+            undecided[otherwise] = None
+        else:
+            ends = {**dict.fromkeys(zeros, vanishing), **ends}
+    walls = [_wall(end, vanishing, p, notation) for end, vanishing in ends.items()]
+    return Domain(piece.betas, "slope", tuple(walls), tuple(undecided))
+
+
+def _singular(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield the irreducible functions at whose zeros F may be not smooth."""
+    (f,) = p.F
+    below = [g for g, n in factored(f)[1] if n < 0]
+    for g in p.field.generators:
+        if g.kind == "root":
+            below.append(p.field.named(g.name))
+        elif g.kind in ("power", "log"):
+            below += [h for h, _ in factored(p.field.embed(g.argument))[1]]
+    yield from (g for g in dict.fromkeys(below) if set(g.variables()) - set(p.parameters))
+
+
+def _power_of_kernel(piece: Piece, field: FunctionField) -> RationalFunction | None:
+    """Return a power of the printed K as a rational function of beta and the start, or None."""
+    kernel = kernel_of(piece)
+    if kernel is None or piece.roots:
+        return None
+    kernel = written_out(kernel, (), piece.constants)
+    powers = (x.exp.q for x in kernel.atoms(sympy.Pow) if x.exp.is_Rational)
+    kernel = sympy.expand_power_base(kernel ** math.lcm(*powers))
+    try:
+        return to_field(from_sympy(kernel), field, "K")
+    except (DeriveError, KeyError):
+        return None
+
+
+def _linear_zeros(f: RationalFunction, notation: Notation) -> list[RationalFunction] | None:
+    """Return the zeros in beta of a function of beta and the start; None where one is not found."""
+    zeros = []
+    for g, _ in factors(f):
+        slope = g.partial(0)
+        if not g.depends_on(0):
+            continue
+        if not slope.depends_on(0):
+            zeros.append(-(g - slope * g.field.gens[0]) / slope)
+        elif not is_definite(g, 1, notation.positive):
+            return None
+    return zeros
+
+
+def _wall(
+    end: RationalFunction, vanishing: Expr | None, p: Parameterization, notation: Notation
+) -> Wall:
+    """Return the wall at an end of one output, positive at beta_0 where that is proved."""
+    (beta,) = notation.betas
+    shown = to_factored_expr(end, {beta.name: beta, **notation.start_symbols})
+    beta0 = p.at_start(p.F[0]).compose(end.field.gens[1:], end.field)
+    try:
+        sign, assumed = start_sign(beta0 - end, notation)
+    except (AssumePositive, BranchOpen):
+        sign, assumed = 1, ("open",)
+    return Wall(beta - shown if sign > 0 or assumed else shown - beta, not assumed, vanishing)
+
+
+def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> Domain:
+    """Say where several coupled outputs have Q: half-spaces where proved, else in words."""
+    known = half_spaces(metric, notation)
+    if known is not None:
+        return known
+    convex: Convexity = "metric"
+    if dual is None or not dual.g.is_constant():
+        kept = dual is not None and keeps_sign(metric, dual.g)
+        convex = "warp" if dual is None else "warp assumed" if kept else "warp proved"
+    return Domain(notation.betas, convex, undecided=("leaf",))
