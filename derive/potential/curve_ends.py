@@ -51,23 +51,26 @@ def _limit(curve: Curve, end: Expr, decide: ElementarySigns) -> Expr:
         return _far(sympy.expand(h), z, 1 if end == sympy.oo else -1, decide)
     if end.has(sympy.Min, sympy.Max):
         raise Undecided("which of several ends is the nearest")
-    nodes = {x for x in h.atoms(sympy.Pow, sympy.log) if x.has(z)}
-    for _, weight in curve.weights:
-        nodes |= {x for x in weight.atoms(sympy.Pow, sympy.log) if x.has(z)}
-    images: dict[Expr, Expr] = {}
-    for node in nodes:
-        if node.exp.has(z) if node.is_Pow else False:
-            continue
-        inner = node.base if node.is_Pow else node.args[0]
-        if decide.is_zero(inner.subs(z, end)):
-            images[node] = INFINITE if not node.is_Pow else _power_of_zero(node.exp)
+    weights = [weight for _, weight in curve.weights]
+    images = {
+        node: image
+        for node in set[Expr]().union(*(x.atoms(sympy.Pow, sympy.log) for x in (h, *weights)))
+        if node.has(z) and (image := _image(node, z, end, decide)) is not None
+    }
     infinite = [x for x, image in images.items() if image is INFINITE]
-    if infinite:
-        alone = any(_is_product(w, infinite, images) for _, w in curve.weights)
-        if alone or _is_product(h, infinite, images):
-            return INFINITE
-        raise Undecided("what is infinite may cancel")
-    return h.xreplace(images).subs(z, end)
+    if not infinite:
+        return h.xreplace(images).subs(z, end)
+    if any(_is_product(x, infinite, images) for x in (h, *weights)):
+        return INFINITE
+    raise Undecided("what is infinite may cancel")
+
+
+def _image(node: Expr, z: Symbol, end: Expr, decide: ElementarySigns) -> Expr | None:
+    """Return what a power or a logarithm tends to where its inside vanishes; None elsewhere."""
+    inner = node.args[0]
+    if (node.is_Pow and node.exp.has(z)) or not decide.is_zero(inner.subs(z, end)):
+        return None
+    return _power_of_zero(node.exp) if node.is_Pow else INFINITE
 
 
 def _power_of_zero(exponent: Expr) -> Expr:
@@ -88,32 +91,35 @@ def _is_product(expression: Expr, infinite: Iterable[Expr], images: dict[Expr, E
 
 def _far(h: Expr, z: Symbol, side: int, decide: ElementarySigns) -> Expr:
     """Return the limit of a sum of terms c z^n e^(k z) prod (a + b z)^m as z -> side oo."""
-    orders: dict[tuple[Expr, Expr], Expr] = {}
+    orders: dict[tuple[Expr, Expr], list[Expr]] = {}
     for term in sympy.Add.make_args(h):
-        coefficient, moving = term.as_independent(z, as_Add=False)
-        rate, power = sympy.S.Zero, sympy.S.Zero
-        for factor in sympy.Mul.make_args(moving):
-            base, exponent = factor.as_base_exp()
-            if base == sympy.E or isinstance(factor, sympy.exp):
-                rate += side * sympy.diff(factor.exp, z)
-            elif not exponent.has(z) and base.is_polynomial(z):
-                leading = sympy.Poly(base, z).LC()
-                if decide.sign(leading) == 0:
-                    raise Undecided("the order of a term")
-                power += exponent * sympy.degree(base, z)
-            elif moving != 1:
-                raise Undecided("a term of another kind")
-        key = (rate, power)
-        if not all(x.is_Rational for x in key):
-            raise Undecided("the order of a term")
-        orders[key] = orders.get(key, sympy.S.Zero) + (coefficient if key == (0, 0) else term)
-    top = max(orders)
-    if top > (0, 0):
-        coefficient, _ = orders[top].as_independent(z, as_Add=False)
-        if orders[top].is_Add or decide.sign(coefficient) == 0:
+        orders.setdefault(_order(term, z, side, decide), []).append(term)
+    top, constant = max(orders), (sympy.S.Zero, sympy.S.Zero)
+    if top > constant:
+        (leading, *others) = orders[top]
+        if others or decide.is_zero(leading.as_independent(z, as_Add=False)[0]):
             raise Undecided("terms that may cancel")
         return INFINITE
-    limit = orders.get((sympy.S.Zero, sympy.S.Zero), sympy.S.Zero)
+    limit = sympy.Add(*orders.get(constant, ()))
     if limit.has(z):
         raise Undecided("a limit that is no value")
     return limit
+
+
+def _order(term: Expr, z: Symbol, side: int, decide: ElementarySigns) -> tuple[Expr, Expr]:
+    """Return (k, n) for a term that grows as e^(k |z|) |z|^n."""
+    rate, power = sympy.S.Zero, sympy.S.Zero
+    for factor in sympy.Mul.make_args(term):
+        base, exponent = factor.as_base_exp()
+        if isinstance(factor, sympy.exp):
+            rate += side * sympy.diff(factor.args[0], z)
+        elif base.is_polynomial(z) and not exponent.has(z):
+            leading = sympy.Poly(base, z).LC()
+            if decide.is_zero(leading):
+                raise Undecided("the order of a term")
+            power += exponent * sympy.degree(base, z)
+        else:
+            raise Undecided("a term of another kind")
+    if not (rate.is_Rational and power.is_Rational):
+        raise Undecided("the order of a term")
+    return rate, power

@@ -89,6 +89,13 @@ class Leaf:
         known = (*field.gens[: p.d], *laws, *map(field.named, p.parameters))
         return q.compose(known, field)
 
+    def keeps_weights_bounded(self) -> bool:
+        """Tell whether F is a polynomial, and the weights are proved bounded where beta is."""
+        p = self.p
+        plain = not (p.field.generators or p.parameters) and all(f.is_polynomial() for f in p.F)
+        square = sum((w * w for w in p.w), p.field.zero)
+        return plain and self.chart is not None and is_bounded(square, self.coordinates)
+
     def zeros(self, f: RationalFunction) -> RationalFunction | None:
         """Return a function of one beta that is 0 just where f is, or None."""
         relation = self.relation(f)
@@ -108,24 +115,20 @@ class Leaf:
 def half_spaces(metric: Metric, notation: Notation) -> Domain | None:
     """Return half-spaces on whose intersection Q is defined and strictly convex, or None."""
     p, leaf = metric.parameterization, Leaf(metric, notation)
-    plain = not (p.field.generators or p.parameters) and all(f.is_polynomial() for f in p.F)
-    square = sum((w * w for w in p.w), p.field.zero)
-    if not plain or leaf.chart is None or not is_bounded(square, leaf.chart.coordinates):
+    if not leaf.keeps_weights_bounded():
         return None
     walls: dict[Wall, None] = {}
     unless: dict[Expr, None] = {}
     undecided: tuple[Undecided, ...] = ()
-    for f, _ in factors(determinant(metric.K)):
-        if stays_away_from_zero(metric, f):
-            continue
-        relation = leaf.relation(f)
+    met = (f for f, _ in factors(determinant(metric.K)) if not stays_away_from_zero(metric, f))
+    for relation in map(leaf.relation, met):
         first = relation and leaf.at_start(relation.coefficients[0])
         added = first and _walls(first, p, notation)
         if not (relation and added):
             return None
         walls |= dict.fromkeys(added[0])
         unless |= dict.fromkeys(added[1])
-        if added[0] and any(not c.is_zero() for c in relation.coefficients[1:-1]):
+        if added[0] and not all(c.is_zero() for c in relation.coefficients[1:-1]):
             undecided = ("beyond",)
     return Domain(notation.betas, "rank", tuple(walls), undecided, tuple(unless))
 

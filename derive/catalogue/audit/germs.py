@@ -25,7 +25,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
 from derive.language import Tree, exponent_names, from_sympy, names, parse_expression
-from derive.potential.piece import Explicit, Piece, Quadrature
+from derive.potential.piece import Piece
 
 Point: TypeAlias = Mapping[str, Fraction]
 Where: TypeAlias = Iterable[tuple[str, str]]
@@ -173,11 +173,12 @@ def _require_domain(piece: Piece, germs: Germs) -> None:
     inside = replace(germs, images=dict(germs.images))
     inside.know({symbol.name: value for symbol, value in piece.constants})
     inside.require(piece.assumptions)
-    if isinstance(piece, Explicit | Quadrature):
-        beta, start = (inside.read(x) for x in (piece.betas[0], Symbol(f"{piece.betas[0]}_0")))
-        for end in map(inside.read, piece.ends):
-            if inside.tower.sign(beta - end) != inside.tower.sign(start - end):
-                raise OutOfDomain("no sample is where Q lives")
+    at_start = {b: Symbol(f"{b}_0") for b in piece.betas}
+    for wall in piece.domain.walls if piece.domain else ():
+        start = sympy.S.One if wall.oriented else wall.form.xreplace(at_start)
+        here, there = (inside.tower.sign(inside.read(x)) for x in (wall.form, start))
+        if here != there:
+            raise OutOfDomain("no sample is where Q lives")
 
 
 def _with_start(subject: Subject, printed: Printed, germs: Germs) -> Germs:
