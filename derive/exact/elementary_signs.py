@@ -26,6 +26,14 @@ from derive.language.symbolic import from_sympy
 _WIDE = Budget(depth=800, digits=4000, bits=10**6, terms=10**12, degree=10**4, nodes=20_000)
 """Bounds for expressions that this program wrote itself."""
 
+_BALLS = {
+    sympy.log: "log",
+    sympy.exp: "exp",
+    sympy.asinh: "asinh",
+    sympy.atan: "atan",
+    sympy.Abs: "__abs__",
+}
+
 
 class Undecided(Exception):
     """What was asked of an expression was not decided."""
@@ -51,11 +59,16 @@ class ElementarySigns:
         names = sorted(s.name for s in c.free_symbols)
         weights = [n for n in names if n not in self._parameters]
         parameters = [n for n in names if n in self._parameters]
+        known = len(weights)
+        # A logarithm is taken for every x, an asinh not beside all others.
+        plain = c.replace(sympy.asinh, lambda x: sympy.log(x + sympy.sqrt(x**2 + 1)))
+        opaque = {x: Symbol(f"size{k}_", positive=True) for k, x in enumerate(_opaque(plain))}
+        plain = plain.xreplace(opaque)
+        weights += [s.name for s in opaque.values()]
+        self._positive = self._positive.union(weights[known:])
 
         def build(units: dict[str, int]) -> tuple[RationalFunction, Tower]:
             tower = Tower(weights, parameters, units, self._positive)
-            # A logarithm is taken for every x, an asinh not beside all others.
-            plain = c.replace(sympy.asinh, lambda x: sympy.log(x + sympy.sqrt(x**2 + 1)))
             element = tower.element(from_sympy(plain, _WIDE))
             return tower.field.embed(element), tower
 
@@ -70,7 +83,10 @@ class ElementarySigns:
             return bool(c == 0)
         if c not in self._known:
             full = c.xreplace(self._meaning)
-            self._known[c] = not _differs_from_zero(full) and self.element(full)[0].is_zero()
+            zero = not _differs_from_zero(full) and self.element(full)[0].is_zero()
+            if not zero and _opaque(full) and not _differs_from_zero(full):
+                raise Undecided(f"whether {c} is 0 is not decided")
+            self._known[c] = zero
         return self._known[c]
 
     def sign(self, c: Expr) -> int:
@@ -92,6 +108,14 @@ class ElementarySigns:
     def _positive_in(self, tower: Tower) -> frozenset[str]:
         kinds, generators = ("root", "power", "exp"), tower.field.generators
         return self._positive.union(g.name for g in generators if g.kind in kinds)
+
+
+def _opaque(c: Expr) -> list[Expr]:
+    """Return what is positive and of which no more is used: absolute values, and pi.
+
+    An identity that holds whatever they are proves a zero; that there is none proves nothing.
+    """
+    return sorted(c.atoms(sympy.Abs) | ({sympy.pi} & c.atoms(sympy.NumberSymbol)), key=str)
 
 
 def _sign(element: RationalFunction, positive: frozenset[str]) -> int:
@@ -129,13 +153,14 @@ def _ball(c: Expr, point: Mapping[Symbol, arb]) -> arb:
         return point[c]
     if c.is_Rational:
         return arb(fmpq(int(c.p), int(c.q)))
-    functions = {sympy.log: "log", sympy.exp: "exp", sympy.asinh: "asinh"}
-    if not (c.is_Add or c.is_Mul or c.is_Pow or c.func in functions):
+    if c is sympy.pi:
+        return arb.pi()
+    if not (c.is_Add or c.is_Mul or c.is_Pow or c.func in _BALLS):
         return arb("nan")
     parts = [_ball(a, point) for a in c.args]
     if c.is_Add or c.is_Mul:
         return functools.reduce(operator.add if c.is_Add else operator.mul, parts)
     if c.is_Pow:
         return parts[0] ** int(c.exp) if c.exp.is_Integer else parts[0] ** parts[1]
-    value: arb = getattr(parts[0], functions[c.func])()
+    value: arb = getattr(parts[0], _BALLS[c.func])()
     return value

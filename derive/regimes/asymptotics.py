@@ -90,6 +90,7 @@ class Expander:
             sympy.log: self._log,
             sympy.exp: self._exp,
             sympy.asinh: self._asinh,
+            sympy.atan: self._atan,
             sympy.Abs: self._abs,
         }
 
@@ -240,44 +241,19 @@ class Expander:
         root = self._power(self.add(self._product(y, y), ONE), Fraction(1, 2))
         return self._scaled(self._log_of_positive(self.add(y, root)), sign)
 
-
-_ROUNDS = 6
-
-
-# The largest real root of P(A; e): let P be monic in A, its coefficients with limits as e -> 0, and
-# P(A; 0) = A^n - b, b > 0. Its largest real root b^(1/n) is simple, so one root of P(.; e) tends to
-# it; a real root near another root of P(.; 0) has a smaller real limit. So the largest real root of
-# P(.; e) is the one near b^(1/n), and Newton's iteration in expansions doubles its known order.
-def expand_largest_root(
-    polynomial: Expr, symbol: Symbol, small: Symbol, decide: ElementarySigns, span: Fraction
-) -> Expansion:
-    """Return the expansion of the largest real root of a multiple of P, or raise Undecided."""
-    whole = sympy.Poly(polynomial, symbol)
-    if not whole.LC().is_Rational:
-        raise Unexpanded("the leading coefficient of the polynomial of a root is no number")
-    whole = sympy.Poly(whole.as_expr() / whole.LC(), symbol)
-    expander = Expander(small, decide, span)
-    limits = [_limit(expander.expand(c)) for c in whole.all_coeffs()[1:]]
-    if any(not decide.is_zero(c) for c in limits[:-1]) or decide.sign(-limits[-1]) < 0:
-        raise Unexpanded("the roots of a polynomial do not separate in the limit")
-    if decide.is_zero(limits[-1]):
-        raise Unexpanded("the roots of a polynomial meet in the limit")
-    first = sympy.factor(-limits[-1]) ** sympy.Rational(1, whole.degree())
-    root = Expansion({CONSTANT: first}, None)
-    slope = whole.diff(symbol)
-    for _ in range(_ROUNDS):
-        at = Expander(small, decide, span, {symbol: root})
-        value = at.expand(whole.as_expr())
-        if not value.terms or value.leading[0] >= span:
-            # The root is simple: it is as near as P is small.
-            return Expansion(root.terms, value.leading[0] if value.terms else value.order)
-        step = at.expand(-whole.as_expr() / slope.as_expr())
-        root = at.truncated(at.add(root, step))
-    raise Unexpanded("the expansion of a root did not settle")
-
-
-def _limit(x: Expansion) -> Expr:
-    """Return the value at e = 0; Unexpanded where there is none."""
-    if any(g < CONSTANT for g in x.terms) or not x.reaches(CONSTANT):
-        raise Unexpanded("a coefficient of a polynomial has no limit")
-    return x.coefficient(CONSTANT)
+    def _atan(self, x: Expansion) -> Expansion:
+        """Expand at the limit c of x: atan x = atan c + atan((x - c)/(1 + c x)), or c = +-oo."""
+        if not x.terms:
+            return x
+        if x.leading[0] < 0:
+            end = self._decide.sign(x.terms[x.leading]) * sympy.pi / 2
+            rest = self._scaled(self._atan(self._power(x, Fraction(-1))), sympy.S.NegativeOne)
+            return self.add(Expansion({CONSTANT: end}, None), rest)
+        c = x.coefficient(CONSTANT)
+        if any(r == 0 for r, k in x.terms if k):
+            raise Unexpanded("a function of log(e)")
+        if c == 0:
+            return self._series(x, lambda j: sympy.Rational(j % 2 * (-1) ** (j // 2), max(j, 1)))
+        u = self.add(x, Expansion({CONSTANT: -c}, None))
+        v = self._product(u, self._power(self.add(ONE, self._scaled(x, c)), Fraction(-1)))
+        return self.add(Expansion({CONSTANT: sympy.atan(c)}, None), self._atan(v))

@@ -27,8 +27,9 @@ from derive.model.geometry import Field
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
 from derive.regimes.asymptotics import CONSTANT, Expander
-from derive.regimes.closed_form import ClosedGradient, closed_form_limit
+from derive.regimes.closed_form import closed_form_limit
 from derive.regimes.initialization import norm
+from derive.regimes.leading_gradient import ClosedGradient
 from derive.regimes.limit import Limit, LimitingPotential, Point, undecided
 from derive.verdict import Finding, Identity, Verdict
 
@@ -97,11 +98,12 @@ def separated_limit(
     slopes = separation.gradient(gradient, x)
     if slopes is None:
         return undecided(point, "dQ/dx as it is written mixes coordinates that are separate")
-    turned = sympy.ImmutableMatrix(separation.forms * kernel * separation.forms.T)
-    limit = closed_form_limit(slopes, point, turned)
+    kernel = sympy.ImmutableMatrix(separation.forms * kernel * separation.forms.T)
+    limit = closed_form_limit(slopes, point, kernel)
     evidence = (*separation.evidence, *limit.finding.evidence)
     finding = replace(limit.finding, evidence=evidence)
-    return replace(limit, finding=finding, basis=separation.basis)
+    turned = separation.basis if limit.basis is None else separation.basis * limit.basis
+    return replace(limit, finding=finding, basis=turned)
 
 
 def _is_zero_identity(product: str, u: Field, v: Field) -> Identity:

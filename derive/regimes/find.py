@@ -20,6 +20,7 @@ from derive.errors import InputError, NumericalError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.language import to_sympy
 from derive.model.direction import Direction
+from derive.model.geometry import Field
 from derive.model.notation import Notation
 from derive.printable import Printable
 from derive.regimes.initialization import norm
@@ -32,6 +33,7 @@ from derive.regimes.kernel_regime import (
     kernel_limit,
 )
 from derive.regimes.limit import Limit, Point, read_point
+from derive.regimes.near_start import near_start
 from derive.regimes.predictor_limit import predictor_limit
 from derive.regimes.warped_time import WarpedTime, find_warped_time
 from derive.verdict import Finding, Identity, Verdict, conclude
@@ -118,17 +120,17 @@ def regimes(
     notation = Notation(p, tuple(range(p.d)))
     kernel = find_tangent_kernel(p, notation)
     homogeneity = find_homogeneity(p, notation)
+    # Several blocks need no warp.
+    H = derivation.blocks[0].warping.H if len(derivation.blocks) == 1 else None
+    warp = H or (p.field.zero,) * p.d, _warp_at_start(derivation)
     scaled = None
     if homogeneity is not None and derivation.warping.verdict is Verdict.PROVED:
-        # Several blocks need no warp.
-        H = derivation.blocks[0].warping.H if len(derivation.blocks) == 1 else None
-        scaled = find_scaled_start(p, homogeneity, variable, H or (p.field.zero,) * p.d)
-    g = _warp_at_start(derivation)
+        scaled = find_scaled_start(p, homogeneity, variable, warp[0])
     limits: list[Limit] = []
     for point in points:
         enter(f"limit {point.text}")
-        near = None if scaled is None else kernel_limit(point, kernel, scaled, notation, g)
-        limits.append(_limit(derivation, point, kernel, near))
+        near = None if scaled is None else kernel_limit(point, kernel, scaled, notation, warp[1])
+        limits.append(_limit(derivation, point, kernel, near, warp))
     decided = _decided_by_kernel(derivation, kernel)
     found = Regimes(derivation, variable, kernel, homogeneity, decided, tuple(limits))
     if direction is not None:
@@ -139,13 +141,21 @@ def regimes(
 
 
 def _limit(
-    derivation: Derivation, point: Point, kernel: TangentKernel, near: Limit | None
+    derivation: Derivation,
+    point: Point,
+    kernel: TangentKernel,
+    near: Limit | None,
+    warp: tuple[Field, Expr],
 ) -> Limit:
     """Return the limit at fixed beta; the one near beta_0 where that is all that was proved."""
     if near is not None and not kernel.unbiased:
         return near  # As beta_0 -> infinity there is nothing to see at fixed beta.
     fixed = predictor_limit(derivation, point, kernel)
-    return fixed if near is None or fixed.finding.verdict is Verdict.PROVED else near
+    if fixed.finding.verdict is Verdict.PROVED:
+        return fixed
+    if near is None and derivation.warping.verdict is Verdict.PROVED:
+        near = near_start(derivation.potential.parameterization, kernel, warp, point)
+    return near or fixed
 
 
 def warped_time(

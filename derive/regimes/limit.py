@@ -222,13 +222,16 @@ class Limit:
             rich, where it is an l1 norm; anti-NTK, where it is an increasing function of the l2
             norm and not quadratic; intermediate otherwise; unknown where nothing was decided.
         coordinates: the arguments x of the limit: beta = origin + basis x.
-        origin: None, or beta_0 = F(w_0) where it is the distance from it that is fixed.
+        origin: where x = 0: beta_0 = F(w_0) where it is the distance from it that is fixed, F(0)
+            where that is not 0, else None.
         unit: N in Q/N -> limit; where it depends on |beta|, grad Q/N -> gradient of the limit.
         potential: the limit, in the coordinates.
         below: its gradient for beta < 0, where signs matter.
         error: the relative error of the gradient is of this order; None where that was not found.
         sharp: whether it is no better than that.
         basis: None for the standard one.
+        steep: where Q/N tends to infinity: a coordinate, its sign there, and dQ/dx to leading
+            order.
     """
 
     point: Point
@@ -242,6 +245,7 @@ class Limit:
     error: Expr | None = None
     sharp: bool = False
     basis: sympy.ImmutableMatrix | None = None
+    steep: tuple[tuple[Symbol, int, Expr], ...] = ()
 
 
 def undecided(point: Point, reason: str) -> Limit:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from string import ascii_lowercase
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative
-from derive.model.notation import Notation, positive_generators
+from derive.model.notation import Notation, positive_generators, rational
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, Piece, kernel_of, written_out
-from derive.regimes.closed_form import ClosedGradient, closed_form_limit
+from derive.regimes.closed_form import closed_form_limit
 from derive.regimes.coupled_limit import find_separation, norm_limit, separated_limit
 from derive.regimes.kernel_regime import TangentKernel
+from derive.regimes.leading_gradient import ClosedGradient
 from derive.regimes.limit import Limit, Point, undecided
 from derive.regimes.parametric_limit import parametric_limit
 from derive.verdict import Verdict
@@ -53,14 +58,20 @@ def _closed_gradient(
     names = {*p.start_symbols, *p.parameters, *(symbol.name for symbol in known)}
     if roots is None or not {s.name for s in symbols} <= names:
         return None
+    notation = Notation(p, tuple(range(p.d)))
     alone = {i for block in p.blocks if len(block) == 1 for i in block}
+    origin = [_constant(f) for f in p.F]
     return ClosedGradient(
         entries,
         derivation.beta,
         tuple(i in alone for i in range(p.d)),
         frozenset({s.name for s in symbols if s.is_positive} | {point.variable}),
         roots,
-        tuple(any(_ends_at_zero(piece, b) for piece in pieces) for b in derivation.beta),
+        tuple(
+            any(_ends_at(piece, b, rational(c)) for piece in pieces)
+            for b, c in zip(derivation.beta, origin, strict=True)
+        ),
+        tuple(notation.fresh(f"x{b.name.lstrip(ascii_lowercase)}") for b in derivation.beta),
     )
 
 
@@ -77,31 +88,53 @@ def _limit(
             limit = separated_limit(separation, gradient, x, point, kernel.matrix)
             if limit.finding.verdict is Verdict.PROVED:
                 return limit
-    if not _starts_positive(p, gradient):
-        return undecided(point, "Q ends at beta = 0, and beta_0 > 0 is not proved")
+    placed = _placed(p, gradient)
+    if placed is None:
+        return undecided(point, "Q ends at beta = F(0), and the side of beta_0 is not proved")
+    gradient = placed
     limit = closed_form_limit(gradient, point, kernel.matrix)
     if limit.finding.verdict is Verdict.PROVED or not coupled:
         return limit
     along = norm_limit(gradient.entries, gradient.coordinates, point, gradient.positive)
-    return along or limit
+    if along is None:
+        return limit
+    return replace(along, origin=gradient.origin or None)
 
 
-def _starts_positive(p: Parameterization, gradient: ClosedGradient) -> bool:
-    """Tell whether beta_0 >= 0 is proved where Q ends at 0."""
+def _placed(p: Parameterization, gradient: ClosedGradient) -> ClosedGradient | None:
+    """Return the gradient in beta - F(0), or its negative where Q ends at 0 and beta_0 is below it.
+
+    None where Q ends there and the side of beta_0 is not proved.
+    """
     known = gradient.positive | positive_generators(p.start_field)
-    start = [p.at_start(f) for f in p.F]
-    ends = [b for b, ended in zip(start, gradient.ended, strict=True) if ended]
-    return all(is_nonnegative(b, known) for b in ends)
+    origin = [_constant(f) for f in p.F]
+    signs = [1] * p.d
+    for i, (f, c, ended) in enumerate(zip(p.F, origin, gradient.ended, strict=True)):
+        start = p.at_start(f - f.field.constant(c))
+        if ended and not is_nonnegative(start, known):
+            if not is_nonnegative(-start, known):
+                return None
+            signs[i] = -1
+    if not any(origin) and -1 not in signs:
+        return gradient
+    return gradient.moved([rational(c) for c in origin], signs)
 
 
-def _ends_at_zero(piece: Piece, beta: Symbol) -> bool:
-    """Tell whether K(beta) of a single output is proved to be 0, or to have a pole, at 0."""
+def _constant(f: RationalFunction) -> Fraction:
+    """Return F(0) of a polynomial; 0 of other functions."""
+    if not f.is_polynomial() or f.field.generators:
+        return Fraction(0)
+    zero = [Fraction(0)] * len(f.field.names)
+    return f.at(zero)
+
+
+def _ends_at(piece: Piece, beta: Symbol, c: Expr) -> bool:
+    """Tell whether K(beta) of a single output is proved to be 0, or to have a pole, at c."""
     kernel = kernel_of(piece)
     if piece.betas != (beta,) or kernel is None or piece.roots:
         return False
     return any(
-        _is_zero(written_out(f.xreplace({beta: sympy.S.Zero}), (), piece.constants))
-        for f in (kernel, 1 / kernel)
+        _is_zero(written_out(f.subs(beta, c), (), piece.constants)) for f in (kernel, 1 / kernel)
     )
 
 

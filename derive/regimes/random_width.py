@@ -24,7 +24,8 @@ from derive.language import parse_name
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
-from derive.regimes.closed_form import ClosedGradient, closed_form_limit
+from derive.regimes.closed_form import closed_form_limit
+from derive.regimes.leading_gradient import ClosedGradient
 from derive.regimes.limit import Limit, read_point
 from derive.verdict import Finding, Identity, Verdict, conclude
 

@@ -83,7 +83,8 @@ def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
     yield f"N = {plain(limit.unit)}"
     yield from constant_lines(_in_basis(limit, betas))
     for x, b, b0 in zip(limit.coordinates, betas, _moved(limit), strict=False):
-        yield f"{x} = {b} - ({plain(b0)})" if b0 != 0 else f"{x} = {b}"
+        yield f"{x} = {_less(b, b0)}"
+    yield from _beyond(limit)
     if limit.error is not None:
         order = "of order" if limit.sharp else "at most of order"
         yield f"relative error: {order} {plain(limit.error)}"
@@ -105,7 +106,28 @@ def _tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[str, str, 
 def _in_basis(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, Expr]]:
     """Yield the coordinates of another basis than that of beta."""
     if limit.basis is not None:
-        yield from zip(limit.coordinates, limit.basis.inv() * sympy.Matrix(betas), strict=True)
+        places = [b - c for b, c in zip(betas, limit.origin or (0,) * len(betas), strict=True)]
+        yield from zip(limit.coordinates, limit.basis.inv() * sympy.Matrix(places), strict=True)
+
+
+def _less(b: Symbol, b0: Expr) -> str:
+    """Write b - b0."""
+    if b0 == 0:
+        return str(b)
+    if b0.is_Add:
+        return f"{b} - ({plain(b0)})"
+    return f"{b} + {plain(-b0)}" if b0.could_extract_minus_sign() else f"{b} - {plain(b0)}"
+
+
+def _beyond(limit: Limit) -> Iterator[str]:
+    """Say on which side of 0 alone Q/N has a finite limit, and what is on the other one."""
+    steep = {x: (side, slope) for x, side, slope in limit.steep}
+    for x, down in zip(limit.coordinates, limit.below, strict=False):
+        if x in steep:
+            relation = ">" if steep[x][0] > 0 else "<"
+            yield f"for {x} {relation} 0, Q/N -> infinity: dQ/d{x} ~ {plain(steep[x][1])}"
+        elif down is None:
+            yield f"only {x} > 0 is reached"
 
 
 def _moved(limit: Limit) -> tuple[Expr, ...]:
@@ -159,6 +181,10 @@ def _latex_limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
         moved = rf"(\beta - \beta_0)_{{{i}}}, \quad (\beta_0)_{{{i}}} = {latex(b)}"
         rows.append((latex(x), moved))
     yield from (line.replace(r"&= \to", r"&\to") for line in display(rows))
+    for x, side, slope in limit.steep:
+        relation = ">" if side > 0 else "<"
+        infinite = rf"\partial Q/\partial {latex(x)} \sim {latex(slope)}"
+        yield rf"For ${latex(x)} {relation} 0$, $Q/N \to \infty$: ${infinite}$."
     if limit.error is not None:
         yield rf"with a relative error of order ${latex(limit.error)}$."
 
@@ -208,6 +234,12 @@ def limit_record(limit: Limit) -> Record:
         "coordinates": limit.coordinates,
         "origin": limit.origin,
         "basis": limit.basis,
+        "steep": [
+            {"coordinate": x, "side": side, "slope": slope} for x, side, slope in limit.steep
+        ],
+        "reached_above_0_only": [
+            x for x, g in zip(limit.coordinates, limit.below, strict=False) if g is None
+        ],
         "unit": limit.unit,
         "relative_error": limit.error,
         "error_is_sharp": limit.sharp,

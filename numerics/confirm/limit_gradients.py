@@ -134,8 +134,11 @@ def _error(
         raise NumericalError("there is no limit to confirm")
     Q = high_precision(potential, start, digits)
     rows = _basis(limit)
-    origin = Q.beta0 if limit.origin else [0] * len(x)
-    beta: list[Real] = [b + sum(map(mul, row, x)) for b, row in zip(origin, rows, strict=True)]
+    origin = [_number(c, start, digits) for c in limit.origin or (sympy.S.Zero,) * len(x)]
+    with mpmath.workdps(digits + GUARD):
+        beta: list[Real] = [
+            b + rational(sum(map(mul, row, x))) for b, row in zip(origin, rows, strict=True)
+        ]
     at = {**start, **_named(limit, x)}
     if form.curve is not None:
         # The limit is parametric: x stands for its parameter, inside its interval.

@@ -14,7 +14,7 @@ from derive.records import Potential
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
 from numerics.confirm.limit_gradients import draw_rest, moves_exponent, point_at, proved_limits
-from numerics.confirm.limit_minimizer import LimitProblem, NoMinimizer, least_of_limit
+from numerics.confirm.limit_minimizer import LimitProblem, NoMinimizer, basis_of, least_of_limit
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.interpolant import interpolate
@@ -135,7 +135,7 @@ def _try(
     scales, start_rate, fall = _grid(potential, limit)
     rest = draw_rest(potential, limit.point, scales[_MIDDLE], rng, attempt)
     X = rng.uniform(0.5, 2, size=(d // 2, d))
-    y = X @ rng.uniform(0.5, 1.5, size=d) * 2.0**-attempt
+    y = X @ basis_of(limit, d) @ rng.uniform(0.5, 1.5, size=d) * 2.0**-attempt
     problem = LimitProblem(potential, limit, X, y, rest)
     least = least_of_limit(problem, scales[_MIDDLE])
     first = _reached(least.rate, scales, 0, start_rate * 4.0**-attempt)
@@ -171,7 +171,7 @@ def _reached(
 def _distance(problem: LimitProblem, least: Array, scale: Fraction) -> float:
     """Return how far the interpolant of Q is from a point, relative to its size."""
     q = problem.potential(scale)
-    origin = problem.origin(q)
+    origin = problem.origin(scale)
     found = interpolate(q, problem.X, problem.y + problem.X @ origin, tol=_TOLERANCE)
     beta = found.value
     if max(found.residual, found.stationarity) > _ROUNDING:

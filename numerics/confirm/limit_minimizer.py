@@ -52,8 +52,7 @@ class LimitProblem:
     @property
     def basis(self) -> Array:
         """M (d, d) with beta = origin + M x."""
-        M = self.limit.basis
-        return np.eye(self.X.shape[1]) if M is None else np.array(M, dtype=np.float64)
+        return basis_of(self.limit, self.X.shape[1])
 
     @property
     def rows(self) -> Array:
@@ -88,10 +87,17 @@ class LimitProblem:
             known = {n: np.asarray(v, dtype=np.float64) for n, v in given.items()}
             return [np.asarray(x) for x in backend.compile(list(expressions))(known)]
 
-    def origin(self, q: NumericPotential) -> Array:
+    def origin(self, scale: Fraction) -> Array:
         """Return the point of beta that is 0 in the coordinates of the limit."""
         d = self.X.shape[1]
-        return np.zeros(d) if self.limit.origin is None else np.resize(q.beta0, d)
+        origin = self.limit.origin or (sympy.S.Zero,)
+        return np.resize([self.number(c, scale, np.zeros(d)) for c in origin], d)
+
+
+def basis_of(limit: Limit, d: int) -> Array:
+    """Return M (d, d) with beta = origin + M x, of as many copies of the outputs as there are."""
+    M = np.eye(1) if limit.basis is None else np.array(limit.basis, dtype=np.float64)
+    return np.kron(np.eye(d // len(M)), M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,7 @@ def least_of_limit(problem: LimitProblem, scale: Fraction) -> Least:
 
 def _is_linear(problem: LimitProblem) -> bool:
     """Tell whether the limit of Q is linear on each side of 0."""
-    if problem.limiting.curve is not None or problem.limit.origin is not None:
+    if problem.limiting.curve is not None:
         return False
     names = {c.name for c in problem.limit.coordinates}
     slopes = filter(None, (*problem.limiting.gradient, *problem.limit.below))
@@ -155,6 +161,7 @@ def _by_program(problem: LimitProblem) -> Least:
         duals[off] = problem.number(problem.limit.unit, scale, beta) * slopes[off]
         M = problem.basis
         moved = problem.potential(scale).inverse_gradient(np.linalg.solve(M.T, duals))
+        moved = moved - problem.origin(scale)
         return float(np.abs(np.linalg.solve(M, moved)[off]).max() / size)
 
     return Least(beta, rate, True)
@@ -219,7 +226,7 @@ def _moves(problem: LimitProblem, beta: Array, scale: Fraction) -> bool:
     if problem.limiting.curve is not None:
         return False
     q = problem.potential(scale)
-    slopes = np.atleast_1d(q.gradient(problem.basis @ beta + problem.origin(q)))
+    slopes = np.atleast_1d(q.gradient(problem.basis @ beta + problem.origin(scale)))
     found = problem.basis.T @ slopes / problem.number(problem.limit.unit, scale, beta)
     error = found - _gradient(problem, beta)
     along = np.linalg.svd(problem.rows)[2][problem.rows.shape[0] :] @ error

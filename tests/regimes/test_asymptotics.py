@@ -10,7 +10,8 @@ import sympy
 from sympy import Abs, Rational, asinh, exp, log, sqrt
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.regimes.asymptotics import Expander, NotReal, Unexpanded, expand_largest_root
+from derive.regimes.asymptotics import Expander, NotReal, Unexpanded
+from derive.regimes.largest_root import expand_largest_root
 
 e, b, c = sympy.symbols("e b c", positive=True)
 x = sympy.Symbol("x", real=True)

@@ -19,7 +19,7 @@ def limits_of(model):
     ("text", "start", "names"),
     [
         ("a*u", None, ["anti-NTK", "kernel"]),
-        ("a*u", {"a": "alpha", "u": "1"}, ["intermediate", "intermediate"]),
+        ("a*u", {"a": "alpha", "u": "1"}, ["intermediate", "kernel"]),
         ("a*b*u", None, ["anti-NTK", "kernel"]),
         ("c*v/norm(v)", None, ["anti-NTK", "kernel"]),
         ("a**2*u", {"a": "2*alpha", "u": "alpha"}, ["anti-NTK", "kernel"]),

@@ -21,9 +21,17 @@ ONE = {
     "one layer fixed": (["u*v - x*y"], {"u": A, "v": "1", "x": A, "y": "1"}),
     "two squares": (["w**2 + z**2"], {"w": A, "z": "2*alpha"}),
     "sum of two kinds": (["u*v + x**2 - y**2"], {"u": A, "v": "0", "x": A, "y": A}),
+    "one side is steep": (["p**2 - m**2"], {"p": A, "m": "1"}),
+    "the other side is steep": (["p**2 - m**2"], {"p": "1", "m": A}),
+    "linear at fixed beta": (["u*v"], {"u": A, "v": "1"}),
+    "reflected": (["u*v"], {"u": A, "v": "-alpha"}),
+    "offset": (["u*v*2 - 5"], None),
+    "hyperbolic": (["sinh(w)"], {"w": A}),
+    "not homogeneous": (["w + w**3"], {"w": A}),
 }
 SEVERAL = {
     "neuron": (["a*u", "a*v"], {"a": A, "u": A, "v": "0"}),
+    "neuron, large outer layer": (["a*u", "a*v"], {"a": A, "u": "1", "v": "0"}),
     "skew neuron": (["a*u", "a*v + a*u"], {"a": A, "u": A, "v": "0"}),
     "square of a layer": (["a**2*u", "a**2*v"], {"a": A, "u": A, "v": "2*alpha"}),
     "layers of two sizes": (["a*b*u", "a*b*v"], {"a": A, "b": "alpha**2", "u": A, "v": "0"}),
@@ -55,12 +63,12 @@ class Model:
         self.J = sympy.lambdify([symbols], J, "numpy")
         self.F = sympy.lambdify([symbols], list(p.outputs), "numpy")
         start = [to_sympy(tree) for _, tree in sorted(p.start, key=lambda x: p.weights.index(x[0]))]
-        self.w = np.array([float(x.subs(dict.fromkeys(x.free_symbols, scale))) for x in start])
+        self.w = np.array([number(x, scale, {}) for x in start])
         self.beta = np.array(self.F(self.w), dtype=float)
 
 
 def number(expression, scale, x):
-    at = {A: scale, **x}
+    at = {A: scale, "w_0": 0.7, "u_0": 0.9, "v_0": -0.4, **x}
     return float(sympy.N(expression.subs({s: at[s.name] for s in expression.free_symbols})))
 
 
@@ -79,14 +87,16 @@ def test_the_mirror_map_of_one_output_is_the_time_of_a_flow(case):
         x, errors = {limit.coordinates[0].name: 0.8}, []
         for scale in SCALES[limit.point.side]:
             model = Model(p, scale)
-            origin = model.beta[0] if limit.origin is not None else 0
+            origin = 0 if limit.origin is None else number(limit.origin[0], scale, {})
+            sign = 1 if limit.basis is None else int(limit.basis[0])
 
             def rate(beta, state, model=model):
                 slope = np.array(model.J(state[:-1]), dtype=float)[0]
                 return np.append(slope, 1) / (slope @ slope)
 
-            span, state = (model.beta[0], origin + 0.8), np.append(model.w, 0)
+            span, state = (model.beta[0], origin + sign * 0.8), np.append(model.w, 0)
             end = solve_ivp(rate, span, state, method="DOP853", rtol=1e-12, atol=1e-16).y[-1, -1]
+            end *= sign
             N, G = number(limit.unit, scale, x), number(limit.potential.gradient[0], scale, x)
             errors.append(abs(end / N / G - 1))
         assert falls(errors, limit, x) or "log" in str(limit.error)
