@@ -46,6 +46,8 @@ LAYERS = [
     {"derive.cli"},
     {"derive.cli.main"},
     {"derive.__main__"},
+    # For tests of others, on top of everything: nothing of the program knows it.
+    {"derive.testing"},
 ]
 # Q without a closed form is evaluated by the Taylor integrator, which knows nothing of Q.
 INTEGRATOR = ("tape", "builder", "fixed_point", "series_rules", "jets", "taylor", "dual_flow")
@@ -60,8 +62,8 @@ NUMERIC_LAYERS = [
     {"numerics.experiments"},
     {"numerics.figures"},
 ]
-# The command line knows both packages; symbols ask for numbers by name, without an import.
-ASKS_NUMERICS = "derive.cli."
+# The command line and the tests of others know both packages; symbols ask for numbers by name.
+ASKS_NUMERICS = ("derive.cli.", "derive.testing.")
 NUMERICS_READS = (
     "derive.errors",
     "derive.verdict",
