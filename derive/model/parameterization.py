@@ -10,15 +10,15 @@ from typing import Protocol, Unpack
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField
-from derive.language import parse_outputs, to_text
+from derive.language import parse_outputs
 from derive.language.arrays import parse_array_outputs
-from derive.language.tree import Name, exponent_names, names
+from derive.language.tree import names
 from derive.model.affine import AffineOutput
+from derive.model.code import code_of
 from derive.model.exact_map import ExactMap
 from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.names import (
     independent_entries,
-    positive_bases,
     read_parameters,
     read_positive,
     read_starts,
@@ -27,9 +27,6 @@ from derive.model.names import (
 )
 from derive.model.validity import validate
 from derive.model.vectors import Ingredients, Vector, lengths, named_as_vectors, read_vectors
-
-LONGEST_CODE = 200
-"""Characters of the code that stands for a model where it is shown."""
 
 
 class Printer(Protocol):
@@ -100,26 +97,7 @@ class Parameterization(ExactMap):
         >>> Parameterization.parse(["a*u1", "a*u2"], start={"a": 1})
         Parameterization(['a*u1', 'a*u2'], start={'a': '1'})
         """
-        vectors = {v.norm: v.name for v in self.vectors}
-        appearing = tuple(name for name in names(self.trees) if name not in self.parameters)
-        starts = ((w, to_text(tree)) for w, tree in self.start if tree != Name(f"{w}_0"))
-        implied = {*vectors, *positive_bases(self.trees, self.weights)}
-        implied |= {x.name for w, x in self.start if w in self.positive and isinstance(x, Name)}
-        ingredients = {
-            "weights": [] if vectors or appearing == self.weights else list(self.weights),
-            "start": {vectors.get(w, w): text for w, text in starts},
-            "positive": [name for name in self.positive if name not in implied],
-            "parameters": [x for x in self.parameters if x not in exponent_names(self.trees)],
-            "vectors": list(vectors.values()),
-        }
-        given = "".join(f", {name}={value}" for name, value in ingredients.items() if value)
-        geometry = "" if self.geometry == EUCLIDEAN else f", geometry={self.geometry}"
-        affine = [(left_out.label, to_text(left_out.tree)) for left_out in self.affine]
-        outputs = [
-            text for _, text in sorted((*zip(self.labels, self.texts, strict=True), *affine))
-        ]
-        code = f"Parameterization{'.parse' * bool(vectors)}({outputs}{given}{geometry})"
-        return code if len(code) < LONGEST_CODE else f"<Parameterization R^{self.p} -> R^{self.d}>"
+        return code_of(self)
 
     def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
         """Show the code in IPython and in what hypothesis reports."""
