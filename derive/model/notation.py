@@ -165,9 +165,24 @@ def to_expr(element: RationalFunction, symbols: Images) -> Expr:
     """Return a field element as a SymPy expression, expanded."""
     images = _in_order(element, symbols)
     top, bottom = (_expanded(f, images) for f in (element.numerator, element.denominator))
+    whole = _divided(top, bottom, element)
+    powers = {g.name for g in element.field.generators if g.kind == "power"}
+    return sympy.powsimp(whole, combine="exp") if powers & set(element.variables()) else whole
+
+
+def _divided(top: Expr, bottom: Expr, element: RationalFunction) -> Expr:
+    """Return top/bottom, term by term where that is not longer."""
     if element.denominator.is_constant():
         return sympy.Add(*(term / bottom for term in sympy.Add.make_args(top)))
+    if len(element.denominator) == 1 and 1 < len(element.numerator) <= FEW:
+        apart = sympy.Add(*(term / bottom for term in sympy.Add.make_args(top)))
+        # (p + m)/(p m) is 1/m + 1/p, and m^(2 - D) + p^(2 - D) has no fraction at all
+        return apart if apart.count_ops() <= (top / bottom).count_ops() else top / bottom
     return top / bottom
+
+
+FEW = 4
+"""With so many terms over a monomial, a quotient is also tried term by term."""
 
 
 def to_factored_expr(element: RationalFunction, symbols: Images) -> Expr:

@@ -137,7 +137,10 @@ class Units:
     @property
     def expressions(self) -> dict[Symbol, Expr]:
         """What the symbols stand for, in z."""
-        return {s: sympy.expand(to_expr(u, self.images)) for u, s in self.symbols.items()}
+        return {
+            s: sympy.expand(to_expr(u, self.images), power_exp=False)
+            for u, s in self.symbols.items()
+        }
 
 
 def _interval(units: Units) -> tuple[Expr, Expr] | None:

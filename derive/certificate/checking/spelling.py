@@ -13,7 +13,15 @@ from typing import NamedTuple
 
 from flint import fmpq
 
-from derive.certificate.checking.function import Function, Known, Names, constant, not_zero, root_of
+from derive.certificate.checking.function import (
+    Function,
+    Known,
+    Names,
+    constant,
+    not_zero,
+    root_of,
+    whole_part,
+)
 from derive.certificate.checking.text import JSON, Rejected, called, require, tree_of
 
 DEPTH, POWER, TURNS = 200, 400, 400
@@ -109,8 +117,19 @@ class Spelling(Names):
         return not any(f.uses(k) for k in varying)
 
     def find(self, kind: str, argument: Function, exponent: Function | None = None) -> Function:
-        """Return what a call was defined to be."""
-        return self.among(self.known, Spelled(kind, argument, exponent or self.number(0)))
+        """Return what a call was defined to be; a power also as b^(2 - D) = b^2/b^D."""
+        exponent = exponent or self.number(0)
+        whole = whole_part(exponent) if kind == "power" else 0
+        try:
+            return self.among(self.known, Spelled(kind, argument, exponent))
+        except Rejected:
+            if not whole:
+                raise
+        rest = exponent - self.number(whole)
+        opposite = self.number(0) - rest
+        if any(k.kind == kind and (k.exponent - opposite).is_zero() for k in self.known):
+            return argument**whole / self.find(kind, argument, opposite)
+        return argument**whole * self.find(kind, argument, rest)
 
     def among(self, known: Iterable[Known], call: Spelled) -> Function:
         """Return what a call was defined to be, among some that are."""
