@@ -19,8 +19,9 @@ from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.language.tree import Number, Operation, Tree
 from derive.model.names import unused
-from derive.model.notation import Notation, settle_sign
+from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
+from derive.model.signs import settle_sign
 
 
 @dataclass(frozen=True)

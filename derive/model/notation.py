@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from random import Random
 from typing import TypeAlias, TypeVar
 
 import sympy
@@ -16,7 +15,6 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, factorize, terms
-from derive.exact.positivity import is_nonnegative
 from derive.language import to_sympy
 from derive.language.functions import RECORDS
 from derive.language.tree import Name
@@ -234,82 +232,3 @@ def factors_of(expression: Expr) -> list[Expr]:
             term = term * x**n
         f = f + term
     return [to_expr(g, polynomial.gens) for g, _ in factors(f)]
-
-
-def start_sign(
-    value: RationalFunction, notation: Notation, known: Sequence[RationalFunction] = ()
-) -> tuple[int, tuple[str, ...]]:
-    """Return the sign of a function of the start, and what had to be assumed, beside *known* > 0.
-
-    Raises:
-        AssumePositive: it is a monomial of open sign: better to assume its symbols positive first.
-        BranchOpen: it is zero, so that its sign along the flow is not determined.
-    """
-    if value.is_zero():
-        raise BranchOpen(
-            "the warp g, or a function under a root, is 0 at the start: its sign selects Q"
-        )
-    value = _without_exponentials(value)
-    positive = notation.positive | positive_generators(value.field)
-    for sign in (1, -1):
-        if is_nonnegative(sign * value, positive):
-            return sign, ()
-    odd = odd_symbols(value)
-    odd = odd and odd - positive
-    if odd is not None and odd <= set(notation.start_symbols):
-        raise AssumePositive(odd)
-    symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
-    sign = 1 if is_feasible([*known, value], positive) else -1
-    return sign, (f"{to_expr(sign * value, symbols)} > 0",)
-
-
-def settle_sign(
-    value: RationalFunction, notation: Notation
-) -> tuple[int, tuple[str, ...], Notation]:
-    """Return the sign at the start, what it rests on, and names with that assumed positive."""
-    try:
-        return *start_sign(value, notation), notation
-    except AssumePositive as request:
-        notation = notation.assuming(request.names)
-        return *start_sign(value, notation), notation
-
-
-def _without_exponentials(value: RationalFunction) -> RationalFunction:
-    """Return value/E^n for the exponentials E that divide it: of the same sign."""
-    for g in value.field.generators:
-        if g.kind == "exp":
-            k = value.field.positions[g.name]
-            n = min(int(e[k]) for e in value.numerator.monoms())
-            n -= min(int(e[k]) for e in value.denominator.monoms())
-            value = value / value.field.named(g.name) ** n
-    return value
-
-
-def is_feasible(conditions: Sequence[RationalFunction], positive: frozenset[str]) -> bool:
-    """Tell whether a start was found at which all the functions are positive."""
-    names = conditions[0].field.names
-    rng = Random(8)
-    for _ in range(300):
-        point = [
-            Fraction(rng.randint(1, 12), rng.randint(1, 4))
-            * (1 if name in positive or rng.random() < 0.5 else -1)
-            for name in names
-        ]
-        try:
-            if all(c.at(point) > 0 for c in conditions):
-                return True
-        except ZeroDivisionError:
-            continue
-    return False
-
-
-def odd_symbols(element: RationalFunction) -> frozenset[str] | None:
-    """Return the symbols whose signs make that of a monomial, or None for a sum."""
-    if len(element.numerator.monoms()) != 1 or len(element.denominator.monoms()) != 1:
-        return None
-    powers = zip(element.numerator.monoms()[0], element.denominator.monoms()[0], strict=True)
-    return frozenset(
-        name
-        for name, (up, down) in zip(element.field.names, powers, strict=True)
-        if (int(up) + int(down)) % 2
-    )

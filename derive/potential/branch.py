@@ -15,7 +15,8 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.implicitization import Coordinates
 from derive.exact.positivity import is_nonnegative
-from derive.model.notation import start_sign, to_expr
+from derive.model.notation import to_expr
+from derive.model.signs import start_sign
 from derive.potential.chart import Chart
 from derive.potential.piece import Root
 from derive.weights.metric import Metric

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from derive.model.notation import BranchOpen, Notation, assuming, settle_sign
+from derive.model.notation import BranchOpen, Notation, assuming
+from derive.model.signs import settle_sign
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart

@@ -21,15 +21,9 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates, Relation, find_relation
 from derive.exact.linear.matrix import determinant
 from derive.exact.positivity import is_nonnegative, is_positive
-from derive.model.notation import (
-    AssumePositive,
-    BranchOpen,
-    Notation,
-    positive_generators,
-    start_sign,
-    to_expr,
-)
+from derive.model.notation import AssumePositive, BranchOpen, Notation, positive_generators, to_expr
 from derive.model.parameterization import Parameterization
+from derive.model.signs import start_sign
 from derive.potential.branch import stays_away_from_zero
 from derive.potential.chart import Chart, base_chart
 from derive.potential.domain import Domain, Undecided, Wall

@@ -22,7 +22,8 @@ from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.language.tree import names
-from derive.model.notation import Constant, rational, start_sign
+from derive.model.notation import Constant, rational
+from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
 from derive.potential.piece import Explicit
 from derive.weights.kernel_relation import KernelRelation

@@ -28,10 +28,10 @@ from derive.model.notation import (
     BranchOpen,
     Notation,
     rational,
-    start_sign,
     to_expr,
     to_factored_expr,
 )
+from derive.model.signs import start_sign
 from derive.potential.accept import CurveProposal, accept_parametric
 from derive.potential.dual_powers import find_variable, inverted, power_of
 from derive.potential.piece import Parametric

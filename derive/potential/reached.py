@@ -28,15 +28,9 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.language.tree import Power, Tree, walk
-from derive.model.notation import (
-    AssumePositive,
-    BranchOpen,
-    Notation,
-    start_sign,
-    to_expr,
-    to_factored_expr,
-)
+from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
+from derive.model.signs import start_sign
 from derive.potential.branch import keeps_sign
 from derive.potential.curve_ends import along_curve
 from derive.potential.domain import Convexity, Domain, Undecided, Wall

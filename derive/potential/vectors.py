@@ -16,7 +16,8 @@ from sympy import Expr
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.model.direction import Direction
-from derive.model.notation import BranchOpen, Notation, assuming, start_sign, to_expr
+from derive.model.notation import BranchOpen, Notation, assuming, to_expr
+from derive.model.signs import start_sign
 from derive.potential.block import BlockPotential, DirectionTerms, Eigenvalues
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, at_start, base_chart, write_function

@@ -24,7 +24,8 @@ from sympy import Expr
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
-from derive.model.notation import Notation, is_feasible, to_expr
+from derive.model.notation import Notation, to_expr
+from derive.model.signs import is_feasible
 from derive.potential.chart import base_chart
 from derive.potential.half_spaces import is_bounded
 from derive.verdict import Finding, Identity, Verdict
