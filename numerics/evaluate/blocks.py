@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -65,10 +65,15 @@ class NumericBlock(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Q on arrays (..., d), the sum over blocks: of each the positions of coordinates, and Q."""
+    """Q on arrays (..., d), the sum over blocks: of each the positions of coordinates, and Q.
+
+    ``bounds`` are the ends of the domain for coordinates that are blocks of their own, infinite
+    where there is none or it is not known.
+    """
 
     parts: tuple[tuple[tuple[int, ...], NumericBlock], ...]
     d: int
+    bounds: tuple[tuple[float, float], ...]
 
     def _sum(self, term: Callable[..., Array], *points: Array) -> Array:
         total: Array = 0 * points[0][..., 0]
@@ -122,7 +127,7 @@ class Blocks:
     @property
     def in_doubles(self) -> Blocks:
         """The same in doubles alone."""
-        return Blocks(tuple((i, block.in_doubles) for i, block in self.parts), self.d)
+        return replace(self, parts=tuple((i, block.in_doubles) for i, block in self.parts))
 
 
 class ParametricBlock(NumericBlock):

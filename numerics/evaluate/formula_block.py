@@ -131,7 +131,8 @@ class FormulaBlock(NumericBlock):
     def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:
         """Solve grad Q(beta) = y by its inverse, or by damped Newton steps in float64."""
         if self._inverse is not None:
-            return [self._inverted(self._inverse, y[0])]
+            beta = self._inverted(self._inverse, y[0])
+            return [self._environment([beta])[self._piece.betas[0].name]]
         return invert_by_newton(self.gradient, self.hessian, self._beta0, y)
 
 

@@ -17,6 +17,7 @@ true value is a normal double:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -136,7 +137,8 @@ def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
         shift += q.d
     start = tuple(pair for q in potentials for pair in q.start)
     beta0 = tuple(b for q in potentials for b in q.beta0)
-    return NumericPotential(shift, start, beta0, Blocks(tuple(parts), shift))
+    bounds = tuple(pair for q in potentials for pair in q.functions.bounds)
+    return NumericPotential(shift, start, beta0, Blocks(tuple(parts), shift, bounds))
 
 
 def _at_start(
@@ -173,6 +175,7 @@ def _check_start(lowered: HighPrecision) -> None:
 def _lowered(potential: Potential, values: Mapping[str, Fraction], backend: Backend) -> Blocks:
     p = potential.parameterization
     parts = []
+    bounds = [(-math.inf, math.inf)] * p.d
     with backend.active():
         for i, (outputs, piece) in enumerate(zip(p.blocks, potential.pieces, strict=True)):
             own = p if len(p.blocks) == 1 else p.restrict(outputs)
@@ -180,7 +183,20 @@ def _lowered(potential: Potential, values: Mapping[str, Fraction], backend: Back
             if isinstance(backend, Float64):
                 block = bounded(potential, i, values, block)
             parts.append((outputs, block))
-    return Blocks(tuple(parts), p.d)
+            bounds[outputs[0]] = _bounds(piece, start_point(own, values)[1], values)
+    return Blocks(tuple(parts), p.d, tuple(bounds))
+
+
+def _bounds(
+    piece: Piece, beta0: Sequence[Fraction], values: Mapping[str, Fraction]
+) -> tuple[float, float]:
+    """Return the ends of the domain next to beta_0 of one output, infinite where none is known."""
+    if piece.domain is None or len(piece.betas) > 1:
+        return -math.inf, math.inf
+    (beta,), (start,) = piece.betas, beta0
+    ends = [float(exact(wall.end(beta), values)) for wall in piece.domain.walls]
+    low, high = ([x for x in ends if (x - start) * side > 0] for side in (-1, 1))
+    return max(low, default=-math.inf), min(high, default=math.inf)
 
 
 def _block(

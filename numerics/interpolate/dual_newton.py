@@ -19,7 +19,14 @@ from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.equations import Equations, Point, Task, again, measured, named
-from numerics.interpolate.reach import Box, blocking_rows, box_of, only_at_the_boundary
+from numerics.interpolate.reach import (
+    Box,
+    Mirror,
+    Walled,
+    blocking_rows,
+    box_of,
+    only_at_the_boundary,
+)
 
 _FLOOR = 1e-3
 """Weights are raised to this part of their mean, times the squared relative residual.
@@ -45,7 +52,7 @@ _LATE = 25
 
 
 def minimize(
-    mirror: NumericPotential,
+    mirror: Mirror,
     equations: Equations,
     beta: Array,
     tol: float,
@@ -87,7 +94,7 @@ def minimize(
 
 
 def separable_hessian(
-    mirror: NumericPotential, equations: Equations, beta: Array, dual: Array, size: float
+    mirror: Mirror, equations: Equations, beta: Array, dual: Array, size: float
 ) -> Array:
     """Return ``X max(D, floor) X^T``, by the columns that stand out of the floor."""
     weights = 1 / mirror.curvature(beta)
@@ -250,13 +257,27 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
         return again(fast, equations, point)
 
     point = task.solved(fast, by_dual)
-    if equations.size(point.residual) > _UNREACHED or np.isinf(point.stationarity):
+    if equations.size(point.residual) > task.tol or np.isinf(point.stationarity):
         _refuse_unreachable(box, task, point.multiplier)
         _refuse_scale(fast, task.start)
     if task.tol < point.stationarity < _UNREACHED:
         point = refine(q, equations, point, task.tol)
     boundary = only_at_the_boundary(box, equations, task.start, point.beta)
-    return replace(point, at_boundary=boundary)
+    point = replace(point, at_boundary=boundary)
+    stuck = not (boundary or equations.error(point) <= task.tol)
+    return _on_closed_box(Walled(fast, box), task, point) if stuck else point
+
+
+def _on_closed_box(walled: Walled, task: Task, point: Point) -> Point:
+    """Return where Q is least on the closed domain, if the domain ends there; else the point."""
+    equations, steps = task.equations, task.max_iterations
+    hessian = functools.partial(separable_hessian, walled, equations)
+    least = minimize(walled, equations, task.start, task.tol, steps, hessian=hessian)
+    dual = equations.design.adjoint(least.multiplier)
+    ends = walled.beyond(dual, walled.q.inverse_gradient(dual)).any()
+    if ends and equations.size(least.residual) <= task.tol:
+        return replace(again(walled.q, equations, least), out_of_reach=True)
+    return point
 
 
 def _refuse_unreachable(box: Box, task: Task, multiplier: Array) -> None:

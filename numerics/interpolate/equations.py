@@ -65,7 +65,8 @@ class Equations:
 class Point:
     """A pair (beta, nu) with ``X beta - y`` and the largest error of ``grad Q = X^T nu``.
 
-    ``at_boundary`` says that y is reached in the limit only, at the boundary of the domain of Q.
+    ``at_boundary`` says that y is reached in the limit only, at the boundary of the domain of Q;
+    ``out_of_reach`` that beta minimises Q on the closed domain alone, on whose boundary it lies.
     """
 
     beta: Array
@@ -74,6 +75,7 @@ class Point:
     stationarity: float = 0.0
     iterations: int = 0
     at_boundary: bool = False
+    out_of_reach: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,7 @@ class Status(enum.Enum):
     CONVERGED = "converged"
     STALLED = "stalled: rounding leaves no step that improves the point"
     ITERATION_LIMIT = "iteration limit"
+    OUT_OF_REACH = "out of reach: on the way to the target beta leaves the domain of Q"
     BOUNDARY = "the target is reached in the limit only, at the boundary of the domain of Q"
 
 
@@ -162,6 +163,12 @@ def solution_of(task: Task, point: Point) -> Solution:
     if point.at_boundary:
         status = Status.BOUNDARY
         message = "y is reached in the limit only, at the boundary of the domain of Q: no beta fits"
+    elif point.out_of_reach:
+        status = Status.OUT_OF_REACH
+        message = (
+            "y is out of reach: where Q is least among the beta of its closed domain with "
+            "X beta = y, the domain ends"
+        )
     elif residual <= tol and point.stationarity <= tol:
         status, message = Status.CONVERGED, f"converged; Newton steps: {point.iterations}"
     elif point.iterations >= task.max_iterations:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy.optimize
@@ -41,16 +42,53 @@ class Box:
         return bool(np.isfinite(size) and nu @ y - terms.sum() > _CLEAR * size)
 
 
-def box_of(mirror: NumericPotential, start: Array) -> Box:
-    """Return the ends of the domain on both sides of the start, infinite where there are none.
+class Mirror(Protocol):
+    """A mirror map by its inverse, and Q''."""
 
-    Where grad Q is bounded on one side, as 1 - 1/beta is, it has no inverse beyond: then there is
-    no end.
+    # ruff: noqa: D102
+    def inverse_gradient(self, y: Array) -> Array: ...
+    def curvature(self, beta: Array) -> Array: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Walled:
+    """The mirror map of Q on its closed box: where grad Q is bounded, beta stays at an end.
+
+    It is the gradient of the dual of Q plus 0 on the box and infinity outside.
     """
+
+    q: NumericPotential
+    box: Box
+
+    def inverse_gradient(self, y: Array) -> Array:
+        """Return the beta at which ``Q - <y, beta>`` is least on the box."""
+        beta = self.q.inverse_gradient(y)
+        end = np.where(y > 0, self.box.high, self.box.low)
+        return np.asarray(np.where(self.beyond(y, beta), end, beta))
+
+    def beyond(self, y: Array, beta: Array) -> Array:
+        """Tell where y is a slope that Q reaches nowhere, beyond that at a finite end."""
+        end = np.where(y > 0, self.box.high, self.box.low)
+        slope = self.q.gradient(np.where(np.isfinite(end), end * (1 - _EXACT), 0))
+        return np.asarray(np.isnan(beta) & np.isfinite(end) & (np.abs(y) >= np.abs(slope)))
+
+    def curvature(self, beta: Array) -> Array:
+        """Return Q'', infinite at an end."""
+        at_end = (beta == self.box.low) | (beta == self.box.high)
+        return np.asarray(np.where(at_end, np.inf, self.q.curvature(beta)))
+
+
+def box_of(mirror: NumericPotential, start: Array) -> Box:
+    """Return the ends of the domain on both sides of the start, infinite where none is known.
+
+    They are those of the domain of Q, and what grad Q is infinite at.
+    """
+    below, above = np.broadcast_to(np.array(mirror.functions.bounds), (start.size, 2)).T
     low, high = (mirror.inverse_gradient(np.full(start.size, far)) for far in (-_FAR, _FAR))
     # 1/beta = 1e300 stands for beta = 0.
     low, high = (np.where(np.abs(x) < 1 / _ROOT, 0, x) for x in (low, high))
-    return Box(np.where(low < start, low, -np.inf), np.where(high > start, high, np.inf))
+    low, high = np.where(low < start, low, -np.inf), np.where(high > start, high, np.inf)
+    return Box(np.maximum(low, below), np.minimum(high, above))
 
 
 def blocking_rows(box: Box, equations: Equations, start: Array, guess: Array) -> list[int]:
@@ -83,13 +121,9 @@ def blocking_rows(box: Box, equations: Equations, start: Array, guess: Array) ->
         best = np.argsort(gain)[-_COLUMNS:]
         return np.asarray(best[gain[best] > _NOISE * np.abs(slopes).max()])
 
-    used[lowering(design.adjoint(guess))] = True
-    nu = target
+    for nu in (guess, target / scales):
+        used[lowering(design.adjoint(nu))] = True
     for _ in range(_ROUNDS):
-        best = lowering(design.adjoint(nu / scales))
-        if not best.size:
-            return [int(i) for i in np.flatnonzero(np.abs(nu) > 1e-9 * np.abs(nu).max())]
-        used[best] = True
         columns = np.flatnonzero(used)
         program = scipy.optimize.linprog(
             np.repeat([0, 1], [columns.size, 2 * m]),
@@ -101,6 +135,10 @@ def blocking_rows(box: Box, equations: Equations, start: Array, guess: Array) ->
         if program.status != 0 or not program.fun > _CLEAR * size:
             return []
         nu = program.eqlin.marginals
+        best = lowering(design.adjoint(nu / scales))
+        if not best.size:
+            return [int(i) for i in np.flatnonzero(np.abs(nu) > 1e-9 * np.abs(nu).max())]
+        used[best] = True
     return []
 
 

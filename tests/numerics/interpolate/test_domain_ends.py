@@ -1,0 +1,36 @@
+"""Targets at and beyond the ends of a domain at which grad Q is bounded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from derive import Parameterization, derive
+from derive.errors import InputError
+from numerics import interpolate
+from numerics.evaluate.potential import NumericPotential
+from numerics.interpolate.interpolant import Status
+
+
+def powers(exponent: str) -> NumericPotential:
+    """Return Q of ``p**D - m**D`` from p = m = 1, on |beta| < 4 for 4/3 and < 8 for 3/2."""
+    F = f"p**({exponent}) - m**({exponent})"
+    return derive(Parameterization.parse([F], start={"p": "1", "m": "1"})).potential.numeric({})
+
+
+@pytest.mark.parametrize(("exponent", "end"), [("4/3", 4.0), ("3/2", 8.0)])
+def test_what_lies_beyond_is_out_of_reach(exponent: str, end: float) -> None:
+    q = powers(exponent)
+    assert interpolate(q, [[1.0, 1.0]], [1.9 * end]).converged
+    for y in (-1.001 * end, 1.5 * end):
+        with pytest.raises(InputError, match="out of reach"):
+            interpolate(q, [[1.0]], [y])
+    assert interpolate(q, [[1.0]], [end]).status is Status.BOUNDARY
+
+
+@pytest.mark.parametrize(("exponent", "end"), [("4/3", 4.0), ("3/2", 8.0)])
+def test_interpolants_that_the_flow_does_not_reach(exponent: str, end: float) -> None:
+    """Some beta fits, but Q is least where beta1 is at its end: there Q' < nu."""
+    found = interpolate(powers(exponent), [[1.0, 0.1]], [end + 0.2])
+    assert found.status is Status.OUT_OF_REACH
+    assert np.allclose(found.value, [end, 2.0])
