@@ -19,14 +19,8 @@ from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.equations import Equations, Point, Task, again, measured, named
-from numerics.interpolate.reach import (
-    Box,
-    Mirror,
-    Walled,
-    blocking_rows,
-    box_of,
-    only_at_the_boundary,
-)
+from numerics.interpolate.reach import Box, Mirror, Walled, box_of, only_at_the_boundary
+from numerics.interpolate.reach import blocking_rows as rows_that_block
 
 _FLOOR = 1e-3
 """Weights are raised to this part of their mean, times the squared relative residual.
@@ -249,9 +243,9 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
             _refuse_unreachable(box, task, at.multiplier)
 
     def by_dual(equations: Equations, tol: float) -> Point:
-        hessian = functools.partial(separable_hessian, fast, equations)
+        weigh = functools.partial(separable_hessian, fast, equations)
         steps = task.max_iterations
-        point = minimize(fast, equations, task.start, tol, steps, hessian=hessian, watch=watch)
+        point = minimize(fast, equations, task.start, tol, steps, hessian=weigh, watch=watch)
         if equations.size(point.residual) > tol:
             point = polish(fast, equations, point, tol)
         return again(fast, equations, point)
@@ -271,8 +265,8 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
 def _on_closed_box(walled: Walled, task: Task, point: Point) -> Point:
     """Return where Q is least on the closed domain, if the domain ends there; else the point."""
     equations, steps = task.equations, task.max_iterations
-    hessian = functools.partial(separable_hessian, walled, equations)
-    least = minimize(walled, equations, task.start, task.tol, steps, hessian=hessian)
+    weigh = functools.partial(separable_hessian, walled, equations)
+    least = minimize(walled, equations, task.start, task.tol, steps, hessian=weigh)
     dual = equations.design.adjoint(least.multiplier)
     ends = walled.beyond(dual, walled.q.inverse_gradient(dual)).any()
     if ends and equations.size(least.residual) <= task.tol:
@@ -282,7 +276,7 @@ def _on_closed_box(walled: Walled, task: Task, point: Point) -> Point:
 
 def _refuse_unreachable(box: Box, task: Task, multiplier: Array) -> None:
     """Raise where a combination of rows is bounded on the domain of Q, and y lies beyond."""
-    blocking = blocking_rows(box, task.equations, task.start, multiplier)
+    blocking = rows_that_block(box, task.equations, task.start, multiplier)
     if blocking:
         which = named([task.rows.kept[i] for i in blocking])
         which = which if len(blocking) == 1 else f"a combination of {which}"
