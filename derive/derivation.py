@@ -10,6 +10,7 @@ import sympy
 from sympy import Symbol
 from sympy.core.function import AppliedUndef
 
+from derive.clock import Stages
 from derive.errors import InputError, NumericalError
 from derive.joint import join_conserved, join_findings, join_metric, join_potential, join_warps
 from derive.language.tree import Tree
@@ -17,6 +18,7 @@ from derive.model.direction import Direction, find_direction
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.restriction import find_idle, find_ties, leave_out, leave_out_affine
+from derive.potential.block import BlockPotential
 from derive.potential.find import find_potential
 from derive.potential.piece import Explicit, Quadrature
 from derive.printable import Printable
@@ -25,12 +27,12 @@ from derive.roads.ansatz import Ansatz
 from derive.roads.components import components_along_axis
 from derive.roads.road import Road, ask_road, find_roads
 from derive.verdict import Verdict, conclude
-from derive.weights.conserved import find_conserved
-from derive.weights.dependence import find_dependence
-from derive.weights.hessian import decide_hessian
-from derive.weights.lie import find_lie_structure
-from derive.weights.metric import find_metric
-from derive.weights.warping import decide_warp
+from derive.weights.conserved import ConservedQuantities, find_conserved
+from derive.weights.dependence import Dependence, find_dependence
+from derive.weights.hessian import HessianVerdict, decide_hessian
+from derive.weights.lie import LieStructure, find_lie_structure
+from derive.weights.metric import Metric, find_metric, tangent_kernel
+from derive.weights.warping import WarpVerdict, decide_warp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,6 +98,7 @@ def derive(
     parameterization: Parameterization,
     progress: Callable[[str], None] | None = None,
     ansatz: Ansatz | None = None,
+    timeout: float | None = None,
 ) -> Derivation:
     """Derive the implicit regularizer of gradient flow on F, or prove that there is none.
 
@@ -112,6 +115,8 @@ def derive(
         parameterization: F and the start; with vectors of open dimension, for every d >= 2 at once.
         progress: called with the name of each stage as it begins.
         ansatz: a form of Q(beta1, ..., betad) to be tried as well.
+        timeout: seconds; a stage that takes longer ends UNDECIDED, as do all after it, and their
+            reason names it. One step of algebra, such as a greatest common divisor, is not cut.
 
     Returns:
         the records of all stages; Q with grad Q = 0 at the start where it was proved.
@@ -127,16 +132,23 @@ def derive(
         raise InputError("an Ansatz goes with outputs of given dimension")
     parameterization = leave_out_affine(parameterization)
     idle = find_idle(parameterization)
-    moving = leave_out(parameterization, idle)
-    found = _derive_moving(parameterization, moving, idle, ansatz, progress)
+    stages = Stages(timeout, progress or (lambda stage: None))
+    moving = leave_out(parameterization, idle).within(stages.clock)
+
+    def derived(moving: Parameterization) -> Derivation:
+        found = _derive_moving(moving, ansatz, stages)
+        return replace(found, parameterization=parameterization, idle=idle)
+
+    found = derived(moving)
     open_ = found.verdict is Verdict.UNDECIDED
-    may_tie = not moving.vectors and (open_ or _is_integral(found.potential))
-    ties = find_ties(moving) if may_tie else None
+    if moving.vectors or not (open_ or _is_integral(found.potential)):
+        return found
+    ties = stages("proportional weights", lambda: find_ties(moving), lambda late: None)
     if ties is None:
         return found
-    again = _derive_moving(parameterization, ties.parameterization, idle, ansatz, progress)
+    again = derived(ties.parameterization)
     simpler = again.verdict is Verdict.PROVED and not _is_integral(again.potential)
-    if not (open_ or simpler):
+    if stages.late is not None or not (open_ or simpler):
         return found
     return replace(again, ties=ties.relations, kernel_factor=ties.factor)
 
@@ -145,13 +157,7 @@ def _is_integral(potential: Potential) -> bool:
     return any(isinstance(piece, Quadrature) for piece in potential.pieces)
 
 
-def _derive_moving(
-    parameterization: Parameterization,
-    moving: Parameterization,
-    idle: tuple[str, ...],
-    ansatz: Ansatz | None,
-    progress: Callable[[str], None] | None,
-) -> Derivation:
+def _derive_moving(moving: Parameterization, ansatz: Ansatz | None, stages: Stages) -> Derivation:
     direction = find_direction(moving)
     if direction is not None:
         moving = direction.parameterization
@@ -160,51 +166,72 @@ def _derive_moving(
         Notation(moving, group, str(i) if len(groups) > 1 else "")
         for i, group in enumerate(groups, 1)
     ]
-    blocks = tuple(_derive_block(notation, direction, progress) for notation in notations)
+    blocks = tuple(_derive_block(notation, direction, stages) for notation in notations)
     # Where K is singular there is no rho to ask about.
     asked = [b for b in blocks if b.dependence is not None] or blocks
     hessian = join_findings([b.hessian.finding for b in asked])
     warping, g = join_warps(blocks, hessian)
     return Derivation(
-        parameterization,
+        moving,
         blocks,
         Decision(hessian),
         Decision(warping, g),
         join_potential(blocks, warping, moving),
-        idle,
-        None if ansatz is None else _ask(moving, blocks, ansatz),
+        asked=None if ansatz is None else _ask(moving, blocks, ansatz, stages),
     )
 
 
-def _derive_block(
-    notation: Notation, direction: Direction | None, progress: Callable[[str], None] | None
-) -> Block:
-    enter = progress or (lambda stage: None)
+def _derive_block(notation: Notation, direction: Direction | None, stage: Stages) -> Block:
     p, group = notation.parameterization, notation.block
     block = p if len(p.blocks) == 1 else p.restrict(group)
-    enter("Lie structure")
-    lie = find_lie_structure(block)
-    enter("conserved quantities")
-    conserved = find_conserved(lie)
-    enter("metric")
-    metric = find_metric(conserved, direction)
-    enter("Hessian-map decision")
-    hessian = decide_hessian(metric)
-    enter("warp decision")
-    warping = decide_warp(hessian)
-    enter("potential")
-    potential = find_potential(warping, notation)
-    enter("other roads")
-    roads = find_roads(potential)
+    lie = stage(
+        "Lie structure",
+        lambda: find_lie_structure(block),
+        lambda late: LieStructure.of_fields(block),
+    )
+    conserved = stage(
+        "conserved quantities",
+        lambda: find_conserved(lie),
+        lambda late: ConservedQuantities(lie, (), block.p - lie.dimension, late, ()),
+    )
+    metric = stage(
+        "metric",
+        lambda: find_metric(conserved, direction),
+        lambda late: Metric(conserved, tangent_kernel(block), direction),
+    )
+    hessian = stage(
+        "Hessian-map decision",
+        lambda: decide_hessian(metric),
+        lambda late: HessianVerdict(metric, late),
+    )
+    warping = stage(
+        "warp decision", lambda: decide_warp(hessian), lambda late: WarpVerdict(hessian, late, None)
+    )
+    potential = stage(
+        "potential",
+        lambda: find_potential(warping, notation),
+        lambda late: BlockPotential(warping, None, None, None, late),
+    )
+    roads = stage(
+        "other roads", lambda: find_roads(potential), lambda late: (Road("other roads", late),)
+    )
+    dependence = stage(
+        "relations of the outputs",
+        lambda: find_dependence(block, notation),
+        lambda late: Dependence.of_rank(block),
+    )
     found = (lie, conserved, metric, hessian, warping, potential, roads)
-    return Block(group, notation, *found, find_dependence(block, notation))
+    return Block(group, notation, *found, dependence)
 
 
-def _ask(p: Parameterization, blocks: tuple[Block, ...], ansatz: Ansatz) -> Road:
-    if len(blocks) == 1:
-        return ask_road(blocks[0].potential.warping, blocks[0].potential.dual, ansatz)
-    metric = find_metric(find_conserved(find_lie_structure(p)))
-    return ask_road(decide_warp(decide_hessian(metric)), None, ansatz)
+def _ask(p: Parameterization, blocks: tuple[Block, ...], ansatz: Ansatz, stage: Stages) -> Road:
+    def ask() -> Road:
+        if len(blocks) == 1:
+            return ask_road(blocks[0].potential.warping, blocks[0].potential.dual, ansatz)
+        metric = find_metric(find_conserved(find_lie_structure(p)))
+        return ask_road(decide_warp(decide_hessian(metric)), None, ansatz)
+
+    return stage("Ansatz", ask, lambda late: Road("Ansatz", late))
 
 
 def in_components(derivation: Derivation, n: int = 3) -> Derivation:

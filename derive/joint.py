@@ -10,6 +10,7 @@ from typing import TypeAlias
 import sympy
 from sympy import Expr, Symbol
 
+from derive.clock import LATE
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import normalized
@@ -87,7 +88,8 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
     bound = sum(block.conserved.bound for block in blocks)
     findings = tuple(block.conserved.completeness for block in blocks)
     evidence = tuple(e for f in findings for e in f.evidence)
-    reason = f"independent laws found: {len(laws)}; at most {bound} exist"
+    late = [f.reason for f in findings if f.reason.startswith(LATE)]
+    reason = "; ".join([f"independent laws found: {len(laws)}; at most {bound} exist", *late[:1]])
     found = Finding(conclude(findings), reason, evidence)
     return Conserved(tuple(laws), tuple(values), bound, found)
 

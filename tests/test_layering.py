@@ -24,6 +24,7 @@ LAYERS = [
     # The checker of certificates stands on its own: python-flint and the standard library.
     {"derive.certificate.checking"},
     {
+        "derive.clock",
         "derive.errors",
         "derive.folder",
         "derive.lazy",

@@ -60,6 +60,7 @@ def evaluate_any(
     element: RationalFunction, values: Sequence[Value], bits: int = PRECISION
 ) -> Value:
     """Return the value of an element, exact where it can be; ZeroDivisionError or Unbounded."""
+    element.field.clock.check()
     with ctx.workprec(bits):
         top = _polynomial(element.numerator, values)
         bottom = _polynomial(element.denominator, values)

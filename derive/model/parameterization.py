@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Unpack
 
+from derive.clock import Clock
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField
 from derive.language import parse_outputs
@@ -125,7 +126,7 @@ class Parameterization(ExactMap):
         if "geometry" not in changes:
             kept = [self.weights.index(name) for name in weights if name in self.weights]
             new["geometry"] = self.geometry.restricted(kept)
-        return Parameterization(**new)
+        return Parameterization(**new).within(self.field.clock)
 
     @property
     def _ingredients(self) -> Ingredients:
@@ -187,6 +188,15 @@ class Parameterization(ExactMap):
             weights=[w for w in self.weights if w in used],
             labels=[self.labels[i] for i in block],
         )
+
+    def within(self, clock: Clock) -> Parameterization:
+        """Return the same map, whose functions are computed with as long as a clock allows."""
+        if clock is self.field.clock:
+            return self
+        field, start = (dataclasses.replace(f, clock=clock) for f in (self.field, self.start_field))
+        timed = self.over(field)
+        timed.__dict__["_start"] = tuple(map(start.embed, self._start))
+        return timed
 
     def over(self, field: FunctionField) -> Parameterization:
         """Return the same map, its outputs elements of a larger field."""

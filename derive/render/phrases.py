@@ -22,8 +22,8 @@ def algebra_lines(block: Block) -> Iterator[str]:
     """Yield which brackets span the Lie algebra, and weights at which they are independent."""
     lie = block.lie
     words = ", ".join(lie.words)
-    how = "commute; they span" if lie.commuting else "generate"
-    yield f"the fields X_i = grad F_i {how} dimension {lie.dimension}: {words}"
+    how = {True: "commute; they span", False: "generate", None: "span or generate at least"}
+    yield f"the fields X_i = grad F_i {how[lie.commuting]} dimension {lie.dimension}: {words}"
     if lie.point is not None:
         at = ", ".join(f"{name} = {value}" for name, value in lie.point)
         complete = "complete: " if block.conserved.verdict is Verdict.PROVED else ""

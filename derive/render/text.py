@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement
 
 from sympy import Expr, Integral, Symbol
 
+from derive.clock import LATE
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name
@@ -122,6 +123,8 @@ def _(section: sections.Laws) -> Iterator[str]:
         found = conserved.verdict is Verdict.PROVED
         complete = "all of them" if found else f"at most {conserved.bound} exist"
         yield f"Conserved quantities ({complete})"
+    if LATE in conserved.finding.reason:
+        yield conserved.finding.reason
     for block in section.algebras:
         yield from algebra_lines(block)
     yield from constant_lines(section.named())

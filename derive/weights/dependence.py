@@ -42,6 +42,11 @@ class Dependence:
     missing: int
     evidence: tuple[Identity, ...]
 
+    @classmethod
+    def of_rank(cls, p: Parameterization) -> Dependence | None:
+        """Return what the rank of J alone says."""
+        return None if p.rank == p.d else cls(p.d, p.rank, (), p.d - p.rank, ())
+
 
 def find_dependence(p: Parameterization, notation: Notation) -> Dependence | None:
     """Return the relations among the outputs of a block, proved by expansion; None without any.

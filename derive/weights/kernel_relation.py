@@ -143,7 +143,7 @@ def _irreducible(
     A product of analytic functions that is zero on the leaf has a factor that is; the others
     are not zero at the start, so it is this one.
     """
-    extended = FunctionField((*field.names, "_K"))
+    extended = FunctionField((*field.names, "_K"), clock=field.clock)
     *lifted, K = extended.gens
     powers = (c.compose(lifted, extended) * K**n for n, c in enumerate(coefficients))
     total = sum(powers, extended.zero)

@@ -29,7 +29,8 @@ class LieStructure:
         spanning: fields that span the Lie algebra at a generic point: those of X_1, ..., X_d
             that are independent, then iterated brackets.
         dimension: proved lower bound of the generic dimension; equal to it with probability 1.
-        commuting: whether every bracket [X_a, X_b] is identically zero (exact).
+        commuting: whether every bracket [X_a, X_b] is identically zero (exact); None where not
+            all were computed.
         words: the spanning fields as iterated brackets, such as ``[X1, [X1, X2]]``.
     """
 
@@ -37,13 +38,19 @@ class LieStructure:
     brackets: dict[tuple[int, int], Field]
     spanning: tuple[Field, ...]
     dimension: int
-    commuting: bool
+    commuting: bool | None
     words: tuple[str, ...]
 
     @functools.cached_property
     def point(self) -> tuple[tuple[str, Fraction], ...] | None:
         """Rational weights at which the spanning fields are proved independent, or None."""
         return independent_point(self.parameterization, self.spanning)
+
+    @classmethod
+    def of_fields(cls, p: Parameterization) -> LieStructure:
+        """Return what is known before any bracket is: some of the d fields are independent."""
+        words, fields = tuple(f"X{p.labels[i]}" for i in p.independent), p.fields
+        return cls(p, {}, tuple(fields[i] for i in p.independent), p.rank, None, words)
 
 
 def bracket(x: Field, y: Field) -> Field:

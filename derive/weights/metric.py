@@ -61,6 +61,11 @@ class Metric:
         return dot(self.parameterization.fields[a], field.gradient(self.K[b][c]))
 
 
+def tangent_kernel(p: Parameterization) -> Matrix:
+    """Return K_ab = <grad F_a, grad F_b>."""
+    return tuple(tuple(p.geometry.inner(x, y) for y in p.covectors) for x in p.covectors)
+
+
 def find_metric(conserved: ConservedQuantities, direction: Direction | None = None) -> Metric:
     """Return the tangent kernel K_ab = <grad F_a, grad F_b> and the metric rho = K^-1.
 
@@ -79,7 +84,7 @@ def find_metric(conserved: ConservedQuantities, direction: Direction | None = No
     Source: Jacot, Gabriel, Hongler 2018, for K on a data set.
     """
     p = conserved.parameterization
-    K = tuple(tuple(p.geometry.inner(x, y) for y in p.covectors) for x in p.covectors)
+    K = tangent_kernel(p)
     # J has rank d at w_0 itself, as a matrix over Q(start symbols); or nowhere.
     rows = p.start_covectors
     regular = p.rank < p.d or shows_full_rank(rows) or rank(rows) == p.d

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import Ordering, fmpz_mpoly_ctx
 
+from derive.clock import ENDLESS, Clock
 from derive.exact.field.generators import Generator, Relations
 from derive.exact.field.polynomial import Polynomial, Quotient, evaluate, reindexed
 
@@ -131,6 +132,7 @@ class FunctionField:
         weights: names of the independent variables.
         generators: elementary functions of the weights and of earlier generators; they are
             independent apart from their own relations (see :mod:`derive.exact.towers.tower`).
+        clock: says how long one may compute in the field.
 
     >>> from derive.exact.towers.tower import Tower
     >>> from derive.language import parse_expression
@@ -142,6 +144,7 @@ class FunctionField:
 
     weights: tuple[str, ...]
     generators: tuple[Generator[RationalFunction], ...] = ()
+    clock: Clock = ENDLESS
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
@@ -217,7 +220,7 @@ class FunctionField:
 
     def extended(self, names: Sequence[str]) -> FunctionField:
         """Return the field with further independent variables in front."""
-        return FunctionField((*names, *self.weights), self.generators)
+        return replace(self, weights=(*names, *self.weights))
 
     def monomial(self, exponents: Sequence[int]) -> RationalFunction:
         """Return the Laurent monomial of the first variables with the given exponents."""
@@ -232,6 +235,7 @@ class FunctionField:
 
     def quotient(self, numerator: Polynomial, denominator: Polynomial) -> RationalFunction:
         """Return numerator / denominator in normal form, with a positive leading denominator."""
+        self.clock.check()
         if self.relations.known:
             numerator, denominator = self.relations.normal_form(numerator, denominator)
         if denominator.is_zero():

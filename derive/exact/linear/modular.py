@@ -42,6 +42,7 @@ def random_point_and_parameters(field: FunctionField, rng: Random) -> tuple[int,
 
 def _drawn(field: FunctionField, rng: Random, constants: Mapping[int, int]) -> tuple[int, ...]:
     for _ in range(DRAWS):
+        field.clock.check()
         point = [rng.randrange(1, PRIME) for _ in field.names]
         for position, value in constants.items():
             point[position] = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from math import gcd
@@ -44,7 +45,7 @@ class Radicals(TreeReader):
     def adjoin(self, generator: Generator[RationalFunction]) -> RationalFunction:
         """Return the variable of a generator, adding it to the field where it is new."""
         if generator.name not in self.field.positions:
-            self.field = FunctionField(self.field.weights, (*self.field.generators, generator))
+            self.field = replace(self.field, generators=(*self.field.generators, generator))
         return self.field.named(generator.name)
 
     def is_algebraic(self, A: RationalFunction) -> bool:

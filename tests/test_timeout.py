@@ -1,0 +1,81 @@
+"""A derivation that runs out of time keeps what it has, and says which stage stopped."""
+
+from __future__ import annotations
+
+from itertools import count
+from types import SimpleNamespace
+
+import pytest
+
+from derive import Parameterization, Verdict, clock, derive
+from derive.certificate.checking.check import check_text
+from derive.roads.ansatz import Ansatz
+
+STAGES = (
+    "Lie structure",
+    "conserved quantities",
+    "metric",
+    "Hessian-map decision",
+    "warp decision",
+    "potential",
+    "other roads",
+)
+MODELS = {
+    "warp": (["a*u1", "a*u2"], {}),
+    "blocks": (["u**2 - v**2", "exp(w)"], {"u": "alpha", "v": "alpha"}),
+    "none": (["a*c", "a*c*c + b"], {}),
+    "tied": (["u*v*w"], {"u": "1", "v": "1", "w": "1"}),
+}
+
+
+def printed(d) -> str:
+    """Return the text; the other forms are written as well."""
+    assert d.to_latex()
+    assert check_text(d.to_json())
+    return " ".join(d.to_text().split())
+
+
+@pytest.mark.parametrize("last", STAGES)
+@pytest.mark.parametrize("name", ["warp", "blocks"])
+def test_a_stage_that_is_late_is_named(monkeypatch, name: str, last: str) -> None:
+    entered: list[str] = []
+    now = SimpleNamespace(monotonic=lambda: 9.0 if last in entered else 0.0)
+    monkeypatch.setattr(clock, "time", now)
+    outputs, start = MODELS[name]
+    d = derive(Parameterization.parse(outputs, start), entered.append, timeout=5)
+    assert entered == list(STAGES[: STAGES.index(last) + 1])
+    says = f"out of time in stage: {last}"
+    if last == "other roads":
+        assert d.verdict is (Verdict.PROVED if name == "warp" else Verdict.UNDECIDED)
+        assert d.blocks[0].roads[0].finding.reason == says
+        return
+    assert d.verdict is Verdict.UNDECIDED
+    assert says in printed(d)
+    known = STAGES.index(last) > 1
+    assert (d.conserved.count > 0) == known
+    assert d.hessian.finding.reason == says or last in STAGES[4:]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_no_moment_to_stop_changes_an_answer(monkeypatch, name: str) -> None:
+    """The time goes by one at each look at the clock."""
+    outputs, start = MODELS[name]
+    whole = derive(Parameterization.parse(outputs, start))
+    for seconds in (1, 4, 16, 64, 256, 1024, 4096, 10**9):
+        ticks = count()
+        monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=ticks.__next__))
+        form = Ansatz.radial() if len(outputs) > 1 else None
+        d = derive(Parameterization.parse(outputs, start), None, form, timeout=seconds)
+        pairs = zip((d, d.hessian, d.warping), (whole, whole.hessian, whole.warping), strict=True)
+        assert all(x.verdict in (y.verdict, Verdict.UNDECIDED) for x, y in pairs)
+        assert set(d.conserved.laws) <= set(whole.conserved.laws)
+    assert d.verdict is whole.verdict
+    assert next(ticks) > 64
+
+
+def test_what_was_derived_in_time_can_be_used_after_it() -> None:
+    d = derive(Parameterization.parse(["u*v"]), timeout=60)
+    assert d.verdict is Verdict.PROVED
+    assert check_text(d.to_json()).verdict == "PROVED"
+    assert derive(d.parameterization, timeout=0).verdict is Verdict.UNDECIDED
+    assert derive(d.parameterization).verdict is Verdict.PROVED
