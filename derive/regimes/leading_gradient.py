@@ -17,6 +17,9 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.potential.domain import Wall
+from derive.potential.piece import Curve
+from derive.regimes.along_curve import expand_along
 from derive.regimes.asymptotics import Expander, Expansion, Growth, NotReal, Unexpanded
 from derive.regimes.largest_root import expand_largest_root
 from derive.regimes.limit import Point
@@ -35,7 +38,8 @@ class ClosedGradient:
         single: for each, whether its entry depends on it alone.
         positive: start symbols that are positive.
         roots: symbols in the entries that stand for the largest real root of a polynomial.
-        ended: for each coordinate, whether it is always positive; none is by default.
+        walls: of the domain of Q, in the coordinates, and beta_0 in them; none by default.
+        curves: for each coordinate, the curve that it is given by, where its entry is in z.
         spare: names for coordinates of the opposite sign; those that they have by default.
         origin, signs: beta = origin + sign * coordinate, where it is not the coordinate itself.
     """
@@ -45,7 +49,9 @@ class ClosedGradient:
     single: tuple[bool, ...]
     positive: frozenset[str]
     roots: tuple[tuple[Symbol, Expr], ...] = ()
-    ended: tuple[bool, ...] = ()
+    walls: tuple[Wall, ...] = ()
+    start: tuple[Expr, ...] = ()
+    curves: tuple[Curve | None, ...] = ()
     spare: tuple[Symbol, ...] = ()
     origin: tuple[Expr, ...] = ()
     signs: tuple[int, ...] = ()
@@ -57,12 +63,21 @@ class ClosedGradient:
         images = dict(zip(self.coordinates, places, strict=True))
         slopes = zip(signs, self.entries, strict=True)
         before = self.signs or (1,) * len(x)
+        curves = tuple(
+            curve and replace(curve, beta=s * (curve.beta - c))
+            for curve, c, s in zip(self.curves, origin, signs, strict=False)
+        )
         shifted = zip(self.origin or (sympy.S.Zero,) * len(x), before, origin, strict=True)
         return replace(
             self,
             entries=tuple(s * g.subs(images, simultaneous=True) for s, g in slopes),
             roots=tuple((A, P.subs(images, simultaneous=True)) for A, P in self.roots),
             coordinates=x,
+            walls=tuple(
+                replace(w, form=w.form.subs(images, simultaneous=True)) for w in self.walls
+            ),
+            start=tuple(s * (b - c) for b, c, s in zip(self.start, origin, signs, strict=False)),
+            curves=curves,
             origin=tuple(a + s * c for a, s, c in shifted),
             signs=tuple(s * t for s, t in zip(before, signs, strict=True)),
         )
@@ -141,13 +156,11 @@ class _Sides:
 
     def leading(self, span: Fraction) -> LeadingGradient:
         """Return the leading order that decides, from expansions to *span* powers."""
-        entries = self.gradient.entries
-        ended = self.gradient.ended or (False,) * len(entries)
-        above = [self._reached(g, 1, span) for g in entries]
-        below = [
-            None if end else self._reached(g, -1, span)
-            for g, end in zip(entries, ended, strict=True)
-        ]
+        d = range(len(self.gradient.entries))
+        above = [self._reached(i, 1, span) for i in d]
+        below = [self._reached(i, -1, span) for i in d]
+        if any(up is None and down is None for up, down in zip(above, below, strict=True)):
+            raise Unexpanded("no beta is left in the limit at which Q as it is written is defined")
         steep: list[Steep] = []
         while True:
             found = _leading(above, below, {self.length: self.norm})
@@ -160,11 +173,32 @@ class _Sides:
                 steep.append(Steep(i, side, found.growth, slope or sympy.S.Zero))
                 left_out[i] = None
 
-    def _reached(self, g: Expr, sign: int, span: Fraction) -> Expansion | None:
+    def _reached(self, i: int, sign: int, span: Fraction) -> Expansion | None:
+        """Return an entry on one side, None where Q does not reach there."""
         try:
-            return self._expanded(g, sign, span)
-        except NotReal:  # F does not reach there
+            return self._expanded(i, sign, span) if self._is_inside(i, sign, span) else None
+        except NotReal:
             return None
+
+    def _is_inside(self, i: int, sign: int, span: Fraction) -> bool:
+        """Tell whether no wall keeps Q from a side, in the limit; False is proved."""
+        x, m = self.gradient.coordinates[i], self.magnitudes[self.gradient.coordinates[i]]
+        expander = Expander(self.e, self.decide, span)
+        for wall in self.gradient.walls if self.gradient.single[i] else ():
+            if not wall.form.has(x):
+                continue
+            at = expander.expand(self.point.near(wall.form.xreplace({x: sign * m}), self.e))
+            try:
+                side = self.decide.sign(at.terms[at.leading])
+            except Undecided:
+                continue  # Q ends at a number other than 0
+            if not wall.oriented:
+                start = wall.form.xreplace({x: self.gradient.start[i]})
+                first = expander.expand(self.point.near(start, self.e))
+                side *= self.decide.sign(first.terms[first.leading])
+            if side < 0:
+                return False
+        return True
 
     def _rising(self, found: LeadingGradient) -> list[tuple[int, int]]:
         """Return the coordinates and sides on which Q rises while it is flat on the other one."""
@@ -192,7 +226,14 @@ class _Sides:
                     return "Q/N tends to a linear function"
         return ""
 
-    def _expanded(self, g: Expr, sign: int, span: Fraction) -> Expansion:
+    def _expanded(self, i: int, sign: int, span: Fraction) -> Expansion:
+        g = self.gradient.entries[i]
+        curve = self.gradient.curves[i] if self.gradient.curves else None
+        if curve is not None:
+            h, mu = (self.point.near(f, self.e) for f in (curve.beta, g))
+            beta = sign * self.magnitudes[self.gradient.coordinates[i]]
+            expander = Expander(self.e, self.decide, span)
+            return expand_along(replace(curve, beta=h), mu, beta, expander, self.decide)
         at = {b: sign * m if b in self.signed else m for b, m in self.magnitudes.items()}
         known: dict[Symbol, Expansion] = {}
         for symbol, polynomial in self.gradient.roots:

@@ -177,6 +177,8 @@ def _limit_along_curve(
     else:
         raise Unexpanded("h has no finite limit at fixed z")
     limits = [x.terms[x.leading].xreplace(back) for x in (h, mu)]
+    if not limits[0].has(z):
+        raise Unexpanded("h tends to a constant")
     unit = growth_expression(mu.leading, point.small)
     rates = [growth_expression(_next(x)[0], point.small) for x in (h, mu)]
     h_series, mu_series = (f"({x} + O({rate}))" for x, rate in zip(limits, rates, strict=True))

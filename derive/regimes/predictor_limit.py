@@ -11,12 +11,10 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
-from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_nonnegative
-from derive.model.notation import Notation, positive_generators, rational
+from derive.model.notation import Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Parametric, Piece, kernel_of, written_out
+from derive.potential.piece import Parametric, Piece, written_out
 from derive.regimes.closed_form import closed_form_limit
 from derive.regimes.coupled_limit import find_separation, norm_limit, separated_limit
 from derive.regimes.kernel_regime import TangentKernel
@@ -34,17 +32,24 @@ def predictor_limit(derivation: Derivation, point: Point, kernel: TangentKernel)
         return undecided(point, reason)
     if any(g.has(sympy.Integral) for g in potential.gradient):
         return undecided(point, "Q is given by an integral, and so is its gradient")
-    for piece in pieces:
-        if isinstance(piece, Parametric):
-            if len(pieces) == 1:
-                return parametric_limit(piece.curve, piece.gradient[0], derivation.beta[0], point)
-            reason = "several outputs, one of them parametric: take the limit of each on its own"
-            return undecided(point, reason)
     gradient = _closed_gradient(derivation, potential.gradient, point)
     if gradient is None:
         reason = f"Q is given in a form whose expansion is not written: {potential.kind}"
         return undecided(point, reason)
+    if len(pieces) == 1 and isinstance(pieces[0], Parametric):
+        gradient = _from_zero(derivation.potential.parameterization, gradient)
+        return _along_curve(pieces[0], gradient, point, kernel)
     return _limit(derivation, gradient, point, kernel)
+
+
+def _along_curve(
+    piece: Parametric, gradient: ClosedGradient, point: Point, kernel: TangentKernel
+) -> Limit:
+    """Return the limit of a parametric Q: at the ends of its curve, by one term, or along it."""
+    limit = parametric_limit(piece.curve, piece.gradient[0], piece.betas[0], point)
+    if limit.finding.verdict is Verdict.PROVED:
+        return limit
+    return closed_form_limit(gradient, point, kernel.matrix)
 
 
 def _closed_gradient(
@@ -53,24 +58,23 @@ def _closed_gradient(
     """Return grad Q and its symbols, or None where one of them has another meaning."""
     pieces, p = derivation.potential.pieces, derivation.potential.parameterization
     roots = _largest_roots(pieces)
-    symbols = set().union(*(g.free_symbols for g in entries))
-    known = {*derivation.beta, *dict(roots or ())}
+    curves = {piece.betas[0]: piece.curve for piece in pieces if isinstance(piece, Parametric)}
+    written = (*entries, *(curve.beta for curve in curves.values()))
+    symbols = set[Symbol]().union(*(f.free_symbols for f in written))
+    known = {*derivation.beta, *dict(roots or ()), *(c.parameter for c in curves.values())}
     names = {*p.start_symbols, *p.parameters, *(symbol.name for symbol in known)}
     if roots is None or not {s.name for s in symbols} <= names:
         return None
     notation = Notation(p, tuple(range(p.d)))
-    alone = {i for block in p.blocks if len(block) == 1 for i in block}
-    origin = [_constant(f) for f in p.F]
     return ClosedGradient(
         entries,
         derivation.beta,
-        tuple(i in alone for i in range(p.d)),
+        tuple((i,) in p.blocks for i in range(p.d)),
         frozenset({s.name for s in symbols if s.is_positive} | {point.variable}),
         roots,
-        tuple(
-            any(_ends_at(piece, b, rational(c)) for piece in pieces)
-            for b, c in zip(derivation.beta, origin, strict=True)
-        ),
+        tuple(wall for piece in pieces if piece.domain for wall in piece.domain.walls),
+        tuple(to_expr(p.at_start(f), notation.start_symbols) for f in p.F),
+        tuple(map(curves.get, derivation.beta)),
         tuple(notation.fresh(f"x{b.name.lstrip(ascii_lowercase)}") for b in derivation.beta),
     )
 
@@ -88,10 +92,7 @@ def _limit(
             limit = separated_limit(separation, gradient, x, point, kernel.matrix)
             if limit.finding.verdict is Verdict.PROVED:
                 return limit
-    placed = _placed(p, gradient)
-    if placed is None:
-        return undecided(point, "Q ends at beta = F(0), and the side of beta_0 is not proved")
-    gradient = placed
+    gradient = _from_zero(p, gradient)
     limit = closed_form_limit(gradient, point, kernel.matrix)
     if limit.finding.verdict is Verdict.PROVED or not coupled:
         return limit
@@ -101,23 +102,10 @@ def _limit(
     return replace(along, origin=gradient.origin or None)
 
 
-def _placed(p: Parameterization, gradient: ClosedGradient) -> ClosedGradient | None:
-    """Return the gradient in beta - F(0), or its negative where Q ends at 0 and beta_0 is below it.
-
-    None where Q ends there and the side of beta_0 is not proved.
-    """
-    known = gradient.positive | positive_generators(p.start_field)
-    origin = [_constant(f) for f in p.F]
-    signs = [1] * p.d
-    for i, (f, c, ended) in enumerate(zip(p.F, origin, gradient.ended, strict=True)):
-        start = p.at_start(f - f.field.constant(c))
-        if ended and not is_nonnegative(start, known):
-            if not is_nonnegative(-start, known):
-                return None
-            signs[i] = -1
-    if not any(origin) and -1 not in signs:
-        return gradient
-    return gradient.moved([rational(c) for c in origin], signs)
+def _from_zero(p: Parameterization, gradient: ClosedGradient) -> ClosedGradient:
+    """Return the gradient in beta - F(0)."""
+    origin = [rational(_constant(f)) for f in p.F]
+    return gradient.moved(origin, (1,) * p.d) if any(origin) else gradient
 
 
 def _constant(f: RationalFunction) -> Fraction:
@@ -126,24 +114,6 @@ def _constant(f: RationalFunction) -> Fraction:
         return Fraction(0)
     zero = [Fraction(0)] * len(f.field.names)
     return f.at(zero)
-
-
-def _ends_at(piece: Piece, beta: Symbol, c: Expr) -> bool:
-    """Tell whether K(beta) of a single output is proved to be 0, or to have a pole, at c."""
-    kernel = kernel_of(piece)
-    if piece.betas != (beta,) or kernel is None or piece.roots:
-        return False
-    return any(
-        _is_zero(written_out(f.subs(beta, c), (), piece.constants)) for f in (kernel, 1 / kernel)
-    )
-
-
-def _is_zero(c: Expr) -> bool:
-    """Tell whether an expression is proved to be 0."""
-    try:
-        return ElementarySigns().is_zero(c)
-    except Undecided:
-        return False
 
 
 def _largest_roots(pieces: Sequence[Piece]) -> tuple[tuple[Symbol, Expr], ...] | None:

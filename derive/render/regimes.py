@@ -12,7 +12,7 @@ from derive.language import to_sympy, to_text
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit, LimitingPotential, Point
 from derive.render.formula import display, latex, latex_name
-from derive.render.plain import constant_lines, page, plain, title
+from derive.render.plain import constant_lines, page, plain, title, unmarked
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
 
@@ -61,6 +61,9 @@ def _start(r: Regimes) -> Iterator[str]:
         yield f"of F in the weights left, {factor} times that in all weights"
     for b, b0 in zip(r.derivation.beta, r.kernel.beta_0, strict=True):
         yield f"{b}_0 = {plain(b0)}"
+    for piece in r.derivation.potential.pieces:
+        if piece.domain is not None:
+            yield unmarked(f"Q lives on {piece.domain.where}")
     if r.homogeneity is not None:
         D = plain(r.homogeneity.degree)
         yield f"F(c w) = c^D F(w) with D = {D}, by Euler's identity"

@@ -120,7 +120,8 @@ def least_of_limit(problem: LimitProblem, scale: Fraction) -> Least:
         beta = np.asarray(np.linalg.pinv(problem.rows) @ problem.y)
     else:
         beta = _by_iteration(problem)
-    sharp = problem.limit.sharp and _moves(problem, beta, scale)
+    inexact = problem.limit.error is not None and problem.limit.sharp
+    sharp = inexact and _moves(problem, beta, scale)
     return Least(beta, lambda at: abs(problem.number(problem.limit.error, at, beta)), sharp)
 
 

@@ -375,10 +375,21 @@ def test_without_a_closed_form_or_a_sign_nothing_is_claimed(outputs, start, reas
     assert confirm_limits(r) == ()
 
 
-def test_a_q_that_ends_needs_the_side_of_its_start():
-    near_zero, far = found(["w**3"], {"w": "alpha - 1"}).limits
-    assert "the side of beta_0 is not proved" in near_zero.finding.reason
+def test_where_q_lives_on_ever_fewer_beta_there_is_no_limit():
+    # |beta| < 4 alpha^(4/3), on which Q is quadratic.
+    near_zero, far = found(["p**(4/3) - m**(4/3)"], TIED).limits
+    assert "no beta is left" in near_zero.finding.reason
     assert far.regime == "kernel"
+
+
+def test_the_side_that_is_left_out_has_its_slope():
+    (limit,) = found(["p**3 - m**3"], {"p": "alpha", "m": "alpha**2"}, toward=(0,)).limits
+    beta = sympy.Symbol("beta", real=True)
+    assert limit.below == (None,)
+    assert limit.steep == ((beta, -1, -(alpha**-2) / 3),)
+    # Outputs of two scales have no limit of one order.
+    apart = found(["p**2 - m**2", "q**2 - r**2"], {**TIED, "q": "1", "r": "1"})
+    assert all("their scales differ" in limit.finding.reason for limit in apart.limits)
 
 
 @pytest.mark.parametrize("spoiled", ["unit", "form", "error"])

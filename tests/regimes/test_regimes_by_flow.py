@@ -28,6 +28,10 @@ ONE = {
     "offset": (["u*v*2 - 5"], None),
     "hyperbolic": (["sinh(w)"], {"w": A}),
     "not homogeneous": (["w + w**3"], {"w": A}),
+    "each side has its weight": (["p**3 - m**3"], {"p": A, "m": "alpha**2"}),
+    "one weight fixed, depth 3": (["p**3 - m**3"], {"p": A, "m": "1"}),
+    "two exponentials": (["p**2 - 2*m**2"], {"p": A, "m": A}),
+    "depth 3, offset": (["p**3 - m**3 + 2"], {"p": A, "m": A}),
 }
 SEVERAL = {
     "neuron": (["a*u", "a*v"], {"a": A, "u": A, "v": "0"}),
