@@ -14,7 +14,7 @@ from derive.derivation import Derivation
 from derive.exact.field.function_field import RationalFunction
 from derive.model.notation import Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Parametric, Piece, written_out
+from derive.potential.piece import Curve, Parametric, Piece, written_out
 from derive.regimes.closed_form import closed_form_limit
 from derive.regimes.coupled_limit import find_separation, norm_limit, separated_limit
 from derive.regimes.kernel_regime import TangentKernel
@@ -58,7 +58,7 @@ def _closed_gradient(
     """Return grad Q and its symbols, or None where one of them has another meaning."""
     pieces, p = derivation.potential.pieces, derivation.potential.parameterization
     roots = _largest_roots(pieces)
-    curves = {piece.betas[0]: piece.curve for piece in pieces if isinstance(piece, Parametric)}
+    curves = _curves(pieces)
     written = (*entries, *(curve.beta for curve in curves.values()))
     symbols = set[Symbol]().union(*(f.free_symbols for f in written))
     known = {*derivation.beta, *dict(roots or ()), *(c.parameter for c in curves.values())}
@@ -77,6 +77,10 @@ def _closed_gradient(
         tuple(map(curves.get, derivation.beta)),
         tuple(notation.fresh(f"x{b.name.lstrip(ascii_lowercase)}") for b in derivation.beta),
     )
+
+
+def _curves(pieces: Sequence[Piece]) -> dict[Symbol, Curve]:
+    return {piece.betas[0]: piece.curve for piece in pieces if isinstance(piece, Parametric)}
 
 
 def _limit(
