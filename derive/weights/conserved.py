@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb, prod
 from random import Random
 
@@ -15,7 +16,7 @@ from derive.exact.linear.families import (
     monomials,
     normalized,
 )
-from derive.exact.linear.matrix import nullspace_over_constants
+from derive.exact.linear.matrix import determinant, nullspace_over_constants
 from derive.exact.linear.modular import (
     PRIME,
     Evaluator,
@@ -34,6 +35,7 @@ from derive.weights.linear_search import combination, integer_relations
 
 MAXIMAL_DEGREE = 4
 MAXIMAL_COLUMNS = 400
+MAXIMAL_MINORS = 6
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def find_conserved(lie: LieStructure) -> ConservedQuantities:
     p = lie.parameterization
     bound = p.p - lie.dimension
     point = random_point(p.field, Random(0))
-    squares = [p.geometry.inner(p.covectors[0], p.covectors[0])] if p.d == 1 else []
+    squares = [p.geometry.inner(p.covectors[0], p.covectors[0])] if p.d == 1 else _minors(p)
     darboux = darboux_factors(p.field, p.fields, [*p.F, *squares])
     laws: list[RationalFunction] = []
     gradients: list[list[int]] = []
@@ -103,6 +105,15 @@ def find_conserved(lie: LieStructure) -> ConservedQuantities:
             if len(laws) == bound:
                 break
     return ConservedQuantities(lie, tuple(laws), bound, _completeness(p, laws, bound), darboux)
+
+
+def _minors(p: Parameterization) -> list[RationalFunction]:
+    """Return the d x d minors of J, whose squares make det K: where all are 0 the flow is stuck."""
+    if comb(p.p, p.d) > MAXIMAL_MINORS:
+        return []
+    columns = combinations(zip(*p.covectors, strict=True), p.d)
+    found = (determinant(tuple(chosen)) for chosen in columns)
+    return [minor for minor in found if not minor.is_zero()]
 
 
 def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction:

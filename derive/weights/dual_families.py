@@ -139,12 +139,19 @@ def _generated(conserved: ConservedQuantities) -> Iterator[DualFamily]:
 
 
 def adjoined_families(adjoined: AdjoinedWarp) -> Iterator[DualFamily]:
-    """Yield multiples of the exponential by monomials, for y; R is in general no such function."""
+    """Yield multiples of the new function by monomials, for y; R may be no such function."""
     p = adjoined.warping.parameterization
     within = adjoined.before.parameterization
     kept = [p.field.one, *_conserved_generators(p)]
     warps = [adjoined.g * k for k in kept]
     E = adjoined.exponential
+    if not within.field.kinds:
+        pole = p.field.polynomial((adjoined.g / E).denominator)
+        for n in range(4):
+            y, R = ([f / pole for f in (p.field.one, *_up_to(p, m))] for m in (n, n + 2))
+            y, R = ([LogFunction(E * f) for f in family] for family in (y, R))
+            yield DualFamily(_regular(p, y), [adjoined.g], _regular(p, R))
+        return
     yield DualFamily([LogFunction(E * w * k) for w in p.w for k in kept], warps, [])
     for reach in (1, 2):
         family = [p.field.embed(f.rational) for f in _monomials(within, reach)]
