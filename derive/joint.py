@@ -24,6 +24,7 @@ from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Root
 from derive.records import Block, Conserved, InducedMetric, Potential
 from derive.verdict import Finding, Verdict, conclude
+from derive.weights.dual import find_warp
 
 Entries: TypeAlias = tuple[tuple[Expr, ...], ...]
 """A square matrix by its rows."""
@@ -63,7 +64,15 @@ def _warp(block: Block) -> Expr | None:
         return sympy.Integer(1)
     if turning is not None:
         return turning.g
-    return None if dual is None else to_expr(dual.g, block.notation.weights)
+    if dual is not None:
+        return to_expr(dual.g, block.notation.weights)
+    g = find_warp(block.warping)
+    if g is None:
+        return None
+    written = to_expr(g, block.notation.weights)
+    # Nothing is assumed of the start here: what stands under a root may have any sign.
+    roots = (x for x in written.atoms(sympy.Pow) if not x.exp.is_integer)
+    return written.xreplace({x: sympy.Abs(x.base) ** x.exp for x in roots})
 
 
 def join_potential(blocks: tuple[Block, ...], warping: Finding, p: Parameterization) -> Potential:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
@@ -162,6 +162,8 @@ Images: TypeAlias = Mapping[str, Expr] | Sequence[Expr]
 def to_expr(element: RationalFunction, symbols: Images) -> Expr:
     """Return a field element as a SymPy expression, expanded."""
     images = _in_order(element, symbols)
+    for r, k, rest in _roots_below(element):
+        return to_expr(rest, symbols) * images[element.field.positions[r]] ** k
     top, bottom = (_expanded(f, images) for f in (element.numerator, element.denominator))
     whole = _divided(top, bottom, element)
     powers = {g.name for g in element.field.generators if g.kind == "power"}
@@ -181,6 +183,16 @@ def _divided(top: Expr, bottom: Expr, element: RationalFunction) -> Expr:
 
 FEW = 4
 """With so many terms over a monomial, a quotient is also tried term by term."""
+
+
+def _roots_below(element: RationalFunction) -> Iterator[tuple[str, int, RationalFunction]]:
+    """Yield (r, k, B) with element = r^k B, k < 0, for a root r: sqrt(A)/A is 1/sqrt(A)."""
+    for g in element.field.generators:
+        if g.kind == "root" and not element.denominator.is_constant():
+            k = min(int(e[element.field.positions[g.name]]) for e in element.numerator.monoms())
+            A = element.field.embed(g.argument)
+            if k and not element.denominator.gcd(A.numerator).is_constant():
+                yield g.name, k - g.index, element / element.field.named(g.name) ** k * A
 
 
 def to_factored_expr(element: RationalFunction, symbols: Images) -> Expr:

@@ -50,8 +50,11 @@ def settle_sign(
 
 
 def _without_exponentials(value: RationalFunction) -> RationalFunction:
-    """Return value/E^n for the exponentials E that divide it: of the same sign."""
+    """Return value/E^n for the exponentials E, and radicands, that divide it: of the same sign."""
     for g in value.field.generators:
+        if g.kind == "root" and g.index % 2 == 0:
+            A = value.field.embed(g.argument)
+            value = value if value.denominator.gcd(A.numerator).is_constant() else value * A
         if g.kind == "exp":
             k = value.field.positions[g.name]
             n = min(int(e[k]) for e in value.numerator.monoms())

@@ -95,7 +95,11 @@ def _complete(chart: Chart, dual: DualCoordinates) -> Chart | None:
     if not logs and _suffices(chart, dual):
         return chart
     roads: tuple[Extension, ...] = (_with_dual_roots, _with_weights, _with_factors)
-    for extend in (_with_log_arguments, _with_factors, _with_weights) if logs else roads:
+    if logs:
+        roads = (_with_log_arguments, _with_factors, _with_weights)
+    elif "root" in dual.g.field.kinds:
+        roads = (_with_weights, _with_factors, _with_dual_roots)
+    for extend in roads:
         try:
             found = extend(chart, dual)
         except BranchOpen:

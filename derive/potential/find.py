@@ -17,7 +17,7 @@ from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.parametric import parametrize
-from derive.potential.piece import Piece
+from derive.potential.piece import Left, Piece
 from derive.potential.quadrature import (
     integrate_along_beta,
     integrate_along_segment,
@@ -26,7 +26,14 @@ from derive.potential.quadrature import (
 from derive.potential.reached import find_domain
 from derive.potential.vectors import find_radial_potential
 from derive.verdict import Finding, Verdict
-from derive.weights.dual import DualCoordinates, find_dual, generic_parameters, orient
+from derive.weights.dual import (
+    DualCoordinates,
+    find_dual,
+    find_warp,
+    generic_parameters,
+    orient,
+    positive_radicands,
+)
 from derive.weights.kernel_relation import find_kernel_relation
 from derive.weights.warping import WarpVerdict
 
@@ -62,8 +69,10 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
         return BlockPotential(decided, dual, None, None, finding)
-    generic = () if dual is None else generic_parameters(dual, notation)
-    assumptions = dict.fromkeys((*assumed, *piece.assumptions, *generic))
+    if dual is not None:
+        roots = positive_radicands(dual, warping.parameterization, notation)
+        assumed = (*assumed, *roots, *generic_parameters(dual, notation))
+    assumptions = dict.fromkeys((*piece.assumptions, *assumed))
     piece = replace(piece, assumptions=tuple(assumptions))
     piece = replace(piece, domain=find_domain(piece, decided.metric, dual, notation))
     reason = f"grad Q = y - y(w_0), {piece.kind} form"
@@ -101,5 +110,14 @@ def _coupled(
                 return found
     piece = integrate_along_segment(warping, notation)
     kept = () if dual is None else keeps_sign(dual.metric, dual.g)
-    piece = replace(piece, assumptions=(*notation.assumptions, *kept))
+    left = _why_left(warping, dual)
+    piece = replace(piece, assumptions=(*notation.assumptions, *kept), left=left)
     return piece, base_chart(warping.metric, notation)
+
+
+def _why_left(warping: WarpVerdict, dual: DualCoordinates | None) -> Left:
+    """Say which step to a closed form of coupled outputs was not found."""
+    if dual is None:
+        return "warp" if find_warp(warping) is None else "dual"
+    conserved = warping.metric.conserved
+    return "root" if len(conserved.laws) == conserved.bound else "leaf"

@@ -130,12 +130,27 @@ class Parametric(Piece):
     curve: Curve = field(kw_only=True)
 
 
+Left: TypeAlias = Literal["warp", "dual", "leaf", "root", "conjugate", "kernel", "antiderivative"]
+
+WHY_LEFT: dict[Left, str] = {
+    "warp": "`g` is no product of powers times an exponential that was found",
+    "dual": "the gradient of Q was not found among quotients with the poles of `g`, and logarithms",
+    "leaf": "the laws that were found do not determine the weights above `beta`",
+    "root": "the weights above `beta` were not written by roots whose branch is known",
+    "conjugate": "the gradient of Q is closed, but its potential was not found in the same family",
+    "kernel": "`K` was not written in `beta`",
+    "antiderivative": "no antiderivative was found",
+}
+"""Why an integral is left."""
+
+
 @dataclass(frozen=True)
 class Quadrature(Piece):
     """Q as an integral, where no closed form was found.
 
     Attributes:
         note: what the integrand means, in words with formulas in backticks.
+        left: why an integral is left.
         abbreviations: named functions of beta that the integral uses.
         kernel: as for the explicit form.
         lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
@@ -145,6 +160,7 @@ class Quadrature(Piece):
     kind = "quadrature"
 
     note: str = ""
+    left: Left = "antiderivative"
     abbreviations: tuple[Constant, ...] = ()
     kernel: Expr | None = None
     lift: Lift | None = None
@@ -165,6 +181,14 @@ def _mapped(part: Part, f: Rewriting) -> Part:
         parts = {x.name: _mapped(getattr(part, x.name), f) for x in fields(part)}
         mapped = replace(part, **parts)
     return cast(Part, mapped)
+
+
+def said_of(piece: Piece) -> str:
+    """Return what an integral means and why it is left, with formulas in backticks; else ""."""
+    if not isinstance(piece, Quadrature):
+        return ""
+    left = f"an integral is left: {WHY_LEFT[piece.left]}"
+    return f"{piece.note}; {left}" if piece.note else left
 
 
 def kernel_of(piece: Piece) -> Expr | None:

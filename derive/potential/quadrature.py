@@ -61,7 +61,7 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Quadrature
         evidence=(Identity(statement, "1/Q''", repr(metric.K[0][0])),),
     )
     if rooted is None or kernel is None:
-        return replace(piece, note=KERNEL_ALONG_FLOW), chart
+        return replace(piece, note=KERNEL_ALONG_FLOW, left="kernel"), chart
     return replace(piece, kernel=kernel, constants=rooted.constants, roots=rooted.roots), rooted
 
 
@@ -111,7 +111,9 @@ def integrate_gradient(
     slope = sympy.Add(*(sympy.Function(f"y{i}")(t) * b for i, (b, _) in enumerate(steps, 1)))
     integral = sympy.Integral(slope, (t, 0, 1))
     note = "`y_i = dQ/dbeta_i` at `beta_0 + t b`"
-    return Quadrature(notation.betas, integral, gradient, note=note, abbreviations=steps)
+    return Quadrature(
+        notation.betas, integral, gradient, note=note, left="conjugate", abbreviations=steps
+    )
 
 
 def segment(p: Parameterization, notation: Notation) -> tuple[Symbol, tuple[Constant, ...]]:

@@ -12,7 +12,7 @@ from sympy.printing.latex import LatexPrinter
 from derive.language import parse_expression, to_sympy
 from derive.language.tree import Tree
 from derive.model.notation import Constant
-from derive.potential.piece import Parametric, Piece, Quadrature, Root
+from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of
 from derive.render.plain import positive_first
 from derive.verdict import Number
 
@@ -174,8 +174,8 @@ def piece_notes(piece: Piece, roots: Sequence[Root]) -> Iterator[str]:
     if isinstance(piece, Parametric):
         low, high = (latex(end) for end in piece.curve.interval)
         notes.append(f"${low} < {latex(piece.curve.parameter)} < {high}$")
-    if isinstance(piece, Quadrature) and piece.note:
-        notes.append(prose(piece.note))
+    if said := said_of(piece):
+        notes.append(prose(said))
     if notes:
         yield f"with {' and '.join(notes)}."
     if piece.domain:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sympy import Expr, Integral
 from sympy.printing.str import StrPrinter
 
-from derive.potential.piece import Parametric, Piece, Quadrature, Root
+from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of
 from derive.verdict import Identity, Number, Verdict
 
 
@@ -59,8 +59,8 @@ def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     if isinstance(piece, Quadrature):
         yield from constant_lines(piece.abbreviations)
     yield from constant_lines(piece.constants)
-    if isinstance(piece, Quadrature) and piece.note:
-        yield f"with {unmarked(piece.note)}"
+    if said := said_of(piece):
+        yield f"with {unmarked(said)}"
     if piece.domain:
         yield f"domain: {unmarked(piece.domain.words)}"
     if piece.assumptions:

@@ -18,7 +18,7 @@ from derive.language.tree import Tree
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.domain import Domain
-from derive.potential.piece import Parametric, Piece, Quadrature, Root, kernel_of
+from derive.potential.piece import Parametric, Piece, Quadrature, Root, kernel_of, said_of
 from derive.render.plain import plain, unmarked
 from derive.roads.road import Road
 from derive.verdict import Finding, Identity, Verdict
@@ -183,5 +183,5 @@ def _(piece: Piece) -> Record:
         shape = {"parameter": curve.parameter, "beta": curve.beta, "interval": curve.interval}
         record["curve"] = shape
     elif isinstance(piece, Quadrature):
-        record |= {"note": unmarked(piece.note), "abbreviations": named(piece.abbreviations)}
+        record |= {"note": unmarked(said_of(piece)), "abbreviations": named(piece.abbreviations)}
     return record

@@ -9,15 +9,17 @@ over to the larger field as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
+from math import lcm
 
 from derive.errors import InputError
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.families import LogFunction, monomials, normalized
+from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
@@ -104,22 +106,44 @@ class AdjoinedWarp:
 def adjoin_warp(warping: WarpVerdict) -> AdjoinedWarp | None:
     """Return the decisions in a field with g, where g is not in that of F but its logarithm is.
 
-    X_a log g = H_a is linear in log g = sum_k m_k f_k + sum_j n_j log P_j.
+    X_a log g = H_a is linear in log g = sum_k m_k f_k + sum_j n_j log P_j. The n_j may be
+    fractions; under a root stands P_j or -P_j, whichever is positive at the start.
     """
     conserved = warping.metric.conserved
-    if warping.H is None or find_logarithm(conserved, warping.H) is not None:
+    if warping.H is None:
         return None
-    sought = (find_logarithm(conserved, warping.H, f) for f in exponents(conserved, warping.H))
-    found = next((f for f in sought if f is not None), None)
+    found = find_logarithm(conserved, warping.H)
+    if found is None:
+        sought = (find_logarithm(conserved, warping.H, f) for f in exponents(conserved, warping.H))
+        found = next((f for f in sought if f is not None), None)
+    elif exponential(found) is not None:
+        return None
     if found is None:
         return None
     p = conserved.parameterization
-    product = exponential(LogFunction(p.field.zero, found.logs))
-    E = _exponential(p, found.rational)
-    if product is None or E is None:
+    whole, radicand, index = _split(p, found)
+    E = _adjoined(
+        p, lambda t: t.times(t.exp(found.rational), t.power(radicand, Fraction(1, index)))
+    )
+    if E is None:
         return None
     lifted = _lift(warping, E.field)
-    return AdjoinedWarp(warping, lifted, E * E.field.embed(product), E)
+    return AdjoinedWarp(warping, lifted, E * E.field.embed(whole), E)
+
+
+def _split(
+    p: Parameterization, logarithm: LogFunction
+) -> tuple[RationalFunction, RationalFunction, int]:
+    """Return (A, B, n) with prod_j |P_j|^n_j = |A| B^(1/n), no P_j < 0 at the start."""
+    powers = [(P, c.value()) for c, P in logarithm.logs]
+    index = lcm(*(n.denominator for _, n in powers))
+    whole, radicand = p.field.one, p.field.one
+    for P, n in powers:
+        if is_nonnegative(-p.at_start(P), frozenset(p.positive)):
+            P = -P
+        whole *= P ** (n.numerator // n.denominator)
+        radicand *= P ** int(n % 1 * index)
+    return whole, radicand, index
 
 
 def exponents(conserved: ConservedQuantities, H: Field) -> Iterator[list[RationalFunction]]:
@@ -134,14 +158,16 @@ def exponents(conserved: ConservedQuantities, H: Field) -> Iterator[list[Rationa
         yield list(dict.fromkeys(f for f in found if not f.is_constant()))[:MAXIMAL_EXPONENTS]
 
 
-def _exponential(p: Parameterization, exponent: RationalFunction) -> RationalFunction | None:
-    """Return exp(exponent) in a field that grew by it, or None where it is not independent."""
+def _adjoined(
+    p: Parameterization, build: Callable[[Tower], RationalFunction]
+) -> RationalFunction | None:
+    """Return a function in a field that grew by it, or None where it is not independent."""
     tower = Tower.over(p.field, p.nonnegative)
     for _ in range(ROUNDS):
         try:
-            found = tower.exp(exponent)
+            found = build(tower)
         except Refine as request:
-            if any(g.kind == "exp" for g in p.field.generators):
+            if any(request.key.startswith(g.kind) for g in p.field.generators):
                 return None  # the coarser unit may be in use
             units = {**tower.units, request.key: request.index}
             tower = Tower.over(p.field, p.nonnegative)
@@ -171,7 +197,7 @@ def _lift(warping: WarpVerdict, field: FunctionField) -> WarpVerdict:
         brackets={ab: up(z) for ab, z in lie.brackets.items()},
         spanning=tuple(map(up, lie.spanning)),
     )
-    # The flow does not cross the zeros of an exponential: it has none.
+    # The flow does not cross the zeros of an exponential, which has none, or of a root of those.
     darboux = (*up(conserved.darboux), *adjoined)
     conserved = replace(conserved, lie=lie, laws=up(conserved.laws), darboux=darboux)
     lifted = Metric(conserved, tuple(map(up, metric.K)))

@@ -20,6 +20,7 @@ from itertools import chain
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
+from derive.exact.positivity import is_nonnegative
 from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
@@ -31,6 +32,7 @@ from derive.weights.dual_families import (
     adjoined_families,
     candidate_families,
     forms_of_warp,
+    known_warp,
 )
 from derive.weights.lie import along
 from derive.weights.linear_search import (
@@ -97,6 +99,12 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
             R = find_conjugate(p, g, family.R or forms_of_warp(warping.metric.conserved, g))
             return DualCoordinates(warping, y, g, R, _evidence(p, y, g, R))
     return None
+
+
+def find_warp(warping: WarpVerdict) -> RationalFunction | None:
+    """Return g, where it is a product of powers times an exponential, in its own field."""
+    adjoined = adjoin_warp(warping)
+    return known_warp(warping) if adjoined is None else adjoined.g
 
 
 def _solve(
@@ -216,6 +224,19 @@ def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[str, 
     poles = (f for x in denominators for f, _ in factors(x) if _is_number(f))
     written = (f"{to_expr(f, notation.start_symbols)} != 0" for f in poles)
     return tuple(dict.fromkeys(written))
+
+
+def positive_radicands(
+    dual: DualCoordinates, before: Parameterization, notation: Notation
+) -> tuple[str, ...]:
+    """Say which radicands of the roots that g brought have to be positive at the start."""
+    p = dual.parameterization
+    brought = (g for g in p.field.generators if g.name not in before.field.names)
+    starts = (p.at_start(p.field.embed(g.argument)) for g in brought if g.kind == "root")
+    symbols = notation.start_symbols
+    return tuple(
+        f"{to_expr(x, symbols)} > 0" for x in starts if not is_nonnegative(x, notation.positive)
+    )
 
 
 def orient(dual: DualCoordinates, sign: int) -> DualCoordinates:

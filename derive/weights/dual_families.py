@@ -44,7 +44,7 @@ def candidate_families(warping: WarpVerdict) -> Iterator[DualFamily]:
     unwarped = warping.hessian.verdict is Verdict.PROVED
     if p.field.kinds:
         found = _generated(conserved)
-        found = found if unwarped else chain(_known_warp(warping), found)
+        found = found if unwarped else chain(_weights_over_warp(warping), found)
     elif p.degree is not None:
         degrees = (0,) if unwarped else range(1, max(2 * abs(p.degree), 4) + 1)
         found = chain(_homogeneous(conserved, p.degree, degrees), _over_warp(warping))
@@ -74,7 +74,7 @@ def _mixed(conserved: ConservedQuantities) -> Iterator[DualFamily]:
         yield DualFamily(y, [p.field.one, *_up_to(p, n)], R)
 
 
-def _warp(warping: WarpVerdict) -> RationalFunction | None:
+def known_warp(warping: WarpVerdict) -> RationalFunction | None:
     """Return the one warp, where that is a product of powers."""
     conserved = warping.metric.conserved
     logarithm = None if warping.H is None else find_logarithm(conserved, warping.H)
@@ -88,7 +88,7 @@ def _over_warp(warping: WarpVerdict) -> Iterator[DualFamily]:
     the poles at P that it has.
     """
     conserved = warping.metric.conserved
-    p, g = conserved.parameterization, _warp(warping)
+    p, g = conserved.parameterization, known_warp(warping)
     if g is None:
         return
     pole = p.field.polynomial(g.denominator)
@@ -116,10 +116,10 @@ def _over(conserved: ConservedQuantities, degree: int, pole: RationalFunction) -
     return found + (_logs(conserved, (p.field.one,)) if degree == 0 else [])
 
 
-def _known_warp(warping: WarpVerdict) -> Iterator[DualFamily]:
+def _weights_over_warp(warping: WarpVerdict) -> Iterator[DualFamily]:
     """Yield the weights themselves as y with the one warp, where that is a product of powers."""
     conserved = warping.metric.conserved
-    p, g = conserved.parameterization, _warp(warping)
+    p, g = conserved.parameterization, known_warp(warping)
     if g is not None:
         logs = _regular(p, _logs(conserved, (p.field.one,)))
         R = [*_monomials(p, 3 if "power" in p.field.kinds else 2), *logs]
@@ -148,8 +148,10 @@ def adjoined_families(adjoined: AdjoinedWarp) -> Iterator[DualFamily]:
     if not within.field.kinds:
         pole = p.field.polynomial((adjoined.g / E).denominator)
         for n in range(4):
-            y, R = ([f / pole for f in (p.field.one, *_up_to(p, m))] for m in (n, n + 2))
-            y, R = ([LogFunction(E * f) for f in family] for family in (y, R))
+            y, R = (
+                [LogFunction(E * f / pole) for f in (p.field.one, *_up_to(p, m))]
+                for m in (n, n + 2)
+            )
             yield DualFamily(_regular(p, y), [adjoined.g], _regular(p, R))
         return
     yield DualFamily([LogFunction(E * w * k) for w in p.w for k in kept], warps, [])

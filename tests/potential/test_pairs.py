@@ -1,0 +1,113 @@
+"""Pairs of simple outputs: all are decided, and nearly every Q that exists has a short form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+import sympy
+
+from derive import Derivation, Parameterization, Verdict, derive
+from derive.potential.piece import Quadrature
+from numerics import crosscheck
+
+OUTPUTS = (
+    "a",
+    "b**2",
+    "a*b",
+    "a*c",
+    "b*c",
+    "a*b*c",
+    "a**2*b",
+    "a*b**2",
+    "a**2 + b**2",
+    "a**2 - b**2",
+    "a + b",
+    "a*b + c",
+    "a**2 + b*c",
+    "a**2 + b**2 + c**2",
+    "a*b + b*c",
+    "a**2 + c",
+    "a + b + c",
+)
+"""17 outputs, 136 pairs."""
+
+
+def derived(*outputs: str) -> Derivation:
+    return derive(Parameterization.parse(list(outputs)))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "warp", "Q"),
+    [
+        (("a", "a**2 + b**2"), "1/b", "-sqrt(beta2 - beta1**2)"),
+        (("a", "a**2 + c"), "exp(-2*c)", "exp(2*beta1**2 - 2*beta2)/4"),
+        (("a", "a**2 + 2*b**2"), "1/sqrt(b)", "-4*((beta2 - beta1**2)/2)**(3/4)/3"),
+    ],
+)
+def test_a_warp_with_poles_or_roots(outputs: tuple[str, ...], warp: str, Q: str) -> None:
+    d = derived(*outputs)
+    assert str(d.warping.g) == warp
+    assert d.potential.kind == "explicit"
+    assert d.potential.Q is not None
+    table = {s.name: s for s in d.potential.Q.free_symbols}
+    rest = sympy.simplify(d.potential.Q - sympy.sympify(Q, locals=table))
+    assert all(sympy.simplify(rest.diff(table[b], 2)) == 0 for b in ("beta1", "beta2"))
+    assert crosscheck(d, digits=15).passed
+
+
+@pytest.mark.parametrize(
+    ("outputs", "kind"),
+    [
+        (("a*b", "a**2 + b**2 + c**2"), "explicit"),
+        (("a", "a**2 + b*c"), "explicit"),
+        (("a*c", "a*b**2"), "algebraic"),
+    ],
+)
+def test_laws_of_degree_zero_and_factors_as_roots(outputs: tuple[str, ...], kind: str) -> None:
+    d = derived(*outputs)
+    assert d.potential.kind == kind
+    assert crosscheck(d, digits=15).passed
+
+
+@pytest.mark.parametrize(
+    ("outputs", "left"),
+    [
+        (("a*b*c", "a**2 + b**2 + c**2"), "dual"),
+        (("a**2 + b**2", "a*b + c"), "leaf"),
+        (("a**2 + b*c", "a**2 + b**2 + c**2"), "root"),
+    ],
+)
+def test_an_integral_says_why_it_is_left(outputs: tuple[str, ...], left: str) -> None:
+    d = derived(*outputs)
+    (piece,) = d.potential.pieces
+    assert isinstance(piece, Quadrature)
+    assert piece.left == left
+    assert "an integral is left: " in " ".join(d.to_text().split())
+    assert d.warping.g is not None
+
+
+@pytest.mark.slow
+def test_all_pairs_are_decided(capsys: pytest.CaptureFixture[str]) -> None:
+    """Run with -s to see the table."""
+    kinds: Counter[str] = Counter()
+    left: Counter[str] = Counter()
+    for outputs in combinations(OUTPUTS, 2):
+        d = derived(*outputs)
+        assert d.warping.verdict is not Verdict.UNDECIDED, outputs
+        if d.warping.verdict is Verdict.PROVED:
+            assert d.warping.g is not None, outputs
+            assert crosscheck(d, digits=12).passed, outputs
+        warped = d.hessian.verdict is Verdict.REFUTED and d.warping.verdict is Verdict.PROVED
+        kinds["decided"] += 1
+        kinds["with a warp"] += warped
+        kinds[str(d.potential.kind)] += 1
+        for piece in d.potential.pieces:
+            if isinstance(piece, Quadrature):
+                left[piece.left] += 1
+    with capsys.disabled():
+        print("", *(f"{n:4d} {what}" for what, n in (kinds + left).items()), sep="\n")
+    assert kinds["decided"] == 136
+    assert kinds["with a warp"] == 34
+    assert kinds["quadrature"] <= 12
