@@ -45,7 +45,7 @@ def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth() -> None:
     found, smooth = derive(given), derive(Parameterization.parse(["w*u"], positive=["w"]))
     assert found.verdict is Verdict.PROVED
     assert found.potential.Q == smooth.potential.Q
-    assert "as far as `F` is smooth" in found.potential.pieces[0].domain
+    assert "as far as `F` is smooth" in found.potential.pieces[0].domain.words
     assert crosscheck(found, digits=20).passed
     assert check(json.loads(found.to_json())["certificate"]).verdict == "PROVED"
 
@@ -53,9 +53,9 @@ def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth() -> None:
 def test_coupled_outputs_say_that_an_absolute_value_has_a_kink() -> None:
     outputs = ["abs(a) + b", "2*b + abs(a)"]
     coupled = derive(Parameterization.parse(outputs, positive=["a"]))
-    assert "all real `beta`, as far as `F` is smooth" in coupled.potential.pieces[0].domain
+    assert "all real `beta`, as far as `F` is smooth" in coupled.potential.pieces[0].domain.words
     smooth = derive(Parameterization.parse([t.replace("abs(a)", "a") for t in outputs]))
-    assert "smooth" not in smooth.potential.pieces[0].domain
+    assert "smooth" not in smooth.potential.pieces[0].domain.words
 
 
 def test_the_law_of_another_function_is_rejected() -> None:

@@ -80,15 +80,18 @@ def positive_bases(trees: tuple[Tree, ...], weights: tuple[str, ...]) -> tuple[s
 
 def bases(trees: tuple[Tree, ...]) -> Iterator[Tree]:
     """Yield what has to be positive: under roots and real powers, and in logarithms."""
+    return (base for base, _ in powers(trees))
+
+
+def powers(trees: tuple[Tree, ...]) -> Iterator[tuple[Tree, Fraction | None]]:
+    """Yield the same with the exponent of a root, None of others."""
     for tree in trees:
         for node in walk(tree):
             match node:
-                case RealPower(inner, _):
-                    yield inner
+                case RealPower(inner, _) | Call("log", inner):
+                    yield inner, None
                 case Power(inner, exponent) if exponent.denominator > 1:
-                    yield inner
-                case Call("log", argument):
-                    yield argument
+                    yield inner, exponent
 
 
 def read_starts(

@@ -26,6 +26,7 @@ from derive.model.names import (
     read_tree,
     read_weights,
 )
+from derive.model.orientation import oriented
 from derive.model.validity import validate
 from derive.model.vectors import Ingredients, Vector, lengths, named_as_vectors, read_vectors
 
@@ -77,11 +78,13 @@ class Parameterization(ExactMap):
         constants = read_parameters(trees, tuple(map(str, parameters)))
         ordered = read_weights(trees, constants, weights)
         starts = read_starts(ordered, constants, start or {})
+        known = frozenset(map(str, positive := tuple(positive)))
+        trees = tuple(oriented(tree, dict(starts), known) for tree in trees)
         attributes = {
             "trees": trees,
             "weights": ordered,
             "start": starts,
-            "positive": read_positive(tuple(positive), trees, starts, constants),
+            "positive": read_positive(positive, trees, starts, constants),
             "labels": tuple(labels or range(1, len(trees) + 1)),
             "parameters": constants,
             "geometry": geometry,

@@ -25,9 +25,10 @@ from sympy import Expr
 from derive.errors import DeriveError
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.towers.tower import to_field
+from derive.exact.towers.tower import Tower, to_field
 from derive.language import from_sympy
 from derive.language.tree import Power, Tree, walk
+from derive.model.names import powers
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
@@ -93,12 +94,13 @@ def _singular(p: Parameterization) -> Iterator[RationalFunction]:
     """Yield the irreducible functions at whose zeros F may be not smooth."""
     (f,) = p.F
     below = [g for g, n in factored(f)[1] if n < 0]
-    for g in p.field.generators:
-        if g.kind == "root":
-            below.append(p.field.named(g.name))
-        elif g.kind in ("power", "log"):
-            below += [h for h, _ in factored(p.field.embed(g.argument))[1]]
-    yield from (g for g in dict.fromkeys(below) if set(g.variables()) - set(p.parameters))
+    for tree, exponent in powers(p.trees):
+        base = p.field.embed(Tower.over(p.field, p.positive).element(tree))
+        below += [g for g, n in factored(base)[1] if n % 2 or exponent is None or n * exponent % 2]
+    kinds = [g for g in p.field.generators if g.kind == "root"]
+    roots = {p.field.embed(g.argument): p.field.named(g.name) for g in kinds}
+    met = dict.fromkeys(roots.get(g, roots.get(-g, g)) for g in below)
+    yield from (g for g in met if set(g.variables()) - set(p.parameters))
 
 
 def _power_of_kernel(piece: Piece, field: FunctionField) -> RationalFunction | None:

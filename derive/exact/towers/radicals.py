@@ -72,8 +72,12 @@ class Radicals(TreeReader):
         if self.is_algebraic(A):
             return self._nested_root(A, exponent)
         content, factors = oriented(A)
+        if abs(exponent.numerator) > 1 and any(oriented(f * f)[1][0][0] != f for f, _ in factors):
+            # (-w)^(2/3) is the square of a root of -w, which w^2 no longer tells from one of w.
+            return self.power(A, Fraction(1, exponent.denominator)) ** exponent.numerator
         result, radicand, index = self.field.one, self.field.one, exponent.denominator
         for f, n in factors:
+            self._require_sign(f, n, n * exponent)
             result, radicand = self._split_factor(f, n * exponent, index, result, radicand)
         if content < 0 and radicand == 1:
             raise InputError(f"{A!r} under a root is negative: a root of a negative number")
@@ -95,6 +99,15 @@ class Radicals(TreeReader):
             return self.exp(A * exponent)
         return self.real_power(A, self.field.embed(g.exponent) * exponent)
 
+    def _require_sign(self, f: RationalFunction, n: int, exponent: Fraction) -> None:
+        """Refuse (f^n)^(exponent/n) for even n, which is |f|^exponent, unless its sign is known."""
+        smooth = n % 2 or exponent % 2 == 0  # (f^4)^(1/2) = f^2, whatever the sign of f
+        if not (smooth or self.is_positive(f)):
+            raise InputError(
+                f"a root of an even power of {f!r} is that of its absolute value: write {f!r} or "
+                f"-({f!r}), or declare {f!r} positive if it is a name"
+            )
+
     def _split_factor(
         self,
         f: RationalFunction,
@@ -111,13 +124,6 @@ class Radicals(TreeReader):
             return self.times(result, known), self.field.embed(radicand)
         whole = exponent.numerator // exponent.denominator
         rest = exponent - whole
-        square = rest == 0 and whole % 2 == 0  # (f^4)^(1/2) = f^2, whatever the sign of f
-        even = index % 2 == 0 and rest.denominator % 2
-        if even and not square and not self.is_positive(f):
-            raise InputError(
-                f"a root of an even power of {f!r} is its absolute value: write {f!r} or "
-                f"-({f!r}), or declare {f!r} positive if it is a name"
-            )
         return result * f**whole, radicand * f ** int(rest * index)
 
     def _root(self, radicand: RationalFunction, index: int) -> RationalFunction:

@@ -1,0 +1,61 @@
+"""Roots of even powers: |x|^k is x^k or (-x)^k, on the side of x = 0 where the start lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from derive.errors import InputError
+from derive.exact.positivity import is_positive
+from derive.exact.towers.tower import build_elements
+from derive.language.tree import (
+    Name,
+    Number,
+    Operation,
+    Power,
+    Tree,
+    children,
+    fold,
+    names,
+    with_parts,
+)
+
+
+def oriented(tree: Tree, start: Mapping[str, Tree], positive: frozenset[str]) -> Tree:
+    """Return an expression with (x^n)^e, n even, as (s x)^(n e), s the sign of x at the start.
+
+    Flows from there end at x = 0, where such a power is not smooth. The root stays as it is where
+    that sign is not known, and where n e is whole, as for sqrt(x^2), of which s x alone would not
+    tell that the flow ends.
+    """
+    known = _sign_at(start, positive)
+
+    def combine(node: Tree, parts: list[Tree]) -> Tree:
+        node = with_parts(node, parts)
+        match node:
+            case Power(Power(x, n), e) if n % 2 == 0 and (n * e).denominator > 1:
+                sign = known(x)
+                side = x if sign > 0 else Operation("*", Number(Fraction(-1)), x)
+                return Power(side, n * e) if sign else node
+        return node
+
+    return fold(tree, children, combine)
+
+
+def _sign_at(start: Mapping[str, Tree], positive: frozenset[str]) -> Callable[[Tree], int]:
+    """Return what tells the sign of an expression in the weights at the start; 0: not known."""
+
+    def put(node: Tree, parts: list[Tree]) -> Tree:
+        if isinstance(node, Name):
+            return start.get(node.name, node)
+        return with_parts(node, parts)
+
+    def sign(x: Tree) -> int:
+        value = fold(x, children, put)
+        try:
+            (element,) = build_elements([value], names((value,)), positive=positive)
+        except (InputError, ZeroDivisionError):
+            return 0
+        return int(is_positive(element, positive)) - int(is_positive(-element, positive))
+
+    return sign
