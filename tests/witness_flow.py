@@ -287,8 +287,12 @@ def pathwise_errors(
 def residual_at_point(identity: Any, derivation: Any) -> Fraction:
     """Evaluate left - right of a failed identity at its point, by SymPy from the printed text."""
     parameterization = derivation.parameterization
-    names = [n for n, _ in identity.point]
-    table = {n: sympy.Symbol(n) for n in names}
+    exact = {n: sympy.Rational(x.numerator, x.denominator) for n, x in identity.point}
+    if not identity.derivative:
+        sides = (sympy.sympify(str(x), locals=exact) for x in (identity.left, identity.right))
+        value = sympy.Rational(next(sides) - next(sides))  # a pole is no rational number
+        return Fraction(int(value.p), int(value.q))
+    table = {n: sympy.Symbol(n) for n in exact}
     field = sympy.QQ.frac_field(*table.values())
 
     def read(expression: Any) -> Any:
@@ -298,7 +302,7 @@ def residual_at_point(identity: Any, derivation: Any) -> Fraction:
     for step in identity.derivative:
         output = read(parameterization.outputs[int(step.removeprefix("grad F")) - 1])
         difference = sum((output.diff(w) * difference.diff(w) for w in field.gens), field.zero)
-    at = {table[n]: sympy.Rational(x.numerator, x.denominator) for n, x in identity.point}
+    at = {table[n]: x for n, x in exact.items()}
     bottom = difference.denom.as_expr().subs(at)
     assert bottom != 0, f"left - right has a pole at {identity.point}"
     value = sympy.Rational(difference.numer.as_expr().subs(at) / bottom)

@@ -103,7 +103,7 @@ class Parameterization(ExactMap):
         """
         return code_of(self)
 
-    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
+    def _repr_pretty_(self, printer: Printer, cycle: object) -> None:
         """Show the code in IPython and in what hypothesis reports."""
         printer.text(repr(self))
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import sympy
-from hypothesis import reject
+from hypothesis import assume, reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from sympy import Expr, Symbol
 
 from derive.errors import DeriveError, InputError, nearest
-from derive.language import parse_outputs
+from derive.language import parse_expression
 from derive.language.tree import names
 from derive.model.parameterization import Parameterization
 
@@ -113,7 +113,9 @@ def _degenerate(draw: DrawFn) -> Outputs:
     """Draw another kind and spoil it: idle, duplicated or zero weights, an output said twice."""
     kind = draw(st.sampled_from(SPOILED))
     outputs = [str(f) for f in draw(KINDS[kind])[0]]
-    used = st.sampled_from(names(parse_outputs(outputs)))
+    weights = names(tuple(map(parse_expression, outputs)))
+    assume(weights)
+    used = st.sampled_from(weights)
     match draw(st.sampled_from(("idle", "duplicated", "zero", "dependent"))):
         case "idle":
             return [f"{outputs[0]} + x0*y0", *outputs[1:]], {"x0": "0", "y0": "0"}

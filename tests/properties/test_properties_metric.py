@@ -1,0 +1,89 @@
+"""Metrics that are drawn, not derived from F: Hessians pass, others fail, and a factor is found.
+
+With F = w and any metric G on the weights rho is G, as a function of beta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import sympy
+from hypothesis import given, settings
+from sympy import Expr
+
+from derive import Parameterization, Verdict
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import Matrix, dot, inverse
+from derive.exact.towers.tower import build_elements
+from derive.language import from_sympy, parse_expression, to_sympy
+from derive.model.geometry import Geometry, S
+from derive.testing import convex_potentials, warps
+from derive.weights.conserved import find_conserved
+from derive.weights.hessian import HessianVerdict, decide_hessian
+from derive.weights.lie import along, find_lie_structure
+from derive.weights.metric import find_metric
+from derive.weights.warping import decide_warp
+
+PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
+NAMES = ("beta1", "beta2")
+BETA = tuple(map(sympy.Symbol, NAMES))
+drawn = settings(max_examples=10, deadline=None, derandomize=True)
+
+
+@dataclass(frozen=True)
+class Drawn(Geometry):
+    """The metric whose inverse has these entries."""
+
+    inverse: Matrix
+
+    @property
+    def statement(self) -> str:
+        return "w' = -G^-1 X^T r"
+
+    def raised(self, covector: Sequence[S], at: Callable[[RationalFunction], S]) -> tuple[S, ...]:
+        entries = (tuple(map(at, row)) for row in self.inverse)
+        return tuple(first * covector[0] + second * covector[1] for first, second in entries)
+
+    def weight_square(self, weights: Sequence[RationalFunction]) -> None:
+        return None
+
+    def restricted(self, kept: Sequence[int]) -> Drawn:
+        return self
+
+
+def decided(G: sympy.Matrix, factor: Expr) -> tuple[HessianVerdict, RationalFunction]:
+    """Decide on rho = G, entry by entry; the factor comes as a function of the same weights."""
+    read = [from_sympy(x) for x in (*BETA, *G, factor)]
+    *_, a, b, _, c, g = build_elements(read, NAMES)
+    p = Parameterization(NAMES).over(g.field)
+    object.__setattr__(p, "geometry", Drawn(inverse(((a, b), (b, c)))))
+    metric = find_metric(find_conserved(find_lie_structure(p)))
+    assert dot(metric.K[0], (a, b)) == a.field.one
+    return decide_hessian(metric), g
+
+
+def hessian(Q: str) -> sympy.Matrix:
+    return sympy.hessian(to_sympy(parse_expression(Q)), BETA)
+
+
+@drawn
+@given(convex_potentials(2), warps(2))
+def test_a_convex_hessian_passes_and_a_symmetric_perturbation_fails(Q: str, other: str) -> None:
+    """d_2 rho_11 = d_1 rho_12 fails where a function of beta2 alone is added to rho_11."""
+    G, bump = hessian(Q), to_sympy(parse_expression(other.replace("beta1", "beta2")))
+    assert decided(G, sympy.Integer(1))[0].verdict is PROVED
+    G[0, 0] += bump
+    assert decided(G, sympy.Integer(1))[0].verdict is REFUTED
+
+
+@drawn
+@given(convex_potentials(2), warps(2))
+def test_g_times_a_hessian_gives_one_over_g(Q: str, warp: str) -> None:
+    """log g is returned by its derivatives along the flow."""
+    factor = to_sympy(parse_expression(warp))
+    verdict, g = decided(factor * hessian(Q), factor)
+    assert verdict.verdict is REFUTED
+    found = decide_warp(verdict)
+    assert found.verdict is PROVED
+    assert tuple(-along(x, g) / g for x in found.parameterization.fields) == found.H
