@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import TypeAlias
@@ -82,7 +83,9 @@ def join_potential(blocks: tuple[Block, ...], warping: Finding, p: Parameterizat
         finding = join_findings([b.potential.finding for b in blocks])
     known = blocks if finding.verdict is Verdict.PROVED else ()
     pieces = tuple(b.potential.piece for b in known if b.potential.piece is not None)
-    return Potential(finding, pieces, p, blocks[0].potential.turning)
+    found = Potential(finding, pieces, p, blocks[0].potential.turning)
+    other = blocks[0].potential.other_side
+    return found if other is None else replace(found, other_side=replace(found, pieces=(other,)))
 
 
 def join_conserved(blocks: tuple[Block, ...]) -> Conserved:

@@ -151,12 +151,15 @@ class Potential:
         pieces: the blocks' forms; empty where no Q exists or none was found.
         parameterization: the F that it belongs to, without idle weights.
         turning: of a vector of open dimension, what its direction adds to q(s), the one piece.
+        other_side: where the warp is 0 at the start, the Q of flows that end where it is negative;
+            this one is then of those that end where it is positive.
     """
 
     finding: Finding
     pieces: tuple[Piece, ...]
     parameterization: Parameterization
     turning: DirectionTerms | None = None
+    other_side: Potential | None = None
 
     @property
     def kind(self) -> Kind | None:

@@ -53,6 +53,7 @@ class BlockPotential:
         chart: how functions of the weights are written in beta on the leaf, where found.
         finding: PROVED with the identities behind the piece; the reason otherwise.
         turning: for a vector of open dimension, what its direction adds.
+        other_side: Q where g < 0, for a start at which g is 0 and may take either sign.
     """
 
     warping: WarpVerdict
@@ -61,3 +62,4 @@ class BlockPotential:
     chart: Chart | None
     finding: Finding
     turning: DirectionTerms | None = None
+    other_side: Piece | None = None

@@ -35,7 +35,7 @@ from derive.potential.entries import (
 from derive.potential.piece import Explicit, Piece
 from derive.potential.quadrature import integrate_gradient
 from derive.verdict import Identity
-from derive.weights.dual import DualCoordinates, is_conjugate
+from derive.weights.dual import DualCoordinates, is_conjugate, leaves_zero
 
 
 def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
@@ -47,7 +47,10 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     if dual.R is not None:
         R = definite_logs(dual, exponentials_as_logs(dual.R, p), notation)
         dual = replace(dual, R=R if is_conjugate(p, R, dual.g) else dual.R)
-    chart = _complete(replace(base, warp=dual.g, conditions=(p.at_start(dual.g),)), dual)
+    # A warp that is 0 at the start is positive at the limit, by assumption.
+    beside = leaves_zero(dual)
+    conditions = () if beside else (p.at_start(dual.g),)
+    chart = _complete(replace(base, warp=dual.g, conditions=conditions), dual)
     written = [] if chart is None else [write_function(chart, y) for y in dual.y]
     slopes = [g for g in written if g is not None]
     if chart is None or len(slopes) < p.d:
@@ -59,7 +62,7 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     if value is not None:
         value -= sympy.Add(*(g0 * b for g0, b in zip(first, notation.betas, strict=True)))
         piece = Explicit(notation.betas, _moving(chart, value), gradient)
-    kept = keeps_sign(dual.metric, dual.g)
+    kept = () if beside else keeps_sign(dual.metric, dual.g)
     assumptions = dict.fromkeys((*chart.notation.assumptions, *chart.assumptions, *kept))
     evidence = (*dual.evidence, *chart.evidence, *_legendre(dual))
     return chart.named(replace(piece, assumptions=tuple(assumptions), evidence=evidence)), chart

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from derive.model.notation import BranchOpen, Notation, assuming
+import sympy
+
+from derive.model.notation import BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import settle_sign
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign
@@ -17,7 +19,7 @@ from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.parametric import parametrize
-from derive.potential.piece import Left, Piece
+from derive.potential.piece import Left, Piece, Quadrature
 from derive.potential.quadrature import (
     integrate_along_beta,
     integrate_along_segment,
@@ -31,10 +33,12 @@ from derive.weights.dual import (
     find_dual,
     find_warp,
     generic_parameters,
+    leaves_zero,
     orient,
     positive_radicands,
 )
 from derive.weights.kernel_relation import find_kernel_relation
+from derive.weights.lie import along
 from derive.weights.warping import WarpVerdict
 
 
@@ -57,11 +61,27 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     if warping.metric.direction is not None:
         return find_radial_potential(warping, warping.metric.direction)
     dual = find_dual(warping)
+    if dual is None or not leaves_zero(dual):
+        return _on_one_side(warping, dual, notation)
+    above, below = (_on_one_side(warping, orient(dual, sign), notation) for sign in (1, -1))
+    if above.piece is None or below.piece is None:
+        return above
+    reason = f"{_departure(dual, notation)}; Q is that of the side on which the flow ends"
+    finding = replace(above.finding, reason=reason)
+    return replace(above, finding=finding, other_side=below.piece)
+
+
+def _on_one_side(
+    warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
+) -> BlockPotential:
+    """Return Q where the warp is positive; where it is 0 at the start, as it is given."""
     decided = warping if dual is None else dual.warping
     assumed: tuple[str, ...] = ()
     build = _single if warping.parameterization.d == 1 else _coupled
     try:
-        if dual is not None:
+        if dual is not None and leaves_zero(dual):
+            assumed = (f"{to_expr(dual.g, notation.weights)} > 0 at the limit of the flow",)
+        elif dual is not None:
             start = dual.parameterization.at_start(dual.g)
             sign, assumed, notation = settle_sign(start, notation)
             dual = orient(dual, sign)
@@ -78,6 +98,17 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     reason = f"grad Q = y - y(w_0), {piece.kind} form"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
     return BlockPotential(decided, dual, piece, chart, finding)
+
+
+def _departure(dual: DualCoordinates, notation: Notation) -> str:
+    """Say how the warp leaves 0: its derivative at the start is linear in the steering."""
+    p = dual.parameterization
+    slopes = (to_expr(p.at_start(along(x, dual.g)), notation.start_symbols) for x in p.fields)
+    pairs = zip(p.labels, slopes, strict=True)
+    slope = sympy.Add(*(c * notation.fresh(f"lambda{a}") for a, c in pairs))
+    g = to_expr(dual.g, notation.weights)
+    at = "" if slope == 0 else f", where its derivative along the flow is {slope}"
+    return f"g = {g} is 0 at the start{at}"
 
 
 def _single(
@@ -106,8 +137,10 @@ def _coupled(
                 found = write(dual, notation)
             except BranchOpen:
                 continue
-            if found is not None:
+            if found is not None and not (isinstance(found[0], Quadrature) and leaves_zero(dual)):
                 return found
+    if dual is not None and leaves_zero(dual):
+        raise BranchOpen("the warp g is 0 at the start, and no closed form of Q was found")
     piece = integrate_along_segment(warping, notation)
     kept = () if dual is None else keeps_sign(dual.metric, dual.g)
     left = _why_left(warping, dual)

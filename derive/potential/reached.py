@@ -37,7 +37,7 @@ from derive.potential.curve_ends import along_curve
 from derive.potential.domain import Convexity, Domain, Undecided, Wall
 from derive.potential.half_spaces import Leaf, half_spaces, is_definite
 from derive.potential.piece import Parametric, Piece, kernel_of, written_out
-from derive.weights.dual import DualCoordinates
+from derive.weights.dual import DualCoordinates, leaves_zero
 from derive.weights.metric import Metric
 
 
@@ -153,5 +153,6 @@ def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -
     convex: Convexity = "metric"
     if dual is None or not dual.g.is_constant():
         kept = dual is not None and keeps_sign(metric, dual.g)
-        convex = "warp" if dual is None else "warp assumed" if kept else "warp proved"
+        beside = dual is None or leaves_zero(dual)
+        convex = "warp" if beside else "warp assumed" if kept else "warp proved"
     return Domain(notation.betas, convex, undecided=("leaf",))

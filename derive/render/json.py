@@ -127,10 +127,11 @@ def _dual(block: Block) -> Record:
 
 @entry.register
 def _(section: sections.Regularizer) -> Record:
-    d = section.d
+    d, other = section.d, section.d.potential.other_side
     return {
         "kind": d.potential.kind,
         "pieces": d.potential.pieces,
+        **({} if other is None else {"other_side": other.pieces}),
         "normalization": "grad Q(beta_0) = 0; up to a positive factor and a constant",
         "roads": [b.roads for b in d.blocks],
         "asked": d.asked,

@@ -223,6 +223,10 @@ def _(section: sections.Regularizer) -> Iterator[str]:
         yield from display([("Q", " + ".join(names))])
     for name, piece in zip(names, pieces, strict=True):
         yield from piece_latex(piece, name)
+    if section.d.potential.other_side is not None:
+        (other,) = section.d.potential.other_side.pieces
+        yield "Where the warp ends on the other side,"
+        yield from piece_latex(other, "Q")
     yield from road_sentences(section)
 
 

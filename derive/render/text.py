@@ -244,6 +244,12 @@ def _(section: sections.Regularizer) -> Iterator[str]:
         yield f"Q = {' + '.join(section.names)}"
     for name, piece in zip(section.names, potential.pieces, strict=True):
         yield from piece_lines(piece, name)
+    if potential.other_side is not None:
+        said = set(piece_lines(potential.pieces[0], "Q"))
+        (other,) = potential.other_side.pieces
+        yield "On the other side:"
+        yield from (line for line in piece_lines(other, "Q") if line not in said)
+        yield potential.finding.reason
     yield from (*road_lines(section), NORMALIZED, KKT)
 
 

@@ -44,6 +44,7 @@ from derive.weights.linear_search import (
 )
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
+from derive.weights.witness import is_zero_along_flow
 
 
 @dataclass(frozen=True)
@@ -237,6 +238,14 @@ def positive_radicands(
     return tuple(
         f"{to_expr(x, symbols)} > 0" for x in starts if not is_nonnegative(x, notation.positive)
     )
+
+
+def leaves_zero(dual: DualCoordinates) -> bool:
+    """Tell whether g is 0 at the start, and is not all along the flow: it takes either sign."""
+    p, g = dual.parameterization, dual.g
+    if not p.at_start(g).is_zero():
+        return False
+    return not is_zero_along_flow(p, p.field.polynomial(g.numerator))
 
 
 def orient(dual: DualCoordinates, sign: int) -> DualCoordinates:

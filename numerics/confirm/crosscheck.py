@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import mpmath
 import numpy as np
+from sympy import Expr
 
 from derive.derivation import Derivation
 from derive.errors import DegenerateStart, InputError, NumericalError
@@ -112,6 +113,16 @@ class _Subject:
     parameterization: Parameterization
     potential: Potential
     laws: tuple[Tree, ...]
+    warp: Expr | None
+
+    def side(self, end: Flow) -> Potential:
+        """Return the Q of flows that end here; of two where the warp is 0 at the start."""
+        other, weights = self.potential.other_side, self.parameterization.weights
+        if other is None or self.warp is None:
+            return self.potential
+        values = dict(zip(weights, end.weights, strict=True))
+        at = {symbol: values[symbol.name] for symbol in self.warp.free_symbols}
+        return self.potential if self.warp.evalf(subs=at) > 0 else other
 
 
 def _in_numbers(
@@ -130,7 +141,7 @@ def _in_numbers(
         laws = tuple(exact(law, values) for law in laws)
     trees = tuple(from_sympy(law, _ANY_SIZE) for law in laws)
     rest = {name: value for name, value in start.items() if name not in names}
-    return _Subject(p, potential, trees), rest
+    return _Subject(p, potential, trees, derivation.warping.g), rest
 
 
 def _copies_for(X: Iterable[object] | None) -> int:
@@ -172,7 +183,7 @@ def _compare(
     subject: _Subject, problem: RegressionProblem, end: Flow, digits: int, precision: int
 ) -> CrossCheck:
     """Compare to *digits*, with Q evaluated to *precision* digits and guard digits."""
-    p, potential = subject.parameterization, subject.potential
+    p, potential = subject.parameterization, subject.side(end)
     d, working, most = p.d, precision + 2 * GUARD, digits + GUARD
     copies = _copies(p, problem, end)
     # A wrong gradient is to be found by the flow, not refused for its value at the start.

@@ -75,7 +75,8 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
         if isinstance(piece, Quadrature) and piece.lift is not None:
             raise NumericalError("Q is an integral here: give the parameters numbers in F itself")
         pieces.append(piece.mapped(at))
-    return replace(potential, parameterization=bound, pieces=tuple(pieces))
+    other = None if potential.other_side is None else specialize(potential.other_side, values)
+    return replace(potential, parameterization=bound, pieces=tuple(pieces), other_side=other)
 
 
 def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Expr]:

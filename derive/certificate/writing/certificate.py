@@ -156,7 +156,9 @@ class _Writer:
         return g if d.kernel_factor is None else f"({g})/({to_text(d.kernel_factor)})"
 
     def _surface(self) -> Iterator[JSON]:
-        """Yield what is left open of outputs that move together."""
+        """Yield what is left open of outputs that move together, and where the warp starts at 0."""
+        if self.d.potential.other_side is not None:
+            yield from self._accepted("Q where the warp ends negative", iter(()))
         if any(block.dependence is not None for block in self.d.blocks):
             yield from self._accepted("the relations among the outputs", iter(()))
         if self.d.parameterization.affine:
