@@ -90,6 +90,12 @@ class ExactMap:
         """The differentials dF_a at w_0; ZeroDivisionError: one has a pole there."""
         return tuple(tuple(map(self.at_start, row)) for row in self.covectors)
 
+    @functools.cached_property
+    def starts_regular(self) -> bool:
+        """Whether J has rank d at w_0, as a matrix over Q(start symbols)."""
+        rows = self.start_covectors
+        return shows_full_rank(rows) or len(spanning_rows(rows)) == self.d
+
     @property
     def start_symbols(self) -> tuple[str, ...]:
         """The names in the start values, without the parameters."""

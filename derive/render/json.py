@@ -128,11 +128,12 @@ def _dual(block: Block) -> Record:
 @entry.register
 def _(section: sections.Regularizer) -> Record:
     d, other = section.d, section.d.potential.other_side
+    zero = "grad Q(beta_0) = 0" if other is None else "grad Q = y - y(w_0), or y(w_0) - y"
     return {
         "kind": d.potential.kind,
         "pieces": d.potential.pieces,
         **({} if other is None else {"other_side": other.pieces}),
-        "normalization": "grad Q(beta_0) = 0; up to a positive factor and a constant",
+        "normalization": f"{zero}; up to a positive factor and a constant",
         "roads": [b.roads for b in d.blocks],
         "asked": d.asked,
         **finding_record(d.potential.finding),

@@ -35,6 +35,7 @@ KKT = (
 METRIC = "Tangent kernel K = J J^T, induced metric rho = K^-1"
 REGULARIZER = "Implicit regularizer Q"
 NORMALIZED = "up to a positive factor and an additive constant; grad Q(beta_0) = 0"
+TWO_SIDED = "up to a positive factor and an additive constant; grad Q = y - y(w_0), or y(w_0) - y"
 
 
 def render_text(derivation: Derivation, width: int = 80) -> str:
@@ -56,7 +57,8 @@ def lines_of(section: sections.Section) -> Iterator[str]:
 def _(section: sections.Headline) -> Iterator[str]:
     if section.d.verdict is Verdict.PROVED:
         how = "" if section.d.hessian.verdict is Verdict.PROVED else ", in a warped time"
-        yield f"Yes: gradient flow on F is a mirror flow{how}; Q is below."
+        sides = "" if section.d.potential.other_side is None else " on each side of g = 0"
+        yield f"Yes: gradient flow on F is a mirror flow{how}; Q{sides} is below."
     elif section.d.verdict is Verdict.REFUTED:
         yield "No: no Q and no warp g > 0 satisfy Hess Q = g rho; F has no mirror potential."
     else:
@@ -250,7 +252,8 @@ def _(section: sections.Regularizer) -> Iterator[str]:
         yield "On the other side:"
         yield from (line for line in piece_lines(other, "Q") if line not in said)
         yield potential.finding.reason
-    yield from (*road_lines(section), NORMALIZED, KKT)
+    normalized = NORMALIZED if potential.other_side is None else TWO_SIDED
+    yield from (*road_lines(section), normalized, KKT)
 
 
 @lines_of.register

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from derive.errors import DegenerateStart
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.matrix import Matrix, determinant, dot, inverse, rank
-from derive.exact.linear.modular import shows_full_rank
+from derive.exact.linear.matrix import Matrix, determinant, dot, inverse
 from derive.model.direction import Direction
 from derive.model.parameterization import Parameterization
 from derive.weights.conserved import ConservedQuantities
@@ -85,10 +84,8 @@ def find_metric(conserved: ConservedQuantities, direction: Direction | None = No
     """
     p = conserved.parameterization
     K = tangent_kernel(p)
-    # J has rank d at w_0 itself, as a matrix over Q(start symbols); or nowhere.
-    rows = p.start_covectors
-    regular = p.rank < p.d or shows_full_rank(rows) or rank(rows) == p.d
-    if not regular and is_zero_along_flow(p, p.field.polynomial(determinant(K).numerator)):
+    singular = p.rank == p.d and not p.starts_regular
+    if singular and is_zero_along_flow(p, p.field.polynomial(determinant(K).numerator)):
         raise DegenerateStart(
             f"from this start the outputs move together: J has rank below {p.d} there, and along "
             "the flow as far as its Taylor series was followed; choose another start"

@@ -107,6 +107,9 @@ def minimize_coupled(
         return np.concatenate([slope - basis @ (slope @ basis), equations.misfit(beta)])
 
     left, unit = errors(beta), 0.0
+    if not np.isfinite(left).all():  # beta_0 is the end of the domain: take the nearest interpolant
+        beta = beta - np.linalg.lstsq(X, equations.misfit(beta), rcond=None)[0]
+        left = errors(beta)
     for iteration in range(max_iterations + 1):
         multiplier = np.linalg.solve(triangle, mirror.gradient(beta) @ basis)
         multiplier = np.where(

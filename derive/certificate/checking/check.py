@@ -52,8 +52,9 @@ g theta_b is closed, dy_b, and y_b is a function of beta as V y_b = 0; dy_b/dbet
 symmetric: y = grad Q. Of a vector y = psi u/n, and <grad y_i, grad F_j> = g delta_ij is in all
 components X psi = g = psi phi/n (:class:`derive.certificate.checking.flow.Turning`), which has a
 solution on the curve of the scalars and n. That is on the part of the leaf around w_0 where all
-calls are analytic and nothing divides by 0. REFUTED: the Gram minors of K leave one H for any
-warp, hence all of ``Flow.sides`` on the whole leaf; one of them fails there. Otherwise UNDECIDED.
+calls are analytic and nothing divides by 0; if J has lower rank at w_0, on the parts beside it.
+REFUTED: the Gram minors of K leave one H for any warp, hence all of ``Flow.sides`` on the whole
+leaf; one of them fails there. Otherwise UNDECIDED.
 """
 
 from __future__ import annotations

@@ -1,0 +1,61 @@
+"""A warp that is 0 at the start: a Q for each sign that it may end with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sympy
+
+from derive import Parameterization, Verdict, derive
+from derive.certificate.checking.check import check_text
+from numerics import crosscheck, flow, interpolate
+
+NEURON = Parameterization.parse(["a*u1", "a*u2"], {"a": "0", "u1": "1", "u2": "-1"})
+DATA = [([["3/2", "1/2"]], ["-1"]), ([["3/2", "1/2"]], ["2"])]
+"""a' = <u_0, X^T y> is negative at the start for the first, positive for the second."""
+
+
+def test_both_sides_differ_by_the_slope_of_the_start():
+    d = derive(Parameterization.parse(["a*u1", "a*u2"], {"a": "0"}))
+    assert d.verdict is Verdict.PROVED
+    above, below = d.potential, d.potential.other_side
+    slopes = zip(above.gradient, below.gradient, strict=True)
+    assert [str(sympy.expand(y - x)) for x, y in slopes] == ["2*u1_0", "2*u2_0"]
+    assert [p.pieces[0].assumptions[0].split(" at")[0] for p in (above, below)] == [
+        "a > 0",
+        "-a > 0",
+    ]
+    assert "lambda1*u1_0 + lambda2*u2_0" in d.potential.finding.reason
+    assert "On the other side, -a > 0" in d.to_text()
+    assert d.to_latex().count(r"\frac{\partial Q}{\partial \beta_{1}}") == 2
+
+
+@pytest.mark.parametrize(("X", "y"), DATA)
+def test_flows_end_at_the_interpolant_of_their_side(X, y):
+    d = derive(NEURON)
+    assert crosscheck(d, X, y, digits=15).passed
+    swapped = replace(d.potential.other_side, other_side=replace(d.potential, other_side=None))
+    assert not crosscheck(replace(d, potential=swapped), X, y, digits=15).passed
+
+
+def test_numbers_of_one_side():
+    """Doubles, from a beta_0 at which grad Q has no value."""
+    d = derive(NEURON)
+    end = flow(NEURON, [[1.5, 0.5]], [-1.0], {"a": 0, "u1": 1, "u2": -1}, digits=12)
+    assert end.weights[0] < 0
+    found = interpolate(d.potential.other_side.numeric({}), [[1.5, 0.5]], [-1.0])
+    assert found.converged
+    assert max(abs(found.value - [float(x) for x in end.limit])) < 1e-9
+
+
+def test_what_is_certified_of_it():
+    report = check_text(derive(NEURON).to_json())
+    assert (report.verdict, report.accepted) == ("PROVED", ("laws", "no hessian", "warp"))
+    assert "Q where the warp ends negative" in report.open
+
+
+def test_a_warp_away_from_zero_has_one_side():
+    d = derive(NEURON.with_(start={**dict(NEURON.start), "a": NEURON.start[1][1]}))
+    assert d.verdict is Verdict.PROVED
+    assert d.potential.other_side is None
