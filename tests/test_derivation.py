@@ -133,13 +133,6 @@ def test_neuron_from_every_sign_of_delta(a, u):
     assert root.from_above == 0
 
 
-def test_a_warp_that_starts_at_zero_is_left_open():
-    d = derived("a*u1", "a*u2", start={"a": "0", "u1": "1", "u2": "2"})
-    assert d.warping.verdict is Verdict.PROVED
-    assert d.verdict is Verdict.UNDECIDED
-    assert "0 at the start" in d.potential.finding.reason
-
-
 @pytest.mark.parametrize(
     ("outputs", "start", "error"),
     [

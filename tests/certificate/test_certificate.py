@@ -64,8 +64,8 @@ def test_published_models_are_certified_in_full(model):
         (
             ["a*u1", "a*u2"],
             {"a": "0", "u1": "1", "u2": "1"},
-            "UNDECIDED",
-            ("the warp", "the dual coordinates"),
+            "PROVED",
+            ("Q where the warp ends negative", "the dual coordinates", "Q in explicit form"),
         ),
         (["p**4-m**4"], {"p": "1", "m": "2"}, "PROVED", ()),
         (["w**3+w"], {}, "PROVED", ("Q in quadrature form",)),

@@ -83,14 +83,9 @@ def test_a_claimed_yes_is_rejected_for_a_no() -> None:
 
 @pytest.mark.parametrize(
     ("outputs", "start"),
-    [
-        (["a*u1", "a*u2"], {"a": "0", "u1": "1", "u2": "1"}),
-        (["asinh(x)*u", "asinh(x)*v"], {"x": "0"}),
-        (["a*u1 + b*v1", "a*u2 + b*v2"], {"a": "0", "b": "0", "u1": "1", "u2": "2"}),
-    ],
+    [(["a*b*u", "a*b*v"], {"b": "0"}), (["asinh(x)*u", "asinh(x)*v"], {"x": "0"})],
 )
 def test_a_record_without_an_answer_is_accepted_as_such(outputs, start) -> None:
-    start |= {w: "0" for w in ("v1", "v2") if "b" in start}
     d = derive(Parameterization.parse(outputs, start=start))
     assert check_text(d.to_json()).verdict == d.verdict.value == "UNDECIDED"
 

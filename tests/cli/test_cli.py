@@ -61,7 +61,7 @@ def one_line(done):
             ["left - right = ", "REFUTED"],
         ),
         (["-w**2", "--start", "w=1"], 0, ["PROVED"]),
-        (["a*u1", "a*u2", "--start", "a=0,u1=1,u2=1"], 3, ["UNDECIDED"]),
+        (["a*u1", "a*u2", "--start", "a=0,u1=1,u2=1"], 0, ["On the other side, -a > 0"]),
     ],
     ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else None,
 )
@@ -76,7 +76,6 @@ def test_answers(arguments, code, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["w1", "2*w1"], "rank 1 of 2"),
         (["__import__('os').system('x')"], "column"),
         (["x.__class__"], "column 2"),
         (["9**9**9"], "exponent"),

@@ -147,14 +147,9 @@ def test_aligned_neurons_are_one_neuron(start: dict[str, str]) -> None:
     assert decided(TWO_NEURONS, start).warping.verdict is not Verdict.REFUTED
 
 
-@pytest.mark.parametrize(
-    ("outputs", "start"),
-    [(["a*u1", "a*u2"], {"a": "0", "u1": "1", "u2": "2"}), (["a*b*u", "a*b*v"], {"b": "0"})],
-)
-def test_warp_that_is_zero_at_the_start_gives_no_potential(
-    outputs: list[str], start: dict[str, str]
-) -> None:
-    d = decided(outputs, start)
+def test_warp_that_is_zero_at_the_start_gives_no_integral() -> None:
+    """Without a closed form there is nothing on either side of 0."""
+    d = decided(["a*b*u", "a*b*v"], {"b": "0"})
     assert d.warping.verdict is Verdict.PROVED
     assert d.verdict is Verdict.UNDECIDED
     assert d.potential.Q is None
