@@ -22,12 +22,10 @@ def test_both_sides_differ_by_the_slope_of_the_start():
     above, below = d.potential, d.potential.other_side
     slopes = zip(above.gradient, below.gradient, strict=True)
     assert [str(sympy.expand(y - x)) for x, y in slopes] == ["2*u1_0", "2*u2_0"]
-    assert [p.pieces[0].assumptions[0].split(" at")[0] for p in (above, below)] == [
-        "a > 0",
-        "-a > 0",
-    ]
+    assert "a > 0 at the limit of the flow" in above.pieces[0].assumptions
+    assert "-a > 0 at the limit of the flow" in below.pieces[0].assumptions
     assert "lambda1*u1_0 + lambda2*u2_0" in d.potential.finding.reason
-    assert "On the other side, -a > 0" in d.to_text()
+    assert "On the other side:" in d.to_text()
     assert d.to_latex().count(r"\frac{\partial Q}{\partial \beta_{1}}") == 2
 
 
