@@ -124,6 +124,8 @@ class _Writer:
             if block.potential.dual is not None or block.potential.turning is not None:
                 claims = self._dual(block, outputs)
                 yield from self._accepted("the dual coordinates", claims)
+            elif d.hessian.verdict is not Verdict.PROVED and d.warping.g is not None:
+                yield from self._accepted("the dual coordinates", iter(()))  # g is printed
             for what, forms in form_claims(block, state, self.scaled(block), self.calls):
                 yield from self._accepted(what, forms, outputs)
 
