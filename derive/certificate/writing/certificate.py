@@ -121,11 +121,9 @@ class _Writer:
             if d.verdict is not Verdict.PROVED:
                 break
             outputs = [i + 1 for i in block.outputs]
-            if block.potential.dual is not None or block.potential.turning is not None:
+            if self._prints_warp(block):
                 claims = self._dual(block, outputs)
                 yield from self._accepted("the dual coordinates", claims)
-            elif d.hessian.verdict is not Verdict.PROVED and d.warping.g is not None:
-                yield from self._accepted("the dual coordinates", iter(()))  # g is printed
             for what, forms in form_claims(block, state, self.scaled(block), self.calls):
                 yield from self._accepted(what, forms, outputs)
 
@@ -156,6 +154,12 @@ class _Writer:
         if len(d.blocks) == 1 and dual is not None and d.warping.g is not None:
             g = plain(d.warping.g)
         return g if d.kernel_factor is None else f"({g})/({to_text(d.kernel_factor)})"
+
+    def _prints_warp(self, block: Block) -> bool:
+        """Tell whether y, or a warp alone, is printed of a block."""
+        potential, d = block.potential, self.d
+        known = potential.dual is not None or potential.turning is not None
+        return known or (d.hessian.verdict is Verdict.REFUTED and d.warping.g is not None)
 
     def _surface(self) -> Iterator[JSON]:
         """Yield what is left open of outputs that move together, and where the warp starts at 0."""
