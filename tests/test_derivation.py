@@ -194,6 +194,7 @@ def test_progress_names_the_stages_in_order():
         "warp decision",
         "potential",
         "other roads",
+        "relations of the outputs",
     ]
 
 
