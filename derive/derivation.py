@@ -21,7 +21,7 @@ from derive.model.restriction import find_idle, find_ties, leave_out, leave_out_
 from derive.potential.block import BlockPotential
 from derive.potential.find import find_potential
 from derive.potential.piece import Explicit, Quadrature
-from derive.printable import Printable
+from derive.printable import Certified
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.roads.ansatz import Ansatz
 from derive.roads.components import components_along_axis
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Derivation(Printable):
+class Derivation(Certified):
     """Everything that was derived from one parameterization, with the verdict.
 
     Attributes:

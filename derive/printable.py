@@ -29,6 +29,18 @@ class Printable:
         return renderer(type(self), "json")(self)
 
 
+class Certified(Printable):
+    """A finished record whose JSON record has a certificate."""
+
+    def to_json(self, seconds: float = 60.0) -> str:
+        """Return the versioned JSON record: exact numbers as text, no floats.
+
+        Args:
+            seconds: for its certificate; where they do not suffice the record is without.
+        """
+        return renderer(type(self), "json")(self, seconds)
+
+
 def renderer(record: type, form: str) -> Callable[..., str]:
     """Return the function that prints records of a type in a form.
 

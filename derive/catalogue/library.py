@@ -152,7 +152,9 @@ def find(name: str) -> Entry:
     return find_record(entries(), name, "model", "`derive catalogue` lists them")
 
 
-def derive_entry(entry: Entry, enter: Callable[[str], None] | None = None) -> Derivation:
+def derive_entry(
+    entry: Entry, enter: Callable[[str], None] | None = None, timeout: float | None = None
+) -> Derivation:
     """Derive one model, on the same road as what a user types.
 
     >>> derive_entry(find("linear")).verdict.value
@@ -160,7 +162,7 @@ def derive_entry(entry: Entry, enter: Callable[[str], None] | None = None) -> De
     """
     from derive.derivation import derive
 
-    return derive(entry.model.read().parameterization(), enter)
+    return derive(entry.model.read().parameterization(), enter, timeout=timeout)
 
 
 def bibtex(keys: Iterable[str]) -> str:

@@ -70,7 +70,7 @@ def _derive(entry: Entry, form: Form, enter: Enter) -> Answer:
     from derive.catalogue.library import derive_entry
     from derive.catalogue.listing import heading, printed_lines
 
-    derivation = derive_entry(entry, enter)
+    derivation = derive_entry(entry, enter, enter.share)
     answer = answer_with(derivation, form, enter)
     if form is not TEXT:
         return answer

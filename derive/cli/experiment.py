@@ -13,7 +13,7 @@ import typer
 from derive.cli.forms import Form, offer, rendered
 from derive.cli.options import Output, bundle_of
 from derive.cli.output import Narrator, check_writable, deliver
-from derive.cli.running import Enter, use_one_thread
+from derive.cli.running import use_one_thread
 from derive.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ class Session:
 
             require_matplotlib()
 
-    def publish(self, find: Callable[[Enter], Found], draw: Callable[[Found, Path], None]) -> None:
+    def publish(
+        self, find: Callable[[Narrator], Found], draw: Callable[[Found, Path], None]
+    ) -> None:
         """Find, draw where that is asked, and write the results in their form."""
         with closing(Narrator()) as narrator:
             found = find(narrator)

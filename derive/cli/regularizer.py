@@ -33,9 +33,8 @@ Module = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Derived(Answer):
-    """What a derivation printed, what is said beside it, and its NumPy module."""
+    """What a derivation printed, and its NumPy module."""
 
-    narration: str = ""
     module: str = ""
 
     def saying(self, line: str) -> Derived:
@@ -111,9 +110,11 @@ def derive_and_add(
     from derive.derivation import derive
 
     enter("parameterization")
-    derivation = derive(model.parameterization(), enter)
+    derivation = derive(model.parameterization(), enter, timeout=enter.share)
     answer = answer_with(derivation, form, enter)
-    derived = Derived(answer.result, answer.code)
+    derived = Derived(answer.result, answer.code, answer.narration)
+    if additions:
+        enter.keep(derived.failing("derive: out of time: what else was asked for was not done"))
     for add in additions:
         derived = add(derived, derivation, enter)
     return derived

@@ -7,21 +7,25 @@ patience learns where the time went.
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
+import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import typer
 
 from derive.cli.forms import Form, rendered
 from derive.cli.output import Narrator, deliver
+from derive.printable import Certified
 
 if TYPE_CHECKING:
     from derive.verdict import Verdict
@@ -33,9 +37,29 @@ MEMORY = 4 * 2**30
 EXIT = {"PROVED": YES, "REFUTED": NO, "UNDECIDED": UNDECIDED}
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-Enter: TypeAlias = Callable[[str], None]
-"""Called with the name of each stage as it begins."""
+SHARE = 0.7
+"""What one part of the work may take of the time that is left."""
 Result = TypeVar("Result")
+
+
+class Enter:
+    """Called with the name of each stage as it begins, by the work in the child."""
+
+    def __init__(self, send: Callable[[tuple[str, object]], None], seconds: float) -> None:
+        self._send, self._end = send, time.monotonic() + seconds
+
+    def __call__(self, stage: str) -> None:
+        """Tell the stage."""
+        self._send(("stage", stage))
+
+    def keep(self, answer: Answer) -> None:
+        """Tell what to answer where the time ends before there is a better answer."""
+        self._send(("kept", answer))
+
+    @property
+    def share(self) -> float:
+        """The seconds that the next part of the work may take."""
+        return SHARE * max(0, self._end - time.monotonic())
 
 
 class Concluded(Protocol):
@@ -48,22 +72,33 @@ class Concluded(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command prints, and its exit status."""
+    """What a command prints, its exit status, and what is said beside it on stderr."""
 
     result: str
     code: int = YES
+    narration: str = ""
 
 
 def answer_with(record: Concluded, form: Form, enter: Enter) -> Answer:
     """Render a finished record; its verdict is the status."""
     enter("rendering")
-    return Answer(rendered(record, form), EXIT[record.verdict.value])
+    code = EXIT[record.verdict.value]
+    if not (form.name == "json" and isinstance(record, Certified)):
+        return Answer(rendered(record, form), code)
+    bare = record.to_json(seconds=0)
+    said = f"derive: {json.loads(bare)['certificate_missing']}"
+    enter.keep(Answer(bare, code, said))
+    enter("certificate")
+    whole = record.to_json(enter.share)
+    return Answer(whole, code, said if json.loads(whole)["certificate"] is None else "")
 
 
 def finish(work: Callable[[Enter], Answer], timeout: float, output: Path | None) -> NoReturn:
     """Run *work* with limits, write its answer to *output* or print it, and exit."""
     answer = run(work, timeout)
     deliver(answer.result, output)
+    if answer.narration:
+        print(answer.narration, file=sys.stderr)
     raise typer.Exit(answer.code)
 
 
@@ -130,7 +165,8 @@ def _run(function: Callable[[Enter], object], timeout: float, narrator: Narrator
 
 
 def _await(receiver: Connection, timeout: float, narrator: Narrator) -> Any:
-    """Return what the child answers, or raise what it raised."""
+    """Return what the child answers, or last kept where it ends late; raise what it raised."""
+    kept = None
     while narrator.elapsed < timeout:
         narrator(narrator.stage)
         if not receiver.poll(max(0, min(0.1, timeout - narrator.elapsed))):
@@ -138,13 +174,20 @@ def _await(receiver: Connection, timeout: float, narrator: Narrator) -> Any:
         try:
             kind, content = receiver.recv()
         except EOFError:
+            if kept is not None:
+                return kept
             stage = f"out of memory or processor time in stage: {narrator.stage}"
             raise Stop(f"{stage}; the input is too large", UNDECIDED) from None
         if kind == "result":
             return content
         if kind == "error":
             raise content
-        narrator.stage = content
+        if kind == "kept":
+            kept = content
+        else:
+            narrator.stage = content
+    if kept is not None:
+        return kept
     late = f"out of time after {timeout:g} s in stage: {narrator.stage}"
     raise Stop(f"{late}; raise --timeout, or give fewer weights or lower degrees", UNDECIDED)
 
@@ -156,7 +199,7 @@ def _child(function: Callable[[Enter], object], sender: Connection, seconds: flo
         signal.signal(end, signal.SIG_DFL)
     _limit_resources(seconds)
     try:
-        answer = "result", function(lambda stage: sender.send(("stage", stage)))
+        answer = "result", function(Enter(sender.send, seconds))
     except MemoryError:
         return
     except Exception as error:

@@ -5,19 +5,29 @@ from __future__ import annotations
 import functools
 
 from derive.certificate.writing import certify
+from derive.clock import OutOfTime
 from derive.derivation import Derivation
 from derive.records import Block, InducedMetric
 from derive.render import sections
 from derive.render.written_json import Record, affine_record, finding_record, json_text, named
 
+NO_CERTIFICATE = "no certificate was written: it took too long; the result does not depend on it"
 
-def render_json(derivation: Derivation) -> str:
-    """Return the record as JSON text; expressions and exact numbers such as "-3/2" are strings."""
+
+def render_json(derivation: Derivation, seconds: float) -> str:
+    """Return the record as JSON text; expressions and exact numbers such as "-3/2" are strings.
+
+    It is without a certificate, and says so, where that takes longer than some seconds.
+    """
     record: Record = {"verdict": derivation.verdict}
     for section in sections.sections_of(derivation):
         if section.name:
             record[section.name] = entry(section)
-    return json_text("derivation", {**record, "certificate": certify(derivation)})
+    try:
+        record["certificate"] = certify(derivation, seconds)
+    except OutOfTime:
+        record |= {"certificate": None, "certificate_missing": NO_CERTIFICATE}
+    return json_text("derivation", record)
 
 
 @functools.singledispatch

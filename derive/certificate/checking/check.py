@@ -127,6 +127,8 @@ def check_text(text: str) -> Report:
         raise NotACertificate(f"no JSON: {fault}") from None
     if not isinstance(record, dict) or "certificate" not in record:
         return check(record)
+    if record["certificate"] is None:
+        raise NotACertificate("the record was written without one")
     checker, report = _check(record["certificate"])
     try:
         compare(record, checker.space, report.verdict, report.open)

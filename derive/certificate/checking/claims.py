@@ -7,15 +7,15 @@ from itertools import combinations, product
 
 from derive.certificate.checking.flow import Field, Flow, Turning, determinant, independent
 from derive.certificate.checking.function import Function, Value, not_zero
-from derive.certificate.checking.space import space_of
+from derive.certificate.checking.space import Kind, Space, space_of
 from derive.certificate.checking.text import JSON, Rejected, names_in, rational, require
 
 
 class Checker:
     """A certificate being checked, claim by claim."""
 
-    def __init__(self, record: JSON, spare: int = 0) -> None:
-        space = self.space = space_of(record, spare)
+    def __init__(self, record: JSON, spare: int = 0, kind: Kind = Space) -> None:
+        space = self.space = space_of(record, spare, kind)
         weights, ties = record["weights"], record["ties"]
         for entry in record["definitions"]:
             require("of" in entry, "only calls are defined before F is read")

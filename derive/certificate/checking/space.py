@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TypeAlias
 
@@ -220,7 +220,10 @@ class Space(Spelling):
         require(simple and above == entry["above"], f"{name} is another root of its polynomial")
 
 
-def space_of(record: JSON, spare: int) -> Space:
+Kind: TypeAlias = Callable[[Sequence[str], Sequence[str], int], Space]
+
+
+def space_of(record: JSON, spare: int, kind: Kind) -> Space:
     """Return the names of a certificate, with w_0 and its values in numbers."""
     weights, claims, parameters = record["weights"], record["claims"], record["parameters"]
     for key in ("outputs", "weights", "parameters", "definitions", "ties", "claims"):
@@ -230,7 +233,7 @@ def space_of(record: JSON, spare: int) -> Space:
     if len(claims) > LIMIT or len(record["outputs"]) > OUTPUTS or not record["outputs"]:
         raise NotACertificate("there are too many outputs or claims, or no output")
     room += len(record["definitions"]) + 1 + spare
-    space = Space(weights, [*parameters, *sorted(symbols)], room)
+    space = kind(weights, [*parameters, *sorted(symbols)], room)
     if set(record["start"]) != set(weights):
         raise NotACertificate("the start does not give every weight")
     space.w0 = [space.read(record["start"][w]) for w in weights]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -19,6 +20,8 @@ from derive.certificate.writing import conditions
 from derive.certificate.writing.definitions import Calls
 from derive.certificate.writing.form import form_claims
 from derive.certificate.writing.products import with_logs
+from derive.certificate.writing.timed import TimedSpace
+from derive.clock import Clock
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of
@@ -32,11 +35,14 @@ from derive.weights.witness import samples
 SPARE = 60
 
 
-def certify(d: Derivation) -> dict[str, Any]:
+def certify(d: Derivation, seconds: float | None = None) -> dict[str, Any]:
     """Return the certificate of a derivation, as plain dictionaries, lists and strings.
 
     Its verdict is what its claims imply: that of the derivation, or UNDECIDED together with a
     claim "not certified".
+
+    Raises:
+        OutOfTime: that takes longer than some *seconds*.
     """
     p = d.parameterization
     record: dict[str, Any] = {
@@ -59,8 +65,9 @@ def certify(d: Derivation) -> dict[str, Any]:
     for v in p.vectors:
         record["vector"] = {"name": v.name, "norm": v.norm}
     try:
-        calls = Calls(record, p)
-        state = Checker(record, SPARE)
+        kind = partial(TimedSpace, Clock.of(seconds))
+        calls = Calls(record, p, kind)
+        state = Checker(record, SPARE, kind)
         writer = _Writer(d, state, calls)
         record["claims"] = list(writer.claims())
         record["verdict"] = state.verdict()

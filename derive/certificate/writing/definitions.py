@@ -17,7 +17,7 @@ from derive.certificate.checking.function import (
     remainder,
     root_of,
 )
-from derive.certificate.checking.space import Space
+from derive.certificate.checking.space import Kind, Space
 from derive.certificate.checking.text import JSON, Rejected
 from derive.certificate.writing import products
 from derive.certificate.writing.products import (
@@ -73,10 +73,10 @@ class Definitions:
 class Calls(Definitions):
     """Names for calls, defined in the record of a certificate; those of F come first."""
 
-    def __init__(self, record: JSON, p: Parameterization) -> None:
+    def __init__(self, record: JSON, p: Parameterization, make: Kind) -> None:
         plain = {**record, "outputs": list(p.weights[:1]), "definitions": [], "ties": []}
         plain.pop("vector", None)
-        space = Checker({**plain, "claims": []}, ROOM).space
+        space = Checker({**plain, "claims": []}, ROOM, make).space
         taken = {*p.weights, *p.parameters, *p.start_symbols}
         super().__init__(space, record["definitions"], taken)
         for g in (*p.field.generators, *p.start_field.generators):
