@@ -13,14 +13,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy
-from flint import arb
+from flint import arb, ctx
 from sympy import Expr, Symbol
 
 from derive.errors import InputError, NumericalError
+from derive.exact.balls import ball
 from derive.exact.field.polynomial import Polynomial, evaluate
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.closed_cost import ClosedCost
-from derive.explicit.critical.intervals import RootInterval
+from derive.explicit.cost.feasible import BITS
+from derive.explicit.critical.intervals import RootInterval, limit_at
 from derive.explicit.critical.minimum_at import (
     CertifiedRoot,
     closed_cost_at,
@@ -162,9 +164,31 @@ class GreatestRoot(CriticalRoot):
 
 @dataclass(frozen=True)
 class RootByInterval(CriticalRoot):
-    """The minimum depends on one number, and is one root between neighbouring breakpoints."""
+    """The minimum depends on one number, and is one root between neighbouring breakpoints.
+
+    At a breakpoint it is the limit from the side of F(w_0): away from there it does not fall.
+    """
 
     intervals: tuple[RootInterval, ...]
+
+    def _root_at(self, data: Sequence[Fraction]) -> CertifiedRoot | None:
+        problem = self.problem
+        alpha, ones = data[-1] if problem.symbols else Fraction(1), [Fraction(1)] * (len(data) - 1)
+        b = data[0] / alpha ** int(problem.degree or 0) if problem.symbols else data[0]
+        (first,) = problem.outputs_at(problem.at([b, *ones])[1])
+        for interval in self.intervals:
+            inside = interval.before(b, -1 if b > first else 1)
+            if inside is None or b == first:
+                continue
+            if interval.factor is None:
+                return None
+            with ctx.workprec(BITS):
+                factor, k = self.factors[interval.factor], interval.index
+                found = limit_at(factor, k, b, inside, len(ones))
+                if found is None:
+                    return None
+                return CertifiedRoot(found[0] * ball(alpha * alpha), interval.factor, *found[1:])
+        return super()._root_at(data)
 
     @functools.cached_property
     def closed_forms(self) -> tuple[Expr | None, ...]:

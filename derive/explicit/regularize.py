@@ -145,6 +145,12 @@ def _minimum(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> Critical
         if problem.single:
             finding = Finding(Verdict.PROVED, "the root is certified on every interval")
             intervals = find_intervals(problem, factors)
+            used = sorted({x.factor for x in intervals if x.factor is not None})
+            intervals = tuple(
+                x if x.factor is None else replace(x, factor=used.index(x.factor))
+                for x in intervals
+            )
+            factors = tuple(factors[i] for i in used)
             return RootByInterval(variables, finding, problem, factors, intervals)
         where = "it is certified at single points, not everywhere"
         finding = Finding(Verdict.UNDECIDED, f"the root depends on several numbers: {where}")

@@ -118,7 +118,7 @@ def _(minimum: RootByInterval, name: str) -> Iterator[str]:
     samples = ", ".join(str(x) for interval in minimum.intervals for x in interval.samples)
     yield f"certified in balls at {minimum.argument}: {samples}; no roots meet in between"
     if any(interval.low is not None for interval in minimum.intervals):
-        yield "at the ends of intervals: the smaller of the limits from both sides"
+        yield "at the ends of intervals: the limit from the side of F(w_0)"
     if not minimum.is_closed:
         yield from _equations(minimum)
 

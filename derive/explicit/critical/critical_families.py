@@ -182,7 +182,9 @@ def _solved(field: FunctionField, factor: Polynomial, rest: _Part) -> Iterator[_
         return
     parts = definite_parts(factor)
     if parts is None:
-        raise Stopped("a Lagrange condition is linear in no variable, nor a sphere")
+        raise Stopped(
+            "what is left of the Lagrange conditions is linear in no variable, nor a sphere"
+        )
     if parts:
         yield rest.where(*parts)
 

@@ -18,6 +18,7 @@ from derive.explicit.critical.critical_families import (
     critical_families,
     differentials,
 )
+from derive.explicit.critical.resultants import critical_polynomial
 
 MAXIMAL_MONOMIALS = 700
 HIGHEST = 80
@@ -29,6 +30,13 @@ def critical_factors(problem: ConstrainedProblem) -> tuple[Polynomial, ...]:
     Those without r, which vanish for special beta only, are left out. Raises Stopped where the
     critical points, or their polynomial, were not found.
     """
+    try:
+        return _factors_on_families(problem)
+    except Stopped:
+        return critical_polynomial(problem)
+
+
+def _factors_on_families(problem: ConstrainedProblem) -> tuple[Polynomial, ...]:
     found: dict[str, Polynomial] = {}
     for family in critical_families(problem):
         if family.dominant:

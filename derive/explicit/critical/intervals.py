@@ -16,12 +16,13 @@ from typing import TypeAlias
 
 from flint import Ordering, arb, ctx, fmpz_mpoly_ctx, fmpz_poly
 
-from derive.exact.balls import fraction, real_roots
+from derive.exact.balls import ball, fraction, real_roots
 from derive.exact.field.polynomial import Polynomial, evaluate, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.feasible import BITS
 from derive.explicit.critical.critical_families import CriticalFamily, critical_families, split
-from derive.explicit.critical.minimum_at import root_at
+from derive.explicit.critical.minimum_at import coefficients_at, root_at
+from derive.explicit.critical.resultants import critical_values
 
 MAXIMAL_DEGREE = 40
 
@@ -34,7 +35,8 @@ class RootInterval:
     """R on an open interval of b, None for an infinite end, as proved at rational samples.
 
     It is the real root with this index, the smallest is 0, of so many roots of a factor of the
-    critical polynomial; the factor is None where no w has F(w) = beta.
+    critical polynomial; the factor is None where no w has F(w) = beta. At *inner* points, where
+    roots may meet, and at the ends R is a limit (:func:`limit_at`).
     """
 
     low: End | None
@@ -43,6 +45,20 @@ class RootInterval:
     index: int
     roots: int
     samples: tuple[Fraction, ...]
+    inner: tuple[End, ...] = ()
+
+    def before(self, b: Fraction, step: int) -> Fraction | None:
+        """Return a point inside with no special point between it and b, for a special b.
+
+        It is below b for step = -1, above for 1; None where b is no special point of this side.
+        """
+        ends = [self.low, *self.inner, self.high]
+        if b not in ends:
+            return None
+        k = ends.index(b) + step
+        if not 0 <= k < len(ends):
+            return None
+        return _between(ends[k], b) if step < 0 else _between(b, ends[k])
 
 
 def find_intervals(
@@ -66,9 +82,38 @@ def find_intervals(
         if found and (found[-1].factor, found[-1].index) == (new.factor, new.index):
             last = found.pop()
             roots, samples = max(last.roots, new.roots), (*last.samples, sample)
-            new = replace(new, low=last.low, roots=roots, samples=samples)
+            inner = last.inner if low is None else (*last.inner, low)
+            new = replace(new, low=last.low, roots=roots, samples=samples, inner=inner)
         found.append(new)
     return tuple(found)
+
+
+def limit_at(
+    factor: Polynomial, index: int, b: Fraction, inside: Fraction, symbols: int
+) -> tuple[arb, int, int] | None:
+    """Return the limit at b of the real root with this index, and which of how many roots it is.
+
+    No two roots meet between *inside* and b. Rational cuts between the roots at b, and above them,
+    are no roots at b, nor nearer to b than some point: from there on the root stays between its
+    cuts, so that its limit is the root at b between them, or infinite: None.
+    """
+    ones = [Fraction(1)] * symbols
+    roots = real_roots(coefficients_at(factor, [b, *ones]))
+    cuts = [(_above(x) + _below(y)) / 2 for x, y in pairwise(roots)]
+    cuts += [_above(x) + 1 for x in roots[-1:]]
+    for cut in cuts:
+        line = [Fraction(0)] * (int(factor.degrees()[1]) + 1)
+        for (k, e, *_), c in terms(factor):
+            line[e] += c * cut**k
+        for x in real_roots(line):
+            near = _above(x) if inside < b else _below(x)
+            if min(inside, b) < near < max(inside, b):
+                inside = (near + b) / 2
+    root = real_roots(coefficients_at(factor, [inside, *ones]))[index]
+    cell = sum(bool(root > ball(cut)) for cut in cuts)
+    if any(root.overlaps(ball(cut)) for cut in cuts):
+        raise Stopped("the limit of a root at a breakpoint was not settled")
+    return (roots[cell], cell, len(roots)) if cell < len(roots) else None
 
 
 def _breakpoints(problem: ConstrainedProblem, plane: Sequence[Polynomial]) -> list[End]:
@@ -87,11 +132,25 @@ def _breakpoints(problem: ConstrainedProblem, plane: Sequence[Polynomial]) -> li
         raise Stopped("two factors of the critical polynomial coincide")
     b = fmpz_poly([0, 1])
     polynomials = [evaluate(s, (b, b), lambda c: fmpz_poly([c])) for s in special]
-    polynomials += [_constraint(problem, f) for f in critical_families(problem) if not f.dominant]
+    polynomials += _special_values(problem)
     _, w0 = problem.at([Fraction(0), *(Fraction(1) for _ in problem.symbols)])
-    values = [*_critical_values(problem), *problem.outputs_at(w0)]
-    polynomials += [fmpz_poly([-v.numerator, v.denominator]) for v in values]
+    polynomials += [_linear(v) for v in problem.outputs_at(w0)]
     return _roots(polynomials)
+
+
+def _linear(root: Fraction) -> fmpz_poly:
+    return fmpz_poly([-root.numerator, root.denominator])
+
+
+def _special_values(problem: ConstrainedProblem) -> list[fmpz_poly]:
+    """Return polynomials that vanish where F has a critical value or a thin family has points."""
+    found = _critical_values(problem)
+    try:
+        families = critical_families(problem)
+    except Stopped:
+        # Then the critical polynomial is of resultants, which vanish at every least w.
+        return found
+    return [*found, *(_constraint(problem, f) for f in families if not f.dominant)]
 
 
 def _constraint(problem: ConstrainedProblem, family: CriticalFamily) -> fmpz_poly:
@@ -104,21 +163,21 @@ def _constraint(problem: ConstrainedProblem, family: CriticalFamily) -> fmpz_pol
         value = value / symbols[0] ** int(problem.degree or 0)
     if not value.is_constant():
         raise Stopped("a thin family of critical points was not understood")
-    number = value.value()
-    return fmpz_poly([-number.numerator, number.denominator])
+    return _linear(value.value())
 
 
-def _critical_values(problem: ConstrainedProblem) -> list[Fraction]:
-    """Return the values of F where grad F = 0; only 0 where F is homogeneous (Euler)."""
+def _critical_values(problem: ConstrainedProblem) -> list[fmpz_poly]:
+    """Return polynomials that vanish where F has a critical value; 0 where F is homogeneous."""
     if problem.degree is not None:
-        return [Fraction(0)]
-    found = []
-    for family in split(problem, problem.jacobian[0]):
-        value = family.of(problem.F[0])
-        if not value.is_constant():
-            raise Stopped("the critical values of F were not found")
-        found.append(value.value())
-    return found
+        return [_linear(Fraction(0))]
+    try:
+        values = [family.of(problem.F[0]) for family in split(problem, problem.jacobian[0])]
+    except Stopped:
+        left = critical_values(problem)
+        return [evaluate(left, [fmpz_poly([0, 1])] * len(left.degrees()), lambda c: fmpz_poly([c]))]
+    if not all(value.is_constant() for value in values):
+        raise Stopped("the critical values of F were not found")
+    return [_linear(value.value()) for value in values]
 
 
 def _roots(polynomials: Sequence[fmpz_poly]) -> list[End]:

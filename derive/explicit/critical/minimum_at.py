@@ -36,6 +36,7 @@ from derive.explicit.critical.critical_families import (
     singular_families,
 )
 from derive.explicit.critical.elimination import eliminate, excluded
+from derive.explicit.critical.resultants import least_at
 
 MAXIMAL_GRID = 40_000
 
@@ -125,9 +126,19 @@ def _minimum_or_root(
 def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> arb | None:
     """Return R in a ball at numbers for beta and the start; None where no w has F(w) = beta.
 
-    Raises Stopped where the critical points could not be enclosed, or beta is a value for which
-    there are more of them than for most.
+    Raises Stopped where the critical points could not be enclosed.
     """
+    try:
+        return _least_on_families(problem, data)
+    except Stopped as first:
+        try:
+            return least_at(problem, data)
+        except Stopped:
+            raise first from None
+
+
+def _least_on_families(problem: ConstrainedProblem, data: Sequence[Fraction]) -> arb | None:
+    """Return R by the families of critical points; Stopped where beta has more than most."""
     _check_generic(problem, data)
     beta, w0 = problem.at(data)
     with ctx.workprec(BITS):
