@@ -130,12 +130,12 @@ class CriticalRoot(SquaredDistance):
         if missing:
             raise InputError(f"give a number for {missing[0]}")
         data = [Fraction(point[str(s)]) for s in self.variables]
+        beta, w0 = self.problem.at(data)
+        if self.problem.outputs_at(w0) == beta:
+            return CertifiedValue(arb(0))
         try:
             return self._value_at(data)
         except Stopped as step:
-            beta, w0 = self.problem.at(data)
-            if self.problem.outputs_at(w0) == beta:
-                return CertifiedValue(arb(0))
             if has_no_weights(self.problem, data):
                 return None
             raise NumericalError(f"not certified at this point: {step}") from None

@@ -3,11 +3,13 @@
 from fractions import Fraction
 from random import Random
 
+import numpy as np
 import pytest
 import sympy
 
 from derive import Parameterization, Verdict, explicit_counterpart
 from derive.errors import InputError, NumericalError
+from derive.exact.balls import ball
 from derive.explicit.constrained import pose, pose_cost
 from derive.explicit.minimum import RootByInterval
 from derive.explicit.regularize import minimum_by_elimination
@@ -100,7 +102,7 @@ def test_several_vectors_of_any_dimension():
     weights = ["a", "b", "u1", "u2", "v1", "v2"]
     for value, w0 in zip(found.evaluated, ([1, 0.5, 0, 0, 0, 0], [0] * 6), strict=True):
         witness = numeric_minimum(outputs, weights, w0, [3, 4])
-        assert float(value.value.ball.mid()) == pytest.approx(witness, rel=1e-6)
+        assert float(value.value.ball.mid()) == pytest.approx(witness, abs=1e-6)
 
 
 @pytest.mark.parametrize("text", ["a*norm(u)**2*u + b*v", "norm(v)*u + v"])
@@ -204,14 +206,29 @@ def test_beta_with_more_critical_points_is_refused():
         found.at({"beta1": Fraction(2)})
 
 
-def test_critical_values_are_refused():
-    apart = {"p": "2*alpha", "m": "alpha"}
-    for start, outputs in ((apart, ["p**2 - m**2"]), ({"w": "1/3"}, ["w**3 - 3*w"])):
-        _, found = minimum(pose, outputs, start)
-        critical = {"beta": Fraction(0 if start is apart else 2), "alpha": Fraction(1)}
-        with pytest.raises(NumericalError, match="critical value"):
-            found.at(critical)
-    # The start itself is at no distance, be beta critical or not.
+BREAKPOINTS = [
+    (["p**2 - m**2"], {"p": "2*alpha", "m": "alpha"}, 0, Fraction(1, 2)),
+    (["w**3 - 3*w"], {"w": "1/3"}, 2, Fraction(16, 9)),
+    (["w**3 - 3*w"], {"w": "1/3"}, -2, Fraction(4, 9)),
+    (["w**2"], {"w": "alpha"}, 0, Fraction(1)),
+    (["u**2*v"], {"u": 1, "v": -1}, 0, Fraction(1)),
+    # Beyond 0 there is no w, and F comes close to 0 at infinity only.
+    (["(u*v - 1)**2 + u**2"], {"u": 1, "v": 1}, 0, None),
+]
+
+
+@pytest.mark.parametrize(("outputs", "start", "beta", "value"), BREAKPOINTS)
+def test_at_breakpoints_the_value_is_a_limit(outputs, start, beta, value):
+    _, found = minimum(pose, outputs, start)
+    for alpha in (Fraction(1), Fraction(3)) if "alpha" in str(start) else (Fraction(1),):
+        there = found.at({"beta": Fraction(beta), "alpha": alpha})
+        assert (there is None) == (value is None)
+        assert there is None or (there.ball - ball(value * alpha**2)).contains(0)
+        assert there is None or there.ball.rel_accuracy_bits() > 60
+
+
+def test_the_start_is_at_no_distance():
+    """Be beta critical or not."""
     _, found = minimum(pose, ["p**2 - m**2"], TIED)
     assert found.at({"beta": Fraction(0), "alpha": Fraction(1)}).ball == 0
 
@@ -221,7 +238,6 @@ def test_critical_values_are_refused():
     [
         (["exp(w)"], {}, "needs polynomials"),
         (["u/v"], {}, "needs polynomials"),
-        (["w**3 - w"], {"w": "1/3"}, "nor a sphere"),
         (["u*v"], {"u": "a", "v": "b"}, "several numbers"),
     ],
 )
@@ -229,6 +245,29 @@ def test_what_is_not_reached_says_which_step_stops(outputs, start, words):
     _, found = minimum(pose, outputs, start)
     assert found.verdict is Verdict.UNDECIDED
     assert words in found.finding.reason
+
+
+GRID = np.linspace(-6, 6, 400_000)
+LEFT = [
+    ("w**3 - w", {"w": 0}, lambda b: [np.roots([1, 0, -1, -b])]),
+    ("w**3 - w", {"w": "1/5"}, lambda b: [np.roots([1, 0, -1, -b])]),
+    ("p**3 - m**3", {"p": 1, "m": 1}, lambda b: [np.cbrt(b + GRID**3), GRID]),
+    ("p**3 - m**3", {"p": 5, "m": 5}, lambda b: [np.cbrt(b + GRID**3), GRID]),
+    ("u**2*v", {"u": 1, "v": -1}, lambda b: [GRID, b / GRID**2]),
+    ("p**3 + m**2", {"p": 1, "m": -2}, lambda b: [np.cbrt(b - GRID**2), GRID]),
+]
+
+
+@pytest.mark.parametrize(("output", "start", "on"), LEFT)
+def test_where_no_variable_is_linear_resultants_are_left(output, start, on):
+    """Against the least distance on a dense grid of solutions."""
+    _, found = minimum(pose, [output], start)
+    assert found.verdict is Verdict.PROVED
+    for beta in (Fraction(1, 5), Fraction(1), Fraction(-2), Fraction(5)):
+        w = on(float(beta))
+        away = sum((x - float(Fraction(s))) ** 2 for x, s in zip(w, start.values(), strict=True))
+        least = min(float(x.real) for x in np.atleast_1d(away)[np.isreal(w[0])])
+        assert float(found.at({"beta": beta}).ball.mid()) == pytest.approx(least, abs=1e-6)
 
 
 def test_values_do_not_exist_where_the_range_of_F_ends():

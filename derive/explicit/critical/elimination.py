@@ -32,8 +32,11 @@ def critical_factors(problem: ConstrainedProblem) -> tuple[Polynomial, ...]:
     """
     try:
         return _factors_on_families(problem)
-    except Stopped:
-        return critical_polynomial(problem)
+    except Stopped as first:
+        try:
+            return critical_polynomial(problem)
+        except Stopped:
+            raise first from None
 
 
 def _factors_on_families(problem: ConstrainedProblem) -> tuple[Polynomial, ...]:

@@ -26,6 +26,7 @@ from derive.explicit.cost.feasible import BITS, distance, feasible_distance
 
 LARGEST = 60_000
 """Of the bound on a resultant's terms, from the sizes of the two polynomials."""
+MAXIMAL_MINORS = 10
 MAXIMAL_GRID = 40_000
 
 
@@ -34,6 +35,8 @@ def critical_equations(
 ) -> list[RationalFunction]:
     """Return |w - w_0|^2 - r, F - beta and the minors, with *images* for r, w, beta, start."""
     size, d = len(problem.weights), len(problem.F)
+    if math.comb(size, d + 1) > MAXIMAL_MINORS:
+        raise Stopped("there are too many weights for resultants")
     r, w, rest = images[0], images[1 : size + 1], images[size + 1 :]
     given = [*w, *(field.zero for _ in problem.multipliers), *rest[d:]]
     away = [x - w0.compose(given, field) for x, w0 in zip(w, problem.w0, strict=True)]
@@ -83,7 +86,7 @@ def eliminant(equations: Sequence[Polynomial], variables: Sequence[int]) -> Poly
     """
     left = _without(list(equations), frozenset(variables))
     if not left:
-        raise Stopped("the critical points are more than finitely many, or resultants are 0")
+        raise Stopped("the critical points are more than finitely many for most beta")
     return functools.reduce(lambda f, g: f.gcd(g), left)
 
 
