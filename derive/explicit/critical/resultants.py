@@ -96,15 +96,18 @@ def _without(equations: list[Polynomial], variables: frozenset[int]) -> list[Pol
     if any(f.is_constant() for f in equations) or not variables or not equations:
         return [f for f in equations if f.is_constant()] or equations
     k = min(sorted(variables), key=lambda k: _effort([int(f.degrees()[k]) for f in equations]))
+    return _without_one(equations, k, variables)
+
+
+def _without_one(
+    equations: list[Polynomial], k: int, variables: frozenset[int]
+) -> list[Polynomial]:
+    """Return the same by eliminating the variable k first, from all by the simplest."""
+    found = [f for f in equations if not int(f.degrees()[k])]
     having = [f for f in equations if int(f.degrees()[k])]
-    others = [f for f in equations if not int(f.degrees()[k])]
-    if not having:
-        return _without(others, variables - {k})
-    pivot = min(having, key=lambda f: (int(f.degrees()[k]), len(f)))
-    found = others
-    for f in having:
-        if f is pivot:
-            continue
+    having.sort(key=lambda f: (int(f.degrees()[k]), len(f)))
+    for f in having[1:]:
+        pivot = having[0]
         if len(f) * len(pivot) * int(f.degrees()[k]) * int(pivot.degrees()[k]) > LARGEST:
             raise Stopped("the resultants of the critical equations grow too large")
         new = f.resultant(pivot, k)
