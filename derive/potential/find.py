@@ -20,6 +20,7 @@ from derive.potential.coupled import write_in_beta
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.parametric import parametrize
 from derive.potential.piece import Left, Piece, Quadrature
+from derive.potential.power_kernel import integrate_power_kernel
 from derive.potential.quadrature import (
     integrate_along_beta,
     integrate_along_segment,
@@ -118,6 +119,7 @@ def _single(
     metric = warping.metric
     relation = find_kernel_relation(metric, notation)
     piece: Piece | None = None if relation is None else integrate_kernel(relation)
+    piece = piece or integrate_power_kernel(metric, notation)
     if piece is None and dual is not None:
         piece = parametrize(dual, notation)
     if piece is None:

@@ -71,7 +71,7 @@ def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Explicit 
     kappa = K / (beta - shift) ** int(n)
     if n.denominator != 1 or not (shift.partial(0).is_zero() and kappa.partial(0).is_zero()):
         return _integrate_rational(relation, K)
-    return _shifted_power(relation, kappa, shift, sympy.Integer(n.numerator), f"K = {K!r}")
+    return shifted_power(relation, kappa, shift, sympy.Integer(n.numerator), f"K = {K!r}")
 
 
 def _power_kernel(relation: KernelRelation, power: RationalFunction, n: int) -> Explicit | None:
@@ -85,17 +85,17 @@ def _power_kernel(relation: KernelRelation, power: RationalFunction, n: int) -> 
     # K > 0 on the side of 0 where the start lies, so kappa sign^m > 0.
     root = sympy.Pow(rational(kappa.value() * (sign if m % 2 else 1)), sympy.Rational(1, n))
     exponent = sympy.Rational(m, n)
-    return _shifted_power(relation, root, field.zero, exponent, f"K**{n} = {power!r}")
+    return shifted_power(relation, root, field.zero, exponent, f"K**{n} = {power!r}")
 
 
-def _shifted_power(
+def shifted_power(
     relation: KernelRelation,
     kappa: RationalFunction | Expr,
     shift: RationalFunction,
     n: Expr,
     identity: str,
 ) -> Explicit | None:
-    """Q'' = 1/(kappa t^n), t = beta - b, on the side of b where the start lies."""
+    """Return Q with Q'' = 1/(kappa t^n), t = beta - b, on the side of b where the start lies."""
     if n == 1 and isinstance(kappa, RationalFunction):
         return _entropy(relation, kappa, shift, identity)
     offset = relation.beta0 - shift
@@ -111,14 +111,25 @@ def _shifted_power(
         logarithm = (
             sympy.log(t) if is_nonnegative(offset, relation.positive) else sympy.log(sympy.Abs(t))
         )
-        value, gradient = (-logarithm + t / t0) / k, sign * (1 / t0 - 1 / t) / k
+        value = _without_constant((-logarithm + t / t0) / k, x)
+        gradient = sign * (1 / t0 - 1 / t) / k
     else:
         first, second = 1 - n, 2 - n
-        value = (t**second / (first * second) - t0**first * t / first) / k
-        gradient = sign * (t**first - t0**first) / (first * k)
-    value = _without_constant(value, x)
+        start, slope = _power_of_start(t0, first), sympy.factor(sign / (first * k))
+        linear = sympy.powsimp(slope * start)
+        value = sympy.factor(1 / (first * second * k)) * t**second - linear * x
+        minus = slope.could_extract_minus_sign()
+        gradient = -slope * (start - t**first) if minus else slope * (t**first - start)
+        if linear != slope * start:
+            gradient = slope * t**first - linear
     piece = Explicit((x,), value, (gradient,), assumptions=assumptions, kernel=k * t**n)
     return accept_explicit(relation, piece, identity)
+
+
+def _power_of_start(t0: Expr, n: Expr) -> Expr:
+    """Return t0^n, factor by factor where these are positive: (2 w^D)^(2/D) = 4^(1/D) w^2."""
+    power = sympy.powdenest(sympy.expand_power_base(t0**n))
+    return power.replace(lambda e: e.is_Pow, lambda e: e.base ** sympy.expand(e.exp))
 
 
 def _entropy(

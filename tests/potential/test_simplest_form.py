@@ -16,3 +16,16 @@ def test_a_neuron_has_its_radial_form_in_many_components(d: int) -> None:
     # In the directions of beta, Q is a function of |beta| beside its linear term.
     (piece,) = found.potential.pieces
     assert len(piece.roots) == (1 if d == 7 else 2)
+
+
+@pytest.mark.parametrize(
+    ("F", "Q"),
+    [
+        ("w**D", "beta*w_0**(2 - D)/(D*(D - 2)) - beta**(2/D)/(2*(D - 2))"),
+        ("w**4 + 1", "beta/(8*w_0**2) - sqrt(beta - 1)/4"),
+    ],
+)
+def test_a_kernel_that_is_a_power_of_beta_gives_a_power(F: str, Q: str) -> None:
+    potential = derive(Parameterization.parse([F])).potential
+    assert potential.kind == "explicit"
+    assert str(potential.Q) == Q

@@ -251,6 +251,9 @@ class FormDefinitions(Definitions):
         """Return a power of a quotient as that of the powers of its sides."""
         sides = []
         for side in (quotient.top, quotient.bottom):
+            if side.is_one():
+                sides.append(self.space.number(1))
+                continue
             text = f"({text_of(Function(self.space, side, self.space.one))})**({exponent})"
             self.use(text)
             sides.append(self.space.read(text))

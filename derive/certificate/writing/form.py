@@ -12,7 +12,7 @@ import sympy
 from sympy import Expr
 
 from derive.certificate.checking.claims import Checker
-from derive.certificate.checking.function import Function
+from derive.certificate.checking.function import Function, constant
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, names_in
 from derive.certificate.writing.definitions import Calls, FormDefinitions, reduced
@@ -58,6 +58,7 @@ def _attempt(form: _Form, g: str, mode: tuple[str, str]) -> JSON | None:
             form.solve_leaf(mode[1])
         if isinstance(form.piece, Parametric):
             form.name_parameter(form.piece.curve)
+        form.name_powers()
         form.name_roots()
         return form.claim(g)
     except (Rejected, ZeroDivisionError):
@@ -188,6 +189,23 @@ class _Form:
                     self.definitions.powers.append(
                         (self.space.read(base), self.space.read(exponent), quotient)
                     )
+
+    def name_powers(self) -> None:
+        """Say which weights powers of beta with open exponents are: c w^D to 1/D is c^(1/D) w."""
+        (beta, *others), space = self.piece.betas, self.space
+        expressions = (self.piece.value, *self.piece.gradient) if not others else ()
+        powers = {x for e in expressions for x in e.atoms(sympy.Pow) if x.base.has(beta)}
+        for base in {x.base for x in powers if not x.exp.is_Rational}:
+            B = space.read(plain(base))
+            for kind, weight, exponent, image in list(space.known):
+                factor = B / image
+                if kind == "power" and constant(exponent) is None and space.is_of_constants(factor):
+                    E = space.number(1) / exponent
+                    text = text_of(weight)
+                    if text_of(factor) != "1":
+                        text = f"({text})*({text_of(factor)})**({text_of(E)})"
+                    self.use(text)
+                    self.definitions.powers.append((B, E, space.read(text)))
 
     def name_roots(self) -> None:
         """Name the algebraic functions of beta."""
