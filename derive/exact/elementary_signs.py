@@ -39,6 +39,15 @@ class Undecided(Exception):
     """What was asked of an expression was not decided."""
 
 
+class OpenSign(Undecided):
+    """The sign of an expression was not decided."""
+
+    def __init__(self, expression: Expr) -> None:
+        """Say which."""
+        super().__init__(f"the sign of {expression} is not decided")
+        self.expression = expression
+
+
 class ElementarySigns:
     """Exact decisions on elementary expressions in symbols."""
 
@@ -47,8 +56,13 @@ class ElementarySigns:
         positive: Iterable[str] = (),
         meaning: Mapping[Symbol, Expr] | None = None,
         parameters: Iterable[str] = (),
+        given: Iterable[Expr] = (),
     ) -> None:
-        """Decide where *positive* symbols are so, and others have a meaning or are exponents."""
+        """Decide where *positive* symbols are so, and others have a meaning or are exponents.
+
+        Expressions that are *given* are positive, too.
+        """
+        self._given = tuple(given)
         self._positive = frozenset(positive)
         self._parameters = frozenset(parameters)
         self._meaning = dict(meaning or {})
@@ -96,8 +110,11 @@ class ElementarySigns:
         element, tower = self.element(c)
         positive = self._positive_in(tower)
         sign = _sign(element, positive) or _sign_beside_a_root(element, tower, positive)
+        for known in self._given if sign == 0 else ():
+            quotient, tower = self.element(sympy.cancel(c / known))
+            sign = sign or _sign(quotient, self._positive_in(tower))
         if sign == 0:
-            raise Undecided(f"the sign of {c} is not decided")
+            raise OpenSign(c)
         return sign
 
     def is_positive(self, c: Expr) -> bool:

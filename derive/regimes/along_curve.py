@@ -49,7 +49,7 @@ def expand_along(
                 raise Unexpanded("beyond the interval of z")
             return _near(curve.beta.xreplace(at), slope.xreplace(at), beta, expander)
         except Undecided as fault:
-            failure = Unexpanded(f"no term of h is seen to decide alone: {fault}")
+            failure = Unexpanded(str(fault)) if isinstance(fault, NotReal) else fault
     raise failure
 
 

@@ -27,7 +27,7 @@ Growth: TypeAlias = tuple[Fraction, int]
 """The exponents (r, -k) of e^r log(e)^k: in their order, what comes first is larger."""
 
 
-_FLAT = Fraction(10**6)
+FLAT = Fraction(10**6)
 """The order of what vanishes faster than every power of e."""
 
 
@@ -216,7 +216,7 @@ class Expander:
         head = {growth: c for growth, c in x.terms.items() if growth[0] <= 0}
         largest = min(head, default=CONSTANT)
         if largest[0] < 0 and largest[1] == 0 and self._decide.sign(head[largest]) < 0:
-            return Expansion({}, _FLAT)
+            return Expansion({}, FLAT)
         if any(r < 0 or k not in (0, -1) for r, k in head):
             raise Unexpanded("an exponential that outgrows every power")
         power = head.get((Fraction(0), -1), sympy.S.Zero)

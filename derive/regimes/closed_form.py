@@ -16,18 +16,19 @@ from fractions import Fraction
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.exact.elementary_signs import Undecided
 from derive.regimes.asymptotics import Expander
 from derive.regimes.leading_gradient import SPANS, ClosedGradient, LeadingGradient, Steep
 from derive.regimes.limit import (
     Limit,
     LimitingPotential,
-    Point,
     Regime,
     growth_expression,
+    order_expression,
     recognize,
     undecided,
 )
+from derive.regimes.point import Point
 from derive.verdict import Finding, Identity, Verdict
 
 
@@ -40,13 +41,13 @@ def closed_form_limit(
         above, at = tuple(g for g in leading.above if g is not None), gradient.coordinates
         found = recognize(above, leading.below, at, gradient.single, gradient.positive)
     except Undecided as open_end:
-        return undecided(point, str(open_end))
+        return undecided(point, open_end)
     if leading.idle:
         reason = f"at fixed beta {leading.idle}, which decides no minimizer"
         return undecided(point, reason)
     small = point.small
     unit = growth_expression(leading.growth, small)
-    error = None if leading.error is None else growth_expression(leading.error, small)
+    error = None if leading.error is None else order_expression(leading.error, small)
     roots, rows = gradient.roots, zip(at, gradient.entries, _series(leading, error), strict=True)
     evidence = (
         *(Identity(f"{A} is the largest real root of this", str(P), "0") for A, P in roots),
@@ -107,7 +108,7 @@ def _regime(
 def _is_multiple_of_identity(product: sympy.Matrix, point: Point, names: frozenset[str]) -> bool:
     """Tell whether K(w_0) times the Hessian of a limit is one, to leading order and scale."""
     e = Symbol("e_", positive=True)
-    decide = ElementarySigns(names)
+    decide = point.decisions(names)
     try:
         for span in SPANS:
             expander = Expander(e, decide, Fraction(span))

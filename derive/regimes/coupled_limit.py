@@ -30,7 +30,8 @@ from derive.regimes.asymptotics import CONSTANT, Expander
 from derive.regimes.closed_form import closed_form_limit
 from derive.regimes.initialization import norm
 from derive.regimes.leading_gradient import ClosedGradient
-from derive.regimes.limit import Limit, LimitingPotential, Point, undecided
+from derive.regimes.limit import Limit, LimitingPotential, undecided
+from derive.regimes.point import Point
 from derive.verdict import Finding, Identity, Verdict
 
 

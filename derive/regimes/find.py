@@ -17,7 +17,7 @@ from sympy import Expr
 
 from derive.derivation import Derivation, in_components
 from derive.errors import InputError, NumericalError
-from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import to_sympy
 from derive.model.direction import Direction
 from derive.model.geometry import Field
@@ -32,11 +32,15 @@ from derive.regimes.kernel_regime import (
     find_tangent_kernel,
     kernel_limit,
 )
-from derive.regimes.limit import Limit, Point, read_point
+from derive.regimes.limit import Limit, undecided
 from derive.regimes.near_start import near_start
+from derive.regimes.point import Point, read_point
 from derive.regimes.predictor_limit import predictor_limit
 from derive.regimes.warped_time import WarpedTime, find_warped_time
 from derive.verdict import Finding, Identity, Verdict, conclude
+
+_CASES = 2
+"""Functions of the start of which either sign is tried."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,8 @@ def regimes(
         progress: called with the name of each step as it begins.
 
     Returns:
-        a limit for each entry of *toward*, in its order, PROVED or UNDECIDED on its own.
+        a limit for each entry of *toward*, in its order, PROVED or UNDECIDED on its own; two where
+        the sign of a function of the start decides.
 
     Raises:
         InputError: there is no such symbol, or a limit is not read.
@@ -130,7 +135,7 @@ def regimes(
     for point in points:
         enter(f"limit {point.text}")
         near = None if scaled is None else kernel_limit(point, kernel, scaled, notation, warp[1])
-        limits.append(_limit(derivation, point, kernel, near, warp))
+        limits += _limits(derivation, point, kernel, near, warp)
     decided = _decided_by_kernel(derivation, kernel)
     found = Regimes(derivation, variable, kernel, homogeneity, decided, tuple(limits))
     if direction is not None:
@@ -138,6 +143,50 @@ def regimes(
         return replace(found, vector=direction.vector)
     enter("warped time")
     return replace(found, warped=warped_time(derivation))
+
+
+def _limits(
+    derivation: Derivation,
+    point: Point,
+    kernel: TangentKernel,
+    near: Limit | None,
+    warp: tuple[Field, Expr],
+) -> tuple[Limit, ...]:
+    """Return the limit, or one for each sign of a function of the start that decides it."""
+    positive = [
+        s.name
+        for row in kernel.matrix.tolist()
+        for f in row
+        for s in f.free_symbols
+        if s.is_positive
+    ]
+    try:
+        placed = point.in_exponentials((*kernel.matrix, *kernel.beta_0), positive)
+        limit = _limit(derivation, placed, kernel, near, warp)
+    except OpenSign as fault:
+        limit = undecided(point, fault)
+    decisive = _start_factor(limit.open_sign, derivation, point.decisions(positive))
+    if decisive is None or len(point.given) == _CASES:
+        return (limit,)
+    cases = [replace(point, given=(*point.given, sign * decisive)) for sign in (1, -1)]
+    found = [x for case in cases for x in _limits(derivation, case, kernel, near, warp)]
+    return tuple(found) if any(x.finding.verdict is Verdict.PROVED for x in found) else (limit,)
+
+
+def _start_factor(f: Expr | None, derivation: Derivation, decide: ElementarySigns) -> Expr | None:
+    """Return a factor of a function of the start whose sign is not known, or None."""
+    p = derivation.potential.parameterization
+    if f is None or not {s.name for s in f.free_symbols} <= {*p.start_symbols, *p.parameters}:
+        return None
+    for factor in sympy.Mul.make_args(sympy.factor(sympy.numer(sympy.together(f)))):
+        base = factor.as_base_exp()[0]
+        try:
+            decide.sign(base)
+        except OpenSign:
+            return base
+        except Undecided:
+            return None
+    return None
 
 
 def _limit(

@@ -24,8 +24,9 @@ from derive.exact.linear.matrix import Matrix, determinant, dot
 from derive.model.geometry import Field
 from derive.model.notation import Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
-from derive.regimes.limit import Limit, LimitingPotential, Point
+from derive.regimes.limit import Limit, LimitingPotential
 from derive.regimes.parametric_limit import assuming_depths, is_positive_exponent
+from derive.regimes.point import Point
 from derive.verdict import Finding, Identity, Verdict
 
 

@@ -22,7 +22,7 @@ from derive.potential.piece import Curve
 from derive.regimes.along_curve import expand_along
 from derive.regimes.asymptotics import Expander, Expansion, Growth, NotReal, Unexpanded
 from derive.regimes.largest_root import expand_largest_root
-from derive.regimes.limit import Point
+from derive.regimes.point import Point
 
 SPANS = (1, 2, 4, 8)
 """Powers of the small parameter, beyond the leading one, to which expansions are tried."""
@@ -152,7 +152,7 @@ class _Sides:
         self.length = Symbol("length_", positive=True)
         self.norm = sympy.sqrt(sympy.Add(*(m**2 for m in self.magnitudes.values())))
         names = {*gradient.positive, *(b.name for b in self.signed), self.length.name}
-        self.decide = ElementarySigns(names, {self.length: self.norm})
+        self.decide = ElementarySigns(names, {self.length: self.norm}, given=point.given)
 
     def leading(self, span: Fraction) -> LeadingGradient:
         """Return the leading order that decides, from expansions to *span* powers."""

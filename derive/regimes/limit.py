@@ -15,11 +15,10 @@ from typing import Literal, NamedTuple, TypeAlias
 import sympy
 from sympy import Expr, Symbol
 
-from derive.errors import InputError, LanguageError
-from derive.exact.elementary_signs import ElementarySigns
-from derive.language import parse_expression, to_sympy
-from derive.regimes.asymptotics import Growth
+from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
+from derive.regimes.asymptotics import FLAT, Growth
 from derive.regimes.initialization import norm
+from derive.regimes.point import Point
 from derive.verdict import Finding, Verdict
 
 Shape: TypeAlias = Literal["l1", "l2", "quadratic", "power", "other"]
@@ -154,61 +153,7 @@ def _is_radial(g: Sequence[Expr], betas: Sequence[Symbol], decide: ElementarySig
     return all(decide.is_zero(x * b - y * a) for (x, a), (y, b) in pairs)
 
 
-Side: TypeAlias = Literal["0", "oo", "below", "above"]
 Regime: TypeAlias = Literal["rich", "kernel", "anti-NTK", "intermediate", "unknown"]
-
-
-@dataclass(frozen=True)
-class Point:
-    """Where a start symbol tends to: 0+, infinity, or a number from one side."""
-
-    variable: str
-    value: Expr
-    side: Side
-
-    @property
-    def text(self) -> str:
-        """Such as ``alpha -> 0+``."""
-        mark = {"0": "0+", "oo": "infinity", "below": f"{self.value}-", "above": f"{self.value}+"}
-        return f"{self.variable} -> {mark[self.side]}"
-
-    def image(self, small: Expr) -> Expr:
-        """Return the symbol in terms of a small e > 0."""
-        side = {"0": small, "oo": 1 / small, "below": self.value - small}
-        return side.get(self.side, self.value + small)
-
-    def near(self, expression: Expr, small: Expr) -> Expr:
-        """Return an expression with the symbol in terms of a small e > 0."""
-        image = {s: self.image(small) for s in expression.free_symbols if s.name == self.variable}
-        return sympy.powdenest(expression.xreplace(image))
-
-    @property
-    def small(self) -> Expr:
-        """Return e in terms of the symbol."""
-        symbol = Symbol(self.variable, positive=True)
-        return symbol - self.value if self.side == "above" else self.image(symbol)
-
-
-def read_point(variable: str, text: object) -> Point:
-    """Read a limit: 0, oo, or a number with - or + behind it; InputError for all else.
-
-    >>> read_point("s", "1-").text
-    's -> 1-'
-    """
-    written = str(text).strip()
-    if written in ("0", "0+"):
-        return Point(variable, sympy.S.Zero, "0")
-    if written in ("oo", "inf", "infinity"):
-        return Point(variable, sympy.S.Infinity, "oo")
-    try:
-        value = to_sympy(parse_expression(written[:-1]))
-    except LanguageError:
-        value = None
-    if value is None or not value.is_Rational or written[-1] not in "+-":
-        raise InputError(
-            f"the limit {written!r} is not read: give 0, oo, or a number and a side, such as 1-"
-        )
-    return Point(variable, value, "below" if written[-1] == "-" else "above")
 
 
 @dataclass(frozen=True)
@@ -227,11 +172,13 @@ class Limit:
         unit: N in Q/N -> limit; where it depends on |beta|, grad Q/N -> gradient of the limit.
         potential: the limit, in the coordinates.
         below: its gradient for beta < 0, where signs matter.
-        error: the relative error of the gradient is of this order; None where that was not found.
+        error: the relative error of the gradient is of this order, 0 where it vanishes faster than
+            every power; None where that was not found.
         sharp: whether it is no better than that.
         basis: None for the standard one.
         steep: where Q/N tends to infinity: a coordinate, its sign there, and dQ/dx to leading
             order.
+        open_sign: a function of the start whose sign would have to be known; of an UNDECIDED one.
     """
 
     point: Point
@@ -246,14 +193,21 @@ class Limit:
     sharp: bool = False
     basis: sympy.ImmutableMatrix | None = None
     steep: tuple[tuple[Symbol, int, Expr], ...] = ()
+    open_sign: Expr | None = None
 
 
-def undecided(point: Point, reason: str) -> Limit:
+def undecided(point: Point, reason: str | Undecided) -> Limit:
     """Return a limit of which nothing is claimed."""
-    return Limit(point, Finding(Verdict.UNDECIDED, reason))
+    open_sign = reason.expression if isinstance(reason, OpenSign) else None
+    return Limit(point, Finding(Verdict.UNDECIDED, str(reason)), open_sign=open_sign)
 
 
 def growth_expression(growth: Growth, small: Expr) -> Expr:
     """Return e^r log(1/e)^k."""
     r, k = growth
     return small ** sympy.Rational(r.numerator, r.denominator) * sympy.log(1 / small) ** -k
+
+
+def order_expression(growth: Growth, small: Expr) -> Expr:
+    """Return the same of an error: 0 where it is below every power."""
+    return sympy.S.Zero if growth[0] > FLAT / 2 else growth_expression(growth, small)

@@ -23,14 +23,15 @@ from string import ascii_lowercase
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.exact.elementary_signs import Undecided
 from derive.exact.linear.matrix import dot, inverse
 from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.regimes.asymptotics import Expander, Expansion, Growth, Unexpanded
 from derive.regimes.kernel_regime import TangentKernel
-from derive.regimes.limit import Limit, LimitingPotential, Point, growth_expression
+from derive.regimes.limit import Limit, LimitingPotential, growth_expression
+from derive.regimes.point import Point
 from derive.verdict import Finding, Identity, Verdict
 
 _SPAN = Fraction(4)
@@ -66,9 +67,8 @@ class _Path:
         self.start = [point.near(to_expr(w, start), self.e) for w in p.w0]
         self.nu = [Symbol(f"nu{i}_", real=True) for i in range(p.p)]
         self.powers: list[Fraction | None] = [None] * p.p
-        names = {s.name for s in start.values() if s.is_positive} | {point.variable}
-        self.expander = Expander(self.e, ElementarySigns(names), _SPAN)
-        self.decide = ElementarySigns(names)
+        self.decide = point.decisions(s.name for s in start.values() if s.is_positive)
+        self.expander = Expander(self.e, self.decide, _SPAN)
         self._weights = [self.notation.weights[w] for w in p.weights]
 
     def expand(self, f: Expr) -> Expansion:

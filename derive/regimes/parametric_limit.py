@@ -17,7 +17,8 @@ from sympy import Expr, Symbol
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.potential.piece import Curve
 from derive.regimes.asymptotics import CONSTANT, Expander, Expansion, Growth, Unexpanded
-from derive.regimes.limit import Limit, LimitingPotential, Point, growth_expression, undecided
+from derive.regimes.limit import Limit, LimitingPotential, growth_expression, undecided
+from derive.regimes.point import Point
 from derive.verdict import Finding, Identity, Verdict
 
 _ABOVE_TWO = Symbol("depth_", positive=True)

@@ -19,8 +19,9 @@ from derive.regimes.closed_form import closed_form_limit
 from derive.regimes.coupled_limit import find_separation, norm_limit, separated_limit
 from derive.regimes.kernel_regime import TangentKernel
 from derive.regimes.leading_gradient import ClosedGradient
-from derive.regimes.limit import Limit, Point, undecided
+from derive.regimes.limit import Limit, undecided
 from derive.regimes.parametric_limit import parametric_limit
+from derive.regimes.point import Point
 from derive.verdict import Verdict
 
 

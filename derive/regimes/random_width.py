@@ -26,7 +26,8 @@ from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.regimes.closed_form import closed_form_limit
 from derive.regimes.leading_gradient import ClosedGradient
-from derive.regimes.limit import Limit, read_point
+from derive.regimes.limit import Limit
+from derive.regimes.point import read_point
 from derive.verdict import Finding, Identity, Verdict, conclude
 
 DEVIATION, MU = Symbol("sigma", positive=True), Symbol("mu", positive=True)

@@ -10,7 +10,8 @@ from sympy import Expr, Symbol
 
 from derive.language import to_sympy, to_text
 from derive.regimes.find import Regimes
-from derive.regimes.limit import Limit, LimitingPotential, Point
+from derive.regimes.limit import Limit, LimitingPotential
+from derive.regimes.point import Point
 from derive.render.formula import display, latex, latex_name
 from derive.render.plain import constant_lines, page, plain, title, unmarked
 from derive.render.written_json import Record, brief_finding, json_text
@@ -88,7 +89,9 @@ def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
     for x, b, b0 in zip(limit.coordinates, betas, _moved(limit), strict=False):
         yield f"{x} = {_less(b, b0)}"
     yield from _beyond(limit)
-    if limit.error is not None:
+    if limit.error == 0:
+        yield f"relative error: smaller than every power of {limit.point.variable}"
+    elif limit.error is not None:
         order = "of order" if limit.sharp else "at most of order"
         yield f"relative error: {order} {plain(limit.error)}"
     yield f"by {limit.finding.reason}"
@@ -143,7 +146,8 @@ def limit_at(point: Point) -> str:
     """Return as LaTeX what a symbol tends to."""
     value = latex(point.value)
     sides = {"0": "0^+", "oo": r"\infty", "below": f"{value}^-", "above": f"{value}^+"}
-    return rf"{latex_name(point.variable)} \to {sides[point.side]}"
+    given = "".join(rf",\ {latex(c)} > 0" for c in point.given)
+    return rf"{latex_name(point.variable)} \to {sides[point.side]}{given}"
 
 
 def render_latex(regimes: Regimes) -> str:
@@ -188,7 +192,7 @@ def _latex_limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
         relation = ">" if side > 0 else "<"
         infinite = rf"\partial Q/\partial {latex(x)} \sim {latex(slope)}"
         yield rf"For ${latex(x)} {relation} 0$, $Q/N \to \infty$: ${infinite}$."
-    if limit.error is not None:
+    if limit.error:
         yield rf"with a relative error of order ${latex(limit.error)}$."
 
 
@@ -228,6 +232,7 @@ def limit_record(limit: Limit) -> Record:
     form = limit.potential
     return {
         "limit": limit.point.text,
+        "given": limit.point.conditions,
         "regime": limit.regime,
         "Q": form and form.Q,
         "gradient": form and form.gradient,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import mul
 from typing import TypeAlias
@@ -15,7 +15,8 @@ from sympy import Expr
 from derive.errors import DeriveError, NumericalError
 from derive.records import Potential
 from derive.regimes.find import Regimes
-from derive.regimes.limit import Limit, Point
+from derive.regimes.limit import Limit
+from derive.regimes.point import Point
 from derive.verdict import Verdict
 from numerics.confirm.regression_problem import draw_starts
 from numerics.evaluate.backend import GUARD, Multiprecision
@@ -27,6 +28,8 @@ _SCALES = Fraction(1, 10**3), Fraction(1, 10**6)
 """The two distances from the limit; from infinity, their inverses."""
 _DEPTHS = Fraction(1, 16), Fraction(1, 64)
 """The same for parameters, which are exponents."""
+_EXPONENTS = Fraction(1, 8), Fraction(1, 16)
+"""The same where the small parameter is an exponential."""
 _ATTEMPTS = 6
 _SLACK = 0.2
 """Of the logarithm of the ratio of errors."""
@@ -105,6 +108,8 @@ def _confirm(
 ) -> LimitConfirmation:
     name = limit.point.variable
     near, nearer = _DEPTHS if moves_exponent(potential, limit.point) else _SCALES
+    if limit.point.rate is not None or limit.error == 0:
+        near, nearer = _EXPONENTS
     scales = point_at(limit.point, near), point_at(limit.point, nearer)
     last: DeriveError = NumericalError("no start was found on which to confirm the limit")
     for attempt in range(_ATTEMPTS):
@@ -118,7 +123,7 @@ def _confirm(
             last = fault
             continue
         predicted = None
-        if limit.error is not None:
+        if limit.error:
             orders = [_number(limit.error, {**s, **_named(limit, x)}, digits) for s in starts]
             predicted = orders[1] / orders[0]
         return LimitConfirmation(limit, scales, (first, second), predicted, tuple(rest.items()), x)
@@ -191,7 +196,7 @@ def moves_exponent(potential: Potential, point: Point) -> bool:
 
 def point_at(point: Point, small: Fraction) -> Fraction:
     """Return the symbol at a distance from its limit; from infinity, at its inverse."""
-    value = point.image(sympy.Rational(small.numerator, small.denominator))
+    value = replace(point, rate=None).image(sympy.Rational(small.numerator, small.denominator))
     return Fraction(int(value.p), int(value.q))
 
 
@@ -207,4 +212,11 @@ def draw_rest(
     symbols = fixed.parameterization.start_symbols
     drawn = draw_starts(fixed, [{n: v for n, v in given.items() if n in symbols}], rng)[0]
     near = {n: v / 3**attempt for n, v in drawn.items() if n not in given}
-    return {n: v for n, v in {**given, **near}.items() if n != name}
+    rest = {n: v for n, v in {**given, **near}.items() if n != name}
+    for condition in point.given:
+        if _number(condition, rest, GUARD) < 0:
+            free = {s.name for s in condition.free_symbols if not s.is_positive}
+            rest = {n: -v if n in free else v for n, v in rest.items()}
+    if any(_number(condition, rest, GUARD) <= 0 for condition in point.given):
+        raise NumericalError("no start was found on which to confirm the limit")
+    return rest

@@ -7,7 +7,7 @@ import sympy
 from sympy import exp, sqrt
 
 from derive.regimes.coupled_limit import norm_limit
-from derive.regimes.limit import read_point
+from derive.regimes.point import read_point
 
 x, y = betas = sympy.symbols("beta1 beta2", real=True)
 c, z = sympy.Symbol("c", positive=True), sympy.Symbol("z", real=True)

@@ -9,8 +9,9 @@ from sympy import Symbol, log, sqrt
 from derive.exact.field.function_field import FunctionField
 from derive.exact.positivity import is_positive
 from derive.potential.piece import Curve
-from derive.regimes.limit import Limit, read_point
+from derive.regimes.limit import Limit
 from derive.regimes.parametric_limit import is_positive_exponent, parametric_limit
+from derive.regimes.point import read_point
 from derive.verdict import Verdict
 
 c, z = Symbol("c", positive=True), Symbol("z", real=True)

@@ -23,7 +23,7 @@ from derive import (
     scale_start,
 )
 from derive.regimes.find import Regimes
-from derive.regimes.limit import read_point
+from derive.regimes.point import read_point
 from numerics.confirm.limit_gradients import confirm_limits
 from numerics.flow.gradient_flow import flow
 
@@ -365,11 +365,10 @@ def test_points_are_read():
     [
         (["a*c", "a**2 + c**3"], None, "there is no Q"),
         (["u*exp(v)"], {"u": "1/2", "v": "alpha"}, "given by an integral"),
-        (["exp(w)"], {"w": "alpha*c"}, "the sign of"),
     ],
 )
 def test_without_a_closed_form_or_a_sign_nothing_is_claimed(outputs, start, reason):
-    r = found(outputs, start, toward=("oo",))
+    r = found(outputs, start, toward=(0,))
     assert all(reason in limit.finding.reason for limit in r.limits)
     assert {limit.finding.verdict for limit in r.limits} == {Verdict.UNDECIDED}
     assert confirm_limits(r) == ()
@@ -380,6 +379,36 @@ def test_where_q_lives_on_ever_fewer_beta_there_is_no_limit():
     near_zero, far = found(["p**(4/3) - m**(4/3)"], TIED).limits
     assert "no beta is left" in near_zero.finding.reason
     assert far.regime == "kernel"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "given", "units"),
+    [
+        (["exp(-w)"], ("w_0 > 0", "w_0 < 0"), ("exp(alpha*w_0)", "1")),
+        (["sinh(w)"], ("w_0 > 0", "w_0 < 0"), ("1", "1")),
+    ],
+)
+def test_exponentials_of_the_scale_are_orders_and_signs_are_told_apart(outputs, given, units):
+    limits = found(outputs, toward=("oo",)).limits
+    assert tuple(c for limit in limits for c in limit.point.conditions) == given
+    assert tuple(str(limit.unit) for limit in limits) == units
+    assert [str(limit.error) for limit in limits] == ["exp(-alpha*w_0)", "exp(alpha*w_0)"]
+    assert all(c.passed for c in confirm_limits(found(outputs, toward=("oo",))))
+
+
+def test_the_larger_of_two_starts_decides():
+    first, second, _ = found(["p**3 + m**3"]).limits
+    p_0, m_0 = sympy.symbols("p_0 m_0", positive=True)
+    beta = sympy.Symbol("beta", real=True)
+    assert Abs(beta) / (3 * p_0) == first.potential.Q
+    assert Abs(beta) / (3 * m_0) == second.potential.Q
+    assert first.below == second.below == (None,)
+
+
+def test_what_vanishes_faster_than_every_power_is_said():
+    (limit,) = found(["exp(w)"], {"w": "alpha**2"}, toward=("oo",)).limits
+    assert limit.error == 0
+    assert all(c.passed for c in confirm_limits(found(["exp(w)"], {"w": "alpha**2"})))
 
 
 def test_the_side_that_is_left_out_has_its_slope():

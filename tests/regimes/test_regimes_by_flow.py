@@ -28,6 +28,7 @@ ONE = {
     "offset": (["u*v*2 - 5"], None),
     "hyperbolic": (["sinh(w)"], {"w": A}),
     "not homogeneous": (["w + w**3"], {"w": A}),
+    "exponential of a weight": (["u*exp(v)"], {"u": "1/2", "v": A}),
     "each side has its weight": (["p**3 - m**3"], {"p": A, "m": "alpha**2"}),
     "one weight fixed, depth 3": (["p**3 - m**3"], {"p": A, "m": "1"}),
     "two exponentials": (["p**2 - 2*m**2"], {"p": A, "m": A}),
@@ -50,6 +51,11 @@ SEVERAL = {
     ),
 }
 SCALES = {"0": (1e-2, 1e-3), "oo": (10.0, 30.0)}
+EXPONENTS = 3.0, 6.0
+
+
+def scales(limit):
+    return SCALES[limit.point.side] if limit.point.rate is None else EXPONENTS
 
 
 def proved(outputs, start):
@@ -79,7 +85,7 @@ def number(expression, scale, x):
 def falls(errors, limit, x):
     if max(errors) < 1e-9:
         return True
-    first, second = (number(limit.error, s, x) for s in SCALES[limit.point.side])
+    first, second = (number(limit.error, s, x) for s in scales(limit))
     return errors[1] < errors[0] * (second / first) ** 0.8 < 0.5
 
 
@@ -89,7 +95,7 @@ def test_the_mirror_map_of_one_output_is_the_time_of_a_flow(case):
     assert limits
     for limit in limits:
         x, errors = {limit.coordinates[0].name: 0.8}, []
-        for scale in SCALES[limit.point.side]:
+        for scale in scales(limit):
             model = Model(p, scale)
             origin = 0 if limit.origin is None else number(limit.origin[0], scale, {})
             sign = 1 if limit.basis is None else int(limit.basis[0])
@@ -114,7 +120,7 @@ def test_the_mirror_map_of_several_outputs_stays_along_what_steers_them(case):
     v = np.array([1.0, 0.35])
     for limit in limits:
         errors = []
-        for scale in SCALES[limit.point.side]:
+        for scale in scales(limit):
             model = Model(p, scale)
             origin = model.beta if limit.origin is not None else np.zeros(2)
 
