@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from derive.cli.options import Timeout, argument
-from derive.cli.output import contents, deliver
+from derive.cli.output import contents, deliver, source
 from derive.cli.running import BAD_INPUT, NO, YES, Answer, Enter, run
 
 
@@ -25,8 +25,8 @@ def check(file: Annotated[str, argument("FILE")], timeout: Timeout = 60.0) -> No
       derive regularizer "a*u1" "a*u2" --json -o neuron.json
       derive check neuron.json
     """
-    text = contents(file)
-    answer = run(lambda enter: _check(text, enter), timeout)
+    opened = source(file)
+    answer = run(lambda enter: _check(opened, enter), timeout)
     if answer.code == YES:
         deliver(answer.result, None)
     else:
@@ -34,7 +34,9 @@ def check(file: Annotated[str, argument("FILE")], timeout: Timeout = 60.0) -> No
     raise typer.Exit(answer.code)
 
 
-def _check(text: str, enter: Enter) -> Answer:
+def _check(opened: str | int, enter: Enter) -> Answer:
+    enter("reading")
+    text = contents(opened)
     enter("checking the certificate")
     from derive.certificate.checking.check import NotACertificate, Rejected, check_text
 

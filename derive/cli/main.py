@@ -5,7 +5,6 @@ Nothing heavy is imported before the arguments are known to be good.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -20,11 +19,12 @@ from derive.cli.experiment import EXPERIMENTS, experiment
 from derive.cli.explicit import explicit
 from derive.cli.figure import figure
 from derive.cli.options import spelled_out
+from derive.cli.output import ReaderLeft
 from derive.cli.parameterize import parameterize
 from derive.cli.regimes import regimes
 from derive.cli.regularizer import regularizer
-from derive.cli.running import BAD_INPUT, INTERRUPTED, UNDECIDED, YES, Stop
-from derive.errors import DeriveError, InputError
+from derive.cli.running import BAD_INPUT, FAULT, INTERRUPTED, READER_LEFT, UNDECIDED, YES, Stop
+from derive.errors import ConsistencyError, DeriveError, InputError
 
 Command: TypeAlias = tuple[str, Callable[..., None], str]
 """A command: its name, what it does, and one line on it in the list of commands."""
@@ -96,16 +96,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Stop as stop:
         _refuse(str(stop))
         sys.exit(stop.code)
+    except ConsistencyError as fault:
+        sys.exit(_explain(fault))
     except DeriveError as error:
         _refuse(str(error))
         sys.exit(BAD_INPUT if isinstance(error, InputError) else UNDECIDED)
     except KeyboardInterrupt:
         _refuse("interrupted")
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of the pipe has left, as `derive ... | head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(YES)
+    except ReaderLeft:
+        sys.exit(READER_LEFT)
     except Exception as fault:
         sys.exit(_explain(fault))
     sys.exit(code if isinstance(code, int) else YES)
@@ -120,7 +120,7 @@ def _explain(fault: Exception) -> int:
         _refuse(f"{usage()} ({command} --help shows what is accepted)")
         return BAD_INPUT
     _refuse(f"internal error ({type(fault).__name__}: {fault}); please report this command")
-    return UNDECIDED
+    return FAULT
 
 
 def _refuse(message: str) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import time
+from keyword import iskeyword
 from pathlib import Path
 
 from derive.errors import InputError
@@ -13,40 +14,67 @@ from derive.errors import InputError
 MAXIMAL_RECORD = 20_000_000
 """Characters of a record that are read."""
 
+TAKEN = sys.stdlib_module_names | {"numpy"}
+"""Modules that one of the same name would hide."""
 
-def contents(file: str) -> str:
-    """Return the text of a file, or of the standard input for ``-``."""
+
+class ReaderLeft(Exception):
+    """Nobody reads the standard output any more, as in ``derive ... | head``."""
+
+
+def source(file: str) -> str | int:
+    """Return a file to be read, or for ``-`` a copy of the standard input, which no child has."""
+    if file.strip() != "-":
+        return file
+    if sys.stdin is None:
+        raise InputError("the standard input is closed: give a FILE")
+    return os.dup(sys.stdin.fileno())
+
+
+def contents(file: str | int) -> str:
+    """Return the text of a source; a pipe that nobody writes to keeps one waiting."""
+    name = file if isinstance(file, str) else "the standard input"
     try:
-        if file.strip() == "-":
-            return sys.stdin.read(MAXIMAL_RECORD)
         with open(file, encoding="utf-8") as stream:
             return stream.read(MAXIMAL_RECORD)
     except OSError as error:
-        raise InputError(f"{file}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{file} is no text") from None
+        raise InputError(f"{name}: {error.strerror}") from None
+    except ValueError:  # of bytes, or of a name with one that is 0
+        raise InputError(f"{name} is no text") from None
 
 
 def check_writable(path: Path | None, option: str = "-o") -> None:
     """Refuse an output file that cannot be written, before time is spent."""
     if path is None or str(path) == "-":
         return
-    if path.is_dir():
-        raise InputError(f"{option}: {path} is a folder; give a file name")
+    try:
+        fault = _obstacle(path)
+    except (OSError, RuntimeError) as error:  # a name that is too long, links in a circle
+        fault = f"{path}: {getattr(error, 'strerror', None) or 'its links lead in a circle'}"
+    if fault:
+        raise InputError(f"{option}: {fault}")
+
+
+def _obstacle(path: Path) -> str:
+    """Return why a file cannot be written, or nothing."""
     folder = path.resolve().parent
+    if path.is_dir():
+        return f"{path} is a folder; give a file name"
     if not folder.is_dir():
-        raise InputError(f"{option}: there is no folder {folder}")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise InputError(f"{option}: {path} cannot be written")
+        return f"there is no folder {folder}"
+    writable = os.access(path if path.exists() else folder, os.W_OK)
+    return "" if writable else f"{path} cannot be written"
 
 
 def check_module(path: Path, output: Path | None) -> None:
     """Refuse a file that Python could not import, or the one that the result is written to."""
-    if path.suffix != ".py" or not path.stem.isidentifier():
+    if path.suffix != ".py" or not path.stem.isidentifier() or iskeyword(path.stem):
         raise InputError(f"--numpy: {path} is no module name; give a file such as potential.py")
+    if path.stem in TAKEN:
+        raise InputError(f"--numpy: {path} would hide the module {path.stem}; give another name")
+    check_writable(path, "--numpy")
     if output is not None and output.resolve() == path.resolve():
         raise InputError(f"--numpy: {path} is what -o writes; give another file")
-    check_writable(path, "--numpy")
 
 
 def deliver(text: str, path: Path | None, option: str = "-o") -> None:
@@ -67,18 +95,22 @@ def _print(text: str) -> None:
         raise InputError("the standard output is closed: give -o FILE")
     try:
         print(text, flush=True)
-    except BrokenPipeError:
-        raise
     except OSError as error:
         # What is left in the buffer would fail again when Python exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise ReaderLeft from None
         raise InputError(f"the standard output cannot be written: {error.strerror}") from None
 
 
 def _write(text: str, path: Path) -> None:
     """Replace a regular file in one step; write to anything else, such as a pipe, in place."""
     if path.exists() and (not path.is_file() or path.stat().st_nlink > 1):
-        path.write_text(text, encoding="utf-8")
+        # Of a pipe that nobody reads it is said so: one would wait for ever.
+        handle = os.open(path, os.O_WRONLY | os.O_TRUNC | getattr(os, "O_NONBLOCK", 0))
+        os.set_blocking(handle, True)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
         return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:

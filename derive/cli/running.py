@@ -30,7 +30,7 @@ from derive.printable import Certified
 if TYPE_CHECKING:
     from derive.verdict import Verdict
 
-YES, NO, BAD_INPUT, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
+YES, NO, BAD_INPUT, UNDECIDED, FAULT, INTERRUPTED, READER_LEFT = 0, 1, 2, 3, 70, 130, 141
 """Exit statuses."""
 MEMORY = 4 * 2**30
 """Bytes of address space of the child."""
