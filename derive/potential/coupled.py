@@ -185,8 +185,11 @@ def _with_weights(chart: Chart, dual: DualCoordinates) -> Chart | None:
     # Weights of the warp first: the others follow from beta and them.
     needed = sorted((w for w in p.weights if w in used), key=lambda w: w not in dual.g.variables())
     weights = dict(zip(p.weights, p.w, strict=True))
-    candidates = {} if chart.write(dual.g) is not None else {"_g": dual.g}
-    found = cheapest_relation(chart, {**candidates, **{w: weights[w] for w in needed}})
+    candidates = {w: weights[w] for w in needed}
+    known = {} if dual.g.is_constant() else {"_g": dual.g}
+    found = cheapest_relation(chart, {**known, **candidates})
+    if found is not None and found[0] == "_g" and found[2].degree == 1:
+        found = cheapest_relation(chart, candidates)  # g is rational in the chart as it is
     rooted = None if found is None else add_root(chart, *found)
     if rooted is None or _suffices(rooted, dual):
         return rooted
@@ -218,9 +221,14 @@ def _value(chart: Chart, dual: DualCoordinates) -> Expr | None:
     return sympy.Add(rational, *parts)
 
 
+SHORT = 30
+"""Operations up to which a form in the roots alone is kept where there is a warp."""
+
+
 def _shortest(chart: Chart, dual: DualCoordinates, total: RationalFunction) -> Expr | None:
     """Return a function in the chart: of its roots alone, of all it has, or from the weights."""
-    found = [chart.without_outputs().write(total)] if chart.roots else []
-    found += [chart.write(total)]
-    written = [e for e in found if e is not None]
+    found = chart.without_outputs().write(total) if chart.roots else None
+    if found is not None and not dual.g.is_constant() and sympy.count_ops(found) <= SHORT:
+        return found  # without a warp R is often a multiple of an output
+    written = [e for e in (found, chart.write(total)) if e is not None]
     return min(written, key=sympy.count_ops) if written else chart.substitute(total)

@@ -109,7 +109,7 @@ def find_conserved(lie: LieStructure) -> ConservedQuantities:
 
 def _minors(p: Parameterization) -> list[RationalFunction]:
     """Return the d x d minors of J, whose squares make det K: where all are 0 the flow is stuck."""
-    if comb(p.p, p.d) > MAXIMAL_MINORS:
+    if p.d > 3 or comb(p.p, p.d) > MAXIMAL_MINORS:
         return []
     columns = combinations(zip(*p.covectors, strict=True), p.d)
     found = (determinant(tuple(chosen)) for chosen in columns)
