@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ from sympy import Expr
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction, normalized
-from derive.exact.linear.implicitization import find_relation
+from derive.exact.linear.implicitization import Relation, find_relation
 from derive.model.notation import BranchOpen, Notation, to_expr
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import (
@@ -185,16 +185,21 @@ def _with_weights(chart: Chart, dual: DualCoordinates) -> Chart | None:
     # Weights of the warp first: the others follow from beta and them.
     needed = sorted((w for w in p.weights if w in used), key=lambda w: w not in dual.g.variables())
     weights = dict(zip(p.weights, p.w, strict=True))
-    candidates = {w: weights[w] for w in needed}
-    known = {} if dual.g.is_constant() else {"_g": dual.g}
-    found = cheapest_relation(chart, {**known, **candidates})
-    if found is not None and found[0] == "_g" and found[2].degree == 1:
-        found = cheapest_relation(chart, candidates)  # g is rational in the chart as it is
+    found = _cheapest(chart, dual.g, {w: weights[w] for w in needed})
     rooted = None if found is None else add_root(chart, *found)
     if rooted is None or _suffices(rooted, dual):
         return rooted
     rooted = add_functions(rooted)
     return rooted if _suffices(rooted, dual) else add_weights(rooted, needed)
+
+
+def _cheapest(
+    chart: Chart, g: RationalFunction, weights: Mapping[str, RationalFunction]
+) -> tuple[str, RationalFunction, Relation] | None:
+    """Return the relation of lowest degree, of a weight or of a warp that is no number."""
+    found = cheapest_relation(chart, weights if g.is_constant() else {"_g": g, **weights})
+    rational = found is not None and found[0] == "_g" and found[2].degree == 1
+    return cheapest_relation(chart, weights) if rational else found
 
 
 def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
