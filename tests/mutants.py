@@ -1,0 +1,246 @@
+"""Mutation testing: break one place of what proofs rest on, and see whether a test fails.
+
+    python -m tests.mutants --sample 60 --seed 1
+    python -m tests.mutants --only derive/weights/warping.py --sample 10
+
+A mutant changes one operator, number, condition or statement. Of the tools that there are, mutmut
+leaves out functions with decorators (our cached properties) and first runs the whole suite,
+cosmic-ray changes annotations, which nothing evaluates; neither draws a sample.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import compileall
+import copy
+import os
+import py_compile
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import unified_diff
+from itertools import accumulate
+from pathlib import Path
+
+import mpmath  # noqa: F401 - in memory before the forks, as are the others
+import pytest
+import scipy  # noqa: F401
+import sympy  # noqa: F401
+
+ROOT = Path(__file__).parent.parent
+# What is broken, and the tests that should notice, those that know it best first.
+SUBJECTS = {
+    "derive/exact": ("tests/exact", "tests/weights", "tests/properties/test_properties_metric.py"),
+    "derive/weights": (
+        *("tests/properties/test_properties_metric.py", "tests/weights", "tests/model"),
+        "tests/test_own_parameterizations.py",
+    ),
+    "derive/potential": ("tests/potential", "tests/roads", "tests/test_own_parameterizations.py"),
+    "derive/certificate/checking": ("tests/certificate",),
+    "numerics/flow": ("tests/numerics/flow",),
+}
+# Of the flows, the Taylor integrator.
+LEFT_OUT = ("__init__.py", "gradient_flow.py", "heyoka_engine.py", "mirror_flow.py", "watch.py")
+OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.Mod: ast.Add,
+    ast.BitOr: ast.BitAnd,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+WORDS = (ast.JoinedStr, ast.Raise)
+"""What is not looked into: texts, and the messages of errors."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A file with one place changed."""
+
+    path: Path
+    line: int
+    source: str
+    changed: str
+
+    def __str__(self) -> str:
+        pair = self.source.splitlines(), self.changed.splitlines()
+        lines = [
+            x for x in unified_diff(*pair, n=0, lineterm="") if x[:2] not in ("--", "++", "@@")
+        ]
+        return "\n".join([f"{self.path}:{self.line}", *("    " + line for line in lines)])
+
+
+def variants(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """Yield what is replaced at a node, itself or a part of it, and by what."""
+    match node:
+        case ast.Compare(ops=[op, *more]) if type(op) in OPERATORS:
+            yield node, replaced(node, ops=[OPERATORS[type(op)](), *more])
+        case ast.BinOp(op=op) | ast.BoolOp(op=op) if type(op) in OPERATORS:
+            yield node, replaced(node, op=OPERATORS[type(op)]())
+        case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
+            yield node, operand
+        case ast.Constant(value=bool(value)):
+            yield node, ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            yield node, ast.Constant(value + 1)
+        case ast.IfExp(test=test) | ast.If(test=test) | ast.While(test=test):
+            if not isinstance(test, ast.Compare):
+                yield test, ast.UnaryOp(ast.Not(), test)
+        case ast.comprehension(ifs=[test, *_]):
+            yield test, ast.Constant(True)
+        case ast.Raise() | ast.AugAssign() | ast.Continue() | ast.Break() | ast.Expr(ast.Call()):
+            yield node, ast.Pass()
+
+
+def replaced(node: ast.AST, **fields: object) -> ast.AST:
+    """Return a node with other fields."""
+    new = copy.copy(node)
+    for name, value in fields.items():
+        setattr(new, name, value)
+    return new
+
+
+def places(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that are run: no annotations, decorators or texts."""
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "msg"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield child
+                if not isinstance(child, WORDS):
+                    yield from places(child)
+
+
+def functions(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef):
+            yield statement
+        elif isinstance(statement, ast.ClassDef):
+            yield from functions(statement.body)
+
+
+def mutants(path: Path) -> Iterator[Mutant]:
+    """Yield all mutants of the functions of a file."""
+    source = (ROOT / path).read_text(encoding="utf-8")
+    lines = source.encode().splitlines(keepends=True)
+    offsets = list(accumulate(map(len, lines), initial=0))
+    for function in functions(ast.parse(source).body):
+        for node in places(function):
+            for place, new in variants(node):
+                first = offsets[place.lineno - 1] + place.col_offset
+                last = offsets[place.end_lineno - 1] + place.end_col_offset
+                text = ast.unparse(new)
+                text = text if isinstance(new, ast.Pass | ast.Constant) else f"({text})"
+                parts = source.encode()[:first], text.encode(), source.encode()[last:]
+                yield Mutant(path, place.lineno, source, b"".join(parts).decode())
+
+
+def subject_of(path: Path) -> str:
+    return next(subject for subject in SUBJECTS if path.is_relative_to(subject))
+
+
+def suite_of(path: Path, tree: Path) -> list[str]:
+    """Return the test files of a room, those with a word of the file's name in theirs first."""
+    files = [
+        f for t in SUBJECTS[subject_of(path)] for f in sorted((tree / t).rglob("test_*.py")) or [t]
+    ]
+    words = set(path.stem.split("_")) | {path.parent.name}
+    near = [f for f in files if words & set(Path(f).stem.split("_"))]
+    return [str(f) for f in dict.fromkeys([*near, *files])]
+
+
+def copied(tree: Path) -> None:
+    """Copy the program and its tests, compiled; what is changed later is compiled again."""
+    for name in ("derive", "numerics", "tests", "examples"):
+        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tree)
+    mode = py_compile.PycInvalidationMode.CHECKED_HASH
+    compileall.compile_dir(tree, quiet=2, invalidation_mode=mode)
+
+
+def survives(tests: list[str], tree: Path, limit: float) -> bool:
+    """Tell whether all tests pass in time, in a fork that has the libraries in memory."""
+    if not (child := os.fork()):
+        try:
+            os.setsid()
+            quiet = os.open(tree / "last.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(quiet, 1)
+            os.dup2(quiet, 2)
+            os.chdir(tree)
+            sys.path[0] = str(tree)
+            sys.dont_write_bytecode = True
+            options = ("-x", "-n", "0", "-p", "no:cacheprovider", "--tb=short")
+            status = pytest.main([*options, *tests])
+            sys.stdout.flush()
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+        os._exit(status)
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status) == 0
+        time.sleep(0.05)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Mutants of what proofs rest on, and their fate.")
+    parser.add_argument("--sample", type=int, default=60, help="how many are drawn")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", default=[""], help="the beginnings of paths")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds; then it is killed")
+    given = parser.parse_args()
+    files = [f.relative_to(ROOT) for s in SUBJECTS for f in sorted((ROOT / s).rglob("*.py"))]
+    chosen = [f for f in files if f.name not in LEFT_OUT and str(f).startswith(tuple(given.only))]
+    found = [m for f in chosen for m in mutants(f)]
+    drawn = random.Random(given.seed).sample(found, min(given.sample, len(found)))
+    print(f"{len(drawn)} of {len(found)} mutants of {len(chosen)} files", flush=True)
+    survivors = []
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder)
+        copied(tree)
+        for path in {
+            tests[-1]: m.path for m in drawn if (tests := suite_of(m.path, tree))
+        }.values():
+            if not survives(suite_of(path, tree), tree, given.timeout):
+                sys.exit("the tests fail as they are:\n" + (tree / "last.txt").read_text())
+        for mutant in drawn:
+            (tree / mutant.path).write_text(mutant.changed, encoding="utf-8")
+            begin, tests = time.monotonic(), suite_of(mutant.path, tree)
+            if survives(tests, tree, given.timeout):
+                survivors.append(mutant)
+            fate = "SURVIVED" if mutant in survivors else "killed"
+            print(f"{fate} in {time.monotonic() - begin:.0f} s: {mutant}", flush=True)
+            (tree / mutant.path).write_text(mutant.source, encoding="utf-8")
+    killed = len(drawn) - len(survivors)
+    print(f"killed: {killed} of {len(drawn)}; survivors:", *survivors, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

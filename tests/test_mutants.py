@@ -1,0 +1,28 @@
+"""Mutants are programs, each broken at one place that is run."""
+
+import ast
+from pathlib import Path
+
+from tests.mutants import ROOT, SUBJECTS, mutants, suite_of
+
+PATH = Path("derive/weights/warping.py")
+
+
+def test_a_mutant_compiles_and_differs_where_it_says():
+    found = list(mutants(PATH))
+    assert len(found) > 10
+    for mutant in found:
+        compile(mutant.changed, PATH, "exec")
+        assert ast.dump(ast.parse(mutant.changed)) != ast.dump(ast.parse(mutant.source))
+        assert str(mutant).startswith(f"{PATH}:{mutant.line}\n    -")
+    assert any("+    if (p.d != 1):" in str(m) for m in found)
+    assert not any("-> " in line for m in found for line in str(m).splitlines()[1:])
+
+
+def test_every_subject_has_tests_that_know_it():
+    for subject in SUBJECTS:
+        path = next((ROOT / subject).rglob("*.py")).relative_to(ROOT)
+        files = suite_of(path, ROOT)
+        assert all(Path(ROOT, file).is_file() for file in files)
+    near = suite_of(Path("numerics/flow/taylor.py"), ROOT)
+    assert near[0].endswith("test_taylor.py")
