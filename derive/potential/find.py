@@ -13,6 +13,7 @@ import sympy
 
 from derive.model.notation import BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import settle_sign
+from derive.model.start_conditions import start_conditions
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, base_chart
@@ -93,7 +94,8 @@ def _on_one_side(
     if dual is not None:
         roots = positive_radicands(dual, warping.parameterization, notation)
         assumed = (*assumed, *roots, *generic_parameters(dual, notation))
-    assumptions = dict.fromkeys((*piece.assumptions, *assumed))
+    given = start_conditions(warping.parameterization, notation)
+    assumptions = dict.fromkeys((*given, *piece.assumptions, *assumed))
     piece = replace(piece, assumptions=tuple(assumptions))
     piece = replace(piece, domain=find_domain(piece, decided.metric, dual, notation))
     reason = f"grad Q = y - y(w_0), {piece.kind} form"

@@ -18,6 +18,7 @@ from derive.exact.linear.families import LogFunction
 from derive.model.direction import Direction
 from derive.model.notation import BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import start_sign
+from derive.model.start_conditions import start_conditions
 from derive.potential.block import BlockPotential, DirectionTerms, Eigenvalues
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, at_start, base_chart, write_function
@@ -63,7 +64,8 @@ def find_radial_potential(warping: WarpVerdict, direction: Direction) -> BlockPo
     domain = Domain(piece.betas, "length", undecided=("length",))
     turning = DirectionTerms(direction, dual, g, slope, _eigenvalues(direction, chart))
     finding = Finding(Verdict.PROVED, reason, evidence)
-    assumptions = dict.fromkeys((*direction.assumptions, *piece.assumptions))
+    given = start_conditions(direction.parameterization, direction.notation)
+    assumptions = dict.fromkeys((*given, *direction.assumptions, *piece.assumptions))
     piece = replace(piece, assumptions=tuple(assumptions), domain=domain)
     return BlockPotential(warping, None, piece, chart, finding, turning)
 

@@ -149,15 +149,14 @@ def _at_start(
     """Return Q with numbers for the parameters of F, the exact start symbols, and beta_0."""
     if not potential.pieces:
         raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
-    names = potential.parameterization.parameters
-    if missing := [name for name in names if name not in start]:
+    p = potential.parameterization
+    if missing := [name for name in p.parameters if name not in start]:
         raise InputError(f"the start gives no value for {', '.join(missing)}")
-    if names:
-        numbers = {name: read_number(start[name], f"the parameter {name}") for name in names}
+    numbers = {name: read_number(start[name], f"the parameter {name}") for name in p.parameters}
+    values = read_start(p, {name: x for name, x in start.items() if name not in numbers})
+    check_assumptions(potential, {**values, **numbers})
+    if numbers:
         potential = specialize(potential, numbers)
-        start = {name: value for name, value in start.items() if name not in names}
-    values = read_start(potential.parameterization, start)
-    check_assumptions(potential, values)
     return potential, values, start_point(potential.parameterization, values)[1]
 
 

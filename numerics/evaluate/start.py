@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -46,11 +46,24 @@ def start_point(
     try:
         known = values_of(p.start_field, {name: values[name] for name in p.start_symbols}, _BITS)
         weights = tuple(fraction(evaluate_any(w, known, _BITS)) for w in p.w0)
+        _require_motion(p, weights)
         return weights, outputs_at(p, weights)
     except (ZeroDivisionError, Unbounded):
         raise DegenerateStart(
             "F is undefined at that start: choose a start off its poles"
         ) from None
+
+
+def _require_motion(p: Parameterization, weights: Sequence[Fraction]) -> None:
+    """Refuse a critical point of outputs that share weights: nothing moves from there."""
+    at = values_of(p.field, dict(zip(p.weights, weights, strict=True)), _BITS)
+    for block in p.blocks:
+        entries = (x for i in block for x in p.covectors[i])
+        if all(fraction(evaluate_any(x, at, _BITS)) == 0 for x in entries):
+            raise DegenerateStart(
+                "that start is a critical point of F, from which gradient flow never moves: choose "
+                "another start"
+            )
 
 
 def outputs_at(p: Parameterization, weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
@@ -97,10 +110,10 @@ def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Expr
 def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> None:
     """Raise InputError for a start that a branch of Q was not derived for.
 
-    Assumptions of the form ``expression > 0`` and ``expression != 0`` are tested, and the start
-    symbols and weights declared positive.
+    Assumptions of the form ``expression > 0`` and ``expression != 0`` are tested, those on
+    parameters of F as well.
     """
-    failed = [f"{name} > 0" for name, x in _declared(potential.parameterization, values) if x <= 0]
+    failed: list[str] = []
     for piece in potential.pieces:
         constants = constants_of(piece, values)
         failed += [a for a in piece.assumptions if _holds(a, values, constants) is False]
@@ -108,17 +121,6 @@ def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> N
         shown = ", ".join(f"{name} = {value}" for name, value in values.items())
         text = f"Q was derived for {failed[0]}, which fails at {shown}"
         raise InputError(f"{text}: derive again with that start")
-
-
-def _declared(
-    p: Parameterization, values: Mapping[str, Fraction]
-) -> Iterator[tuple[str, Fraction]]:
-    """Yield what was declared positive, with its value: start symbols, and starts of weights."""
-    for name in p.positive:
-        if name in values:
-            yield name, values[name]
-        elif name in p.weights:
-            yield name, start_point(p, values)[0][p.weights.index(name)]
 
 
 def _holds(

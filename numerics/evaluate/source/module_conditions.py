@@ -26,7 +26,7 @@ def assumed_start(
     """
     names = {name: parameter(name) for name in (*p.parameters, *p.start_symbols)}
     given = [given for name, given in names.items() if name != norm]
-    tests = [f"{names[name]} > 0" for name in p.positive if name in names]
+    tests: list[str] = []
     formulas: dict[str, str] = {}
     conditions = []
     for condition in dict.fromkeys(_conditions(pieces, names)):

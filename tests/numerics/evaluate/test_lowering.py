@@ -307,7 +307,7 @@ def test_a_weight_declared_positive() -> None:
     p = Parameterization.parse(["w**2"], start={"w": "s - t"}, positive=("w",))
     derived = derive(p).potential
     assert lower(derived, {"s": 2, "t": 1}).beta0 == (1,)
-    with pytest.raises(InputError, match=r"derived for w > 0, which fails at s = 1, t = 2"):
+    with pytest.raises(InputError, match=r"derived for s - t > 0, which fails at s = 1, t = 2"):
         lower(derived, {"s": 1, "t": 2})
 
 

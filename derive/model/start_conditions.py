@@ -1,0 +1,40 @@
+"""What a start has to satisfy: what was declared positive, and what F is defined for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from derive.errors import InputError
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.positivity import is_positive
+from derive.exact.towers.reader import Refine
+from derive.exact.towers.tower import Tower
+from derive.model.names import bases
+from derive.model.notation import Notation, to_expr
+from derive.model.parameterization import Parameterization
+
+
+def start_conditions(p: Parameterization, notation: Notation) -> tuple[str, ...]:
+    """Return ``expression > 0`` for each condition on the start symbols and parameters.
+
+    Declared names are positive; so are, as F is defined only there, the bases of roots and of real
+    powers, and the arguments of logarithms.
+    """
+    images = notation.start_symbols
+    found = (
+        to_expr(value, images) for value in _positive(p) if not is_positive(value, frozenset())
+    )
+    return tuple(dict.fromkeys(f"{value} > 0" for value in found))
+
+
+def _positive(p: Parameterization) -> Iterator[RationalFunction]:
+    for name in p.positive:
+        if name in p.weights:
+            yield p.w0[p.weights.index(name)]
+        elif name in p.start_field.positions:
+            yield p.start_field.named(name)
+    for tree in bases(p.trees):
+        try:
+            yield p.at_start(p.field.embed(Tower.over(p.field, p.positive).element(tree)))
+        except (InputError, Refine, ValueError, ZeroDivisionError):
+            continue
