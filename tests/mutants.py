@@ -166,9 +166,8 @@ def suite_of(path: Path, tree: Path) -> list[str]:
     files = [
         f for t in SUBJECTS[subject_of(path)] for f in sorted((tree / t).rglob("test_*.py")) or [t]
     ]
-    words = set(path.stem.split("_")) | {path.parent.name}
-    near = [f for f in files if words & set(Path(f).stem.split("_"))]
-    return [str(f) for f in dict.fromkeys([*near, *files])]
+    words = set(path.stem.split("_"))
+    return sorted(map(str, files), key=lambda f: not words & set(Path(f).stem.split("_")))
 
 
 def copied(tree: Path) -> None:
