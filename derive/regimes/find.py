@@ -23,6 +23,7 @@ from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.notation import Notation
 from derive.printable import Printable
+from derive.regimes.finite_time import finite_time_limit
 from derive.regimes.initialization import norm
 from derive.regimes.kernel_regime import (
     Homogeneity,
@@ -134,7 +135,11 @@ def regimes(
     limits: list[Limit] = []
     for point in points:
         enter(f"limit {point.text}")
-        near = None if scaled is None else kernel_limit(point, kernel, scaled, notation, warp[1])
+        near = None
+        if scaled is not None:
+            near = kernel_limit(point, kernel, scaled, notation, warp[1])
+        if scaled is not None and near is None:
+            near = finite_time_limit(p, derivation.potential.pieces, point, kernel, scaled)
         limits += _limits(derivation, point, kernel, near, warp)
     decided = _decided_by_kernel(derivation, kernel)
     found = Regimes(derivation, variable, kernel, homogeneity, decided, tuple(limits))

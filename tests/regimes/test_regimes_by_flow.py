@@ -113,6 +113,27 @@ def test_the_mirror_map_of_one_output_is_the_time_of_a_flow(case):
         assert errors[1] < errors[0] < 0.3
 
 
+def test_from_a_small_start_a_cubic_is_infinite_after_a_finite_time():
+    # From (alpha, alpha, 0) the flow of a*b*c has c = alpha tan(alpha z): pi/2 after alpha z.
+    p = Parameterization.parse(["a*b*c"], {"a": A, "b": A, "c": "0"}, [A])
+    (limit,) = regimes(derive(p), A, (0,)).limits
+    assert limit.regime == "rich"
+    assert limit.error == sympy.Symbol(A, positive=True)
+    times = []
+    for scale in (1e-2, 1e-3):
+        model = Model(p, scale)
+
+        def rate(beta, state, model=model):
+            slope = np.array(model.J(state[:-1]), dtype=float)[0]
+            return np.append(slope, 1) / (slope @ slope)
+
+        span = (0, 0.8)
+        end = solve_ivp(rate, span, np.append(model.w, 0), method="DOP853", rtol=1e-12, atol=1e-18)
+        times.append(scale * end.y[-1, -1])
+    gaps = [np.pi / 2 - t for t in times]
+    assert 0 < gaps[1] < 0.15 * gaps[0] < 0.01
+
+
 @pytest.mark.parametrize("case", SEVERAL, ids=lambda case: case)
 def test_the_mirror_map_of_several_outputs_stays_along_what_steers_them(case):
     p, limits = proved(*SEVERAL[case])

@@ -1,0 +1,79 @@
+"""Homogeneous F of degree D > 2 from a small start: Q is an l1 norm, closed form or not.
+
+Let beta = F(w) be one output, polynomial, F(c w) = c^D F(w), and w' = grad F from w_1, F(w_1) = 0.
+Where beta > 0, r = |w|^2 has r' = 2 D beta and beta' = |grad F|^2 >= D^2 beta^2/r, as <w, grad F> =
+D beta. So (log beta)' >= (D/2) (log r)', beta >= C r^(D/2) with C > 0, and
+
+    beta' >= D^2 C^(2/D) beta^(2 - 2/D):
+
+beta, and with it w, is infinite after a finite time Z = int_0^oo db/K(b). Where beta < 0 the same
+holds of -F. From c w_1 the time is dQ/dbeta = c^(2 - D) z(beta/c^D), z that from w_1, so that as
+c -> 0 it tends to c^(2 - D) Z, with a relative error of order c^(D - 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Piece, Quadrature
+from derive.regimes.kernel_regime import ScaledStart, TangentKernel
+from derive.regimes.limit import Limit, LimitingPotential
+from derive.regimes.point import Point
+from derive.verdict import Finding, Verdict
+
+_TWO = 2
+
+
+def finite_time_limit(
+    p: Parameterization,
+    pieces: Sequence[Piece],
+    point: Point,
+    kernel: TangentKernel,
+    scaled: ScaledStart,
+) -> Limit | None:
+    """Return the limit of Q = int (beta - b)/K(b) db as the start vanishes, or None."""
+    D, m = scaled.degree, scaled.exponent
+    polynomial = all(f.is_polynomial() for f in p.F) and not p.field.generators
+    vanishes = (m * {"0": 1, "oo": -1}.get(point.side, 0)).is_positive
+    piece = pieces[0] if len(pieces) == 1 else None
+    if not (isinstance(piece, Quadrature) and polynomial and vanishes and kernel.unbiased):
+        return None
+    square = sum((w * w for w in p.w), p.field.zero)
+    if p.d > 1 or p.geometry.weight_square(p.w) != square or not D.is_Rational or D <= _TWO:
+        return None
+    (beta,) = piece.betas
+    above, below = _time(p, sympy.oo), _time(p, -sympy.oo)
+    symbol = Symbol(point.variable, positive=True)
+    unit, error = symbol ** (m * (2 - D)), symbol ** (m * (D - 2))
+    reason = (
+        f"covariance, and beta = F(w) of degree {D} > 2 is infinite after the finite time "
+        f"int db/K(b), K at {point.variable} = 1"
+    )
+    finding, size = Finding(Verdict.PROVED, reason, scaled.evidence), sympy.Abs(beta)
+    if _is_even(piece, beta):
+        one = sympy.S.One
+        found = LimitingPotential("l1", size, (one,), one)
+        return Limit(point, finding, "rich", (beta,), None, above * unit, found, (-one,), error)
+    Q = (above - below) / 2 * size + (above + below) / 2 * beta
+    found = LimitingPotential("power", Q, (above,), sympy.S.One)
+    return Limit(point, finding, "intermediate", (beta,), None, unit, found, (below,), error)
+
+
+def _time(p: Parameterization, end: Expr) -> Expr:
+    """Return the time to an infinite beta."""
+    taken = {*p.weights, *p.start_symbols, *p.parameters}
+    b = Symbol(next(name for name in ("b", "b_", "b__") if name not in taken), real=True)
+    return sympy.Integral(1 / sympy.Function("K")(b), (b, 0, end))
+
+
+def _is_even(piece: Quadrature, beta: Symbol) -> bool:
+    """Tell whether K(beta) = K(-beta), roots included, as it is written."""
+    written = [piece.kernel, *(root.polynomial for root in piece.roots)]
+    largest = all(root.from_above == 0 for root in piece.roots)
+    return largest and all(
+        f is not None and sympy.expand(f - f.subs(beta, -beta)) == 0 for f in written
+    )
