@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from sympy import Expr, Rational
+from sympy import Expr, Rational, oo
 
+from derive.derivation import derive
 from derive.errors import DegenerateStart, InputError, LanguageError, NumericalError
 from derive.exact.balls import Unbounded, evaluate_any, fraction, values_of
 from derive.language import bind, parse_expression, to_sympy
+from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece, Quadrature
+from derive.potential.curve_ends import along_curve
+from derive.potential.domain import Domain
+from derive.potential.piece import Parametric, Piece, Quadrature
 from derive.records import Potential
 from numerics.evaluate.backend import Number, exact
 from numerics.evaluate.numbers import read_number
@@ -83,13 +87,44 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
         named = {s: values[s.name] for s in expression.free_symbols if s.name in values}
         return expression.subs({s: Rational(v.numerator, v.denominator) for s, v in named.items()})
 
-    pieces = []
+    pieces: list[Piece] = []
     for piece in potential.pieces:
         if isinstance(piece, Quadrature) and piece.lift is not None:
             raise NumericalError("Q is an integral here: give the parameters numbers in F itself")
         pieces.append(piece.mapped(at))
     other = None if potential.other_side is None else specialize(potential.other_side, values)
+    pieces = _on_their_domains(pieces, bound, values)
     return replace(potential, parameterization=bound, pieces=tuple(pieces), other_side=other)
+
+
+def _on_their_domains(
+    pieces: Sequence[Piece], bound: Parameterization, values: Mapping[str, Fraction]
+) -> list[Piece]:
+    """Return pieces with the domains that they have at numbers for the parameters of F.
+
+    A whole power goes on where its base is 0, which others do not.
+    """
+    if all(value.denominator == 1 for value in values.values()):
+        domains = [piece.domain for piece in derive(bound).potential.pieces]
+        if len(domains) == len(pieces):
+            return [_on(piece, domain) for piece, domain in zip(pieces, domains, strict=True)]
+    notation = Notation(bound, tuple(range(bound.d)))
+    return [
+        replace(piece, domain=along_curve(piece, notation))
+        if isinstance(piece, Parametric)
+        else piece
+        for piece in pieces
+    ]
+
+
+def _on(piece: Piece, domain: Domain | None) -> Piece:
+    """Return a piece on another domain: of a curve without singular points, on all of it."""
+    piece = replace(piece, domain=domain)
+    if isinstance(piece, Parametric) and domain is not None and domain.exact and not domain.walls:
+        curve = piece.curve
+        if all(w.is_polynomial(curve.parameter) for _, w in curve.weights):
+            return replace(piece, curve=replace(curve, interval=(-oo, oo)))
+    return piece
 
 
 def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Expr]:
