@@ -13,19 +13,15 @@ from math import isqrt, prod
 
 import sympy
 from sympy import Expr, Symbol
-from sympy.integrals.rationaltools import ratint
 
-from derive.errors import DeriveError
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative
-from derive.exact.towers.tower import to_field
-from derive.language import from_sympy
-from derive.language.tree import names
 from derive.model.notation import Constant, rational
 from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
 from derive.potential.piece import Explicit
+from derive.potential.rational_kernel import integrate_rational, logarithm
 from derive.weights.kernel_relation import KernelRelation
 
 
@@ -65,12 +61,12 @@ def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Explicit 
     ratio = K / slope
     inverse_power = ratio.partial(0)
     if not inverse_power.is_constant() or inverse_power.is_zero():
-        return _integrate_rational(relation, K)
+        return integrate_rational(relation, K)
     n = 1 / inverse_power.value()
     shift = beta - ratio / inverse_power
     kappa = K / (beta - shift) ** int(n)
     if n.denominator != 1 or not (shift.partial(0).is_zero() and kappa.partial(0).is_zero()):
-        return _integrate_rational(relation, K)
+        return integrate_rational(relation, K)
     return shifted_power(relation, kappa, shift, sympy.Integer(n.numerator), f"K = {K!r}")
 
 
@@ -108,10 +104,7 @@ def shifted_power(
     if isinstance(kappa, RationalFunction):
         k = relation.expr(kappa) * (1 if even else sign)
     if n == 2:
-        logarithm = (
-            sympy.log(t) if is_nonnegative(offset, relation.positive) else sympy.log(sympy.Abs(t))
-        )
-        value = _without_constant((-logarithm + t / t0) / k, x)
+        value = _without_constant((t / t0 - logarithm(relation, t)) / k, x)
         gradient = sign * (1 / t0 - 1 / t) / k
     else:
         first, second = 1 - n, 2 - n
@@ -216,57 +209,3 @@ def _exact_square_root(radicand: RationalFunction) -> RationalFunction | None:
     if number**2 != square or any(n % 2 for _, n in powers):
         return None
     return prod((f ** (n // 2) for f, n in powers), start=radicand.field.constant(number))
-
-
-_TRIED = 10
-
-
-def _integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explicit | None:
-    """Return Q for K = kappa * r(beta), kappa in the start symbols and r with rational numbers."""
-    field = relation.field
-    # K divided by its value at one beta is r up to a number when r has numbers alone.
-    values = (_at(K, beta) for beta in range(_TRIED))
-    value = next((v for v in values if v is not None and not v.is_zero()), None)
-    if value is None:
-        return None
-    r = K / value
-    if set(r.variables()) - {field.names[0]}:
-        return None
-    first = _integral(relation, 1 / r)
-    second = _integral(relation, field.gens[0] / r)
-    if first is None or second is None:
-        return None
-    x = relation.notation.betas[0]
-    kappa = relation.factored(value)
-    slope = first.subs(x, relation.expr(relation.beta0))
-    gradient = (first - slope) / kappa
-    value = (x * first - second - slope * x) / kappa
-    piece = Explicit((x,), value, (gradient,), kernel=relation.factored(K))
-    return accept_explicit(relation, piece, f"K = {K!r}")
-
-
-def _at(K: RationalFunction, beta: int) -> RationalFunction | None:
-    """Return K at one beta, None at a pole."""
-    try:
-        return K.compose((K.field.constant(beta), *K.field.gens[1:]), K.field)
-    except ZeroDivisionError:
-        return None
-
-
-def _integral(relation: KernelRelation, integrand: RationalFunction) -> Expr | None:
-    """Return a real antiderivative whose derivative was proved equal to the integrand."""
-    x = relation.notation.betas[0]
-    neutral = Symbol("x", real=True)
-    proposal = ratint(relation.expr(integrand).subs(x, neutral), neutral, real=True)
-    if proposal.has(sympy.RootSum, sympy.Integral, sympy.I, sympy.zoo, sympy.nan):
-        return None
-    # The logarithm of a negative number is that of its opposite and a constant.
-    proposal = proposal.replace(sympy.log, lambda a: sympy.log(sympy.Abs(a))).subs(neutral, x)
-    slope = sympy.together(sympy.diff(proposal.replace(sympy.Abs, lambda a: a), x))
-    try:
-        tree = from_sympy(slope)
-        if set(names((tree,))) - set(relation.field.names):
-            return None
-        return proposal if to_field(tree, relation.field, "slope") == integrand else None
-    except DeriveError:
-        return None

@@ -21,7 +21,7 @@ def test_a_neuron_has_its_radial_form_in_many_components(d: int) -> None:
 @pytest.mark.parametrize(
     ("F", "Q"),
     [
-        ("w**D", "beta*w_0**(2 - D)/(D*(D - 2)) - beta**(2/D)/(2*(D - 2))"),
+        ("w**D", "-beta**(2/D)/(2*(D - 2)) + beta*w_0**(2 - D)/(D*(D - 2))"),
         ("w**4 + 1", "beta/(8*w_0**2) - sqrt(beta - 1)/4"),
     ],
 )
@@ -29,3 +29,10 @@ def test_a_kernel_that_is_a_power_of_beta_gives_a_power(F: str, Q: str) -> None:
     potential = derive(Parameterization.parse([F])).potential
     assert potential.kind == "explicit"
     assert str(potential.Q) == Q
+
+
+def test_logarithms_say_on_which_side_of_their_pole_beta_is() -> None:
+    Q = derive(Parameterization.parse(["1 - exp(-w)"])).potential.Q
+    assert str(Q) == "-beta*exp(w_0) - log(1 - beta)"
+    Q = derive(Parameterization.parse(["sigmoid(w)"], start={"w": "0"})).potential.Q
+    assert str(Q) == "(2*beta - 1)*log(beta) - (2*beta - 1)*log(1 - beta)"

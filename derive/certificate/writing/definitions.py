@@ -157,11 +157,17 @@ class FormDefinitions(Definitions):
 
     def use(self, text: str) -> None:
         """Define the calls in a text that are not known."""
-        for call in products.calls_in([text]):
+        calls = list(products.calls_in([text]))
+        # one logarithm stands for itself, several may share parts
+        several = sum(call.startswith("log(") for call in calls) > 1
+        for call in calls:
             if self.knows(call):
                 continue
             image = self._image(*self.space.call(call))
-            if image is None:
+            if several and call.startswith("log("):
+                for entry in products.logarithm(self.space, call, self.fresh):
+                    self.define(entry)
+            elif image is None:
                 self.define({"name": self.fresh(), "of": call})
             else:
                 for entry in products.entries_for(self.space, call, text_of(image), self.fresh):
@@ -251,10 +257,8 @@ class FormDefinitions(Definitions):
         """Return a power of a quotient as that of the powers of its sides."""
         sides = []
         for side in (quotient.top, quotient.bottom):
-            if side.is_one():
-                sides.append(self.space.number(1))
-                continue
-            text = f"({text_of(Function(self.space, side, self.space.one))})**({exponent})"
+            base = text_of(Function(self.space, side, self.space.one))
+            text = "1" if side.is_one() else f"({base})**({exponent})"
             self.use(text)
             sides.append(self.space.read(text))
         return sides[0] / sides[1]

@@ -139,7 +139,7 @@ def logarithm(
     except Rejected:
         pass
     found = _factors(argument if product is None else product)
-    if len(found) == 1 and abs(found[0][1]) == 1 and _generator(space, found[0][0]) is None:
+    if len(found) == 1 and found[0][1] == 1 and _generator(space, found[0][0]) is None:
         yield {"name": fresh(), "of": call}
         return
     parts, values = [], []

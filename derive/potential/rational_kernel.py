@@ -1,0 +1,125 @@
+"""Q of a single output with K(beta) rational: Q = beta y - int beta/K, y = int 1/K.
+
+SymPy proposes the integrals; each is differentiated back in the field of the relation.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.integrals.rationaltools import ratint
+
+from derive.errors import DeriveError
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.towers.tower import to_field
+from derive.language import from_sympy
+from derive.language.tree import names
+from derive.model.notation import AssumePositive, BranchOpen
+from derive.model.signs import start_sign
+from derive.potential.accept import accept_explicit
+from derive.potential.piece import Explicit
+from derive.weights.kernel_relation import KernelRelation
+
+_TRIED = 10
+
+
+def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explicit | None:
+    """Return Q for K = kappa * r(beta), kappa in the start symbols and r with rational numbers."""
+    field = relation.field
+    # K divided by its value at one beta is r up to a number when r has numbers alone.
+    values = (_at(K, beta) for beta in range(_TRIED))
+    value = next((v for v in values if v is not None and not v.is_zero()), None)
+    if value is None:
+        return None
+    r = K / value
+    if set(r.variables()) - {field.names[0]}:
+        return None
+    first = _integral(relation, 1 / r)
+    second = _integral(relation, field.gens[0] / r)
+    if first is None or second is None:
+        return None
+    x = relation.notation.betas[0]
+    kappa = relation.factored(value)
+    first, whole = _collected(first, x), _collected(x * first - second, x)
+    slope = _at_start(relation, first)
+    gradient = (first - slope) / kappa
+    moving = sympy.Add(*(t for t in sympy.Add.make_args(whole) if t.has(x)))
+    value = (moving - slope * x) / kappa
+    piece = Explicit((x,), value, (gradient,), kernel=relation.factored(K))
+    return accept_explicit(relation, piece, f"K = {K!r}")
+
+
+def _collected(expression: Expr, x: Symbol) -> Expr:
+    """Return logarithms and angles with their coefficients, beside partial fractions."""
+    expanded = sympy.expand(expression, log=False)
+    calls = sorted(expanded.atoms(sympy.log, sympy.atan), key=str)
+    parts = sympy.collect(expanded, calls, evaluate=False) if calls else {sympy.S.One: expanded}
+    rest = sympy.apart(sympy.cancel(parts.pop(sympy.S.One, sympy.S.Zero)), x)
+    return sympy.Add(rest, *(sympy.factor(c) * call for call, c in parts.items()))
+
+
+def _at_start(relation: KernelRelation, expression: Expr) -> Expr:
+    """Return a sum of logarithms, angles and fractions at beta_0, each in lowest terms."""
+    x, beta0 = relation.notation.betas[0], relation.beta0
+    images = (beta0, *relation.field.gens[1:])
+
+    def exact(part: Expr) -> RationalFunction:
+        element = to_field(from_sympy(part), relation.field, "a term of Q")
+        return element.compose(images, relation.field)
+
+    terms = sympy.Add.make_args(expression)
+    rest = sympy.Add(*(t for t in terms if not t.has(sympy.log, sympy.atan)))
+    rates: dict[Expr, Expr] = {}
+    total = relation.expr(exact(rest))
+    for term in (t for t in terms if t.has(sympy.log, sympy.atan)):
+        rate, call = term.as_independent(x, as_Add=False)
+        if isinstance(call, sympy.log) and rate.is_Rational and not call.has(sympy.Abs):
+            rates[call.args[0]] = rate
+        else:
+            total += term.subs(x, relation.expr(beta0))
+    # c log A - c log B is c log(A/B) for positive A, B
+    common = sympy.gcd_list(list(rates.values())) if rates else sympy.S.One
+    powers = (exact(A) ** int(rate / common) for A, rate in rates.items())
+    product = prod(powers, start=relation.field.one)
+    return total + common * sympy.log(relation.factored(product))
+
+
+def _at(K: RationalFunction, beta: int) -> RationalFunction | None:
+    """Return K at one beta, None at a pole."""
+    try:
+        return K.compose((K.field.constant(beta), *K.field.gens[1:]), K.field)
+    except ZeroDivisionError:
+        return None
+
+
+def logarithm(relation: KernelRelation, argument: Expr) -> Expr:
+    """Return log |A|, without the modulus where the sign of A, between zeros of K, is known."""
+    try:
+        A = to_field(from_sympy(argument), relation.field, "a logarithm")
+        start = A.compose((relation.beta0, *relation.field.gens[1:]), relation.field)
+        sign, assumed = start_sign(start, relation.notation)
+    except (DeriveError, ZeroDivisionError, AssumePositive, BranchOpen):
+        return sympy.log(sympy.Abs(argument))
+    return sympy.log(sympy.Abs(argument) if assumed else sympy.expand(sign * argument))
+
+
+def _integral(relation: KernelRelation, integrand: RationalFunction) -> Expr | None:
+    """Return a real antiderivative whose derivative was proved equal to the integrand."""
+    x = relation.notation.betas[0]
+    neutral = Symbol("x", real=True)
+    proposal = ratint(relation.expr(integrand).subs(x, neutral), neutral, real=True)
+    if proposal.has(sympy.RootSum, sympy.Integral, sympy.I, sympy.zoo, sympy.nan):
+        return None
+    proposal = proposal.subs(neutral, x)
+    slope = sympy.together(sympy.diff(proposal, x))
+    # The logarithm of a negative number is that of its opposite and a constant.
+    proposal = proposal.replace(sympy.log, lambda a: logarithm(relation, a))
+    try:
+        tree = from_sympy(slope)
+        if set(names((tree,))) - set(relation.field.names):
+            return None
+        return proposal if to_field(tree, relation.field, "slope") == integrand else None
+    except DeriveError:
+        return None
