@@ -14,14 +14,17 @@ c -> 0 it tends to c^(2 - D) Z, with a relative error of order c^(D - 2).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.elementary_signs import Undecided
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Quadrature
+from derive.regimes.asymptotics import CONSTANT, Expander
 from derive.regimes.kernel_regime import ScaledStart, TangentKernel
-from derive.regimes.limit import Limit, LimitingPotential
+from derive.regimes.limit import Limit, LimitingPotential, growth_expression
 from derive.regimes.point import Point
 from derive.verdict import Finding, Verdict
 
@@ -63,11 +66,47 @@ def finite_time_limit(
     return Limit(point, finding, "intermediate", (beta,), None, unit, found, (below,), error)
 
 
-def _time(p: Parameterization, end: Expr) -> Expr:
-    """Return the time to an infinite beta."""
+def moved_start_limit(p: Parameterization, piece: Piece, point: Point, start: Expr) -> Limit | None:
+    """Return the limit of Q' = int_beta_0 db/K(b) where the start symbol moves beta_0 alone.
+
+    K is positive and finite on all of R, so that the integral is continuous in beta_0. None where
+    that is not proved, or beta_0 has no limit.
+    """
+    if p.d > 1 or not isinstance(piece, Quadrature) or not _is_fixed(piece, point):
+        return None
+    e = Symbol("e_", positive=True)
+    decide = point.decisions(s.name for s in start.free_symbols if s.is_positive)
+    try:
+        place = Expander(e, decide, Fraction(2)).expand(point.near(start, e))
+    except Undecided:
+        return None
+    b_0 = place.coefficient(CONSTANT)
+    rest = [growth for growth in place.terms if growth != CONSTANT]
+    if not rest or min(rest) < CONSTANT or not place.reaches(CONSTANT):
+        return None
+    (beta,) = piece.betas
+    reason = "K does not depend on the start: beta_0 tends to a number, and the integral with it"
+    found = LimitingPotential("other", None, (_time(p, beta, b_0),))
+    error, one = growth_expression(min(rest), point.small), sympy.S.One
+    finding = Finding(Verdict.PROVED, reason)
+    slopes = found.gradient
+    return Limit(point, finding, "intermediate", (beta,), None, one, found, slopes, error)
+
+
+def _is_fixed(piece: Quadrature, point: Point) -> bool:
+    """Tell whether K does not depend on what tends to a limit, and is positive and finite on R."""
+    domain = piece.domain
+    if domain is None or domain.walls or not domain.exact or piece.kernel is None:
+        return False
+    written = (piece.kernel, *(r.polynomial for r in piece.roots), *(c for _, c in piece.constants))
+    return all(s.name != point.variable for f in written for s in f.free_symbols)
+
+
+def _time(p: Parameterization, end: Expr, start: Expr = sympy.S.Zero) -> Expr:
+    """Return the time from one beta to another."""
     taken = {*p.weights, *p.start_symbols, *p.parameters}
     b = Symbol(next(name for name in ("b", "b_", "b__") if name not in taken), real=True)
-    return sympy.Integral(1 / sympy.Function("K")(b), (b, 0, end))
+    return sympy.Integral(1 / sympy.Function("K")(b), (b, start, end))
 
 
 def _is_even(piece: Quadrature, beta: Symbol) -> bool:

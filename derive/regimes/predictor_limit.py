@@ -17,6 +17,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Parametric, Piece, written_out
 from derive.regimes.closed_form import closed_form_limit
 from derive.regimes.coupled_limit import find_separation, norm_limit, separated_limit
+from derive.regimes.finite_time import moved_start_limit
 from derive.regimes.kernel_regime import TangentKernel
 from derive.regimes.leading_gradient import ClosedGradient
 from derive.regimes.limit import Limit, undecided
@@ -32,7 +33,8 @@ def predictor_limit(derivation: Derivation, point: Point, kernel: TangentKernel)
         reason = f"there is no Q to take the limit of: {potential.finding.reason}"
         return undecided(point, reason)
     if any(g.has(sympy.Integral) for g in potential.gradient):
-        return undecided(point, "Q is given by an integral, and so is its gradient")
+        found = moved_start_limit(potential.parameterization, pieces[0], point, kernel.beta_0[0])
+        return found or undecided(point, "Q is given by an integral, and so is its gradient")
     gradient = _closed_gradient(derivation, potential.gradient, point)
     if gradient is None:
         reason = f"Q is given in a form whose expansion is not written: {potential.kind}"
