@@ -116,11 +116,11 @@ def test_dual_coordinates_that_are_none_give_no_flow() -> None:
 
 
 def test_q_is_the_legendre_transform_of_h() -> None:
-    """Where the main road has only an integral: its gradient at beta = h(mu) is mu."""
+    """The gradient of the main road at beta = h(mu) is mu."""
     outputs = ["p**2+q**2+r**2+s**2", "2*p*r+2*q*s"]
     d = derive(Parameterization.parse(outputs, {"p": "1", "q": "2", "r": "1/2", "s": "-1/3"}))
     (block,) = d.blocks
-    assert d.potential.kind == "quadrature"
+    assert d.potential.kind == "explicit"
     flow = find_commuting_flow(block.parameterization, TIMES, None, block.conserved.laws)
     assert flow is not None
     mu = {"mu1": 0.03, "mu2": -0.05}
