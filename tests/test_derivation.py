@@ -151,7 +151,7 @@ def test_refusals(outputs, start, error):
 
 
 @pytest.mark.parametrize(
-    "names", [("beta", "delta", "A"), ("pi", "E", "I"), ("beta1", "k", "z"), ("S", "N", "Q")]
+    "names", [("beta", "delta", "A"), ("e", "E", "I"), ("beta1", "k", "z"), ("S", "N", "Q")]
 )
 def test_names_of_the_user_never_collide(names):
     a, u, v = names

@@ -97,7 +97,7 @@ def _build(p: Parameterization, w0: Sequence[RationalFunction]) -> ConstrainedPr
         (w0, "the start is none in its symbols"),
     ):
         if elements[0].field.generators or not all(x.is_polynomial() for x in elements):
-            raise Stopped(f"the elimination needs polynomials: {lack}")
+            raise Stopped(f"the elimination needs polynomials over the rationals: {lack}")
     used = {name for x in w0 for name in x.variables()}
     symbols = tuple(s for s in given.names if s in used)
     # Start symbols may be called as weights are: the ring needs names of its own.

@@ -193,6 +193,9 @@ class Builder:
 
     def real_power(self, base: Built, exponent: Built, column: int | None = None) -> Built:
         """Build ``base`` to an exponent with names in it."""
+        if base.tree == Name("e"):
+            written = "e is a name like others: write exp(w) for the exponential of w"
+            raise LanguageError(f"{written}, or call the base otherwise", column)
         for node in walk(exponent.tree):
             if isinstance(node, Call | RealPower) or (
                 isinstance(node, Power) and node.exponent.denominator != 1

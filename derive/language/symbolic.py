@@ -81,6 +81,25 @@ def from_sympy(expr: sympy.Basic, budget: Budget = DEFAULT) -> Tree:
     return fold(expr, reader.parts, reader.combine).tree
 
 
+WORDS = {
+    "Abs": "an absolute value",
+    "Derivative": "a derivative",
+    "Integral": "an integral",
+    "Max": "a maximum",
+    "Min": "a minimum",
+    "Piecewise": "a distinction of cases",
+    "Sum": "a sum over an index",
+}
+
+
+def _in_words(expr: sympy.Basic) -> str:
+    """Say what is refused as a mathematician calls it."""
+    name = type(expr).__name__
+    if name in WORDS:
+        return WORDS[name]
+    return f"the function {shown(name)}" if getattr(expr, "is_Function", False) else "this object"
+
+
 class _SymPyReader:
     """Convert the whitelisted types of SymPy nodes; every other one is refused."""
 
@@ -99,7 +118,9 @@ class _SymPyReader:
         if self.seen > self.builder.budget.nodes:  # shared nodes can make a tree exponential
             raise LanguageError(f"too large: at most {self.builder.budget.nodes} nodes")
         sympy = self.sympy
-        if isinstance(expr, sympy.Rational) or expr is sympy.E or type(expr) is sympy.Symbol:
+        if isinstance(expr, sympy.Rational) or type(expr) is sympy.Symbol:
+            return ()
+        if expr in (sympy.E, sympy.pi):
             return ()
         if isinstance(expr, sympy.Add) or type(expr) in self.functions:
             return tuple(expr.args)
@@ -108,10 +129,9 @@ class _SymPyReader:
         if isinstance(expr, sympy.Pow):
             return self._power_parts(expr)
         if isinstance(expr, sympy.Float):
-            raise LanguageError("a SymPy Float is rounded: write a Rational instead")
-        kind = shown(type(expr).__name__)
-        accepted = f"Rational, Symbol, Add, Mul, Pow and sqrt, {', '.join(CALLS)}"
-        raise LanguageError(f"a SymPy {kind} is not part of the language: write {accepted}")
+            raise LanguageError("a floating-point number is rounded: write an exact one")
+        accepted = f"numbers, names, + - * / ** and sqrt, {', '.join(CALLS)}"
+        raise LanguageError(f"{_in_words(expr)} is not part of the language: write {accepted}")
 
     def combine(self, expr: sympy.Basic, operands: list[Built]) -> Built:
         """Build the tree of a node from those of its operands."""
@@ -120,6 +140,8 @@ class _SymPyReader:
             return builder.number(Fraction(int(expr.p), int(expr.q)))
         if expr is sympy.E:
             return builder.call("exp", builder.number(Fraction(1)))
+        if expr is sympy.pi:
+            return builder.name("pi")
         if type(expr) is sympy.Symbol:
             return self._name(expr)
         if isinstance(expr, sympy.Add):

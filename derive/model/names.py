@@ -21,6 +21,9 @@ from derive.language.tree import (
     walk,
 )
 
+PI = "pi"
+"""The name of the number."""
+
 
 def read_tree(value: object, what: str) -> Tree:
     """Return text, an exact number, a SymPy expression or a tree as a tree."""
@@ -40,12 +43,28 @@ def read_tree(value: object, what: str) -> Tree:
 
 
 def read_parameters(trees: tuple[Tree, ...], declared: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the declared parameters that occur, and the names in exponents."""
+    """Return the declared parameters that occur, the names in exponents, and pi.
+
+    What is proved for every positive value of a parameter is proved for pi; and as pi is
+    transcendental, what is refuted by an identity between polynomials fails for pi as well. The
+    sine of a multiple of pi is another matter, and refused.
+    """
     used = names(trees)
+    if PI in used:
+        _refuse_angles(trees)
     for name in declared:
         if name not in used:
             raise InputError(f"parameter: no output uses {name}")
-    return tuple(dict.fromkeys((*declared, *exponent_names(trees))))
+    own = (PI,) if PI in used else ()
+    return tuple(dict.fromkeys((*declared, *exponent_names(trees), *own)))
+
+
+def _refuse_angles(trees: tuple[Tree, ...]) -> None:
+    for node in (node for tree in trees for node in walk(tree)):
+        match node:
+            case Call("sin" | "cos" | "tan" as function, inner) if PI in names((inner,)):
+                other = "write a parameter, as with --parameter c, in its place"
+                raise InputError(f"pi under {function} is not covered: {other}")
 
 
 def read_weights(
@@ -61,6 +80,10 @@ def read_weights(
     if given is None:
         return free
     ordered = tuple(parse_name(str(w), "weight") for w in given)
+    if PI in ordered:
+        raise InputError(
+            "pi is the number: no weight, and not covered beside a vector of open dimension"
+        )
     for name in free:
         if name not in ordered:
             raise InputError(f"the outputs use {name}, which is not among the weights")
@@ -136,7 +159,8 @@ def read_positive(
                 f"positive: {name} is neither a weight nor a start symbol ({', '.join(known)})"
             )
     # F is defined only where bases of roots and real powers, and arguments of log, are > 0.
-    needed = (*declared, *positive_bases(trees, weights))
+    own = [name for name in known if name == PI]
+    needed = (*declared, *positive_bases(trees, weights), *own)
     narrowed = [x.name for weight, x in start if weight in needed and isinstance(x, Name)]
     return tuple(dict.fromkeys((*needed, *narrowed)))
 

@@ -12,6 +12,7 @@ from derive.clock import LATE
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name
+from derive.model.names import PI
 from derive.model.parameterization import Parameterization
 from derive.records import InducedMetric
 from derive.render import sections
@@ -76,6 +77,8 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
     weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
     rank = f"{p.d}" if p.rank == p.d else f"{p.rank} < {p.d}"
     yield f"{weights}, {homogeneity(p)}, J of rank {rank}; start: {start}"
+    if PI in (*p.parameters, *p.start_symbols):
+        yield f"{PI} is the number"
     yield from _left_out(d.idle, "start at 0 and stay there")
     for w, tree in d.ties:
         yield f"left out: {w} = {to_text(tree)}, from the start and always"

@@ -222,7 +222,9 @@ def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[str, 
     functions = [*dual.y, *([] if dual.R is None else [dual.R])]
     elements = [x for f in functions for x in (f.rational, *(c for c, _ in f.logs))]
     denominators = (field.polynomial(x.denominator) for x in elements)
-    poles = (f for x in denominators for f, _ in factors(x) if _is_number(f))
+    positive = [field.named(name) for name in field.names if name in notation.positive]
+    found = (f for x in denominators for f, _ in factors(x) if _is_number(f))
+    poles = (f for f in found if f not in positive)
     written = (f"{to_expr(f, notation.start_symbols)} != 0" for f in poles)
     return tuple(dict.fromkeys(written))
 

@@ -35,7 +35,7 @@ from numerics.evaluate.lowering import (
     side_by_side,
 )
 from numerics.evaluate.numbers import read_number
-from numerics.evaluate.start import broken_signs, specialize
+from numerics.evaluate.start import broken_signs, specialize, with_pi
 from numerics.flow.gradient_flow import Flow, flow
 from numerics.interpolate.polish import Gradient, polished_interpolant
 from numerics.reals import Real
@@ -132,6 +132,7 @@ def _in_numbers(
     potential, laws = derivation.potential, derivation.conserved.laws
     p = potential.parameterization if derivation.ties else derivation.parameterization
     names = p.parameters
+    start = with_pi(names, start)
     if names:
         values = {name: Fraction(2 * k + 7, 2) for k, name in enumerate(names)}
         given = [name for name in names if name in start]

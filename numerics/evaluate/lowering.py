@@ -41,6 +41,7 @@ from numerics.evaluate.start import (
     read_start,
     specialize,
     start_point,
+    with_pi,
 )
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential, lower_vector
 
@@ -150,6 +151,7 @@ def _at_start(
     if not potential.pieces:
         raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
     p = potential.parameterization
+    start = with_pi(p.parameters, start)
     if missing := [name for name in p.parameters if name not in start]:
         raise InputError(f"the start gives no value for {', '.join(missing)}")
     numbers = {name: read_number(start[name], f"the parameter {name}") for name in p.parameters}

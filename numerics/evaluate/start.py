@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from flint import arb
 from sympy import Expr, Rational, oo
 
 from derive.derivation import derive
 from derive.errors import DegenerateStart, InputError, LanguageError, NumericalError
-from derive.exact.balls import Unbounded, evaluate_any, fraction, values_of
+from derive.exact.balls import Unbounded, evaluate_any, fraction, precise, values_of
 from derive.language import bind, parse_expression, to_sympy
+from derive.model.names import PI
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.curve_ends import along_curve
@@ -21,6 +23,8 @@ from derive.records import Potential
 from numerics.evaluate.backend import Number, exact
 from numerics.evaluate.numbers import read_number
 
+with precise():
+    _PI = Fraction(round(fraction(arb.pi() * 10**58)), 10**58)
 _BITS = 4096
 """Working precision of start values that are not rational."""
 
@@ -31,13 +35,20 @@ def read_start(p: Parameterization, start: Mapping[str, Number]) -> dict[str, Fr
     Raises:
         InputError: a symbol has no value, a name is unknown, or a value is no number.
     """
-    names = p.start_symbols
+    names, start = p.start_symbols, with_pi(p.start_symbols, start)
     if unknown := [str(name) for name in start if name not in names]:
         known = ", ".join(names) or "none"
         raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {known}")
     if missing := [name for name in names if name not in start]:
         raise InputError(f"the start gives no value for {', '.join(missing)}")
     return {name: read_number(start[name], f"the start symbol {name}") for name in names}
+
+
+def with_pi(names: Sequence[str], start: Mapping[str, Number]) -> dict[str, Number]:
+    """Return a start with the value of pi, right to 58 digits, where it is among the names."""
+    if PI in start:
+        raise InputError("pi is the number: give it no other value")
+    return {**start, **({PI: _PI} if PI in names else {})}
 
 
 def start_point(

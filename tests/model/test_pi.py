@@ -1,0 +1,50 @@
+"""pi is the number: a positive constant that no weight, start or value may be called by."""
+
+import math
+
+import pytest
+
+from derive import InputError, LanguageError, Parameterization, Verdict, derive
+from derive.language import parse_expression
+from numerics import crosscheck
+
+
+def test_pi_is_a_constant_of_F_and_of_the_start():
+    d = derive(Parameterization.parse(["pi*w**2"], start={"w": "pi"}))
+    assert d.verdict is Verdict.PROVED
+    assert d.parameterization.weights == ("w",)
+    assert "pi is the number" in d.to_text()
+    assert "pi != 0" not in d.to_text()
+    # grad Q = log(beta/(pi w_0^2))/(4 pi) is 0 at beta = pi^3 alone.
+    q = d.potential.numeric({})
+    assert float(q.gradient(math.pi**3)) == pytest.approx(0, abs=1e-14)
+    assert float(q.gradient(math.e * math.pi**3)) == pytest.approx(1 / (4 * math.pi))
+
+
+def test_the_flow_confirms_what_is_derived_with_pi():
+    assert crosscheck(derive(Parameterization.parse(["pi*exp(w)"])), digits=20).passed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"outputs": ["sin(pi*w)"]}, "pi under sin"),
+        ({"outputs": ["pi*w"], "weights": ["pi", "w"]}, "pi is the number"),
+        ({"outputs": ["pi**2"]}, "no weight is left"),
+    ],
+)
+def test_what_pi_is_not(arguments, message):
+    with pytest.raises(InputError, match=message):
+        Parameterization(**{**arguments, "outputs": [parse_expression(*arguments["outputs"])]})
+
+
+def test_pi_has_no_other_value():
+    d = derive(Parameterization.parse(["w**2"], start={"w": "pi"}))
+    with pytest.raises(InputError, match="no other value"):
+        d.potential.numeric({"pi": 3})
+
+
+def test_the_base_of_exponentials_is_spelled_exp():
+    with pytest.raises(LanguageError, match=r"write exp\(w\)"):
+        Parameterization.parse(["e**w"])
+    assert Parameterization.parse(["e**2*w"]).weights == ("e", "w")
