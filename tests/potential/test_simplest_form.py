@@ -36,3 +36,9 @@ def test_logarithms_say_on_which_side_of_their_pole_beta_is() -> None:
     assert str(Q) == "-beta*exp(w_0) - log(1 - beta)"
     Q = derive(Parameterization.parse(["sigmoid(w)"], start={"w": "0"})).potential.Q
     assert str(Q) == "(2*beta - 1)*log(beta) - (2*beta - 1)*log(1 - beta)"
+
+
+def test_roots_of_numbers_are_those_of_their_primes() -> None:
+    written = Parameterization.parse(["w*sqrt(6) - w**2*sqrt(2)*sqrt(3)", "v*sqrt(3)*sqrt(2)"])
+    other = Parameterization.parse(["w*sqrt(2)*sqrt(3) - w**2*sqrt(6)", "v*sqrt(6)"])
+    assert [repr(f) for f in written.F] == [repr(f) for f in other.F]

@@ -72,6 +72,8 @@ class Radicals(TreeReader):
         if self.is_algebraic(A):
             return self._nested_root(A, exponent)
         content, factors = oriented(A)
+        if _is_composite(A):
+            return self._by_primes(content, exponent)
         if abs(exponent.numerator) > 1 and any(oriented(f * f)[1][0][0] != f for f, _ in factors):
             # (-w)^(2/3) is the square of a root of -w, which w^2 no longer tells from one of w.
             return self.power(A, Fraction(1, exponent.denominator)) ** exponent.numerator
@@ -125,6 +127,11 @@ class Radicals(TreeReader):
         whole = exponent.numerator // exponent.denominator
         rest = exponent - whole
         return result * f**whole, radicand * f ** int(rest * index)
+
+    def _by_primes(self, number: Fraction, exponent: Fraction) -> RationalFunction:
+        """Return a power of a positive number by roots of primes: sqrt(6) is sqrt(2) sqrt(3)."""
+        powers = [self.power(self.field.constant(q), n * exponent) for q, n in prime_powers(number)]
+        return reduce(self.times, powers)
 
     def _root(self, radicand: RationalFunction, index: int) -> RationalFunction:
         """Return radicand^(1/index) for a radicand with no factor to the power *index*."""
@@ -232,6 +239,11 @@ class Radicals(TreeReader):
         base = repr(f) if repr(f) in self.field.weights or f.is_constant() else f"({f!r})"
         generator = Generator(f"({base}**{text})", "power", f, exponent=exponent)
         return self.adjoin(generator) ** int(count)
+
+
+def _is_composite(A: RationalFunction) -> bool:
+    """Tell whether A is a positive number with several prime factors."""
+    return A.is_constant() and A.value() > 0 and len(prime_powers(A.value())) > 1
 
 
 def root_generator(radicand: RationalFunction, index: int) -> Generator[RationalFunction]:
