@@ -52,10 +52,20 @@ def _items(values: Number, what: str) -> list[Number]:
 
 def read_array(values: ArrayLike) -> NDArray[np.float64]:
     """Return points beta as doubles; InputError for anything else."""
+    refuse_masked(values, "beta")
     try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
         raise InputError("beta must be an array of real numbers") from None
+
+
+def refuse_masked(values: object, name: str) -> None:
+    """Refuse a masked array: what it hides would count as data."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{name} is a masked array: drop what is masked, and give a plain array")
 
 
 def read_number(value: Number, what: str) -> Fraction:

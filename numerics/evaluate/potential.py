@@ -121,7 +121,7 @@ class NumericPotential(PotentialAtStart[Blocks]):
 
     def bregman(self, b: ArrayLike, b0: ArrayLike) -> FloatOrArray:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
-        return super().bregman(*np.broadcast_arrays(np.asarray(b, float), np.asarray(b0, float)))
+        return super().bregman(*np.broadcast_arrays(read_array(b), read_array(b0)))
 
     @property
     def separable(self) -> bool:

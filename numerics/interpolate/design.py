@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import refuse_masked
 
 Matrix: TypeAlias = Any
 """X as it is given: what makes an array, a sparse matrix or a linear operator (without types)."""
@@ -207,12 +208,6 @@ def _refuse_faulty(X: LinearOperator) -> None:
     left, right = u * forth, back * v
     if abs(left.sum() - right.sum()) > _ADJOINT * (np.abs(left).sum() + np.abs(right).sum()):
         raise InputError("rmatvec of X is not the adjoint of its matvec: <u, X v> != <X^T u, v>")
-
-
-def refuse_masked(values: object, name: str) -> None:
-    """Refuse a masked array: what it hides would count as data."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise InputError(f"{name} is a masked array: drop what is masked, and give a plain array")
 
 
 def _check(shape: tuple[int, ...], dtype: np.dtype[Any] | None) -> None:
