@@ -29,6 +29,10 @@ class Unbounded(ArithmeticError):
     """A value is not finite or not real as far as the ball tells."""
 
 
+LARGEST_EXPONENT = 2**20
+"""Powers of 2 beyond which a number is not written as a fraction: it would fill the memory."""
+
+
 def precise(bits: int = PRECISION) -> AbstractContextManager[object]:
     """Return a context in which balls are computed with that precision."""
     return ctx.workprec(bits)
@@ -49,10 +53,12 @@ def values_of(
 
 
 def fraction(value: Value) -> Fraction:
-    """Return a number itself, or the rational midpoint of a ball."""
+    """Return a number itself, or the rational midpoint of a ball; Unbounded beyond any use."""
     if isinstance(value, Fraction):
         return value
     mantissa, exponent = value.mid().man_exp()
+    if abs(int(exponent)) > LARGEST_EXPONENT:
+        raise Unbounded
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 

@@ -102,7 +102,9 @@ def lower_unchecked(potential: Potential, start: Mapping[str, Number]) -> Numeri
     """Return what :func:`lower` does, without a test that grad Q = 0 at the start."""
     potential, values, beta0 = _at_start(potential, start)
     blocks = _lowered(potential, values, Float64())
-    return NumericPotential(len(beta0), tuple(values.items()), tuple(map(float, beta0)), blocks)
+    return NumericPotential(
+        len(beta0), tuple(values.items()), tuple(map(Float64().number, beta0)), blocks
+    )
 
 
 def high_precision(potential: Potential, start: Mapping[str, Number], digits: int) -> HighPrecision:
@@ -198,7 +200,7 @@ def _bounds(
         return -math.inf, math.inf
     (beta,), (start,) = piece.betas, beta0
     ends = [float(exact(wall.end(beta), values)) for wall in piece.domain.walls]
-    low, high = ([x for x in ends if (x - start) * side > 0] for side in (-1, 1))
+    low, high = ([x for x in ends if (x > start if side > 0 else x < start)] for side in (-1, 1))
     return max(low, default=-math.inf), min(high, default=math.inf)
 
 

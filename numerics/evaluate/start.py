@@ -65,7 +65,7 @@ def start_point(
         return weights, outputs_at(p, weights)
     except (ZeroDivisionError, Unbounded):
         raise DegenerateStart(
-            "F is undefined at that start: choose a start off its poles"
+            "F is undefined at that start, or far too large: choose a start off its poles"
         ) from None
 
 

@@ -84,7 +84,8 @@ class Ball:
 
     def __truediv__(self, other: Operand) -> Ball:
         o = self.of(other)
-        v = self.v / o.v
+        # A float that underflowed to 0 divides as an array does.
+        v = self.v / (np.float64(o.v) if isinstance(o.v, float) else o.v)
         lost = self.unit * abs(v) + self.tiny
         if np.ndim(o.d) or o.d or np.ndim(self.d) or self.d:
             room = abs(o.v) - o.d

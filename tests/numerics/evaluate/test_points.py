@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from derive import InputError, Parameterization, derive
+from derive import DeriveError, InputError, Parameterization, derive
 
 POINTS = {
     "complex": np.array([1 + 0j, 2.0]),
@@ -42,3 +42,32 @@ def test_points_are_real_numbers(q, name: str) -> None:
 
 def test_whole_numbers_are_points(q) -> None:
     assert np.array_equal(q(np.array([1, 2])), q([1.0, 2.0]), equal_nan=True)
+
+
+SIZES = (1e-170, 1e170, 5e-324, 1e308)
+ONE_OUTPUT = {"w**2": "w", "p**2 - m**2": "pm", "exp(w)": "w", "u*v*w": "uvw", "sinh(w)": "w"}
+
+
+@pytest.mark.parametrize("output", ONE_OUTPUT)
+def test_numbers_of_any_size_have_a_value_or_one_error(output: str) -> None:
+    """Neither a start whose square under- or overflows, nor such a point, is a fault."""
+    start = dict.fromkeys(ONE_OUTPUT[output], "alpha")
+    potential = derive(Parameterization.parse([output], start, ["alpha"])).potential
+    for alpha in SIZES:
+        try:
+            q = potential.numeric({"alpha": alpha})
+        except DeriveError as error:
+            assert "\n" not in str(error)
+            continue
+        for beta in (0.0, *SIZES, -1e170, float("inf"), float("nan")):
+            points = np.array([beta])
+            for found in (q(points), q.gradient(points), q.inverse_gradient(points)):
+                assert found.shape == (1,)
+            assert q.bregman(points, np.ones(1)).shape == (1,)
+
+
+def test_a_square_that_underflows_costs_no_digit() -> None:
+    p = Parameterization.parse(["p**2 - m**2"], dict.fromkeys("pm", "alpha"))
+    value = derive(p).potential.numeric({"alpha": 1e-170})([1.0])
+    # Q(1) - Q(0) = asinh(1/(2 alpha^2))/4 - 1/4 to all digits.
+    assert value == pytest.approx(340 * np.log(10) / 4 - 0.25, rel=1e-14)
