@@ -33,6 +33,15 @@ FIELD = FunctionField(("u", "v", "w"))
 u, v, w = FIELD.gens
 
 
+def test_coordinates_are_equal_by_content() -> None:
+    one, again, other = (Coordinates.of([("c", f)]) for f in (u * v, v * u, u * w))
+    assert one == again
+    assert hash(one) == hash(again)
+    assert one != other
+    assert one != Coordinates.of([("b", u * v)])
+    assert one != (u * v,)
+
+
 def test_tied_pair_relation() -> None:
     """K^2 = 16 beta^2 + 64 (p m)^2 for beta = p^2 - m^2."""
     coordinates = Coordinates.of([("beta", u**2 - v**2), ("c", u * v)])

@@ -36,6 +36,8 @@ def is_zero(text, **point):
         ("sqrt(w**2) + w", -2),
         ("log(w**2) - 2*log(w)", 2),
         ("log(6) - log(2) - log(3)", 1),
+        ("2*log(sqrt(w)) - log(w)", 3),
+        ("log(exp(w)*sqrt(w + 1)) - w - log(w + 1)/2", 3),
         ("1/(1 + sqrt(w)) - (1 - sqrt(w))/(1 - w)", 3),
         ("sqrt(5 + 2*sqrt(6)) - sqrt(2) - sqrt(3)", 1),
         ("sqrt(sqrt(w**2 + 1) - 1)*sqrt(sqrt(w**2 + 1) + 1) - w", 2),

@@ -105,3 +105,14 @@ def test_the_printed_kernel_is_that_of_the_flow() -> None:
                 root.from_above
             ]
             assert abs(evaluate(piece.kernel, here) - expected) < 1e-10
+
+
+def test_the_slope_in_the_length_solves_its_equation() -> None:
+    """s q''/q' = T/R, with q' = |u_0| at the start, where nothing closed is found."""
+    p = Parameterization.parse(["(1 + a*norm(u))*u"], vectors=["u"])
+    (piece,) = derive(p).potential.pieces
+    ((s,), (slope,)) = piece.betas, piece.gradient
+    T, R = (sympy.Function(name)(s) for name in "TR")
+    assert sympy.simplify(s * slope.diff(s) / slope - T / R) == 0
+    (integral,) = slope.atoms(sympy.Integral)
+    assert str(slope.subs(s, integral.limits[0][1]).doit()) == "norm_u_0"
