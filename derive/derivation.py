@@ -15,9 +15,16 @@ from derive.errors import InputError, NumericalError
 from derive.joint import join_conserved, join_findings, join_metric, join_potential, join_warps
 from derive.language.tree import Tree
 from derive.model.direction import Direction, find_direction
+from derive.model.equivalent_start import find_equivalent_start
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.model.restriction import find_idle, find_ties, leave_out, leave_out_affine
+from derive.model.restriction import (
+    EquivalentStart,
+    find_idle,
+    find_ties,
+    leave_out,
+    leave_out_affine,
+)
 from derive.potential.block import BlockPotential
 from derive.potential.find import find_potential
 from derive.potential.piece import Explicit, Quadrature
@@ -54,6 +61,8 @@ class Derivation(Certified):
             out of what follows.
         kernel_factor: how many times K in all weights K in the weights left is, where some are
             tied: gradient flow in all of them takes as many times as long.
+        equivalent: another start of F, from which beta moves as from the one given, where what
+            follows is derived from there.
         asked: what became of the Ansatz that was asked for, if any.
     """
 
@@ -66,6 +75,7 @@ class Derivation(Certified):
     asked: Road | None = None
     ties: tuple[tuple[str, Tree], ...] = ()
     kernel_factor: Tree | None = None
+    equivalent: EquivalentStart | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -143,14 +153,25 @@ def derive(
     open_ = found.verdict is Verdict.UNDECIDED
     if moving.vectors or not (open_ or _is_integral(found.potential)):
         return found
-    ties = stages("proportional weights", lambda: find_ties(moving), lambda late: None)
-    if ties is None:
-        return found
-    again = derived(ties.parameterization)
-    simpler = again.verdict is Verdict.PROVED and not _is_integral(again.potential)
-    if stages.late is not None or not (open_ or simpler):
-        return found
-    return replace(again, ties=ties.relations, kernel_factor=ties.factor)
+    for stage, find in RESTRICTIONS:
+        fewer = stages(stage, functools.partial(find, moving), lambda late: None)
+        if fewer is None:
+            continue
+        again = derived(fewer.parameterization)
+        simpler = again.verdict is Verdict.PROVED and not _is_integral(again.potential)
+        if stages.late is None and (open_ or simpler):
+            return replace(
+                again,
+                idle=(*idle, *fewer.idle),
+                ties=fewer.ties,
+                kernel_factor=fewer.factor,
+                equivalent=fewer.start,
+            )
+    return found
+
+
+RESTRICTIONS = (("proportional weights", find_ties), ("equivalent starts", find_equivalent_start))
+"""How F in fewer weights is found, where in all of them it is left open or Q is an integral."""
 
 
 def _is_integral(potential: Potential) -> bool:

@@ -34,21 +34,40 @@ Row = list[RationalFunction]
 
 
 @dataclass(frozen=True)
-class Ties:
-    """Linear relations that hold at the start and along the flow.
+class EquivalentStart:
+    """A start that beta does not tell from the one given: see :mod:`derive.model.equivalent_start`.
 
     Attributes:
-        relations: each weight left out, with what it is in the others.
-        parameterization: F in the others; ratios of start values are parameters of it.
-        factor: how many times the tangent kernel J J^T of all weights that in the others is.
+        start: each weight with its value there.
+        functions: names of functions of the weights with the same values at both starts. Along
+            every field their derivatives are combinations of them, with constant coefficients.
     """
 
-    relations: tuple[tuple[str, Tree], ...]
+    start: tuple[tuple[str, Tree], ...]
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """F in fewer weights, in which beta moves as it does in all.
+
+    Attributes:
+        parameterization: F in the others; ratios of start values are parameters of it.
+        ties: each weight left out that stays a combination of the others, with that combination.
+        factor: how many times the tangent kernel J J^T of all weights that in the others is, if
+            not once.
+        start: another start of F, from which beta moves as from the one given, if that is used.
+        idle: the weights that stay 0 from there.
+    """
+
     parameterization: Parameterization
-    factor: Tree
+    ties: tuple[tuple[str, Tree], ...] = ()
+    factor: Tree | None = None
+    start: EquivalentStart | None = None
+    idle: tuple[str, ...] = ()
 
 
-def find_ties(p: Parameterization) -> Ties | None:
+def find_ties(p: Parameterization) -> Restriction | None:
     """Return the restriction of F to the subspace that the flow stays in, or None without one."""
     if p.field.kinds or p.geometry != EUCLIDEAN or len(p.start_symbols) >= p.p:
         return None
@@ -60,7 +79,7 @@ def find_ties(p: Parameterization) -> Ties | None:
     reduced = _restricted(p, relations, kept)
     if reduced is None:
         return None
-    return Ties(tuple(relations.items()), reduced, parse_expression(repr(square)))
+    return Restriction(reduced, tuple(relations.items()), parse_expression(repr(square)))
 
 
 def _common_square(basis: Sequence[Row]) -> RationalFunction | None:

@@ -7,6 +7,7 @@ import functools
 from derive.certificate.writing import certify
 from derive.clock import OutOfTime
 from derive.derivation import Derivation
+from derive.model.restriction import EquivalentStart
 from derive.records import Block, InducedMetric
 from derive.render import sections
 from derive.render.written_json import Record, affine_record, finding_record, json_text, named
@@ -51,7 +52,15 @@ def _(section: sections.PredictorMap) -> Record:
         "beta": d.beta,
         "blocks": [[i + 1 for i in block.outputs] for block in d.blocks],
         **affine_record(p),
+        **_equivalent_start(d.equivalent),
     }
+
+
+def _equivalent_start(found: EquivalentStart | None) -> Record:
+    """Return what is said of another start, where one is used."""
+    if found is None:
+        return {}
+    return {"equivalent_start": {"start": dict(found.start), "functions": found.functions}}
 
 
 @entry.register

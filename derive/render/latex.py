@@ -62,6 +62,9 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
     yield from display([(latex(b), latex(to_sympy(t, symbols))) for b, t in outputs])
     yield f"and start at ${at_start(p.start)}$."
     yield from affine_sentences(p)
+    if d.equivalent is not None:
+        other = at_start(d.equivalent.start)
+        yield f"From there $\\beta$ moves as from ${other}$, the start used below."
     if d.ties:
         tied = ", ".join(f"{latex_name(w)} = {latex(to_sympy(t))}" for w, t in d.ties)
         yield f"From the start and always ${tied}$; these weights are left out."

@@ -108,12 +108,17 @@ def crosscheck(
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What is checked: the flow on F, its conserved quantities, and Q."""
+    """What is checked: the flow on F, its conserved quantities, and Q.
+
+    Attributes:
+        whole: F at the start that was given, where another is used in what was derived.
+    """
 
     parameterization: Parameterization
     potential: Potential
     laws: tuple[Tree, ...]
     warp: Expr | None
+    whole: Parameterization | None = None
 
     def side(self, end: Flow) -> Potential:
         """Return the Q of flows that end here; of two where the warp is 0 at the start."""
@@ -130,7 +135,9 @@ def _in_numbers(
 ) -> tuple[_Subject, dict[str, object]]:
     """Give the parameters of F the numbers in *start*, by default halves of odd numbers."""
     potential, laws = derivation.potential, derivation.conserved.laws
-    p = potential.parameterization if derivation.ties else derivation.parameterization
+    whole = None if derivation.equivalent is None else derivation.parameterization
+    fewer = derivation.ties or whole is not None
+    p = potential.parameterization if fewer else derivation.parameterization
     names = p.parameters
     start = with_pi(names, start)
     if names:
@@ -142,7 +149,7 @@ def _in_numbers(
         laws = tuple(exact(law, values) for law in laws)
     trees = tuple(from_sympy(law, _ANY_SIZE) for law in laws)
     rest = {name: value for name, value in start.items() if name not in names}
-    return _Subject(p, potential, trees, derivation.warping.g), rest
+    return _Subject(p, potential, trees, derivation.warping.g, whole), rest
 
 
 def _copies_for(X: Iterable[object] | None) -> int:
@@ -176,8 +183,18 @@ def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossC
     laws = side_by_side_trees(subject.laws, subject.parameterization.weights, problem.copies)
     given = problem.X, problem.y, dict(problem.origin), digits + GUARD
     end = flow(problem, *given, conserved=laws, max_steps=_MAX_STEPS)
+    if subject.whole is not None:
+        end = replace(end, limit=_limit(subject.whole, problem, digits + GUARD))
     check = _compare(subject, problem, end, digits, digits)
     return check if check.passed else _compare(subject, problem, end, digits, 2 * digits)
+
+
+def _limit(whole: Parameterization, problem: RegressionProblem, digits: int) -> tuple[Real, ...]:
+    """Return the limit of the flow on the same data in all weights, from the start given."""
+    rng = np.random.default_rng(0)  # nothing is left to be drawn
+    starts = list(map(dict, problem.starts))
+    same = complete_problem(whole, problem.X, problem.y, starts, rng)
+    return flow(same, same.X, same.y, dict(same.origin), digits, max_steps=_MAX_STEPS).limit
 
 
 def _compare(
