@@ -20,6 +20,7 @@ from numerics.evaluate.lowering import HighPrecision, high_precision_unchecked
 from numerics.flow.builder import compile_slopes
 from numerics.flow.fixed_point import bits_of
 from numerics.flow.jets import Program
+from numerics.interpolate.polish import Gradient
 from numerics.reals import Real, rational
 
 SLACK = 5
@@ -59,11 +60,22 @@ def stationarity(X: Sequence[Sequence[Fraction]], gradient: Sequence[Real], digi
         g = mpmath.matrix(list(gradient))
         if any(x != x for x in g):
             return 0.0
-        if mpmath.norm(g) < mpmath.mpf(10) ** -digits:
-            return float(digits)  # the flow stayed at the start, where grad Q = 0
         rows = mpmath.matrix([[rational(x) for x in r] for r in X])
         nu = mpmath.lu_solve(rows * rows.T, rows * g)
         return digits_of(mpmath.norm(g - rows.T * nu), mpmath.norm(g))
+
+
+def at_rest(gradient: Gradient, beta: Sequence[Real], digits: int) -> float:
+    """Return the digits to which ``grad Q = 0`` at beta, as a relative change of beta."""
+    with mpmath.workdps(digits):
+        return digits_of(mpmath.norm(gradient(beta)), _change(gradient, beta, digits))
+
+
+def _change(gradient: Gradient, beta: Sequence[Real], digits: int) -> Real:
+    """Return the size of the change of grad Q, per relative change of beta."""
+    step = mpmath.mpf(10) ** (-digits // 2)
+    here, beside = gradient(beta), gradient([x + step * (abs(x) or 1) for x in beta])
+    return mpmath.norm([(b - a) / step for a, b in zip(here, beside, strict=True)])
 
 
 def feasibility(
@@ -98,7 +110,10 @@ def consistency(potential: Potential, copy: Copy, digits: int) -> float | None:
     form = high_precision_unchecked(potential, copy.start, working)
     with mpmath.workdps(working):
         gradient = form.gradient(copy.limit)
-        size = mpmath.norm([gradient[i] for i in coordinates])
+        if copy.begin == copy.end:  # the start interpolates, where grad Q is 0
+            size = _change(form.gradient, copy.limit, working)
+        else:
+            size = mpmath.norm([gradient[i] for i in coordinates])
         slopes = [_difference(form, copy.limit, i, digits // 2 + 4) for i in coordinates]
         errors = [s - gradient[i] for s, i in zip(slopes, coordinates, strict=True)]
         return digits_of(mpmath.norm(errors), size)

@@ -119,6 +119,10 @@ def test_a_wrong_kernel_is_found() -> None:
     assert wrong.digits < 5
 
 
+LEFT = "a*u1/(1+a**2)", "a*u2/(1+a**2)"
+"""A model whose Q is an integral along curves of the weights."""
+
+
 @pytest.mark.parametrize("part", ["weights", "log_warp", "rho"])
 def test_a_wrong_lift_is_found(part: str) -> None:
     def doubled(functions: Any) -> Any:
@@ -133,7 +137,7 @@ def test_a_wrong_lift_is_found(part: str) -> None:
         lift = replace(piece.lift, **{part: doubled(getattr(piece.lift, part))})
         return replace(piece, lift=lift)
 
-    wrong = tampered(derived("u1/a", "u2/a"), change)
+    wrong = tampered(derived(*LEFT), change)
     assert wrong.stationarity < 8  # of 20
     assert not wrong.passed
 
@@ -209,7 +213,7 @@ def test_refusals() -> None:
     with pytest.raises(NumericalError, match="there is no Q"):
         crosscheck(derived("a*u1", "a*u2", "w**2"))
     with pytest.raises(NumericalError, match="no numeric form"):
-        tampered(derived("u1/a", "u2/a"), lambda piece: replace(piece, lift=None))
+        tampered(derived(*LEFT), lambda piece: replace(piece, lift=None))
     with pytest.raises(NumericalError, match="gradient flow"):
         crosscheck(derived("w**2"), [[1, 1]], [-1], {"w_0": 1}, digits=10)
 

@@ -18,7 +18,7 @@ from sympy import Expr
 from derive import InputError, NumericalError, Parameterization, derive
 from derive.cli.forms import FORMS
 from derive.cli.regularizer import derive_and_add, with_check
-from derive.cli.running import UNDECIDED
+from derive.cli.running import UNDECIDED, Enter
 from derive.derivation import Derivation
 from derive.model.typed import TypedModel
 from derive.potential.piece import Explicit, Piece
@@ -143,7 +143,7 @@ def test_the_command_fails_where_the_witnesses_disagree(monkeypatch: pytest.Monk
     for form in ("text", "json", "latex"):
         check = partial(with_check, FORMS[form], DIGITS)
         model = TypedModel(("w**2",)).read()
-        answer = derive_and_add(model, FORMS[form], [check], lambda stage: None)
+        answer = derive_and_add(model, FORMS[form], [check], Enter(lambda told: None, 60))
         assert answer.code == UNDECIDED
         alarm = answer.narration.splitlines()[-1]
         assert alarm.startswith("derive: --check: Flow, interpolant and Q DISAGREE")
