@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, TypeAlias
 
 import typer
+from typer.core import TyperCommand
 
 from derive.cli.audit import audit
 from derive.cli.catalogue import catalogue
@@ -42,6 +43,20 @@ COMMANDS: tuple[Command, ...] = (
 )
 
 
+class _Once(TyperCommand):
+    """A command that refuses an option given twice, of which the first would be lost."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Return what is left of the arguments, as Typer does."""
+        given = [a.partition("=")[0] for a in args]
+        options = given[: given.index("--")] if "--" in given else given
+        for option in self.params:
+            if sum(name in option.opts for name in options) > 1:
+                said = f"{option.opts[-1]} {option.metavar or ''}".strip()
+                raise InputError(f"{option.opts[-1]} is given twice: give it once, as {said}")
+        return super().parse_args(ctx, args)
+
+
 def _group(name: str, commands: Iterable[Command]) -> typer.Typer:
     group = typer.Typer(
         name=name,
@@ -51,7 +66,7 @@ def _group(name: str, commands: Iterable[Command]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     for command, function, summary in commands:
-        group.command(command, short_help=summary)(spelled_out(function))
+        group.command(command, cls=_Once, short_help=summary)(spelled_out(function))
     return group
 
 
