@@ -18,6 +18,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.language.tree import Number, Operation, Tree
+from derive.model.labels import predictor
 from derive.model.names import unused
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
@@ -85,7 +86,7 @@ class Direction:
     @property
     def beta(self) -> Symbol:
         """The vector beta, as a name."""
-        return Symbol("beta" if "beta" not in self.notation.taken else "predictor")
+        return Symbol(predictor(self.notation.taken))
 
     @property
     def along_start(self) -> Expr:

@@ -18,6 +18,7 @@ from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.language import to_sympy
 from derive.language.functions import RECORDS
 from derive.language.tree import Name
+from derive.model.labels import predictor
 from derive.model.names import unused
 from derive.model.parameterization import Parameterization
 
@@ -72,12 +73,7 @@ class Notation:
         return tuple(self._beta(p.labels[i]) for i in self.block)
 
     def _beta(self, label: int | str) -> Symbol:
-        base = next(
-            name
-            for name in ("beta", "b", "predictor", *(f"beta_{n}x" for n in range(100)))
-            if not any(taken.startswith(name) for taken in self.taken)
-        )
-        return Symbol(f"{base}{label}", real=True)
+        return Symbol(f"{predictor(self.taken)}{label}", real=True)
 
     @property
     def affine(self) -> tuple[tuple[Symbol, Expr], ...]:

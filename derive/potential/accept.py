@@ -23,6 +23,7 @@ from derive.errors import InputError, LanguageError
 from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy
+from derive.model.labels import quoted
 from derive.model.notation import Notation, to_expr
 from derive.potential.piece import Curve, Explicit, Parametric
 from derive.verdict import Identity
@@ -103,13 +104,14 @@ def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -
     if not all(map(decide.vanishes, shown)):
         return None
     left, _, right = statement.partition(" = ")
+    p = notation.parameterization
     at = f"at {x} = {relation.beta0!r}"
     evidence = (
-        Identity(statement, left.replace("K", f"({K})", 1), right),
+        Identity(f"{left} = {quoted(right, p)}", left.replace("K", f"({K})", 1), right),
         Identity("K = |grad F|^2 at the start", f"K {at}", repr(relation.K0)),
-        Identity(f"dQ/d{x} = {gradient}", str(slope), str(gradient)),
+        Identity(f"dQ/d{x} = {quoted(gradient, p)}", str(slope), str(gradient)),
         Identity("Q'' K = 1", str(product), "1"),
-        Identity(f"dQ/d{x} = 0 {at}", f"dQ/d{x} {at}", "0"),
+        Identity(f"dQ/d{x} = 0 {quoted(at, p)}", f"dQ/d{x} {at}", "0"),
     )
     return replace(piece, evidence=evidence)
 
@@ -189,11 +191,13 @@ def _identities(
     (b,) = notation.betas
     for name, slope, start in zip(p.weights, p.fields[0], p.w0, strict=True):
         w = known[name]
-        yield f"d{name}/dmu = dF/d{name}", proposal.rate(w), to_expr(slope, known)
-        yield f"{name}(0) = {start!r}", proposal.start(w), to_expr(start, notation.start_symbols)
+        own, at_start = quoted(name, p), to_expr(start, notation.start_symbols)
+        yield f"d{own}/dmu = dF/d{own}", proposal.rate(w), to_expr(slope, known)
+        yield f"{own}(0) = {quoted(repr(start), p)}", proposal.start(w), at_start
     alone = {name: known[name] for name in (*p.weights, *p.parameters)}
     for name in sorted(known.keys() - alone.keys()):
-        yield f"{name} is that of the weight", known[name], to_expr(p.field.named(name), alone)
+        image = to_expr(p.field.named(name), alone)
+        yield f"{quoted(name, p)} is that of the weight", known[name], image
     yield f"{b} = F(w(mu))", beta, to_expr(p.F[0], known)
     yield f"d(mu {b} - Q)/dmu = {b}", proposal.rate(conjugate), beta
 

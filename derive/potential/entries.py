@@ -16,6 +16,7 @@ from sympy import Symbol
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Relation, RelationSearch, find_relation
+from derive.model.labels import quoted
 from derive.model.notation import to_expr
 from derive.potential.branch import find_root, sign_in
 from derive.potential.chart import HIGHEST, Chart
@@ -80,8 +81,9 @@ def simple_entry(
                 sign, chart = sign_in(chart, weight)
                 image = sign * sympy.Pow(sign**power * image, sympy.Rational(1, power))
             what = name if power == 1 else f"{name}**{power}"
+            p = chart.parameterization
             names = [Symbol(known) for known, _, _ in chart.entries]
-            identity = Identity(f"{what} = {to_expr(ratio, names)}", what, repr(ratio))
+            identity = Identity(quoted(f"{what} = {to_expr(ratio, names)}", p), what, repr(ratio))
             chart = chart.extended(name, weight, image)
             return name, replace(chart, evidence=(*chart.evidence, identity))
     return None
@@ -116,7 +118,8 @@ def add_power(
         return None
     root, assumed = found
     what = f"({function!r})**{power}" if power > 1 else repr(function)
-    identity = Identity(f"{root.polynomial} = 0 for {symbol} = {what}", str(root.polynomial), "0")
+    statement = quoted(f"{root.polynomial} = 0 for {symbol} = {what}", chart.parameterization)
+    identity = Identity(statement, str(root.polynomial), "0")
     extended = replace(
         chart.extended(name, T, symbol),
         evidence=(*chart.evidence, identity),

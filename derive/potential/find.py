@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import sympy
 
+from derive.model.labels import quoted
 from derive.model.notation import BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import settle_sign
 from derive.model.start_conditions import start_conditions
@@ -109,8 +110,8 @@ def _departure(dual: DualCoordinates, notation: Notation) -> str:
     slopes = (to_expr(p.at_start(along(x, dual.g)), notation.start_symbols) for x in p.fields)
     pairs = zip(p.labels, slopes, strict=True)
     slope = sympy.Add(*(c * notation.fresh(f"lambda{a}") for a, c in pairs))
-    g = to_expr(dual.g, notation.weights)
-    at = "" if slope == 0 else f", where its derivative along the flow is {slope}"
+    g = quoted(to_expr(dual.g, notation.weights), p)
+    at = "" if slope == 0 else f", where its derivative along the flow is {quoted(slope, p)}"
     return f"g = {g} is 0 at the start{at}"
 
 

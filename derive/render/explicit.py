@@ -18,7 +18,7 @@ from derive.explicit.scale_limits import ScaleLimit
 from derive.language import to_text
 from derive.model.notation import Notation
 from derive.render.phrases import output_lines
-from derive.render.plain import at, page, piece_lines, plain, title
+from derive.render.plain import at, page, piece_lines, shown, title
 from derive.render.text import homogeneity
 from derive.render.written_json import Record, affine_record, finding_record, json_text
 from derive.verdict import Verdict
@@ -56,8 +56,8 @@ def polynomial_text(equation: Expr) -> str:
     text = ""
     for (power,), coefficient in sympy.Poly(equation, LENGTH).terms():
         sign = "-" if coefficient.could_extract_minus_sign() else "+"
-        factor = plain(-coefficient if sign == "-" else coefficient)
-        monomial = plain(LENGTH**power)
+        factor = shown(-coefficient if sign == "-" else coefficient)
+        monomial = shown(LENGTH**power)
         if coefficient.is_Add and (power or sign == "-"):
             factor = f"({factor})"
         term = factor if not power else monomial if factor == "1" else f"{factor}*{monomial}"
@@ -99,7 +99,7 @@ def _(minimum: CriticalRoot, name: str) -> Iterator[str]:
     yield from _scaled(minimum, name)
     (form,) = minimum.closed_forms or (None,)
     if form is not None:
-        yield f"{_letter(minimum, name)} = {plain(form)}"
+        yield f"{_letter(minimum, name)} = {shown(form)}"
     for identity in minimum.finding.evidence:
         yield f"checked: {identity.statement}"
         if len(identity.left + identity.right) <= LONG:
@@ -150,7 +150,7 @@ def _root(minimum: RootByInterval, interval: RootInterval, form: Expr | None, na
         return f"no w has F(w) = beta{where}"
     left = _letter(minimum, name)
     if form is not None:
-        return f"{left} = {plain(form)}{where}"
+        return f"{left} = {shown(form)}{where}"
     of = equation_name(minimum, interval.factor)
     return f"{left} = {root_words(interval.index)} of {of}{where}"
 

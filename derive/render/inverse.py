@@ -18,7 +18,7 @@ from derive.inverse.design import (
 )
 from derive.language import to_sympy, to_text
 from derive.render.formula import at_start, display, latex, latex_name
-from derive.render.plain import page, plain, title
+from derive.render.plain import page, shown, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
 
@@ -57,7 +57,7 @@ def _section(c: Coordinate) -> Iterator[str]:
     yield title("Parameterization", c.finding.verdict)
     yield f"Q = {to_text(c.term.tree)}"
     if c.second is not None:
-        yield f"Q'' = {plain(c.second)}"
+        yield f"Q'' = {shown(c.second)}"
     yield from _lines(c)
 
 
@@ -76,7 +76,7 @@ def _(c: IntegralOnly) -> Iterator[str]:
 def _(c: OneWeight) -> Iterator[str]:
     b, w, b_0 = c.term.variable, c.weights[0], c.start.beta_0
     yield f"{b} = {to_text(c.output)}"
-    yield f"{w} = {plain(c.w_of_beta)}"
+    yield f"{w} = {shown(c.w_of_beta)}"
     if b_0 is None:
         start = f"any {w}_0 with its image in that range, {b}_0 = F({w}_0)"
     else:
@@ -96,7 +96,7 @@ def _proved(c: Parameterized, free_start: str, freedom: str) -> Iterator[str]:
     """Yield what is said below F, for a start that is not known in the weights as it is given."""
     b = c.term.variable
     where = "where Q'' > 0" if c.smooth else "as far as Q is smooth, where Q'' > 0"
-    yield f"for {plain(c.interval[0])} < {b} < {plain(c.interval[1])}, {where}"
+    yield f"for {shown(c.interval[0])} < {b} < {shown(c.interval[1])}, {where}"
     start = free_start
     if c.start.weights is not None and c.start.beta_0 is not None:
         values = [f"{w} = {to_text(t)}" for w, t in c.start.weights]
@@ -116,8 +116,8 @@ def _proved(c: Parameterized, free_start: str, freedom: str) -> Iterator[str]:
 
 def _written(expression: Expr) -> str:
     if isinstance(expression, Integral):
-        return f"Integral({plain(expression.function)}, {expression.variables[0]})"
-    return plain(expression)
+        return f"Integral({shown(expression.function)}, {expression.variables[0]})"
+    return shown(expression)
 
 
 def render_latex(design: InverseDesign) -> str:

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from derive.language import parse_expression, to_sympy, to_text
 from derive.language.tree import Name
 from derive.model.direction import Direction
+from derive.model.labels import predictor
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.records import Block
 from derive.render.formula import latex, latex_name
-from derive.render.plain import plain
+from derive.render.labels import marked, said
+from derive.render.plain import shown
 from derive.render.sections import Regularizer
 from derive.roads.dual_time import COMMUTING_TIME
 from derive.verdict import Verdict
@@ -25,7 +27,7 @@ def algebra_lines(block: Block) -> Iterator[str]:
     how = {True: "commute; they span", False: "generate", None: "span or generate at least"}
     yield f"the fields X_i = grad F_i {how[lie.commuting]} dimension {lie.dimension}: {words}"
     if lie.point is not None:
-        at = ", ".join(f"{name} = {value}" for name, value in lie.point)
+        at = ", ".join(f"{marked(name)} = {value}" for name, value in lie.point)
         complete = "complete: " if block.conserved.verdict is Verdict.PROVED else ""
         yield f"{complete}{words} {_rank(block)} at {at}"
 
@@ -48,10 +50,11 @@ def _rank(block: Block) -> str:
 def output_lines(p: Parameterization) -> Iterator[str]:
     """Yield each output, then those that are affine functions of others."""
     notation = Notation(p, tuple(range(p.d)))
-    names = ("beta",) if p.vectors else notation.betas
-    yield from (f"{b} = {text}" for b, text in zip(names, p.texts, strict=True))
+    names = (predictor(notation.taken),) if p.vectors else notation.betas
+    yield from (f"{b} = {marked(text)}" for b, text in zip(names, p.texts, strict=True))
     for (b, written), output in zip(notation.affine, p.affine, strict=True):
-        yield f"{b} = {to_text(output.tree)} = {plain(written)}: left out of F, not of X beta = y"
+        given = marked(to_text(output.tree))
+        yield f"{b} = {given} = {shown(written)}: left out of F, not of X beta = y"
 
 
 def affine_sentences(p: Parameterization) -> Iterator[str]:
@@ -79,10 +82,11 @@ def road_lines(section: Regularizer) -> Iterator[str]:
     for name, roads in section.roads():
         which = f" on {name}" if len(section.d.blocks) > 1 else ""
         words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
-        yield words + "; ".join(r.name for r in roads)
+        yield words + "; ".join(said(r.name) for r in roads)
         if section.d.potential.kind == "quadrature":
             # The parametric form is the only closed one.
-            yield from (f"{r.name}: {r.finding.reason}" for r in roads if r.name == COMMUTING_TIME)
+            closed = (r for r in roads if r.name == COMMUTING_TIME)
+            yield from (f"{r.name}: {said(r.finding.reason)}" for r in closed)
 
 
 def road_sentences(section: Regularizer) -> Iterator[str]:

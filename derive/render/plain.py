@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
-from sympy import Expr, Integral
+from sympy import Expr, Integral, Symbol
 from sympy.printing.str import StrPrinter
 
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of
+from derive.render.labels import marked, noted, said, step_aside
 from derive.verdict import Identity, Number, Verdict
 
 
@@ -23,6 +24,13 @@ class _PlainForms(StrPrinter):  # type: ignore[misc]
         return positive_first(super()._as_ordered_terms(expr, order=order))
 
 
+class _MarkedForms(_PlainForms):
+    """The same, with names as they stand on a page."""
+
+    def _print_Symbol(self, expr: Symbol) -> str:
+        return marked(expr.name)
+
+
 def positive_first(terms: Sequence[Expr]) -> list[Expr]:
     """Start a sum with its first term that has no minus sign."""
     first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
@@ -36,49 +44,49 @@ def plain(expression: Expr) -> str:
     return str(_PlainForms().doprint(expression))
 
 
-def unmarked(text: str) -> str:
-    """Return words without the backticks around their formulas."""
-    return text.replace("`", "")
+def shown(expression: Expr) -> str:
+    """Return the same for a page, with the names in it marked as such."""
+    return str(_MarkedForms().doprint(expression))
 
 
 def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     """Yield the lines of one closed form, called *name*."""
     if isinstance(piece, Parametric):
-        yield f"{piece.betas[0]} = {plain(piece.curve.beta)}"
-    yield f"{name} = {plain(piece.value)}"
+        yield f"{piece.betas[0]} = {shown(piece.curve.beta)}"
+    yield f"{name} = {shown(piece.value)}"
     for b, g in zip(piece.betas, piece.gradient, strict=True):
         if not g.has(Integral):
-            yield f"d{name}/d{b} = {plain(g)}"
+            yield f"d{name}/d{b} = {shown(g)}"
     if isinstance(piece, Parametric):
-        low, high = map(plain, piece.curve.interval)
+        low, high = map(shown, piece.curve.interval)
         yield f"with {low} < {piece.curve.parameter} < {high}".replace("oo", "infinity")
     if isinstance(piece, Quadrature) and piece.kernel is not None:
-        yield f"K = {plain(piece.kernel)}"
+        yield f"K = {shown(piece.kernel)}"
     for root in piece.roots:
         yield from root_lines(root)
     if isinstance(piece, Quadrature):
         yield from constant_lines(piece.abbreviations)
     yield from constant_lines(piece.constants)
-    if said := said_of(piece):
-        yield f"with {unmarked(said)}"
+    if note := said_of(piece):
+        yield f"with {noted(note)}"
     if piece.domain:
-        yield f"domain: {unmarked(piece.domain.words)}"
+        yield f"domain: {noted(piece.domain.words)}"
     if piece.assumptions:
-        yield f"assuming {'; '.join(piece.assumptions)}"
+        yield f"assuming {marked('; '.join(piece.assumptions))}"
 
 
 def root_lines(root: Root) -> Iterator[str]:
     """Yield the definition of a root."""
     if root.explicit is not None:
-        yield f"{root.symbol} = {plain(root.explicit)}"
+        yield f"{marked(root.symbol)} = {shown(root.explicit)}"
     else:
-        yield f"{root.symbol} = {root.branch} of"
-        yield f"  {plain(root.polynomial.as_expr())} = 0"
+        yield f"{marked(root.symbol)} = {said(root.branch)} of"
+        yield f"  {shown(root.polynomial.as_expr())} = 0"
 
 
 def constant_lines(constants: Iterable[tuple[object, Expr]]) -> Iterator[str]:
     """Yield a line for each named constant."""
-    yield from (f"{symbol} = {plain(value)}" for symbol, value in constants)
+    yield from (f"{marked(symbol)} = {shown(value)}" for symbol, value in constants)
 
 
 def wrap(line: str, width: int) -> list[str]:
@@ -103,11 +111,19 @@ def wrap(line: str, width: int) -> list[str]:
     return [*lines, current]
 
 
-def page(sections: Iterable[Iterable[str]], width: int) -> str:
-    """Return sections below one another, each a heading with indented lines; no empty ones."""
-    found = ([("  " if i else "") + line for i, line in enumerate(lines)] for lines in sections)
+def page(sections: Iterable[Iterable[str]], width: int, taken: Set[str] = frozenset()) -> str:
+    """Return sections below one another, each a heading with indented lines; no empty ones.
+
+    Args:
+        sections: of lines, in which the names from F are marked.
+        width: columns.
+        taken: the names in F, before which our letters step aside.
+    """
+    filled = [lines for section in sections if (lines := list(section))]
+    written = step_aside(filled, taken)
+    found = ([("  " if i else "") + line for i, line in enumerate(lines)] for lines in written)
     blocks = ("\n".join(part for line in lines for part in wrap(line, width)) for lines in found)
-    return "\n\n".join(block for block in blocks if block)
+    return "\n\n".join(blocks)
 
 
 def title(text: str, verdict: Verdict, width: int = 80) -> str:
@@ -117,13 +133,13 @@ def title(text: str, verdict: Verdict, width: int = 80) -> str:
 
 def failure_lines(identity: Identity) -> Iterator[str]:
     """Yield the lines that show where an identity fails."""
-    yield f"needed: {identity.statement}"
-    yield f"left  = {identity.left}"
-    yield f"right = {identity.right}"
+    yield f"needed: {said(identity.statement)}"
+    yield f"left  = {marked(identity.left)}"
+    yield f"right = {marked(identity.right)}"
     along = "".join(f", differentiated along {name}," for name in identity.derivative)
     yield f"left - right{along} = {identity.residual} at {at(identity.point)}"
 
 
 def at(point: Iterable[tuple[str, Number]]) -> str:
     """Return ``a = 1, b = 2`` for a point."""
-    return ", ".join(f"{name} = {value}" for name, value in point)
+    return ", ".join(f"{marked(name)} = {value}" for name, value in point)

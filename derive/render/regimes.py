@@ -13,7 +13,8 @@ from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit, LimitingPotential
 from derive.regimes.point import Point
 from derive.render.formula import display, latex, latex_name
-from derive.render.plain import constant_lines, page, plain, title, unmarked
+from derive.render.labels import noted
+from derive.render.plain import constant_lines, page, shown, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
 
@@ -43,7 +44,7 @@ def _warped(r: Regimes) -> Iterator[str]:
 
 def _warp(r: Regimes) -> str:
     g = r.derivation.warping.g
-    return "not written" if g is None else plain(g)
+    return "not written" if g is None else shown(g)
 
 
 def _start(r: Regimes) -> Iterator[str]:
@@ -55,20 +56,20 @@ def _start(r: Regimes) -> Iterator[str]:
     matrix, labels = r.kernel.matrix, r.derivation.potential.parameterization.labels
     for (i, a), (j, b) in combinations_with_replacement(enumerate(labels), 2):
         index = f"{a}{b}" if len(labels) > 1 else ""
-        yield f"K{index}(w_0) = {plain(matrix[i, j])}"
+        yield f"K{index}(w_0) = {shown(matrix[i, j])}"
     yield "K = J J^T is the tangent kernel on predictors"
     if r.derivation.kernel_factor is not None:
         factor = to_text(r.derivation.kernel_factor)
         yield f"of F in the weights left, {factor} times that in all weights"
     for b, b0 in zip(r.derivation.beta, r.kernel.beta_0, strict=True):
-        yield f"{b}_0 = {plain(b0)}"
+        yield f"{b}_0 = {shown(b0)}"
     for piece in r.derivation.potential.pieces:
         if piece.domain is not None:
-            yield unmarked(f"Q lives on {piece.domain.where}")
+            yield noted(f"Q lives on {piece.domain.where}")
     if r.homogeneity is not None:
-        D = plain(r.homogeneity.degree)
+        D = shown(r.homogeneity.degree)
         yield f"F(c w) = c^D F(w) with D = {D}, by Euler's identity"
-        time = plain(r.homogeneity.time)
+        time = shown(r.homogeneity.time)
         yield f"from c w_0 gradient flow is c^({time}) times as fast near its start"
     if r.deciding is not None:
         yield f"{r.deciding.reason}: it decides every joint limit"
@@ -83,8 +84,8 @@ def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
         yield limit.finding.reason
         return
     yield f"{limit.regime} regime: {MEANING[limit.regime]}"
-    yield from (f"{left} -> {plain(right)}" for left, _, right in _tending(limit, limit.potential))
-    yield f"N = {plain(limit.unit)}"
+    yield from (f"{left} -> {shown(right)}" for left, _, right in _tending(limit, limit.potential))
+    yield f"N = {shown(limit.unit)}"
     yield from constant_lines(_in_basis(limit, betas))
     for x, b, b0 in zip(limit.coordinates, betas, _moved(limit), strict=False):
         yield f"{x} = {_less(b, b0)}"
@@ -93,7 +94,7 @@ def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
         yield f"relative error: smaller than every power of {limit.point.variable}"
     elif limit.error is not None:
         order = "of order" if limit.sharp else "at most of order"
-        yield f"relative error: {order} {plain(limit.error)}"
+        yield f"relative error: {order} {shown(limit.error)}"
     yield f"by {limit.finding.reason}"
 
 
@@ -121,8 +122,8 @@ def _less(b: Symbol, b0: Expr) -> str:
     if b0 == 0:
         return str(b)
     if b0.is_Add:
-        return f"{b} - ({plain(b0)})"
-    return f"{b} + {plain(-b0)}" if b0.could_extract_minus_sign() else f"{b} - {plain(b0)}"
+        return f"{b} - ({shown(b0)})"
+    return f"{b} + {shown(-b0)}" if b0.could_extract_minus_sign() else f"{b} - {shown(b0)}"
 
 
 def _beyond(limit: Limit) -> Iterator[str]:
@@ -131,7 +132,7 @@ def _beyond(limit: Limit) -> Iterator[str]:
     for x, down in zip(limit.coordinates, limit.below, strict=False):
         if x in steep:
             relation = ">" if steep[x][0] > 0 else "<"
-            yield f"for {x} {relation} 0, Q/N -> infinity: dQ/d{x} ~ {plain(steep[x][1])}"
+            yield f"for {x} {relation} 0, Q/N -> infinity: dQ/d{x} ~ {shown(steep[x][1])}"
         elif down is None:
             yield f"only {x} > 0 is reached"
 

@@ -12,18 +12,20 @@ from derive.clock import LATE
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name
+from derive.model.labels import taken_names
 from derive.model.names import PI
 from derive.model.parameterization import Parameterization
 from derive.records import InducedMetric
 from derive.render import sections
+from derive.render.labels import marked, said
 from derive.render.phrases import algebra_lines, norms_as_text, output_lines, road_lines
 from derive.render.plain import (
     constant_lines,
     failure_lines,
     page,
     piece_lines,
-    plain,
     root_lines,
+    shown,
     title,
 )
 from derive.verdict import Finding, Verdict
@@ -45,7 +47,9 @@ def render_text(derivation: Derivation, width: int = 80) -> str:
     def named(lines: Iterator[str]) -> Iterator[str]:
         return (norms_as_text(line, derivation.direction) for line in lines)
 
-    return page((named(lines_of(section)) for section in sections.sections_of(derivation)), width)
+    d = derivation
+    taken = taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
+    return page((named(lines_of(section)) for section in sections.sections_of(d)), width, taken)
 
 
 @singledispatch
@@ -72,8 +76,8 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
     yield "Parameterization beta = F(w)"
     yield from output_lines(p)
     free = [t.name for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]
-    given = [f"{w} = {to_text(t)}" for w, t in p.start if to_text(t) not in free]
-    start = ", ".join([*given, *([f"free {', '.join(free)}"] if free else [])])
+    given = [marked(f"{w} = {to_text(t)}") for w, t in p.start if to_text(t) not in free]
+    start = ", ".join([*given, *([marked(f"free {', '.join(free)}")] if free else [])])
     weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
     rank = f"{p.d}" if p.rank == p.d else f"{p.rank} < {p.d}"
     yield f"{weights}, {homogeneity(p)}, J of rank {rank}; start: {start}"
@@ -86,9 +90,9 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
         yield f"{same} are the same at both, their derivatives along grad F linear in them"
     yield from _left_out(d.idle, "start at 0 and stay there")
     for w, tree in d.ties:
-        yield f"left out: {w} = {to_text(tree)}, from the start and always"
+        yield f"left out: {marked(f'{w} = {to_text(tree)}')}, from the start and always"
     if d.kernel_factor is not None:
-        yield f"K in the weights left is {to_text(d.kernel_factor)} times K in all weights"
+        yield f"K in the weights left is {marked(to_text(d.kernel_factor))} times K in all weights"
     if len(d.blocks) > 1:
         groups = (", ".join(str(d.beta[i]) for i in block.outputs) for block in d.blocks)
         yield f"independent blocks: {' | '.join(groups)}"
@@ -97,28 +101,28 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
 def homogeneity(p: Parameterization) -> str:
     """Say of which degree D of homogeneity F is, a number or a constant of F, or that it is not."""
     D = p.homogeneity
-    return "not homogeneous" if D is None else f"homogeneous of degree {D!r}"
+    return "not homogeneous" if D is None else f"homogeneous of degree {marked(D)}"
 
 
 def _left_out(idle: Sequence[str], stay: str) -> Iterator[str]:
     if idle:
         stay = "starts at 0 and stays there" if len(idle) == 1 else stay
-        yield f"left out: {', '.join(idle)}, which {stay}"
+        yield f"left out: {marked(', '.join(idle))}, which {stay}"
 
 
 @lines_of.register
 def _(section: sections.VectorMap) -> Iterator[str]:
     direction, p, (s,) = section.direction, section.direction.parameterization, section.d.beta
-    beta, u = direction.beta, direction.vector
-    starts = ", ".join(f"{w} = {to_text(tree)}" for w, tree in p.start)
-    turned = f"the direction of {direction.start_vector} is free"
+    beta, u = direction.beta, marked(direction.vector)
+    starts = marked(", ".join(f"{w} = {to_text(tree)}" for w, tree in p.start))
+    turned = f"the direction of {marked(direction.start_vector)} is free"
     if p.w0[-1].is_zero():
         turned = f"{u} needs no direction there, as y = {u}"
     yield "Parameterization beta = F(w), for every dimension d >= 2"
-    yield f"{beta} = phi {u}, phi = {to_text(direction.coefficient)}, {u} in R^d"
+    yield f"{beta} = phi {u}, phi = {marked(to_text(direction.coefficient))}, {u} in R^d"
     yield (
-        f"rotation-equivariant: with {s} = |{beta}| = |phi| {direction.norm} all is "
-        f"known from ({', '.join(p.weights)})"
+        f"rotation-equivariant: with {s} = |{beta}| = |phi| {marked(direction.norm)} all is "
+        f"known from ({marked(', '.join(p.weights))})"
     )
     yield f"start: {starts}; {turned}"
     yield from _left_out(section.d.idle, "start and stay at 0")
@@ -134,7 +138,7 @@ def _(section: sections.Laws) -> Iterator[str]:
         complete = "all of them" if found else f"at most {conserved.bound} exist"
         yield f"Conserved quantities ({complete})"
     if LATE in conserved.finding.reason:
-        yield conserved.finding.reason
+        yield said(conserved.finding.reason)
     for block in section.algebras:
         yield from algebra_lines(block)
     yield from constant_lines(section.named())
@@ -158,11 +162,11 @@ def _(section: sections.KernelEntries) -> Iterator[str]:
 def _entries(name: str, matrix: Expr, labels: Sequence[int]) -> Iterator[str]:
     """Yield the entries on and above the diagonal that are not 0."""
     if len(labels) == 1:
-        yield f"{name} = {plain(matrix[0, 0])}"
+        yield f"{name} = {shown(matrix[0, 0])}"
         return
     for (i, a), (j, b) in combinations_with_replacement(enumerate(labels), 2):
         if matrix[i, j] != 0:
-            yield f"{name}{a}{b} = {plain(matrix[i, j])}"
+            yield f"{name}{a}{b} = {shown(matrix[i, j])}"
 
 
 def _names(metric: InducedMetric) -> Iterator[str]:
@@ -186,14 +190,14 @@ def _(section: sections.KernelEigenvalues) -> Iterator[str]:
 
 
 def _eigenvalues(matrix: Expr) -> Iterator[str]:
-    yield from (f"{name} = {plain(matrix[i, i])}" for i, name in enumerate("TR"))
+    yield from (f"{name} = {shown(matrix[i, i])}" for i, name in enumerate("TR"))
 
 
 @lines_of.register
 def _(section: sections.Relations) -> Iterator[str]:
     yield "Relations among the outputs, for all weights"
     for found in sections.dependent(section.d):
-        yield from (e.statement for e in found.evidence)
+        yield from (said(e.statement) for e in found.evidence)
         if found.missing:
             relations = "one more" if found.missing == 1 else f"{found.missing} more"
             yield f"{relations}, of which no polynomial in beta was found"
@@ -225,17 +229,17 @@ def _(section: sections.Warp) -> Iterator[str]:
     yield title("Warp g with g rho a Hessian map?", finding.verdict)
     yield from _finding(finding)
     if g is not None:
-        yield f"g = {plain(g)}"
+        yield f"g = {shown(g)}"
         for found in section.dual():
-            yield from (f"y{i} = {plain(y)}" for i, y in found)
+            yield from (f"y{i} = {shown(y)}" for i, y in found)
             yield "<grad y_i, grad F_j> = g delta_ij, so y - y(w_0) = grad Q"
     elif finding.verdict is Verdict.PROVED:
         yield "g = exp of the integral of H, H_a = <grad F_a, grad log g>:"
-        yield from (f"H{i} = {plain(h)}" for i, h in section.slopes())
+        yield from (f"H{i} = {shown(h)}" for i, h in section.slopes())
 
 
 def _finding(finding: Finding) -> Iterator[str]:
-    yield finding.reason
+    yield said(finding.reason)
     for identity in finding.evidence:
         if not identity.holds:
             yield from failure_lines(identity)
@@ -248,18 +252,18 @@ def _(section: sections.Regularizer) -> Iterator[str]:
         return
     yield title(REGULARIZER, potential.finding.verdict)
     if not potential.pieces:
-        yield potential.finding.reason
+        yield said(potential.finding.reason)
         return
     if len(potential.pieces) > 1:
         yield f"Q = {' + '.join(section.names)}"
     for name, piece in zip(section.names, potential.pieces, strict=True):
         yield from piece_lines(piece, name)
     if potential.other_side is not None:
-        said = set(piece_lines(potential.pieces[0], "Q"))
+        above = set(piece_lines(potential.pieces[0], "Q"))
         (other,) = potential.other_side.pieces
         yield "On the other side:"
-        yield from (line for line in piece_lines(other, "Q") if line not in said)
-        yield potential.finding.reason
+        yield from (line for line in piece_lines(other, "Q") if line not in above)
+        yield said(potential.finding.reason)
     normalized = NORMALIZED if potential.other_side is None else TWO_SIDED
     yield from (*road_lines(section), normalized, KKT)
 
@@ -270,9 +274,9 @@ def _(section: sections.VectorRegularizer) -> Iterator[str]:
     yield title(REGULARIZER, potential.finding.verdict)
     (piece,) = potential.pieces
     (s,), b, slope = piece.betas, turning.direction.beta, piece.gradient[0]
-    yield f"Q = {plain(piece.value + potential.linear)}"
+    yield f"Q = {shown(piece.value + potential.linear)}"
     if not slope.has(Integral):
-        linear = plain(-turning.slope * Symbol(turning.direction.start_vector, real=True))
+        linear = shown(-turning.slope * Symbol(turning.direction.start_vector, real=True))
         yield f"grad Q = q'({s}) {b}/{s} + z, z = {linear}"
     _, *rest = piece_lines(piece, "q")
     yield from (line.replace(f"dq/d{s} =", f"q'({s}) =") for line in rest)
@@ -285,7 +289,7 @@ def _(section: sections.Asked) -> Iterator[str]:
     road = section.d.asked
     if road is not None:
         yield title("The Ansatz asked for", road.finding.verdict)
-        yield road.name
+        yield said(road.name)
         yield from _finding(road.finding)
 
 
@@ -293,7 +297,8 @@ def _(section: sections.Asked) -> Iterator[str]:
 def _(section: sections.Evidence) -> Iterator[str]:
     d = section.d
     proved = d.blocks if d.verdict is Verdict.PROVED else ()
-    statements = dict.fromkeys(e.statement for b in proved for e in b.potential.finding.evidence)
+    evidence = (e for b in proved for e in b.potential.finding.evidence)
+    statements = dict.fromkeys(said(e.statement) for e in evidence)
     if statements:
         where = "weights" if d.direction is None else "scalars and the norm"
         yield from (f"Proved by exact expansion in the {where}", *statements)

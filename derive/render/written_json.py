@@ -19,7 +19,8 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.domain import Domain
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, kernel_of, said_of
-from derive.render.plain import plain, unmarked
+from derive.render.labels import MARK, unmarked
+from derive.render.plain import plain
 from derive.roads.road import Road
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import LieStructure
@@ -34,7 +35,8 @@ DIGITS = 30
 def json_text(kind: str, record: Record) -> str:
     """Return a versioned record as JSON text without floats; fields are only ever added."""
     head = {"format": f"regderive-{kind}", "version": 1}
-    return json.dumps(head | record, indent=2, ensure_ascii=True, default=written)
+    text = json.dumps(head | record, indent=2, ensure_ascii=True, default=written)
+    return text.replace(json.dumps(MARK)[1:-1], "")
 
 
 def named(pairs: Iterable[tuple[object, object]]) -> Record:
@@ -44,13 +46,14 @@ def named(pairs: Iterable[tuple[object, object]]) -> Record:
 
 def finding_record(finding: Finding) -> Record:
     """Return a verdict with its evidence."""
-    return {"verdict": finding.verdict, "reason": finding.reason, "evidence": finding.evidence}
+    reason = unmarked(finding.reason)
+    return {"verdict": finding.verdict, "reason": reason, "evidence": finding.evidence}
 
 
 def brief_finding(finding: Finding) -> Record:
     """Return a verdict with its evidence, of which every identity holds."""
     evidence = [
-        {"statement": e.statement, "left": e.left, "right": e.right, "holds": e.holds}
+        {"statement": unmarked(e.statement), "left": e.left, "right": e.right, "holds": e.holds}
         for e in finding.evidence
     ]
     return finding_record(finding) | {"evidence": evidence}
@@ -99,7 +102,7 @@ def _(ball: arb) -> str:
 @written.register
 def _(identity: Identity) -> Record:
     record: Record = {
-        "statement": identity.statement,
+        "statement": unmarked(identity.statement),
         "holds": identity.holds,
         "left": identity.left,
         "right": identity.right,

@@ -28,6 +28,7 @@ from derive.exact.linear.modular import (
     saturated,
     supports,
 )
+from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import LieStructure, along
@@ -126,9 +127,10 @@ def _regular(p: Parameterization, law: RationalFunction) -> RationalFunction:
 
 
 def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: int) -> Finding:
+    written = [(f"c{i}", law, quoted(repr(law), p)) for i, law in enumerate(laws, 1)]
     evidence = tuple(
-        Identity(f"<grad c{i}, grad F{j}> = 0, c{i} = {law!r}", repr(along(x, law)), "0")
-        for i, law in enumerate(laws, 1)
+        Identity(f"<grad {c}, grad F{j}> = 0, {c} = {text}", repr(along(x, law)), "0")
+        for c, law, text in written
         for j, x in zip(p.labels, p.fields, strict=True)
     )
     if len(laws) == bound:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from derive.model.direction import Direction
 from derive.model.geometry import Field
+from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
 from derive.verdict import Decided, Finding, Verdict
 from derive.weights.hessian import HessianVerdict
@@ -99,11 +100,13 @@ def _of_direction(direction: Direction) -> Finding:
 
     Where the coefficient of u is 0 at the start, s = |beta| has a kink there.
     """
+    p = direction.parameterization
+    n, u = quoted(direction.norm, p), quoted(direction.vector, p)
     if direction.sign == 0:
-        reason = f"the coefficient of {direction.vector} is 0 at the start: its sign selects Q"
+        reason = f"the coefficient of {u} is 0 at the start: its sign selects Q"
         return Finding(Verdict.UNDECIDED, reason)
     reason = (
-        f"g = psi phi/{direction.norm} with <grad psi, grad s> = g, which has a solution on every "
-        f"leaf: <grad y_i, grad F_j> = g delta_ij for y = psi {direction.vector}/{direction.norm}"
+        f"g = psi phi/{n} with <grad psi, grad s> = g, which has a solution on every "
+        f"leaf: <grad y_i, grad F_j> = g delta_ij for y = psi {u}/{n}"
     )
     return Finding(Verdict.PROVED, reason)

@@ -19,6 +19,7 @@ from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point
 from derive.exact.linear.monomials import series_along
 from derive.model.geometry import Field
+from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Number, Verdict
 
@@ -100,7 +101,7 @@ def find_failure(
     factor = left.field.polynomial(common)
     left, right = left * factor, right * factor
     if factor != 1:
-        statement += f", times {factor!r}"
+        statement += f", times {quoted(repr(factor), p)}"
     candidates: list[tuple[tuple[str, ...], RationalFunction]] = [((), left - right)]
     for _ in range(DEPTH + 1):
         for path, candidate in candidates:

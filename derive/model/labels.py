@@ -1,0 +1,91 @@
+"""The letters in which results are stated, K, rho, Q, g, F1, and how they make way for a user's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Set
+
+from derive.model.names import unused
+from derive.model.parameterization import Parameterization
+
+LABEL = re.compile(
+    r"d?((K|rho|Q|F|X|Y|H|V|M|P|R|y|h|n|d|delta|beta|b|q|s|w)(\d+|_\w+)?"
+    r"|g|J|T|I|D|N|c\d*|r|l|z|t|mu|tau|psi|phi|omega|eta|lambda\d*|kappa|sigma|grad|Hess)"
+)
+"""What is a letter of ours, d for a differential before it: K, rho11, X_i, dQ."""
+
+ENTRY = re.compile(r"(K|rho|F|X|y|H|V)(\d+)")
+"""An entry, which goes with its letter."""
+
+MEANING = {
+    "K": "the tangent kernel",
+    "rho": "the induced metric",
+    "Q": "the regularizer",
+    "g": "the warp",
+    "F": "the parameterization",
+    "J": "its Jacobian",
+    "X": "the data",
+    "y": "the targets, or dual coordinates",
+    "w": "all weights",
+    "R": "the conjugate of Q, or the distance from w_0",
+    "D": "the degree",
+    "N": "the unit of Q",
+}
+"""What those letters mean that stand alone."""
+
+WORD = re.compile(r"(?<![\w'])[A-Za-z]\w*")
+
+
+def taken_names(p: Parameterization, more: Iterable[str] = ()) -> frozenset[str]:
+    """Return the names in F, and *more*; a single weight w is all weights w."""
+    names = {*p.weights, *p.start_symbols, *p.parameters, *(v.name for v in p.vectors), *more}
+    return frozenset(names - ({"w", "w_0"} if p.weights == ("w",) else set()))
+
+
+def quoted(text: object, p: Parameterization) -> str:
+    """Return a user's formula with backticks around the names that are letters of ours."""
+    taken = taken_names(p)
+    return each_label(str(text), lambda name: f"`{name}`" if name in taken else name)
+
+
+def each_label(text: str, change: Callable[[str], str]) -> str:
+    """Return text with every word that is a letter of ours changed."""
+    return WORD.sub(lambda m: change(m[0]) if LABEL.fullmatch(m[0]) else m[0], text)
+
+
+def predictor(taken: Collection[str]) -> str:
+    """Return what the predictor is called: beta, where no name begins so.
+
+    >>> predictor(["beta1"]), predictor(["a"])
+    ('predictor', 'beta')
+    """
+    numbered = (f"beta_{n}x" for n in range(100))
+    return next(
+        base
+        for base in ("beta", "predictor", *numbered)
+        if not any(name.startswith(base) for name in taken)
+    )
+
+
+def aside(label: str, taken: Set[str]) -> str:
+    """Return a letter of ours as it is written where names are taken.
+
+    >>> aside("K", {"K"}), aside("K21", {"K"}), aside("dQ", {"Q"}), aside("K", {"g"})
+    ('K_', 'K_21', 'dQ_', 'K')
+    >>> aside("y1", {"y1"}), aside("y2", {"y1"}), aside("beta_0", {"beta"})
+    ('y_1', 'y2', 'predictor_0')
+    """
+    if label.startswith("beta"):
+        return predictor(taken) + label.removeprefix("beta")
+    if label in taken or not label.startswith("d"):
+        entry = ENTRY.fullmatch(label)
+        if entry is None or not taken & {label, entry[1]}:
+            return unused(label, taken)
+        return unused(f"{entry[1]}_", taken) + entry[2]
+    return "d" + aside(label[1:], taken)
+
+
+def stem_of(label: str, taken: Set[str]) -> str:
+    """Return the letter with which an entry goes, where that is taken; else the label."""
+    entry = ENTRY.fullmatch(label)
+    return entry[1] if entry is not None and entry[1] in taken else label

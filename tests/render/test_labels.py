@@ -1,0 +1,47 @@
+"""Our letters and a user's names: no line has a token in both meanings."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from derive import Parameterization, derive
+
+OTHER = "zz"
+"""What makes a name that is no letter of ours, and is sorted as the name is."""
+SHAPES = {
+    "{0}*{1}": ("K R", "Q rho", "y1 X1", "T N", "beta delta", "w s", "F J", "dQ X", "y d", "k A"),
+    "{0}**2 {0}*{1}": ("H omega", "K21 F1", "grad K11", "eta V12", "K c1"),
+    "{0}*{1} {0}*{2}": ("s K g", "R y1 Q", "z g w", "A beta1 delta"),
+    "{0}**3 - {1}**3": ("mu z",),
+}
+CASES = [(shape, names.split()) for shape, rows in SHAPES.items() for names in rows]
+
+
+def pages(shape, names):
+    for n in (names, [name + OTHER for name in names]):
+        outputs = [output.format(*n) for output in re.split(r"(?<=[}23]) (?={)", shape)]
+        text = derive(Parameterization.parse(outputs)).to_text(width=1000)
+        yield re.sub(r"Our letters make way .*\n\n", "", text)
+
+
+def count(line, names):
+    """Return how often each name, and its start symbol, is in a line."""
+    words = Counter(re.findall(r"(?<!\w)[A-Za-z]\w*", line))
+    return [(words[name], words[f"{name}_0"]) for name in names]
+
+
+@pytest.mark.parametrize(("shape", "names"), CASES, ids=lambda x: "-".join(x).replace(" ", "_"))
+def test_a_token_has_one_meaning_in_a_line(shape, names):
+    """A name stands exactly where a name that is no letter of ours does in its place."""
+    page, other = (written.splitlines() for written in pages(shape, names))
+    assert len(page) == len(other)
+    for line, plain in zip(page, other, strict=True):
+        assert count(line, names) == count(plain, [name + OTHER for name in names]), plain
+
+
+def test_the_page_says_how_our_letters_are_written():
+    text = derive(Parameterization.parse(["K*R"])).to_text()
+    assert "K (the tangent kernel) is written K_" in text
+    assert "Tangent kernel K_ = J J^T, induced metric rho = K_^-1\n  K_ = K**2 + R**2" in text
+    assert "Our letters" not in derive(Parameterization.parse(["a*b"])).to_text()
