@@ -86,8 +86,8 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
     if d.equivalent is not None:
         start = ", ".join(f"{w} = {to_text(t)}" for w, t in d.equivalent.start if w not in d.idle)
         same = ", ".join(d.equivalent.functions)
-        yield f"beta moves as from {start} and 0 for all others, the start used below:"
-        yield f"{same} are the same at both, their derivatives along grad F linear in them"
+        yield f"beta moves as from {marked(start)} and 0 for all others, the start used below:"
+        yield f"{marked(same)} are the same at both, their derivatives along grad F linear in them"
     yield from _left_out(d.idle, "start at 0 and stay there")
     for w, tree in d.ties:
         yield f"left out: {marked(f'{w} = {to_text(tree)}')}, from the start and always"
