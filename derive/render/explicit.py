@@ -17,9 +17,8 @@ from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, RootVa
 from derive.explicit.scale_limits import ScaleLimit
 from derive.language import to_text
 from derive.model.notation import Notation
-from derive.render.phrases import output_lines
+from derive.render.phrases import homogeneity, output_lines
 from derive.render.plain import at, page, piece_lines, shown, title
-from derive.render.text import homogeneity
 from derive.render.written_json import Record, affine_record, finding_record, json_text
 from derive.verdict import Verdict
 

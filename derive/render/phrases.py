@@ -57,6 +57,12 @@ def output_lines(p: Parameterization) -> Iterator[str]:
         yield f"{b} = {given} = {shown(written)}: left out of F, not of X beta = y"
 
 
+def homogeneity(p: Parameterization) -> str:
+    """Say of which degree D of homogeneity F is, a number or a constant of F, or that it is not."""
+    D = p.homogeneity
+    return "not homogeneous" if D is None else f"homogeneous of degree {marked(D)}"
+
+
 def affine_sentences(p: Parameterization) -> Iterator[str]:
     """Yield the last as LaTeX sentences."""
     notation = Notation(p, tuple(range(p.d)))

@@ -14,11 +14,16 @@ from derive.language import to_text
 from derive.language.tree import Name
 from derive.model.labels import taken_names
 from derive.model.names import PI
-from derive.model.parameterization import Parameterization
 from derive.records import InducedMetric
 from derive.render import sections
 from derive.render.labels import marked, said
-from derive.render.phrases import algebra_lines, norms_as_text, output_lines, road_lines
+from derive.render.phrases import (
+    algebra_lines,
+    homogeneity,
+    norms_as_text,
+    output_lines,
+    road_lines,
+)
 from derive.render.plain import (
     constant_lines,
     failure_lines,
@@ -96,12 +101,6 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
     if len(d.blocks) > 1:
         groups = (", ".join(str(d.beta[i]) for i in block.outputs) for block in d.blocks)
         yield f"independent blocks: {' | '.join(groups)}"
-
-
-def homogeneity(p: Parameterization) -> str:
-    """Say of which degree D of homogeneity F is, a number or a constant of F, or that it is not."""
-    D = p.homogeneity
-    return "not homogeneous" if D is None else f"homogeneous of degree {marked(D)}"
 
 
 def _left_out(idle: Sequence[str], stay: str) -> Iterator[str]:
