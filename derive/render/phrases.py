@@ -63,6 +63,13 @@ def homogeneity(p: Parameterization) -> str:
     return "not homogeneous" if D is None else f"homogeneous of degree {marked(D)}"
 
 
+def start_words(p: Parameterization) -> str:
+    """Return the values of weights at the start, and those that are free."""
+    free = [t.name for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]
+    given = [f"{w} = {to_text(t)}" for w, t in p.start if to_text(t) not in free]
+    return marked(", ".join([*given, *([f"free {', '.join(free)}"] if free else [])]))
+
+
 def affine_sentences(p: Parameterization) -> Iterator[str]:
     """Yield the last as LaTeX sentences."""
     notation = Notation(p, tuple(range(p.d)))

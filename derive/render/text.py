@@ -11,7 +11,6 @@ from sympy import Expr, Integral, Symbol
 from derive.clock import LATE
 from derive.derivation import Derivation
 from derive.language import to_text
-from derive.language.tree import Name
 from derive.model.labels import taken_names
 from derive.model.names import PI
 from derive.records import InducedMetric
@@ -23,6 +22,7 @@ from derive.render.phrases import (
     norms_as_text,
     output_lines,
     road_lines,
+    start_words,
 )
 from derive.render.plain import (
     constant_lines,
@@ -80,12 +80,9 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
     d, p = section.d, section.d.parameterization
     yield "Parameterization beta = F(w)"
     yield from output_lines(p)
-    free = [t.name for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]
-    given = [marked(f"{w} = {to_text(t)}") for w, t in p.start if to_text(t) not in free]
-    start = ", ".join([*given, *([marked(f"free {', '.join(free)}")] if free else [])])
     weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
     rank = f"{p.d}" if p.rank == p.d else f"{p.rank} < {p.d}"
-    yield f"{weights}, {homogeneity(p)}, J of rank {rank}; start: {start}"
+    yield f"{weights}, {homogeneity(p)}, J of rank {rank}; start: {start_words(p)}"
     if PI in (*p.parameters, *p.start_symbols):
         yield f"{PI} is the number"
     if d.equivalent is not None:
