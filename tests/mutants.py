@@ -14,6 +14,7 @@ import argparse
 import ast
 import compileall
 import copy
+import math
 import os
 import py_compile
 import random
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -179,8 +181,8 @@ def copied(tree: Path) -> None:
     compileall.compile_dir(tree, quiet=2, invalidation_mode=mode)
 
 
-def survives(tests: list[str], tree: Path, limit: float) -> bool:
-    """Tell whether all tests pass in time, in a fork that has the libraries in memory."""
+def fate(tests: list[str], tree: Path, limit: float = math.inf) -> str:
+    """Return what the tests say within seconds, in a fork that has the libraries in memory."""
     if not (child := os.fork()):
         try:
             os.setsid()
@@ -201,11 +203,11 @@ def survives(tests: list[str], tree: Path, limit: float) -> bool:
     while time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(status) == 0
+            return "killed" if os.waitstatus_to_exitcode(status) else "SURVIVED"
         time.sleep(0.05)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return False
+    return "out of time"
 
 
 def main() -> None:
@@ -213,32 +215,33 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=60, help="how many are drawn")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=[""], help="the beginnings of paths")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds; then it is killed")
     given = parser.parse_args()
     files = [f.relative_to(ROOT) for s in SUBJECTS for f in sorted((ROOT / s).rglob("*.py"))]
     chosen = [f for f in files if f.name not in LEFT_OUT and str(f).startswith(tuple(given.only))]
     found = [m for f in chosen for m in mutants(f)]
     drawn = random.Random(given.seed).sample(found, min(given.sample, len(found)))
     print(f"{len(drawn)} of {len(found)} mutants of {len(chosen)} files", flush=True)
-    survivors = []
+    fates = Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         copied(tree)
-        for path in {
-            tests[-1]: m.path for m in drawn if (tests := suite_of(m.path, tree))
-        }.values():
-            if not survives(suite_of(path, tree), tree, given.timeout):
-                sys.exit("the tests fail as they are:\n" + (tree / "last.txt").read_text())
+        limits = {name: limit_of(name, tree) for name in {subject_of(m.path) for m in drawn}}
         for mutant in drawn:
             (tree / mutant.path).write_text(mutant.changed, encoding="utf-8")
-            begin, tests = time.monotonic(), suite_of(mutant.path, tree)
-            if survives(tests, tree, given.timeout):
-                survivors.append(mutant)
-            fate = "SURVIVED" if mutant in survivors else "killed"
-            print(f"{fate} in {time.monotonic() - begin:.0f} s: {mutant}", flush=True)
+            begin, limit = time.monotonic(), limits[subject_of(mutant.path)]
+            end = fate(suite_of(mutant.path, tree), tree, limit)
+            print(f"{end} in {time.monotonic() - begin:.0f} s: {mutant}", flush=True)
             (tree / mutant.path).write_text(mutant.source, encoding="utf-8")
-    killed = len(drawn) - len(survivors)
-    print(f"killed: {killed} of {len(drawn)}; survivors:", *survivors, sep="\n")
+            fates[end] += 1
+    print(", ".join(f"{n} {name}" for name, n in fates.items()))
+
+
+def limit_of(subject: str, tree: Path) -> float:
+    """Return the seconds after which a mutant hangs: five times those of what is not broken."""
+    begin = time.monotonic()
+    if fate(suite_of(Path(subject, "none.py"), tree), tree) != "SURVIVED":
+        sys.exit("the tests fail as they are:\n" + (tree / "last.txt").read_text())
+    return 30 + 5 * (time.monotonic() - begin)
 
 
 if __name__ == "__main__":
