@@ -12,7 +12,7 @@ from derive import Parameterization, derive
 from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
-from derive.potential import accept, kernel_integral, parametric
+from derive.potential import accept, kernel_integral, parametric, rational_kernel
 from derive.potential.piece import Piece
 from derive.weights.kernel_relation import KernelRelation
 
@@ -58,7 +58,8 @@ def accepted_as(monkeypatch: pytest.MonkeyPatch, output: str, start: dict[str, s
         found.append(accept.accept_explicit(relation, how(piece), statement))
         return found[-1]
 
-    monkeypatch.setattr(kernel_integral, "accept_explicit", spy)
+    for module in (kernel_integral, rational_kernel):
+        monkeypatch.setattr(module, "accept_explicit", spy)
     d = derive(Parameterization.parse([output], start))
     return found, d.potential.pieces[0]
 
