@@ -12,7 +12,7 @@ from derive.exact.towers.germ import GermField, Unsettled
 from derive.exact.towers.reader import TreeReader
 from derive.language.evaluation import template
 from derive.language.functions import RECORDS
-from derive.language.tree import Operator, Tree
+from derive.language.tree import Operator, Tree, names
 
 LARGEST_MULTIPLE = 64
 
@@ -31,8 +31,11 @@ class Elementary(TreeReader, GermField):
         self, tree: Tree, images: Mapping[str, RationalFunction] | None = None
     ) -> RationalFunction:
         """Return *tree* as an element, with elements for some names, or raise Unsettled."""
+        known = {**self.known, **(images or {})}
+        if unknown := set(names((tree,))) - known.keys():
+            raise Unsettled(f"no number is known for {', '.join(sorted(unknown))}")
         try:
-            return self.element(tree, {**self.known, **(images or {})})
+            return self.element(tree, known)
         except ZeroDivisionError:
             raise Unsettled("division by zero") from None
 
