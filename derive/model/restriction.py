@@ -82,6 +82,20 @@ def find_ties(p: Parameterization) -> Restriction | None:
     return Restriction(reduced, tuple(relations.items()), parse_expression(repr(square)))
 
 
+def images_on_subspace(p: Parameterization) -> tuple[RationalFunction, ...]:
+    """Return each weight in those left, with numbers, on the subspace that the flow stays in."""
+    free = p.field.kinds or p.geometry != EUCLIDEAN or len(p.start_symbols) >= p.p
+    basis = None if free else _invariant_subspace(p)
+    if basis is None or not all(c.is_constant() for row in basis for c in row):
+        return p.w
+    left = [p.w[pivot_of(row)] for row in basis]
+    columns = zip(*basis, strict=True)
+    return tuple(
+        sum((c.value() * w for c, w in zip(column, left, strict=True)), p.field.zero)
+        for column in columns
+    )
+
+
 def _common_square(basis: Sequence[Row]) -> RationalFunction | None:
     """Return |b|^2 of orthogonal vectors of one length, else None."""
     square = dot(basis[0], basis[0])

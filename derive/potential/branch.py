@@ -12,7 +12,7 @@ from sympy import Expr, Symbol
 
 from derive.exact.balls import branch_from_above
 from derive.exact.field.factors import factors
-from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates
 from derive.exact.positivity import is_nonnegative
 from derive.model.notation import to_expr
@@ -114,7 +114,7 @@ def find_root(
             power = -expressions[0] / expressions[-1]
             formula = sympy.powdenest(sympy.Pow(power, sympy.Rational(1, degree)))
         return Root(symbol, polynomial, formula, "the largest real root", 0), ()
-    if is_only_root(chart.coordinates, coefficients):
+    if is_only_root(chart, coefficients):
         return Root(symbol, polynomial, None, "the only real root", 0), ()
     above = _branch_at_start(chart, coefficients, T)
     if above is None:
@@ -202,13 +202,29 @@ def is_largest_root(
     return True
 
 
-def is_only_root(coordinates: Coordinates, coefficients: Sequence[RationalFunction]) -> bool:
-    """Tell whether the polynomial is proved to increase in T, so that it has one real root."""
-    names = coordinates.field.names
-    field = FunctionField((*names, "_T"))
-    *lifted, T = field.gens
-    slopes = (n * c.compose(lifted, field) * T ** (n - 1) for n, c in enumerate(coefficients) if n)
-    return is_nonnegative(sum(slopes, field.zero))
+def is_only_root(chart: Chart, coefficients: Sequence[RationalFunction]) -> bool:
+    """Tell whether the polynomial is proved to increase in T, so that it has one real root.
+
+    The laws have their values at the start, beta is free.
+    """
+    p, betas = chart.parameterization, [b.name for b in chart.notation.betas]
+    names = (*betas, "_T")
+    field = p.start_field.extended(names)
+    rest = field.gens[len(names) :]
+    free = dict(zip(names, field.gens, strict=False))
+    try:
+        lifted = [
+            free[name] if name in betas else p.at_start(f).compose(rest, field)
+            for name, f, _ in chart.entries
+        ]
+        slopes = (
+            n * c.compose(lifted, field) * free["_T"] ** (n - 1)
+            for n, c in enumerate(coefficients)
+            if n
+        )
+        return is_nonnegative(sum(slopes, field.zero), chart.notation.positive)
+    except ZeroDivisionError:
+        return False
 
 
 def _branch_at_start(

@@ -108,7 +108,8 @@ class Chart:
         roots, constants = self.names_in(piece.value, *piece.gradient)
         if isinstance(piece, Explicit) and any(r.explicit is None for r in roots):
             given = (piece.betas, piece.value, piece.gradient)
-            return Algebraic(*given, constants, roots, piece.assumptions, piece.evidence)
+            proved = (piece.assumptions, piece.evidence, piece.domain)
+            return Algebraic(*given, constants, roots, *proved)
         return replace(piece, roots=roots, constants=constants)
 
 

@@ -30,6 +30,7 @@ from derive.potential.quadrature import (
 )
 from derive.potential.reached import find_domain
 from derive.potential.vectors import find_radial_potential
+from derive.potential.weight_integral import integrate_through_weight
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import (
     DualCoordinates,
@@ -126,7 +127,7 @@ def _single(
     if piece is None and dual is not None:
         piece = parametrize(dual, notation)
     if piece is None:
-        return integrate_along_beta(metric, notation)
+        return integrate_through_weight(metric, notation) or integrate_along_beta(metric, notation)
     assumptions = dict.fromkeys((*notation.assumptions, *piece.assumptions))
     return replace(piece, assumptions=tuple(assumptions)), base_chart(metric, notation)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import prod
 
 import sympy
-from sympy import Expr, Symbol
-from sympy.integrals.rationaltools import ratint
+from sympy import Expr, Poly, Symbol
+from sympy.integrals.rationaltools import ratint, ratint_ratpart
 
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
@@ -26,24 +26,14 @@ _TRIED = 10
 
 
 def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explicit | None:
-    """Return Q for K = kappa * r(beta), kappa in the start symbols and r with rational numbers."""
-    field = relation.field
-    # K divided by its value at one beta is r up to a number when r has numbers alone.
-    values = (_at(K, beta) for beta in range(_TRIED))
-    value = next((v for v in values if v is not None and not v.is_zero()), None)
-    if value is None:
+    """Return Q = beta y - R for K = kappa * r(beta), y = int 1/K and R = int beta/K."""
+    found = antiderivatives(relation, K, relation.field.gens[0])
+    if found is None:
         return None
-    r = K / value
-    if set(r.variables()) - {field.names[0]}:
-        return None
-    first = _integral(relation, 1 / r)
-    second = _integral(relation, field.gens[0] / r)
-    if first is None or second is None:
-        return None
-    x = relation.notation.betas[0]
-    kappa = relation.factored(value)
-    first, whole = _collected(first, x), _collected(x * first - second, x)
-    slope = _at_start(relation, first)
+    first, second, kappa = found
+    x = relation.variable
+    first, whole = collected(first, x), collected(x * first - second, x)
+    slope = at_start(relation, first)
     gradient = (first - slope) / kappa
     moving = sympy.Add(*(t for t in sympy.Add.make_args(whole) if t.has(x)))
     value = (moving - slope * x) / kappa
@@ -51,7 +41,21 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explici
     return accept_explicit(relation, piece, f"K = {K!r}")
 
 
-def _collected(expression: Expr, x: Symbol) -> Expr:
+def antiderivatives(
+    relation: KernelRelation, K: RationalFunction, f: RationalFunction
+) -> tuple[Expr, Expr, Expr] | None:
+    """Return int kappa/K and int kappa f/K in the variable of the field, and kappa, or None."""
+    # K divided by its value at one beta is r up to a number when r has numbers alone.
+    values = (_at(K, beta) for beta in range(_TRIED))
+    value = next((v for v in values if v is not None and not v.is_zero()), K.field.one)
+    if set((K / value).variables()) - {K.field.names[0]}:
+        value = K.field.one
+    first = _integral(relation, value / K)
+    second = None if first is None else _integral(relation, f * value / K)
+    return None if first is None or second is None else (first, second, relation.factored(value))
+
+
+def collected(expression: Expr, x: Symbol) -> Expr:
     """Return logarithms and angles with their coefficients, beside partial fractions."""
     expanded = sympy.expand(expression, log=False)
     calls = sorted(expanded.atoms(sympy.log, sympy.atan), key=str)
@@ -60,9 +64,9 @@ def _collected(expression: Expr, x: Symbol) -> Expr:
     return sympy.Add(rest, *(sympy.factor(c) * call for call, c in parts.items()))
 
 
-def _at_start(relation: KernelRelation, expression: Expr) -> Expr:
+def at_start(relation: KernelRelation, expression: Expr) -> Expr:
     """Return a sum of logarithms, angles and fractions at beta_0, each in lowest terms."""
-    x, beta0 = relation.notation.betas[0], relation.beta0
+    x, beta0 = relation.variable, relation.beta0
     images = (beta0, *relation.field.gens[1:])
 
     def exact(part: Expr) -> RationalFunction:
@@ -107,12 +111,14 @@ def logarithm(relation: KernelRelation, argument: Expr) -> Expr:
 
 def _integral(relation: KernelRelation, integrand: RationalFunction) -> Expr | None:
     """Return a real antiderivative whose derivative was proved equal to the integrand."""
-    x = relation.notation.betas[0]
-    neutral = Symbol("x", real=True)
-    proposal = ratint(relation.expr(integrand).subs(x, neutral), neutral, real=True)
-    if proposal.has(sympy.RootSum, sympy.Integral, sympy.I, sympy.zoo, sympy.nan):
+    x = relation.variable
+    top, bottom = (Poly(part, x) for part in relation.expr(integrand).as_numer_denom())
+    polynomial, top = top.div(bottom)
+    fraction, rest = ratint_ratpart(top.as_expr(), bottom.as_expr(), x)
+    parts = [_of_simple_poles(relation, t) for t in sympy.Add.make_args(sympy.apart(rest, x))]
+    if any(part is None for part in parts):
         return None
-    proposal = proposal.subs(neutral, x)
+    proposal = polynomial.integrate(x).as_expr() + fraction + sympy.Add(*parts)
     slope = sympy.together(sympy.diff(proposal, x))
     # The logarithm of a negative number is that of its opposite and a constant.
     proposal = proposal.replace(sympy.log, lambda a: logarithm(relation, a))
@@ -123,3 +129,41 @@ def _integral(relation: KernelRelation, integrand: RationalFunction) -> Expr | N
         return proposal if to_field(tree, relation.field, "slope") == integrand else None
     except DeriveError:
         return None
+
+
+def _of_simple_poles(relation: KernelRelation, term: Expr) -> Expr | None:
+    """Return a proposal for the integral of a fraction over an irreducible denominator."""
+    x = relation.variable
+    top, bottom = (Poly(part, x) for part in term.as_numer_denom())
+    if not bottom.degree():
+        return sympy.integrate(term, x)
+    if bottom.degree() == 1:
+        return top.as_expr() / bottom.LC() * sympy.log(bottom.primitive()[1].as_expr())
+    if bottom.degree() == 2:
+        return _of_quadratic(relation, top, bottom)
+    if term.free_symbols != {x}:
+        return None
+    neutral = Symbol("x", real=True)
+    found = ratint(term.subs(x, neutral), neutral, real=True).subs(neutral, x)
+    return None if found.has(sympy.RootSum, sympy.Integral, sympy.I) else found
+
+
+def _of_quadratic(relation: KernelRelation, top: Poly, bottom: Poly) -> Expr | None:
+    """Return int (p x + q)/(a x^2 + b x + c), by the sign of 4 a c - b^2 at the start."""
+    x = relation.variable
+    p, q = top.coeff_monomial(x), top.coeff_monomial(1)
+    a, b, c = bottom.all_coeffs()
+    try:
+        square = to_field(from_sympy(4 * a * c - b**2), relation.field, "a discriminant")
+        sign, assumed = start_sign(square, relation.notation)
+    except (DeriveError, AssumePositive, BranchOpen):
+        return None
+    if assumed:
+        return None
+    # Either sign of a root will do.
+    s = sympy.sqrt(relation.factored(sign * square)).replace(sympy.Abs, lambda e: e)
+    even = p / (2 * a) * sympy.log(bottom.primitive()[1].as_expr())
+    rate, t = sympy.cancel(q - p * b / (2 * a)), 2 * a * x + b
+    if sign > 0:
+        return even + 2 * rate / s * sympy.atan(sympy.cancel(t / s))
+    return even + rate / s * (sympy.log(t - s) - sympy.log(t + s))

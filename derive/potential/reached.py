@@ -45,6 +45,8 @@ def find_domain(
     piece: Piece, metric: Metric, dual: DualCoordinates | None, notation: Notation
 ) -> Domain:
     """Return the domain of Q of a block, and what makes Q convex there."""
+    if piece.domain is not None:
+        return piece.domain
     if metric.parameterization.d > 1:
         domain = _coupled(metric, dual, notation)
         trees = metric.parameterization.trees

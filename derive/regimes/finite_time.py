@@ -21,7 +21,7 @@ from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import Undecided
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece, Quadrature
+from derive.potential.piece import Algebraic, Piece, Quadrature, kernel_of
 from derive.regimes.asymptotics import CONSTANT, Expander
 from derive.regimes.kernel_regime import ScaledStart, TangentKernel
 from derive.regimes.limit import Limit, LimitingPotential, growth_expression
@@ -43,7 +43,9 @@ def finite_time_limit(
     polynomial = all(f.is_polynomial() for f in p.F) and not p.field.generators
     vanishes = (m * {"0": 1, "oo": -1}.get(point.side, 0)).is_positive
     piece = pieces[0] if len(pieces) == 1 else None
-    if not (isinstance(piece, Quadrature) and polynomial and vanishes and kernel.unbiased):
+    if not (
+        isinstance(piece, Quadrature | Algebraic) and polynomial and vanishes and kernel.unbiased
+    ):
         return None
     square = sum((w * w for w in p.w), p.field.zero)
     if p.d > 1 or p.geometry.weight_square(p.w) != square or not D.is_Rational or D <= _TWO:
@@ -72,7 +74,7 @@ def moved_start_limit(p: Parameterization, piece: Piece, point: Point, start: Ex
     K is positive and finite on all of R, so that the integral is continuous in beta_0. None where
     that is not proved, or beta_0 has no limit.
     """
-    if p.d > 1 or not isinstance(piece, Quadrature) or not _is_fixed(piece, point):
+    if p.d > 1 or not _is_fixed(piece, point):
         return None
     e = Symbol("e_", positive=True)
     decide = point.decisions(s.name for s in start.free_symbols if s.is_positive)
@@ -93,13 +95,24 @@ def moved_start_limit(p: Parameterization, piece: Piece, point: Point, start: Ex
     return Limit(point, finding, "intermediate", (beta,), None, one, found, slopes, error)
 
 
-def _is_fixed(piece: Quadrature, point: Point) -> bool:
+def _is_fixed(piece: Piece, point: Point) -> bool:
     """Tell whether K does not depend on what tends to a limit, and is positive and finite on R."""
     domain = piece.domain
-    if domain is None or domain.walls or not domain.exact or piece.kernel is None:
+    if domain is None or domain.walls or not domain.exact:
         return False
-    written = (piece.kernel, *(r.polynomial for r in piece.roots), *(c for _, c in piece.constants))
-    return all(s.name != point.variable for f in written for s in f.free_symbols)
+    written = (*_kernel(piece), *(c for _, c in piece.constants))
+    return bool(written) and all(s.name != point.variable for f in written for s in f.free_symbols)
+
+
+def _kernel(piece: Piece) -> tuple[Expr, ...]:
+    """Return what K is made of: itself or dQ'/dA, and the polynomials of its roots; else nothing.
+
+    dQ'/dA and the polynomial of the one root A, which Q' is a function of.
+    """
+    kernel, polynomials = kernel_of(piece), tuple(root.polynomial for root in piece.roots)
+    if isinstance(piece, Algebraic) and len(piece.roots) == 1:
+        kernel = piece.gradient[0].diff(piece.roots[0].symbol)
+    return () if kernel is None else (kernel, *polynomials)
 
 
 def _time(p: Parameterization, end: Expr, start: Expr = sympy.S.Zero) -> Expr:
@@ -109,10 +122,16 @@ def _time(p: Parameterization, end: Expr, start: Expr = sympy.S.Zero) -> Expr:
     return sympy.Integral(1 / sympy.Function("K")(b), (b, start, end))
 
 
-def _is_even(piece: Quadrature, beta: Symbol) -> bool:
-    """Tell whether K(beta) = K(-beta), roots included, as it is written."""
-    written = [piece.kernel, *(root.polynomial for root in piece.roots)]
+def _is_even(piece: Piece, beta: Symbol) -> bool:
+    """Tell whether K(beta) = K(-beta), as it is written."""
+    written = _kernel(piece)
+    if isinstance(piece, Algebraic) and written:
+        # The only root A of f(A) = beta is odd where f is.
+        (A,) = (root.symbol for root in piece.roots)
+        slope, polynomial = written
+        odd = sympy.expand(polynomial + polynomial.subs({A: -A, beta: -beta}, simultaneous=True))
+        same = sympy.together(slope - slope.subs(A, -A))
+        return bool(odd == 0 and sympy.expand(sympy.numer(same)) == 0)
     largest = all(root.from_above == 0 for root in piece.roots)
-    return largest and all(
-        f is not None and sympy.expand(f - f.subs(beta, -beta)) == 0 for f in written
-    )
+    even = (sympy.expand(f - f.subs(beta, -beta)) == 0 for f in written)
+    return largest and bool(written) and all(even)

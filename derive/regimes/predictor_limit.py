@@ -32,10 +32,21 @@ def predictor_limit(derivation: Derivation, point: Point, kernel: TangentKernel)
     if not pieces or potential.gradient is None:
         reason = f"there is no Q to take the limit of: {potential.finding.reason}"
         return undecided(point, reason)
-    if any(g.has(sympy.Integral) for g in potential.gradient):
-        found = moved_start_limit(potential.parameterization, pieces[0], point, kernel.beta_0[0])
-        return found or undecided(point, "Q is given by an integral, and so is its gradient")
-    gradient = _closed_gradient(derivation, potential.gradient, point)
+    limit = undecided(point, "Q is given by an integral, and so is its gradient")
+    if not any(g.has(sympy.Integral) for g in potential.gradient):
+        limit = _of_closed_form(derivation, potential.gradient, point, kernel)
+    if limit.finding.verdict is Verdict.PROVED:
+        return limit
+    start = kernel.beta_0[0]
+    return moved_start_limit(potential.parameterization, pieces[0], point, start) or limit
+
+
+def _of_closed_form(
+    derivation: Derivation, entries: tuple[Expr, ...], point: Point, kernel: TangentKernel
+) -> Limit:
+    """Return the limit of a Q whose gradient is a formula."""
+    potential, pieces = derivation.potential, derivation.potential.pieces
+    gradient = _closed_gradient(derivation, entries, point)
     if gradient is None:
         reason = f"Q is given in a form whose expansion is not written: {potential.kind}"
         return undecided(point, reason)

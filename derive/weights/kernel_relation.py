@@ -26,6 +26,7 @@ class KernelRelation:
         field: Q(beta, start symbols).
         coefficients: of K^0, K^1, ...
         beta0, K0: the values at the start, in the field.
+        variable: beta, or another coordinate of the leaf in its place.
     """
 
     notation: Notation
@@ -33,12 +34,12 @@ class KernelRelation:
     coefficients: tuple[RationalFunction, ...]
     beta0: RationalFunction
     K0: RationalFunction
+    variable: Symbol
 
     @property
     def images(self) -> dict[str, Symbol]:
         """SymPy symbols for the field's names."""
-        beta = self.notation.betas[0]
-        return {beta.name: beta, **self.notation.start_symbols}
+        return {self.variable.name: self.variable, **self.notation.start_symbols}
 
     def expr(self, element: RationalFunction) -> Expr:
         """Return an element in SymPy."""
@@ -72,7 +73,9 @@ def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation |
     except ZeroDivisionError:
         return None
     factor = coefficients and _irreducible(coefficients, field, beta0, K0)
-    return KernelRelation(notation, field, factor, beta0, K0) if factor else None
+    if not factor:
+        return None
+    return KernelRelation(notation, field, factor, beta0, K0, notation.betas[0])
 
 
 def _pure_power(metric: Metric, field: FunctionField) -> list[RationalFunction] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derive import Parameterization, derive
+from derive.potential import weight_integral
 
 
 @pytest.mark.parametrize("d", [7, 16])
@@ -36,6 +37,55 @@ def test_logarithms_say_on_which_side_of_their_pole_beta_is() -> None:
     assert str(Q) == "-beta*exp(w_0) - log(1 - beta)"
     Q = derive(Parameterization.parse(["sigmoid(w)"], start={"w": "0"})).potential.Q
     assert str(Q) == "(2*beta - 1)*log(beta) - (2*beta - 1)*log(1 - beta)"
+
+
+@pytest.mark.parametrize(
+    ("F", "start", "Q", "root"),
+    [
+        (
+            "u*v*w",
+            {"u": "a", "v": "a", "w": "0"},
+            "-A**2/2 + beta*atan(A/a)/a",
+            "A**3 + A*a**2 - beta",
+        ),
+        (
+            "u**2*w",
+            {"u": "a", "w": "0"},
+            "-A**2/2 + sqrt(2)*beta*atan(sqrt(2)*A/a)/(2*a)",
+            "2*A**3 + A*a**2 - beta",
+        ),
+        (
+            "w + w**3",
+            {"w": "0"},
+            "-A**2/6 + sqrt(3)*beta*atan(sqrt(3)*A)/3 - log(3*A**2 + 1)/9",
+            "A**3 + A - beta",
+        ),
+    ],
+)
+def test_a_leaf_that_is_a_rational_curve_gives_q_in_a_weight(
+    F: str, start: dict[str, str], Q: str, root: str
+) -> None:
+    (piece,) = derive(Parameterization.parse([F], start)).potential.pieces
+    assert piece.kind == "algebraic"
+    assert str(piece.value) == Q
+    assert [str(r.polynomial) for r in piece.roots] == [root]
+    assert piece.domain is not None
+    assert piece.domain.where == "all real `beta`"
+
+
+def test_what_is_printed_in_a_weight_is_what_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = weight_integral.antiderivatives
+
+    def broken(*given):
+        first, second, kappa = known(*given)
+        return first, second + given[0].variable, kappa
+
+    monkeypatch.setattr(weight_integral, "antiderivatives", broken)
+    assert derive(Parameterization.parse(["w + w**3"])).potential.kind == "quadrature"
+
+
+def test_a_leaf_that_is_no_rational_curve_keeps_its_integral() -> None:
+    assert derive(Parameterization.parse(["u*v*w"])).potential.kind == "quadrature"
 
 
 def test_roots_of_numbers_are_those_of_their_primes() -> None:
