@@ -44,7 +44,7 @@ def integrate_through_weight(metric: Metric, notation: Notation) -> tuple[Piece,
     for name in (*(w.variables()[0] for w in p.w if w in kept), *used):
         try:
             curve = _find_curve(chart, name, kept)
-            found = curve and _integrate(curve)
+            found = None if curve is None else _integrate(curve)
         except (AssumePositive, BranchOpen, ZeroDivisionError):
             continue
         if found is not None:
