@@ -30,6 +30,7 @@ from derive.explicit.critical.minimum_at import (
     has_no_weights,
     root_at,
 )
+from derive.model.names import unused
 from derive.model.notation import rational
 from derive.verdict import Decided, Finding, Verdict
 
@@ -71,7 +72,9 @@ class SquaredDistance(Decided):
     @property
     def argument(self) -> Symbol:
         """b = beta/alpha^D, or beta itself where nothing is scaled."""
-        return self.variables[0] if self.scale is None else Symbol("b", real=True)
+        if self.scale is None:
+            return self.variables[0]
+        return Symbol(unused("b", (self.scale.name,)), real=True)
 
     @property
     def equations(self) -> tuple[Expr, ...]:

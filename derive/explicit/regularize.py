@@ -26,6 +26,8 @@ from derive.explicit.minimum import (
     SquaredDistance,
 )
 from derive.explicit.scale_limits import scale_limits
+from derive.model.labels import quoted, taken_names
+from derive.model.names import unused
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.model.restriction import leave_out_affine
@@ -104,13 +106,14 @@ def _of_vectors(p: Parameterization, enter: Enter) -> BlockCounterpart:
         raise InputError(
             f"odd powers of norm({vectors[0]}) are not covered: give {vectors[0]} a dimension"
         )
-    s = (Symbol("s", real=True),)
+    s = (Symbol(unused("s", taken_names(p)), real=True),)
     enter("elimination: distance from the start")
     moved = [v for v, x in zip(vectors, p.w0[-len(vectors) :], strict=True) if not x.is_zero()]
     distance = minimum_by_elimination(pose, p, s) if not moved else None
     if distance is None:
-        angle = f"R depends on the angle between {moved[0]}_0 and beta"
-        reason = f"{moved[0]} starts away from 0: {angle}"
+        u = quoted(moved[0], p)
+        angle = f"R depends on the angle between {quoted(f'{moved[0]}_0', p)} and beta"
+        reason = f"{u} starts away from 0: {angle}"
         distance = SquaredDistance(s, Finding(Verdict.UNDECIDED, reason))
     enter("elimination: representation cost")
     cost = representation_cost(p, s)

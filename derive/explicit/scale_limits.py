@@ -12,6 +12,7 @@ from sympy import Symbol
 from derive.derivation import Derivation
 from derive.exact.linear.matrix import rank
 from derive.explicit.constrained import starts_in_scale
+from derive.model.labels import quoted
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Verdict
@@ -93,8 +94,8 @@ def _to_infinity(p: Parameterization, implicit: Derivation | None) -> Iterator[S
     reason = "the Hessian at beta_0 = 0 is 2 K(w_0)^-1, and beta/alpha^D -> 0"
     if p.d > 1:
         form = "<beta, K_0^-1 beta>"
-        reason += f"; K_0 is the tangent kernel at the start with {alpha} = 1"
-    statement = f"{alpha}**{power}*{{}} -> {form}"
+        reason += f"; K_0 is the tangent kernel at the start with {quoted(alpha, p)} = 1"
+    statement = f"{quoted(alpha, p)}**{power}*{{}} -> {form}"
     yield ScaleLimit("R", when, statement.format("R"), Finding(Verdict.PROVED, reason))
     if implicit is not None and implicit.verdict is Verdict.PROVED:
         yield ScaleLimit("Q", when, statement.format("Q"), Finding(Verdict.PROVED, reason))

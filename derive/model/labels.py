@@ -45,7 +45,8 @@ def taken_names(p: Parameterization, more: Iterable[str] = ()) -> frozenset[str]
 def quoted(text: object, p: Parameterization) -> str:
     """Return a user's formula with backticks around the names that are letters of ours."""
     taken = taken_names(p)
-    return each_label(str(text), lambda name: f"`{name}`" if name in taken else name)
+    words = str(text).replace("Abs(", "abs(")
+    return each_label(words, lambda name: f"`{name}`" if name in taken else name)
 
 
 def each_label(text: str, change: Callable[[str], str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Literal, Self, TypeAlias, TypeVar, cast
@@ -181,6 +182,32 @@ def _mapped(part: Part, f: Rewriting) -> Part:
         parts = {x.name: _mapped(getattr(part, x.name), f) for x in fields(part)}
         mapped = replace(part, **parts)
     return cast(Part, mapped)
+
+
+def trimmed(piece: Piece) -> Piece:
+    """Return the form without the roots, abbreviations and constants that nothing refers to."""
+    known = {x.name for x in piece.betas}
+    parts = [piece.value, *piece.gradient]
+    if isinstance(piece, Parametric):
+        parts.append(piece.curve.beta)
+    if isinstance(piece, Quadrature) and piece.kernel is not None:
+        parts.append(piece.kernel)
+    known |= {x.name for part in parts for x in part.free_symbols}
+    known |= set(re.findall(r"\w+", " ".join(piece.assumptions)))
+
+    def kept(named: tuple[Constant, ...]) -> tuple[Constant, ...]:
+        found = list[Constant]()
+        for symbol, value in reversed(named):
+            if symbol.name in known:
+                found.insert(0, (symbol, value))
+                known.update(x.name for x in value.free_symbols)
+        return tuple(found)
+
+    if isinstance(piece, Quadrature):
+        piece = replace(piece, abbreviations=kept(piece.abbreviations))
+    roots = {s for s, _ in kept(tuple((r.symbol, r.polynomial) for r in piece.roots))}
+    piece = replace(piece, roots=tuple(r for r in piece.roots if r.symbol in roots))
+    return replace(piece, constants=kept(piece.constants))
 
 
 def said_of(piece: Piece) -> str:

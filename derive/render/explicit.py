@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import singledispatch
 
@@ -16,9 +17,11 @@ from derive.explicit.critical.intervals import RootInterval
 from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, RootValue, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.language import to_text
+from derive.model.labels import taken_names
 from derive.model.notation import Notation
-from derive.render.phrases import homogeneity, output_lines
-from derive.render.plain import at, page, piece_lines, shown, title
+from derive.render.labels import marked, said
+from derive.render.phrases import homogeneity, output_lines, root_words
+from derive.render.plain import at, page, piece_lines, plain, shown, title
 from derive.render.written_json import Record, affine_record, finding_record, json_text
 from derive.verdict import Verdict
 
@@ -33,21 +36,13 @@ def render_text(found: ExplicitCounterpart, width: int = 80) -> str:
     part = "" if found.verdict is Verdict.PROVED else " in part"
     head = f"What explicit l2 regularization of the weights gives, proved{part}."
     blocks = (section for block in found.blocks for section in _sections(found, block))
-    return page([[head], _parameterization(found), *blocks, _values(found)], width)
+    taken = taken_names(found.parameterization)
+    return page([[head], _parameterization(found), *blocks, _values(found)], width, taken)
 
 
 def decimal(value: arb | Fraction, digits: int = DIGITS) -> str:
     """Return a rational number exactly, a ball by its certified digits."""
     return str(value) if isinstance(value, Fraction) else str(value.str(digits, radius=False))
-
-
-def root_words(index: int) -> str:
-    """Say which real root, counted from below.
-
-    >>> root_words(0), root_words(1)
-    ('smallest real root', 'real root 2, counted from below,')
-    """
-    return f"real root {index + 1}, counted from below," if index else "smallest real root"
 
 
 def polynomial_text(equation: Expr) -> str:
@@ -56,7 +51,7 @@ def polynomial_text(equation: Expr) -> str:
     for (power,), coefficient in sympy.Poly(equation, LENGTH).terms():
         sign = "-" if coefficient.could_extract_minus_sign() else "+"
         factor = shown(-coefficient if sign == "-" else coefficient)
-        monomial = shown(LENGTH**power)
+        monomial = plain(LENGTH**power)
         if coefficient.is_Add and (power or sign == "-"):
             factor = f"({factor})"
         term = factor if not power else monomial if factor == "1" else f"{factor}*{monomial}"
@@ -70,9 +65,10 @@ def _parameterization(found: ExplicitCounterpart) -> Iterator[str]:
     yield from output_lines(p)
     if p.vectors:
         kind = "vectors" if len(p.vectors) > 1 else "a vector"
-        names = [v.name for v in p.vectors]
-        yield f"{', '.join(names)} {kind} of any dimension; s = |beta| = |{to_text(p.trees[0])}|"
-    start = ", ".join(f"{w} = {to_text(t)}" for w, t in p.start)
+        names = [marked(v.name) for v in p.vectors]
+        length = marked(to_text(p.trees[0]))
+        yield f"{', '.join(names)} {kind} of any dimension; s = |beta| = |{length}|"
+    start = marked(", ".join(f"{w} = {to_text(t)}" for w, t in p.start))
     yield f"{homogeneity(p)}; start w_0: {start}"
 
 
@@ -89,20 +85,20 @@ def _sections(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[I
 
 @singledispatch
 def _minimum(minimum: SquaredDistance, name: str) -> Iterator[str]:
-    yield minimum.finding.reason
+    yield said(minimum.finding.reason)
 
 
 @_minimum.register
 def _(minimum: CriticalRoot, name: str) -> Iterator[str]:
-    yield minimum.finding.reason
+    yield said(minimum.finding.reason)
     yield from _scaled(minimum, name)
     (form,) = minimum.closed_forms or (None,)
     if form is not None:
         yield f"{_letter(minimum, name)} = {shown(form)}"
     for identity in minimum.finding.evidence:
-        yield f"checked: {identity.statement}"
+        yield f"checked: {said(identity.statement)}"
         if len(identity.left + identity.right) <= LONG:
-            yield f"  {identity.left} = {identity.right}"
+            yield f"  {marked(identity.left)} = {marked(identity.right)}"
     if minimum.verdict is Verdict.UNDECIDED and minimum.equations:
         yield f"{name} is a root r of"
     if form is None:
@@ -125,8 +121,9 @@ def _(minimum: RootByInterval, name: str) -> Iterator[str]:
 def _scaled(minimum: CriticalRoot, name: str) -> Iterator[str]:
     """Yield R in terms of r, where R scales."""
     if minimum.scale is not None:
-        b = f"{minimum.variables[0]}/{minimum.scale}**{minimum.problem.degree}"
-        yield f"{name} = {minimum.scale}**2*r(b), b = {b}, {minimum.scale} != 0"
+        alpha, b = marked(minimum.scale), minimum.argument
+        b_is = f"{minimum.variables[0]}/{alpha}**{minimum.problem.degree}"
+        yield f"{name} = {alpha}**2*r({b}), {b} = {b_is}, {alpha} != 0"
 
 
 def _letter(minimum: SquaredDistance, name: str) -> str:
@@ -165,10 +162,10 @@ def _where(interval: RootInterval, name: Symbol) -> str:
 
 def _contrast(contrast: Contrast, of: str) -> Iterator[str]:
     yield title(f"Is R the implicit regularizer Q of gradient flow{of}?", contrast.finding.verdict)
-    yield contrast.finding.reason
+    yield said(contrast.finding.reason)
     if contrast.implicit is not None and contrast.implicit.potential.pieces:
         for piece in contrast.implicit.potential.pieces:
-            yield from (line for line in piece_lines(piece, "Q") if not line.startswith("d"))
+            yield from piece_lines(replace(piece, gradient=()), "Q")
         yield "compared with both 0 and flat, with Hessian 2 K(w_0)^-1, at beta_0 = F(w_0)"
     start = at(contrast.start)
     for identity in contrast.finding.evidence:
@@ -187,8 +184,8 @@ def beta_text(row: ComparedValues) -> str:
 
 
 def _limit(limit: ScaleLimit) -> Iterator[str]:
-    yield title(f"{limit.when}: {limit.statement}", limit.finding.verdict, 78)
-    yield f"  {limit.finding.reason}"
+    yield title(f"{marked(limit.when)}: {said(limit.statement)}", limit.finding.verdict, 78)
+    yield f"  {said(limit.finding.reason)}"
 
 
 def _values(found: ExplicitCounterpart) -> Iterator[str]:

@@ -12,7 +12,7 @@ from sympy.printing.latex import LatexPrinter
 from derive.language import parse_expression, to_sympy
 from derive.language.tree import Tree
 from derive.model.notation import Constant
-from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of
+from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of, trimmed
 from derive.render.plain import positive_first
 from derive.verdict import Number
 
@@ -145,6 +145,7 @@ FIXED = {x: x for x in ("Q''", "y_i", "w_0", "w'", "K(b)")} | {
 
 def piece_latex(piece: Piece, name: str) -> Iterator[str]:
     """Yield one closed form, called *name*."""
+    piece = trimmed(piece)
     rows = [(name, broken(piece.value))]
     if isinstance(piece, Parametric):
         rows.insert(0, (latex(piece.betas[0]), broken(piece.curve.beta)))

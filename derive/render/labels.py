@@ -68,7 +68,7 @@ def step_aside(blocks: Sequence[Sequence[str]], taken: Set[str]) -> list[list[st
 
 def _fitted(new: str, line: str) -> str:
     """Return a line without marks, a heading with its verdict where it was."""
-    new, width = new.replace(MARK, ""), len(line.replace(MARK, ""))
+    new, width = new.replace(MARK, ""), len(line)
     head = re.fullmatch(r"(.* )\.+( [A-Z]+)", new)
     return new if head is None else head[1].ljust(width - len(head[2]), ".") + head[2]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from sympy import Expr, Integral, Symbol
 from sympy.printing.str import StrPrinter
 
-from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of
+from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of, trimmed
 from derive.render.labels import marked, noted, said, step_aside
 from derive.verdict import Identity, Number, Verdict
 
@@ -30,6 +30,13 @@ class _MarkedForms(_PlainForms):
     def _print_Symbol(self, expr: Symbol) -> str:
         return marked(expr.name)
 
+    def _print_Abs(self, expr: Expr) -> str:
+        return f"abs({self._print(expr.args[0])})"
+
+    def _print_ComplexRootOf(self, expr: Expr) -> str:
+        # Real roots are counted from below, before all others.
+        return f"[real root {expr.index + 1}, counted from below, of {self._print(expr.expr)}]"
+
 
 def positive_first(terms: Sequence[Expr]) -> list[Expr]:
     """Start a sum with its first term that has no minus sign."""
@@ -50,11 +57,12 @@ def shown(expression: Expr) -> str:
 
 
 def piece_lines(piece: Piece, name: str) -> Iterator[str]:
-    """Yield the lines of one closed form, called *name*."""
+    """Yield the lines of one closed form, called *name*; no slopes where the gradient is ()."""
+    piece = trimmed(piece)
     if isinstance(piece, Parametric):
         yield f"{piece.betas[0]} = {shown(piece.curve.beta)}"
     yield f"{name} = {shown(piece.value)}"
-    for b, g in zip(piece.betas, piece.gradient, strict=True):
+    for b, g in zip(piece.betas, piece.gradient, strict=False):
         if not g.has(Integral):
             yield f"d{name}/d{b} = {shown(g)}"
     if isinstance(piece, Parametric):

@@ -28,7 +28,7 @@ TIED = ["p**2 - m**2", "--start", "p=alpha,m=alpha"]
         (
             ["u1*v1 + x1*y1", "u1*v2 + x1*y2", "u2*v1 + x2*y1", "u2*v2 + x2*y2"],
             3,
-            ["2*Abs(beta1*beta4", "Lagrange", "checked: B(F(w)) = U V^T"],
+            ["2*abs(beta1*beta4", "Lagrange", "checked: B(F(w)) = U V^T"],
         ),
         (["a*u1", "a*u2"], 3, ["proved in part", "R_F = 2*sqrt(beta1**2 + beta2**2)"]),
         (["exp(w)"], 3, ["needs polynomials", "UNDECIDED"]),

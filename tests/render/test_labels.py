@@ -2,10 +2,15 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from derive import Parameterization, derive
+from derive.explicit.regularize import explicit_counterpart
+from derive.potential.piece import trimmed
+from derive.render.labels import unmarked
+from derive.render.plain import piece_lines
 
 OTHER = "zz"
 """What makes a name that is no letter of ours, and is sorted as the name is."""
@@ -45,3 +50,22 @@ def test_the_page_says_how_our_letters_are_written():
     assert "K (the tangent kernel) is written K_" in text
     assert "Tangent kernel K_ = J J^T, induced metric rho = K_^-1\n  K_ = K**2 + R**2" in text
     assert "Our letters" not in derive(Parameterization.parse(["a*b"])).to_text()
+
+
+@pytest.mark.parametrize(
+    ("start", "scaled"), [("b", "r(b_), b_ = beta/b**2"), ("r", "r_(b), b = beta/r**2")]
+)
+def test_explicit_costs_keep_their_letters_apart(start, scaled):
+    p = Parameterization.parse(["u*v"], start={"u": start, "v": start})
+    assert f"R = {start}**2*{scaled}, {start} != 0" in explicit_counterpart(p).to_text()
+
+
+def test_a_form_without_its_gradient_keeps_what_it_refers_to():
+    """A definition is kept for what is printed, not for how its line begins."""
+    d = derive(Parameterization.parse(["a*u", "a*v"]))
+    (piece,) = d.potential.pieces
+    lines = list(piece_lines(replace(piece, gradient=()), "Q"))
+    assert any(unmarked(line).startswith("delta = a_0**2") for line in lines)
+    assert not any(line.startswith("dQ") for line in lines)
+    bare = trimmed(replace(piece, value=piece.betas[0], gradient=(), assumptions=()))
+    assert bare.roots == bare.constants == ()

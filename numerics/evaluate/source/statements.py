@@ -24,6 +24,16 @@ _ARGUMENTS = {
 _TAKEN = {*FUNCTIONS, *keyword.kwlist, "c", "np", "abs", "largest_root", "Fraction"}
 
 
+WORDS = {
+    sympy.Integral: "an integral",
+    sympy.CRootOf: "a root of a polynomial",
+    sympy.S.Exp1.func: "the number e",
+    sympy.S.Pi.func: "the number pi",
+    sympy.S.ImaginaryUnit.func: "a complex number",
+}
+"""What a formula may have and a program with bounds may not."""
+
+
 class NoSource(ValueError):
     """The form cannot be written with the functions at hand."""
 
@@ -87,7 +97,7 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         return functools.reduce(lambda text, other: f"{name}({text}, {other})", others, first)
 
     def emptyPrinter(self, expr: Expr) -> str:
-        raise NoSource(f"{type(expr).__name__} has no form with error bounds")
+        raise NoSource(f"{WORDS.get(expr.func, 'a part of Q')} has no form with error bounds")
 
     _print_Integral = _print_Exp1 = _print_Pi = _print_ImaginaryUnit = emptyPrinter
 
