@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+import textwrap
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -11,22 +12,33 @@ from derive.cli.options import Timeout, argument
 from derive.cli.output import contents, deliver, source
 from derive.cli.running import BAD_INPUT, NO, YES, Answer, Enter, run
 
+Wanted: TypeAlias = Literal["all", "some"]
+_FOLD = textwrap.TextWrapper(80, subsequent_indent=" " * 6, break_on_hyphens=False)
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Fail where anything that FILE says is not certified.")
+]
 
-def check(file: Annotated[str, argument("FILE")], timeout: Timeout = 60.0) -> None:
-    """Check a certificate: recompute every claim from F, without SymPy and without any search.
 
-    FILE is a record that --json wrote, or a certificate; - reads the standard input.
+def check(
+    file: Annotated[str, argument("FILE")], strict: Strict = False, timeout: Timeout = 60.0
+) -> None:
+    """Check a record: recompute what it says from F, without SymPy and without any search.
 
-    Exit status: 0 every claim holds and the verdict follows; 1 one does not; 2 no certificate;
+    FILE is a record that --json wrote; - reads the standard input. What is printed is the theorem
+    that was proved; anything else in FILE is named as not certified, and with --strict refused.
+
+    Exit status: 0 what is printed is proved; 1 something does not follow; 2 no certificate;
     3 out of time.
 
     \b
     Examples:
       derive regularizer "a*u1" "a*u2" --json -o neuron.json
       derive check neuron.json
+      derive check --strict neuron.json
     """
     opened = source(file)
-    answer = run(lambda enter: _check(opened, enter), timeout)
+    wanted: Wanted = "all" if strict else "some"
+    answer = run(lambda enter: _check(opened, wanted, enter), timeout)
     if answer.code == YES:
         deliver(answer.result, None)
     else:
@@ -34,11 +46,13 @@ def check(file: Annotated[str, argument("FILE")], timeout: Timeout = 60.0) -> No
     raise typer.Exit(answer.code)
 
 
-def _check(opened: str | int, enter: Enter) -> Answer:
+def _check(opened: str | int, wanted: Wanted, enter: Enter) -> Answer:
+    """Check a record, of which all has to be certified, or some may be left open by name."""
     enter("reading")
     text = contents(opened)
     enter("checking the certificate")
-    from derive.certificate.checking.check import NotACertificate, Rejected, check_text
+    from derive.certificate.checking.check import check_text
+    from derive.certificate.checking.text import NotACertificate, Rejected
 
     try:
         report = check_text(text)
@@ -46,10 +60,12 @@ def _check(opened: str | int, enter: Enter) -> Answer:
         return Answer(_printable(f"not a certificate: {fault}"), BAD_INPUT)
     except Rejected as fault:
         return Answer(_printable(f"rejected: {fault}"), NO)
-    lines = [f"Accepted: {report.verdict}"]
-    lines += [f"  {claim}: holds" for claim in report.accepted]
+    if wanted == "all" and report.open:
+        return Answer(_printable(f"rejected: not certified: {'; '.join(report.open)}"), NO)
+    lines = [f"  {line}" for line in report.theorem]
     lines += [f"  not certified: {what}" for what in report.open]
-    return Answer("\n".join(_printable(line) for line in lines))
+    folded = (part for line in lines for part in _FOLD.wrap(_printable(line)))
+    return Answer("\n".join([f"Accepted: {report.verdict}", *folded]))
 
 
 def _printable(line: str) -> str:

@@ -86,11 +86,16 @@ def answer_with(record: Concluded, form: Form, enter: Enter) -> Answer:
     if not (form.name == "json" and isinstance(record, Certified)):
         return Answer(rendered(record, form), code)
     bare = record.to_json(seconds=0)
-    said = f"derive: {json.loads(bare)['certificate_missing']}"
-    enter.keep(Answer(bare, code, said))
+    enter.keep(Answer(bare, code, _missing(bare)))
     enter("certificate")
     whole = record.to_json(enter.share)
-    return Answer(whole, code, said if json.loads(whole)["certificate"] is None else "")
+    return Answer(whole, code, _missing(whole))
+
+
+def _missing(text: str) -> str:
+    """Return why a record is without a certificate; nothing where it has one."""
+    why = json.loads(text).get("certificate_missing")
+    return f"derive: {why}" if why else ""
 
 
 def finish(work: Callable[[Enter], Answer], timeout: float, output: Path | None) -> NoReturn:

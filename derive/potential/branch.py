@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import comb
@@ -103,9 +103,10 @@ def find_root(
     if degree == 1:
         explicit = -expressions[0] / expressions[1]
         return Root(symbol, polynomial, explicit, "the root", 0), ()
+    slopes = tuple(taylor(chart.coordinates, coefficients, T))
     if degree == 2:
         explicit, branch, above, assumed = _quadratic_root(chart, coefficients, T)
-        return Root(symbol, polynomial, explicit, branch, above), assumed
+        return Root(symbol, polynomial, explicit, branch, above, slopes), assumed
     nonnegative = chart.parameterization.nonnegative | _positive_weights(chart)
     largest = is_largest_root(chart.coordinates, coefficients, T, nonnegative)
     if largest:
@@ -113,7 +114,7 @@ def find_root(
         if not any(expressions[1:-1]) and is_nonnegative(T, nonnegative):
             power = -expressions[0] / expressions[-1]
             formula = sympy.powdenest(sympy.Pow(power, sympy.Rational(1, degree)))
-        return Root(symbol, polynomial, formula, "the largest real root", 0), ()
+        return Root(symbol, polynomial, formula, "the largest real root", 0, slopes), ()
     if is_only_root(chart, coefficients):
         return Root(symbol, polynomial, None, "the only real root", 0), ()
     above = _branch_at_start(chart, coefficients, T)
@@ -191,15 +192,20 @@ def is_largest_root(
     If P, P', P''/2!, ... are all >= 0 at T and the leading one is > 0, then
     P(T + h) = sum_k P^(k)(T)/k! h^k > 0 for h > 0.
     """
-    degree = len(coefficients) - 1
-    pulled = list(map(coordinates.pull_back, coefficients))
-    if not pulled[-1].is_constant() or pulled[-1].value() <= 0:
+    *slopes, leading = taylor(coordinates, coefficients, T)
+    if not leading.is_constant() or leading.value() <= 0:
         return False
-    for k in range(1, degree):
-        parts = (comb(n, k) * pulled[n] * T ** (n - k) for n in range(k, degree + 1))
-        if not is_nonnegative(sum(parts, T.field.zero), nonnegative):
-            return False
-    return True
+    return all(is_nonnegative(slope, nonnegative) for slope in slopes)
+
+
+def taylor(
+    coordinates: Coordinates, coefficients: Sequence[RationalFunction], T: RationalFunction
+) -> Iterator[RationalFunction]:
+    """Yield P^(k)(T)/k! for k from 1 to the degree of P, as functions of the weights."""
+    pulled = list(map(coordinates.pull_back, coefficients))
+    for k in range(1, len(pulled)):
+        parts = (comb(n, k) * pulled[n] * T ** (n - k) for n in range(k, len(pulled)))
+        yield sum(parts, T.field.zero)
 
 
 def is_only_root(chart: Chart, coefficients: Sequence[RationalFunction]) -> bool:

@@ -31,6 +31,8 @@ class Root:
         branch: which root, in words.
         from_above: 0 when it is the largest real root, 1 for the next, ...; None where only the
             formula says which.
+        slopes: P^(k)(T)/k!, k = 1, 2, ..., of its polynomial at the function T of the weights that
+            the root is; where all are positive no real root is larger.
     """
 
     symbol: Symbol
@@ -38,6 +40,7 @@ class Root:
     explicit: Expr | None
     branch: str
     from_above: int | None
+    slopes: tuple[RationalFunction, ...] = ()
 
     def mapped(self, f: Rewriting) -> Root:
         """Return the root with *f* applied to its expressions."""

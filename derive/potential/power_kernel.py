@@ -21,10 +21,15 @@ from derive.potential.piece import Explicit
 from derive.weights.kernel_relation import KernelRelation
 from derive.weights.metric import Metric
 
+MAXIMAL_TERMS = 12
+"""Terms of K beyond which no power of beta is looked for: derivatives of quotients grow fast."""
+
 
 def integrate_power_kernel(metric: Metric, notation: Notation) -> Explicit | None:
     """Return Q with Q'' = (beta - b)^-n/kappa for an exponent n of parameters, or None."""
     p, K = metric.parameterization, metric.K[0][0]
+    if sum(len(side) for side in K.parts) > MAXIMAL_TERMS:
+        return None
 
     def along(f: RationalFunction) -> RationalFunction:
         return dot(p.fields[0], p.field.gradient(f))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 
 from derive.certificate.writing import certify
 from derive.clock import OutOfTime
@@ -10,7 +11,8 @@ from derive.derivation import Derivation
 from derive.model.restriction import EquivalentStart
 from derive.records import Block, InducedMetric
 from derive.render import sections
-from derive.render.written_json import Record, affine_record, finding_record, json_text, named
+from derive.render.written_json import Record, affine_record, json_text, named
+from derive.verdict import Finding, Verdict
 
 NO_CERTIFICATE = "no certificate was written: it took too long; the result does not depend on it"
 
@@ -18,17 +20,19 @@ NO_CERTIFICATE = "no certificate was written: it took too long; the result does 
 def render_json(derivation: Derivation, seconds: float) -> str:
     """Return the record as JSON text; expressions and exact numbers such as "-3/2" are strings.
 
-    It is without a certificate, and says so, where that takes longer than some seconds.
+    It holds what its certificate is about, and nothing else: evidence is in the certificate. It is
+    without a certificate, and says so, where that takes longer than some seconds.
     """
     record: Record = {"verdict": derivation.verdict}
     for section in sections.sections_of(derivation):
         if section.name:
             record[section.name] = entry(section)
+    plain: Record = json.loads(json_text("derivation", record))
     try:
-        record["certificate"] = certify(derivation, seconds)
+        plain = certify(derivation, plain, seconds)
     except OutOfTime:
-        record |= {"certificate": None, "certificate_missing": NO_CERTIFICATE}
-    return json_text("derivation", record)
+        plain |= {"certificate": None, "certificate_missing": NO_CERTIFICATE}
+    return json_text("derivation", plain)
 
 
 @functools.singledispatch
@@ -41,8 +45,10 @@ def entry(section: sections.Section) -> Record:
 def _(section: sections.PredictorMap) -> Record:
     d, p = section.d, section.d.parameterization
     return {
+        "flow": p.geometry.statement,
         "outputs": p.trees,
         "weights": p.weights,
+        "parameters": p.parameters,
         "start": dict(p.start),
         "positive": p.positive,
         "idle": d.idle,
@@ -67,13 +73,18 @@ def _equivalent_start(found: EquivalentStart | None) -> Record:
 def _(section: sections.VectorMap) -> Record:
     direction, d, p = section.direction, section.d, section.d.parameterization
     return {
+        "flow": p.geometry.statement,
         "outputs": p.texts,
         "weights": p.weights,
+        "parameters": p.parameters,
         "start": dict(p.start),
         "positive": p.positive,
         "idle": d.idle,
         "ties": {},
+        "kernel_factor": None,
+        "homogeneity_degree": None,
         "beta": d.beta,
+        "blocks": [[1]],
         "dimension": "d >= 2",
         "vector": direction.vector,
         "coefficient": p.vectors[0].coefficient,
@@ -85,16 +96,14 @@ def _(section: sections.VectorMap) -> Record:
 
 @entry.register
 def _(section: sections.Laws) -> Record:
-    conserved = section.d.conserved
-    algebras = [b.lie for b in section.algebras]
+    conserved, tied = section.d.conserved, len(section.d.idle) + len(section.d.ties)
     return {
         "laws": conserved.laws,
         "values_at_start": conserved.values,
         "count": len(conserved.laws),
         "bound": conserved.bound,
-        "lie_dimension": sum(lie.dimension for lie in algebras),
-        "lie_algebra": algebras,
-        **finding_record(conserved.finding),
+        "lie_dimension": len(section.d.parameterization.weights) - tied - conserved.bound,
+        **decision(conserved.finding),
     }
 
 
@@ -121,18 +130,21 @@ def _metric(metric: InducedMetric) -> Record:
 
 @entry.register
 def _(section: sections.Relations) -> Record:
-    return {"blocks": [vars(found) for found in sections.dependent(section.d)]}
+    return {"blocks": [found.relations for found in sections.dependent(section.d)]}
 
 
 @entry.register
 def _(section: sections.HessianMap) -> Record:
-    return finding_record(section.d.hessian.finding)
+    return decision(section.d.hessian.finding)
 
 
 @entry.register
 def _(section: sections.Warp) -> Record:
-    warping, dual = section.d.warping, [_dual(b) for b in section.d.blocks]
-    return {**finding_record(warping.finding), "g": warping.g, "dual_coordinates": dual}
+    warping = section.d.warping
+    dual = [_dual(b) for b in section.d.blocks]
+    if warping.verdict is not Verdict.PROVED:  # of blocks alone
+        dual = [dict.fromkeys(found) for found in dual]
+    return {**decision(warping.finding), "g": warping.g, "dual_coordinates": dual}
 
 
 def _dual(block: Block) -> Record:
@@ -153,9 +165,8 @@ def _(section: sections.Regularizer) -> Record:
         "pieces": d.potential.pieces,
         **({} if other is None else {"other_side": other.pieces}),
         "normalization": f"{zero}; up to a positive factor and a constant",
-        "roads": [b.roads for b in d.blocks],
-        "asked": d.asked,
-        **finding_record(d.potential.finding),
+        "asked": d.asked and {"name": d.asked.name, "verdict": d.asked.finding.verdict},
+        **decision(d.potential.finding),
     }
 
 
@@ -165,3 +176,9 @@ def _(section: sections.VectorRegularizer) -> Record:
     linear = {"vector": turning.direction.start_vector, "coefficient": -turning.slope}
     formula = {"Q": "q(s) + coefficient*<start_vector, beta>"}
     return {**formula, **entry.dispatch(sections.Regularizer)(section), "linear": linear}
+
+
+def decision(finding: Finding) -> Record:
+    """Return a verdict, and why there is none."""
+    reason = {"reason": finding.reason} if finding.verdict is Verdict.UNDECIDED else {}
+    return {"verdict": finding.verdict, **reason}

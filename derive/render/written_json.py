@@ -18,15 +18,20 @@ from derive.language.tree import Tree
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.domain import Domain
-from derive.potential.piece import Parametric, Piece, Quadrature, Root, kernel_of, said_of
+from derive.potential.piece import Parametric, Piece, Quadrature, Root, kernel_of
 from derive.render.labels import MARK, unmarked
 from derive.render.plain import plain
 from derive.roads.road import Road
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import LieStructure
 
+LARGEST = ("the root", "the only real root", "the largest real root", "the length of beta")
+
 Record: TypeAlias = dict[str, object]
 """Names with texts, whole numbers, truth values, nothing, lists, and what ``written`` knows."""
+
+VERSIONS = {"derivation": 2}
+"""Versions of the formats other than 1."""
 
 DIGITS = 30
 """Decimal digits of certified values."""
@@ -34,7 +39,7 @@ DIGITS = 30
 
 def json_text(kind: str, record: Record) -> str:
     """Return a versioned record as JSON text without floats; fields are only ever added."""
-    head = {"format": f"regderive-{kind}", "version": 1}
+    head = {"format": f"regderive-{kind}", "version": VERSIONS.get(kind, 1)}
     text = json.dumps(head | record, indent=2, ensure_ascii=True, default=written)
     return text.replace(json.dumps(MARK)[1:-1], "")
 
@@ -138,53 +143,39 @@ def _(root: Root) -> Record:
         "polynomial": root.polynomial,
         "explicit": root.explicit,
         "branch": root.branch,
-        "real_roots_above": root.from_above,
+        "real_roots_above": 0 if root.from_above == 0 and root.branch in LARGEST else None,
     }
 
 
 @written.register
 def _(domain: Domain) -> Record:
-    ends = ("form", "sign", "vanishing")
     signs = ("as at beta_0", "> 0")
-    record: Record = {
-        "open": True,
-        "exact": domain.exact,
+    return {
         "walls": [
-            dict(zip(ends, (w.form, signs[w.oriented], w.vanishing), strict=True))
-            for w in domain.walls
+            {"form": wall.form, "sign": signs[wall.oriented], "vanishing": wall.vanishing}
+            for wall in domain.walls
         ],
         "undecided": domain.undecided,
         "unless_zero": domain.unless,
-        "convex": domain.convex,
     }
-    if len(domain.betas) == 1:
-        below, above = domain.bounds
-        record["bounds"] = {"below": below, "above": above}
-    return record
 
 
 @written.register
 def _(piece: Piece) -> Record:
-    record: Record = {
+    curve = None
+    if isinstance(piece, Parametric):
+        c = piece.curve
+        curve = {"parameter": c.parameter, "beta": c.beta, "interval": c.interval}
+    return {
         "kind": piece.kind,
         "beta": piece.betas,
         "Q": piece.value,
         "gradient": piece.gradient,
         "constants": named(piece.constants),
         "roots": piece.roots,
-        "curve": None,
+        "curve": curve,
         "kernel": kernel_of(piece),
-        "note": "",
-        "abbreviations": {},
-        "assumptions": piece.assumptions,
-        "domain": unmarked(piece.domain.words) if piece.domain else "",
-        "region": piece.domain,
-        "evidence": piece.evidence,
+        "abbreviations": named(piece.abbreviations) if isinstance(piece, Quadrature) else {},
+        "assumptions": [text.partition(" (automatic")[0] for text in piece.assumptions],
+        "domain": piece.domain,
     }
-    if isinstance(piece, Parametric):
-        curve = piece.curve
-        shape = {"parameter": curve.parameter, "beta": curve.beta, "interval": curve.interval}
-        record["curve"] = shape
-    elif isinstance(piece, Quadrature):
-        record |= {"note": unmarked(said_of(piece)), "abbreviations": named(piece.abbreviations)}
-    return record

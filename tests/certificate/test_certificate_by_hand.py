@@ -1,5 +1,7 @@
 """The checker alone, on certificates written by hand: functions beyond rational ones."""
 
+import re
+
 import pytest
 from flint import fmpq
 
@@ -56,7 +58,7 @@ DEPTH = certificate(
         {
             "claim": "laws",
             "laws": ["p**(2 - D) + m**(2 - D)"],
-            "values": [None],
+            "values": ["p_0**(2 - D) + m_0**(2 - D)"],
             "definitions": [],
             "brackets": [1],
             "point": {"p": "2", "m": "3", "D": "7/2", "p_0": "1", "m_0": "1"},
@@ -82,60 +84,62 @@ DEPTH = certificate(
         ),
     ],
 )
+CALLS, LAWS = ("certificate", "definitions"), ("conserved",)
+PIECE, Y = ("potential", "pieces", 0), ("warping", "dual_coordinates", 0)
 BY_HAND = {"exp": EXPONENTIAL, "weight normalization": NORMALIZATION, "symbolic depth": DEPTH}
 
 
 @pytest.mark.parametrize("record", BY_HAND.values(), ids=BY_HAND)
 def test_true_certificates_are_accepted(record):
     assert check(record).verdict == "PROVED"
-    assert check(record).open == ("Q",)
+    assert "Q of" in check(record).open[-1]
 
 
 @pytest.mark.parametrize(
     ("record", "path", "value", "words"),
     [
-        (EXPONENTIAL, ("outputs", 0), "2*exp(w)", "y1 is no mirror map"),
-        (EXPONENTIAL, ("outputs", 0), "exp(w/2)", "not among the definitions"),
-        (EXPONENTIAL, ("claims", 1, "y", 0), "exp(-w)", "y1 is no mirror map"),
-        (EXPONENTIAL, ("claims", 1, "R"), "exp(w)", "R has another"),
-        (EXPONENTIAL, ("claims", 1, "g"), "exp(w)", "not the warp"),
-        (EXPONENTIAL, ("definitions", 0, "of"), "exp(w**2)", "not among the definitions"),
-        (EXPONENTIAL, ("definitions", 0, "of"), "log(w)", "not among the definitions"),
-        (EXPONENTIAL, ("definitions", 2, "is"), "2/e", "is not shown to be"),
-        (EXPONENTIAL, ("definitions", 2, "is"), "1/e + 1", "is not shown to be"),
-        (EXPONENTIAL, ("definitions", 2, "of"), "log(w)", "is not shown to be"),
-        (EXPONENTIAL, ("definitions", 2, "is"), "w_0/(2*e)", "is not shown to be"),
-        (EXPONENTIAL, ("definitions", 2, "from", 0, 1), "1", "is not shown to be"),
-        (EXPONENTIAL, ("definitions", 2, "from", 0, 1), "-1/2", "is not shown to be"),
-        (EXPONENTIAL, ("definitions", 2, "from"), [], "is not shown to be"),
-        (EXPONENTIAL, ("at",), {}, "no rational"),
-        (EXPONENTIAL, ("verdict",), "REFUTED", "the claims imply PROVED"),
-        (NORMALIZATION, ("outputs", 0), f"c*v1**2/{RADIUS}", "claim"),
-        (NORMALIZATION, ("outputs", 1), f"-c*v1/{RADIUS}", "claim"),
-        (NORMALIZATION, ("claims", 0, "laws", 0), "v1**2 - v2**2", "another value"),
-        (NORMALIZATION, ("claims", 0, "brackets", 1), 1, "brackets"),
-        (NORMALIZATION, ("claims", 0, "values", 0), "v1_0**2", "another value at the start"),
-        (NORMALIZATION, ("claims", 1, "identity", 1), [1, 1, 2], "the value is 0"),
-        (NORMALIZATION, ("claims", 2, "claim"), "hessian", "does not hold identically"),
-        (NORMALIZATION, ("claims", 2, "claim"), "no warp", ""),
-        (NORMALIZATION, ("definitions", 0, "of"), "sqrt(v1**2 + 2*v2**2)", "not among"),
-        (NORMALIZATION, ("claims", 3, "outputs"), [1], "imply UNDECIDED"),
-        (DEPTH, ("outputs", 0), "p**D + m**D", "is not 0"),
-        (DEPTH, ("outputs", 0), "p*p**D - m**D", "is not 0"),
-        (DEPTH, ("claims", 2, "y", 0), "p**(2 - D)/(D*(1 - D))", "y1 is no mirror map"),
-        (DEPTH, ("claims", 2, "R"), "(p**2 - m**2)/(2*D)", "R has another"),
-        (DEPTH, ("claims", 0, "laws", 0), "p**(2 - D) - m**(2 - D)", "is not 0"),
-        (DEPTH, ("at", "p_0"), "-2", ""),
-        (DEPTH, ("definitions", 8, "is"), "p**3/dp", "is not shown to be"),
-        (DEPTH, ("definitions", 8, "is"), "p**2/dp*dm/dm_0", "is not shown to be"),
-        (DEPTH, ("definitions", 8, "is"), "p**2/dp*p_0/2", "is not shown to be"),
+        (EXPONENTIAL, ("parameterization", "outputs", 0), "2*exp(w)", "another unit"),
+        (EXPONENTIAL, ("parameterization", "outputs", 0), "exp(w/2)", "not among the definitions"),
+        (EXPONENTIAL, (*Y, "y", 0, "rational"), "exp(-w)", "not shown to be positive"),
+        (EXPONENTIAL, (*Y, "conjugate", "rational"), "exp(w)", "the conjugate has another"),
+        (EXPONENTIAL, ("warping", "g"), "exp(w)", "not the warp"),
+        (EXPONENTIAL, (*CALLS, 0, "of"), "exp(w**2)", "not among the definitions"),
+        (EXPONENTIAL, (*CALLS, 0, "of"), "log(w)", "not among the definitions"),
+        (EXPONENTIAL, (*CALLS, 2, "is"), "2/e", "is not shown to be"),
+        (EXPONENTIAL, (*CALLS, 2, "is"), "1/e + 1", "is not shown to be"),
+        (EXPONENTIAL, (*CALLS, 2, "of"), "log(w)", "is not shown to be"),
+        (EXPONENTIAL, (*CALLS, 2, "is"), "w_0/(2*e)", "is not shown to be"),
+        (EXPONENTIAL, (*CALLS, 2, "from", 0, 1), "1", "is not shown to be"),
+        (EXPONENTIAL, (*CALLS, 2, "from", 0, 1), "-1/2", "is not shown to be"),
+        (EXPONENTIAL, (*CALLS, 2, "from"), [], "is not shown to be"),
+        (EXPONENTIAL, ("certificate", "at"), {}, "at gives other names"),
+        (EXPONENTIAL, ("verdict",), "REFUTED", "the record proves PROVED"),
+        (NORMALIZATION, ("parameterization", "outputs", 0), f"c*v1**2/{RADIUS}", "conserved"),
+        (NORMALIZATION, ("parameterization", "outputs", 1), f"-c*v1/{RADIUS}", "conserved"),
+        (NORMALIZATION, (*LAWS, "laws", 0), "v1**2 - v2**2", "another value"),
+        (NORMALIZATION, ("certificate", "conserved", "brackets", 1), 1, "brackets"),
+        (NORMALIZATION, (*LAWS, "values_at_start", 0), "v1_0**2", "another value at the start"),
+        (NORMALIZATION, ("certificate", "hessian", "identity", 1), [1, 1, 2], "the value is 0"),
+        (NORMALIZATION, ("hessian",), {"verdict": "PROVED"}, "no entry|paths"),
+        (NORMALIZATION, ("warping", "verdict"), "REFUTED", "identity"),
+        (NORMALIZATION, (*CALLS, 0, "of"), "sqrt(v1**2 + 2*v2**2)", "not among"),
+        (NORMALIZATION, (*PIECE, "beta"), ["beta1"], "share out"),
+        (DEPTH, ("parameterization", "outputs", 0), "p**D + m**D", "is not 0"),
+        (DEPTH, ("parameterization", "outputs", 0), "p*p**D - m**D", "is not 0"),
+        (DEPTH, (*Y, "y", 0, "rational"), "p**(2 - D)/(D*(1 - D))", "another unit"),
+        (DEPTH, (*Y, "conjugate", "rational"), "(p**2 - m**2)/(2*D)", "the conjugate has another"),
+        (DEPTH, (*LAWS, "laws", 0), "p**(2 - D) - m**(2 - D)", "another value"),
+        (DEPTH, ("certificate", "at", "p_0"), "-2", ""),
+        (DEPTH, (*CALLS, 8, "is"), "p**3/dp", "is not shown to be"),
+        (DEPTH, (*CALLS, 8, "is"), "p**2/dp*dm/dm_0", "is not shown to be"),
+        (DEPTH, (*CALLS, 8, "is"), "p**2/dp*p_0/2", "is not shown to be"),
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, str) else "",
 )
 def test_false_certificates_are_rejected(record, path, value, words):
     with pytest.raises((Rejected, NotACertificate)) as failure:
         check(replaced(record, path, value))
-    assert words in str(failure.value)
+    assert re.search(words, str(failure.value))
 
 
 @pytest.mark.parametrize(
@@ -147,8 +151,9 @@ def test_a_start_that_never_moves_proves_nothing(outputs, start):
     record = certificate(outputs, [HESSIAN, OPEN], "PROVED", weights=weights, start=start, at={})
     with pytest.raises(Rejected, match="not shown to move"):
         check(record)
+    moving = replaced(record, ("parameterization", "start"), free)
     at = dict.fromkeys(free.values(), "3")
-    assert check({**record, "start": free, "at": at}).verdict == "PROVED"
+    assert check(replaced(moving, ("certificate", "at"), at)).verdict == "PROVED"
 
 
 def space_of(weight, *calls):
@@ -194,12 +199,14 @@ def test_a_zero_in_disguise_divides_nothing():
     assert isinstance(space_of(fmpq(1), *roots).read("sqrt(2)*sqrt(3) - sqrt(6)"), Function)
 
 
-def shifted(*definitions, y="w - w_0", equal=()):
+def shifted_form(*definitions, y="w - w_0"):
     """A form of F = w, Q = w^2/2, with further definitions."""
     form = {"claim": "form", "outputs": [1], "beta": ["b"], "parameter": None, "curve": None}
-    form |= {"definitions": list(definitions), "g": "1", "y": [y], "Q": None, "R": None}
-    claims = [HESSIAN, {**form, "equal": list(equal)}]
-    return certificate(["w"], claims, "PROVED", weights=["w"])
+    return form | {"definitions": list(definitions), "g": "1", "y": [y], "Q": None, "R": None}
+
+
+def shifted(*definitions, y="w - w_0"):
+    return certificate(["w"], [HESSIAN, shifted_form(*definitions, y=y)], "PROVED", weights=["w"])
 
 
 @pytest.mark.parametrize(
@@ -214,17 +221,23 @@ def shifted(*definitions, y="w - w_0", equal=()):
         (shifted(y="w - w_0"), "not fixed by beta"),
         (shifted({"name": "b", "is": "w"}, y="b - w_0"), "given twice"),
         (shifted({"name": "w", "is": "w + 1"}, y="b - w_0"), "given twice"),
-        (shifted(y="b - w_0", equal=[["b", "w_0"]]), "is not w_0"),
+        (
+            shifted(
+                {"name": "r", "is": "w", "root of": "r - b", "above": 0, "explicit": "w_0"},
+                y="r - w_0",
+            ),
+            "is not w_0",
+        ),
         # Another root of the polynomial; the root is 3 + w_0, or the largest at the start.
         (
             shifted(
                 {"name": "r", "is": "w", "root of": "(r - b)*(r - 9)", "above": 0}, y="r - w_0"
             ),
-            "another root",
+            "not shown to be the largest",
         ),
         (
             shifted({"name": "r", "is": "w", "root of": "(r - b)**2", "above": 0}, y="r - w_0"),
-            "another root",
+            "not shown to be the largest",
         ),
         (
             shifted({"name": "r", "is": "w", "root of": "r - w", "above": 0}, y="r - w_0"),
@@ -240,7 +253,7 @@ def test_a_form_is_fixed_by_what_it_prints(record, words):
 
 def test_a_relation_needs_a_coefficient_that_is_not_zero_at_the_start():
     # w c is 0 at the start, and its derivative c is w c/w: "0 where w c is".
-    form = shifted({"zero": "w*c", "main": "c"}, y="b")["claims"][1]
+    form = shifted_form({"zero": "w*c", "main": "c"}, y="b")
     options = {"weights": ["w", "v"], "start": {"w": "0", "v": "c"}, "at": {"c": "3"}}
     with pytest.raises(Rejected, match="does not give c at the start"):
         check(certificate(["w"], [HESSIAN, form], "PROVED", **options))
@@ -278,7 +291,7 @@ def test_a_root_is_told_apart_at_the_start():
 )
 def test_what_is_no_expression_is_rejected(text):
     with pytest.raises((Rejected, NotACertificate)):
-        check(replaced(EXPONENTIAL, ("outputs", 0), text))
+        check(replaced(EXPONENTIAL, ("parameterization", "outputs", 0), text))
 
 
 @pytest.mark.parametrize(
@@ -289,14 +302,17 @@ def test_what_is_no_expression_is_rejected(text):
         {},
         {"format": "regderive-certificate"},
         replaced(EXPONENTIAL, ("version",), 1),
-        replaced(EXPONENTIAL, ("claims", 1, "outputs"), [2]),
-        replaced(EXPONENTIAL, ("claims", 0, "claim"), "believe me"),
-        replaced(EXPONENTIAL, ("weights",), ["w", "w"]),
-        replaced(EXPONENTIAL, ("weights",), "w"),
-        replaced(EXPONENTIAL, ("start",), {"w": 3}),
-        replaced(EXPONENTIAL, ("start",), {}),
-        replaced(EXPONENTIAL, ("claims", 2, "what"), ""),
-        replaced(EXPONENTIAL, ("claims", 0), 7),
+        replaced(EXPONENTIAL, ("certificate",), None),
+        replaced(EXPONENTIAL, ("certificate", "version"), 2),
+        replaced(EXPONENTIAL, ("parameterization", "flow"), "w' = J^T X^T r"),
+        replaced(EXPONENTIAL, ("parameterization", "blocks"), [[2]]),
+        replaced(EXPONENTIAL, ("parameterization", "weights"), ["w", "w"]),
+        replaced(EXPONENTIAL, ("parameterization", "weights"), "w"),
+        replaced(EXPONENTIAL, ("parameterization", "start"), {"w": 3}),
+        replaced(EXPONENTIAL, ("parameterization", "start"), {}),
+        replaced(EXPONENTIAL, ("potential", "pieces"), 7),
+        replaced(EXPONENTIAL, ("hessian", "reason"), "believe me"),
+        replaced(EXPONENTIAL, ("certificate", "hessian"), 7),
     ],
 )
 def test_what_is_no_certificate_is_refused(record):

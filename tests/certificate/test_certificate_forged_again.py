@@ -14,7 +14,7 @@ POINT = {"p": "2", "m": "3", "p_0": "1", "m_0": "1"}
 # Q = (x^2 + y^2)/2 for every t: both roots are |t|.
 ROOTS = ["x", "y + (sqrt(t**2) - (t**4)**(1/4))*(x - z)**2"]
 NO_WARP = {"claim": "no warp", "along": [], "regular": [], "identity": ["factor", [1, 2], [2, 2]]}
-LAWS = {"claim": "laws", "definitions": [LAW], "brackets": None, "point": POINT}
+LAWS = {"claim": "laws", "definitions": [LAW], "brackets": [], "point": POINT}
 
 
 def one(output, *definitions, **entries):
@@ -28,8 +28,8 @@ def one(output, *definitions, **entries):
     )
 
 
-def pair(*laws, values, brackets=None):
-    claim = {**LAWS, "laws": list(laws), "values": values, "brackets": brackets}
+def pair(*laws, values, brackets=()):
+    claim = {**LAWS, "laws": list(laws), "values": values, "brackets": list(brackets)}
     return certificate(["p**2 - m**2"], [claim], "UNDECIDED", weights=["p", "m"])
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.certificate.checking.check import NotACertificate, Rejected, check_text
+from tests.certificate.certificates import replaced
 
 MODELS = {
     "exp": (["exp(w)"], {}),
@@ -45,39 +46,45 @@ def refused(record) -> bool:
 @pytest.mark.parametrize("name", MODELS)
 def test_another_function_is_rejected(name: str) -> None:
     record = record_of(name)
-    changed = json.dumps(record["certificate"]["outputs"])
+    given = record["parameterization"]
+    changed = json.dumps(given["outputs"])
     other = changed.replace("exp", "cos").replace("sqrt", "exp").replace("**D", "**2")
     if other == changed:
         other = changed.replace("a*", "a**2*").replace("log(w)", "w**2").replace("sinh", "tanh")
-    record["certificate"]["outputs"] = json.loads(other)
+    given["outputs"] = json.loads(other)
     assert refused(record)
 
 
 @pytest.mark.parametrize("name", ["root", "polar", "weight normalization"])
 def test_a_changed_warp_is_rejected(name: str) -> None:
     record = record_of(name)
-    for claim in record["certificate"]["claims"]:
-        if claim["claim"] in ("dual", "form"):
-            claim["g"] = f"2*({claim['g']})"
-            assert refused(record)
+    known = record["certificate"]["dual"][0] is not None
+    for factor in ("-1", "exp(-w)", "w", *["2"] * known):
+        changed = replaced(
+            record,
+            ("warping", "g"),
+            f"{factor}*({record['warping']['g']})".replace(
+                "w", record["parameterization"]["weights"][0]
+            ),
+        )
+        assert refused(changed)
 
 
 @pytest.mark.parametrize("name", ["root", "weight normalization", "no warp"])
 def test_a_condition_that_holds_refutes_nothing(name: str) -> None:
     record = record_of(name)
-    claims = record["certificate"]["claims"]
-    for claim in claims:
-        if claim["claim"] in ("no hessian", "no warp"):
+    for section in ("hessian", "warping"):
+        if "identity" in (record["certificate"][section] or {}):
             for labels in ([1, 1, 1], [1, 1, 2], [2, 2, 1]):
-                claim["identity"] = ["equation", labels, []]
-                assert refused(record)
+                path = ("certificate", section, "identity")
+                assert refused(replaced(record, path, ["equation", labels, []]))
 
 
 def test_a_claimed_yes_is_rejected_for_a_no() -> None:
     record = record_of("no warp")
-    record["verdict"] = record["certificate"]["verdict"] = "PROVED"
+    record["verdict"] = record["potential"]["verdict"] = record["warping"]["verdict"] = "PROVED"
     assert refused(record)
-    record["certificate"]["claims"] = [{"claim": "warp", "paths": [], "structure": []}]
+    record["certificate"]["warping"] = {"paths": [], "structure": []}
     assert refused(record)
 
 

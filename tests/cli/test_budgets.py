@@ -42,6 +42,7 @@ def test_a_certificate_that_takes_too_long_is_left_out() -> None:
     late = answer_with(d, FORMS["json"], Enter(told.append, 0))
     record = json.loads(late.result)
     whole = json.loads(d.to_json())
+    whole["potential"]["pieces"][0]["assumptions"] = []  # which the proof needs
     assert record.pop("certificate_missing") in late.narration
     assert record | {"certificate": whole["certificate"]} == whole
     assert late.code == 0
@@ -50,7 +51,7 @@ def test_a_certificate_that_takes_too_long_is_left_out() -> None:
     ((_, kept),) = (message for message in told if message[0] == "kept")
     assert kept == late
     in_time = answer_with(d, FORMS["json"], Enter(told.append, 60))
-    assert (json.loads(in_time.result), in_time.narration) == (whole, "")
+    assert (in_time.result, in_time.narration) == (d.to_json(), "")
 
 
 def test_a_derivation_that_takes_too_long_is_printed_as_far_as_it_came() -> None:

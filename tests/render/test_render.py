@@ -63,7 +63,7 @@ def test_text_fits_and_latex_balances(outputs):
 @pytest.mark.parametrize("outputs", STRANGERS, ids=lambda o: o[0])
 def test_json_is_exact_and_can_be_read_back(outputs):
     record = json.loads(derive(Parameterization.parse(outputs)).to_json())
-    assert (record["format"], record["version"]) == ("regderive-derivation", 1)
+    assert (record["format"], record["version"]) == ("regderive-derivation", 2)
     assert "." not in "".join(record["conserved"]["laws"])
     for law in record["conserved"]["laws"]:
         parse_expression(law)

@@ -303,7 +303,7 @@ def test_an_ansatz_is_asked_for():
     assert "q_{1}(\\beta_{1}) + q_{2}(\\beta_{2})" in wrong.to_latex()
     record = json.loads(wrong.to_json())["potential"]
     assert record["asked"]["verdict"] == "REFUTED"
-    assert [r["verdict"] for r in record["roads"][0]] == ["PROVED", "PROVED"]
+    assert [road.finding.verdict for road in wrong.blocks[0].roads] == [Verdict.PROVED] * 2
     assert derive(p).asked is None
 
 

@@ -1,50 +1,32 @@
-"""Check a certificate without trusting whoever wrote it: exact identities, and no search.
+"""Check a record without trusting whoever wrote it: exact identities, and no search.
 
-Everything is recomputed from the text of F; only Python and python-flint are used. A function is
-a quotient of integer polynomials in weights, constants and *generators* (exp, log, powers, ...)
-with their derivatives. It is zero when its numerator leaves no remainder by the relations of roots
-and of the leaf; it is not zero when its value at a start, or that of a derivative along the fields
-X_a = grad F_a, is not, in rationals or in balls without 0. Every divisor is shown to be other
-than zero. Numbers are texts such as "-3/2"; labels count the outputs from 1. A certificate is::
+A record states a theorem; its "certificate" has what the proof needs. Everything is recomputed
+from the text of F with Python and python-flint alone. A function is a quotient of integer
+polynomials in weights, constants and *generators* (exp, log, powers, ...) with their derivatives.
+It is zero when its numerator leaves no remainder by the relations of roots and of the leaf; it is
+not zero when its value at a start, or that of a derivative along the fields X_a = grad F_a, is
+not, in rationals or in balls without 0. Every divisor is shown to be other than zero.
 
-    {"format": "regderive-certificate", "version": 2, "outputs": ["a*u1", "a*u2"],
-     "weights": ["a", "u1", "u2"], "parameters": [], "definitions": [],
-     "start": {"a": "a_0", ...},            w_0, rational in start symbols
-     "at": {"a_0": "2", ...},               all start symbols and parameters in numbers
-     "flow": "w' = -J^T X^T r",              r = X F(w) - y; this one, where it is left out
-     "ties": [{"zero": f, "main": w}, ...], relations that determine some of the weights
-     "verdict": "PROVED",
-     "claims": [{"claim": kind, ...}, ...]}
+The certificate has the format and version, "at" (start symbols and parameters in numbers),
+"definitions" of the calls in F, and for each section of the record a proof, or null where it is
+not certified. Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a name;
+{"of": "sqrt(...)", "is": f} a call that is a known function; {"zero": f, "main": x} what is 0 on
+the leaf, as it is at w_0 and its derivatives along X_a are where it is, solved for x.
+With K_ab = <X_a, X_b>, outputs counted from 1, the sections are:
 
-With "vector": {"name": "u", "norm": "norm_u"} the one output is phi, beta = phi u for every vector
-u in R^d, d >= 2, and the weights are the scalars in phi and n = |u|. F is then s = |phi| n, and
-the direction of u_0 is free; the start and "at" say which sign phi has near w_0.
-
-Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a name, with its "value" at
-w_0 if f is conserved, and "root of" a polynomial of which it is a simple real root, "above" others
-being larger; {"of": "sqrt(...)", "is": f} a call that is a known function; {"zero": f, "main": x}
-what is 0 on the leaf, as it is at w_0 and its derivatives along X_a are where it is, solved for x.
-Claims, with K_ab = <X_a, X_b>:
-
-laws: <grad c, X_a> = 0, with "values" at w_0, independent at "point"; all of them, if p - n
-    "brackets" are independent there.
-hessian, warp: with H = 0, or the forced H, and V from "paths"
-(:mod:`derive.certificate.checking.flow`),
-    "structure" has c with [X_a, X_b] = H_a X_b - H_b X_a + c V, [X_a, V] = -omega X_a + c V,
-    [V, V'] = c V, and V F = 0, hence V K = omega K; eta with eta(X_a) = H_a, eta(V) = omega is
-    closed.
-no hessian, no warp: one of ``Flow.sides`` fails: the numerator of left - right, differentiated
+conserved: <grad c, X_a> = 0; all of them, if p - n "brackets" are independent at "point".
+hessian, warping: if PROVED, with H = 0, or the forced H, and V from "paths", "structure" has c with
+    [X_a, X_b] = H_a X_b - H_b X_a + c V, [X_a, V] = -omega X_a + c V, [V, V'] = c V, and V F = 0,
+    hence V K = omega K; eta with eta(X_a) = H_a, eta(V) = omega is closed. If REFUTED, the
+    "identity", one of ``Flow.sides``, fails: the numerator of left - right, differentiated
     "along" fields, is not 0 at the start; nor is det K, differentiated along "regular".
-dual, form: X_a g = H_a g and X_a y_b = g delta_ab; in a form y = grad Q as printed, which is 0 at
-    w_0, X_a Q = sum_b K_ab y_b, g > 0 at w_0; "equal" are texts that say the same. A form is
-    written in beta, constants, roots and the "parameter" z of a "curve" beta = h(z).
-    With a "vector" H = n |grad phi|^2/phi is forced, and g n = y |phi| moreover. "no hessian" has
-    the "identity" ["constant", [], []]: H is not 0. Q = q(s) + z <u_0, beta> with y = q', "linear"
-    z, and grad Q = 0 at w_0.
-not certified: "what" was printed that this certificate does not prove; always shown.
+metric: K and rho = K^-1 in weights and beta. dual: X_a y_b = g delta_ab in the weights.
+pieces: y = grad Q as printed, 0 at w_0, with X_a y_b = g delta_ab, X_a g = H_a g, g > 0 at w_0, and
+    X_a Q = sum_b K_ab y_b; constants are kept by the flow, roots on the branch that is printed.
 
-Exact are all identities. By balls, at the start "at", are: which branch a root is, the signs of g,
-of roots and of arguments of log, and that values are other than 0.
+With a "vector" u in R^d, d >= 2, beta = phi u, and the weights are the scalars in phi and n = |u|.
+F is s = |phi| n, the direction of u_0 is free; H = n |grad phi|^2/phi is forced, g n = y |phi|,
+Q = q(s) + z <u_0, beta>; "constant" is the identity that fails where H is not 0.
 
 PROVED: X_a and V span all brackets, so the leaf of w_0 is tangent to them and eta = d log g on it.
 theta_b = sum_c (K^-1)_bc dF_c has theta_b(X_a) = delta_ab, theta_b(V) = 0; by the structure
@@ -55,217 +37,249 @@ solution on the curve of the scalars and n. That is on the part of the leaf arou
 calls are analytic and nothing divides by 0; if J has lower rank at w_0, on the parts beside it.
 REFUTED: the Gram minors of K leave one H for any warp, hence all of ``Flow.sides`` on the whole
 leaf; one of them fails there. Otherwise UNDECIDED.
+
+Signs and branches are read at the start "at" and hold wherever the conditions hold that the record
+states: every factor that has to keep its sign is one of these, or a sum of terms of one sign.
 """
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from derive.certificate.checking.claims import Checker
-from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, NotACertificate, Rejected, names_in, require
+from derive.certificate.checking import potential
+from derive.certificate.checking.existence import decide, laws
+from derive.certificate.checking.text import JSON, NotACertificate, Rejected, require
+from derive.certificate.checking.theorem import PROVED, REFUTED, UNDECIDED, Checker
 
-FORMAT, VERSION, FLOW = "regderive-certificate", 2, "w' = -J^T X^T r"
-_FAULTS = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
-_LARGEST = ("the root", "the only real root", "the largest real root", "the length of beta")
-_BRANCH = "the root on the branch of the start"
+FORMAT, VERSION, FLOW = "regderive-certificate", 3, "w' = -J^T X^T r"
+RECORD, EDITION = "regderive-derivation", 2
+NORMALIZATION = tuple(
+    f"{zero}; up to a positive factor and a constant"
+    for zero in ("grad Q(beta_0) = 0", "grad Q = y - y(w_0), or y(w_0) - y")
+)
+FRAME = "eigenvalues across beta (T) and along it (R)"
+LINEAR = "q(s) + coefficient*<start_vector, beta>"
+FORMULA = "K = T I + (R - T) beta beta^T/s**2"
+KINDS = ("explicit", "parametric", "algebraic", "quadrature")
+KEYS = {
+    "record": "format version verdict parameterization conserved metric hessian warping potential "
+    "certificate",
+    "parameterization": "flow outputs weights parameters start positive idle ties kernel_factor "
+    "homogeneity_degree beta blocks",
+    "vector": "dimension vector coefficient norms start_vector s",
+    "affine": "affine",
+    "conserved": "laws values_at_start count bound lie_dimension verdict",
+    "metric": "kernel_in_weights kernel rho roots constants",
+    "eigenvalues": "frame formula T R",
+    "hessian": "verdict",
+    "warping": "verdict g dual_coordinates",
+    "dual": "y conjugate",
+    "psi": "log_psi",
+    "potential": "kind pieces normalization asked verdict",
+    "linear": "linear Q",
+    "sides": "other_side",
+    "piece": "kind beta Q gradient constants roots curve kernel abbreviations assumptions domain",
+    "root": "symbol polynomial explicit branch real_roots_above",
+    "domain": "walls undecided unless_zero",
+    "wall": "form sign vanishing",
+    "certificate": "format version at definitions conserved hessian warping metric dual pieces",
+}
+MEANINGS = {
+    PROVED: "its limit minimises Q among the beta with X beta = y, where it reaches one",
+    REFUTED: "no Q(beta) is minimised: no warp makes rho a Hessian map around the start",
+    UNDECIDED: "whether it minimises a Q(beta) is not decided",
+}
 __all__ = ["FORMAT", "VERSION", "NotACertificate", "Rejected", "Report", "check", "check_text"]
+TYPES = {
+    list: "outputs weights parameters positive idle blocks laws values_at_start roots pieces dual "
+    "dual_coordinates gradient assumptions walls undecided unless_zero definitions "
+    "logarithms",
+    dict: "start ties constants abbreviations at",
+}
+_FAULTS = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was accepted: the verdict, one line for each claim, and what is not certified."""
+    """What was accepted: the verdict, the theorem line by line, and what is not certified."""
 
     verdict: str
-    accepted: tuple[str, ...]
+    theorem: tuple[str, ...]
     open: tuple[str, ...]
 
 
-def check(record: JSON) -> Report:
-    """Return what a certificate proves.
-
-    Raises:
-        NotACertificate: the record is none.
-        Rejected: a claim, or the verdict, does not follow; one line says which and how.
-    """
-    return _check(record)[1]
-
-
-def _check(record: JSON) -> tuple[Checker, Report]:
-    if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise NotACertificate(f"the format is not {FORMAT}")
-    if record.get("version") != VERSION:
-        raise NotACertificate(f"the version is not {VERSION}")
-    require(record.get("flow", FLOW) == FLOW, f"the flow is another than {FLOW}")
-    try:
-        checker, accepted, uncertified = Checker(record), [], []
-        for n, claim in enumerate(record["claims"], 1):
-            try:
-                kind = checker.accept(claim)
-            except Rejected as why:
-                raise Rejected(f"claim {n} ({claim['claim']!s:.20}): {why}") from None
-            where = ", ".join(f"beta{a}" for a in claim.get("outputs", ()))
-            if kind == "not certified":
-                uncertified.append(claim["what"])
-            else:
-                accepted.append(f"{kind} ({where})" if where else kind)
-        verdict = checker.verdict()
-    except _FAULTS as fault:
-        raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
-    require(record.get("verdict") == verdict, f"verdict: the claims imply {verdict}")
-    return checker, Report(verdict, tuple(accepted), tuple(uncertified))
-
-
 def check_text(text: str) -> Report:
-    """Check a JSON text: a certificate, or a record that has one and must print what it says."""
+    """Check a JSON text: see :func:`check`."""
     try:
-        record = json.loads(text)
+        return check(json.loads(text, object_pairs_hook=_unique))
     except (ValueError, RecursionError) as fault:
         raise NotACertificate(f"no JSON: {fault}") from None
-    if not isinstance(record, dict) or "certificate" not in record:
-        return check(record)
-    if record["certificate"] is None:
-        raise NotACertificate("the record was written without one")
-    checker, report = _check(record["certificate"])
-    try:
-        compare(record, checker.space, report.verdict, report.open)
-    except _FAULTS as fault:
-        raise NotACertificate(f"the record around it is incomplete ({fault})") from None
-    return report
 
 
-def compare(record: JSON, space: Space, verdict: str, left_open: Sequence[str]) -> None:
-    """Require that a record prints what its certificate certifies, or leaves open by name.
+def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    if len(found := dict(pairs)) < len(pairs):
+        raise NotACertificate("a key is given twice")
+    return found
 
-    Compared are F, ties, the verdicts, the conserved quantities, g, and Q with its constants and
-    roots. Other entries are not certified: kernels, points, and all sentences.
+
+def check(record: JSON) -> Report:
+    """Return what a record proves.
+
+    Raises:
+        NotACertificate: it has no certificate of this version.
+        Rejected: a statement does not follow; one line says which and how.
     """
-    certificate, given, said = record["certificate"], record["parameterization"], record["verdict"]
-    left = f"; it leaves open: {left_open[0]:.80}" if left_open else ""
-    require(said == verdict, f"the record says {said!s:.40}, its certificate does not{left}")
-    claims: dict[str, list[JSON]] = defaultdict(list)
-    for claim in certificate["claims"]:
-        claims[claim["claim"]].append(claim)
-    vector, kinds = certificate.get("vector"), set(claims)
-    outputs = given["outputs"] if vector is None else [given["coefficient"]]
-    said = {"weights": given["weights"], "start": given["start"], "outputs": outputs}
-    same = all(said[key] == certificate[key] for key in said) and _says_vector(given, vector)
-    require(same, "the record is of another F or start than its certificate")
-    ties = [*given["idle"], *(f"{w} - ({tree})" for w, tree in given["ties"].items())]
-    same = [entry["zero"] for entry in certificate["ties"]] == ties
-    require(same, "the record ties other weights")
-    _compare_verdicts(record, kinds, set(left_open))
-    same = _says_laws(record["conserved"], claims["laws"])
-    same = same or "the conserved quantities" in left_open
-    require(same, "the record says something else of what is conserved")
-    warps = [*(claim["g"] for claim in claims["dual"]), *("1" for _ in claims["hessian"])]
-    same = "the dual coordinates" in left_open or _is_warp(record["warping"]["g"], warps, space)
-    require(same, "the record prints another g")
-    _compare_forms(record["potential"]["pieces"], certificate["claims"], given["beta"])
-    if vector is not None:
-        term = record["potential"].get("linear", {}).get("coefficient")
-        require(
-            all(c["linear"] == term for c in claims["form"]),
-            "the record prints another linear term",
+    known = isinstance(record, dict) and record.get("format") in (RECORD, FORMAT)
+    if not known:
+        raise NotACertificate(f"the format is not {RECORD}")
+    certificate = record.get("certificate", record)
+    version = certificate.get("version") if isinstance(certificate, dict) else None
+    if (version, record.get("version")) != (VERSION, EDITION):
+        old = (
+            f"version {version!s:.10} is not read any more"
+            if version
+            else "the record was written without one"
         )
+        raise NotACertificate(f"{old}: make a new one by derive regularizer ... --json")
+    try:
+        return _checked(record, Checker(record))
+    except _FAULTS as fault:
+        raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
 
 
-def _says_vector(given: JSON, vector: JSON) -> bool:
-    """Tell whether beta = phi u is with the vector of the certificate, or there is none."""
-    if vector is None:
-        return "vector" not in given
-    norms = {vector["name"]: vector["norm"]}
-    return bool(given["vector"] == vector["name"] and given["norms"] == norms)
+def _typed(value: JSON) -> None:
+    """Require lists and objects where these belong."""
+    if isinstance(value, dict):
+        for kind, keys in TYPES.items():
+            odd = [k for k in keys.split() if not isinstance(value.get(k, kind()), kind)]
+            require(not odd, f"{''.join(odd[:1])} is of another type")
+    for inner in value.values() if isinstance(value, dict) else value:
+        if isinstance(inner, dict | list):
+            _typed(inner)
 
 
-def _compare_verdicts(record: JSON, kinds: set[str], left_open: set[str]) -> None:
-    """Require that "yes" and "no" are said where they are certified, or left open."""
-    exists = "PROVED" if kinds & {"hessian", "warp"} else "UNDECIDED"
-    warp = {"UNDECIDED", "REFUTED" if "no warp" in kinds else exists}
-    opened = {"the warp", "no warp", "the Hessian map"} & left_open
-    said = record["warping"]["verdict"]
-    require(opened or said in warp, "the record says something else of the warp")
-    refuted = "REFUTED" if kinds & {"no hessian", "no warp"} else "UNDECIDED"
-    hessian = {"UNDECIDED", refuted, "PROVED" if "hessian" in kinds else "UNDECIDED"}
-    opened = {"the Hessian map", "no Hessian map"} & left_open
-    said = record["hessian"]["verdict"]
-    require(opened or said in hessian, "the record says something else of the Hessian map")
-    same = record["verdict"] == record["potential"]["verdict"]
-    require(same, "the record says something else of Q")
+def _keys(entry: JSON, *kinds: str) -> None:
+    """Require that an entry has the keys of its kinds, and a reason where it is undecided."""
+    wanted = {key for kind in kinds for key in KEYS[kind].split()}
+    if entry.get("verdict") == UNDECIDED and "record" not in kinds:
+        wanted.add("reason")
+        require(isinstance(entry.get("reason"), str), "what is undecided has a reason")
+    odd = min(wanted ^ set(entry), default="")
+    require(not odd, f"{kinds[0]}: the key {odd!s:.40} is missing or unknown")
 
 
-def _says_laws(conserved: JSON, laws: list[JSON]) -> bool:
-    """Tell whether the conserved quantities are those of the one claim, and as complete."""
-    said = [conserved["laws"], conserved["values_at_start"]]
-    same = [[claim["laws"], claim["values"]] for claim in laws] == [said]
-    same = same and conserved["count"] == len(conserved["laws"])
-    complete = any(claim["brackets"] is not None for claim in laws)
-    return same and (complete or conserved["verdict"] != "PROVED")
+def _shape(record: JSON) -> None:
+    """Require that the record has the keys of its format, and says in words what it has to."""
+    given, q = record["parameterization"], record["potential"]
+    if open_dimension := "vector" in given:
+        norm = {given["vector"]: given["norms"][given["vector"]]}
+        words = [given["dimension"], given["norms"], given["start_vector"], given["s"]]
+        same = words == ["d >= 2", norm, f"{given['vector']}_0", *given["beta"]]
+        require(same, "the record says something else of its vector")
+    _keys({key: record[key] for key in record if key != "relations"}, "record")
+    optional = ["affine"] * ("affine" in given) + ["vector"] * open_dimension
+    _keys(given, "parameterization", *optional)
+    _keys(record["metric"], "metric", *["eigenvalues"] * open_dimension)
+    sided = "other_side" in q
+    _keys(q, "potential", *["linear"] * open_dimension, *["sides"] * sided)
+    for kind in ("conserved", "hessian", "warping", "certificate"):
+        _keys(record[kind], kind)
+    duals = record["warping"]["dual_coordinates"]
+    require(len(duals) == len(given["blocks"]), "each block has dual coordinates, or none")
+    for dual in duals:
+        _keys(dual, "psi" if open_dimension else "dual")
+    for piece in q["pieces"]:
+        _keys(piece, "piece")
+        _keys(piece["domain"], "domain")
+        for wall in piece["domain"]["walls"]:
+            _keys(wall, "wall")
+    for root in (r for part in (record["metric"], *q["pieces"]) for r in part["roots"]):
+        _keys(root, "root")
+    require(given["flow"] == FLOW, f"the flow is another than {FLOW}")
+    require(record["certificate"]["format"] == FORMAT, f"the format is not {FORMAT}")
+    require(q["normalization"] == NORMALIZATION[sided], "Q is normalized in another way")
+    if open_dimension:
+        words = [record["metric"]["frame"], record["metric"]["formula"], q["Q"]]
+        require(words == [FRAME, FORMULA, LINEAR], "the record says something else of a vector")
+        require(q["linear"]["vector"] == given["start_vector"], "the linear term is of another")
 
 
-def _is_warp(g: str | None, warps: Sequence[str], space: Space) -> bool:
-    """Tell whether g is one of some warps, up to a positive constant where no weight is tied."""
-    if g is None or g in warps:
-        return True
-    ratios = (space.without_ties(space.read(g) / space.read(w)) for w in warps)
-    return any(space.is_of_constants(r) and bool(r.at(space.start) > 0) for r in ratios)
+def _checked(record: JSON, state: Checker) -> Report:
+    """Return what the sections of a record prove, one after the other."""
+    _typed(record)
+    _shape(record)
+    proof, q = record["certificate"], record["potential"]
+    state.outputs()
+    state.prove("the conserved quantities", laws, record["conserved"], proof["conserved"])
+    shown = _decided(record, state)
+    state.prove("the metric", potential.metric, record["metric"], proof["metric"])
+    verdict = REFUTED if shown == REFUTED else UNDECIDED
+    if shown == PROVED:
+        verdict = PROVED if q["pieces"] else UNDECIDED
+        _potential(record, state)
+    else:
+        said = record["warping"]
+        none = [said["g"], *(v for dual in said["dual_coordinates"] for v in dual.values())]
+        require({*none, *q["pieces"]} == {None}, "g, y or Q is said without a proof of any")
+    require(record["verdict"] == q["verdict"] == verdict, f"the record proves {verdict}")
+    kinds = [KINDS.index(piece["kind"]) for piece in q["pieces"]]
+    require(q["kind"] == (KINDS[max(kinds)] if kinds else None), "the kind of Q is another")
+    state.open += ["Q where the warp ends negative"] * ("other_side" in q)
+    state.open += ["the Ansatz asked for"] * (q["asked"] is not None)
+    return Report(verdict, tuple(_head(record, state) + state.theorem), tuple(state.open))
 
 
-def _compare_forms(pieces: JSON, claims: JSON, betas: list[str]) -> None:
-    """Require that every printed piece of Q is certified, or left open as a whole."""
-    seen: list[str] = []
-    for piece in pieces:
-        labels = [betas.index(b) + 1 for b in piece["beta"]]
-        require(labels and not set(piece["beta"]) & set(seen), "two pieces of Q share a beta")
-        seen += piece["beta"]
-        ours = [claim for claim in claims if claim.get("outputs") == labels]
-        forms = [claim for claim in ours if claim["claim"] == "form"]
-        opened = [claim for claim in ours if claim["claim"] == "not certified"]
-        same = all(_says(piece, form, opened) for form in forms) and (forms or opened)
-        require(same, "the record prints another Q than its certificate certifies")
-    wanted = [b for claim in claims if claim["claim"] == "form" for b in claim["beta"]]
-    require(set(wanted) <= set(seen), "the record leaves out a Q that is certified")
+def _decided(record: JSON, state: Checker) -> str:
+    """Return what is proved of the warp; what is said without a proof is left open."""
+    proof, shown = record["certificate"], set[str]()
+    said = {name: record[name]["verdict"] for name in ("hessian", "warping")}
+    for name, verdict in said.items():
+        if proof[name] is not None:
+            state.prove(name, decide(name, verdict), record[name], proof[name])
+            shown.add(name)
+    require(said["hessian"] != PROVED or said["warping"] == PROVED, "g = 1 is a warp")
+    # g = 1 is a warp, and is none where there is none.
+    for verdict, by, of in ((PROVED, "hessian", "warping"), (REFUTED, "warping", "hessian")):
+        if by in shown and said[by] == said[of] == verdict:
+            shown.add(of)
+    for name, what in (("hessian", "the Hessian map"), ("warping", "the warp")):
+        if said[name] != UNDECIDED and name not in shown:
+            state.open.append(what)
+    return str(said["warping"]) if "warping" in shown else UNDECIDED
 
 
-def _says(piece: JSON, claim: JSON, opened: list[JSON]) -> bool:
-    """Tell whether a printed form is the one of a claim, with the same constants and roots."""
-    curve = piece["curve"] or {"parameter": None, "beta": None}
-    integral = claim["Q"] is None and opened and "Integral(" in piece["Q"]
-    same = integral or (claim["Q"] == piece["Q"] and not piece["abbreviations"])
-    said = [piece["beta"], piece["gradient"], curve["parameter"], curve["beta"]]
-    same = same and said == [claim["beta"], claim["y"], claim["parameter"], claim["curve"]]
-    return bool(same) and _names_are_said(piece, claim)
+def _potential(record: JSON, state: Checker) -> None:
+    """Check the warp, dual coordinates, and pieces of Q, which share out the outputs."""
+    given, proof, said = record["parameterization"], record["certificate"], record["warping"]
+    pieces = record["potential"]["pieces"]
+    if said["g"] is not None:
+        state.open += [] if state.is_warp() else ["that the warp g is positive beside the start"]
+        state.theorem.append(f"(grad Q)' = -g X^T r along the flow, with the warp g = {said['g']}")
+    duals = zip(given["blocks"], said["dual_coordinates"], proof["dual"], strict=True)
+    for block, dual, part in duals:
+        if any(value is not None for value in dual.values()):
+            state.prove("the dual coordinates", potential.dual, [block, dual], part)
+    shared = [b for piece in pieces for b in piece["beta"]]
+    whole = sorted(shared) == sorted(given["beta"])
+    require(whole or not pieces, "the pieces of Q share out beta")
+    for piece, part in zip(pieces, proof["pieces"], strict=True):
+        state.prove(f"Q of {', '.join(piece['beta'])}", potential.piece, piece, part)
 
 
-def _names_are_said(piece: JSON, claim: JSON) -> bool:
-    """Tell whether constants and roots are printed as defined, and all that are used."""
-    named = {entry["name"]: entry for entry in claim["definitions"] if "name" in entry}
-    constants, roots = piece["constants"], {r["symbol"]: r for r in piece["roots"]}
-    texts = [*claim["y"], claim["Q"] or "0", *(r["polynomial"] for r in roots.values())]
-    used = names_in(texts) & set(named) - {claim["parameter"]}
-    values = [(v, _value(named.get(n, {}))) for n, v in constants.items()]
-    return (
-        len(roots) == len(piece["roots"])
-        and used <= {*constants, *roots}
-        and all(v is not None and v == value for v, value in values)
-        and all(_is_root(r, named.get(n, {}), claim) for n, r in roots.items())
-    )
+def _head(record: JSON, state: Checker) -> list[str]:
+    """Return the setting of what was shown."""
+    given, at = record["parameterization"], record["certificate"]["at"]
+    names = zip(given["beta"], given["outputs"], strict=False)
+    lines = [f"{given['flow']}, with w_0: {_pairs(given['start'])}"]
+    lines += [f"{beta} = {tree}" for beta, tree in names]
+    lines += [f"{w} = 0" for w in given["idle"]]
+    lines += [f"{w} = {tree} along the flow" for w, tree in given["ties"].items()]
+    lines.append(MEANINGS[record["verdict"]])
+    conditions = [*dict.fromkeys(state.conditions), *(f"{p} != 0" for p in state.generic)]
+    lines += [f"assumed: {'; '.join(conditions)}"] if conditions else []
+    return lines + [f"numbers that signs were read at: {_pairs(at)}"] * bool(at)
 
 
-def _value(entry: JSON) -> JSON:
-    """Return the value of a constant at the start."""
-    return None if "root of" in entry else entry.get("value", entry.get("is"))
-
-
-def _is_root(root: JSON, entry: JSON, claim: JSON) -> bool:
-    """Tell whether a printed root is the one that is defined."""
-    above, explicit = entry.get("above"), root["explicit"]
-    return bool(
-        root["polynomial"] == entry.get("root of")
-        and root["real_roots_above"] in (None, above)
-        and (explicit is None or [root["symbol"], explicit] in claim["equal"])
-        and (root["branch"] == _BRANCH or (above == 0 and root["branch"] in _LARGEST))
-    )
+def _pairs(values: JSON) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())

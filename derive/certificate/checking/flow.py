@@ -26,7 +26,7 @@ class Turning:
 
     def __init__(self, phi: Function, gradient: Field, n: Function) -> None:
         self.phi, self.n = phi, n
-        self.H = n * sum((x * x for x in gradient), phi.space.number(0)) / phi
+        self.H = n * sum((x * x for x in gradient), phi.ring.number(0)) / phi
 
 
 class Flow:
@@ -116,6 +116,17 @@ class Flow:
             return self.along(X[before[0]], H[m]) - self.along(X[m], H[before[0]]), omega
         w, rate = self.field(before)
         return self.along(X[m], rate) - self.along(w, H[m]) + rate * H[m], omega
+
+    def condition(self, kind: str, path: Sequence[int], pair: Sequence[int]) -> str:
+        """Return what ``sides`` are sides of, in words; V is the field of the path."""
+        a, b, *_ = m = [k + 1 for k in path] or [0, 0]
+        if kind == "equation":
+            sides = [f"{x}{a} K{b}{m[2]} - {x}{b} K{a}{m[2]}" for x in ("H", "X")]
+            return " = ".join(sides) + ("" if self.warped else ", with H = 0 where g = 1")
+        if kind == "factor":
+            entry = "K" + "".join(str(k + 1) for k in pair)
+            return f"V {entry} = omega {entry}, V of the path {m}, omega = V K11/K11"
+        return f"eta is closed along the path {m}" if kind == "closed" else "H = 0"
 
     def nested(self, tree: JSON, depth: int = 0) -> Field:
         """Return X_a for a number a, and the bracket of two for a pair."""

@@ -9,13 +9,12 @@ a value, in rationals or in balls. All divisors are kept, so that the checker ca
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
-from flint import Ordering, acb, acb_poly, arb, ctx, fmpq, fmpz_mpoly, fmpz_mpoly_ctx, fmpz_poly
+from flint import Ordering, arb, ctx, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
 
-from derive.certificate.checking.text import NAME, NotACertificate, require
+from derive.certificate.checking.text import require
 
 Value: TypeAlias = fmpq | arb
 X = TypeVar("X", fmpq | arb, "Function")
@@ -23,34 +22,22 @@ BITS, NAMES = 320, 400
 TERMS, DEGREE, DIGITS, WORK = 300_000, 2_000, 20_000, 30_000_000
 
 
-class Known(NamedTuple):
-    """A call and the function that it is; the exponent is that of a power, else 0."""
+class Ring:
+    """Polynomials in weights, then constants, then generators; *relations* vanish on the leaf.
 
-    kind: str
-    argument: Function
-    exponent: Function
-    image: Function
+    ``slopes[j][k]`` is the derivative of generator j by weight k.
+    """
 
-
-class Names:
-    """Weights and constants, and generators: what functions are written in."""
-
-    def __init__(self, weights: Sequence[str], constants: Sequence[str], size: int) -> None:
-        given = [*weights, *constants]
-        if len(set(given)) < len(given) or not all(NAME.fullmatch(n) for n in given):
-            raise NotACertificate("names are letters, digits and underscores, each given once")
-        self.given, self.size, self.weights, self.work = given, len(given), len(weights), 0
-        require(self.size + size <= NAMES, "there are too many names")
-        ring = fmpz_mpoly_ctx.get([f"x{i}" for i in range(self.size + size)], Ordering.degrevlex)
+    def __init__(self, weights: int, size: int, generators: int) -> None:
+        require(size + generators <= NAMES, "there are too many names")
+        self.weights, self.size, self.work = weights, size, 0
+        names = [f"x{i}" for i in range(size + generators)]
+        ring = fmpz_mpoly_ctx.get(names, Ordering.degrevlex)
         self.one = ring.constant(1)
         self.symbols = [Function(self, x, self.one) for x in ring.gens()]
-        self.names = dict(zip(given, self.symbols, strict=False))
-        self.generators: list[Known] = []
-        self.known: list[Known] = []
+        self.slopes: list[list[Function]] = []
         self.relations: list[tuple[fmpz_mpoly, int]] = []
         self.divisors: dict[str, fmpz_mpoly] = {}
-        self.slopes: dict[tuple[int, int], Function] = {}
-        self.start: list[Value] = []
 
     def number(self, x: int | fmpq) -> Function:
         """Return a rational number as a function."""
@@ -62,10 +49,6 @@ class Names:
             polynomial, _ = remainder(polynomial, relation, k)
         return polynomial
 
-    def slope_of(self, j: int, k: int) -> Function:
-        """Return the derivative of the generator at place j by weight or constant k."""
-        raise NotImplementedError
-
 
 def times(a: fmpz_mpoly, b: fmpz_mpoly) -> fmpz_mpoly:
     """Return the product of two polynomials, refusing what would not end."""
@@ -76,18 +59,18 @@ def times(a: fmpz_mpoly, b: fmpz_mpoly) -> fmpz_mpoly:
 
 
 class Function:
-    """A quotient of two integer polynomials in the names of a space."""
+    """A quotient of two integer polynomials."""
 
-    def __init__(self, space: Names, top: fmpz_mpoly, bottom: fmpz_mpoly) -> None:
-        space.work += len(top) * len(bottom)
-        require(space.work < WORK, "the certificate takes too much work")
+    def __init__(self, ring: Ring, top: fmpz_mpoly, bottom: fmpz_mpoly) -> None:
+        ring.work += len(top) * len(bottom)
+        require(ring.work < WORK, "the certificate takes too much work")
         if not bottom.is_one():
             common = top.gcd(bottom) if bottom.leading_coefficient() > 0 else -top.gcd(bottom)
             top, bottom = top / common, bottom / common
-        self.space, self.top, self.bottom = space, top, bottom
+        self.ring, self.top, self.bottom = ring, top, bottom
 
     def _of(self, top: fmpz_mpoly, bottom: fmpz_mpoly) -> Function:
-        return Function(self.space, top, bottom)
+        return Function(self.ring, top, bottom)
 
     def __add__(self, other: Function) -> Function:
         common = self.bottom.gcd(other.bottom)
@@ -103,18 +86,18 @@ class Function:
 
     def __truediv__(self, other: Function) -> Function:
         require(not other.top.is_zero(), "a divisor is zero")
-        self.space.divisors[str(other.top)] = other.top
+        self.ring.divisors[str(other.top)] = other.top
         return self._of(times(self.top, other.bottom), times(self.bottom, other.top))
 
     def __pow__(self, n: int) -> Function:
-        base, result = self if n >= 0 else self.space.number(1) / self, self.space.number(1)
+        base, result = self if n >= 0 else self.ring.number(1) / self, self.ring.number(1)
         for digit in bin(abs(n))[2:]:
             result = result * result * base if digit == "1" else result * result
         return result
 
     def is_zero(self) -> bool:
         """Tell whether this is zero by the relations; True is a proof."""
-        return bool(self.space.reduce(self.top).is_zero())
+        return bool(self.ring.reduce(self.top).is_zero())
 
     def uses(self, k: int) -> bool:
         """Tell whether polynomial variable k occurs."""
@@ -127,11 +110,12 @@ class Function:
         return self._of(slope, times(bottom, bottom))
 
     def derivative(self, k: int) -> Function:
-        """Return the derivative by weight or constant k, that of generators by their rules."""
-        total, space = self.partial(k), self.space
-        for j in range(space.size, space.size + len(space.generators)):
+        """Return the derivative by weight k, that of generators by their rules."""
+        total = self.partial(k)
+        for j, slopes in enumerate(self.ring.slopes, self.ring.size):
             if self.uses(j):
-                total = total + self.partial(j) * space.slope_of(j, k)
+                require(slopes, "a cosine is differentiated before its sine is defined")
+                total = total + self.partial(j) * slopes[k]
         return total
 
     def at(self, values: Sequence[Value]) -> Value:
@@ -143,9 +127,8 @@ class Function:
 
     def into(self, images: Sequence[Function]) -> Function:
         """Substitute functions for the first polynomial variables."""
-        space = self.space
-        values = [*images, *space.symbols[len(images) :]]
-        top, bottom = (substituted(x, values, space.number) for x in (self.top, self.bottom))
+        values = [*images, *self.ring.symbols[len(images) :]]
+        top, bottom = (substituted(x, values, self.ring.number) for x in (self.top, self.bottom))
         return top / bottom
 
 
@@ -217,20 +200,6 @@ def ball(kind: str, u: Value, exponent: Value) -> Value:
         if kind == "power":
             return x ** arb(exponent) if x > 0 else arb.nan()
         return abs(x).log() if kind == "log" else getattr(x, kind)()
-
-
-def real_roots(coefficients: Sequence[Value]) -> list[tuple[arb, int]]:
-    """Return disjoint balls around the real roots of a polynomial, with their multiplicities."""
-    exact = [c for c in coefficients if isinstance(c, fmpq)]
-    if len(exact) == len(coefficients):
-        scale = math.prod((c.q for c in exact), start=fmpq(1))
-        factors = fmpz_poly([int((c * scale).p) for c in exact]).factor()[1]
-        # Roots come with their multiplicity in f, which is 1.
-        roots = [(root, n) for f, n in factors for root in f.complex_roots()]
-        return [(z.real, n) for (z, _), n in roots if z.imag == 0]  # type: ignore[misc, has-type]
-    with ctx.workprec(BITS):
-        boxes = acb_poly([acb(arb(c)) for c in coefficients]).roots()  # isolated, or an error
-        return [(z.real, 1) for z in boxes if z.imag.contains(0)]  # conjugates are roots as well
 
 
 def not_zero(x: Value) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TypeAlias
@@ -10,52 +11,44 @@ from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking.function import (
     Function,
-    Known,
     Value,
     ball,
     constant,
     evaluated,
     leading,
     not_zero,
-    real_roots,
+    remainder,
     root_of,
 )
-from derive.certificate.checking.spelling import Spelled, Spelling
+from derive.certificate.checking.reading import Call, Known, Reading
 from derive.certificate.checking.text import (
     JSON,
     NAME,
-    NotACertificate,
+    Rejected,
     names_in,
     rational,
     require,
+    tree_of,
 )
 
-ROOTS, LIMIT, OUTPUTS = 100, 400, 60
-SHAPES = frozenset(
-    frozenset(keys.split("/"))
-    for keys in (
-        "zero/main",
-        "name/of",
-        "name/is",
-        "name/is/value",
-        "name/is/root of/above",
-        "of/is",
-        "of/is/from",
-        "of/is/sin/from",
-    )
-)
+ROOTS = 100
+SHAPES = ("main zero", "name of", "is name", "is of", "from is of", "from is of sin")
 
 Scope: TypeAlias = tuple[
-    dict[str, Function], list[Known], list[tuple[fmpz_mpoly, int]], list[Known]
+    dict[str, Function], list[Known], list[tuple[fmpz_mpoly, int]], list[Known], set[str], int
 ]
 
 
-class Space(Spelling):
-    """Weights, constants and generators, with their values at a start in numbers."""
+class Space(Reading):
+    """Weights, constants and generators, with their values at a start in numbers.
 
-    def __init__(self, weights: Sequence[str], constants: Sequence[str], size: int) -> None:
-        super().__init__(weights, constants, size)
+    ``fixed`` are the names of what the flow keeps: given constants, and conserved quantities.
+    """
+
+    def __init__(self, weights: Sequence[str], constants: Sequence[str], room: int) -> None:
+        super().__init__(weights, constants, room)
         self.w0: list[Function] = []
+        self.fixed = set(constants)
         among = range(self.weights)
         self.fields = [[self.number(i == k) for i in among] for k in among]
 
@@ -64,11 +57,17 @@ class Space(Spelling):
         used = [(k, xk) for k, xk in enumerate(x) if not xk.top.is_zero()]
         return sum((xk * f.derivative(k) for k, xk in used), self.number(0))
 
+    def kept(self, f: Function) -> bool:
+        """Tell whether the flow keeps a function."""
+        return all(self.along(x, f).is_zero() for x in self.fields)
+
     def values(self, start: Sequence[Value]) -> list[Value]:
         """Return the values of all names, given those of weights and constants."""
         found = list(start)
         for kind, argument, exponent, _ in self.generators:
-            x = ball(kind, argument.at(found), exponent.at(found))
+            # Integrals are used at the start alone, where they run over nothing.
+            run = kind.startswith("Integral")
+            x = fmpq(0) if run else ball(kind, argument.at(found), exponent.at(found))
             require(isinstance(x, fmpq) or x.is_finite(), f"{kind} has no real value there")
             found.append(x)
         return found
@@ -81,7 +80,7 @@ class Space(Spelling):
 
     def at_start(self, f: Function) -> Function:
         """Return a function at w_0, in constants; calls at w_0 are plain or among the known."""
-        if f.top.is_constant() and f.bottom.is_constant():
+        if constant(f) is not None or f.top.is_zero():
             return f
         images = [*self.w0, *self.symbols[self.weights :]]
         needed = [f]
@@ -93,11 +92,25 @@ class Space(Spelling):
         return f.into(images)
 
     def _call_at_start(self, kind: str, u: Function, exponent: Function) -> Function:
+        if kind.startswith("Integral"):
+            return self.number(0)
         value = None if (x := constant(u)) is None else ball(kind, x, fmpq(0))
         if isinstance(value, fmpq):
             return self.number(value)
         fixed = (c for c in self.known if all(map(self.is_of_constants, (c.argument, c.image))))
-        return self.among(fixed, Spelled(kind, u, exponent))
+        return self.among(fixed, Call(kind, u, exponent))
+
+    def near_start(self, f: Function) -> Function:
+        """Return a function at w_0, where a call that is not known at w_0 stays what it is."""
+        try:
+            f = self.at_start(f)
+        except Rejected:
+            f = f.into([*self.w0, *self.symbols[self.weights :]])
+        sides = [f.top, f.bottom]
+        for relation, k in self.relations[::-1]:
+            if leading(relation, k).is_one():  # roots; what is left is the same function
+                sides = [remainder(p, relation, k)[0] for p in sides]
+        return Function(self, *sides)
 
     def vanish_at_start(self, f: Function, what: str) -> None:
         """Require that a function is 0 at w_0."""
@@ -133,58 +146,85 @@ class Space(Spelling):
 
     def scope(self) -> Scope:
         """Return what definitions change."""
-        return dict(self.names), list(self.known), list(self.relations), list(self.generators)
+        known, generators, names = list(self.known), list(self.generators), dict(self.names)
+        return names, known, list(self.relations), generators, set(self.fixed), len(self.signs)
 
     def leave(self, before: Scope) -> None:
         """Forget the definitions since *before*."""
-        self.names, self.known, self.relations, self.generators = before
-        self.start = self.start[: self.size + len(self.generators)]
-        self.slopes = {key: f for key, f in self.slopes.items() if key[0] < len(self.start)}
+        self.names, self.known, self.relations, self.generators, self.fixed, signs = before
+        del self.start[self.size + len(self.generators) :], self.signs[signs:]
+        del self.slopes[len(self.generators) :]
 
     def define(self, entry: JSON) -> None:
-        """Add a definition."""
-        require(frozenset(entry) in SHAPES, "a definition has the wrong entries")
+        """Add a definition: a name for a function or a new call, what a call is, or a relation."""
+        require(" ".join(sorted(entry)) in SHAPES, "a definition has the wrong entries")
         if "zero" in entry:
             self.relate([entry])
             return
-        require(entry.get("name") not in self.names, "a name is given twice")
         if "name" in entry:
-            require(NAME.fullmatch(entry["name"]), "a name is letters, digits and underscores")
+            name = entry["name"]
+            require(name not in self.names, "a name is given twice")
+            require(NAME.fullmatch(name), "a name is letters, digits and underscores")
         if "of" not in entry:
-            self._define_name(entry)
+            self.names[name] = self.read(entry["is"])
         elif "is" not in entry:
-            self._define_generator(entry["name"], self.call(entry["of"]))
+            self._define_generator(name, self.call(entry["of"]), entry["of"])
         else:
             self._define_call(entry, self.call(entry["of"]))
 
-    def _define_name(self, entry: JSON) -> None:
-        """Add a name for a function: a constant of the flow, a root, or an abbreviation."""
-        named = self.names[entry["name"]] = self.read(entry["is"])
-        if "value" in entry:
-            value = self.read(entry["value"])
-            self.vanish_at_start(named - value, entry["name"])
-            kept = all(self.along(x, named).is_zero() for x in self.fields)
-            require(kept and self.is_of_constants(value), f"{entry['name']} is not conserved")
-        if "root of" in entry:
-            self._branch(entry, named)
-
-    def _define_generator(self, name: str, call: Spelled) -> None:
+    def _define_generator(self, name: str, call: Call, text: str) -> None:
         """Add a generator, with the relation of a root, or of a sine to its cosine."""
         kind, argument, exponent = call
         require(self.is_of_constants(exponent), "an exponent changes with the weights")
         k = self.size + len(self.generators)
         image = self.symbols[k]
-        if kind == "power" and (n := root_of(exponent)):
-            self.relations.append(((image**n - argument).top, k))
+        inner = [argument.derivative(i) for i in range(self.weights)]
+        slope = self._integrand(text, argument) if kind[0] == "I" else self._slope(call, image)
+        moving = any(not x.top.is_zero() for x in inner)
+        waits = kind == "cos" and moving  # its derivative is that of a sine to come
+        self.slopes.append([] if waits else [slope * x if moving else x for x in inner])
+        if kind == "power":
+            self.signs.append(argument)
+            if n := root_of(exponent):
+                self.relations.append(((image**n - argument).top, k))
         elif kind == "sin":
-            rest = image**2 + self.find("cos", argument) ** 2 - self.number(1)
-            self.relations.append((rest.top, k))
+            cosine = self.find("cos", argument)
+            self.relations.append(((image**2 + cosine**2 - self.number(1)).top, k))
+            if cosine in self.symbols:
+                at = self.symbols.index(cosine) - self.size
+                self.slopes[at] = [self.number(-1) * image * x for x in inner]
         self.names[name] = image
         self.generators.append(Known(*call, image))
         self.start = self.values(self.start[: self.size])
         self.known.append(Known(*call, image))
 
-    def _define_call(self, entry: JSON, call: Spelled) -> None:
+    def _slope(self, call: Call, image: Function) -> Function:
+        """Return the derivative of f = kind(u) by u."""
+        (kind, u, exponent), one = call, self.number(1)
+        slopes: dict[str, Callable[[], Function]] = {
+            "exp": lambda: image,
+            "log": lambda: one / u,
+            "atan": lambda: one / (u**2 + one),
+            "cos": lambda: self.number(0),
+            "sin": lambda: self.find("cos", u),
+            "asinh": lambda: one / self.hypotenuse(u),
+            "power": lambda: image * exponent / u,
+        }
+        return slopes[kind]()
+
+    def _integrand(self, text: str, upper: Function) -> Function:
+        """Return f(b) of the integral of f(x) from a, which is b at the start, to b."""
+        node = tree_of(text)
+        f, x, low, _ = (ast.unparse(argument) for argument in node.args)  # type: ignore[attr-defined]
+        require(x not in self.names and NAME.fullmatch(x), "an integral runs over a new name")
+        require(names_in([f, low]) <= self.fixed | {x}, "an integrand is of x and of constants")
+        self.vanish_at_start(upper - self.read(low), "what an integral runs over")
+        self.names[x] = upper
+        slope = self.read(f)
+        del self.names[x]
+        return slope
+
+    def _define_call(self, entry: JSON, call: Call) -> None:
         """Add a call that is shown to be a known function."""
         require(self.is_of_constants(call.exponent), "an exponent changes with the weights")
         image = self.read(entry["is"])
@@ -199,46 +239,12 @@ class Space(Spelling):
             require(same, f"{entry['of']} is not shown to be {entry['is']:.60}")
         self.known.append(Known(*call, image))
 
-    def _branch(self, entry: JSON, image: Function) -> None:
-        """Require that a name is the root of a polynomial that it is said to be."""
-        name, k = entry["name"], len(self.symbols) - 1
-        require(self.read(entry["root of"]).is_zero(), f"{name} does not solve its polynomial")
+    def root(self, name: str, polynomial: str) -> tuple[fmpz_mpoly, int]:
+        """Return the polynomial in the variable of a spare symbol that a name is a root of."""
+        image, k = self.names[name], len(self.symbols) - 1
+        require(self.read(polynomial).is_zero(), f"{name} does not solve its polynomial")
         self.names[name] = self.symbols[k]
-        P = self.read(entry["root of"]).top
+        P = self.read(polynomial).top
         self.names[name] = image
-        require(P.degrees()[k] <= ROOTS, f"the polynomial of {name} has too high a degree")
-        root, coefficients = image.at(self.start), list[Value]()
-        while not P.is_zero():
-            n, lead = int(P.degrees()[k]), leading(P, k)
-            coefficients += [fmpq(0)] * max(0, n + 1 - len(coefficients))
-            coefficients[n] = fmpq(1) * evaluated(lead, self.start)
-            P = P - lead * self.symbols[k].top ** n
-        # Real roots come as disjoint balls: all but the one that is the root lie on a side of it.
-        real = real_roots(coefficients)
-        simple = [n for x, n in real if not (x > root or x < root)] == [1]
-        above = sum(n for x, n in real if x > root)
-        require(simple and above == entry["above"], f"{name} is another root of its polynomial")
-
-
-Kind: TypeAlias = Callable[[Sequence[str], Sequence[str], int], Space]
-
-
-def space_of(record: JSON, spare: int, kind: Kind) -> Space:
-    """Return the names of a certificate, with w_0 and its values in numbers."""
-    weights, claims, parameters = record["weights"], record["claims"], record["parameters"]
-    for key in ("outputs", "weights", "parameters", "definitions", "ties", "claims"):
-        require(isinstance(record[key], list), f"{key} is a list")
-    symbols = names_in(record["start"].values()) - set(parameters)
-    room = max((len(c.get("definitions", ())) for c in claims), default=0)
-    if len(claims) > LIMIT or len(record["outputs"]) > OUTPUTS or not record["outputs"]:
-        raise NotACertificate("there are too many outputs or claims, or no output")
-    room += len(record["definitions"]) + 1 + spare
-    space = kind(weights, [*parameters, *sorted(symbols)], room)
-    if set(record["start"]) != set(weights):
-        raise NotACertificate("the start does not give every weight")
-    space.w0 = [space.read(record["start"][w]) for w in weights]
-    require(all(space.is_of_constants(w) for w in space.w0), "the start uses a weight")
-    space.start = space.started(record["at"])
-    plain = {*weights, *parameters}
-    require(names_in(record["outputs"]) <= plain, "F has other names than it should")
-    return space
+        require(0 < P.degrees()[k] <= ROOTS, f"the polynomial of {name} has too high a degree")
+        return P, k

@@ -27,6 +27,14 @@ class Rejected(Exception):
     """A claim fails, or is not shown by what the certificate gives; one line says which and how."""
 
 
+class Missing(Rejected):
+    """Conditions are used that are not stated."""
+
+    def __init__(self, conditions: list[str]) -> None:
+        super().__init__(f"a condition is used that is not stated: {'; '.join(conditions):.200}")
+        self.conditions = conditions
+
+
 def require(condition: object, why: str) -> None:
     """Raise Rejected unless the condition holds."""
     if not condition:
@@ -42,8 +50,9 @@ def rational(text: JSON) -> fmpq:
 
 
 def tree_of(text: JSON) -> ast.expr:
-    """Return the syntax tree of a text within bounds."""
+    """Return the syntax tree of a text within bounds; "x = a .. b" says what an integral runs."""
     require(isinstance(text, str) and len(text) <= LENGTH, "a text is missing or too long")
+    text = text.replace(" = ", ", ").replace(" .. ", ", ")
     plain = PLAIN.fullmatch(text) and not ODD.search(text)
     require(plain, f"not an expression of the language: {text[:60]}")
     try:
@@ -54,10 +63,19 @@ def tree_of(text: JSON) -> ast.expr:
 
 
 def names_in(texts: Iterable[JSON]) -> set[str]:
-    """Return the names that texts use."""
-    nodes = [node for text in texts for node in ast.walk(tree_of(text))]
-    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    return {n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in called}
+    """Return the names that texts use, but those of functions and of what integrals run over."""
+    return set[str]().union(*(_names(tree_of(text)) for text in texts))
+
+
+def _names(node: ast.AST) -> set[str]:
+    inner: list[ast.expr | ast.AST] = [*ast.iter_child_nodes(node)]
+    if isinstance(node, ast.Call) and called(node)[0] == "Integral":
+        f, x, *ends = node.args
+        return (_names(f) - _names(x)).union(*map(_names, ends))
+    if isinstance(node, ast.Call):
+        inner = [*node.args]
+    found = {node.id} if isinstance(node, ast.Name) else set[str]()
+    return found.union(*map(_names, inner))
 
 
 def called(node: ast.Call) -> tuple[str, ast.expr, bool]:

@@ -7,10 +7,10 @@ from itertools import combinations, product
 
 from flint import fmpq, fmpz_mpoly
 
-from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.flow import Flow, determinant, independent
 from derive.certificate.checking.function import Function, Value, not_zero
 from derive.certificate.checking.text import JSON, Rejected, rational
+from derive.certificate.checking.theorem import Checker
 from derive.certificate.writing.products import text_of
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
@@ -25,7 +25,7 @@ def labels_of(state: Checker) -> range:
 def points(state: Checker) -> Iterator[dict[str, str]]:
     """Yield a few points with weights in general position, where the ties hold."""
     space = state.space
-    ties = [(space.read(t["zero"]), t["main"]) for t in state.record["ties"]]
+    ties = [(space.read(t["zero"]), t["main"]) for t in state.ties]
     for shift in range(4):
         found: dict[str, Value] = {
             n: fmpq(PRIMES[(k + shift) % len(PRIMES)] + 90 * (k // len(PRIMES)))

@@ -8,7 +8,6 @@ from itertools import count
 import sympy
 from flint import fmpz_mpoly
 
-from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.function import (
     Function,
     constant,
@@ -17,17 +16,10 @@ from derive.certificate.checking.function import (
     remainder,
     root_of,
 )
-from derive.certificate.checking.space import Kind, Space
+from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected
+from derive.certificate.checking.theorem import Checker, Kind
 from derive.certificate.writing import products
-from derive.certificate.writing.products import (
-    angles,
-    call_of,
-    calls_in,
-    entries_for,
-    spelled,
-    text_of,
-)
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import factorize
@@ -74,15 +66,18 @@ class Calls(Definitions):
     """Names for calls, defined in the record of a certificate; those of F come first."""
 
     def __init__(self, record: JSON, p: Parameterization, make: Kind) -> None:
-        plain = {**record, "outputs": list(p.weights[:1]), "definitions": [], "ties": []}
-        plain.pop("vector", None)
-        space = Checker({**plain, "claims": []}, ROOM, make).space
+        given, proof = record["parameterization"], record["certificate"]
+        plain = {**given, "outputs": list(p.weights[:1]), "idle": [], "ties": {}}
+        plain = {k: v for k, v in plain.items() if k != "vector"} | {"kernel_factor": None}
+        alone = {"parameterization": plain, "certificate": {**proof, "definitions": []}}
+        space = Checker(alone, ROOM, make).space
         taken = {*p.weights, *p.parameters, *p.start_symbols}
-        super().__init__(space, record["definitions"], taken)
+        super().__init__(space, proof["definitions"], taken)
         for g in (*p.field.generators, *p.start_field.generators):
             if g.kind != "parameter":
                 self.name(g.name)
-        for text in calls_in(record["outputs"]):
+        F = [given["coefficient"]] if p.vectors else given["outputs"]
+        for text in products.calls_in([*F, record["warping"]["g"] or "1"]):
             if not self.knows(text):
                 for kind, argument, exponent, _ in list(self.space.known):
                     self._image_at_start(kind, argument, exponent, p)
@@ -96,7 +91,7 @@ class Calls(Definitions):
         """Define a call with its argument at w_0."""
         if self.space.is_of_constants(argument):
             return
-        text = call_of(kind, self.space.at_start(argument), exponent, spelled)
+        text = products.call_of(kind, self.space.at_start(argument), exponent, products.spelled)
         if kind == "sin":
             self._image("cos" + text.removeprefix("sin"), p.start_field, p)
         self._image(text, p.start_field, p)
@@ -110,10 +105,10 @@ class Calls(Definitions):
             image = _written(text, field, p)
             if text.startswith("cos("):
                 sine = _written("sin" + text.removeprefix("cos"), field, p)
-                parts = angles(self.space, text)
+                parts = products.angles(self.space, text)
                 self.define({"of": text, "is": image, "sin": sine, "from": parts})
             else:
-                for entry in entries_for(self.space, text, image, self.fresh):
+                for entry in products.entries_for(self.space, text, image, self.fresh):
                     self.define(entry)
         except (DeriveError, Rejected, Refine, ValueError):
             self.space.leave(before)
@@ -124,7 +119,7 @@ class Calls(Definitions):
         """Return definitions of the calls in texts that are not known yet, as generators."""
         found, before = Definitions(space, [], self.taken), space.scope()
         try:
-            for text in calls_in(texts):
+            for text in products.calls_in(texts):
                 found.name(text)
         finally:
             space.leave(before)
@@ -170,14 +165,17 @@ class FormDefinitions(Definitions):
             elif image is None:
                 self.define({"name": self.fresh(), "of": call})
             else:
-                for entry in products.entries_for(self.space, call, text_of(image), self.fresh):
+                for entry in products.entries_for(
+                    self.space, call, products.text_of(image), self.fresh
+                ):
                     self.define(entry)
 
     def use_at_start(self, text: str) -> None:
         """Define the calls in a text with their arguments at w_0."""
         space, f = self.space, self.space.read(text)
         for j, (kind, argument, exponent, _) in enumerate(list(space.generators), space.size):
-            if f.uses(j) and not space.is_of_constants(argument):
+            varies = f.uses(j) and not space.is_of_constants(argument)
+            if varies and not kind.startswith("Integral"):
                 self.use(products.call_of(kind, space.at_start(argument), exponent))
 
     def _image(self, kind: str, argument: Function, exponent: Function) -> Function | None:
@@ -242,7 +240,7 @@ class FormDefinitions(Definitions):
         """Return B^e where a weight on the curve is w = c B^E: it is (w/c)^(e/E)."""
         for known, power, quotient in self.powers:
             if (known - base).is_zero():
-                ratio = text_of(exponent / power)
+                ratio = products.text_of(exponent / power)
                 self._name_logarithm(base, quotient, power)
                 return self._power(quotient, ratio)
         for kind, known, power, image in self.space.known:
@@ -257,7 +255,7 @@ class FormDefinitions(Definitions):
         """Return a power of a quotient as that of the powers of its sides."""
         sides = []
         for side in (quotient.top, quotient.bottom):
-            base = text_of(Function(self.space, side, self.space.one))
+            base = products.text_of(Function(self.space, side, self.space.one))
             text = "1" if side.is_one() else f"({base})**({exponent})"
             self.use(text)
             sides.append(self.space.read(text))
@@ -266,7 +264,7 @@ class FormDefinitions(Definitions):
     def _name_logarithm(self, base: Function, quotient: Function, power: Function) -> None:
         """Define log|B| where B^E = w/c, from B = (w/c)^(1/E)."""
         space = self.space
-        product = self._power(quotient, text_of(space.number(1) / power))
+        product = self._power(quotient, products.text_of(space.number(1) / power))
         for entry in products.logarithm(space, products.log_of(base), self.fresh, product):
             self.define(entry)
 

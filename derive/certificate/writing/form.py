@@ -6,21 +6,22 @@ are conserved quantities, roots are powers of polynomials there. These are the d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import sympy
 from sympy import Expr
 
-from derive.certificate.checking.claims import Checker
 from derive.certificate.checking.function import Function, constant
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, names_in
+from derive.certificate.checking.theorem import Checker
 from derive.certificate.writing.definitions import Calls, FormDefinitions, reduced
-from derive.certificate.writing.products import calls_in, spelled, text_of, with_logs
+from derive.certificate.writing.products import calls_in, text_of, with_logs
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 from derive.potential.piece import Curve, Parametric, Piece, Root, kernel_of
-from derive.records import Block
+from derive.records import Block, InducedMetric
 from derive.render.plain import plain
 
 MODES = (
@@ -30,70 +31,62 @@ MODES = (
     ("laws", "start"),
     ("laws", "weights"),
 )
-ROOTS = 6
 
 
-def form_claims(
-    block: Block, state: Checker, g: str, calls: Calls
-) -> Iterator[tuple[str, Iterator[JSON]]]:
-    """Yield what is printed of one block, and the claims that may certify it."""
-    piece = block.potential.piece
-    if piece is None:
-        return
-    integral = piece.value.has(sympy.Integral)
-    closed = not any(x.has(sympy.Integral) for x in piece.gradient)
-    in_beta = len(piece.betas) == 1 and not isinstance(piece, Parametric)
-    modes = [*MODES[1:], MODES[0]] if in_beta else MODES
-    attempts = (_attempt(_Form(block, piece, state, calls), g, mode) for mode in modes if closed)
-    yield f"Q in {piece.kind} form", (c for c in attempts if c is not None)
-    if integral and closed:
-        yield "Q as the integral of its certified gradient", iter(())
+Shown: TypeAlias = Piece | InducedMetric
 
 
-def _attempt(form: _Form, g: str, mode: tuple[str, str]) -> JSON | None:
-    """Return the claim, with constants as laws or as their values and the leaf solved for names."""
-    try:
-        form.name_constants(mode[0])
-        if mode[1]:
-            form.solve_leaf(mode[1])
-        if isinstance(form.piece, Parametric):
-            form.name_parameter(form.piece.curve)
-        form.name_powers()
-        form.name_roots()
-        return form.claim(g)
-    except (Rejected, ZeroDivisionError):
-        return None
-    finally:
-        form.space.leave(form.before)
+def form_proofs(
+    shown: Shown, blocks: Sequence[Block], state: Checker, calls: Calls
+) -> Iterator[JSON]:
+    """Yield what may prove a form of Q, or K and rho in beta: definitions of all that is shown."""
+    in_beta = not isinstance(shown, InducedMetric | Parametric) and len(shown.betas) == 1
+    for mode in [*MODES[1:], MODES[0]] if in_beta else MODES:
+        form = _Form(shown, blocks, state, calls)
+        try:
+            form.name_constants(mode[0])
+            if mode[1]:
+                form.solve_leaf(mode[1])
+            if isinstance(shown, Parametric):
+                form.name_parameter(shown.curve, shown.gradient[0])
+            if not isinstance(shown, InducedMetric):
+                form.name_powers(shown)
+            form.name_roots()
+            form.use_all()
+            slopes = {str(r.symbol): [repr(f) for f in r.slopes] for r in shown.roots}
+            proof = {"definitions": form.definitions.entries, "slopes": slopes}
+        except (Rejected, ZeroDivisionError):
+            continue
+        finally:
+            form.space.leave(form.before)
+        yield proof
 
 
 class _Form:
-    """The names and calls of a printed form, defined one after the other."""
+    """The names and calls of what is shown in beta, defined one after the other."""
 
-    def __init__(self, block: Block, piece: Piece, state: Checker, calls: Calls) -> None:
-        self.block, self.piece, self.state = block, piece, state
+    def __init__(self, shown: Shown, blocks: Sequence[Block], state: Checker, calls: Calls) -> None:
+        self.shown, self.block, self.state = shown, blocks[0], state
         self.space: Space = state.space
         self.before = self.space.scope()
-        self.chart = () if block.potential.chart is None else block.potential.chart.entries
+        charts = (b.potential.chart for b in blocks)
+        self.chart = [entry for chart in charts if chart is not None for entry in chart.entries]
         self.definitions = FormDefinitions(state, calls, [repr(f) for _, f, _ in self.chart])
         self.define, self.use = self.definitions.define, self.definitions.use
-        self.equal: list[list[str]] = []
-        self.outputs = [i + 1 for i in block.outputs]
-        self.betas = [str(b) for b in piece.betas]
-        outputs = (state.flow.F[i] for i in block.outputs)
-        self.space.names.update(zip(self.betas, outputs, strict=True))
+        names, F = state.given["beta"], state.flow.F
+        betas = names if isinstance(shown, InducedMetric) else [str(b) for b in shown.betas]
+        self.space.names |= {b: F[names.index(b)] for b in betas}
+        self.beta = sympy.Symbol(betas[0], real=True)
 
     def name_constants(self, source: str) -> None:
         """Name the printed constants: as "laws" with their values, or as "values" alone."""
-        for symbol, value in self.piece.constants:
+        for symbol, value in self.shown.constants:
             law = self._law_of(symbol) if source == "laws" else None
-            text = plain(value)
-            self.use(text)
-            if law is None:
-                self.define({"name": str(symbol), "is": text})
-            else:
+            self.use(plain(value))
+            if law is not None:
                 self.use(law)
-                self.define({"name": str(symbol), "is": law, "value": text})
+            self.define({"name": str(symbol), "is": law or plain(value)})
+            self.space.fixed.add(str(symbol))
 
     def _law_of(self, symbol: Expr) -> str | None:
         """Return the conserved function of the weights that a constant is the value of."""
@@ -110,7 +103,11 @@ class _Form:
 
     def _kernel_relation(self) -> Expr | None:
         """Return the relation of K_ and beta: the power of the printed K that has no root."""
-        kernel = kernel_of(self.piece)
+        kernel = None
+        if isinstance(self.shown, Piece):
+            kernel = kernel_of(self.shown)
+        elif self.shown.kernel is not None and self.shown.kernel.shape == (1, 1):
+            kernel = self.shown.kernel[0, 0]
         if kernel is None:
             return None
         n = next((n for n in range(1, 13) if _is_rational(sympy.expand(kernel**n))), 1)
@@ -121,7 +118,7 @@ class _Form:
         """Return an expression in K_ and beta as text in the weights."""
         images = {
             sympy.Symbol("K_"): sympy.Symbol(f"({self.block.metric.K[0][0]!r})"),
-            self.piece.betas[0]: sympy.Symbol(f"({self.block.parameterization.F[0]!r})"),
+            self.beta: sympy.Symbol(f"({self.block.parameterization.F[0]!r})"),
         }
         return plain(expression.subs(images, simultaneous=True))
 
@@ -130,11 +127,11 @@ class _Form:
         p, relation = self.block.parameterization, self._kernel_relation()
         laws = [
             (law, plain(value))
-            for symbol, value in self.piece.constants
+            for symbol, value in self.shown.constants
             if (law := self._law_of(symbol)) is not None
         ] or [(repr(law), repr(p.at_start(law))) for law in self.block.conserved.laws]
         zeros = [f"({law}) - ({value})" for law, value in laws]
-        if names == "start" and relation is not None and not self.piece.constants:
+        if names == "start" and relation is not None and not self.shown.constants:
             zeros = [self._pulled(relation)]
         known = set(p.weights) if names == "weights" else set(p.start_symbols)
         solved, seen = set[str](), set[str]()
@@ -161,10 +158,10 @@ class _Form:
         parts = (Function(space, f, space.one) for f in factors if f not in (same, -same))
         return next((text_of(part) for part in parts if space.at_start(part).is_zero()), zero)
 
-    def name_parameter(self, curve: Curve) -> None:
+    def name_parameter(self, curve: Curve, slope: Expr) -> None:
         """Name the parameter of a curve: Q' = c z with a number c, so z = (y - y_0)/c."""
         dual, z = self.block.potential.dual, curve.parameter
-        scale = sympy.diff(self.piece.gradient[0], z)
+        scale = sympy.diff(slope, z)
         if dual is None or scale.has(z):
             raise Rejected("the slope is not linear in the parameter")
         y, p = dual.y[0], self.block.parameterization
@@ -174,7 +171,6 @@ class _Form:
         text = f"({with_logs(y)} - ({with_logs(then)}))/({plain(scale)})"
         self.use(text)
         self.define({"name": str(z), "is": text})
-        self.equal += [[plain(w), name] for name, w in curve.weights]
         for name, w in curve.weights:
             for power in w.atoms(sympy.Pow):
                 factor = w / power
@@ -190,10 +186,10 @@ class _Form:
                         (self.space.read(base), self.space.read(exponent), quotient)
                     )
 
-    def name_powers(self) -> None:
+    def name_powers(self, piece: Piece) -> None:
         """Say which weights powers of beta with open exponents are: c w^D to 1/D is c^(1/D) w."""
-        (beta, *others), space = self.piece.betas, self.space
-        expressions = (self.piece.value, *self.piece.gradient) if not others else ()
+        (beta, *others), space = piece.betas, self.space
+        expressions = (piece.value, *piece.gradient) if not others else ()
         powers = {x for e in expressions for x in e.atoms(sympy.Pow) if x.base.has(beta)}
         for base in {x.base for x in powers if not x.exp.is_Rational}:
             B = space.read(plain(base))
@@ -209,25 +205,14 @@ class _Form:
 
     def name_roots(self) -> None:
         """Name the algebraic functions of beta."""
-        for root in self.piece.roots:
+        for root in self.shown.roots:
             name, polynomial = str(root.symbol), plain(root.polynomial)
             image = self._root_image(root)
             self.use(image)
             for text in calls_in([polynomial]):
                 if name not in text:
                     self.use(text)
-            above = range(ROOTS) if root.from_above is None else [root.from_above]
-            for count in above:
-                entry = {"name": name, "is": image, "root of": polynomial, "above": count}
-                try:
-                    self.define(entry)
-                except Rejected:
-                    if count == above[-1]:
-                        raise
-                    continue
-                break
-            if root.explicit is not None:
-                self.equal.append([name, plain(root.explicit)])
+            self.define({"name": name, "is": image})
 
     def _root_image(self, root: Root) -> str:
         """Return the function of the weights that a root is."""
@@ -242,45 +227,27 @@ class _Form:
         self.use(plain(root.explicit))
         return text_of(self.space.read(plain(root.explicit)))
 
-    def _unit(self, g: str, slope: str) -> str:
-        """Return g in the unit of the printed Q: X_1 y_1, where that is another multiple."""
-        flow, space = self.state.flow, self.space
-        printed = flow.along(flow.X[self.outputs[0] - 1], space.read(slope))
-        if (printed - space.read(g)).is_zero():
-            return g
-        return spelled(printed)
-
-    def claim(self, g: str) -> JSON:
-        """Return the claim."""
-        piece = self.piece
-        Q = None if piece.value.has(sympy.Integral) else plain(piece.value)
-        y = [plain(slope) for slope in piece.gradient]
-        curve = piece.curve if isinstance(piece, Parametric) else None
-        h = [] if curve is None else [plain(curve.beta)]
-        for text in [*(t for pair in self.equal for t in pair), *y, *h, *([Q] if Q else [])]:
+    def use_all(self) -> None:
+        """Define the calls in all that is shown."""
+        shown, turning = self.shown, self.block.potential.turning
+        texts = [plain(r.explicit) for r in shown.roots if r.explicit is not None]
+        gradient: list[str] = []
+        if isinstance(shown, InducedMetric):
+            tables = [
+                t for t in (shown.kernel_in_weights, shown.kernel, shown.rho) if t is not None
+            ]
+            texts += [plain(x) for table in tables for x in table]
+        else:
+            gradient = [plain(slope) for slope in shown.gradient]
+            texts += [*gradient, plain(shown.value)]
+            kernel = kernel_of(shown)
+            texts += [] if kernel is None else [plain(kernel)]
+            texts += [plain(shown.curve.beta)] if isinstance(shown, Parametric) else []
+            texts += [] if turning is None else [plain(-turning.slope)]
+        for text in texts:
             self.use(text)
-        for text in y:
+        for text in gradient:
             self.definitions.use_at_start(text)
-        self.use(g)
-        g = self._unit(g, y[0])
-        turning = self.block.potential.turning
-        linear = {} if turning is None else {"linear": plain(-turning.slope)}
-        for text in linear.values():
-            self.use(text)
-        return {
-            "claim": "form",
-            **linear,
-            "outputs": self.outputs,
-            "beta": self.betas,
-            "parameter": None if curve is None else str(curve.parameter),
-            "curve": None if curve is None else h[0],
-            "definitions": self.definitions.entries,
-            "g": g,
-            "y": y,
-            "Q": Q,
-            "R": None,
-            "equal": self.equal,
-        }
 
 
 def _is_rational(expression: Expr) -> bool:

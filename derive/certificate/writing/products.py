@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import cast
 
 from flint import fmpz_mpoly
 
-from derive.certificate.checking.function import Function, Known, constant, root_of
+from derive.certificate.checking.function import Function, constant, root_of
+from derive.certificate.checking.reading import Known
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, Rejected, tree_of
+from derive.certificate.checking.text import JSON, Rejected, called, tree_of
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 
@@ -23,7 +25,21 @@ def calls_in(texts: Iterable[str]) -> Iterator[str]:
         yield from dict.fromkeys(_calls(tree_of(text)))
 
 
+class _Put(ast.NodeTransformer):
+    """Put an expression in the place of a name."""
+
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self.name, self.value = name, value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Return what stands for a name."""
+        return self.value if node.id == self.name else node
+
+
 def _calls(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Call) and called(node)[0] == "Integral":
+        yield from _in_integral(node)
+        return
     for inner in ast.iter_child_nodes(node):
         if isinstance(inner, ast.expr):
             yield from _calls(inner)
@@ -47,6 +63,15 @@ def _calls(node: ast.expr) -> Iterator[str]:
             yield f"({base})**(1/{exponent[1]})"
 
 
+def _in_integral(node: ast.Call) -> Iterator[str]:
+    """Yield the calls in the ends of an integral, and in its integrand at the upper end."""
+    text = ast.unparse(node)
+    integrand, x, low, high = node.args
+    yield from (call for end in (low, high) for call in _calls(end))
+    yield from _calls(_Put(ast.unparse(x), high).visit(integrand))
+    yield text
+
+
 def _number(node: ast.expr) -> tuple[int, int] | None:
     """Return numerator and denominator of an exponent that is written as a number."""
     found = re.fullmatch(r"\(?(-?\d+)(?: ?/ ?(\d+))?\)?", ast.unparse(node))
@@ -55,34 +80,23 @@ def _number(node: ast.expr) -> tuple[int, int] | None:
 
 def text_of(f: Function) -> str:
     """Return a function of a space in its names."""
-    space = f.space
+    space = cast(Space, f.ring)
     names: dict[str, str] = {}
-    symbols = {str(s.top): k for k, s in enumerate(space.symbols)}
+    symbols = {str(s.top) for s in space.symbols}
     for name, image in space.names.items():
         if image.bottom.is_one() and str(image.top) in symbols:
             names.setdefault(str(image.top), name)
-    return _in_names(f, names)
 
-
-def spelled(f: Function) -> str:
-    """Return a function of a space with its calls spelled out."""
-    space = f.space
-    given = zip(space.given, space.symbols, strict=False)
-    names = {str(symbol.top): name for name, symbol in given}
-    for kind, u, e, image in space.generators:
-        inside, n = _in_names(u, names), root_of(e)
-        power = f"(({inside})**(1/{n}))" if n else f"(({inside})**({_in_names(e, names)}))"
-        log = f"log(Abs({inside}))" if kind == "log" else f"{kind}({inside})"
-        names[str(image.top)] = power if kind == "power" else log
-    return _in_names(f, names)
-
-
-def _in_names(f: Function, names: dict[str, str]) -> str:
     def side(polynomial: fmpz_mpoly) -> str:
         text = str(polynomial).replace("^", "**")
         return re.sub(r"x\d+", lambda m: names[m[0]], text)
 
     return side(f.top) if f.bottom.is_one() else f"({side(f.top)})/({side(f.bottom)})"
+
+
+def spelled(f: Function) -> str:
+    """Return a function of a space with its calls spelled out."""
+    return cast(Space, f.ring).written(f)
 
 
 def call_of(
@@ -172,8 +186,8 @@ def _factors(f: Function) -> list[tuple[Function, int]]:
     for polynomial, sign in ((f.top, 1), (f.bottom, -1)):
         content, factors = factorize(polynomial)
         if abs(int(content)) != 1:
-            found.append((f.space.number(abs(int(content))), sign))
-        found += [(Function(f.space, p, f.space.one), sign * int(n)) for p, n in factors]
+            found.append((f.ring.number(abs(int(content))), sign))
+        found += [(Function(f.ring, p, f.ring.one), sign * int(n)) for p, n in factors]
     return found
 
 

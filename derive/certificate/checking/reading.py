@@ -8,21 +8,30 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from flint import fmpq
+from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking.function import (
     Function,
-    Known,
-    Names,
+    Ring,
+    Value,
     constant,
     not_zero,
     root_of,
     whole_part,
 )
-from derive.certificate.checking.text import JSON, Rejected, called, require, tree_of
+from derive.certificate.checking.text import (
+    JSON,
+    NAME,
+    NotACertificate,
+    Rejected,
+    called,
+    require,
+    tree_of,
+)
 
 DEPTH, POWER, TURNS = 200, 400, 400
 CALLS = ("exp", "log", "sin", "cos", "asinh", "atan")
@@ -35,22 +44,48 @@ SIGNS: dict[type[ast.operator], Callable[[Function, Function], Function]] = {
 }
 
 
-class Spelled(NamedTuple):
-    """A call that a text spells; the exponent is that of a power, else 0."""
+class Call(NamedTuple):
+    """A call or a power, its exponent else 0; an integral is of a *kind* that says of what."""
 
     kind: str
     argument: Function
     exponent: Function
 
 
-class Spelling(Names):
-    """Names and calls in which texts are read, and the derivatives of calls."""
+class Known(NamedTuple):
+    """A call and the function that it is."""
+
+    kind: str
+    argument: Function
+    exponent: Function
+    image: Function
+
+
+class Reading(Ring):
+    """The names and calls in which texts are read; *positive* are known to be at the start."""
+
+    def __init__(self, weights: Sequence[str], constants: Sequence[str], room: int) -> None:
+        given = [*weights, *constants]
+        if len(set(given)) < len(given) or not all(NAME.fullmatch(n) for n in given):
+            raise NotACertificate("names are letters, digits and underscores, each given once")
+        super().__init__(len(weights), len(given), room)
+        self.given = given
+        self.names = dict(zip(given, self.symbols, strict=False))
+        self.generators: list[Known] = []
+        self.known: list[Known] = []
+        self.start: list[Value] = []
+        self.signs: list[Function] = []
+
+    def positive(self, f: Function, what: str) -> None:
+        """Require that a function is shown to be positive at the start, and keep it."""
+        require(f.at(self.start) > 0, f"{what} is not shown to be positive at the start")
+        self.signs.append(f)
 
     def read(self, text: JSON) -> Function:
         """Return the function that a text of the language stands for; nothing is evaluated."""
         return self._build(tree_of(text), 0)
 
-    def call(self, text: JSON) -> Spelled:
+    def call(self, text: JSON) -> Call:
         """Return the call or power that a text is."""
         return self._call(tree_of(text), 0)
 
@@ -69,11 +104,7 @@ class Spelling(Names):
         if isinstance(node, ast.Call) and (name := called(node)[0]) in ("tan", *HYPERBOLIC):
             require(called(node)[2], "a function has one argument")
             return self._quotient(name, self._build(node.args[0], depth + 1))
-        return self._power(self._call(node, depth + 1))
-
-    def _power(self, call: Spelled) -> Function:
-        """Return a call; a power with a number as exponent is one of a root."""
-        kind, base, exponent = call
+        kind, base, exponent = self._call(node, depth + 1)
         n = constant(exponent)
         if kind != "power" or n is None:
             return self.find(kind, base, exponent)
@@ -89,12 +120,16 @@ class Spelling(Names):
         sinh, cosh = (up - down) / self.number(2), (up + down) / self.number(2)
         return {"sinh": sinh, "cosh": cosh}[name] if name != "tanh" else sinh / cosh
 
-    def _call(self, node: ast.expr, depth: int) -> Spelled:
+    def _call(self, node: ast.expr, depth: int) -> Call:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            return Spelled("power", self._build(node.left, depth), self._build(node.right, depth))
+            return Call("power", self._build(node.left, depth), self._build(node.right, depth))
         if not isinstance(node, ast.Call):
             raise Rejected(f"{type(node).__name__} is not part of the language")
         name, inner, alone = called(node)
+        if name == "Integral":
+            f, x, low, high = node.args
+            text = ", ".join(ast.unparse(argument) for argument in (f, x, low))
+            return Call(f"Integral({text}", self._build(high, depth), self.number(0))
         absolute = False
         if isinstance(inner, ast.Call) and called(inner)[0] in ("Abs", "abs"):
             _, inside, one = called(inner)
@@ -103,10 +138,10 @@ class Spelling(Names):
         require(name in ("sqrt", *CALLS) and alone, f"{name:.40} is not known here")
         argument = self._build(inner, depth)
         if name == "sqrt":
-            return Spelled("power", argument, self.number(fmpq(1, 2)))
-        fits = name != "log" or absolute or argument.at(self.start) > 0
-        require(fits, "the argument of a logarithm is not shown to be positive at the start")
-        return Spelled(name, argument, self.number(0))
+            return Call("power", argument, self.number(fmpq(1, 2)))
+        if name == "log" and not absolute:
+            self.positive(argument, "the argument of a logarithm")
+        return Call(name, argument, self.number(0))
 
     def is_of_constants(self, f: Function) -> bool:
         """Tell whether a function has no weight in it, nor a call of one."""
@@ -121,7 +156,7 @@ class Spelling(Names):
         exponent = exponent or self.number(0)
         whole = whole_part(exponent) if kind == "power" else 0
         try:
-            return self.among(self.known, Spelled(kind, argument, exponent))
+            return self.among(self.known, Call(kind, argument, exponent))
         except Rejected:
             if not whole:
                 raise
@@ -131,7 +166,7 @@ class Spelling(Names):
             return argument**whole / self.find(kind, argument, opposite)
         return argument**whole * self.find(kind, argument, rest)
 
-    def among(self, known: Iterable[Known], call: Spelled) -> Function:
+    def among(self, known: Iterable[Known], call: Call) -> Function:
         """Return what a call was defined to be, among some that are."""
         for _, u, e, image in (known for known in known if known.kind == call.kind):
             # Logarithms are those of absolute values.
@@ -139,9 +174,9 @@ class Spelling(Names):
             same = any(not not_zero(x.at(self.start)) and x.is_zero() for x in signs)
             if same and (e - call.exponent).is_zero():
                 return image
-        raise Rejected(f"a call of {call.kind} is used that is not among the definitions")
+        raise Rejected(f"a call of {call.kind:.60} is used that is not among the definitions")
 
-    def is_call(self, call: Spelled, f: Function, parts: Sequence[tuple[Spelled, fmpq]]) -> bool:
+    def is_call(self, call: Call, f: Function, parts: Sequence[tuple[Call, fmpq]]) -> bool:
         """Tell whether f is a call, by what pairs (E_i, L_i), |E_i| = exp(L_i), combine to.
 
         exp(u) = f: u = sum n_i L_i, f = prod |E_i|^n_i; a power is exp(e log u); log|u| = f: the
@@ -149,8 +184,8 @@ class Spelling(Names):
         """
         kind, u, e = call
         if kind == "power":
-            if not (f.at(self.start) > 0 and u.at(self.start) > 0):
-                return False
+            self.positive(f, "a power")
+            self.positive(u, "the base of a power")
             if n := root_of(e):
                 return (f**n - u).is_zero()
             u = e * self.find("log", u)
@@ -163,10 +198,12 @@ class Spelling(Names):
             total, product = total + L * self.number(m), product * E ** (2 * int(m * common))
         if kind == "log":
             return bool(parts) and (f - total).is_zero() and (u ** (2 * common) - product).is_zero()
-        positive = common == 1 and f.at(self.start) > 0
-        return positive and (u - total).is_zero() and (f**2 - product).is_zero()
+        if common > 1:
+            return False
+        self.positive(f, "an exponential")
+        return (u - total).is_zero() and (f**2 - product).is_zero()
 
-    def _pair(self, call: Spelled) -> tuple[Function, Function]:
+    def _pair(self, call: Call) -> tuple[Function, Function]:
         """Return (E, L) with |E| = exp(L) for a call that is known."""
         kind, u, e = call
         image = self.find(kind, u, e)
@@ -175,16 +212,16 @@ class Spelling(Names):
         if kind == "log":
             return u, image
         if kind == "asinh":
-            return u + self._hypotenuse(u), image
-        require(kind == "power", f"{kind} is no function of this kind")
+            return u + self.hypotenuse(u), image
+        require(kind == "power", f"{kind:.40} is no function of this kind")
         return image, e * self.find("log", u)
 
-    def _hypotenuse(self, u: Function) -> Function:
+    def hypotenuse(self, u: Function) -> Function:
         """Return sqrt(u^2 + 1)."""
         return self.find("power", u**2 + self.number(1), self.number(fmpq(1, 2)))
 
     def is_angle(
-        self, u: Function, c: Function, s: Function, parts: Sequence[tuple[Spelled, fmpq]]
+        self, u: Function, c: Function, s: Function, parts: Sequence[tuple[Call, fmpq]]
     ) -> bool:
         """Tell whether c + i s = prod (cos u_i + i sin u_i)^n_i and u = sum n_i u_i."""
         real, imaginary, total = self.number(1), self.number(0), self.number(0)
@@ -197,29 +234,20 @@ class Spelling(Names):
                 real, imaginary = real * x - imaginary * y, real * y + imaginary * x
         return all(f.is_zero() for f in (u - total, c - real, s - imaginary))
 
-    def slope_of(self, j: int, k: int) -> Function:
-        """Return the derivative of the generator at place j by weight or constant k."""
-        if (j, k) not in self.slopes:
-            call = self.generators[j - self.size]
-            kind, u, exponent, f = call
-            total, inner = self.number(0), u.derivative(k)
-            if not inner.top.is_zero():
-                total = self._slope(call) * inner
-            if kind == "power" and not (change := exponent.derivative(k)).top.is_zero():
-                total = total + f * self.find("log", u) * change
-            self.slopes[j, k] = total
-        return self.slopes[j, k]
+    def written(self, f: Function | fmpz_mpoly) -> str:
+        """Return a function as text, its calls spelled out."""
+        names = {str(s.top): name for name, s in zip(self.given, self.symbols, strict=False)}
 
-    def _slope(self, call: Known) -> Function:
-        """Return the derivative of f = kind(u) by u."""
-        (kind, u, exponent, f), one = call, self.number(1)
-        slopes: dict[str, Callable[[], Function]] = {
-            "exp": lambda: f,
-            "log": lambda: one / u,
-            "atan": lambda: one / (u**2 + one),
-            "cos": lambda: self.number(-1) * self.find("sin", u),
-            "sin": lambda: self.find("cos", u),
-            "asinh": lambda: one / self._hypotenuse(u),
-            "power": lambda: f * exponent / u,
-        }
-        return slopes[kind]()
+        def text(p: fmpz_mpoly) -> str:
+            return str(re.sub(r"x\d+", lambda m: names[m[0]], str(p).replace("^", "**")))
+
+        def whole(f: Function) -> str:
+            return text(f.top) if f.bottom.is_one() else f"({text(f.top)})/({text(f.bottom)})"
+
+        for kind, u, e, image in self.generators:
+            inside, n = whole(u), root_of(e)
+            power = f"(({inside})**({f'1/{n}' if n else whole(e)}))"
+            call = kind + (", " if kind.startswith("Integral") else "(") + inside + ")"
+            log = f"log(Abs({inside}))"
+            names[str(image.top)] = {"power": power, "log": log}.get(kind, call)
+        return whole(f if isinstance(f, Function) else Function(self, f, self.one))

@@ -1,0 +1,138 @@
+"""What is decided in the weights: conserved quantities, and whether Q exists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from derive.certificate.checking.flow import Field, determinant, independent
+from derive.certificate.checking.function import Function, Value, not_zero
+from derive.certificate.checking.text import JSON, Rejected, rational, require
+from derive.certificate.checking.theorem import PROVED, REFUTED, UNDECIDED, Check, Checker
+
+
+def laws(state: Checker, said: JSON, proof: JSON) -> None:
+    """Accept conserved quantities, <grad c, X_a> = 0; all of them, by brackets of the X_a."""
+    flow, space = state.flow, state.space
+    for entry in proof["definitions"]:
+        require("of" in entry, "only calls are defined for laws")
+        space.define(entry)
+    texts, values = said["laws"], said["values_at_start"]
+    state.require_plain([*texts, *(v for v in values if v is not None)])
+    functions = [space.read(text) for text in texts]
+    for text, c, value in zip(texts, functions, values, strict=True):
+        require(_starts_at(state, c, value), "a conserved quantity has another value at the start")
+        _is_conserved(state, c, text)
+    point = _point(state, proof["point"])
+    gradients = [[c.derivative(k) for k in range(space.weights)] for c in functions]
+    require(_spread(state, gradients, point), "the gradients are not shown to be independent")
+    fields = [flow.nested(tree) for tree in proof["brackets"]]
+    require(_spread(state, fields, point), "the brackets are not shown to be independent")
+    bound, count = len(state.free) - len(fields), len(texts)
+    same = [said["count"], said["bound"], said["lie_dimension"]] == [count, bound, len(fields)]
+    verdict = PROVED if count == bound else UNDECIDED
+    require(same and said["verdict"] == verdict, "the brackets show another number of laws")
+    state.theorem += [f"conserved: {text}" for text in texts]
+    whole = "every conserved quantity is a function of these" if texts else "nothing is conserved"
+    state.theorem.append(whole if count == bound else f"at most {bound} are conserved")
+
+
+def _is_conserved(state: Checker, c: Function, text: str) -> None:
+    """Require <grad c, X_a> = 0, and that c is a function of weights that are free."""
+    flow = state.flow
+    for a, x in enumerate(flow.X, 1):
+        require(flow.along(x, c).is_zero(), f"<grad c, grad F{a}> is not 0: {text:.60}")
+    tied = (k for k in range(state.space.weights) if k not in state.free)
+    free = all(c.derivative(k).is_zero() for k in tied)
+    require(free, "a law uses a weight that is tied to others")
+
+
+def _starts_at(state: Checker, c: Function, value: JSON) -> bool:
+    """Tell whether a function has a value at w_0; None is said where none is known."""
+    try:
+        at_start = state.space.at_start(c)
+    except Rejected:
+        return value is None
+    return value is not None and (at_start - state.space.read(value)).is_zero()
+
+
+def _point(state: Checker, at: JSON) -> list[Value]:
+    """Return the values of all names at a point where the ties hold."""
+    space = state.space
+    point = space.values([rational(at.get(name)) for name in space.given])
+    on = all(space.read(t["zero"]).at(point) == 0 for t in state.ties)
+    require(on, "the point is not where the ties hold")
+    return point
+
+
+def _spread(state: Checker, fields: Sequence[Field], point: Sequence[Value]) -> bool:
+    """Tell whether fields are shown to be independent at a point, in weights that are free."""
+    return independent([[x[k].at(point) for k in state.free] for x in fields])
+
+
+def exists(state: Checker, kind: str, proof: JSON) -> None:
+    """Accept that Q exists: the structure of the fields X_a and V, and eta is closed."""
+    flow = state.flow = state.flow.for_claim(kind)
+    if flow.turning is not None and not flow.warped:
+        require(flow.turning.H.is_zero(), "the only warp of the vector is not constant")
+    moving = _spread(state, flow.X, state.space.start) or flow.lives(determinant(flow.K).top)
+    require(moving, "the outputs are not shown to move independently along the flow")
+    verticals = [flow.field([flow.position(a) for a in path]) for path in proof["paths"]]
+    still = all(flow.along(v, f).is_zero() for v, _ in verticals for f in flow.F)
+    require(still, "a vertical field moves the outputs")
+    fields = [*flow.X, *(v for v, _ in verticals)]
+    eta = [*flow.H, *(omega for _, omega in verticals)]
+    given = {(i, j): c for i, j, c in proof["structure"]}
+    for i, j in combinations(range(len(fields)), 2):
+        texts = given.get((i + 1, j + 1), ["0"] * len(verticals))
+        _closes(state, fields, eta, (i, j), texts)
+
+
+def _closes(
+    state: Checker, fields: list[Field], eta: list[Function], pair: tuple[int, int], texts: JSON
+) -> None:
+    """Require [X_i, X_j] = eta_i X_j - eta_j X_i + c V, with these terms for X_a alone.
+
+    The same combination of eta is its curl.
+    """
+    (i, j), flow = pair, state.flow
+    c = [flow.zero] * flow.d + [state.space.read(t) for t in texts]
+    if i < flow.d:
+        c[i] = flow.zero - eta[j]
+    if j < flow.d:
+        c[j] = eta[i]
+    curl = flow.along(fields[i], eta[j]) - flow.along(fields[j], eta[i])
+    rows = [[*field, e] for field, e in zip(fields, eta, strict=True)]
+    for k, x in enumerate([*flow.bracket(fields[i], fields[j]), curl]):
+        right = sum((ck * row[k] for ck, row in zip(c, rows, strict=True)), flow.zero)
+        what = f"the structure of the fields {i + 1}, {j + 1} does not hold identically"
+        require((x - right).is_zero(), what)
+
+
+def fails(state: Checker, kind: str, proof: JSON) -> None:
+    """Accept that a condition, which every warp (or g = 1) needs, fails on the leaf."""
+    flow = state.flow.for_claim(kind)
+    values, (condition, path, pair) = state.space.start, proof["identity"]
+    path, pair = ([flow.position(a) for a in labels] for labels in (path, pair))
+    left, right = flow.sides(condition, path, pair)
+    value = flow.derivative((left - right).top, proof["along"]).at(values)
+    require(not_zero(value), "the value is 0, or not shown to be other than 0, at this start")
+    if not independent([[xk.at(values) for xk in x] for x in flow.X]):
+        regular = flow.derivative(determinant(flow.K).top, proof["regular"]).at(values)
+        require(not_zero(regular), "J is not shown to have full rank on the leaf of the start")
+    along = "".join(f" along X{a}" for a in proof["along"])
+    state.theorem += [
+        f"{kind}: needed is {flow.condition(condition, path, pair)}",
+        f"left = {state.space.written(left)}",
+        f"right = {state.space.written(right)}",
+        f"the numerator of left - right{along and ', differentiated'}{along} is {value} there",
+    ]
+
+
+def decide(name: str, verdict: str) -> Check:
+    """Return what accepts the proof of a Hessian map or a warp, or that there is none."""
+    kind = {"hessian": "hessian", "warping": "warp"}[name]
+    if verdict == PROVED:
+        return lambda state, said, proof: exists(state, kind, proof)
+    require(verdict == REFUTED, f"{verdict!s:.20} is no verdict")
+    return lambda state, said, proof: fails(state, f"no {kind}", proof)

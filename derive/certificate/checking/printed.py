@@ -1,0 +1,118 @@
+"""Names that are printed in beta: constants of the flow, and roots with their branches."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from derive.certificate.checking.function import Function, not_zero
+from derive.certificate.checking.signs import CONDITION, Conditions
+from derive.certificate.checking.space import Space
+from derive.certificate.checking.text import JSON, names_in, require
+
+STARTS = re.compile(r"the real root that starts at (.+)")
+MEET = re.compile(r"no two real roots of the polynomial of (\w+) meet along the flow")
+CONTINUED = "the root on the branch of the start"
+LARGEST = ("the largest real root", "the length of beta")
+
+
+class Printed:
+    """Define what is printed: each name is fixed by beta on the leaf, not just any function there.
+
+    *known* are the names that formulas in beta may use; others are aids of the proof.
+    """
+
+    def __init__(
+        self, space: Space, betas: Sequence[str], F: Sequence[Function], said: JSON, proof: JSON
+    ) -> None:
+        self.space, roots = space, {root["symbol"]: root for root in said["roots"]}
+        short = said.get("abbreviations", {})
+        names, defined = {*said["constants"], *roots, *short}, set[str]()
+        given = [*said["constants"], *short, *(root["symbol"] for root in said["roots"])]
+        require(len(names) == len(given), "a name is given twice")
+        for name, f in zip(betas, F, strict=True):
+            require(name not in space.names, f"the name {name!s:.40} is given twice")
+            space.names[name] = f
+        for entry in proof["definitions"]:
+            space.define(entry)
+            if (name := entry.get("name")) in said["constants"]:
+                self.constant(name, said["constants"][name])
+            elif name in names:
+                text = short[name] if name in short else roots[name]["polynomial"]
+                fixed = names_in([text]) <= {*space.fixed, *betas, *defined, name}
+                require(fixed, f"{name} uses a name that is not fixed by beta")
+            if name in short:
+                same = space.names[name] - space.read(short[name])
+                require(same.is_zero(), f"{name} is not {short[name]:.60}")
+            defined |= {name} & names
+        require(defined == names, "a name that is printed is not defined")
+        self.known = {*space.fixed, *betas, *roots, *short}
+        self.meet = set[str]()
+        self.leaf = Conditions(space, ())
+        self.roots, self.slopes = roots, proof.get("slopes") or {}
+
+    def constant(self, name: str, value: str) -> None:
+        """Accept a constant of the flow, with its value at the start."""
+        space = self.space
+        require(names_in([value]) <= space.fixed, f"the value of {name} is not one of the start")
+        space.vanish_at_start(space.names[name] - space.read(value), name)
+        require(space.kept(space.names[name]), f"{name} is not conserved")
+        space.fixed.add(name)
+
+    def conditions(self, texts: Iterable[str]) -> None:
+        """Take conditions, as far as their names are known here."""
+        for text in texts:
+            if found := MEET.fullmatch(text):
+                self.meet.add(found[1])
+                continue
+            parts = CONDITION.fullmatch(text)
+            require(parts, f"{text!s:.60} is no condition")
+            if names_in([parts[1]]) <= set(self.space.names):  # type: ignore[index]
+                self.leaf.add(*parts.groups())  # type: ignore[union-attr]
+
+    def branches(self) -> None:
+        """Require of every root that it is on the branch that is printed, and its formula."""
+        for name, root in self.roots.items():
+            self.branch(name, root)
+            if root["explicit"] is not None:
+                formula, image = self.space.read(root["explicit"]), self.space.names[name]
+                require(
+                    names_in([root["explicit"]]) <= self.known - {name},
+                    f"the formula of {name} uses another name",
+                )
+                require((formula - image).is_zero(), f"{name} is not {root['explicit']:.60}")
+
+    def branch(self, name: str, root: JSON) -> None:
+        """Require that a name is the root of its polynomial P that is printed.
+
+        It is the largest, all along the leaf, if all derivatives of P there have one sign: P(r + x)
+        has no zero x > 0. It is the only one if P' has one sign everywhere.
+        """
+        space, said, above = self.space, root["branch"], root["real_roots_above"]
+        P, k = space.root(name, root["polynomial"])
+        degree, image = int(P.degrees()[k]), space.names[name]
+        slopes, images = [P.derivative(k)], [*space.symbols[:k], image]
+        while len(slopes) < degree:
+            slopes.append(slopes[-1].derivative(k))
+        at = [Function(space, p, space.one).into(images) for p in slopes]
+        for k, text in enumerate(self.slopes.get(name, ())):
+            given = space.read(text) * space.number(math.factorial(k + 1))
+            at[k] = given if (at[k] - given).is_zero() else at[k]
+        if said in LARGEST:
+            signs = [self.leaf.sign_of(f) for f in at]
+            shown = len({*signs}) == 1 and all(signs)
+        elif said == "the only real root":
+            shown = all(self.leaf.sign(p) for p, n in slopes[0].factor()[1] if n % 2)
+        elif said == "the root":
+            shown = degree == 1
+        else:
+            starts = STARTS.fullmatch(said)
+            require(starts or said == CONTINUED, f"{said!s:.60} is no branch")
+            if starts:
+                space.vanish_at_start(image - space.read(starts[1]), f"{name} less its start")
+                require(name in self.meet, f"no condition keeps {name} from other roots")
+            simple = not_zero(at[0].at(space.start)) and above is None
+            require(simple, f"{name} is not shown to be simple, or said to be more")
+            return
+        require(shown and above == 0, f"{name} is not shown to be {said}")
