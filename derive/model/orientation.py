@@ -29,17 +29,16 @@ def oriented(tree: Tree, start: Mapping[str, Tree], positive: frozenset[str]) ->
     tell that the flow ends.
     """
     known = _sign_at(start, positive)
+    return fold(tree, children, lambda node, parts: _oriented(with_parts(node, parts), known))
 
-    def combine(node: Tree, parts: list[Tree]) -> Tree:
-        node = with_parts(node, parts)
-        match node:
-            case Power(Power(x, n), e) if n % 2 == 0 and (n * e).denominator > 1:
-                sign = known(x)
-                side = x if sign > 0 else Operation("*", Number(Fraction(-1)), x)
-                return Power(side, n * e) if sign else node
-        return node
 
-    return fold(tree, children, combine)
+def _oriented(node: Tree, known: Callable[[Tree], int]) -> Tree:
+    match node:
+        case Power(Power(x, n), e) if n % 2 == 0 and (n * e).denominator > 1:
+            sign = known(x)
+            side = x if sign > 0 else Operation("*", Number(Fraction(-1)), x)
+            return Power(side, n * e) if sign else node
+    return node
 
 
 def _sign_at(start: Mapping[str, Tree], positive: frozenset[str]) -> Callable[[Tree], int]:

@@ -167,16 +167,11 @@ def _interval(units: Units) -> tuple[Expr, Expr] | None:
 
 def _nearest(sign: int, ends: Sequence[RationalFunction], units: Units) -> list[Expr]:
     """Return the ends on one side of z = 0 that are not proved to lie beyond another one."""
-    positive = units.notation.positive
-
-    def is_beyond(k: int) -> bool:
-        return any(
-            is_nonnegative(sign * (ends[k] - other), positive) and (other != ends[k] or j < k)
-            for j, other in enumerate(ends)
-            if j != k
-        )
-
-    kept = [end for k, end in enumerate(ends) if not is_beyond(k)]
+    positive, kept = units.notation.positive, list(dict.fromkeys(ends))
+    for end in tuple(kept):
+        others = [other for other in kept if other != end]
+        if any(is_nonnegative(sign * (end - other), positive) for other in others):
+            kept = others
     return [sympy.powsimp(to_factored_expr(end, units.images)) for end in kept]
 
 

@@ -9,6 +9,7 @@ prime at random points, so that every solution is a proposal, to be expanded by 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from random import Random
 
 from derive.exact.field.function_field import RationalFunction
@@ -41,15 +42,11 @@ def find_coefficients(
 
     def draw() -> list[list[int]]:
         point = random_point(p.field, rng)
-        try:
+        with suppress(Pole):
             values = {key: f(point) for key, f in evaluators.items()}
-        except Pole:
-            return []
-        found = [[0] * len(columns) for _ in range(equations)]
-        for k, column in enumerate(columns):
-            for i, f in column.items():
-                found[i][k] = values[id(f)]
-        return found
+            known = [{i: values[id(f)] for i, f in column.items()} for column in columns]
+            return [[column.get(i, 0) for column in known] for i in range(equations)]
+        return []
 
     rows = saturated(len(columns), draw)
     return _over_parameters(p, columns, rows) if p.parameters else nullspace(rows)
@@ -79,10 +76,9 @@ def integer_relations(
 
     def draw() -> list[list[int]]:
         point = random_point(p.field, rng)
-        try:
+        with suppress(Pole):
             return [[e(point) for e in row] for row in evaluators]
-        except Pole:
-            return []
+        return []
 
     return nullspace(saturated(len(rows[0]), draw))
 

@@ -47,10 +47,9 @@ def _close(metric: Metric, H: Sequence[RationalFunction]) -> tuple[Identity, ...
     def admit(v: Field, name: str) -> RationalFunction:
         """Return omega of a vertical field, extending the span where it is new."""
         factor = _factor(metric, v, name)
-        if not all(x.is_zero() for x in v):
-            known = [_values(v, point) for v, _ in spanning]
-            if rank([*known, _values(v, point)]) > len(spanning):
-                spanning.append((v, factor))
+        fields = [*(field for field, _ in spanning), v]
+        if rank([_values(field, point) for field in fields]) == len(fields):
+            spanning.append((v, factor))
         return factor
 
     for a, b in combinations(range(p.d), 2):

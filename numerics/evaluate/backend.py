@@ -88,16 +88,16 @@ class Float64:
 
     def compile(self, expressions: Sequence[Expr]) -> Compiled:
         """Return what evaluates expressions on arrays of one shape."""
-        names, function = _function(tuple(expressions), "numpy")
+        return functools.partial(self._evaluate, *_function(tuple(expressions), "numpy"))
 
-        def evaluate(values: Values) -> list[Array]:
-            arguments = [self.array(values[name]) for name in names]
-            shape = np.broadcast_shapes(*(np.shape(x) for x in values.values()))
-            results = function(*arguments)
-            arrays = [self.array(x) for x in results]
-            return [x if x.shape == shape else np.broadcast_to(x, shape) for x in arrays]
-
-        return evaluate
+    def _evaluate(
+        self, names: Sequence[str], function: Callable[..., Sequence[object]], values: Values
+    ) -> list[Array]:
+        shape = np.broadcast_shapes(*map(np.shape, values.values()))
+        results = function(*(self.array(values[name]) for name in names))
+        return [
+            np.broadcast_to(x, shape) if x.shape != shape else x for x in map(self.array, results)
+        ]
 
     def roots(self, coefficients: Sequence[Number]) -> list[Number]:
         """Return the real roots of a polynomial, the largest first; highest degree first."""
@@ -146,23 +146,11 @@ class Multiprecision:
 
         def at(*point: Number) -> list[Number]:
             try:
-                return [_real(x) for x in function(*point)]
+                return list(map(_real, function(*point)))
             except (ZeroDivisionError, ValueError, OverflowError):
                 return undefined
 
-        def evaluate(values: Values) -> list[Array]:
-            shape = np.broadcast_shapes(*(np.shape(x) for x in values.values()))
-            arguments = [
-                np.broadcast_to(np.asarray(values[n], dtype=object), shape).flat for n in names
-            ]
-            points = zip(*arguments, strict=True) if names else [()] * math.prod(shape)
-            columns = list(zip(*(at(*point) for point in points), strict=True))
-            results = [np.empty(shape, dtype=object) for _ in expressions]
-            for result, column in zip(results, columns, strict=True):
-                result.flat[:] = column
-            return results
-
-        return evaluate
+        return functools.partial(_point_by_point, names, at, len(expressions))
 
     def roots(self, coefficients: Sequence[Number]) -> list[Number]:
         """Return the real roots of a polynomial, the largest first; highest degree first."""
@@ -178,6 +166,20 @@ class Multiprecision:
 
 Backend: TypeAlias = Float64 | Multiprecision
 """What an algorithm computes in."""
+
+
+def _point_by_point(
+    names: Sequence[str], at: Callable[..., list[Number]], count: int, values: Values
+) -> list[Array]:
+    """Return *count* numbers at each point of the arrays, as arrays of their shape."""
+    shape = np.broadcast_shapes(*map(np.shape, values.values()))
+    arrays = (np.asarray(values[name], dtype=object) for name in names)
+    arguments = [np.broadcast_to(array, shape).flat for array in arrays]
+    points = zip(*arguments, strict=True) if names else itertools.repeat((), math.prod(shape))
+    results = np.empty((math.prod(shape), count), dtype=object)
+    for row, point in enumerate(points):
+        results[row] = at(*point)
+    return [column.reshape(shape) for column in results.T]
 
 
 def _real(value: Number) -> Number:

@@ -45,15 +45,7 @@ def check_path(subject: Subject, printed: Printed) -> Judgement:
         raise Unsettled("grad Q is not derived in closed form in these coordinates")
     d = len(subject.betas)
     names = ("z",) if d == 1 else tuple(f"z{i + 1}" for i in range(d))
-
-    def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        germs = germs_from_start(subject, printed, point, d)
-        for beta, tree in zip(subject.betas, germs.trees, strict=True):
-            germs.images[beta.name] = germs.read(tree)
-        y, field = [germs.read(x) for x in gradient], germs.tower.field
-        identity = [field.one if i == j else field.zero for i in range(d) for j in range(d)]
-        return germs, [germs.tower.derivative(x, j) for x in y for j in range(d)], identity
-
+    build = partial(_slopes_of_dual, subject, printed, gradient)
     derived = partial(_derived, subject, gradient, names)
 
     def agree(same: Proportional) -> Judgement:
@@ -64,6 +56,19 @@ def check_path(subject: Subject, printed: Printed) -> Judgement:
 
     reason = "grad Q(h(z)) is not a constant multiple of z; values are d grad Q(h)/dz and 1"
     return judge(compare_up_to_factor(build, _groups(subject, names)), reason, derived, agree)
+
+
+def _slopes_of_dual(
+    subject: Subject, printed: Printed, gradient: Sequence[Expr], point: Point
+) -> tuple[Germs, Elements, Elements]:
+    """Return d grad Q(h(z))/dz, and the identity."""
+    d = len(subject.betas)
+    germs = germs_from_start(subject, printed, point, d)
+    for beta, tree in zip(subject.betas, germs.trees, strict=True):
+        germs.images[beta.name] = germs.read(tree)
+    y, field = [germs.read(x) for x in gradient], germs.tower.field
+    identity = [field.constant(int(i == j)) for i in range(d) for j in range(d)]
+    return germs, [germs.tower.derivative(x, j) for x in y for j in range(d)], identity
 
 
 def _judge_origin(subject: Subject, same: Proportional, derived: Callable[[], str]) -> Judgement:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations_with_replacement
 
 import sympy
@@ -77,26 +78,32 @@ def check_potential(question: Question, subject: Subject, printed: Printed) -> J
             return germs, given[:1], [germs.read(x) for x in gradient]
         return germs, _all_slopes(germs, given), _curvature(subject, germs, gradient)
 
-    def agree(same: Proportional) -> Judgement:
-        if same.sign <= 0:
-            reason = "the sign" if same.sign else "it is linear in beta"
-            return difference(reason, same.method, question.derived(subject))
-        if any(x.has(Integral) for x in gradient):
-            if not question.linear:
-                raise Unsettled("the second derivatives agree; grad Q was derived as an integral")
-            more = [question.linear]
-        elif _same_gradient(subject, question.slopes(same.germs), gradient, same.germs):
-            more = [] if question.same_constant(subject, same.germs) else [CONSTANT]
-        elif question.linear:
-            more = [question.linear]
-        else:
-            return difference(WRONG_AT_START, same.method, question.derived(subject))
-        return agreement(same.method, (*scale_words(same), *more))
+    agree = partial(_judge_gradient, question, subject, gradient)
 
     what = "q'(s)" if subject.open_dimension else "second derivatives"
     reason = f"no constant factor makes the {what} equal; values are {what}"
     same = compare_up_to_factor(build, points(subject, subject.coordinates))
     return judge(same, reason, lambda: question.derived(subject), agree)
+
+
+def _judge_gradient(
+    question: Question, subject: Subject, gradient: Sequence[Expr], same: Proportional
+) -> Judgement:
+    """Return the judgement where the second derivatives agree."""
+    if same.sign <= 0:
+        reason = "the sign" if same.sign else "it is linear in beta"
+        return difference(reason, same.method, question.derived(subject))
+    if any(x.has(Integral) for x in gradient):
+        if not question.linear:
+            raise Unsettled("the second derivatives agree; grad Q was derived as an integral")
+        more = [question.linear]
+    elif _same_gradient(subject, question.slopes(same.germs), gradient, same.germs):
+        more = [] if question.same_constant(subject, same.germs) else [CONSTANT]
+    elif question.linear:
+        more = [question.linear]
+    else:
+        return difference(WRONG_AT_START, same.method, question.derived(subject))
+    return agreement(same.method, (*scale_words(same), *more))
 
 
 def _all_slopes(germs: Germs, functions: Elements) -> Elements:

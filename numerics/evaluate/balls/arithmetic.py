@@ -190,21 +190,23 @@ def _each(function: Callable[[Array], decimal.Decimal]) -> Callable[[Array], Arr
 
 def _careful(function: OnDecimal, *series: int) -> Callable[[Array], Array]:
     """Return f with ``f(x) = x + x^2/c_2 + x^3/c_3`` to all digits near 0; c = 0: no such term."""
+    return _each(lambda x: _value_near_zero(function, series, x))
 
-    def apply(x: decimal.Decimal) -> decimal.Decimal:
-        digits = decimal.getcontext().prec
-        if not x.is_finite() or not x:
-            return x if not x else function(x)
-        if x.adjusted() < -(digits // 3) - 2:
-            square = x * x
-            second, third = (c and square / c for c in series)
-            return x + second + third * x
-        with decimal.localcontext() as context:
-            context.prec = digits + 2 * max(0, -x.adjusted()) + 5
-            value = function(x)
-        return +value
 
-    return _each(apply)
+def _value_near_zero(
+    function: OnDecimal, series: tuple[int, ...], x: decimal.Decimal
+) -> decimal.Decimal:
+    digits = decimal.getcontext().prec
+    if not x.is_finite() or not x:
+        return x if not x else function(x)
+    if x.adjusted() < -(digits // 3) - 2:
+        square = x * x
+        second, third = (c and square / c for c in series)
+        return x + second + third * x
+    with decimal.localcontext() as context:
+        context.prec = digits + 2 * max(0, -x.adjusted()) + 5
+        value = function(x)
+    return +value
 
 
 def decimal_functions(

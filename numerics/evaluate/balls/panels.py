@@ -67,14 +67,13 @@ class IntegralFormulas(ClosedFormulas):
 
     def segment(self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball]) -> Ball:
         """Integrate ``(1-t) s^T H(b0 + t s) s`` by panels; every term is positive."""
+        return integrate_by_panels(self._curvature, c, [*b0, *s])
 
-        def curvature(c: Constants, t: Ball, *parts: Ball) -> Ball:
-            origin, step = parts[: len(parts) // 2], parts[len(parts) // 2 :]
-            entries = iter(self.hessian(c, *(x + t * y for x, y in zip(origin, step, strict=True))))
-            total: Ball = pairwise_sum([x * (y * next(entries)) for x in step for y in step])
-            return total
-
-        return integrate_by_panels(curvature, c, [*b0, *s])
+    def _curvature(self, c: Constants, t: Ball, *parts: Ball) -> Ball:
+        origin, step = parts[: len(parts) // 2], parts[len(parts) // 2 :]
+        entries = iter(self.hessian(c, *(x + t * y for x, y in zip(origin, step, strict=True))))
+        total: Ball = pairwise_sum([x * (y * next(entries)) for x in step for y in step])
+        return total
 
 
 def _no_formula(*_: object) -> Sequence[Ball]:
@@ -193,10 +192,10 @@ def _spread(x: Ball, shape: tuple[int, ...]) -> Ball:
 
 def _at(c: Constants, index: Array) -> Constants:
     """Return the constants at some of the points."""
+    return SimpleNamespace(**{name: _taken(x, index) for name, x in vars(c).items()})
 
-    def taken(x: Array) -> Array:
-        if isinstance(x, list):
-            return [taken(y) for y in x]
-        return x.take(index) if isinstance(x, Ball) and len(np.shape(x.v)) == 1 else x
 
-    return SimpleNamespace(**{name: taken(x) for name, x in vars(c).items()})
+def _taken(x: Array, index: Array) -> Array:
+    if isinstance(x, list):
+        return [_taken(y, index) for y in x]
+    return x.take(index) if isinstance(x, Ball) and len(np.shape(x.v)) == 1 else x

@@ -136,20 +136,18 @@ def curve_functions(piece: Parametric) -> list[FormulaText]:
 
 def _by_distances(expression: Expr, z: Symbol, ends: Sequence[tuple[Expr, Expr]]) -> Expr:
     """Write sums a + b z that vanish at an end of z as b times the distance from there."""
+    return expression.replace(
+        lambda node: node.is_Add and node.has(z) and not node.diff(z).has(z),
+        lambda node: _from_an_end(node, z, ends),
+    )
 
-    def change(node: Expr) -> Expr:
-        if not node.is_Add or not node.has(z):
-            return node
-        b = node.diff(z)
-        if b.has(z):
-            return node
-        for end, image in ends:
-            for part in end.args if isinstance(end, sympy.Min | sympy.Max) else (end,):
-                if part.is_finite is not False and _vanishes(node.subs(z, part)):
-                    return b * (image + _beyond(part, end))
-        return node
 
-    return expression.replace(lambda node: node.is_Add, change)
+def _from_an_end(node: Expr, z: Symbol, ends: Sequence[tuple[Expr, Expr]]) -> Expr:
+    for end, image in ends:
+        for part in end.args if isinstance(end, sympy.Min | sympy.Max) else (end,):
+            if part.is_finite is not False and _vanishes(node.subs(z, part)):
+                return node.diff(z) * (image + _beyond(part, end))
+    return node
 
 
 def _beyond(part: Expr, end: Expr) -> Expr:
