@@ -6,17 +6,15 @@ import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import sympy
 from sympy import Symbol
-from sympy.core.function import AppliedUndef
 
 from derive.clock import Stages
-from derive.errors import InputError, NumericalError
+from derive.errors import InputError
 from derive.joint import join_conserved, join_findings, join_metric, join_potential, join_warps
 from derive.language.tree import Tree
 from derive.model.direction import Direction, find_direction
 from derive.model.equivalent_start import find_equivalent_start
-from derive.model.notation import Notation, to_expr
+from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.model.restriction import (
     EquivalentStart,
@@ -27,11 +25,10 @@ from derive.model.restriction import (
 )
 from derive.potential.block import BlockPotential
 from derive.potential.find import find_potential
-from derive.potential.piece import Explicit, Quadrature
+from derive.potential.piece import Quadrature
 from derive.printable import Certified
 from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.roads.ansatz import Ansatz
-from derive.roads.components import components_along_axis
 from derive.roads.road import Road, ask_road, find_roads
 from derive.verdict import Verdict, conclude
 from derive.weights.conserved import ConservedQuantities, find_conserved
@@ -253,41 +250,3 @@ def _ask(p: Parameterization, blocks: tuple[Block, ...], ansatz: Ansatz, stage: 
         return ask_road(decide_warp(decide_hessian(metric)), None, ansatz)
 
     return stage("Ansatz", ask, lambda late: Road("Ansatz", late))
-
-
-def in_components(derivation: Derivation, n: int = 3) -> Derivation:
-    """Return the derivation of a vector model in R^n with the dimension-free Q as its potential.
-
-    u starts along the first axis. It serves to check Q(beta) by flows of the weights. A derivation
-    in coordinates is returned as it is.
-
-    Raises:
-        NumericalError: Q was not found, or it is an integral along a curve in the weights.
-    """
-    direction, turning = derivation.direction, derivation.potential.turning
-    if direction is None:
-        return derivation
-    if turning is None or not derivation.potential.pieces:
-        raise NumericalError("there is no Q to check")
-    (piece,) = derivation.potential.pieces
-    if any(x.atoms(AppliedUndef) for x in (piece.value, *piece.gradient)):
-        raise NumericalError("Q is an integral of psi(x): give a dimension, --vector u:3, to check")
-    explicit = derive(components_along_axis(direction, n))
-    betas = explicit.beta
-    length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
-    (s,) = derivation.beta
-    n0 = direction.parameterization.w0[-1]
-    first = turning.slope * to_expr(n0, direction.notation.start_symbols)
-    slope = piece.gradient[0].subs(s, length) / length
-    # With roots named or not, and Q an integral or not, the gradient is a formula in beta.
-    expanded = Explicit(
-        betas,
-        piece.value.subs(s, length) - first * betas[0],
-        tuple(slope * b - (first if i == 0 else 0) for i, b in enumerate(betas)),
-        piece.constants,
-        tuple(root.mapped(lambda e: e.subs(s, length)) for root in piece.roots),
-        piece.assumptions,
-        piece.evidence,
-    )
-    found = replace(explicit.potential, finding=derivation.potential.finding, pieces=(expanded,))
-    return replace(explicit, potential=found)

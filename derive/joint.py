@@ -85,7 +85,9 @@ def join_potential(blocks: tuple[Block, ...], warping: Finding, p: Parameterizat
     pieces = tuple(b.potential.piece for b in known if b.potential.piece is not None)
     found = Potential(finding, pieces, p, blocks[0].potential.turning)
     other = blocks[0].potential.other_side
-    return found if other is None else replace(found, other_side=replace(found, pieces=(other,)))
+    if other is None or other.piece is None:
+        return found
+    return replace(found, other_side=replace(found, pieces=(other.piece,), turning=other.turning))
 
 
 def join_conserved(blocks: tuple[Block, ...]) -> Conserved:

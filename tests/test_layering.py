@@ -40,6 +40,7 @@ LAYERS = [
     {"derive.records"},
     {"derive.joint"},
     {"derive.derivation"},
+    {"derive.components"},
     {"derive.regimes", "derive.explicit", "derive.inverse"},
     {"derive.render", "derive.certificate.writing"},
     {"derive.catalogue"},

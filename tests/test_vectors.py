@@ -299,12 +299,6 @@ def test_a_vector_that_starts_at_zero():
         derived("c/norm_u", {"u": 0})
 
 
-def test_a_coefficient_that_starts_at_zero_is_left_open():
-    d = derived("a", {"a": 0})
-    assert d.verdict is Verdict.UNDECIDED
-    assert "sign selects Q" in d.to_text()
-
-
 @pytest.mark.parametrize(
     ("phi", "start", "message"),
     [

@@ -124,7 +124,7 @@ def with_check(
     form: Form, digits: int, derived: Derived, derivation: Derivation, enter: Enter
 ) -> Derived:
     """Add the cross-check of Q to the text, or to the record and beside it."""
-    from derive.derivation import in_components
+    from derive.components import in_components
     from derive.verdict import Verdict
 
     if derivation.verdict is not Verdict.PROVED:

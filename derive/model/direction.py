@@ -20,7 +20,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.language.tree import Number, Operation, Tree
 from derive.model.labels import predictor
 from derive.model.names import unused
-from derive.model.notation import Notation
+from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import settle_sign
 
@@ -31,7 +31,7 @@ class Direction:
 
     Attributes:
         parameterization: s, positive near the start.
-        sign: that of phi at the start; 0 where phi is 0 there.
+        sign: that of phi at the start; where phi is 0 there, that at the limit of the flow.
         assumptions: what had to be assumed of the start to know it, in words.
     """
 
@@ -39,6 +39,13 @@ class Direction:
     sign: int
     assumptions: tuple[str, ...]
     notation: Notation
+
+    @property
+    def other_side(self) -> Direction | None:
+        """The same where phi < 0 at the limit of the flow; None where phi is not 0 at the start."""
+        if self.sign < 0 or not self.parameterization.at_start(self.phi).is_zero():
+            return None
+        return _opposite(self)
 
     @property
     def vector(self) -> str:
@@ -116,9 +123,19 @@ def find_direction(p: Parameterization) -> Direction | None:
     notation = Notation(p, (0,))
     value = p.at_start(p.F[0] / p.w[-1])
     if value.is_zero():
-        return Direction(p, 0, (), notation)
+        return Direction(p, 1, (_at_limit(p),), notation)
     sign, assumed, notation = settle_sign(value, notation)
-    if sign < 0:
-        p = p.with_(outputs=[Operation("*", Number(Fraction(-1)), p.trees[0])])
-        notation = replace(notation, parameterization=p)
-    return Direction(p, sign, assumed, notation)
+    found = Direction(p, 1, assumed, notation)
+    return found if sign > 0 else replace(_opposite(found), assumptions=assumed)
+
+
+def _opposite(found: Direction) -> Direction:
+    """Return the direction with the opposite phi, which is positive at the limit of the flow."""
+    p = found.parameterization
+    p = p.with_(outputs=[Operation("*", Number(Fraction(-1)), p.trees[0])])
+    return Direction(p, -1, (_at_limit(p),), replace(found.notation, parameterization=p))
+
+
+def _at_limit(p: Parameterization) -> str:
+    symbols = Notation(p, (0,)).weights
+    return f"{to_expr(p.F[0] / p.w[-1], symbols)} > 0 at the limit of the flow"

@@ -62,4 +62,4 @@ class BlockPotential:
     chart: Chart | None
     finding: Finding
     turning: DirectionTerms | None = None
-    other_side: Piece | None = None
+    other_side: BlockPotential | None = None

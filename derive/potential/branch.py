@@ -41,10 +41,13 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
     """Say which factors of a function are only assumed to keep their sign along the flow.
 
     Proved are: nonnegative factors, Darboux polynomials (the flow cannot cross their zeros), and
-    factors f with f^2 - c >= 0 for a conserved c that is positive at the start.
+    factors f with f^2 - c >= 0 for a conserved c that is positive at the start. Of a factor that
+    is 0 at the start the sign at the limit is assumed elsewhere.
     """
-    found = []
+    found, at_start = [], metric.parameterization.at_start
     for element, multiplicity in factors(function):
+        if at_start(element).is_zero():
+            continue
         if multiplicity % 2 and not _is_kept(metric, element):
             guards = _guards(metric, element)
             note = f" (automatic when {guards[0]!r} > 0 at the start)" if guards else ""

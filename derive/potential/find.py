@@ -7,10 +7,13 @@ and the limit solves min Q(beta) subject to X beta = y.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import sympy
+from sympy import Symbol
 
+from derive.exact.field.function_field import RationalFunction
 from derive.model.labels import quoted
 from derive.model.notation import BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import settle_sign
@@ -32,6 +35,7 @@ from derive.potential.reached import find_domain
 from derive.potential.vectors import find_radial_potential
 from derive.potential.weight_integral import integrate_through_weight
 from derive.verdict import Finding, Verdict
+from derive.weights.conserved import find_conserved
 from derive.weights.dual import (
     DualCoordinates,
     find_dual,
@@ -41,9 +45,11 @@ from derive.weights.dual import (
     orient,
     positive_radicands,
 )
+from derive.weights.hessian import decide_hessian
 from derive.weights.kernel_relation import find_kernel_relation
-from derive.weights.lie import along
-from derive.weights.warping import WarpVerdict
+from derive.weights.lie import along, find_lie_structure
+from derive.weights.metric import find_metric
+from derive.weights.warping import WarpVerdict, decide_warp
 
 
 def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
@@ -62,17 +68,45 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     """
     if warping.verdict is not Verdict.PROVED:
         return BlockPotential(warping, None, None, None, warping.finding)
-    if warping.metric.direction is not None:
-        return find_radial_potential(warping, warping.metric.direction)
+    direction = warping.metric.direction
+    if direction is not None:
+        above, other = find_radial_potential(warping, direction), direction.other_side
+        if other is None:
+            return above
+        conserved = find_conserved(find_lie_structure(other.parameterization))
+        turned = decide_warp(decide_hessian(find_metric(conserved, other)))
+        below = find_radial_potential(turned, other)
+        # u/|u| stays where phi is 0, and steers s by its product with lambda.
+        toward = Symbol(f"<lambda, {direction.start_vector}>")
+        (rate,) = (along(x, direction.phi) / direction.n for x in direction.parameterization.fields)
+        return _two_sides(above, below, direction.phi, [(toward, rate)])
     dual = find_dual(warping)
     if dual is None or not leaves_zero(dual):
         return _on_one_side(warping, dual, notation)
     above, below = (_on_one_side(warping, orient(dual, sign), notation) for sign in (1, -1))
+    steering = [notation.fresh(f"lambda{a}") for a in dual.parameterization.labels]
+    rates = [along(x, dual.g) for x in dual.parameterization.fields]
+    return _two_sides(above, below, dual.g, list(zip(steering, rates, strict=True)))
+
+
+def _two_sides(
+    above: BlockPotential,
+    below: BlockPotential,
+    g: RationalFunction,
+    rates: Sequence[tuple[Symbol, RationalFunction]],
+) -> BlockPotential:
+    """Return Q where g ends positive, with that where it ends negative; *rates* are those of g."""
     if above.piece is None or below.piece is None:
         return above
-    reason = f"{_departure(dual, notation)}; Q is that of the side on which the flow ends"
-    finding = replace(above.finding, reason=reason)
-    return replace(above, finding=finding, other_side=below.piece)
+    p = above.warping.parameterization
+    notation = Notation(p, tuple(range(p.d)))
+    # Linear in the steering.
+    terms = (x * to_expr(p.at_start(rate), notation.start_symbols) for x, rate in rates)
+    slope = sympy.Add(*terms)
+    at = "" if slope == 0 else f", where its derivative along the flow is {quoted(slope, p)}"
+    written = quoted(to_expr(g, notation.weights), p)
+    reason = f"g = {written} is 0 at the start{at}; Q is that of the side on which the flow ends"
+    return replace(above, finding=replace(above.finding, reason=reason), other_side=below)
 
 
 def _on_one_side(
@@ -103,17 +137,6 @@ def _on_one_side(
     reason = f"grad Q = y - y(w_0), {piece.kind} form"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
     return BlockPotential(decided, dual, piece, chart, finding)
-
-
-def _departure(dual: DualCoordinates, notation: Notation) -> str:
-    """Say how the warp leaves 0: its derivative at the start is linear in the steering."""
-    p = dual.parameterization
-    slopes = (to_expr(p.at_start(along(x, dual.g)), notation.start_symbols) for x in p.fields)
-    pairs = zip(p.labels, slopes, strict=True)
-    slope = sympy.Add(*(c * notation.fresh(f"lambda{a}") for a, c in pairs))
-    g = quoted(to_expr(dual.g, notation.weights), p)
-    at = "" if slope == 0 else f", where its derivative along the flow is {quoted(slope, p)}"
-    return f"g = {g} is 0 at the start{at}"
 
 
 def _single(

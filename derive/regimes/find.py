@@ -15,7 +15,8 @@ from itertools import combinations
 import sympy
 from sympy import Expr
 
-from derive.derivation import Derivation, in_components
+from derive.components import in_components
+from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import to_sympy

@@ -9,6 +9,7 @@ from derive.certificate.writing import certify
 from derive.clock import OutOfTime
 from derive.derivation import Derivation
 from derive.model.restriction import EquivalentStart
+from derive.potential.block import DirectionTerms
 from derive.records import Block, InducedMetric
 from derive.render import sections
 from derive.render.written_json import Record, affine_record, json_text, named
@@ -173,7 +174,10 @@ def _(section: sections.Regularizer) -> Record:
 @entry.register
 def _(section: sections.VectorRegularizer) -> Record:
     turning = section.turning
-    linear = {"vector": turning.direction.start_vector, "coefficient": -turning.slope}
+    linear = _linear_term(turning)
+    other = section.d.potential.other_side
+    if other is not None and other.turning is not None:
+        linear["on_the_other_side"] = _linear_term(other.turning)["coefficient"]
     formula = {"Q": "q(s) + coefficient*<start_vector, beta>"}
     return {**formula, **entry.dispatch(sections.Regularizer)(section), "linear": linear}
 
@@ -182,3 +186,8 @@ def decision(finding: Finding) -> Record:
     """Return a verdict, and why there is none."""
     reason = {"reason": finding.reason} if finding.verdict is Verdict.UNDECIDED else {}
     return {"verdict": finding.verdict, **reason}
+
+
+def _linear_term(turning: DirectionTerms) -> dict[str, object]:
+    """Return z = -slope u_0 of grad Q = q'(s) beta/s + z."""
+    return {"vector": turning.direction.start_vector, "coefficient": -turning.slope}

@@ -10,6 +10,8 @@ from sympy import Expr, Integral, Symbol
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
+from derive.potential.block import DirectionTerms
+from derive.potential.piece import Piece
 from derive.render import sections
 from derive.render.formula import (
     LONG,
@@ -235,9 +237,19 @@ def _(section: sections.Regularizer) -> Iterator[str]:
 
 @paragraph.register
 def _(section: sections.VectorRegularizer) -> Iterator[str]:
-    (piece,), turning = section.d.potential.pieces, section.turning
-    (s,), b = piece.betas, latex(turning.direction.beta)
+    potential = section.d.potential
     yield KKT
+    yield from _of_vector(potential.pieces[0], section.turning)
+    other = potential.other_side
+    if other is not None and other.turning is not None:
+        yield "Where the warp ends on the other side,"
+        yield from _of_vector(other.pieces[0], other.turning)
+    yield from road_sentences(section)
+
+
+def _of_vector(piece: Piece, turning: DirectionTerms) -> Iterator[str]:
+    """Yield Q = q(s) + <z, beta>."""
+    (s,), b = piece.betas, latex(turning.direction.beta)
     rows = [("Q", rf"q({latex(s)}) + \langle z, {b} \rangle"), ("q", broken(piece.value))]
     if not piece.gradient[0].has(Integral):
         rows.append((rf"q'({latex(s)})", broken(piece.gradient[0])))
@@ -248,7 +260,6 @@ def _(section: sections.VectorRegularizer) -> Iterator[str]:
         [*rows, *named_rows(roots, dict.fromkeys(c for x in sources for c in x.constants))]
     )
     yield from piece_notes(piece, roots)
-    yield from road_sentences(section)
 
 
 @paragraph.register

@@ -8,6 +8,7 @@ from sympy import Expr, Integral, Symbol
 from sympy.printing.str import StrPrinter
 
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of, trimmed
+from derive.records import Potential
 from derive.render.labels import marked, noted, said, step_aside
 from derive.verdict import Identity, Number, Verdict
 
@@ -151,3 +152,18 @@ def failure_lines(identity: Identity) -> Iterator[str]:
 def at(point: Iterable[tuple[str, Number]]) -> str:
     """Return ``a = 1, b = 2`` for a point."""
     return ", ".join(f"{marked(name)} = {value}" for name, value in point)
+
+
+def vector_lines(potential: Potential) -> Iterator[str]:
+    """Yield Q = q(s) + <z, beta> of a vector of open dimension, and its gradient."""
+    (piece,), turning = potential.pieces, potential.turning
+    if turning is None:
+        raise AssertionError("a vector has a direction")
+    (s,), b, slope = piece.betas, turning.direction.beta, piece.gradient[0]
+    yield f"Q = {shown(piece.value + potential.linear)}"
+    if not slope.has(Integral):
+        linear = shown(-turning.slope * Symbol(turning.direction.start_vector, real=True))
+        yield f"grad Q = q'({s}) {b}/{s} + z, z = {linear}"
+    _, *rest = piece_lines(piece, "q")
+    yield from (line.replace(f"dq/d{s} =", f"q'({s}) =") for line in rest)
+    yield f"{s} = |{b}|"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 from itertools import combinations_with_replacement
 
-from sympy import Expr, Integral, Symbol
+from sympy import Expr
 
 from derive.clock import LATE
 from derive.derivation import Derivation
@@ -32,6 +32,7 @@ from derive.render.plain import (
     root_lines,
     shown,
     title,
+    vector_lines,
 )
 from derive.verdict import Finding, Verdict
 
@@ -89,7 +90,7 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
         start = ", ".join(f"{w} = {to_text(t)}" for w, t in d.equivalent.start if w not in d.idle)
         same = ", ".join(d.equivalent.functions)
         yield f"beta moves as from {marked(start)} and 0 for all others, the start used below:"
-        yield f"{marked(same)} are the same at both, their derivatives along grad F linear in them"
+        yield f"{same} are the same at both, their derivatives along grad F linear in them"
     yield from _left_out(d.idle, "start at 0 and stay there")
     for w, tree in d.ties:
         yield f"left out: {marked(f'{w} = {to_text(tree)}')}, from the start and always"
@@ -252,32 +253,31 @@ def _(section: sections.Regularizer) -> Iterator[str]:
         return
     if len(potential.pieces) > 1:
         yield f"Q = {' + '.join(section.names)}"
-    for name, piece in zip(section.names, potential.pieces, strict=True):
-        yield from piece_lines(piece, name)
-    if potential.other_side is not None:
-        above = set(piece_lines(potential.pieces[0], "Q"))
-        (other,) = potential.other_side.pieces
-        yield "On the other side:"
-        yield from (line for line in piece_lines(other, "Q") if line not in above)
-        yield said(potential.finding.reason)
-    normalized = NORMALIZED if potential.other_side is None else TWO_SIDED
+    pairs, other = zip(potential.pieces, section.names, strict=True), potential.other_side
+    first = (line for piece, name in pairs for line in piece_lines(piece, name))
+    second = () if other is None else piece_lines(other.pieces[0], "Q")
+    yield from _on_both_sides(section, first, second)
+
+
+def _on_both_sides(
+    section: sections.Regularizer, first: Iterable[str], second: Iterable[str]
+) -> Iterator[str]:
+    """Yield the lines on Q, of one side or of two, and what is said of both."""
+    finding, normalized, lines = section.d.potential.finding, NORMALIZED, list(first)
+    yield from lines
+    if other := [line for line in second if line not in lines]:
+        normalized = TWO_SIDED
+        yield from ("On the other side:", *other, said(finding.reason))
     yield from (*road_lines(section), normalized, KKT)
 
 
 @lines_of.register
 def _(section: sections.VectorRegularizer) -> Iterator[str]:
-    potential, turning = section.d.potential, section.turning
+    potential = section.d.potential
     yield title(REGULARIZER, potential.finding.verdict)
-    (piece,) = potential.pieces
-    (s,), b, slope = piece.betas, turning.direction.beta, piece.gradient[0]
-    yield f"Q = {shown(piece.value + potential.linear)}"
-    if not slope.has(Integral):
-        linear = shown(-turning.slope * Symbol(turning.direction.start_vector, real=True))
-        yield f"grad Q = q'({s}) {b}/{s} + z, z = {linear}"
-    _, *rest = piece_lines(piece, "q")
-    yield from (line.replace(f"dq/d{s} =", f"q'({s}) =") for line in rest)
-    yield f"{s} = |{b}|"
-    yield from (*road_lines(section), NORMALIZED, KKT)
+    other = potential.other_side
+    second = () if other is None else vector_lines(other)
+    yield from _on_both_sides(section, vector_lines(potential), second)
 
 
 @lines_of.register

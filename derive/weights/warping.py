@@ -96,15 +96,9 @@ def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
 
 
 def _of_direction(direction: Direction) -> Finding:
-    """Say that g = psi phi/n is a warp: the leaf is a curve along which s grows, so psi is psi(s).
-
-    Where the coefficient of u is 0 at the start, s = |beta| has a kink there.
-    """
+    """Say that g = psi phi/n is a warp: a leaf is a curve along which s grows, so psi is psi(s)."""
     p = direction.parameterization
     n, u = quoted(direction.norm, p), quoted(direction.vector, p)
-    if direction.sign == 0:
-        reason = f"the coefficient of {u} is 0 at the start: its sign selects Q"
-        return Finding(Verdict.UNDECIDED, reason)
     reason = (
         f"g = psi phi/{n} with <grad psi, grad s> = g, which has a solution on every "
         f"leaf: <grad y_i, grad F_j> = g delta_ij for y = psi {u}/{n}"

@@ -10,7 +10,7 @@ from derive import InputError, Verdict
 from derive.catalogue import Entry, bibtex, entries, find, library
 from derive.catalogue.library import read_entry, sources
 from derive.catalogue.listing import markdown
-from derive.derivation import in_components
+from derive.components import in_components
 from derive.folder import read_folder
 from numerics import crosscheck
 

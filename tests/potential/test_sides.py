@@ -9,6 +9,7 @@ import sympy
 
 from derive import Parameterization, Verdict, derive
 from derive.certificate.checking.check import check_text
+from derive.components import in_components
 from numerics import crosscheck, flow, interpolate
 
 NEURON = Parameterization.parse(["a*u1", "a*u2"], {"a": "0", "u1": "1", "u2": "-1"})
@@ -35,6 +36,20 @@ def test_flows_end_at_the_interpolant_of_their_side(X, y):
     assert crosscheck(d, X, y, digits=15).passed
     swapped = replace(d.potential.other_side, other_side=replace(d.potential, other_side=None))
     assert not crosscheck(replace(d, potential=swapped), X, y, digits=15).passed
+
+
+def test_a_vector_of_open_dimension_has_both_sides():
+    d = derive(Parameterization.parse(["(a - b)*u"], {"a": "c", "b": "c"}, vectors=["u"]))
+    above, below = d.potential, d.potential.other_side
+    assert (d.verdict, above.turning.slope, below.turning.slope) == (Verdict.PROVED, 1, -1)
+    assert "where its derivative along the flow is 2*<lambda, u_0>" in above.finding.reason
+    assert d.to_text().count("grad Q = q'(s) beta/s + z, z = ") == 2
+    explicit = in_components(d)
+    for y in ("2", "-3"):
+        assert crosscheck(explicit, [["1", "2", "1/2"]], [y], {"c": 1}, digits=15).passed
+    swapped = replace(explicit.potential, other_side=replace(explicit.potential, other_side=None))
+    other = crosscheck(replace(explicit, potential=swapped), [["1", "2", "1/2"]], ["-3"], digits=15)
+    assert not other.passed
 
 
 def test_numbers_of_one_side():

@@ -13,7 +13,7 @@ from derive import Parameterization, Verdict, derive, regimes
 from derive.catalogue import entries
 from derive.certificate.checking.check import check_text
 from derive.certificate.checking.text import Rejected
-from derive.derivation import in_components
+from derive.components import in_components
 from derive.language import bind, to_sympy
 from derive.model.notation import to_expr
 from derive.regimes.initialization import with_scale
