@@ -89,7 +89,7 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
     if d.equivalent is not None:
         start = ", ".join(f"{w} = {to_text(t)}" for w, t in d.equivalent.start if w not in d.idle)
         same = ", ".join(d.equivalent.functions)
-        yield f"beta moves as from {marked(start)} and 0 for all others, the start used below:"
+        yield f"beta moves as from the start {marked(start)} and 0 for all others, used below:"
         yield f"{same} are the same at both, their derivatives along grad F linear in them"
     yield from _left_out(d.idle, "start at 0 and stay there")
     for w, tree in d.ties:
