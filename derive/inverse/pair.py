@@ -21,6 +21,7 @@ from derive.inverse.start import FlowStart, starts
 from derive.inverse.term import Convexity, SeparableTerm
 from derive.language import from_sympy, to_sympy
 from derive.language.tree import Name, Tree, names
+from derive.model.labels import backticked
 from derive.verdict import Identity
 
 
@@ -76,7 +77,8 @@ def _proved(convexity: Convexity, found: _Pair) -> WeightPair | None:
     output = from_sympy(b + s * (x**2 - y**2))
     start = _start(convexity, found, (p, m))
     forward = _forward(term, output, (p, m), from_sympy(found.p_at(b)))
-    statement = f"<grad F, grad F> Q''(F) = {found.scale} on {p}*{m} = {gamma}"
+    scale, product = (backticked(x, taken) for x in (found.scale, gamma))
+    statement = f"<grad F, grad F> Q''(F) = {scale} on {p}*{m} = {product}"
     finding = accepted(
         Identity(statement, "<grad F, grad F> Q''(F)", str(found.scale)),
         Identity(f"<grad({p}*{m}), grad F> = 0", "0", "0"),

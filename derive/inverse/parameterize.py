@@ -32,6 +32,7 @@ from derive.inverse.start import flow_start, within
 from derive.inverse.term import Convexity, SeparableTerm, examine, recognise
 from derive.language import from_sympy, parse_expression, to_text
 from derive.language.tree import Tree, names
+from derive.model.labels import backticked
 from derive.verdict import Finding, Identity, Verdict
 
 CANDIDATES = 24
@@ -170,13 +171,15 @@ def _refused(convexity: Convexity) -> Coordinate:
     """Return the refusal of a Q that is proved not to be strictly convex."""
     term, second = convexity.term, convexity.second
     here = convexity.point[term.variable]
+    names_of_q = {*term.parameters, term.variable}
+    q2, at = backticked(second, names_of_q), backticked(f"{term.variable} = {here}", names_of_q)
     exact = term.start is not None and to_text(term.start) == str(here)
     if convexity.everywhere:
-        reason = f"Q is not strictly convex near any point: Q'' = {second}"
+        reason = f"Q is not strictly convex near any point: Q'' = {q2}"
     elif exact and not term.parameters:
-        reason = f"Q is not strictly convex near {term.variable} = {here}: Q'' = {second}"
+        reason = f"Q is not strictly convex near {at}: Q'' = {q2}"
         if convexity.sign == 0:
-            reason = f"Q'' = {second} is 0 at {term.variable} = {here}, and 1/K is positive"
+            reason = f"Q'' = {q2} is 0 at {at}, and 1/K is positive"
     else:
         return _nothing(term, "no point with Q'' > 0 was found", second)
     return Coordinate(term, Finding(Verdict.REFUTED, reason), second)
@@ -194,7 +197,8 @@ def _one_weight(convexity: Convexity, candidate: Candidate) -> OneWeight:
     F = from_sympy(candidate.F.subs(W, sympy.Symbol(weight, positive=True)))
     forward = _forward(term, F, weight, None if start.weights is None else start.weights[0][1])
     left = f"F'({weight})**2 Q''(F({weight}))"
-    identity = Identity(f"{left} = {candidate.scale}", left, str(candidate.scale))
+    scale = backticked(candidate.scale, {*term.parameters})
+    identity = Identity(f"{left} = {scale}", left, str(candidate.scale))
     return OneWeight(
         term,
         accepted(identity, *start.evidence, *forward.evidence),

@@ -13,7 +13,8 @@ from derive.inverse.acceptance import reaches, vanishes
 from derive.inverse.line_element import Candidate, W
 from derive.inverse.term import Convexity, SeparableTerm
 from derive.language import from_sympy, to_sympy, to_text
-from derive.language.tree import Tree
+from derive.language.tree import Tree, names
+from derive.model.labels import backticked
 from derive.verdict import Identity
 
 
@@ -33,7 +34,8 @@ class FlowStart:
         """Q'(beta_0) = 0, where it was proved."""
         if self.beta_0 is None or not self.at_minimum:
             return ()
-        return (Identity(f"Q'({to_text(self.beta_0)}) = 0", "Q'(beta_0)", "0"),)
+        at = backticked(to_text(self.beta_0), {*names((self.beta_0,))})
+        return (Identity(f"Q'({at}) = 0", "Q'(beta_0)", "0"),)
 
 
 def flow_start(convexity: Convexity, candidate: Candidate, weight: str) -> FlowStart:

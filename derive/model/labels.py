@@ -44,7 +44,11 @@ def taken_names(p: Parameterization, more: Iterable[str] = ()) -> frozenset[str]
 
 def quoted(text: object, p: Parameterization) -> str:
     """Return a user's formula with backticks around the names that are letters of ours."""
-    taken = taken_names(p)
+    return backticked(text, taken_names(p))
+
+
+def backticked(text: object, taken: Set[str]) -> str:
+    """Return it so for the names that are given."""
     words = str(text).replace("Abs(", "abs(")
     return each_label(words, lambda name: f"`{name}`" if name in taken else name)
 

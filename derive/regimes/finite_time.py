@@ -20,6 +20,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import Undecided
+from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Algebraic, Piece, Quadrature, kernel_of
 from derive.regimes.asymptotics import CONSTANT, Expander
@@ -56,7 +57,7 @@ def finite_time_limit(
     unit, error = symbol ** (m * (2 - D)), symbol ** (m * (D - 2))
     reason = (
         f"covariance, and beta = F(w) of degree {D} > 2 is infinite after the finite time "
-        f"int db/K(b), K at {point.variable} = 1"
+        f"int db/K(b), K at {quoted(point.variable, p)} = 1"
     )
     finding, size = Finding(Verdict.PROVED, reason, scaled.evidence), sympy.Abs(beta)
     if _is_even(piece, beta):

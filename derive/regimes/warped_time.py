@@ -24,6 +24,7 @@ from sympy import Expr
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
+from derive.model.labels import quoted
 from derive.model.notation import Notation, to_expr
 from derive.model.signs import is_feasible
 from derive.potential.chart import base_chart
@@ -143,7 +144,8 @@ def _positive(
     evidence: tuple[Identity, ...],
 ) -> Finding:
     if floor is not None:
-        reason = f"g >= m > 0 along the flow, m^2 = {floor!r}, so tau increases"
+        square = quoted(repr(floor), metric.parameterization)
+        reason = f"g >= m > 0 along the flow, m^2 = {square}, so tau increases"
         return Finding(Verdict.PROVED, reason, evidence)
     darboux = {repr(s * x) for x in metric.conserved.darboux for s in (1, -1)}
     if all(repr(f) in darboux for f, _ in factored(g)[1]):

@@ -19,7 +19,7 @@ from derive.explicit.scale_limits import ScaleLimit
 from derive.language import to_text
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
-from derive.render.labels import marked, said
+from derive.render.labels import marked, said, unmarked
 from derive.render.phrases import homogeneity, output_lines, root_words
 from derive.render.plain import at, page, piece_lines, plain, shown, title
 from derive.render.written_json import Record, affine_record, finding_record, json_text
@@ -280,7 +280,12 @@ def _contrast_record(contrast: Contrast) -> Record:
 
 
 def _limit_record(x: ScaleLimit) -> Record:
-    return {"of": x.of, "when": x.when, "statement": x.statement, **finding_record(x.finding)}
+    return {
+        "of": x.of,
+        "when": x.when,
+        "statement": unmarked(x.statement),
+        **finding_record(x.finding),
+    }
 
 
 def _evaluated_record(value: Evaluated) -> Record:

@@ -15,6 +15,7 @@ from derive.language import parse_expression, to_sympy
 from derive.model.notation import Notation
 from derive.render.explicit import beta_text, decimal, equation_name
 from derive.render.formula import LONG, at_start, display, latex, latex_name, on_lines, piece_latex
+from derive.render.labels import unmarked
 from derive.render.phrases import affine_sentences
 from derive.verdict import Verdict
 
@@ -49,7 +50,8 @@ def _body(found: ExplicitCounterpart) -> Iterator[str]:
 def _minimum(minimum: SquaredDistance, name: str, definition: str) -> Iterator[str]:
     yield rf"\paragraph{{${definition}$}}"
     if minimum.verdict is not Verdict.PROVED:
-        yield rf"Which root this is was not proved everywhere: {_words(minimum.finding.reason)}."
+        reason = _words(minimum.finding.reason)
+        yield rf"Which root this is was not proved everywhere: {reason}."
     left = name
     if isinstance(minimum, CriticalRoot) and minimum.scale is not None:
         alpha, power = latex(minimum.scale), minimum.problem.degree
@@ -132,7 +134,7 @@ def _limits(limits: tuple[ScaleLimit, ...]) -> Iterator[str]:
         names, _, goal = limit.when.partition(" -> ")
         when = ", ".join(latex_name(name) for name in names.split(", "))
         goal = r"\infty" if goal == "oo" else goal
-        yield rf"\item ${when} \to {goal}$: {_statement(limit.statement)}"
+        yield rf"\item ${when} \to {goal}$: {_statement(unmarked(limit.statement))}"
     yield r"\end{itemize}"
 
 
@@ -153,6 +155,6 @@ def _words(text: str) -> str:
     >>> _words("R_F(b) -> 0")
     'R\\_F(b) $\\to$ 0'
     """
-    escaped = "".join(f"\\{c}" if c in "_#%&$" else c for c in text)
+    escaped = "".join(f"\\{c}" if c in "_#%&$" else c for c in unmarked(text))
     escaped = escaped.replace("^", r"\^{}").replace("->", r"$\to$")
     return escaped.replace(">=", r"$\ge$").replace("<", "$<$").replace(">", "$>$")

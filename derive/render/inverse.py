@@ -18,6 +18,7 @@ from derive.inverse.design import (
 )
 from derive.language import to_sympy, to_text
 from derive.render.formula import at_start, display, latex, latex_name
+from derive.render.labels import marked, said
 from derive.render.plain import page, shown, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
@@ -50,12 +51,21 @@ def render_text(design: InverseDesign, width: int = 80) -> str:
         Verdict.REFUTED: "No: a mirror potential of gradient flow is strictly convex.",
         Verdict.UNDECIDED: "Undecided: no closed form of F was found and proved.",
     }[design.verdict]
-    return page([[head], *map(_section, design.coordinates)], width)
+    return page([[head], *map(_section, design.coordinates)], width, taken_by(design))
+
+
+def taken_by(design: InverseDesign) -> frozenset[str]:
+    """Return the names in Q; beta and w are those of these pages."""
+    terms = (c.term for c in design.coordinates)
+    own = ("beta", "w")
+    return frozenset(
+        name for t in terms for name in (*t.parameters, t.variable) if not name.startswith(own)
+    )
 
 
 def _section(c: Coordinate) -> Iterator[str]:
     yield title("Parameterization", c.finding.verdict)
-    yield f"Q = {to_text(c.term.tree)}"
+    yield f"Q = {marked(to_text(c.term.tree))}"
     if c.second is not None:
         yield f"Q'' = {shown(c.second)}"
     yield from _lines(c)
@@ -63,55 +73,56 @@ def _section(c: Coordinate) -> Iterator[str]:
 
 @singledispatch
 def _lines(c: Coordinate) -> Iterator[str]:
-    yield c.finding.reason
+    yield said(c.finding.reason)
 
 
 @_lines.register
 def _(c: IntegralOnly) -> Iterator[str]:
-    yield c.finding.reason
+    yield said(c.finding.reason)
     yield f"w = {_written(c.w_of_beta)}"
 
 
 @_lines.register
 def _(c: OneWeight) -> Iterator[str]:
-    b, w, b_0 = c.term.variable, c.weights[0], c.start.beta_0
-    yield f"{b} = {to_text(c.output)}"
+    b, w, b_0 = marked(c.term.variable), marked(c.weights[0]), c.start.beta_0
+    yield f"{b} = {marked(to_text(c.output))}"
     yield f"{w} = {shown(c.w_of_beta)}"
     if b_0 is None:
         start = f"any {w}_0 with its image in that range, {b}_0 = F({w}_0)"
     else:
-        start = f"{w}_0 with F({w}_0) = {to_text(b_0)}"
+        start = f"{w}_0 with F({w}_0) = {marked(to_text(b_0))}"
     yield from _proved(c, start, FREE)
 
 
 @_lines.register
 def _(c: WeightPair) -> Iterator[str]:
     p, m = c.weights
-    yield f"{c.term.variable} = {to_text(c.output)}"
-    start = f"any {p}, {m} > 0 with the value of {p}*{m} below, {c.term.variable}_0 = F"
+    b = marked(c.term.variable)
+    yield f"{b} = {marked(to_text(c.output))}"
+    start = f"any {p}, {m} > 0 with the value of {p}*{m} below, {b}_0 = F"
     yield from _proved(c, start, "")
 
 
 def _proved(c: Parameterized, free_start: str, freedom: str) -> Iterator[str]:
     """Yield what is said below F, for a start that is not known in the weights as it is given."""
-    b = c.term.variable
+    b = marked(c.term.variable)
     where = "where Q'' > 0" if c.smooth else "as far as Q is smooth, where Q'' > 0"
     yield f"for {shown(c.interval[0])} < {b} < {shown(c.interval[1])}, {where}"
     start = free_start
     if c.start.weights is not None and c.start.beta_0 is not None:
-        values = [f"{w} = {to_text(t)}" for w, t in c.start.weights]
-        start = ", ".join([*values, f"{b}_0 = {to_text(c.start.beta_0)}"])
+        values = [marked(f"{w} = {to_text(t)}") for w, t in c.start.weights]
+        start = ", ".join([*values, f"{b}_0 = {marked(to_text(c.start.beta_0))}"])
     yield f"start: {start}"
     if c.assumed:
-        yield f"assuming {', '.join(c.assumed)}"
+        yield f"assuming {marked(', '.join(c.assumed))}"
     if c.start.at_minimum:
         yield f"minimises: Q itself, as Q'({b}_0) = 0"
     else:
         yield f"minimises: Q - Q'({b}_0)*{b}, the Bregman divergence of Q from the start"
     yield "proof:"
-    yield from (f"  {e.statement}" for e in c.finding.evidence)
+    yield from (f"  {said(e.statement)}" for e in c.finding.evidence)
     yield UNIT + freedom
-    yield f"forward run: {c.forward.reason}"
+    yield f"forward run: {said(c.forward.reason)}"
 
 
 def _written(expression: Expr) -> str:

@@ -80,4 +80,4 @@ def _word_on(altered: dict[str, str]) -> str:
         means = f" ({MEANING[label]})" if label in MEANING else ""
         if not any(label in (f"d{stem}", f"{stem}_0", f"{stem}_i") for stem in altered):
             names.append(f"{label}{means} is written {new}")
-    return f"Our letters make way for names in F: {', '.join(names)}"
+    return f"Our letters make way for the names given: {', '.join(names)}"

@@ -9,11 +9,12 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.language import to_sympy, to_text
+from derive.model.labels import taken_names
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit, LimitingPotential
 from derive.regimes.point import Point
 from derive.render.formula import display, latex, latex_name
-from derive.render.labels import noted
+from derive.render.labels import marked, noted, said
 from derive.render.plain import constant_lines, page, shown, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
@@ -30,8 +31,10 @@ MEANING = {
 def render_text(regimes: Regimes, width: int = 80) -> str:
     """Return the regimes as plain text."""
     limits = (limit_lines(limit, regimes.derivation.beta) for limit in regimes.limits)
-    heading = [f"Regimes of Q in {regimes.variable}"]
-    return page([heading, _start(regimes), *limits, _warped(regimes)], width)
+    heading = [f"Regimes of Q in {marked(regimes.variable)}"]
+    d = regimes.derivation
+    taken = taken_names(d.parameterization, (regimes.variable,))
+    return page([heading, _start(regimes), *limits, _warped(regimes)], width, taken)
 
 
 def _warped(r: Regimes) -> Iterator[str]:
@@ -39,7 +42,8 @@ def _warped(r: Regimes) -> Iterator[str]:
         yield from ("Warped time tau(t) = int_0^t g ds", f"g = {_warp(r)}")
         for finding in r.warped.findings:
             proved = finding.verdict is Verdict.PROVED
-            yield f"proved: {finding.reason}" if proved else finding.reason
+            reason = said(finding.reason)
+            yield f"proved: {reason}" if proved else reason
 
 
 def _warp(r: Regimes) -> str:
@@ -51,7 +55,7 @@ def _start(r: Regimes) -> Iterator[str]:
     yield "Start"
     if r.vector:
         along, rest = r.derivation.beta
-        yield f"{along} is the component of beta along {r.vector} at the start, {rest} the"
+        yield f"{along} is the component of beta along {marked(r.vector)} at the start, {rest} the"
         yield "length of the rest, in every dimension"
     matrix, labels = r.kernel.matrix, r.derivation.potential.parameterization.labels
     for (i, a), (j, b) in combinations_with_replacement(enumerate(labels), 2):
@@ -59,7 +63,7 @@ def _start(r: Regimes) -> Iterator[str]:
         yield f"K{index}(w_0) = {shown(matrix[i, j])}"
     yield "K = J J^T is the tangent kernel on predictors"
     if r.derivation.kernel_factor is not None:
-        factor = to_text(r.derivation.kernel_factor)
+        factor = marked(to_text(r.derivation.kernel_factor))
         yield f"of F in the weights left, {factor} times that in all weights"
     for b, b0 in zip(r.derivation.beta, r.kernel.beta_0, strict=True):
         yield f"{b}_0 = {shown(b0)}"
@@ -72,16 +76,16 @@ def _start(r: Regimes) -> Iterator[str]:
         time = shown(r.homogeneity.time)
         yield f"from c w_0 gradient flow is c^({time}) times as fast near its start"
     if r.deciding is not None:
-        yield f"{r.deciding.reason}: it decides every joint limit"
+        yield f"{said(r.deciding.reason)}: it decides every joint limit"
     if r.assumptions:
-        yield f"assuming {'; '.join(r.assumptions)}"
+        yield f"assuming {marked('; '.join(r.assumptions))}"
 
 
 def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
     """Yield where a limit is taken and what it is, line by line."""
-    yield title(f"Limit {limit.point.text}", limit.finding.verdict)
+    yield title(f"Limit {marked(limit.point.text)}", limit.finding.verdict)
     if limit.potential is None or limit.unit is None:
-        yield limit.finding.reason
+        yield said(limit.finding.reason)
         return
     yield f"{limit.regime} regime: {MEANING[limit.regime]}"
     yield from (f"{left} -> {shown(right)}" for left, _, right in _tending(limit, limit.potential))
@@ -91,11 +95,11 @@ def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
         yield f"{x} = {_less(b, b0)}"
     yield from _beyond(limit)
     if limit.error == 0:
-        yield f"relative error: smaller than every power of {limit.point.variable}"
+        yield f"relative error: smaller than every power of {marked(limit.point.variable)}"
     elif limit.error is not None:
         order = "of order" if limit.sharp else "at most of order"
         yield f"relative error: {order} {shown(limit.error)}"
-    yield f"by {limit.finding.reason}"
+    yield f"by {said(limit.finding.reason)}"
 
 
 def _tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[str, str, Expr]]:

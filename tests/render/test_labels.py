@@ -8,7 +8,9 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.explicit.regularize import explicit_counterpart
+from derive.inverse.parameterize import parameterize
 from derive.potential.piece import trimmed
+from derive.regimes.find import regimes
 from derive.render.labels import unmarked
 from derive.render.plain import piece_lines
 
@@ -69,3 +71,14 @@ def test_a_form_without_its_gradient_keeps_what_it_refers_to():
     assert not any(line.startswith("dQ") for line in lines)
     bare = trimmed(replace(piece, value=piece.betas[0], gradient=(), assumptions=()))
     assert bare.roots == bare.constants == ()
+
+
+def test_regimes_and_designs_keep_their_letters_apart():
+    start = {"K": "D*alpha", "g": "D*alpha"}
+    d = derive(Parameterization.parse(["K*g"], start=start, positive=["alpha", "D"]))
+    text = regimes(d, "alpha", ["0"]).to_text()
+    assert "K_(w_0) = 2*D**2*alpha**2" in text
+    assert "F(c w) = c^D_ F(w) with D_ = 2" in text
+    design = parameterize("beta**2/(2*Q)", positive=["Q"]).to_text()
+    assert "Q_ = beta**2/(2*Q)" in design
+    assert "Q_'' = 1/Q\n" in design
