@@ -280,12 +280,8 @@ def _contrast_record(contrast: Contrast) -> Record:
 
 
 def _limit_record(x: ScaleLimit) -> Record:
-    return {
-        "of": x.of,
-        "when": x.when,
-        "statement": unmarked(x.statement),
-        **finding_record(x.finding),
-    }
+    said_of_it = {"when": x.when, "statement": unmarked(x.statement)}
+    return {"of": x.of, **said_of_it, **finding_record(x.finding)}
 
 
 def _evaluated_record(value: Evaluated) -> Record:
