@@ -86,8 +86,8 @@ def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
 
 def _is_positive(value: RationalFunction) -> bool:
     """Tell whether a function of the start is proved > 0: a positive number plus squares."""
-    if value.field.generators:
-        return False
+    if value.is_constant() or value.field.generators:
+        return value.is_constant() and value.value() > 0
     origin = [value.field.zero] * len(value.field.names)
     try:
         constant = value.compose(origin, value.field)
