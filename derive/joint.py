@@ -70,10 +70,13 @@ def _warp(block: Block) -> Expr | None:
     g = find_warp(block.warping)
     if g is None:
         return None
-    written = to_expr(g, block.notation.weights)
-    # Nothing is assumed of the start here: what stands under a root may have any sign.
-    roots = (x for x in written.atoms(sympy.Pow) if not x.exp.is_integer)
-    return written.xreplace({x: sympy.Abs(x.base) ** x.exp for x in roots})
+    return _of_any_sign(to_expr(g, block.notation.weights))
+
+
+def _of_any_sign(g: Expr) -> Expr:
+    """Return g with the modulus of what stands under a root: nothing is assumed of the start."""
+    roots = (x for x in g.atoms(sympy.Pow) if not x.exp.is_integer)
+    return g.xreplace({x: sympy.Abs(x.base) ** x.exp for x in roots})
 
 
 def join_potential(blocks: tuple[Block, ...], warping: Finding, p: Parameterization) -> Potential:
@@ -173,7 +176,10 @@ def _inverse(kernel: Entries) -> Entries:
         flat = build_elements([from_sympy(x) for row in kernel for x in row], tuple(images))
         inverted = inverse(tuple(flat[i * size : (i + 1) * size] for i in range(size)))
         return tuple(tuple(_in_factors(x, images) for x in row) for row in inverted)
-    matrix = sympy.Matrix(kernel)
+    return _by_cofactors(sympy.Matrix(kernel))
+
+
+def _by_cofactors(matrix: sympy.Matrix) -> Entries:
     determinant = sympy.factor(sympy.expand(matrix.det(method="berkowitz")))
     adjugate = matrix.adjugate(method="berkowitz")
     entries = adjugate.applyfunc(lambda x: sympy.factor(x / determinant))

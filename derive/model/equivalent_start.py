@@ -13,7 +13,7 @@ Source: Isidori, "Nonlinear control systems", chapter 3, on realizations; the us
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, combinations
 
 import sympy
@@ -55,20 +55,20 @@ def find_equivalent_start(p: Parameterization) -> Restriction | None:
 def _parts(p: Parameterization) -> list[tuple[str, ...]]:
     """Return the groups of weights that are multiplied with one another; () unless X is affine."""
     size = p.p
-    linear = (
-        x.denominator.is_constant() and all(sum(e[:size]) <= 1 for e, _ in terms(x.numerator))
-        for row in p.fields
-        for x in row
-    )
-    if p.field.kinds or not all(linear):
+    if p.field.kinds or not all(_is_affine(x, size) for row in p.fields for x in row):
         return []
     groups = [{k} for k in range(size)]
     for row in p.fields:
         for k, x in enumerate(row):
-            together = {k} | {n for n in range(size) if x.depends_on(n)}
+            together = {k, *filter(x.depends_on, range(size))}
             joined = [g for g in groups if g & together]
             groups = [g for g in groups if not g & together] + [set[int]().union(*joined)]
     return [tuple(p.weights[k] for k in sorted(g)) for g in sorted(groups, key=min)]
+
+
+def _is_affine(f: RationalFunction, size: int) -> bool:
+    """Tell whether f is a polynomial of degree 1 at most in the first *size* variables."""
+    return f.denominator.is_constant() and all(sum(e[:size]) <= 1 for e, _ in terms(f.numerator))
 
 
 def _closed_span(p: Parameterization) -> dict[str, RationalFunction] | None:
@@ -129,16 +129,22 @@ def _accepted(
     try:
         positive = [name for name in p.positive if name not in p.weights]
         moved = p.with_(start=start, positive=positive)
-        trees = [tree for _, tree in (*p.start, *moved.start)]
-        signs = (*p.positive, *p.parameters)
-        both = build_elements(trees, p.start_symbols, p.parameters, signs)
-        field = both[0].field
-        constants = [field.named(name) for name in p.field.names[p.p :]]
-        given, other = [*both[: p.p], *constants], [*both[p.p :], *constants]
-        if any(h.compose(given, field) != h.compose(other, field) for h in functions.values()):
+        if not _agree(functions.values(), p, moved):
             return None
         idle = find_idle(moved)
         other_start = EquivalentStart(moved.start, tuple(functions))
         return Restriction(leave_out(moved, idle), start=other_start, idle=idle)
     except DeriveError:
         return None
+
+
+def _agree(
+    functions: Iterable[RationalFunction], p: Parameterization, moved: Parameterization
+) -> bool:
+    """Tell whether functions have the same values at both starts, exactly."""
+    trees = [tree for _, tree in (*p.start, *moved.start)]
+    both = build_elements(trees, p.start_symbols, p.parameters, (*p.positive, *p.parameters))
+    field = both[0].field
+    constants = [field.named(name) for name in p.field.names[p.p :]]
+    given, other = [*both[: p.p], *constants], [*both[p.p :], *constants]
+    return all(h.compose(given, field) == h.compose(other, field) for h in functions)

@@ -51,6 +51,11 @@ def _limit(curve: Curve, end: Expr, decide: ElementarySigns) -> Expr:
         return _far(sympy.expand(h), z, 1 if end == sympy.oo else -1, decide)
     if end.has(sympy.Min, sympy.Max):
         raise Undecided("which of several ends is the nearest")
+    return _at_number(curve, end, decide)
+
+
+def _at_number(curve: Curve, end: Expr, decide: ElementarySigns) -> Expr:
+    z, h = curve.parameter, curve.beta
     weights = [weight for _, weight in curve.weights]
     images = {
         node: image

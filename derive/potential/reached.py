@@ -69,20 +69,9 @@ def _has_kink(node: Tree) -> bool:
 def _single(piece: Piece, metric: Metric, notation: Notation) -> Domain:
     """Return the domain of one output from K, and from what F may not be smooth at the zeros of."""
     p = metric.parameterization
-    leaf = Leaf(metric, notation)
-    found: list[tuple[RationalFunction | None, Expr | None, Undecided]] = []
-    square = _power_of_kernel(piece, leaf.field)
-    if square is not None:
-        found += [(g, None, "kernel") for g, _ in factored(square)[1]]
-    else:
-        kernel = factors(metric.K[0][0])
-        found += [(leaf.zeros(g), None, "kernel") for g, _ in kernel if not leaf.avoids(g)]
-    for g in _singular(p):
-        if not leaf.avoids(g):
-            found.append((leaf.zeros(g), to_expr(g, notation.weights), "smooth"))
     undecided: dict[Undecided, None] = {}
     ends: dict[RationalFunction, Expr | None] = {}
-    for f, vanishing, otherwise in found:
+    for f, vanishing, otherwise in _possible_ends(piece, metric, notation):
         zeros = None if f is None else _linear_zeros(f, notation)
         if zeros is None:
             undecided[otherwise] = None
@@ -92,17 +81,39 @@ def _single(piece: Piece, metric: Metric, notation: Notation) -> Domain:
     return Domain(piece.betas, "slope", tuple(walls), tuple(undecided))
 
 
+def _possible_ends(
+    piece: Piece, metric: Metric, notation: Notation
+) -> Iterator[tuple[RationalFunction | None, Expr | None, Undecided]]:
+    """Yield functions of beta at whose zeros K or F may end, and what of the weights is 0 there."""
+    leaf = Leaf(metric, notation)
+    square = _power_of_kernel(piece, leaf.field)
+    if square is not None:
+        yield from ((g, None, "kernel") for g, _ in factored(square)[1])
+    else:
+        kernel = factors(metric.K[0][0])
+        yield from ((leaf.zeros(g), None, "kernel") for g, _ in kernel if not leaf.avoids(g))
+    for g in _singular(metric.parameterization):
+        if not leaf.avoids(g):
+            yield leaf.zeros(g), to_expr(g, notation.weights), "smooth"
+
+
 def _singular(p: Parameterization) -> Iterator[RationalFunction]:
     """Yield the irreducible functions at whose zeros F may be not smooth."""
-    (f,) = p.F
-    below = [g for g, n in factored(f)[1] if n < 0]
-    for tree, exponent in powers(p.trees):
-        base = p.field.embed(Tower.over(p.field, p.positive).element(tree))
-        below += [g for g, n in factored(base)[1] if n % 2 or exponent is None or n * exponent % 2]
     kinds = [g for g in p.field.generators if g.kind == "root"]
     roots = {p.field.embed(g.argument): p.field.named(g.name) for g in kinds}
-    met = dict.fromkeys(roots.get(g, roots.get(-g, g)) for g in below)
+    met = dict.fromkeys(roots.get(g, roots.get(-g, g)) for g in _below(p))
     yield from (g for g in met if set(g.variables()) - set(p.parameters))
+
+
+def _below(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield the irreducible factors of denominators, and of what stands under roots."""
+    (f,) = p.F
+    yield from (g for g, n in factored(f)[1] if n < 0)
+    for tree, exponent in powers(p.trees):
+        base = p.field.embed(Tower.over(p.field, p.positive).element(tree))
+        for g, n in factored(base)[1]:
+            if n % 2 or exponent is None or n * exponent % 2:
+                yield g
 
 
 def _power_of_kernel(piece: Piece, field: FunctionField) -> RationalFunction | None:
@@ -150,11 +161,13 @@ def _wall(
 def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> Domain:
     """Say where several coupled outputs have Q: half-spaces where proved, else in words."""
     known = half_spaces(metric, notation)
-    if known is not None:
-        return known
-    convex: Convexity = "metric"
-    if dual is None or not dual.g.is_constant():
-        kept = dual is not None and keeps_sign(metric, dual.g)
-        beside = dual is None or leaves_zero(dual)
-        convex = "warp" if beside else "warp assumed" if kept else "warp proved"
-    return Domain(notation.betas, convex, undecided=("leaf",))
+    return known or Domain(notation.betas, _convexity(metric, dual), undecided=("leaf",))
+
+
+def _convexity(metric: Metric, dual: DualCoordinates | None) -> Convexity:
+    """Say what makes Q convex: the metric alone, or the sign of the warp."""
+    if dual is not None and dual.g.is_constant():
+        return "metric"
+    if dual is None or leaves_zero(dual):
+        return "warp"
+    return "warp assumed" if keeps_sign(metric, dual.g) else "warp proved"

@@ -14,6 +14,7 @@ c -> 0 it tends to c^(2 - D) Z, with a relative error of order c^(D - 2).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 import sympy
@@ -23,7 +24,7 @@ from derive.exact.elementary_signs import Undecided
 from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Algebraic, Piece, Quadrature, kernel_of
-from derive.regimes.asymptotics import CONSTANT, Expander
+from derive.regimes.asymptotics import CONSTANT, Expander, Expansion
 from derive.regimes.kernel_regime import ScaledStart, TangentKernel
 from derive.regimes.limit import Limit, LimitingPotential, growth_expression
 from derive.regimes.point import Point
@@ -41,15 +42,11 @@ def finite_time_limit(
 ) -> Limit | None:
     """Return the limit of Q = int (beta - b)/K(b) db as the start vanishes, or None."""
     D, m = scaled.degree, scaled.exponent
-    polynomial = all(f.is_polynomial() for f in p.F) and not p.field.generators
     vanishes = (m * {"0": 1, "oo": -1}.get(point.side, 0)).is_positive
     piece = pieces[0] if len(pieces) == 1 else None
-    if not (
-        isinstance(piece, Quadrature | Algebraic) and polynomial and vanishes and kernel.unbiased
-    ):
+    if not (isinstance(piece, Quadrature | Algebraic) and vanishes and kernel.unbiased):
         return None
-    square = sum((w * w for w in p.w), p.field.zero)
-    if p.d > 1 or p.geometry.weight_square(p.w) != square or not D.is_Rational or D <= _TWO:
+    if not _is_plain_polynomial(p) or not D.is_Rational or D <= _TWO:
         return None
     (beta,) = piece.betas
     above, below = _time(p, sympy.oo), _time(p, -sympy.oo)
@@ -69,6 +66,14 @@ def finite_time_limit(
     return Limit(point, finding, "intermediate", (beta,), None, unit, found, (below,), error)
 
 
+def _is_plain_polynomial(p: Parameterization) -> bool:
+    """Tell whether F is one polynomial, with the Euclidean metric of the weights."""
+    square = sum((w * w for w in p.w), p.field.zero)
+    if p.d > 1 or p.field.generators or p.geometry.weight_square(p.w) != square:
+        return False
+    return p.F[0].is_polynomial()
+
+
 def moved_start_limit(p: Parameterization, piece: Piece, point: Point, start: Expr) -> Limit | None:
     """Return the limit of Q' = int_beta_0 db/K(b) where the start symbol moves beta_0 alone.
 
@@ -77,16 +82,11 @@ def moved_start_limit(p: Parameterization, piece: Piece, point: Point, start: Ex
     """
     if p.d > 1 or not _is_fixed(piece, point):
         return None
-    e = Symbol("e_", positive=True)
-    decide = point.decisions(s.name for s in start.free_symbols if s.is_positive)
-    try:
-        place = Expander(e, decide, Fraction(2)).expand(point.near(start, e))
-    except Undecided:
+    place = _near(start, point)
+    rest = [] if place is None else [growth for growth in place.terms if growth != CONSTANT]
+    if place is None or not rest or min(rest) < CONSTANT or not place.reaches(CONSTANT):
         return None
     b_0 = place.coefficient(CONSTANT)
-    rest = [growth for growth in place.terms if growth != CONSTANT]
-    if not rest or min(rest) < CONSTANT or not place.reaches(CONSTANT):
-        return None
     (beta,) = piece.betas
     reason = "K does not depend on the start: beta_0 tends to a number, and the integral with it"
     found = LimitingPotential("other", None, (_time(p, beta, b_0),))
@@ -94,6 +94,14 @@ def moved_start_limit(p: Parameterization, piece: Piece, point: Point, start: Ex
     finding = Finding(Verdict.PROVED, reason)
     slopes = found.gradient
     return Limit(point, finding, "intermediate", (beta,), None, one, found, slopes, error)
+
+
+def _near(start: Expr, point: Point) -> Expansion | None:
+    e = Symbol("e_", positive=True)
+    decide = point.decisions(s.name for s in start.free_symbols if s.is_positive)
+    with suppress(Undecided):
+        return Expander(e, decide, Fraction(2)).expand(point.near(start, e))
+    return None
 
 
 def _is_fixed(piece: Piece, point: Point) -> bool:

@@ -184,9 +184,8 @@ class _Sides:
         """Tell whether no wall keeps Q from a side, in the limit; False is proved."""
         x, m = self.gradient.coordinates[i], self.magnitudes[self.gradient.coordinates[i]]
         expander = Expander(self.e, self.decide, span)
-        for wall in self.gradient.walls if self.gradient.single[i] else ():
-            if not wall.form.has(x):
-                continue
+        walls = self.gradient.walls if self.gradient.single[i] else ()
+        for wall in (w for w in walls if w.form.has(x)):
             at = expander.expand(self.point.near(wall.form.xreplace({x: sign * m}), self.e))
             try:
                 side = self.decide.sign(at.terms[at.leading])

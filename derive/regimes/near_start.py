@@ -183,8 +183,13 @@ def _stays_bounded(path: _Path, speeds: Sequence[Sequence[Expansion]]) -> bool:
             return False
         found = {s for x in row for s in x.coefficient((t, 0)).free_symbols}
         open_ends[i] = found & set(path.nu)
+    return _are_in_turn(open_ends, path.nu)
+
+
+def _are_in_turn(open_ends: dict[int, set[Symbol]], nu: Sequence[Symbol]) -> bool:
+    """Tell whether the entries of nu have an order in which each needs those before it alone."""
     while open_ends:
-        done = {path.nu[i] for i, others in open_ends.items() if not others}
+        done = {nu[i] for i, others in open_ends.items() if not others}
         if not done:
             return False
         open_ends = {i: others - done for i, others in open_ends.items() if others}

@@ -84,10 +84,7 @@ def _read_model(
     outputs: Parameterization | Expr | str | Sequence[Expr | str], start: Mapping[str, object]
 ) -> tuple[Parameterization, dict[str, Fraction]]:
     """Return F from its start, with numbers for exponents, and the numbers of start symbols."""
-    if isinstance(outputs, Parameterization):
-        p = outputs
-    else:
-        p = Parameterization([outputs] if isinstance(outputs, str | Expr) else list(outputs))
+    p = _parameterization(outputs)
     if p.vectors:
         raise InputError("flows need a number for the dimension: give outputs in components")
     if missing := [name for name in p.parameters if name not in start]:
@@ -102,22 +99,36 @@ def _read_model(
     return p, {name: read_number(value, f"the start of {name}") for name, value in rest.items()}
 
 
+def _parameterization(
+    outputs: Parameterization | Expr | str | Sequence[Expr | str],
+) -> Parameterization:
+    if isinstance(outputs, Parameterization):
+        return outputs
+    return Parameterization([outputs] if isinstance(outputs, str | Expr) else list(outputs))
+
+
 def _draw(
     p: Parameterization, fixed: Mapping[str, Fraction], rng: np.random.Generator, digits: int
 ) -> tuple[RegressionProblem, Flow]:
     """Return a problem on which the flow converges, and its end."""
     last = ""
     for _ in range(ATTEMPTS):
-        symbols = [name for name in p.start_symbols if name not in fixed]
-        copies = range(COPIES if p.d == 1 else 1)
-        sizes = [rng.integers(8, 33, size=len(symbols)).tolist() for _ in copies]
-        drawn = ({n: Fraction(k, 16) for n, k in zip(symbols, s, strict=True)} for s in sizes)
+        starts = [_draw_start(p, fixed, rng) for _ in range(COPIES if p.d == 1 else 1)]
         try:
-            problem = complete_problem(p, None, None, [{**fixed, **s} for s in drawn], rng)
+            problem = complete_problem(p, None, None, starts, rng)
             return problem, _run(problem, digits)
         except (NumericalError, DegenerateStart) as error:
             last = str(error)
     raise NumericalError(f"no problem was found on which to test Q: {last}")
+
+
+def _draw_start(
+    p: Parameterization, fixed: Mapping[str, Fraction], rng: np.random.Generator
+) -> dict[str, Fraction]:
+    """Return numbers for all start symbols, multiples of 1/16 in [1/2, 2] where not fixed."""
+    names = [name for name in p.start_symbols if name not in fixed]
+    sizes = rng.integers(8, 33, size=len(names)).tolist()
+    return {**fixed, **{name: Fraction(k, 16) for name, k in zip(names, sizes, strict=True)}}
 
 
 def _run(problem: RegressionProblem, digits: int) -> Flow:
@@ -171,10 +182,8 @@ class _Candidate:
             steps: list[Real] = []
             for beta0, beta, values in self._copies(problem, end):
                 before, after = self.at(beta0, values), self.at(beta, values)
-                for place, gradient in ((beta0, before), (beta, after)):
-                    if any(not mpmath.isfinite(g) for g in gradient):
-                        where = ", ".join(mpmath.nstr(b, 8) for b in place)
-                        return f"grad Q is no real vector at beta = ({where})"
+                if undefined := _undefined(beta0, before) or _undefined(beta, after):
+                    return undefined
                 change += [b - a for a, b in zip(before, after, strict=True)]
                 sizes += [*before, *after]
                 steps += [b - a for a, b in zip(beta0, beta, strict=True)]
@@ -198,6 +207,14 @@ class _Candidate:
             known = {**origin, **dict(start)}
             values = {name: rational(x) for name, x in known.items()}
             yield [rational(b) for b in beta0], end.limit[p.d * i : p.d * (i + 1)], values
+
+
+def _undefined(beta: Sequence[Real], gradient: Sequence[Real]) -> str:
+    """Say where grad Q is not defined; nothing where it is."""
+    if all(map(mpmath.isfinite, gradient)):
+        return ""
+    where = ", ".join(mpmath.nstr(b, 8) for b in beta)
+    return f"grad Q is no real vector at beta = ({where})"
 
 
 def _real(x: Real) -> Real:

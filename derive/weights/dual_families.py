@@ -100,10 +100,12 @@ def _over_warp(warping: WarpVerdict) -> Iterator[DualFamily]:
         return
     logs = _logs(conserved, [p.field.one, *laws, *(a * b for a in laws for b in laws)])
     for n in range(1, 4):
-        y, R = (
-            [LogFunction(f / pole) for f in _up_to(p, m + pole.degree())] + logs for m in (n, n + 2)
-        )
-        yield DualFamily(_regular(p, y), [g], _regular(p, R))
+        y, R = (_regular(p, _up_to_over(p, m, pole) + logs) for m in (n, n + 2))
+        yield DualFamily(y, [g], R)
+
+
+def _up_to_over(p: Parameterization, degree: int, pole: RationalFunction) -> list[LogFunction]:
+    return [LogFunction(f / pole) for f in _up_to(p, degree + pole.degree())]
 
 
 def _over(conserved: ConservedQuantities, degree: int, pole: RationalFunction) -> list[LogFunction]:

@@ -220,6 +220,11 @@ def draw_rest(
     drawn = draw_starts(fixed, [{n: v for n, v in given.items() if n in symbols}], rng)[0]
     near = {n: v / 3**attempt for n, v in drawn.items() if n not in given}
     rest = {n: v for n, v in {**given, **near}.items() if n != name}
+    return _on_side(point, rest)
+
+
+def _on_side(point: Point, rest: dict[str, Fraction]) -> dict[str, Fraction]:
+    """Return a start with the signs of some symbols turned, so that the given functions are > 0."""
     for condition in point.given:
         if _number(condition, rest, GUARD) < 0:
             free = {s.name for s in condition.free_symbols if not s.is_positive}
