@@ -221,7 +221,8 @@ def _checked(record: JSON, state: Checker) -> Report:
     else:
         said = record["warping"]
         none = [said["g"], *(v for dual in said["dual_coordinates"] for v in dual.values())]
-        require({*none, *q["pieces"]} == {None}, "g, y or Q is said without a proof of any")
+        said_none = none == [None] * len(none) and not q["pieces"]
+        require(said_none, "g, y or Q is said without a proof that there is any")
     require(record["verdict"] == q["verdict"] == verdict, f"the record proves {verdict}")
     kinds = [KINDS.index(piece["kind"]) for piece in q["pieces"]]
     require(q["kind"] == (KINDS[max(kinds)] if kinds else None), "the kind of Q is another")

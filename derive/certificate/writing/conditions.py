@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 from flint import fmpq, fmpz_mpoly
 
@@ -23,7 +24,14 @@ def labels_of(state: Checker) -> range:
 
 
 def points(state: Checker) -> Iterator[dict[str, str]]:
-    """Yield a few points with weights in general position, where the ties hold."""
+    """Yield a few points with weights in general position, where the ties hold and F is real."""
+    for point in _candidates(state):
+        with contextlib.suppress(Rejected):
+            values_at(state, point)
+            yield point
+
+
+def _candidates(state: Checker) -> Iterator[dict[str, str]]:
     space = state.space
     ties = [(space.read(t["zero"]), t["main"]) for t in state.ties]
     for shift in range(4):
@@ -35,6 +43,9 @@ def points(state: Checker) -> Iterator[dict[str, str]]:
             at = [f.at(list({**found, main: fmpq(x)}.values())) for x in (0, 1)]
             found[main] = at[0] / (at[0] - at[1])
         yield {name: str(value) for name, value in found.items()}
+    start = dict(zip(space.given, space.start, strict=False))
+    if all(isinstance(value, fmpq) for value in start.values()):
+        yield {name: str(value) for name, value in start.items()}
 
 
 def values_at(state: Checker, point: Mapping[str, str]) -> list[JSON]:
@@ -45,7 +56,7 @@ def values_at(state: Checker, point: Mapping[str, str]) -> list[JSON]:
 def existence(state: Checker, kind: str) -> Iterator[JSON]:
     """Yield the structure of the fields and of vertical fields that close under brackets."""
     flow = state.flow.for_claim(kind)
-    for point in (state.space.start, *(values_at(state, at) for at in points(state))):
+    for point in chain([state.space.start], (values_at(state, at) for at in points(state))):
         paths = _spanning(state, flow, point)
         structure = list(_structure(flow, paths, point))
         yield {"claim": kind, "paths": [_labels(path) for path in paths], "structure": structure}
