@@ -12,10 +12,12 @@ from derive.explicit.critical.intervals import RootInterval
 from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.language import parse_expression, to_sympy
+from derive.model.labels import taken_names
 from derive.model.notation import Notation
 from derive.render.explicit import beta_text, decimal, equation_name
 from derive.render.formula import LONG, at_start, display, latex, latex_name, on_lines, piece_latex
 from derive.render.labels import unmarked
+from derive.render.latex_labels import with_tildes
 from derive.render.phrases import affine_sentences
 from derive.verdict import Verdict
 
@@ -26,7 +28,7 @@ LIMITS = {"R -> R_F": r"R \to R_F", "Q/Q(1) -> |beta|": r"Q/Q(1) \to |\beta|"}
 
 def render_latex(found: ExplicitCounterpart) -> str:
     """Return the record as a snippet."""
-    return "\n".join(_body(found))
+    return with_tildes("\n".join(_body(found)), taken_names(found.parameterization))
 
 
 def _body(found: ExplicitCounterpart) -> Iterator[str]:

@@ -13,6 +13,7 @@ from derive.language import parse_expression, to_sympy
 from derive.language.tree import Tree
 from derive.model.notation import Constant
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of, trimmed
+from derive.render.labels import MARK, OWN
 from derive.render.plain import positive_first
 from derive.verdict import Number
 
@@ -46,9 +47,14 @@ def latex(expression: Expr) -> str:
 
 
 def latex_name(name: str) -> str:
+    """Return a name for a page, marked as such."""
+    return MARK + as_latex(name)
+
+
+def as_latex(name: str) -> str:
     r"""Return a name with its digits and underscored parts as subscripts.
 
-    >>> latex_name("u1_0"), latex_name("alpha"), latex_name("step")
+    >>> as_latex("u1_0"), as_latex("alpha"), as_latex("step")
     ('u_{1,0}', '\\alpha', '\\mathit{step}')
     """
     head, *rest = name.split("_")
@@ -70,7 +76,7 @@ def latex_name(name: str) -> str:
 
 def visible(text: str) -> int:
     """Return about how many characters wide LaTeX is when set: commands and braces are not."""
-    return len(re.sub(r"\\(left|right|frac|begin|end)|\\[A-Za-z]+|[{}^_ ]", "", text))
+    return len(re.sub(rf"\\(left|right|frac|begin|end)|\\[A-Za-z]+|[{{}}^_ {MARK}]", "", text))
 
 
 def fraction(value: Number) -> str:
@@ -187,7 +193,12 @@ def piece_notes(piece: Piece, roots: Sequence[Root]) -> Iterator[str]:
 
 def prose(text: str) -> str:
     """Return words with the formulas in backticks set as mathematics."""
-    return re.sub("`([^`]*)`", lambda m: f"${_relation(m[1])}$", text)
+
+    def set_(found: re.Match[str]) -> str:
+        formula = _relation(found[1])
+        return f"${formula.replace(MARK, '') if found[1] in OWN else formula}$"
+
+    return re.sub("`([^`]*)`", set_, text)
 
 
 def _relation(text: str) -> str:

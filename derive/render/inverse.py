@@ -19,6 +19,7 @@ from derive.inverse.design import (
 from derive.language import to_sympy, to_text
 from derive.render.formula import at_start, display, latex, latex_name
 from derive.render.labels import marked, said
+from derive.render.latex_labels import with_tildes
 from derive.render.plain import page, shown, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
@@ -140,7 +141,7 @@ def render_latex(design: InverseDesign) -> str:
             rows.append(("Q''", latex(c.second)))
         more, remark = _formulas(c)
         lines += [*display([*rows, *more]), *remark]
-    return "\n".join(lines)
+    return with_tildes("\n".join(lines), taken_by(design))
 
 
 @singledispatch

@@ -10,6 +10,7 @@ from sympy import Expr, Integral, Symbol
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
+from derive.model.labels import taken_names
 from derive.potential.block import DirectionTerms
 from derive.potential.piece import Piece
 from derive.render import sections
@@ -26,6 +27,7 @@ from derive.render.formula import (
     piece_notes,
     visible,
 )
+from derive.render.latex_labels import with_tildes
 from derive.render.phrases import (
     affine_sentences,
     algebra_sentences,
@@ -46,7 +48,10 @@ KKT = (
 def render_latex(derivation: Derivation) -> str:
     """Return the derivation as a snippet, with |u| for the norm of a vector u."""
     lines = (line for section in sections.sections_of(derivation) for line in paragraph(section))
-    return norms_as_latex("\n".join(lines), derivation.direction)
+    d, whole = derivation, norms_as_latex("\n".join(lines), derivation.direction)
+    return with_tildes(
+        whole, taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
+    )
 
 
 @singledispatch
@@ -210,7 +215,7 @@ def _statement(statement: str) -> str:
     text = re.sub(r"(\bnorm_\w+) \|grad phi\|\*\*2/phi", _steepness, text)
     text = text.replace("grad log g", r"\nabla \log g")
     text = text.replace("grad ", r"\nabla ").replace("omega", r"\omega").replace("eta", r"\eta")
-    return text.replace("<", r"\langle ").replace(">", r" \rangle")
+    return text.replace("`", "").replace("<", r"\langle ").replace(">", r" \rangle")
 
 
 def _steepness(found: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ import sympy
 
 from derive.regimes.random_width import DEVIATION, RandomWidth
 from derive.render.formula import display, latex
+from derive.render.latex_labels import with_tildes
 from derive.render.plain import page, plain, title
 from derive.render.regimes import limit_at, limit_lines, limit_record
 from derive.render.written_json import Record, brief_finding, json_text
@@ -68,7 +69,7 @@ def render_latex(r: RandomWidth) -> str:
                 f"As ${limit_at(limit.point)}$ ({limit.regime} regime), "
                 rf"$Q/N \to {latex(limit.potential.Q)}$ with $N = {latex(limit.unit)}$."
             )
-    return "\n".join(lines)
+    return with_tildes("\n".join(lines), frozenset())
 
 
 def render_json(r: RandomWidth) -> str:

@@ -15,6 +15,7 @@ from derive.regimes.limit import Limit, LimitingPotential
 from derive.regimes.point import Point
 from derive.render.formula import display, latex, latex_name
 from derive.render.labels import marked, noted, said
+from derive.render.latex_labels import with_tildes
 from derive.render.plain import constant_lines, page, shown, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
@@ -177,7 +178,8 @@ def render_latex(regimes: Regimes) -> str:
         lines.append("$Q$ depends on the start through $K(w_0)$ alone.")
     for limit in r.limits:
         lines += ["", *_latex_limit(limit, r.derivation.beta)]
-    return "\n".join(lines)
+    taken = taken_names(r.derivation.parameterization, (r.variable,))
+    return with_tildes("\n".join(lines), taken)
 
 
 def _latex_limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:

@@ -82,3 +82,12 @@ def test_regimes_and_designs_keep_their_letters_apart():
     design = parameterize("beta**2/(2*Q)", positive=["Q"]).to_text()
     assert "Q_ = beta**2/(2*Q)" in design
     assert "Q_'' = 1/Q\n" in design
+
+
+def test_in_latex_our_letters_have_a_tilde():
+    latex = derive(Parameterization.parse(["s*K", "s*g"])).to_latex()
+    assert r"\tilde{K} &= \left[\begin{matrix}K^{2} + s^{2} & K g" in latex
+    assert r"\nabla \tilde{K}_{21}" in latex
+    assert r"g(0) = g_{0}" in latex
+    assert r"\tilde{g} &= s" in latex
+    assert "\ue000" not in latex

@@ -8,7 +8,7 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.language import parse_expression
-from derive.render.formula import latex_name
+from derive.render.formula import as_latex
 from derive.render.plain import wrap
 from tests.published import MODELS
 
@@ -87,7 +87,7 @@ def test_json_is_exact_and_can_be_read_back(outputs):
     ],
 )
 def test_latex_names(name, written):
-    assert latex_name(name) == written
+    assert as_latex(name) == written
 
 
 def test_wrap_keeps_every_word_and_the_indent():
