@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derive import Parameterization, derive
+from derive.errors import InputError
 from derive.potential import weight_integral
 
 
@@ -92,3 +93,37 @@ def test_roots_of_numbers_are_those_of_their_primes() -> None:
     written = Parameterization.parse(["w*sqrt(6) - w**2*sqrt(2)*sqrt(3)", "v*sqrt(3)*sqrt(2)"])
     other = Parameterization.parse(["w*sqrt(2)*sqrt(3) - w**2*sqrt(6)", "v*sqrt(6)"])
     assert [repr(f) for f in written.F] == [repr(f) for f in other.F]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "start"),
+    [
+        ("w*sqrt(5 + 2*sqrt(6))", "w*(sqrt(2) + sqrt(3))", {}),
+        ("w*sqrt(3 - 2*sqrt(2))", "w*(sqrt(2) - 1)", {}),
+        ("log(1 - w**2)", "log(1 - w) + log(1 + w)", {"w": "1/2"}),
+        ("sinh(w)", "(exp(w) - exp(-w))/2", {}),
+        ("(a*b)**D", "a**D*b**D", {}),
+    ],
+)
+def test_the_same_function_in_other_words_has_the_same_q(
+    one: str, other: str, start: dict[str, str]
+) -> None:
+    given = {"positive": ["a", "b"], "parameters": ["D"]} if "D" in one else {}
+    models = [Parameterization.parse([F], start, **given) for F in (one, other)]
+    first, second = (derive(p).potential for p in models)
+    assert str(first.Q) == str(second.Q)
+    assert first.pieces[0].domain == second.pieces[0].domain
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("(a + b)**2", "a**2 + 2*a*b + b**2"), ("sqrt(8)", "2*sqrt(2)")]
+)
+def test_equal_starts_in_other_words_give_the_same_q(one: str, other: str) -> None:
+    models = [Parameterization.parse(["p**2 - m**2"], {"p": x, "m": "a"}) for x in (one, other)]
+    first, second = (derive(p).potential for p in models)
+    assert str(first.Q) == str(second.Q)
+
+
+def test_a_root_of_a_number_with_roots_that_is_negative_is_refused() -> None:
+    with pytest.raises(InputError, match="negative"):
+        Parameterization.parse(["w*sqrt(5 - 3*sqrt(3))"])

@@ -185,6 +185,8 @@ class Radicals(TreeReader):
         """Return A^exponent for A with roots in it, where A is no square in the field."""
         if exponent.denominator != 2:
             raise InputError(f"only square roots of expressions with roots are supported: {A!r}")
+        if (sum_ := self._denested(A)) is not None:
+            return sum_**exponent.numerator
         others = [g for g in self.field.generators if g.kind in ("root", "sin")]
         position = self.field.positions[others[0].name]
         if len(others) > 1 or int(A.numerator.degrees()[position]) > 1:
@@ -197,6 +199,32 @@ class Radicals(TreeReader):
             raise InputError(f"sqrt({A!r}) may be a sum of simpler roots: simplify it")
         root = self.adjoin(root_generator(A, 2))
         return root**exponent.numerator
+
+    def _denested(self, A: RationalFunction) -> RationalFunction | None:
+        """Return sqrt(p + q M) = sqrt((p + s)/2) +- sqrt((p - s)/2), s^2 = p^2 - q^2 M^2, or None.
+
+        M is a root of a number, and p, q and s are numbers.
+        """
+        numbers = [t.coefficient for t in linear_terms(A) if t.monomial == 1]
+        others = [t for t in linear_terms(A) if t.monomial != 1]
+        if len(others) != 1 or not numbers or numbers[0] < 0:
+            return None
+        p, q, square = numbers[0], others[0].coefficient, others[0].monomial ** 2
+        if not square.is_constant():
+            return None
+        if p * p < q * q * square.value():
+            if q > 0:
+                return None
+            raise InputError(f"{A!r} under a root is negative: a root of a negative number")
+        s, rest = integer_root(p * p - q * q * square.value(), Fraction(1, 2))
+        if rest != 1:
+            return None
+        first, second = (
+            self.power(self.field.constant(half), Fraction(1, 2))
+            for half in ((p + s) / 2, (p - s) / 2)
+        )
+        found = self.field.embed(first) + (1 if q > 0 else -1) * self.field.embed(second)
+        return found if found * found == self.field.embed(A) else None
 
     def real_power(self, A: RationalFunction, exponent: RationalFunction) -> RationalFunction:
         """Return A^exponent, A > 0, for an exponent in the parameters."""
