@@ -102,7 +102,8 @@ def _singular(p: Parameterization) -> Iterator[RationalFunction]:
     kinds = [g for g in p.field.generators if g.kind == "root"]
     roots = {p.field.embed(g.argument): p.field.named(g.name) for g in kinds}
     met = dict.fromkeys(roots.get(g, roots.get(-g, g)) for g in _below(p))
-    yield from (g for g in met if set(g.variables()) - set(p.parameters))
+    # Numbers and functions of parameters are what they are at the start.
+    yield from (g for g in met if any(not x.is_zero() for x in p.field.gradient(g)))
 
 
 def _below(p: Parameterization) -> Iterator[RationalFunction]:
