@@ -103,13 +103,24 @@ def _proposals(
     equations = [to_expr(h, images) - to_expr(p.at_start(h), symbols) for h in functions.values()]
     general = {x: sympy.prime(k) for k, x in enumerate(symbols.values(), 5)}
     at_numbers = [e for equation in equations if (e := equation.subs(general)) != 0]
-    if sympy.groebner(at_numbers, *unknowns.values()).exprs == [1]:
+    if not _has_simple_points(at_numbers, list(unknowns.values()), 1 if general else 2):
         return
     for solution in _solutions(equations, list(unknowns.values())):
         values = {w: solution.get(x, x) for w, x in unknowns.items()}
         # A root of symbols is not real for all their values.
         if all(v.is_rational_function(*symbols.values()) for v in values.values()):
             yield {w: from_sympy(values.get(w, sympy.S.Zero)) for w in p.weights}
+
+
+def _has_simple_points(equations: list[Expr], unknowns: list[Dummy], degree: int) -> bool:
+    """Tell whether there are finitely many solutions, the last unknown of a low degree in one."""
+    if len(equations) < len(unknowns):
+        return False
+    basis = sympy.groebner(equations, *unknowns)
+    if basis.exprs == [1] or not basis.is_zero_dimensional:
+        return False
+    _, factors = sympy.Poly(basis.exprs[-1], unknowns[-1]).factor_list()
+    return any(f.degree() <= degree for f, _ in factors)
 
 
 def _solutions(equations: list[Expr], unknowns: list[Dummy]) -> list[dict[Dummy, Expr]]:

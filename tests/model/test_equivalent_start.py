@@ -95,6 +95,8 @@ def test_a_matrix_from_the_identity() -> None:
     assert moving.verdict is Verdict.REFUTED
 
 
-@pytest.mark.parametrize("outputs", [["p**3 - m**3"], ["exp(a)*u1", "exp(a)*u2 + b"], ["u*v"]])
+@pytest.mark.parametrize(
+    "outputs", [["p**3 - m**3"], ["exp(a)*u1", "exp(a)*u2 + b"], ["u*v"], ["u*v + x*y + p*q"]]
+)
 def test_other_models_are_left_alone(outputs: list[str]) -> None:
     assert find_equivalent_start(Parameterization.parse(outputs)) is None
