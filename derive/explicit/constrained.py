@@ -92,9 +92,6 @@ def pose_cost(p: Parameterization) -> ConstrainedProblem:
 
 def _build(p: Parameterization, w0: Sequence[RationalFunction]) -> ConstrainedProblem:
     given = w0[0].field
-    lacking = "F is none in the weights"
-    if p.parameters and {g.kind for g in p.field.generators} == {"parameter"}:
-        lacking = f"F has the constant {', '.join(p.parameters)}"
     for elements, lack in ((p.F, lacking), (w0, "the start is none in its symbols")):
         if elements[0].field.generators or not all(x.is_polynomial() for x in elements):
             raise Stopped(f"the elimination needs polynomials over the rationals: {lack}")
@@ -110,6 +107,13 @@ def _build(p: Parameterization, w0: Sequence[RationalFunction]) -> ConstrainedPr
     F = tuple(f.compose(field.gens[: p.p], field) for f in p.F)
     scaled = p.degree is not None and starts_in_scale(start)
     return ConstrainedProblem(field, p.weights, multipliers, own, F, start, scaled, p.degree)
+
+
+def _lack(p: Parameterization) -> str:
+    """Say why F is no polynomial over the rationals."""
+    if p.parameters and all(g.kind == "parameter" for g in p.field.generators):
+        return f"F has the constant {', '.join(p.parameters)}"
+    return "F is none in the weights"
 
 
 def starts_in_scale(w0: Sequence[RationalFunction]) -> bool:

@@ -14,6 +14,7 @@ from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.potential import accept, kernel_integral, parametric, rational_kernel
 from derive.potential.piece import Piece
+from derive.render.labels import unmarked
 from derive.weights.kernel_relation import KernelRelation
 
 MODELS = [
@@ -69,7 +70,7 @@ def test_what_is_printed_is_accepted(monkeypatch, output, start):
     found, piece = accepted_as(monkeypatch, output, start, lambda p: p)
     assert found[-1] is not None
     assert piece.kind == "explicit"
-    statements = [e.statement for e in piece.evidence]
+    statements = [unmarked(e.statement) for e in piece.evidence]
     assert "Q'' K = 1" in statements
     assert f"dQ/dbeta = {piece.gradient[0]}" in statements
     assert not any(e.point for e in piece.evidence)
