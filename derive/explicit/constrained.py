@@ -92,7 +92,7 @@ def pose_cost(p: Parameterization) -> ConstrainedProblem:
 
 def _build(p: Parameterization, w0: Sequence[RationalFunction]) -> ConstrainedProblem:
     given = w0[0].field
-    for elements, lack in ((p.F, lacking), (w0, "the start is none in its symbols")):
+    for elements, lack in ((p.F, _lack(p)), (w0, "the start is none in its symbols")):
         if elements[0].field.generators or not all(x.is_polynomial() for x in elements):
             raise Stopped(f"the elimination needs polynomials over the rationals: {lack}")
     used = {name for x in w0 for name in x.variables()}

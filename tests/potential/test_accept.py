@@ -72,7 +72,8 @@ def test_what_is_printed_is_accepted(monkeypatch, output, start):
     assert piece.kind == "explicit"
     statements = [unmarked(e.statement) for e in piece.evidence]
     assert "Q'' K = 1" in statements
-    assert f"dQ/dbeta = {piece.gradient[0]}" in statements
+    slope = str(piece.gradient[0]).replace("Abs", "abs")
+    assert f"dQ/dbeta = {slope}" in statements
     assert not any(e.point for e in piece.evidence)
 
 
