@@ -63,6 +63,22 @@ class Leaf:
             positive -= {f.variables()[0]} - set(self._exponentials)
         return is_positive(f, positive) or stays_away_from_zero(self.metric, f)
 
+    def is_bounded_away(self, f: RationalFunction) -> bool:
+        """Tell whether |f| is proved to stay away from 0 on the leaf where beta is bounded.
+
+        Where F is homogeneous of degree D > 0, K >= (D beta)^2/|w|^2 by Euler's identity, so that
+        d|w|^2/dbeta = 2 D beta/K is at most 2 |w|^2/(D beta): w is bounded where beta is.
+        """
+        if self.p.d == 1 and (self.p.degree or 0) > 0 and self.avoids(f):
+            return True
+        if stays_away_from_zero(self.metric, f):
+            return True
+        constant = f.compose([f.field.zero] * len(f.field.names), f.field)
+        positive = self.p.nonnegative | positive_generators(self.p.field)
+        if constant.is_zero():
+            return False
+        return is_nonnegative(f / constant - f.field.one / f.field.constant(2), positive)
+
     @property
     def _exponentials(self) -> Iterator[str]:
         return (g.name for g in self.p.field.generators if g.kind == "exp")

@@ -8,7 +8,8 @@ One output: the flow w' = +-grad F takes beta from beta_0 as far as K = |grad F|
 and F smooth. Nothing else ends it, as the length of its way, int dbeta/sqrt(K), is finite where
 beta and 1/K are bounded. So the domain ends where K(beta) is 0 or infinite, or where a base under
 a root or a real power, the argument of a logarithm, or a denominator of F is 0. Where such a
-function f of the weights has f^n = R(beta; c) on the leaf, that is exactly where R is 0.
+function f of the weights has f^n = R(beta; c) on the leaf, that is exactly where R is 0. A function
+that is nowhere 0 may tend to 0 as weights become infinite, while beta does not.
 
 Several outputs: :mod:`derive.potential.half_spaces`.
 """
@@ -90,8 +91,9 @@ def _possible_ends(
     if square is not None:
         yield from ((g, None, "kernel") for g, _ in factored(square)[1])
     else:
-        kernel = factors(metric.K[0][0])
-        yield from ((leaf.zeros(g), None, "kernel") for g, _ in kernel if not leaf.avoids(g))
+        for g, n in factored(metric.K[0][0])[1]:
+            if n < 0 or not leaf.is_bounded_away(g):
+                yield (leaf.zeros(g) if n > 0 else None), None, "kernel"
     for g in _singular(metric.parameterization):
         if not leaf.avoids(g):
             yield leaf.zeros(g), to_expr(g, notation.weights), "smooth"

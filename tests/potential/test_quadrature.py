@@ -34,7 +34,7 @@ def quadrature(output: str, start: dict[str, str]) -> Quadrature:
 
 def printed_integral(piece: Quadrature) -> tuple[sympy.Expr, sympy.Symbol, sympy.Expr]:
     """Return integrand, variable and lower end of Q as they are read on the page."""
-    line = next(iter(piece_lines(piece, "Q")))
+    line = next(iter(piece_lines(piece, "Q"))).replace("`", "")
     found = re.fullmatch(r"Q = Integral\((.+), (\w+) = (.+) \.\. beta\)", line)
     assert found
     integrand, variable, low = found.groups()
