@@ -63,14 +63,18 @@ class Leaf:
             positive -= {f.variables()[0]} - set(self._exponentials)
         return is_positive(f, positive) or stays_away_from_zero(self.metric, f)
 
-    def is_bounded_away(self, f: RationalFunction) -> bool:
-        """Tell whether |f| is proved to stay away from 0 on the leaf where beta is bounded.
+    @property
+    def stays_bounded(self) -> bool:
+        """Tell whether the weights of one output are bounded where beta is: F of degree D > 0.
 
-        Where F is homogeneous of degree D > 0, K >= (D beta)^2/|w|^2 by Euler's identity, so that
-        d|w|^2/dbeta = 2 D beta/K is at most 2 |w|^2/(D beta): w is bounded where beta is.
+        K >= (D beta)^2/|w|^2 by Euler's identity, so that d|w|^2/dbeta = 2 D beta/K is at most
+        2 |w|^2/(D beta).
         """
-        if self.p.d == 1 and (self.p.degree or 0) > 0 and self.avoids(f):
-            return True
+        D = self.p.homogeneity
+        return D is not None and D.is_constant() and D.value() > 0
+
+    def is_bounded_away(self, f: RationalFunction) -> bool:
+        """Tell whether |f| is proved to be at least some positive number on the leaf."""
         if stays_away_from_zero(self.metric, f):
             return True
         constant = f.compose([f.field.zero] * len(f.field.names), f.field)

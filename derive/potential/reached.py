@@ -91,9 +91,12 @@ def _possible_ends(
     if square is not None:
         yield from ((g, None, "kernel") for g, _ in factored(square)[1])
     else:
+        apart = leaf.avoids if leaf.stays_bounded else leaf.is_bounded_away
         for g, n in factored(metric.K[0][0])[1]:
-            if n < 0 or not leaf.is_bounded_away(g):
-                yield (leaf.zeros(g) if n > 0 else None), None, "kernel"
+            if n > 0 and not apart(g):
+                yield leaf.zeros(g), None, "kernel"
+            elif n < 0 and not leaf.stays_bounded:
+                yield None, None, "kernel"
     for g in _singular(metric.parameterization):
         if not leaf.avoids(g):
             yield leaf.zeros(g), to_expr(g, notation.weights), "smooth"

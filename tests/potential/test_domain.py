@@ -119,6 +119,8 @@ def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, s
         ("1/w", "the `beta` on the same side of `0` as `beta_0`"),
         ("sqrt(a**2+b**2)", "`beta > 0`"),
         ("w**3 - w", "the interval around `beta_0` on which `K` is positive and finite"),
+        # K is nowhere 0, and tends to 0 as w becomes infinite.
+        ("atan(w)", "the interval around `beta_0` on which `K` is positive and finite"),
         ("u*v**(1/2)", "all real `beta`, as far as `F` is smooth"),
     ],
 )

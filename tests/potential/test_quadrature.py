@@ -13,6 +13,7 @@ from witness_flow import Model, evaluate, integrate, number, real_roots
 
 from derive import Parameterization, derive
 from derive.potential.piece import Quadrature
+from derive.render.labels import unmarked
 from derive.render.plain import piece_lines
 
 TIME = mpf(1) / 4
@@ -34,7 +35,7 @@ def quadrature(output: str, start: dict[str, str]) -> Quadrature:
 
 def printed_integral(piece: Quadrature) -> tuple[sympy.Expr, sympy.Symbol, sympy.Expr]:
     """Return integrand, variable and lower end of Q as they are read on the page."""
-    line = next(iter(piece_lines(piece, "Q"))).replace("`", "")
+    line = unmarked(next(iter(piece_lines(piece, "Q"))))
     found = re.fullmatch(r"Q = Integral\((.+), (\w+) = (.+) \.\. beta\)", line)
     assert found
     integrand, variable, low = found.groups()

@@ -175,12 +175,12 @@ def test_settings_out_of_range(changes: dict[str, Any], message: str) -> None:
 
 
 COMMAND = ["experiment", "matrix-factorization", "--size", "14", "--samples", "32"]
-COMMAND += ["--rank", "1", "--sizes", "20"]
+COMMAND += ["--rank", "1"]
 
 
 def test_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
-        cli.main([*COMMAND, "--scales", "1e-1,1", "--json"])
+        cli.main([*COMMAND, "--sizes", "20", "--scales", "1e-1,1", "--json"])
     assert end.value.code == 0
     record = json.loads(capsys.readouterr().out)
     assert len(record["grid"]) == 2 * len(STEPS)
@@ -194,7 +194,7 @@ def test_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["--sizes", "a"], "--sizes"),
         (["--scales", "1,b"], "--scales"),
         (["--steps", "0.1;0.2"], "--steps"),
-        (["--steps", ""], "at least one scale and one step"),
+        (["--sizes", "20", "--steps", ""], "at least one scale and one step"),
         (["--sizes", "1000"], "from 1 to"),
         (["--samples", "0"], "--samples"),
         (["--plot", "/nowhere/x.svg"], "there is no folder"),
