@@ -454,7 +454,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_command_prints_and_checks_limits():
     done = run("p**2 - m**2", "--start", "p=alpha,m=alpha", "--check")
     assert done.returncode == 0, done.stderr
-    for words in ("rich regime", "kernel regime", "Q/N -> Abs(beta)/2", "alpha -> 0+: confirmed"):
+    for words in ("rich regime", "kernel regime", "Q/N -> abs(beta)/2", "alpha -> 0+: confirmed"):
         assert words in done.stdout
     assert "NOT" not in done.stdout
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from itertools import groupby
 
 from derive.catalogue.audit.judgement import Audit, Outcome, Witness
+from derive.render.labels import unmarked
 from derive.render.plain import at, wrap
 from derive.render.written_json import Record, json_text
 
@@ -106,7 +107,7 @@ def _details(audit: Audit) -> Iterator[str]:
 def shown(witness: Witness) -> str:
     """Return a witness as one line."""
     printed, derived = ", ".join(witness.printed), ", ".join(witness.derived)
-    return f"at {at(witness.point)}: printed {printed}; derived {derived}"
+    return f"at {unmarked(at(witness.point))}: printed {printed}; derived {derived}"
 
 
 def render_json(audits: Sequence[Audit]) -> str:
