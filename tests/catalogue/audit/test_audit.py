@@ -324,10 +324,10 @@ ASSUMED = [
     # A modulus in the derived Q, as of log|beta - 1|, is read at the sample.
     ("1/(1 + exp(-w/T))", {"w": "0"}, "Q", (LOGISTIC,), (), UP_TO, ""),
     ("1/(1 + exp(-w/T))", {"w": "0"}, "Q", (f"{LOGISTIC} + beta",), (), DIFFERS, "linear term"),
-    # Of an integral the second derivatives are compared.
     ("1/(1 + exp(-w/T))", {}, "mirror potential", (LOGISTIC,), (), UP_TO, ""),
     ("1/(1 + exp(-w/T))", {}, "mirror potential", ("log(beta)",), (), DIFFERS, ""),
-    ("1/(1 + exp(-w/T))", {}, "Q", (LOGISTIC,), (), OPEN, "grad Q was derived as an integral"),
+    ("1/(1 + exp(-w/T))", {}, "Q", (LOGISTIC,), (), DIFFERS, "linear term"),
+    ("atan(w)", {}, "Q", ("beta**2",), (), OPEN, "grad Q is derived as an integral"),
     # Samples have what is assumed; where none has, that is why nothing is compared.
     ("w**2", {}, "equation", ("sqrt(z**2)", "z"), ("z > 0",), AGREES, ""),
     ("w**2", {}, "equation", ("sqrt(z**2)", "z"), ("-z > 0",), MISPRINT, "right = -1 * left"),
