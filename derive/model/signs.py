@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
-from fractions import Fraction
-from random import Random
 
+from derive.exact.balls import Unbounded, evaluate_any, values_of
+from derive.exact.constants import free_names, is_number, points, sign_of_number
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative
 from derive.model.notation import AssumePositive, BranchOpen, Notation, positive_generators, to_expr
@@ -24,6 +26,11 @@ def start_sign(
         raise BranchOpen(
             "the warp g, or a function under a root, is 0 at the start: its sign selects Q"
         )
+    if is_number(value):
+        return _settled(value), ()
+    for factor, n in factors(value):  # as 1 - sqrt(2) of (1 - sqrt(2))*b_0
+        if n % 2 and is_number(factor) and not factor.is_constant():
+            value = _settled(factor) * value / factor
     value = _without_exponentials(value)
     positive = notation.positive | positive_generators(value.field)
     for sign in (1, -1):
@@ -36,6 +43,14 @@ def start_sign(
     symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
     sign = 1 if is_feasible([*known, value], positive) else -1
     return sign, (f"{to_expr(sign * value, symbols)} > 0",)
+
+
+def _settled(number: RationalFunction) -> int:
+    """Return the sign of a number, or raise BranchOpen where balls do not tell."""
+    sign = sign_of_number(number)
+    if not sign:
+        raise BranchOpen("the sign of a number at the start is not settled: its sign selects Q")
+    return sign
 
 
 def settle_sign(
@@ -65,19 +80,12 @@ def _without_exponentials(value: RationalFunction) -> RationalFunction:
 
 def is_feasible(conditions: Sequence[RationalFunction], positive: frozenset[str]) -> bool:
     """Tell whether a start was found at which all the functions are positive."""
-    names = conditions[0].field.names
-    rng = Random(8)
-    for _ in range(300):
-        point = [
-            Fraction(rng.randint(1, 12), rng.randint(1, 4))
-            * (1 if name in positive or rng.random() < 0.5 else -1)
-            for name in names
-        ]
-        try:
-            if all(c.at(point) > 0 for c in conditions):
+    field = conditions[0].field
+    for point in points(free_names(field), positive):
+        with contextlib.suppress(Unbounded, ZeroDivisionError):
+            values = values_of(field, point)
+            if all(evaluate_any(c, values) > 0 for c in conditions):
                 return True
-        except ZeroDivisionError:
-            continue
     return False
 
 

@@ -1,0 +1,40 @@
+"""Starts that are numbers, but not rational ones: their signs are decided, not assumed."""
+
+import pytest
+
+from derive import InputError, Parameterization, Verdict, derive
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "g"),
+    [
+        (["a*u1", "a*u2"], {"a": "1 - sqrt(2)", "u1": "1", "u2": "1"}, "-a"),
+        (["a*u1", "a*u2"], {"a": "sqrt(2) - 1", "u1": "1", "u2": "1"}, "a"),
+        (["a*u1", "a*u2"], {"a": "-log(2)", "u1": "1", "u2": "1"}, "-a"),
+        (["a*u1", "a*u2"], {"a": "sin(4)", "u1": "1", "u2": "1"}, "-a"),
+        (["a*b*u1", "a*b*u2"], {"a": "1 - exp(1)"}, "-a*b"),
+        (["log(a)*u1", "log(a)*u2"], {"a": "1/2", "u1": "1", "u2": "1"}, "-log(a)"),
+        (["cos(a)*u1", "cos(a)*u2"], {"a": "2", "u1": "1/2", "u2": "1"}, "-cos(a)"),
+    ],
+    ids=lambda value: str(value),
+)
+def test_the_warp_is_positive_at_the_start(outputs, start, g):
+    d = derive(Parameterization.parse(outputs, start))
+    assert (d.verdict, str(d.warping.g)) == (Verdict.PROVED, g)
+    for piece in d.potential.pieces:
+        assert not any("sqrt(2)" in text or "log(2)" in text for text in piece.assumptions)
+
+
+def test_q_is_flat_at_the_start():
+    start = {"a": "1 - sqrt(2)", "u1": "1", "u2": "1"}
+    d = derive(Parameterization.parse(["a*u1", "a*u2"], start))
+    q, beta0 = d.potential.numeric({}), [1 - 2**0.5] * 2
+    assert abs(q.gradient(beta0)).max() < 1e-12
+
+
+@pytest.mark.parametrize("start", ["1 - sqrt(2)", "-log(2)"])
+def test_f_is_not_defined_at_a_negative_number(start):
+    with pytest.raises(InputError, match="only where w > 0"):
+        derive(Parameterization.parse(["log(w)"], {"w": start}))
+    d = derive(Parameterization.parse(["log(w)"], {"w": "sqrt(2) - 1"}))
+    assert d.verdict is Verdict.PROVED
