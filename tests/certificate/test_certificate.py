@@ -79,6 +79,8 @@ def test_the_catalogue_is_certified_in_full(entry, derived):
         (["a*u1+b*v1", "a*u2+b*v2"], {"b": "0", "v1": "0", "v2": "0"}, "PROVED", ()),
         (["p**4-m**4"], {"p": "1", "m": "2"}, "PROVED", ()),
         (["w**5+w"], {}, "PROVED", ("Q of beta",)),
+        (["a*u1", "a*u2"], {"a": "1 - sqrt(2)"}, "PROVED", ()),
+        (["w**2"], {"w": "log(2)"}, "PROVED", ()),
         (["x**2*y", "y**3"], {}, "REFUTED", ()),
         # J has rank 1 at these starts, and full rank nearby on the leaf.
         (["5*b**3", "a*b"], {"a": "-2", "b": "0"}, "REFUTED", ()),

@@ -142,6 +142,7 @@ def substituted(polynomial: fmpz_mpoly, values: Sequence[X], number: Callable[[i
     total = number(0)
     for exponents, coefficient in polynomial.to_dict().items():
         term = number(int(coefficient))
+        require(not any(exponents[len(values) :]), "a value is missing")
         for x, n in zip(values, exponents, strict=False):
             term = term * x ** int(n) if n else term
         total = total + term

@@ -75,7 +75,7 @@ class Space(Reading):
     def started(self, at: dict[str, str]) -> list[Value]:
         """Return the values of all names at a start in numbers."""
         given: list[Value] = [rational(at.get(name)) for name in self.given[self.weights :]]
-        known = [*[fmpq(0)] * self.weights, *given]
+        known = self.values([*[fmpq(0)] * self.weights, *given])  # with the calls of constants
         return self.values([*(w.at(known) for w in self.w0), *given])
 
     def at_start(self, f: Function) -> Function:

@@ -7,10 +7,19 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
+from flint import fmpq
+
 from derive.certificate.checking.flow import Flow, Turning
 from derive.certificate.checking.function import Function, not_zero
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, NotACertificate, Rejected, names_in, require
+from derive.certificate.checking.text import (
+    JSON,
+    NotACertificate,
+    Rejected,
+    names_in,
+    rational,
+    require,
+)
 
 PROVED, REFUTED, UNDECIDED = "PROVED", "REFUTED", "UNDECIDED"
 OUTPUTS, LETTERS = 60, f"{string.ascii_letters}_"
@@ -28,7 +37,8 @@ class Checker:
         space = self.space = space_of(given, proof, spare, kind)
         for entry in proof["definitions"]:
             require("of" in entry, "only calls are defined before F is read")
-            space.define(entry)
+            if not is_constant(entry, space):
+                space.define(entry)
         vector = given.get("vector")
         texts = given["outputs"] if vector is None else [given["coefficient"]]
         F = [space.read(text) for text in texts]
@@ -161,6 +171,11 @@ class Checker:
             done.update(left)
 
 
+def is_constant(entry: JSON, space: Space) -> bool:
+    """Tell whether a call uses constants alone."""
+    return "of" in entry and names_in([entry["of"]]) <= set(space.given[space.weights :])
+
+
 def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
     """Return the names of a record, with w_0 and its values in numbers."""
     weights, parameters, start = given["weights"], given["parameters"], given["start"]
@@ -175,6 +190,11 @@ def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
     if set(start) != set(weights):
         raise NotACertificate("the start does not give every weight")
     require(set(proof["at"]) == {*parameters, *symbols}, "at gives other names than the start has")
+    numbers = [rational(proof["at"].get(name)) for name in space.given[space.weights :]]
+    space.start = [*[fmpq(0)] * space.weights, *numbers]
+    for entry in proof["definitions"]:
+        if is_constant(entry, space):  # as sqrt(2), which the start may use
+            space.define(entry)
     space.w0 = [space.read(start[w]) for w in weights]
     require(all(space.is_of_constants(w) for w in space.w0), "the start uses a weight")
     space.start = space.started(proof["at"])

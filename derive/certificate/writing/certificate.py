@@ -6,7 +6,7 @@ proof, and the checker says so: a certificate is never more than it shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice
@@ -86,7 +86,9 @@ class _Writer:
 
     def __init__(self, d: Derivation, record: JSON, at: Mapping[str, str], kind: Kind) -> None:
         proofs: JSON = {**dict.fromkeys(SECTIONS), "dual": [], "pieces": []}
-        head = {"format": FORMAT, "version": VERSION, "at": dict(at), "definitions": []}
+        texts = record["parameterization"]["start"].values()
+        calls = [{"name": f"f{n}", "of": call} for n, call in enumerate(_calls(texts), 1)]
+        head = {"format": FORMAT, "version": VERSION, "at": dict(at), "definitions": calls}
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]
         self.calls = Calls(self.record, d.parameterization, kind)
@@ -148,7 +150,7 @@ class _Writer:
     def _ends(self, said: JSON) -> JSON:
         """Return definitions of the calls in K(beta) or h(z) as functions of beta or z alone."""
         text = said["kernel"] if said["curve"] is None else said["curve"]["beta"]
-        calls = dict.fromkeys(calls_in([text or "0"]))
+        calls = _calls([text or "0"])
         return [{"name": f"f{n}", "of": call} for n, call in enumerate(calls, 1)]
 
     def first(self, accept: Check, said: JSON, tries: Iterator[JSON]) -> JSON:
@@ -195,6 +197,10 @@ class _Writer:
                 if isinstance(tree, list):
                     pending += [[a, tree] for a in labels]
         return chosen if len(chosen) == size else None
+
+
+def _calls(texts: Iterable[str]) -> dict[str, None]:
+    return dict.fromkeys(calls_in(texts))
 
 
 def _texts(f: JSON) -> Iterator[str]:

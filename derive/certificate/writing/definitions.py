@@ -69,10 +69,12 @@ class Calls(Definitions):
         given, proof = record["parameterization"], record["certificate"]
         plain = {**given, "outputs": list(p.weights[:1]), "idle": [], "ties": {}}
         plain = {k: v for k, v in plain.items() if k != "vector"} | {"kernel_factor": None}
-        alone = {"parameterization": plain, "certificate": {**proof, "definitions": []}}
+        alone = {
+            "parameterization": plain,
+            "certificate": {**proof, "definitions": [*proof["definitions"]]},
+        }
         space = Checker(alone, ROOM, make).space
-        taken = {*p.weights, *p.parameters, *p.start_symbols}
-        super().__init__(space, proof["definitions"], taken)
+        super().__init__(space, proof["definitions"], set(space.names))
         for g in (*p.field.generators, *p.start_field.generators):
             if g.kind != "parameter":
                 self.name(g.name)
