@@ -35,10 +35,6 @@ class Checker:
         self.record, self.given, self.proof = record, given, proof
         self.theorem, self.open = list[str](), list[str]()
         space = self.space = space_of(given, proof, spare, kind)
-        for entry in proof["definitions"]:
-            require("of" in entry, "only calls are defined before F is read")
-            if not is_constant(entry, space):
-                space.define(entry)
         vector = given.get("vector")
         texts = given["outputs"] if vector is None else [given["coefficient"]]
         F = [space.read(text) for text in texts]
@@ -198,6 +194,10 @@ def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
     space.w0 = [space.read(start[w]) for w in weights]
     require(all(space.is_of_constants(w) for w in space.w0), "the start uses a weight")
     space.start = space.started(proof["at"])
+    for entry in proof["definitions"]:
+        require("of" in entry, "only calls are defined before F is read")
+        if not is_constant(entry, space):
+            space.define(entry)
     texts = given["outputs"] if "vector" not in given else [given["coefficient"]]
     require(names_in(texts) <= {*weights, *parameters}, "F has other names than it should")
     return space
