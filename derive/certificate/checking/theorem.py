@@ -167,9 +167,22 @@ class Checker:
             done.update(left)
 
 
-def is_constant(entry: JSON, space: Space) -> bool:
-    """Tell whether a call uses constants alone."""
-    return "of" in entry and names_in([entry["of"]]) <= set(space.given[space.weights :])
+def started(space: Space, start: JSON, proof: JSON) -> None:
+    """Read w_0 and its values in numbers, and define the calls of F."""
+    numbers = [rational(proof["at"].get(name)) for name in space.given[space.weights :]]
+    space.start = [*[fmpq(0)] * space.weights, *numbers]
+    defined = set[int]()
+    for n, entry in enumerate(proof["definitions"]):
+        require("of" in entry, "only calls are defined before F is read")
+        if names_in([entry["of"]]) <= set(space.given[space.weights :]):
+            space.define(entry)  # as sqrt(2), which the start may use
+            defined.add(n)
+    space.w0 = [space.read(start[w]) for w in space.given[: space.weights]]
+    require(all(map(space.is_of_constants, space.w0)), "the start uses a weight")
+    space.start = space.started(proof["at"])
+    for n, entry in enumerate(proof["definitions"]):
+        if n not in defined:
+            space.define(entry)
 
 
 def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
@@ -186,18 +199,7 @@ def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
     if set(start) != set(weights):
         raise NotACertificate("the start does not give every weight")
     require(set(proof["at"]) == {*parameters, *symbols}, "at gives other names than the start has")
-    numbers = [rational(proof["at"].get(name)) for name in space.given[space.weights :]]
-    space.start = [*[fmpq(0)] * space.weights, *numbers]
-    for entry in proof["definitions"]:
-        if is_constant(entry, space):  # as sqrt(2), which the start may use
-            space.define(entry)
-    space.w0 = [space.read(start[w]) for w in weights]
-    require(all(space.is_of_constants(w) for w in space.w0), "the start uses a weight")
-    space.start = space.started(proof["at"])
-    for entry in proof["definitions"]:
-        require("of" in entry, "only calls are defined before F is read")
-        if not is_constant(entry, space):
-            space.define(entry)
+    started(space, start, proof)
     texts = given["outputs"] if "vector" not in given else [given["coefficient"]]
     require(names_in(texts) <= {*weights, *parameters}, "F has other names than it should")
     return space
