@@ -48,55 +48,20 @@ import json
 from dataclasses import dataclass
 
 from derive.certificate.checking import potential
+from derive.certificate.checking.assumed import assume, stated
 from derive.certificate.checking.existence import decide, laws
+from derive.certificate.checking.shape import KINDS, shape, typed
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected, require
 from derive.certificate.checking.theorem import PROVED, REFUTED, UNDECIDED, Checker
 
 FORMAT, VERSION, FLOW = "regderive-certificate", 3, "w' = -J^T X^T r"
 RECORD, EDITION = "regderive-derivation", 2
-NORMALIZATION = tuple(
-    f"{zero}; up to a positive factor and a constant"
-    for zero in ("grad Q(beta_0) = 0", "grad Q = y - y(w_0), or y(w_0) - y")
-)
-FRAME = "eigenvalues across beta (T) and along it (R)"
-LINEAR = "q(s) + coefficient*<start_vector, beta>"
-FORMULA = "K = T I + (R - T) beta beta^T/s**2"
-KINDS = ("explicit", "parametric", "algebraic", "quadrature")
-KEYS = {
-    "record": "format version verdict parameterization conserved metric hessian warping potential "
-    "certificate",
-    "parameterization": "flow outputs weights parameters start positive idle ties kernel_factor "
-    "homogeneity_degree beta blocks",
-    "vector": "dimension vector coefficient norms start_vector s",
-    "affine": "affine",
-    "conserved": "laws values_at_start count bound lie_dimension verdict",
-    "metric": "kernel_in_weights kernel rho roots constants",
-    "eigenvalues": "frame formula T R",
-    "hessian": "verdict",
-    "warping": "verdict g dual_coordinates",
-    "dual": "y conjugate",
-    "psi": "log_psi",
-    "potential": "kind pieces normalization asked verdict",
-    "linear": "linear Q",
-    "sides": "other_side",
-    "piece": "kind beta Q gradient constants roots curve kernel abbreviations assumptions domain",
-    "root": "symbol polynomial explicit branch real_roots_above",
-    "domain": "walls undecided unless_zero",
-    "wall": "form sign vanishing",
-    "certificate": "format version at definitions conserved hessian warping metric dual pieces",
-}
 MEANINGS = {
     PROVED: "its limit minimises Q among the beta with X beta = y, where it reaches one",
-    REFUTED: "no Q(beta) is minimised: no warp makes rho a Hessian map around the start",
+    REFUTED: "no Q(beta) is minimised: no warp makes rho a Hessian map around the start in numbers",
     UNDECIDED: "whether it minimises a Q(beta) is not decided",
 }
 __all__ = ["FORMAT", "VERSION", "NotACertificate", "Rejected", "Report", "check", "check_text"]
-TYPES = {
-    list: "outputs weights parameters positive idle blocks laws values_at_start roots pieces dual "
-    "dual_coordinates gradient assumptions walls undecided unless_zero definitions "
-    "logarithms",
-    dict: "start ties constants abbreviations at",
-}
 _FAULTS = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
 
 
@@ -148,67 +113,10 @@ def check(record: JSON) -> Report:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
 
 
-def _typed(value: JSON) -> None:
-    """Require lists and objects where these belong."""
-    if isinstance(value, dict):
-        for kind, keys in TYPES.items():
-            odd = [k for k in keys.split() if not isinstance(value.get(k, kind()), kind)]
-            require(not odd, f"{''.join(odd[:1])} is of another type")
-    for inner in value.values() if isinstance(value, dict) else value:
-        if isinstance(inner, dict | list):
-            _typed(inner)
-
-
-def _keys(entry: JSON, *kinds: str) -> None:
-    """Require that an entry has the keys of its kinds, and a reason where it is undecided."""
-    wanted = {key for kind in kinds for key in KEYS[kind].split()}
-    if entry.get("verdict") == UNDECIDED and "record" not in kinds:
-        wanted.add("reason")
-        require(isinstance(entry.get("reason"), str), "what is undecided has a reason")
-    odd = min(wanted ^ set(entry), default="")
-    require(not odd, f"{kinds[0]}: the key {odd!s:.40} is missing or unknown")
-
-
-def _shape(record: JSON) -> None:
-    """Require that the record has the keys of its format, and says in words what it has to."""
-    given, q = record["parameterization"], record["potential"]
-    if open_dimension := "vector" in given:
-        norm = {given["vector"]: given["norms"][given["vector"]]}
-        words = [given["dimension"], given["norms"], given["start_vector"], given["s"]]
-        same = words == ["d >= 2", norm, f"{given['vector']}_0", *given["beta"]]
-        require(same, "the record says something else of its vector")
-    _keys({key: record[key] for key in record if key != "relations"}, "record")
-    optional = ["affine"] * ("affine" in given) + ["vector"] * open_dimension
-    _keys(given, "parameterization", *optional)
-    _keys(record["metric"], "metric", *["eigenvalues"] * open_dimension)
-    sided = "other_side" in q
-    _keys(q, "potential", *["linear"] * open_dimension, *["sides"] * sided)
-    for kind in ("conserved", "hessian", "warping", "certificate"):
-        _keys(record[kind], kind)
-    duals = record["warping"]["dual_coordinates"]
-    require(len(duals) == len(given["blocks"]), "each block has dual coordinates, or none")
-    for dual in duals:
-        _keys(dual, "psi" if open_dimension else "dual")
-    for piece in q["pieces"]:
-        _keys(piece, "piece")
-        _keys(piece["domain"], "domain")
-        for wall in piece["domain"]["walls"]:
-            _keys(wall, "wall")
-    for root in (r for part in (record["metric"], *q["pieces"]) for r in part["roots"]):
-        _keys(root, "root")
-    require(given["flow"] == FLOW, f"the flow is another than {FLOW}")
-    require(record["certificate"]["format"] == FORMAT, f"the format is not {FORMAT}")
-    require(q["normalization"] == NORMALIZATION[sided], "Q is normalized in another way")
-    if open_dimension:
-        words = [record["metric"]["frame"], record["metric"]["formula"], q["Q"]]
-        require(words == [FRAME, FORMULA, LINEAR], "the record says something else of a vector")
-        require(q["linear"]["vector"] == given["start_vector"], "the linear term is of another")
-
-
 def _checked(record: JSON, state: Checker) -> Report:
     """Return what the sections of a record prove, one after the other."""
-    _typed(record)
-    _shape(record)
+    typed(record)
+    shape(record, FLOW, FORMAT)
     proof, q = record["certificate"], record["potential"]
     state.outputs()
     state.prove("the conserved quantities", laws, record["conserved"], proof["conserved"])
@@ -228,7 +136,8 @@ def _checked(record: JSON, state: Checker) -> Report:
     require(q["kind"] == (KINDS[max(kinds)] if kinds else None), "the kind of Q is another")
     state.open += ["Q where the warp ends negative"] * ("other_side" in q)
     state.open += ["the Ansatz asked for"] * (q["asked"] is not None)
-    return Report(verdict, tuple(_head(record, state) + state.theorem), tuple(state.open))
+    lines = dict.fromkeys(_head(record, state) + state.theorem)
+    return Report(verdict, tuple(lines), tuple(state.open))
 
 
 def _decided(record: JSON, state: Checker) -> str:
@@ -256,7 +165,10 @@ def _potential(record: JSON, state: Checker) -> None:
     pieces = record["potential"]["pieces"]
     if said["g"] is not None:
         state.open += [] if state.is_warp() else ["that the warp g is positive beside the start"]
-        state.theorem.append(f"(grad Q)' = -g X^T r along the flow, with the warp g = {said['g']}")
+        state.theorem.append(
+            f"(grad Q)' = -c g X^T r along the flow, c > 0 constant, with the warp g = {said['g']}"
+        )
+        assume(state, stated(state))
     duals = zip(given["blocks"], said["dual_coordinates"], proof["dual"], strict=True)
     for block, dual, part in duals:
         if any(value is not None for value in dual.values()):
@@ -277,8 +189,8 @@ def _head(record: JSON, state: Checker) -> list[str]:
     lines += [f"{w} = 0" for w in given["idle"]]
     lines += [f"{w} = {tree} along the flow" for w, tree in given["ties"].items()]
     lines.append(MEANINGS[record["verdict"]])
-    conditions = [*dict.fromkeys(state.conditions), *(f"{p} != 0" for p in state.generic)]
-    lines += [f"assumed: {'; '.join(conditions)}"] if conditions else []
+    conditions = [*state.conditions, *state.assumed, *(f"{p} != 0" for p in state.generic)]
+    lines += [f"assumed: {'; '.join(dict.fromkeys(conditions))}"] if conditions else []
     return lines + [f"numbers that signs were read at: {_pairs(at)}"] * bool(at)
 
 

@@ -22,27 +22,42 @@ def domain(state: Checker, said: JSON, proof: JSON) -> None:
     """
     walls, undecided, space = said["domain"]["walls"], said["domain"]["undecided"], state.space
     require({*undecided} <= UNDECIDED, "a domain is undecided otherwise")
-    for wall in walls:
-        require(wall["sign"] in ("> 0", "as at beta_0"), "a wall has another sign")
-        if wall["sign"] == "> 0":
-            space.positive(space.read(wall["form"]), f"{wall['form']:.60} at beta_0")
-    name, text, forms = said["beta"][0], said["kernel"], [wall["form"] for wall in walls]
+    _are_ends(space, said)
+    name, text, more = said["beta"][0], said["kernel"], said["domain"]["unless_zero"]
+    more = more or any(wall["vanishing"] is not None for wall in walls)
     if (curve := said["curve"]) is not None:
-        name, text, (low, high) = curve["parameter"], curve["beta"], curve["interval"]
-        forms = [f"{name} - ({low})"] * (low != "-oo") + [f"{high} - {name}"] * (high != "oo")
-    elif undecided and not walls:
+        name, text = curve["parameter"], curve["beta"]
+    elif undecided and not walls and not more:
         return  # no end is claimed
-    if proof.get("domain") is None or text is None or len(said["beta"]) > 1:
+    if more or proof.get("domain") is None or text is None or len(said["beta"]) > 1:
         state.open.append(f"the domain of Q of {', '.join(said['beta'])}")
         return
     alone = _alone(state, name, proof["domain"])
     signs = _signs(alone, [*state.conditions, *said["assumptions"]])
-    for form in forms:
+    for form in ends(said):
         signs.add(form, "> 0" if alone.read(form).at(alone.start) > 0 else "< 0")
     f = alone.read(text)
     lives = f if curve is None else Function(alone, f.bottom, alone.one)
     missing = signs.missing([*alone.signs, lives * lives], ())
     require(not missing, f"{name} may reach {'; '.join(missing):.100}")
+
+
+def _are_ends(space: Space, said: JSON) -> None:
+    """Require that walls, and the ends of a curve, are on the side of the start that is said."""
+    walls = said["domain"]["walls"]
+    signs = {wall["sign"] for wall in walls}
+    require(signs <= {"> 0", "as at beta_0"}, "a wall has another sign")
+    forms = [wall["form"] for wall in walls if wall["sign"] == "> 0"]
+    for form in forms if said["curve"] is None else [*forms, *ends(said)]:
+        space.positive(space.read(form), f"{form:.60} at the start")
+
+
+def ends(said: JSON) -> list[str]:
+    """Return what keeps its sign: the walls, or z less the ends of its interval."""
+    if (curve := said["curve"]) is None:
+        return [wall["form"] for wall in said["domain"]["walls"]]
+    name, (low, high) = curve["parameter"], curve["interval"]
+    return [f"{name} - ({low})"] * (low != "-oo") + [f"{high} - {name}"] * (high != "oo")
 
 
 def _alone(state: Checker, name: str, definitions: JSON) -> Space:

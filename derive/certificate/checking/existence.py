@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from derive.certificate.checking.assumed import assume, stated
 from derive.certificate.checking.flow import Field, determinant, independent
 from derive.certificate.checking.function import Function, Value, not_zero
 from derive.certificate.checking.text import JSON, Rejected, rational, require
@@ -33,6 +34,7 @@ def laws(state: Checker, said: JSON, proof: JSON) -> None:
     verdict = PROVED if count == bound else UNDECIDED
     require(same and said["verdict"] == verdict, "the brackets show another number of laws")
     state.theorem += [f"conserved: {text}" for text in texts]
+    assume(state, stated(state))
     whole = "every conserved quantity is a function of these" if texts else "nothing is conserved"
     state.theorem.append(whole if count == bound else f"at most {bound} are conserved")
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from flint import fmpz_mpoly
-
-from derive.certificate.checking.domain import domain
+from derive.certificate.checking.assumed import assume, constant_divisors, is_kept, stated
+from derive.certificate.checking.domain import domain, ends
 from derive.certificate.checking.function import Function
 from derive.certificate.checking.printed import Printed
 from derive.certificate.checking.signs import Conditions, factors
 from derive.certificate.checking.text import JSON, Missing, names_in, require
-from derive.certificate.checking.theorem import Checker
+from derive.certificate.checking.theorem import Checker, dot
 
 
 def metric(state: Checker, said: JSON, proof: JSON) -> None:
@@ -25,7 +24,7 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
     in_weights, in_beta = said["kernel_in_weights"], [said["kernel"], said["rho"]]
     state.require_plain([text for row in in_weights for text in row])
     printed = Printed(space, state.given["beta"], flow.F, said, proof)
-    printed.conditions(state.conditions)
+    printed.leaf.take(state.conditions, {*space.given})
     printed.branches()
     _is_table(state, in_weights, K, "the printed K")
     state.theorem.append(f"K = {_matrix(in_weights)} in the weights")
@@ -35,6 +34,7 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
         _is_table(state, in_beta[0], K, "the printed K")
         _is_inverse(state, in_beta[1], K)
         state.theorem += [f"{n} = {_matrix(t)}" for n, t in zip(("K", "rho"), in_beta, strict=True)]
+    assume(state, printed.leaf)
 
 
 def _is_inverse(state: Checker, texts: JSON, K: list[list[Function]]) -> None:
@@ -42,7 +42,7 @@ def _is_inverse(state: Checker, texts: JSON, K: list[list[Function]]) -> None:
     space, columns = state.space, list(zip(*K, strict=True))
     rho = [[space.read(text) for text in row] for row in texts]
     one = [[space.number(i == j) for j in range(len(K))] for i in range(len(K))]
-    state.equal([[_dot(row, c, state.flow.zero) for c in columns] for row in rho], one, "rho K")
+    state.equal([[dot(row, c, state.flow.zero) for c in columns] for row in rho], one, "rho K")
 
 
 def _is_table(state: Checker, texts: JSON, table: list[list[Function]], what: str) -> None:
@@ -58,16 +58,12 @@ def _diagonal(kernel: JSON) -> list[JSON]:
     return [None, None] if kernel is None else [kernel[0][0], kernel[1][1]]
 
 
-def _dot(row: Sequence[Function], column: Sequence[Function], zero: Function) -> Function:
-    return sum((x * y for x, y in zip(row, column, strict=True)), zero)
-
-
 def dual(state: Checker, said: JSON, proof: JSON) -> None:
     """Accept y and its conjugate R in the weights: X_a y_b = g delta_ab, X_a R = g F_a."""
-    (block, said), flow = said, state.flow
+    (block, said), flow, space = said, state.flow, state.space
     at = [flow.position(a) for a in block]
     for entry in proof["definitions"]:
-        state.space.define(entry)
+        space.define(entry)
     if flow.turning is not None:
         log, psi = (
             _logs(state, said["log_psi"]),
@@ -78,7 +74,7 @@ def dual(state: Checker, said: JSON, proof: JSON) -> None:
         return
     y = [_logs(state, f) for f in said["y"]]
     g, ratio = mirror(state, at, y)
-    require((ratio * state.factor - state.space.number(1)).is_zero(), "y is in another unit than g")
+    require((ratio * state.factor - space.number(1)).is_zero(), "y is in another unit than g")
     state.theorem += [f"y{a + 1} = {_written(f)}" for a, f in zip(at, said["y"], strict=True)]
     if said["conjugate"] is not None:
         state.theorem.append(
@@ -86,6 +82,7 @@ def dual(state: Checker, said: JSON, proof: JSON) -> None:
         )
         slopes = [g * f if a in at else flow.zero for a, f in enumerate(flow.F)]
         rises(state, _logs(state, said["conjugate"]), slopes, "the conjugate")
+    assume(state, stated(state))
 
 
 def _logs(state: Checker, f: JSON) -> Function:
@@ -142,15 +139,16 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     if said["Q"] is None:
         state.open.append("Q, of which the gradient is printed alone")
     else:
-        rows = [_dot([row[a] for a in at], y, flow.zero) for row in flow.K]
+        rows = [dot([row[a] for a in at], y, flow.zero) for row in flow.K]
         rises(state, space.read(said["Q"]), rows, "Q")
-    printed.conditions([*state.conditions, *said["assumptions"]])
+    printed.leaf.take(state.conditions, {*space.given})
+    printed.leaf.take(said["assumptions"], {*space.given, *printed.known})
     printed.branches()
     domain(state, said, proof)
     _require_conditions(state, g, printed.leaf)
     state.ratios.append(ratio)
-    state.generic |= printed.leaf.generic
     state.theorem += _lines(said, state.record["potential"].get("linear"))
+    assume(state, printed.leaf, ends(said))
 
 
 def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) -> None:
@@ -173,30 +171,12 @@ def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) ->
 def _require_conditions(state: Checker, g: Function, signs: Conditions) -> None:
     """Require the conditions for what has to keep its sign: as read at the start, and g > 0."""
     space = state.space
-    missing = signs.missing(space.signs, _constant_divisors(state))
+    missing = signs.missing(space.signs, constant_divisors(state))
     odd = (Function(space, p, space.one) for p, n in factors(g) if n % 2)
-    kept = (f for f in odd if not _is_kept(state, f, signs))
+    kept = (f for f in odd if not is_kept(state, f, signs))
     missing += [f"{space.written(f)} keeps its sign along the flow" for f in kept]
     if missing:
         raise Missing(missing)
-
-
-def _is_kept(state: Checker, f: Function, signs: Conditions) -> bool:
-    """Tell whether f keeps its sign along the flow.
-
-    No flow crosses f = 0 if f divides all X_a f, or if f^2 >= c for a conserved c > 0.
-    """
-    space = state.space
-    slopes = [state.flow.along(x, f).top for x in state.flow.X]
-    if signs.sign(f.top) or all((slope % f.top).is_zero() for slope in slopes):
-        return True
-    laws = [space.read(text) for text in state.record["conserved"]["laws"]]
-    return any(
-        signs.sign_of(f * f - c) > 0 and signs.sign_of(space.near_start(c)) > 0
-        for law in laws
-        for c in (law, space.number(0) - law)
-        if space.kept(law)
-    )
 
 
 def _raised(state: Checker, y: Function) -> Function:
@@ -206,13 +186,6 @@ def _raised(state: Checker, y: Function) -> Function:
     text = state.record["potential"]["linear"]["coefficient"]
     require(names_in([text]) <= state.space.fixed, "the linear term of Q is not constant")
     return y + state.space.number(state.sign) * state.space.read(text) * state.flow.turning.n
-
-
-def _constant_divisors(state: Checker) -> list[fmpz_mpoly]:
-    """Return the irreducible divisors without weights."""
-    space, one = state.space, state.space.one
-    found = (Function(space, p, one) for d in space.divisors.values() for p, _ in d.factor()[1])
-    return [f.top for f in found if space.is_of_constants(f)]
 
 
 def _kind(said: JSON, texts: Sequence[str]) -> str:
@@ -227,7 +200,7 @@ def _kind(said: JSON, texts: Sequence[str]) -> str:
 def _lines(said: JSON, linear: JSON) -> list[str]:
     """Return what was shown of a piece; *linear* is the other term of Q of a vector."""
     curve, name = said["curve"], ", ".join(said["beta"])
-    lines = [f"{'q' if linear else 'Q'}({name}) = {said['Q']}"]
+    lines = [f"{'q' if linear else 'Q'}({name}) = {said['Q']}"] * (said["Q"] is not None)
     if linear:
         lines.append(f"Q(beta) = q({name}) + ({linear['coefficient']})*<{linear['vector']}, beta>")
     lines += [f"dQ/d{b} = {y}" for b, y in zip(said["beta"], said["gradient"], strict=True)]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from derive.certificate.checking.function import Function, not_zero
-from derive.certificate.checking.signs import CONDITION, Conditions
+from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, names_in, require
 
 STARTS = re.compile(r"the real root that starts at (.+)")
-MEET = re.compile(r"no two real roots of the polynomial of (\w+) meet along the flow")
 CONTINUED = "the root on the branch of the start"
 LARGEST = ("the largest real root", "the length of beta")
 
@@ -48,7 +47,6 @@ class Printed:
             defined |= {name} & names
         require(defined == names, "a name that is printed is not defined")
         self.known = {*space.fixed, *betas, *roots, *short}
-        self.meet = set[str]()
         self.leaf = Conditions(space, ())
         self.roots, self.slopes = roots, proof.get("slopes") or {}
 
@@ -59,17 +57,6 @@ class Printed:
         space.vanish_at_start(space.names[name] - space.read(value), name)
         require(space.kept(space.names[name]), f"{name} is not conserved")
         space.fixed.add(name)
-
-    def conditions(self, texts: Iterable[str]) -> None:
-        """Take conditions, as far as their names are known here."""
-        for text in texts:
-            if found := MEET.fullmatch(text):
-                self.meet.add(found[1])
-                continue
-            parts = CONDITION.fullmatch(text)
-            require(parts, f"{text!s:.60} is no condition")
-            if names_in([parts[1]]) <= set(self.space.names):  # type: ignore[index]
-                self.leaf.add(*parts.groups())  # type: ignore[union-attr]
 
     def branches(self) -> None:
         """Require of every root that it is on the branch that is printed, and its formula."""
@@ -111,7 +98,7 @@ class Printed:
             require(starts or said == CONTINUED, f"{said!s:.60} is no branch")
             if starts:
                 space.vanish_at_start(image - space.read(starts[1]), f"{name} less its start")
-                require(name in self.meet, f"no condition keeps {name} from other roots")
+                require(name in self.leaf.meet, f"no condition keeps {name} from other roots")
             simple = not_zero(at[0].at(space.start)) and above is None
             require(simple, f"{name} is not shown to be simple, or said to be more")
             return

@@ -185,9 +185,9 @@ class Reading(Ring):
         kind, u, e = call
         if kind == "power":
             self.positive(f, "a power")
-            self.positive(u, "the base of a power")
             if n := root_of(e):
                 return (f**n - u).is_zero()
+            self.positive(u, "the base of a power")
             u = e * self.find("log", u)
         elif kind not in ("exp", "log"):
             return False

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import product
 
 from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking.function import Function, evaluated, not_zero
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import require
+from derive.certificate.checking.text import names_in, require
 
+MEET = re.compile(r"no two real roots of the polynomial of (\w+) meet along the flow")
 CONDITION = re.compile(r"(.+) (> 0|< 0|!= 0|keeps its sign along the flow)")
 
 
@@ -25,11 +26,19 @@ class Conditions:
 
     def __init__(self, space: Space, texts: Iterable[str]) -> None:
         self.space, self.signs, self.others = space, dict[str, int](), set[str]()
-        self.generic: dict[str, None] = {}
+        self.generic, self.meet = dict[str, None](), set[str]()
+        self.take(texts, {*space.names})
+
+    def take(self, texts: Iterable[str], names: Set[str]) -> None:
+        """Take conditions, as far as they are about these names."""
         for text in texts:
-            found = CONDITION.fullmatch(text)
-            require(found, f"{text!s:.60} is no condition")
-            self.add(*found.groups())  # type: ignore[union-attr]
+            if found := MEET.fullmatch(text):
+                self.meet.add(found[1])
+                continue
+            parts = CONDITION.fullmatch(text)
+            require(parts, f"{text!s:.60} is no condition")
+            if names_in([parts[1]]) <= names:  # type: ignore[index]
+                self.add(*parts.groups())  # type: ignore[union-attr]
 
     def add(self, text: str, relation: str) -> None:
         """Add a condition that the start in numbers satisfies."""
@@ -39,6 +48,8 @@ class Conditions:
         require(holds and not_zero(value), f"the start does not satisfy {text:.60} {relation}")
         self.others |= {str(p) for p, _ in factors(f)}
         odd = [p for p, n in factors(f) if n % 2]
+        if relation not in ("> 0", "< 0", "!= 0"):
+            self.space.signs.append(f)  # the sign that it keeps is the one at the start
         if relation != "!= 0" and len(odd) == 1:
             self.signs[str(odd[0])] = 1 if evaluated(odd[0], self.space.start) > 0 else -1
 

@@ -48,7 +48,7 @@ class Space(Reading):
     def __init__(self, weights: Sequence[str], constants: Sequence[str], room: int) -> None:
         super().__init__(weights, constants, room)
         self.w0: list[Function] = []
-        self.fixed = set(constants)
+        self.fixed, self.reserved, self.leads = set(constants), set[str](), list[Function]()
         among = range(self.weights)
         self.fields = [[self.number(i == k) for i in among] for k in among]
 
@@ -127,6 +127,7 @@ class Space(Reading):
             regular = not_zero(evaluated(leading(f.top, k), self.start))
             require(regular, f"{text:.60} does not give {main} at the start")
             found.append((f, k))
+            self.leads.append(Function(self, leading(f.top, k) ** 2, self.one))
         self.relations += [(f.top, k) for f, k in found]
         # f' = q f along the fields, and q is regular at the start: f stays 0.
         for f, x in product((f for f, _ in found), self.fields):
@@ -163,7 +164,7 @@ class Space(Reading):
             return
         if "name" in entry:
             name = entry["name"]
-            require(name not in self.names, "a name is given twice")
+            require(name not in {*self.names, *self.reserved}, "a name is given twice")
             require(NAME.fullmatch(name), "a name is letters, digits and underscores")
         if "of" not in entry:
             self.names[name] = self.read(entry["is"])

@@ -11,9 +11,11 @@ from flint import fmpq
 
 from derive.certificate.checking.flow import Flow, Turning
 from derive.certificate.checking.function import Function, not_zero
+from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import (
     JSON,
+    NAME,
     NotACertificate,
     Rejected,
     names_in,
@@ -41,6 +43,7 @@ class Checker:
         phi, self.sign = F, 1
         if vector is not None:
             F = [self.length(phi, given["norms"][vector])]
+            self.along_vector(phi[0], vector)
         gradients = [[f.derivative(k) for k in range(space.weights)] for f in [*F, *phi]]
         space.fields = gradients[: len(F)]
         ties = [{"zero": f"{w} - ({tree})", "main": w} for w, tree in given["ties"].items()]
@@ -55,12 +58,23 @@ class Checker:
             n = space.names[given["norms"][vector]]
             turning = Turning(space.number(self.sign) * phi[0], rows[-1], n)
         self.flow = Flow(space, F, space.fields, turning, "hessian")
-        factor = given["kernel_factor"]
-        self.factor = space.number(1) if factor is None else space.read(factor)
-        self.conditions = list[str]()
+        self.factor = self.factor_of_ties()
+        self.conditions, self.assumed = list[str](), dict[str, None]()
+        space.reserved = set(given["beta"])
         self.named, self.established = len(space.generators), set[str]()
         self.ratios, self.generic = list[Function](), dict[str, None]()
         self.settle()
+
+    def factor_of_ties(self) -> Function:
+        """Return what K in the weights that are left is times K in all weights."""
+        space, F, text = self.space, self.flow.F, self.given["kernel_factor"]
+        factor = space.read("1" if text is None else text)
+        if text is not None:
+            left = [[f.derivative(k) for k in self.free] for f in F]
+            own = [[dot(v, w, space.number(0)) for w in left] for v in left]
+            self.equal(own, [[factor * k for k in row] for row in self.flow.K], "the factor of K")
+            self.theorem.append(f"K in the weights left is {text} times K in all weights")
+        return factor
 
     def length(self, phi: Sequence[Function], norm: str) -> Function:
         """Return |beta| = |phi| n of beta = phi u, with the sign of phi at the start."""
@@ -74,6 +88,16 @@ class Checker:
         self.sign = 1 if at_start > 0 else -1
         return space.number(self.sign) * phi[0] * space.names[norm]
 
+    def along_vector(self, phi: Function, vector: str) -> None:
+        """Require that the output that is printed is phi u."""
+        space, norm = self.space, self.given["norms"][vector]
+        require(vector not in space.names, "the vector has the name of another")
+        space.names[vector] = space.symbols[-1]
+        text = str(self.given["outputs"][0]).replace(f"norm({vector})", norm)
+        same = (space.read(text) - phi * space.symbols[-1]).is_zero()
+        require(same, "the output is not the coefficient times the vector")
+        del space.names[vector]
+
     def prove(self, what: str, check: Check, said: JSON, proof: JSON) -> None:
         """Check one statement with names of its own; without a proof it is left open."""
         if proof is None:
@@ -81,6 +105,7 @@ class Checker:
             return
         flow, before, size = self.flow, self.space.scope(), len(self.theorem)
         self.space.divisors.clear()
+        self.space.leads.clear()
         try:
             check(self, said, proof)
             self.settle()
@@ -107,6 +132,7 @@ class Checker:
         )
         at_start = g.at(self.space.start)
         require(same and not at_start < 0, "g is not the warp, or negative at the start")
+        self.space.signs.append(g)
         return not_zero(at_start)
 
     def outputs(self) -> None:
@@ -114,6 +140,8 @@ class Checker:
         given, flow = self.given, self.flow
         numbers = [int("0" + b.lstrip(LETTERS)) for b in given["beta"]]
         require(len(numbers) == flow.d and numbers == sorted(numbers), "beta has numbers in order")
+        fresh = all(NAME.fullmatch(b) and b not in self.space.given for b in given["beta"])
+        require(fresh, "an output has the name of another")
         if (degree := given["homogeneity_degree"]) is not None:
             require(self.is_homogeneous(int(degree)), "F is not homogeneous of this degree")
         blocks = [[flow.position(a) for a in block] for block in given["blocks"]]
@@ -121,10 +149,20 @@ class Checker:
         pairs = ((a, b) for one, two in combinations(blocks, 2) for a in one for b in two)
         require(all(flow.K[a][b].is_zero() for a, b in pairs), "K does not vanish between blocks")
         self.surface()
+        self.take_conditions()
+
+    def take_conditions(self) -> None:
+        """Take the conditions of the record, in names that it says what they are."""
+        given = self.given
         require(set(given["positive"]) <= set(self.space.given), "what is positive is a name")
         self.conditions = [f"{name} > 0" for name in given["positive"]]
         for piece in self.record["potential"]["pieces"]:
             self.conditions += piece["assumptions"]
+            named = [*piece["beta"], *piece["constants"], *piece["abbreviations"]]
+            named += [*self.space.given, *(root["symbol"] for root in piece["roots"])]
+            said = [CONDITION.fullmatch(text) for text in piece["assumptions"]]
+            known = names_in(found[1] for found in said if found) <= {*named}
+            require(known, "a condition has a name that is not said")
 
     def surface(self) -> None:
         """Require what is said to hold among the outputs."""
@@ -203,3 +241,8 @@ def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
     texts = given["outputs"] if "vector" not in given else [given["coefficient"]]
     require(names_in(texts) <= {*weights, *parameters}, "F has other names than it should")
     return space
+
+
+def dot(row: Sequence[Function], column: Sequence[Function], zero: Function) -> Function:
+    """Return the sum of the products of entries."""
+    return sum((x * y for x, y in zip(row, column, strict=True)), zero)
