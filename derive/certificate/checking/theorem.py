@@ -132,7 +132,7 @@ class Checker:
         )
         at_start = g.at(self.space.start)
         require(same and not at_start < 0, "g is not the warp, or negative at the start")
-        self.space.signs.append(g)
+        self.space.signs += [g] if not_zero(at_start) else []
         return not_zero(at_start)
 
     def outputs(self) -> None:
