@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from flint import fmpz_mpoly
 
 from derive.certificate.checking.function import Function
-from derive.certificate.checking.signs import Conditions, factors
+from derive.certificate.checking.signs import CONDITION, Conditions, factors
 from derive.certificate.checking.theorem import Checker
 
 
 def stated(state: Checker) -> Conditions:
     """Return the conditions of the record that are about weights and constants."""
     signs = Conditions(state.space, ())
-    signs.take(state.conditions, {*state.space.given})
+    known = [text for text in state.conditions if CONDITION.fullmatch(text)]
+    signs.take(known, {*state.space.given})
     return signs
 
 
