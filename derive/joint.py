@@ -128,7 +128,9 @@ def join_metric(blocks: tuple[Block, ...], d: int) -> InducedMetric:
         return InducedMetric(weights, None, None, (), ())
     kernel, rho = _assemble(size, where, kernels), None
     if all(b.dependence is None for b in blocks):
-        rho = _assemble(size, where, map(_inverse, kernels))
+        found = [_inverse(kernel) for kernel in kernels]
+        inverses = [inverse for inverse in found if inverse is not None]
+        rho = _assemble(size, where, inverses) if len(inverses) == len(found) else None
     return InducedMetric(weights, kernel, rho, *_names_used(blocks, kernel))
 
 
@@ -168,15 +170,20 @@ def _assemble(
     return sympy.ImmutableMatrix(matrix)
 
 
-def _inverse(kernel: Entries) -> Entries:
-    """Return K^-1, exactly; with roots in K by cofactors over a common denominator."""
+LARGEST = 250
+"""Operations in a K with roots beyond which rho = K^-1 is not expanded: no page would hold it."""
+
+
+def _inverse(kernel: Entries) -> Entries | None:
+    """Return K^-1, exactly; with roots in K by cofactors, where K is not too large."""
     symbols = sorted(set[Symbol]().union(*(x.free_symbols for row in kernel for x in row)), key=str)
     size, images = len(kernel), {s.name: s for s in symbols}
     if all(x.is_rational_function(*symbols) for row in kernel for x in row):
         flat = build_elements([from_sympy(x) for row in kernel for x in row], tuple(images))
         inverted = inverse(tuple(flat[i * size : (i + 1) * size] for i in range(size)))
         return tuple(tuple(_in_factors(x, images) for x in row) for row in inverted)
-    return _by_cofactors(sympy.Matrix(kernel))
+    large = sum(sympy.count_ops(x) for row in kernel for x in row) > LARGEST
+    return None if large else _by_cofactors(sympy.Matrix(kernel))
 
 
 def _by_cofactors(matrix: sympy.Matrix) -> Entries:

@@ -25,9 +25,9 @@ from derive.weights.metric import Metric
 def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
     """Return the sign of a function along the flow, and the chart with what that rests on."""
     if chart.warp is not None:
-        ratio = function / chart.warp
-        if ratio.is_constant():
-            return (1 if ratio.value() > 0 else -1), chart
+        for ratio in (function / chart.warp, function * chart.warp):
+            if ratio.is_constant():
+                return (1 if ratio.value() > 0 else -1), chart
     value = chart.parameterization.at_start(function)
     sign, assumed = start_sign(value, chart.notation, chart.conditions)
     return sign, replace(

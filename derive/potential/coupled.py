@@ -13,7 +13,7 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import Relation, find_relation
-from derive.model.notation import BranchOpen, Notation, to_expr
+from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import (
     Chart,
@@ -89,6 +89,8 @@ def _legendre(dual: DualCoordinates) -> tuple[Identity, ...]:
     return (Identity("sum_i beta_i dy_i = dR, so Q = sum_i y_i beta_i - R", left, right),)
 
 
+CROSSED = "keeps its sign along the flow"
+
 Extension: TypeAlias = Callable[[Chart, DualCoordinates], Chart | None]
 
 
@@ -97,6 +99,8 @@ def _complete(chart: Chart, dual: DualCoordinates) -> Chart | None:
     logs = any(y.logs for y in dual.y)
     if not logs and _suffices(chart, dual):
         return chart
+    requests: list[AssumePositive] = []
+    assuming: Chart | None = None  # of what the flow may cross: only where nothing else is found
     roads: tuple[Extension, ...] = (_with_dual_roots, _with_weights, _with_factors)
     if logs:
         roads = (_with_log_arguments, _with_factors, _with_weights)
@@ -107,9 +111,17 @@ def _complete(chart: Chart, dual: DualCoordinates) -> Chart | None:
             found = extend(chart, dual)
         except BranchOpen:
             continue
-        if found is not None and all(write_function(found, y) is not None for y in dual.y):
+        except AssumePositive as request:
+            requests.append(request)
+            continue
+        if found is None or any(write_function(found, y) is None for y in dual.y):
+            continue
+        if not any(CROSSED in text for text in found.assumptions):
             return found
-    return None
+        assuming = assuming or found
+    if assuming is None and requests:
+        raise requests[0]
+    return assuming
 
 
 def _with_log_arguments(chart: Chart, dual: DualCoordinates) -> Chart | None:

@@ -28,12 +28,14 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
     printed.branches()
     _is_table(state, in_weights, K, "the printed K")
     state.theorem.append(f"K = {_matrix(in_weights)} in the weights")
-    if in_beta != [None, None]:
-        texts = [text for table in in_beta for row in table for text in row]
-        require(names_in(texts) <= printed.known, "a name in K or rho is not fixed by beta")
-        _is_table(state, in_beta[0], K, "the printed K")
-        _is_inverse(state, in_beta[1], K)
-        state.theorem += [f"{n} = {_matrix(t)}" for n, t in zip(("K", "rho"), in_beta, strict=True)]
+    known = {n: table for n, table in zip(("K", "rho"), in_beta, strict=True) if table is not None}
+    texts = [text for table in known.values() for row in table for text in row]
+    require(names_in(texts) <= printed.known, "a name in K or rho is not fixed by beta")
+    if "K" in known:
+        _is_table(state, known["K"], K, "the printed K")
+    if "rho" in known:
+        _is_inverse(state, known["rho"], K)
+    state.theorem += [f"{n} = {_matrix(table)}" for n, table in known.items()]
     assume(state, printed.leaf)
 
 

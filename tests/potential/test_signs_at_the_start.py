@@ -1,4 +1,4 @@
-"""Starts that are numbers, but not rational ones: their signs are decided, not assumed."""
+"""Signs at the start: those of numbers are decided, and none is assumed without need."""
 
 import pytest
 
@@ -38,3 +38,15 @@ def test_f_is_not_defined_at_a_negative_number(start):
         derive(Parameterization.parse(["log(w)"], {"w": start}))
     d = derive(Parameterization.parse(["log(w)"], {"w": "sqrt(2) - 1"}))
     assert d.verdict is Verdict.PROVED
+
+
+def test_a_root_that_is_not_crossed_is_preferred():
+    """g = 1/a is never 0, while u1 crosses 0: Q is written by a."""
+    start = {"a": "2", "u1": "1", "u2": "-1"}
+    d = derive(Parameterization.parse(["u1/a", "u2/a"], start))
+    assert not d.potential.pieces[0].assumptions
+    q = d.potential.numeric({})
+    beta = [-0.1, -0.2]
+    length = (1 + beta[0] ** 2 + beta[1] ** 2) ** 0.5
+    right = [6**0.5 * beta[0] / length - 1, 6**0.5 * beta[1] / length + 1]
+    assert abs(q.gradient(beta) - right).max() < 1e-12
