@@ -89,8 +89,6 @@ def _legendre(dual: DualCoordinates) -> tuple[Identity, ...]:
     return (Identity("sum_i beta_i dy_i = dR, so Q = sum_i y_i beta_i - R", left, right),)
 
 
-CROSSED = "keeps its sign along the flow"
-
 Extension: TypeAlias = Callable[[Chart, DualCoordinates], Chart | None]
 
 
@@ -100,7 +98,7 @@ def _complete(chart: Chart, dual: DualCoordinates) -> Chart | None:
     if not logs and _suffices(chart, dual):
         return chart
     requests: list[AssumePositive] = []
-    assuming: Chart | None = None  # of what the flow may cross: only where nothing else is found
+    written: list[Chart] = []
     roads: tuple[Extension, ...] = (_with_dual_roots, _with_weights, _with_factors)
     if logs:
         roads = (_with_log_arguments, _with_factors, _with_weights)
@@ -114,14 +112,22 @@ def _complete(chart: Chart, dual: DualCoordinates) -> Chart | None:
         except AssumePositive as request:
             requests.append(request)
             continue
-        if found is None or any(write_function(found, y) is None for y in dual.y):
-            continue
-        if not any(CROSSED in text for text in found.assumptions):
-            return found
-        assuming = assuming or found
-    if assuming is None and requests:
+        if found is not None and _writes(found, dual):
+            written.append(found)
+            if not _is_crossed(found):
+                return found
+    if requests and not written:
         raise requests[0]
-    return assuming
+    return written[0] if written else None
+
+
+def _writes(chart: Chart, dual: DualCoordinates) -> bool:
+    return all(write_function(chart, y) is not None for y in dual.y)
+
+
+def _is_crossed(chart: Chart) -> bool:
+    """Tell whether a chart rests on a sign that is only assumed to be kept along the flow."""
+    return any("keeps its sign along the flow" in text for text in chart.assumptions)
 
 
 def _with_log_arguments(chart: Chart, dual: DualCoordinates) -> Chart | None:

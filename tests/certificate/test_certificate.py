@@ -139,7 +139,7 @@ def is_true(path, value, record):
     """Tell whether a change says the same, or what holds as well."""
     if path[-1] == "kernel_factor":
         return value == "1"  # as without one
-    if path[-1] in ("homogeneity_degree", "explicit", "conjugate", "Q", "kernel"):
+    if path[-1] in ("homogeneity_degree", "explicit", "conjugate", "Q", "kernel", "rho"):
         return value is None  # not said, or named as open
     if "undecided" in path:
         return value in ([], None)  # which opens the domain

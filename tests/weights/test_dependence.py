@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from derive import Parameterization, Verdict, derive
-from derive.certificate.checking.check import check_text
+from derive.certificate.checking.check import Rejected, check_text
 from derive.errors import NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from derive.regimes.find import regimes
@@ -87,7 +87,9 @@ def test_an_affine_output_is_left_out_and_the_rest_goes_on():
     assert line in " ".join(d.to_text().split())
     assert "Left out of $F$" in d.to_latex()
     assert json.loads(d.to_json())["parameterization"]["affine"][0]["is"] == "1 - beta1 - beta2"
-    assert check_text(d.to_json()).open == ("the outputs that are affine functions of others",)
+    report = check_text(d.to_json())
+    assert report.open == ()
+    assert "(1 - a*u1 - a*u2) - (1 - beta1 - beta2) = 0" in report.theorem
 
 
 def test_the_number_of_an_output_stays_its_own():
@@ -118,11 +120,13 @@ def test_beside_outputs_that_move_together_nothing_is_refuted():
 def test_certificate_and_record_say_what_holds():
     d = derive(Parameterization.parse(RANK_ONE))
     report = check_text(d.to_json())
-    assert (report.verdict, report.accepted) == ("UNDECIDED", ("laws",))
-    assert report.open == ("the relations among the outputs",)
-    (found,) = json.loads(d.to_json())["relations"]["blocks"]
-    assert (found["outputs"], found["rank"]) == (4, 3)
-    assert found["relations"] == ["beta1*beta4 - beta2*beta3"]
+    assert (report.verdict, report.open) == ("UNDECIDED", ())
+    assert "beta1*beta4 - beta2*beta3 = 0" in report.theorem
+    record = json.loads(d.to_json())
+    assert record["relations"]["blocks"] == [["beta1*beta4 - beta2*beta3"]]
+    record["relations"]["blocks"] = [["beta1*beta4 + beta2*beta3"]]
+    with pytest.raises(Rejected, match="is not 0"):
+        check_text(json.dumps(record))
     assert r"\beta_{1} \beta_{4} - \beta_{2} \beta_{3} &= 0" in d.to_latex()
 
 

@@ -36,7 +36,7 @@ KEYS = {
     "wall": "form sign vanishing",
     "certificate": "format version at definitions conserved hessian warping metric dual pieces",
     "relations": "blocks",
-    "equation": "output is",
+    "equation": "beta output is",
     "curve": "parameter beta interval",
     "function": "rational logarithms",
     "log": "coefficient argument",
