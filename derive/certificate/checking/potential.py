@@ -96,7 +96,7 @@ def _logs(state: Checker, f: JSON) -> Function:
 def _written(f: JSON) -> str:
     """Return a function with its logarithms as one text."""
     logs = [f"({x['coefficient']})*log(Abs({x['argument']}))" for x in f["logarithms"]]
-    return " + ".join([f"({f['rational']})"] * (not logs or f["rational"] != "0") + logs)
+    return " + ".join([*[f["rational"]] * (not logs or f["rational"] != "0"), *logs])
 
 
 def mirror(state: Checker, at: Sequence[int], y: Sequence[Function]) -> tuple[Function, Function]:

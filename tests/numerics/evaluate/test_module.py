@@ -237,6 +237,7 @@ def test_vector_models_without_a_formula_are_refused(text: str, words: str) -> N
         numpy_module(derive(Parameterization.parse([text], vectors=["u"])))
 
 
+@pytest.mark.slow
 def test_every_proved_model_of_the_catalogue_has_a_module() -> None:
     proved = [e for e in entries() if e.verdict == "PROVED"]
     assert len(proved) > 20
