@@ -107,7 +107,13 @@ PROOF = ("certificate",)
 """What the proof uses may be changed as long as it proves the same."""
 
 
-@pytest.mark.parametrize("name", ["tied pair", "depth 3", "neuron in R^2", "deep neuron", "W W^T"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("tied pair", "neuron in R^2", "W W^T"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("depth 3", "deep neuron")),
+    ],
+)
 def test_every_statement_that_is_changed_is_refused(name):
     """Every number, sign and name in what a record says is changed, every entry left out."""
     record = published(name)

@@ -52,6 +52,7 @@ def test_an_output_that_is_left_out_is_in_the_code():
     assert repr(derive(p).parameterization) == repr(p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kinds", "property_", "simplest"),
     [
@@ -80,6 +81,7 @@ def test_forms_have_a_degree_and_separate_outputs_share_nothing(form, separate):
     assert len(separate.blocks) == separate.d
 
 
+@pytest.mark.slow
 def test_every_way_to_be_degenerate_is_drawn():
     for found in (
         lambda p: dict(p.start).get("x0") is not None,
