@@ -155,7 +155,9 @@ class _Candidate:
 
     @classmethod
     def of(cls, Q: Expr | str, p: Parameterization) -> _Candidate:
-        read = to_sympy(parse_expression(Q)) if isinstance(Q, str) else sympy.sympify(Q)
+        read = to_sympy(parse_expression(Q)) if isinstance(Q, str) else Q
+        if not isinstance(read, Expr):
+            raise InputError(f"Q is a {type(Q).__name__}: give text or a SymPy expression")
         betas = ("beta",) if p.d == 1 else tuple(f"beta{i}" for i in range(1, p.d + 1))
         known = dict.fromkeys((*betas, *p.start_symbols, *(f"{w}_0" for w in p.weights)))
         real = {s: sympy.Symbol(s.name, real=True) for s in read.free_symbols}

@@ -94,6 +94,12 @@ def test_what_makes_no_sense_is_refused(outputs, Q, start, why):
         assert_mirror_flow(outputs, Q, start=start)
 
 
+@pytest.mark.parametrize("Q", [3.5, None, ["beta"]])
+def test_only_text_and_expressions_are_read(Q):
+    with pytest.raises(InputError, match=f"Q is a {type(Q).__name__}: give text"):
+        assert_mirror_flow("w**2", Q)
+
+
 def test_without_hypothesis_one_line_says_what_to_install():
     program = "import sys; sys.modules['hypothesis'] = None; import derive.testing"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

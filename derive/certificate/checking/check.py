@@ -57,9 +57,10 @@ from derive.certificate.checking.theorem import PROVED, REFUTED, UNDECIDED, Chec
 FORMAT, VERSION, FLOW = "regderive-certificate", 3, "w' = -J^T X^T r"
 RECORD, EDITION = "regderive-derivation", 2
 MEANINGS = {
-    PROVED: "its limit minimises Q among the beta with X beta = y, where it reaches one",
-    REFUTED: "no Q(beta) is minimised: no warp makes rho a Hessian map around the start in numbers",
-    UNDECIDED: "whether it minimises a Q(beta) is not decided",
+    PROVED: "its limit, where X beta = y, meets the KKT conditions of min Q subject to X beta = y, "
+    "for a Q(beta) with Hess Q = c g rho",
+    REFUTED: "no Q(beta) and no g > 0 have Hess Q = g rho around the start in numbers",
+    UNDECIDED: "whether there is a Q(beta) with Hess Q = g rho is not decided",
 }
 __all__ = ["FORMAT", "VERSION", "NotACertificate", "Rejected", "Report", "check", "check_text"]
 _FAULTS = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)

@@ -62,8 +62,8 @@ class Conditions:
         """Return the sign that a polynomial is shown to have wherever it is not 0, or 0."""
         if found := self.signs.get(str(p)) or -self.signs.get(str(-p), 0):
             return found
-        if is_square_sum(p) or is_square_sum(-p):
-            return 1 if is_square_sum(p) else -1
+        if squares := is_square_sum(p) - is_square_sum(-p):
+            return squares
         signs = set[int]()
         for exponents, coefficient in p.to_dict().items():
             odd = (self._of_name(k) for k, n in enumerate(exponents) if n % 2)
