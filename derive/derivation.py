@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from derive.clock import Stages
 from derive.errors import InputError
@@ -39,10 +39,10 @@ from derive.weights.metric import Metric, find_metric, tangent_kernel
 from derive.weights.warping import WarpVerdict, decide_warp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Derivation(Certified):
     """Everything that was derived from one parameterization, with the verdict.
 
@@ -74,6 +74,10 @@ class Derivation(Certified):
     kernel_factor: Tree | None = None
     equivalent: EquivalentStart | None = None
 
+    def _shown(self) -> Iterable[tuple[str, object]]:
+        given = ("parameterization", self.parameterization), ("verdict", self.verdict)
+        return *given, ("Q", self.potential.Q)
+
     @property
     def verdict(self) -> Verdict:
         """PROVED: Q exists and is given. REFUTED: none exists. UNDECIDED: neither was proved."""
@@ -102,7 +106,7 @@ class Derivation(Certified):
 
 
 def derive(
-    parameterization: Parameterization,
+    parameterization: Parameterization | Expr | str | Sequence[Expr | str],
     progress: Callable[[str], None] | None = None,
     ansatz: Ansatz | None = None,
     timeout: float | None = None,
@@ -117,9 +121,12 @@ def derive(
     >>> d = derive(Parameterization.parse(["w**2"], start={"w": "alpha"}))
     >>> d.verdict.value, d.potential.Q
     ('PROVED', beta*log(beta/alpha**2)/4 - beta/4)
+    >>> derive(["a*u1", "a*u2"]).warping.g
+    a
 
     Args:
         parameterization: F and the start; with vectors of open dimension, for every d >= 2 at once.
+            Outputs alone, as text or SymPy, start at the symbols ``<weight>_0``.
         progress: called with the name of each stage as it begins.
         ansatz: a form of Q(beta1, ..., betad) to be tried as well.
         timeout: seconds; a stage that takes longer ends UNDECIDED, as do all after it, and their
@@ -135,9 +142,10 @@ def derive(
 
     Source: Gunasekar et al. 2018 for the row space; Azulay et al. 2021 for a warp.
     """
-    if parameterization.vectors and ansatz is not None:
+    given = Parameterization.of(parameterization)
+    if given.vectors and ansatz is not None:
         raise InputError("an Ansatz goes with outputs of given dimension")
-    parameterization = leave_out_affine(parameterization)
+    parameterization = leave_out_affine(given)
     idle = find_idle(parameterization)
     stages = Stages(timeout, progress or (lambda stage: None))
     moving = leave_out(parameterization, idle).within(stages.clock)

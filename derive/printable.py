@@ -1,18 +1,49 @@
-"""Records that print themselves: the renderer is looked up by the type of record, never imported.
+"""Records that show themselves in a line, and print themselves.
 
+The renderer is looked up by the type of record, never imported.
 The table of renderers belongs to :mod:`derive.render`, which knows all records; no record knows it.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 ROOM = "derive.render"
 """The room whose ``RENDERERS`` say, for each record and form, which function prints it."""
 
 
-class Printable:
+LINE = 200
+
+
+class Held:
+    """A record that people hold: its ``repr`` is one line of at most 200 characters."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={brief(value)}" for name, value in self._shown())
+        line = f"{type(self).__name__}({shown})"
+        return line if len(line) <= LINE else f"{line[: LINE - 4]}...)"
+
+    def _shown(self) -> Iterable[tuple[str, object]]:
+        """Return what ``repr`` shows."""
+        return [(f.name, getattr(self, f.name)) for f in dataclasses.fields(self)]  # type: ignore[arg-type]
+
+
+def brief(value: object) -> str:
+    """Return a value in a line: of a record its verdict, or its type."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(brief, value))}{',' * (len(value) == 1)})"
+    shown = getattr(value, "verdict", value)
+    if isinstance(shown, enum.Enum):
+        return shown.name
+    return f"<{type(value).__name__}>" if isinstance(value, Held) else " ".join(repr(value).split())
+
+
+class Printable(Held):
     """A finished record, printed in each form that the table of renderers gives for its type."""
 
     def to_text(self, width: int = 80) -> str:

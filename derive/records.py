@@ -15,6 +15,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.block import BlockPotential, DirectionTerms
 from derive.potential.chart import base_chart, kernel_in_beta
 from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_out
+from derive.printable import Held
 from derive.roads.road import Road
 from derive.verdict import Decided, Finding
 from derive.weights.conserved import ConservedQuantities
@@ -25,7 +26,7 @@ from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -47,8 +48,8 @@ class NumericPotential(Protocol):
         """Return Q(b) - Q(b0) - <grad Q(b0), b - b0>."""
 
 
-@dataclass(frozen=True)
-class Block:
+@dataclass(frozen=True, repr=False)
+class Block(Held):
     """The derivation of outputs that share weights.
 
     Attributes:
@@ -91,8 +92,8 @@ class Block:
         )
 
 
-@dataclass(frozen=True)
-class Conserved(Decided):
+@dataclass(frozen=True, repr=False)
+class Conserved(Decided, Held):
     """The conserved quantities of the whole parameterization.
 
     Attributes:
@@ -113,8 +114,8 @@ class Conserved(Decided):
         return len(self.laws)
 
 
-@dataclass(frozen=True)
-class InducedMetric:
+@dataclass(frozen=True, repr=False)
+class InducedMetric(Held):
     """The tangent kernel K and the induced metric rho = K^-1.
 
     Of a vector of open dimension these are diag(T, R): the eigenvalues across beta and along it.
@@ -134,16 +135,16 @@ class InducedMetric:
     constants: tuple[Constant, ...]
 
 
-@dataclass(frozen=True)
-class Decision(Decided):
+@dataclass(frozen=True, repr=False)
+class Decision(Decided, Held):
     """A verdict on existence; ``g`` is the warp in the weights (1 where none is needed)."""
 
     finding: Finding
     g: Expr | None = None
 
 
-@dataclass(frozen=True)
-class Potential:
+@dataclass(frozen=True, repr=False)
+class Potential(Held):
     """Q(beta), the sum over blocks, with grad Q = 0 at the start.
 
     Attributes:
@@ -160,6 +161,9 @@ class Potential:
     parameterization: Parameterization
     turning: DirectionTerms | None = None
     other_side: Potential | None = None
+
+    def _shown(self) -> Iterable[tuple[str, object]]:
+        return [("verdict", self.finding.verdict), ("kind", self.kind), ("Q", self.Q)]
 
     @property
     def kind(self) -> Kind | None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from derive.printable import Held
+
 
 class Verdict(enum.Enum):
     """PROVED, REFUTED, or UNDECIDED; a verdict is never a truth value by accident."""
@@ -23,8 +25,8 @@ Number: TypeAlias = Fraction | str
 """An exact rational number, or the leading decimal digits of one that is not rational."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+@dataclass(frozen=True, slots=True, repr=False)
+class Identity(Held):
     """An equation between exact functions of the weights, and what became of it.
 
     Attributes:
@@ -50,8 +52,8 @@ class Identity:
         return not self.point
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+@dataclass(frozen=True, slots=True, repr=False)
+class Finding(Held):
     """A verdict on one question, the reason in one sentence, and the identities behind it."""
 
     verdict: Verdict

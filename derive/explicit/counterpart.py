@@ -14,15 +14,15 @@ from derive.explicit.critical.minimum_at import coefficients_at
 from derive.explicit.minimum import CertifiedValue, CriticalRoot, RootByInterval, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.model.parameterization import Parameterization
-from derive.printable import Printable
+from derive.printable import Held, Printable
 from derive.verdict import Verdict, conclude
 
 MISSING = "give a number for"
 NOWHERE = float("nan")
 
 
-@dataclass(frozen=True)
-class Evaluated:
+@dataclass(frozen=True, repr=False)
+class Evaluated(Held):
     """The minimum "R" or "R_F" of a block of outputs, counted from 0, at the symbols it depends on.
 
     The value is None where no w has F(w) = beta, or, with a reason, where it was not certified.
@@ -35,8 +35,8 @@ class Evaluated:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class BlockCounterpart:
+@dataclass(frozen=True, repr=False)
+class BlockCounterpart(Held):
     """R(beta) = min |w - w_0|^2 and R_F(beta) = min |w|^2 on outputs, from 0, that share weights.
 
     R stands beside the implicit Q, with their limits as the scale of the start goes to 0 or oo.
@@ -49,7 +49,7 @@ class BlockCounterpart:
     limits: tuple[ScaleLimit, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExplicitCounterpart(Printable):
     """R(beta), R_F(beta), sums over blocks, and how they compare with the implicit regularizer.
 

@@ -16,12 +16,12 @@ from derive.inverse.start import FlowStart
 from derive.inverse.term import SeparableTerm
 from derive.language import to_text
 from derive.language.tree import Tree
-from derive.printable import Printable
+from derive.printable import Held, Printable
 from derive.verdict import Finding, Identity, Verdict, conclude
 
 
-@dataclass(frozen=True)
-class Coordinate:
+@dataclass(frozen=True, repr=False)
+class Coordinate(Held):
     """What is known of one coordinate of Q; on its own, that no F was found or that there is none.
 
     *second* is Q'', an expression near the start; None where Q could not be read.
@@ -37,14 +37,14 @@ class Coordinate:
         return None if self.second in (None, 0) else 1 / self.second
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IntegralOnly(Coordinate):
     """No closed form was found: F is the inverse of *w_of_beta*, an integral."""
 
     w_of_beta: Expr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Parameterized(Coordinate):
     """F in closed form, with K(w) Q''(F(w)) = c proved under what is *assumed* of the parameters.
 
@@ -62,14 +62,14 @@ class Parameterized(Coordinate):
     smooth: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OneWeight(Parameterized):
     """F of one weight, and the weight as a function of beta."""
 
     w_of_beta: Expr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WeightPair(Parameterized):
     """F of two weights, whose product is conserved."""
 
@@ -79,7 +79,7 @@ def accepted(*identities: Identity) -> Finding:
     return Finding(Verdict.PROVED, "accepted by an exact identity", identities)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class InverseDesign(Printable):
     """A parameterization beta = F(w) whose gradient flow has the given Q as implicit regularizer.
 

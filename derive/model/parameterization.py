@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Unpack
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 from derive.clock import Clock
 from derive.errors import InputError
@@ -29,6 +29,9 @@ from derive.model.names import (
 from derive.model.orientation import oriented
 from derive.model.validity import validate
 from derive.model.vectors import Ingredients, Vector, lengths, named_as_vectors, read_vectors
+
+if TYPE_CHECKING:
+    from sympy import Expr
 
 
 class Printer(Protocol):
@@ -147,6 +150,17 @@ class Parameterization(ExactMap):
 
     def __reduce__(self) -> tuple[Callable[[], Parameterization], tuple[()]]:
         return functools.partial(Parameterization, **self._ingredients), ()
+
+    @classmethod
+    def of(cls, outputs: Parameterization | Expr | str | Sequence[Expr | str]) -> Parameterization:
+        """Return the map of some outputs, text or SymPy, from a start in symbols.
+
+        >>> Parameterization.of("w**2")
+        Parameterization(['w**2'])
+        """
+        if isinstance(outputs, Parameterization):
+            return outputs
+        return cls(outputs if isinstance(outputs, list | tuple) else [outputs])
 
     @classmethod
     def parse(

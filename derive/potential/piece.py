@@ -14,6 +14,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix
 from derive.model.notation import Constant
 from derive.potential.domain import Domain, Wall
+from derive.printable import Held
 from derive.verdict import Identity
 
 Kind: TypeAlias = Literal["explicit", "parametric", "algebraic", "quadrature"]
@@ -21,8 +22,8 @@ Part = TypeVar("Part")
 Rewriting: TypeAlias = Callable[[Expr], Expr]
 
 
-@dataclass(frozen=True)
-class Root:
+@dataclass(frozen=True, repr=False)
+class Root(Held):
     """A function of beta that solves a polynomial equation, and which of its roots it is.
 
     Attributes:
@@ -47,8 +48,8 @@ class Root:
         return _mapped(self, f)
 
 
-@dataclass(frozen=True)
-class Curve:
+@dataclass(frozen=True, repr=False)
+class Curve(Held):
     """A parametric form: beta = h(z) for z in an interval, with the flow w(z), beta = F(w(z)).
 
     Attributes:
@@ -61,8 +62,8 @@ class Curve:
     weights: tuple[tuple[str, Expr], ...] = ()
 
 
-@dataclass(frozen=True)
-class Lift:
+@dataclass(frozen=True, repr=False)
+class Lift(Held):
     """How the point of the leaf above beta moves with beta, as functions of the weights.
 
     Attributes:
@@ -75,8 +76,8 @@ class Lift:
     rho: Matrix
 
 
-@dataclass(frozen=True)
-class Piece:
+@dataclass(frozen=True, repr=False)
+class Piece(Held):
     """Q restricted to one block, with grad Q = 0 at the start: one of the four classes below.
 
     Attributes:
@@ -105,7 +106,7 @@ class Piece:
         return _mapped(self, f)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explicit(Piece):
     """Q in beta, with roots that have a formula.
 
@@ -118,14 +119,14 @@ class Explicit(Piece):
     kernel: Expr | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Algebraic(Piece):
     """Q in beta and roots that have no formula, each with its branch."""
 
     kind = "algebraic"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Parametric(Piece):
     """Q of a single output along a curve: beta = h(z), Q = mu beta - H(z)."""
 
@@ -148,7 +149,7 @@ WHY_LEFT: dict[Left, str] = {
 """Why an integral is left."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quadrature(Piece):
     """Q as an integral, where no closed form was found.
 

@@ -45,7 +45,7 @@ _CASES = 2
 """Functions of the start of which either sign is tried."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Regimes(Printable):
     """Where Q tends to, in one symbol of the start.
 

@@ -16,6 +16,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
+from derive.printable import Held
 from derive.regimes.asymptotics import FLAT, Growth
 from derive.regimes.initialization import norm
 from derive.regimes.point import Point
@@ -25,8 +26,8 @@ Shape: TypeAlias = Literal["l1", "l2", "quadratic", "power", "other"]
 _ONE_HALF = sympy.Rational(1, 2)
 
 
-@dataclass(frozen=True)
-class LimitingPotential:
+@dataclass(frozen=True, repr=False)
+class LimitingPotential(Held):
     """The limit of Q, and what it is called.
 
     Attributes:
@@ -156,8 +157,8 @@ def _is_radial(g: Sequence[Expr], betas: Sequence[Symbol], decide: ElementarySig
 Regime: TypeAlias = Literal["rich", "kernel", "anti-NTK", "intermediate", "unknown"]
 
 
-@dataclass(frozen=True)
-class Limit:
+@dataclass(frozen=True, repr=False)
+class Limit(Held):
     """What Q tends to.
 
     Attributes:

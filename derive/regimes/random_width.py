@@ -34,7 +34,7 @@ DEVIATION, MU = Symbol("sigma", positive=True), Symbol("mu", positive=True)
 _ORDER = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RandomWidth(Printable):
     """What decides the regime of k copies of an output, their weights ~ N(0, sigma^2).
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from derive.potential.block import BlockPotential
 from derive.potential.piece import Parametric
+from derive.printable import Held
 from derive.roads.ansatz import Ansatz
 from derive.roads.compare import DECISION, WEIGHT_SPACE, compare_decisions, compare_roads
 from derive.roads.components import check_dimension
@@ -26,8 +27,8 @@ MAXIMAL_TERMS = 300
 """Terms of K beyond which no Ansatz is tried unasked."""
 
 
-@dataclass(frozen=True)
-class Road:
+@dataclass(frozen=True, repr=False)
+class Road(Held):
     """One derivation of Q, PROVED: it gives the one Q; REFUTED: Q is not of the form it asks."""
 
     name: str

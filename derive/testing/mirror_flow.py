@@ -84,7 +84,7 @@ def _read_model(
     outputs: Parameterization | Expr | str | Sequence[Expr | str], start: Mapping[str, object]
 ) -> tuple[Parameterization, dict[str, Fraction]]:
     """Return F from its start, with numbers for exponents, and the numbers of start symbols."""
-    p = _parameterization(outputs)
+    p = Parameterization.of(outputs)
     if p.vectors:
         raise InputError("flows need a number for the dimension: give outputs in components")
     if missing := [name for name in p.parameters if name not in start]:
@@ -97,14 +97,6 @@ def _read_model(
     if unknown := [name for name in rest if name not in p.start_symbols]:
         raise InputError(f"the start names {unknown[0]}, which nothing starts from")
     return p, {name: read_number(value, f"the start of {name}") for name, value in rest.items()}
-
-
-def _parameterization(
-    outputs: Parameterization | Expr | str | Sequence[Expr | str],
-) -> Parameterization:
-    if isinstance(outputs, Parameterization):
-        return outputs
-    return Parameterization([outputs] if isinstance(outputs, str | Expr) else list(outputs))
 
 
 def _draw(

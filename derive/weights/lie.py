@@ -6,6 +6,7 @@ brackets, of which a rank modulo a prime at a random point is a lower bound.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,7 +36,7 @@ class LieStructure:
     """
 
     parameterization: Parameterization
-    brackets: dict[tuple[int, int], Field]
+    brackets: dict[tuple[int, int], Field] = dataclasses.field(hash=False)
     spanning: tuple[Field, ...]
     dimension: int
     commuting: bool | None

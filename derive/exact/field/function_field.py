@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from flint import Ordering, fmpz_mpoly_ctx
@@ -75,7 +75,7 @@ class RationalFunction(Quotient):
     def __eq__(self, other: object) -> bool:
         if isinstance(other, int):
             other = self.field.constant(other)
-        if not isinstance(other, RationalFunction) or other.field is not self.field:
+        if not isinstance(other, RationalFunction) or not self.field.is_field(other.field):
             return NotImplemented
         return bool(self.numerator == other.numerator and self.denominator == other.denominator)
 
@@ -124,7 +124,7 @@ class RationalFunction(Quotient):
         return top / bottom
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class FunctionField:
     """The field Q(weights)(generators) and the derivation d/dw_k on it.
 
@@ -144,7 +144,11 @@ class FunctionField:
 
     weights: tuple[str, ...]
     generators: tuple[Generator[RationalFunction], ...] = ()
-    clock: Clock = ENDLESS
+    clock: Clock = field(default=ENDLESS, compare=False, repr=False)
+
+    def is_field(self, other: FunctionField) -> bool:
+        """Tell whether this is another field, or one with the same variables."""
+        return self is other or self == other
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from derive.language.functions import RECORDS
 Image = TypeVar("Image")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Generator(Generic[E]):
     """An elementary function of earlier variables.
 

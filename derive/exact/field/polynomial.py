@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol, Self, TypeAlias, TypeVar
 
-from flint import fmpz_mpoly, fmpz_mpoly_ctx
+from flint import Ordering, fmpz_mpoly, fmpz_mpoly_ctx
 
 Polynomial: TypeAlias = fmpz_mpoly
 
@@ -28,6 +29,19 @@ def terms(polynomial: Polynomial) -> Iterator[tuple[Exponents, int]]:
     """Yield (exponents, coefficient) of an integer polynomial, leading term first."""
     for exponents, coefficient in zip(polynomial.monoms(), polynomial.coeffs(), strict=True):
         yield tuple(int(e) for e in exponents), int(coefficient)
+
+
+def _ring(names: tuple[str, ...], ordering: str) -> fmpz_mpoly_ctx:
+    return fmpz_mpoly_ctx.get(names, Ordering[ordering])
+
+
+def _polynomial(ring: fmpz_mpoly_ctx, monomials: Mapping[Exponents, int]) -> Polynomial:
+    return ring.from_dict(monomials)
+
+
+# python-flint does not say how its polynomials are pickled.
+copyreg.pickle(fmpz_mpoly_ctx, lambda ring: (_ring, (ring.names(), ring.ordering().name)))
+copyreg.pickle(fmpz_mpoly, lambda p: (_polynomial, (p.context(), dict(terms(p)))))
 
 
 def factorize(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:

@@ -1,0 +1,89 @@
+"""What people hold: shown in one line, equal by content, hashable, picklable, copyable."""
+
+import copy
+import pickle
+
+import pytest
+import sympy
+
+from derive import InputError, Parameterization, derive, explicit_counterpart, parameterize, regimes
+from derive.catalogue.library import derive_entry, entries, find
+
+MODELS = ["linear-neuron", "deep-diagonal", "symmetric-factorization", "weight-normalization"]
+
+
+def parts(record):
+    """Yield a derivation and the records that it shows."""
+    q = record.potential
+    yield from (record, record.conserved, record.metric, record.hessian, record.warping, q)
+    yield from (*q.pieces, *record.blocks, record.warping.finding)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_records_are_one_line_and_equal_by_content(name):
+    twice = (parts(derive_entry(find(name))) for _ in range(2))
+    for one, other in zip(*twice, strict=True):
+        assert one == other
+        assert hash(one) == hash(other)
+        assert one is not other
+        assert len(repr(one)) <= 200
+        assert "\n" not in repr(one)
+        for again in (pickle.loads(pickle.dumps(one)), copy.copy(one), copy.deepcopy(one)):
+            assert again == one
+            assert type(again) is type(one)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.id)
+def test_every_published_model_is_pickled(entry):
+    d = derive_entry(entry)
+    again = pickle.loads(pickle.dumps(d))
+    assert again == d == derive_entry(entry)
+    assert again.to_text() == d.to_text()
+    assert again.to_json() == d.to_json()
+
+
+def test_what_differs_is_not_equal():
+    d = derive("a*u")
+    assert d != derive("b*u")
+    assert d != derive(Parameterization.parse(["a*u"], start={"a": "1"}))
+    assert d != derive("a*u*v")
+    assert d != "a*u"
+    assert d.warping != derive("2*a*u").potential
+    assert len({d, derive("a*u"), derive("u*a")}) == len({d, derive("u*a")})
+
+
+def test_a_pickled_derivation_goes_on():
+    again = pickle.loads(
+        pickle.dumps(derive(Parameterization.parse(["p**2"], start={"p": "alpha"})))
+    )
+    assert (
+        regimes(again, "alpha").verdict is regimes(derive(again.parameterization), "alpha").verdict
+    )
+    assert again.potential.numeric({"alpha": 2}).gradient(1.0) < 0
+
+
+def test_other_commands_show_one_line():
+    d = derive(Parameterization.parse(["p**2 - m**2"], start={"p": "alpha", "m": "alpha"}))
+    for record in (
+        regimes(d, "alpha"),
+        regimes(d, "alpha").limits[0],
+        explicit_counterpart(d.parameterization),
+        parameterize("-log(beta)"),
+    ):
+        assert len(repr(record)) <= 200
+        assert repr(record).startswith(type(record).__name__)
+    assert "Q=beta*asinh(beta/(2*alpha**2))/4" in repr(d)
+    assert "verdict=PROVED" in repr(d)
+
+
+def test_outputs_are_taken_as_they_are():
+    a, u1, u2 = sympy.symbols("a u1 u2")
+    neuron = derive(Parameterization.parse(["a*u1", "a*u2"]))
+    assert (
+        neuron == derive(["a*u1", "a*u2"]) == derive([a * u1, a * u2]) == derive(("a*u1", a * u2))
+    )
+    assert derive("w**2") == derive(["w**2"]) == derive(sympy.Symbol("w") ** 2)
+    for odd in ([], 1.5, None, {"a*u1"}):
+        with pytest.raises(InputError):
+            derive(odd)
