@@ -40,7 +40,7 @@ def find_equivalent_start(p: Parameterization) -> Restriction | None:
     Proved by h_i(w_0) = h_i(w_1), exactly, for functions h_i that span all derivatives of F.
     """
     parts = _parts(p)
-    if len(parts) < 2 or (functions := _closed_span(p)) is None:
+    if len(parts) < 2 or (functions := closed_span(p)) is None:
         return None
     for number in range(1, len(parts)):
         for chosen in combinations(parts, number):
@@ -71,7 +71,7 @@ def _is_affine(f: RationalFunction, size: int) -> bool:
     return f.denominator.is_constant() and all(sum(e[:size]) <= 1 for e, _ in terms(f.numerator))
 
 
-def _closed_span(p: Parameterization) -> dict[str, RationalFunction] | None:
+def closed_span(p: Parameterization) -> dict[str, RationalFunction] | None:
     """Return a basis, by name, of what all derivatives of F along the fields span."""
     found: dict[str, RationalFunction] = {}
     pending = [(f"F{i}", f) for i, f in zip(p.labels, p.F, strict=True)]

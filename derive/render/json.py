@@ -8,7 +8,6 @@ import json
 from derive.certificate.writing import certify
 from derive.clock import OutOfTime
 from derive.derivation import Derivation
-from derive.model.restriction import EquivalentStart
 from derive.potential.block import DirectionTerms
 from derive.records import Block, InducedMetric
 from derive.render import sections
@@ -59,15 +58,16 @@ def _(section: sections.PredictorMap) -> Record:
         "beta": d.beta,
         "blocks": [[i + 1 for i in block.outputs] for block in d.blocks],
         **affine_record(p),
-        **_equivalent_start(d.equivalent),
+        **_equivalent_start(d),
     }
 
 
-def _equivalent_start(found: EquivalentStart | None) -> Record:
-    """Return what is said of another start, where one is used."""
-    if found is None:
+def _equivalent_start(d: Derivation) -> Record:
+    """Return the other start, where one is used."""
+    if d.equivalent is None:
         return {}
-    return {"equivalent_start": {"start": dict(found.start), "functions": found.functions}}
+    weights = dict.fromkeys(d.parameterization.weights, "0")
+    return {"equivalent_start": {**weights, **dict(d.equivalent.start)}}
 
 
 @entry.register

@@ -89,10 +89,13 @@ def test_a_matrix_from_the_identity() -> None:
     one = derive(Parameterization.parse(["a*u1", "a*u2"], start={"a": 1, "u1": 0, "u2": 0}))
     assert (d.verdict, d.potential.Q) == (Verdict.PROVED, one.potential.Q)
     assert "W11 = 0, u1 = 1, W21 = 0 and 0 for all others" in " ".join(d.to_text().split())
-    moving = derive(
-        Parameterization.parse(["W*u"], start={**start, "u1": Fraction(1, 2)}, arrays=shapes)
-    )
-    assert moving.verdict is Verdict.REFUTED
+    # W^T W - u u^T = 9 I is isotropic; I - u u^T with u other than 0 is not.
+    values = {**start, "W11": 5, "W22": 3, "u1": 4}
+    same = derive(Parameterization.parse(["W*u"], start=values, arrays=shapes))
+    assert (same.verdict, same.idle) == (Verdict.PROVED, ("W12", "u2", "W22"))
+    for u in (Fraction(1, 2), "b"):
+        other = Parameterization.parse(["W*u"], start={**start, "u1": u}, arrays=shapes)
+        assert derive(other).verdict is Verdict.REFUTED
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ not, in rationals or in balls without 0. Every divisor is shown to be other than
 
 The certificate has the format and version, "at" (start symbols and parameters in numbers),
 "definitions" of the calls in F, and for each section of the record a proof, or null where it is
-not certified. Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a name;
+not certified. With an equivalent start all of it is of the flow from there, which has the same beta: see
+:mod:`derive.certificate.checking.equivalent`. Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a name;
 {"of": "sqrt(...)", "is": f} a call that is a known function; {"zero": f, "main": x} what is 0 on
 the leaf, as it is at w_0 and its derivatives along X_a are where it is, solved for x.
 With K_ab = <X_a, X_b>, outputs counted from 1, the sections are:
@@ -187,6 +188,8 @@ def _head(record: JSON, state: Checker) -> list[str]:
     names = zip(given["beta"], given["outputs"], strict=False)
     lines = [f"{given['flow']}, with w_0: {_pairs(given['start'])}"]
     lines += [f"{beta} = {tree}" for beta, tree in names]
+    if (moved := given.get("equivalent_start")) is not None:
+        lines.append(f"beta moves as from w_0: {_pairs(moved)}; what follows is said of that flow")
     lines += [f"{w} = 0" for w in given["idle"]]
     lines += [f"{w} = {tree} along the flow" for w, tree in given["ties"].items()]
     lines.append(MEANINGS[record["verdict"]])

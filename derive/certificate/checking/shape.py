@@ -18,6 +18,7 @@ KEYS = {
     "certificate",
     "parameterization": "flow outputs weights parameters start positive idle ties kernel_factor "
     "homogeneity_degree beta blocks",
+    "equivalent": "equivalent_start",
     "vector": "dimension vector coefficient norms start_vector s",
     "affine": "affine",
     "conserved": "laws values_at_start count bound lie_dimension verdict",
@@ -35,6 +36,7 @@ KEYS = {
     "domain": "walls undecided unless_zero",
     "wall": "form sign vanishing",
     "certificate": "format version at definitions conserved hessian warping metric dual pieces",
+    "moved": "equivalence",
     "relations": "blocks",
     "equation": "beta output is",
     "curve": "parameter beta interval",
@@ -46,7 +48,7 @@ TYPES = {
     list: "outputs weights parameters positive idle blocks laws values_at_start roots pieces dual "
     "dual_coordinates gradient assumptions walls undecided unless_zero definitions "
     "logarithms",
-    dict: "start ties constants abbreviations at",
+    dict: "start ties constants abbreviations at equivalent_start",
 }
 
 
@@ -91,13 +93,15 @@ def shape(record: JSON, flow: str, certificate: str) -> None:
         same = words == ["d >= 2", norm, f"{given['vector']}_0", *given["beta"]]
         require(same, "the record says something else of its vector")
     _keys({key: record[key] for key in record if key != "relations"}, "record")
+    moved = "equivalent_start" in given
     optional = ["affine"] * ("affine" in given) + ["vector"] * open_dimension
-    _keys(given, "parameterization", *optional)
+    _keys(given, "parameterization", *optional, *["equivalent"] * moved)
     _keys(record["metric"], "metric", *["eigenvalues"] * open_dimension)
     sided = "other_side" in q
     _keys(q, "potential", *["linear"] * open_dimension, *["sides"] * sided)
-    for kind in ("conserved", "hessian", "warping", "certificate"):
+    for kind in ("conserved", "hessian", "warping"):
         _keys(record[kind], kind)
+    _keys(record["certificate"], "certificate", *["moved"] * moved)
     duals = record["warping"]["dual_coordinates"]
     require(len(duals) == len(given["blocks"]), "each block has dual coordinates, or none")
     for dual in duals:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from flint import fmpq
 
+from derive.certificate.checking.equivalent import move_start
 from derive.certificate.checking.flow import Flow, Turning
 from derive.certificate.checking.function import Function, not_zero
 from derive.certificate.checking.signs import CONDITION
@@ -46,6 +47,8 @@ class Checker:
             self.along_vector(phi[0], vector)
         gradients = [[f.derivative(k) for k in range(space.weights)] for f in [*F, *phi]]
         space.fields = gradients[: len(F)]
+        if "equivalent_start" in given and not move_start(space, F, given, proof):
+            self.open.append("that beta moves as from the equivalent start")
         ties = [{"zero": f"{w} - ({tree})", "main": w} for w, tree in given["ties"].items()]
         self.ties = [*({"zero": w, "main": w} for w in given["idle"]), *ties]
         space.relate(self.ties)

@@ -21,6 +21,7 @@ from derive.certificate.checking.text import JSON, Missing, NotACertificate, Rej
 from derive.certificate.checking.theorem import PROVED, UNDECIDED, Check, Checker, Kind
 from derive.certificate.writing import conditions
 from derive.certificate.writing.definitions import Calls
+from derive.certificate.writing.equivalence import equivalence
 from derive.certificate.writing.form import form_proofs
 from derive.certificate.writing.products import calls_in
 from derive.certificate.writing.timed import TimedSpace
@@ -86,9 +87,12 @@ class _Writer:
 
     def __init__(self, d: Derivation, record: JSON, at: Mapping[str, str], kind: Kind) -> None:
         proofs: JSON = {**dict.fromkeys(SECTIONS), "dual": [], "pieces": []}
-        texts = record["parameterization"]["start"].values()
+        given = record["parameterization"]
+        moved = given.get("equivalent_start", {})
+        texts = [*given["start"].values(), *moved.values()]
         calls = [{"name": f"f{n}", "of": call} for n, call in enumerate(_calls(texts), 1)]
-        head = {"format": FORMAT, "version": VERSION, "at": dict(at), "definitions": calls}
+        head: JSON = {"format": FORMAT, "version": VERSION, "at": dict(at), "definitions": calls}
+        head |= {"equivalence": equivalence(d.parameterization)} if moved else {}
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]
         self.calls = Calls(self.record, d.parameterization, kind)

@@ -68,11 +68,10 @@ class Calls(Definitions):
     def __init__(self, record: JSON, p: Parameterization, make: Kind) -> None:
         given, proof = record["parameterization"], record["certificate"]
         plain = {**given, "outputs": list(p.weights[:1]), "idle": [], "ties": {}}
-        plain = {k: v for k, v in plain.items() if k != "vector"} | {"kernel_factor": None}
-        alone = {
-            "parameterization": plain,
-            "certificate": {**proof, "definitions": [*proof["definitions"]]},
-        }
+        plain |= {"kernel_factor": None}
+        plain = {k: v for k, v in plain.items() if k not in ("vector", "equivalent_start")}
+        copied = {**proof, "definitions": [*proof["definitions"]]}
+        alone = {"parameterization": plain, "certificate": copied}
         space = Checker(alone, ROOM, make).space
         super().__init__(space, proof["definitions"], set(space.names))
         for g in (*p.field.generators, *p.start_field.generators):
