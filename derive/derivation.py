@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from derive.potential.block import BlockPotential
 from derive.potential.find import find_potential
 from derive.potential.piece import Quadrature
 from derive.printable import Certified
-from derive.records import Block, Conserved, Decision, InducedMetric, Potential
+from derive.records import Block, Compared, Conserved, Decision, InducedMetric, Potential
 from derive.roads.ansatz import Ansatz
 from derive.roads.road import Road, ask_road, find_roads
 from derive.verdict import Verdict, conclude
@@ -40,6 +41,9 @@ from derive.weights.warping import WarpVerdict, decide_warp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+AUDIT = "derive.catalogue.audit.conjecture"
+"""Compares a given Q with the derived one; it knows derivations, which look it up."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,6 +97,19 @@ class Derivation(Certified):
     def direction(self) -> Direction | None:
         """How beta turns, of a vector of open dimension; None for coordinates."""
         return self.blocks[0].metric.direction
+
+    def compare(self, Q: str | Expr) -> Compared:
+        """Say whether a Q in beta and start symbols is the derived one, and else where it differs.
+
+        >>> derive("w").compare("(beta - w_0)**2").up_to
+        ('scale: conjectured = 2 * derived', 'an additive constant')
+
+        Raises:
+            LanguageError: Q is not an expression.
+            InputError: it uses a name that stands for nothing here.
+        """
+        found: Compared = importlib.import_module(AUDIT).compare_conjecture(self, Q)
+        return found
 
     @functools.cached_property
     def conserved(self) -> Conserved:

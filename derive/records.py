@@ -48,6 +48,21 @@ class NumericPotential(Protocol):
         """Return Q(b) - Q(b0) - <grad Q(b0), b - b0>."""
 
 
+class Compared(Protocol):
+    """What became of a conjectured Q: "AGREES", "AGREES UP TO", "DIFFERS" or "NOT CHECKED"."""
+
+    @property
+    def outcome(self) -> str:
+        """The answer."""
+
+    @property
+    def up_to(self) -> tuple[str, ...]:
+        """What the two differ by and may differ by, such as a scale."""
+
+    def to_text(self, width: int = 80) -> str:
+        """Return the answer, and why or where."""
+
+
 @dataclass(frozen=True, repr=False)
 class Block(Held):
     """The derivation of outputs that share weights.

@@ -63,6 +63,36 @@ def test_a_pickled_derivation_goes_on():
     assert again.potential.numeric({"alpha": 2}).gradient(1.0) < 0
 
 
+PAIR = Parameterization.parse(["p**2 - m**2"], start={"p": "alpha", "m": "alpha"})
+HYPERBOLIC = "beta*asinh(beta/(2*alpha**2)) - sqrt(4*alpha**4 + beta**2)"
+
+
+@pytest.mark.parametrize(
+    ("Q", "outcome", "line"),
+    [
+        (f"({HYPERBOLIC})/4", "AGREES", "[exact identity]"),
+        (HYPERBOLIC, "AGREES UP TO", "scale: conjectured = 4 * derived"),
+        (f"{HYPERBOLIC} + 7", "AGREES UP TO", "an additive constant"),
+        (f"{HYPERBOLIC} + beta", "DIFFERS", "the gradient at the start is not 0"),
+        (HYPERBOLIC.replace("2*alpha", "3*alpha"), "DIFFERS", "at beta = 1/3, alpha = 2: conj"),
+        ("abs(beta)", "DIFFERS", ""),
+    ],
+)
+def test_a_conjecture_is_compared(Q, outcome, line):
+    found = derive(PAIR).compare(Q)
+    assert found.outcome == outcome
+    assert line in found.to_text()
+    assert found.differs is (outcome == "DIFFERS")
+
+
+def test_a_conjecture_is_in_beta_and_the_start():
+    with pytest.raises(InputError, match="uses gamma: it may use beta, alpha"):
+        derive(PAIR).compare("gamma*beta**2")
+    W = derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)}))
+    assert "NOT CHECKED\n  there is no Q" in W.compare("beta1").to_text()
+    assert derive("w").compare((sympy.Symbol("beta") - sympy.Symbol("w_0")) ** 2).up_to
+
+
 def test_other_commands_show_one_line():
     d = derive(Parameterization.parse(["p**2 - m**2"], start={"p": "alpha", "m": "alpha"}))
     for record in (

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from derive.cli.forms import Form, RecordForm
-from derive.cli.options import Model, Output, Timeout
+from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_module, check_writable, deliver
-from derive.cli.running import UNDECIDED, Answer, Enter, answer_with, run
+from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, answer_with, run
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.model.typed import ReadModel
 
@@ -28,6 +28,9 @@ Digits = Annotated[
 Module = Annotated[
     Path | None,
     typer.Option("--numpy", help="Write Q as a module of NumPy functions.", metavar="FILE.py"),
+]
+Conjectured = Annotated[
+    str, text_option("Q", "Compare a Q of your own, in beta and start symbols.")
 ]
 
 
@@ -58,6 +61,7 @@ def regularizer(
     form: RecordForm,
     output: Output = None,
     numpy: Module = None,
+    conjecture: Conjectured = "",
     timeout: Timeout = 60.0,
 ) -> None:
     """Derive the mirror potential Q(beta) of gradient flow on F, or prove that there is none.
@@ -70,8 +74,8 @@ def regularizer(
     starts at the symbol w_0 unless --start says otherwise.
     With --vector and --matrix, outputs may use norm(u), dot(u, v), T(W) and products.
 
-    Exit status: 0 Q exists and is printed; 1 proved that there is none; 2 bad input;
-    3 undecided, or out of time.
+    Exit status: 0 Q exists and is printed; 1 proved that there is none, or --conjecture differs;
+    2 bad input; 3 undecided, or out of time.
 
     \b
     Examples:
@@ -82,6 +86,7 @@ def regularizer(
       derive regularizer "p**D - m**D" --start p=alpha,m=alpha
       derive regularizer "a*u1" "a*u2" --latex --standalone -o neuron.tex
       derive regularizer "a*u1" "a*u2" --numpy neuron.py
+      derive regularizer "w**2" --conjecture "beta*log(beta/w_0**2) - beta"
     """
     read = model.read()
     if digits is not None and not check:
@@ -90,6 +95,8 @@ def regularizer(
     additions: list[Addition] = []
     if check:
         additions.append(partial(with_check, form, digits or 30))
+    if conjecture:
+        additions.append(partial(with_conjecture, form, conjecture))
     if numpy is not None:
         check_module(numpy, output)
         additions.append(_with_module)
@@ -146,6 +153,18 @@ def with_check(
     if report.passed:
         return derived
     return derived.failing("derive: --check: " + shown.partition("\n")[0])
+
+
+def with_conjecture(
+    form: Form, Q: str, derived: Derived, derivation: Derivation, enter: Enter
+) -> Derived:
+    """Add what became of a conjectured Q to the text, or beside it; 1 where it differs."""
+    enter("comparing the conjecture")
+    found = derivation.compare(Q)
+    code = NO if found.differs else derived.code or (UNDECIDED if found.open else YES)
+    if form.name == "text":
+        return replace(derived, result=f"{derived.result}\n\n{found.to_text()}", code=code)
+    return replace(derived.saying(found.to_text()), code=code)
 
 
 def _with_module(derived: Derived, derivation: Derivation, enter: Enter) -> Derived:

@@ -35,6 +35,8 @@ def one_line(done):
             0,
             ["Q = beta*asinh(beta/(2*alpha**2))/4 - sqrt(4*alpha**4 + beta**2)/4"],
         ),
+        (["w", "--conjecture", "(beta - w_0)**2"], 0, ["AGREES UP TO", "conjectured = 2 *"]),
+        (["w", "--conjecture", "beta**2"], 1, ["Conjecture Q = beta**2: DIFFERS"]),
         (["u*v - x*y"], 0, ["asinh(2*beta/sqrt(k))/2"]),
         (["u1*v1 + u2*v2"], 0, ["asinh(2*beta/sqrt(k))/2"]),
         (

@@ -1,0 +1,82 @@
+"""A regularizer from paper and pencil, compared with the derived one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sympy import Expr
+
+from derive.catalogue.audit.formula_kinds import compare_printed
+from derive.catalogue.audit.judgement import Judgement, Outcome
+from derive.catalogue.audit.report import shown
+from derive.catalogue.audit.subject import Subject
+from derive.catalogue.library import Printed
+from derive.derivation import Derivation
+from derive.errors import InputError
+from derive.language import from_sympy, names, parse_expression, to_text
+from derive.printable import Held
+from derive.render.plain import wrap
+from derive.verdict import Verdict
+
+
+@dataclass(frozen=True, repr=False)
+class Conjecture(Held):
+    """What became of a conjectured Q: AGREES, AGREES UP TO *up_to*, DIFFERS or NOT CHECKED.
+
+    Q is defined up to a positive factor and an additive constant, with grad Q = 0 at the start.
+    """
+
+    Q: str
+    judgement: Judgement
+
+    @property
+    def outcome(self) -> str:
+        """One of the four answers."""
+        return self.judgement.outcome.short
+
+    @property
+    def up_to(self) -> tuple[str, ...]:
+        """What it differs by and may differ by: a scale, an additive constant."""
+        return tuple(x.replace("printed", "conjectured") for x in self.judgement.up_to)
+
+    @property
+    def differs(self) -> bool:
+        """Whether it was proved or seen to be another function."""
+        return self.judgement.outcome is Outcome.DIFFERS
+
+    @property
+    def open(self) -> bool:
+        """Whether it could not be compared."""
+        return self.judgement.outcome is Outcome.NOT_CHECKED
+
+    def to_text(self, width: int = 80) -> str:
+        """Return the answer, and why or where."""
+        lines = [f"Conjecture Q = {self.Q}: {self.outcome}", *(f"  {x}" for x in self._details())]
+        return "\n".join(line for text in lines for line in wrap(text, width))
+
+    def _details(self) -> Iterator[str]:
+        said = self.judgement
+        yield from (*self.up_to, *filter(None, (said.reason,)))
+        yield from (shown(w).replace("printed", "conjectured") for w in said.witnesses[:1])
+        yield from (f"[{method}]" for method in filter(None, (said.method,)))
+
+
+def compare_conjecture(derivation: Derivation, Q: str | Expr) -> Conjecture:
+    """Compare a Q in beta and start symbols with the derived one, by exact algebra and balls.
+
+    Raises:
+        LanguageError: Q is not an expression.
+        InputError: it uses a name that stands for nothing here.
+    """
+    tree = parse_expression(Q) if isinstance(Q, str) else from_sympy(Q)
+    subject = Subject(derivation)
+    known = (*(b.name for b in subject.betas), *subject.p.start_symbols, *subject.p.parameters)
+    if odd := [name for name in names((tree,)) if name not in {*known, *subject.starts}]:
+        raise InputError(f"the conjecture uses {odd[0]:.60}: it may use {', '.join(known)}")
+    printed = Printed("Q", (to_text(tree),), "", "")
+    if derivation.verdict is Verdict.REFUTED:
+        judgement = Judgement(Outcome.NOT_CHECKED, reason="there is no Q to compare with")
+    else:
+        judgement = compare_printed(subject, printed)
+    return Conjecture(printed.text[0], judgement)
