@@ -14,7 +14,7 @@ import typer
 from derive.cli.forms import Form, RecordForm
 from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_module, check_writable, deliver
-from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, answer_with, run
+from derive.cli.running import NO, UNDECIDED, Answer, Enter, answer_with, run
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.model.typed import ReadModel
 
@@ -161,7 +161,8 @@ def with_conjecture(
     """Add what became of a conjectured Q to the text, or beside it; 1 where it differs."""
     enter("comparing the conjecture")
     found = derivation.compare(Q)
-    code = NO if found.differs else derived.code or (UNDECIDED if found.open else YES)
+    open_ = derived.code or UNDECIDED
+    code = {"DIFFERS": NO, "NOT CHECKED": open_}.get(found.outcome, derived.code)
     if form.name == "text":
         return replace(derived, result=f"{derived.result}\n\n{found.to_text()}", code=code)
     return replace(derived.saying(found.to_text()), code=code)

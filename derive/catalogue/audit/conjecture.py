@@ -40,16 +40,6 @@ class Conjecture(Held):
         """What it differs by and may differ by: a scale, an additive constant."""
         return tuple(x.replace("printed", "conjectured") for x in self.judgement.up_to)
 
-    @property
-    def differs(self) -> bool:
-        """Whether it was proved or seen to be another function."""
-        return self.judgement.outcome is Outcome.DIFFERS
-
-    @property
-    def open(self) -> bool:
-        """Whether it could not be compared."""
-        return self.judgement.outcome is Outcome.NOT_CHECKED
-
     def to_text(self, width: int = 80) -> str:
         """Return the answer, and why or where."""
         lines = [f"Conjecture Q = {self.Q}: {self.outcome}", *(f"  {x}" for x in self._details())]
