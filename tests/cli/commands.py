@@ -22,9 +22,8 @@ def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        cwd=ROOT,
         timeout=120,
-        **options,
+        **{"cwd": ROOT, **options},
     )
 
 

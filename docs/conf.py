@@ -1,0 +1,69 @@
+"""The documentation: ``pip install -e '.[docs]' && sphinx-build -W docs docs/_build``.
+
+The gallery is derived while the documentation is built: no formula in it was typed by anyone.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from derive import __version__
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project, author, release = "regderive", "The regderive developers", __version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build"]
+html_theme, html_title = "furo", "regderive"
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_default_options = {"members": True}
+
+HERE = Path(__file__).parent
+INTRODUCTION = """\
+# Gallery
+
+What the program derives for the published models of its catalogue, and what the scripts of
+`examples/` print. All of it was computed while this page was made. `s` is |beta|, `z` the
+parameter of a parametric Q, and a name that ends in `_0` a value at the start.
+
+`derive catalogue NAME` shows one model beside what its source prints; `derive audit` compares all.
+
+## Models
+
+"""
+
+
+def write_gallery(app: Sphinx) -> None:
+    """Write ``gallery.md``: the table of models, and each example with what it prints."""
+    from derive.catalogue.library import derive_entry, entries
+    from derive.catalogue.listing import markdown
+
+    parts = [INTRODUCTION, markdown((entry, derive_entry(entry)) for entry in entries()), "\n\n"]
+    parts.append("## Examples\n\n")
+    for script in sorted((HERE.parent / "examples").glob("*.py")):
+        shown = subprocess.run(
+            [sys.executable, script], capture_output=True, text=True, check=True, timeout=600
+        )
+        parts.append(f"### {script.stem.replace('_', ' ').capitalize()}\n\n")
+        parts.append(f"```python\n{script.read_text(encoding='utf-8')}```\n\n")
+        parts.append(f"```text\n{shown.stdout}```\n\n")
+    (HERE / "gallery.md").write_text("".join(parts), encoding="utf-8")
+
+
+def keep_bars(*event: object) -> None:
+    """Let |beta| in docstrings be a norm, and no substitution."""
+    lines: list[str] = event[-1]  # type: ignore[assignment]
+    lines[:] = [line if ">>>" in line else line.replace("|", r"\|") for line in lines]
+
+
+def setup(app: Sphinx) -> None:
+    """Connect both."""
+    app.connect("builder-inited", write_gallery)
+    app.connect("autodoc-process-docstring", keep_bars)

@@ -1,0 +1,46 @@
+"""The documentation: its commands run as written, and it builds without a warning."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import run
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
+SHOWN = [
+    line.split("#")[0].strip()
+    for page in PAGES
+    for block in re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    for line in block.splitlines()
+    if line.startswith("derive ")
+]
+
+
+@pytest.mark.slow
+def test_the_commands_run_as_written(tmp_path):
+    assert len(SHOWN) > 15
+    for line in SHOWN:
+        done = run(*shlex.split(line)[1:], cwd=tmp_path)
+        assert done.returncode == 0, line + done.stderr
+        assert not done.stderr
+
+
+def test_every_page_is_in_the_contents():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    contents = index.split("```{toctree}")[1].split()
+    pages = {str(page.relative_to(DOCS).with_suffix("")) for page in PAGES} - {"index"}
+    assert pages | {"gallery"} == {name for name in contents if name[0].isalpha()}
+
+
+@pytest.mark.slow
+def test_it_builds_without_a_warning(tmp_path):
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", str(DOCS), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "p**2 - m**2" in (tmp_path / "gallery.html").read_text(encoding="utf-8")
