@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from derive.explicit.regularize import explicit_counterpart
     from derive.inverse.design import InverseDesign
     from derive.inverse.parameterize import parameterize
+    from derive.margins.find import Margins, margins
     from derive.model.parameterization import Parameterization
     from derive.regimes.find import Regimes, regimes
     from derive.regimes.initialization import Initialization, scale_start
@@ -47,6 +48,7 @@ __all__ = [
     "InputError",
     "InverseDesign",
     "LanguageError",
+    "Margins",
     "NumericalError",
     "Parameterization",
     "RankDeficient",
@@ -54,6 +56,7 @@ __all__ = [
     "Verdict",
     "derive",
     "explicit_counterpart",
+    "margins",
     "parameterize",
     "random_width",
     "regimes",
@@ -69,6 +72,8 @@ make_lazy(
         "ExplicitCounterpart": "derive.explicit.counterpart",
         "explicit_counterpart": "derive.explicit.regularize",
         "InverseDesign": "derive.inverse.design",
+        "Margins": "derive.margins.find",
+        "margins": "derive.margins.find",
         "parameterize": "derive.inverse.parameterize",
         "Parameterization": "derive.model.parameterization",
         "Initialization": "derive.regimes.initialization",

@@ -42,6 +42,7 @@ LAYERS = [
     {"derive.derivation"},
     {"derive.components"},
     {"derive.regimes", "derive.explicit", "derive.inverse"},
+    {"derive.margins"},
     {"derive.render", "derive.certificate.writing"},
     {"derive.catalogue"},
     {"derive.catalogue.audit"},

@@ -14,7 +14,7 @@ their limits are those of least l2 norm. psi may outgrow every power.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -141,11 +141,26 @@ def _kernel_at(p: Parameterization, shift: int) -> sympy.Matrix:
     return sympy.Matrix([[rational(x) for x in row] for row in rows])
 
 
-def norm_limit(
-    gradient: Sequence[Expr], betas: Sequence[Symbol], point: Point, positive: frozenset[str]
-) -> Limit | None:
-    """Return the limit |beta| of a Q whose linear term is outgrown, or None."""
-    slopes = [g.as_independent(*betas, as_Add=True)[0] for g in gradient]
+@dataclass(frozen=True)
+class Radial:
+    """grad Q = psi(s) beta/s + z with s = |beta| and z free of beta.
+
+    Attributes:
+        psi: in the symbol *length*; *along* is the same in beta.
+        offset: z.
+    """
+
+    psi: Expr
+    length: Symbol
+    along: Expr
+    offset: tuple[Expr, ...]
+
+
+def find_radial(
+    gradient: Sequence[Expr], betas: Sequence[Symbol], positive: Iterable[str]
+) -> Radial | None:
+    """Return the parts of a gradient that is along beta but for a constant, or None."""
+    slopes = tuple(g.as_independent(*betas, as_Add=True)[0] for g in gradient)
     s = Symbol("length_", positive=True)
     rest = [g - z for g, z in zip(gradient, slopes, strict=True)]
     axis = {**dict.fromkeys(betas, sympy.S.Zero), betas[0]: s}
@@ -153,15 +168,30 @@ def norm_limit(
     length = norm(betas)
     factor = psi.xreplace({s: length})
     across = [r * length - factor * b for r, b in zip(rest, betas, strict=True)]
-    decide = ElementarySigns({*positive, s.name})
+    try:
+        along_beta = all(map(ElementarySigns({*positive, s.name}).is_zero, across))
+    except Undecided:
+        along_beta = False
+    return Radial(psi, s, factor, slopes) if along_beta else None
+
+
+def norm_limit(
+    gradient: Sequence[Expr], betas: Sequence[Symbol], point: Point, positive: frozenset[str]
+) -> Limit | None:
+    """Return the limit |beta| of a Q whose linear term is outgrown, or None."""
+    radial = find_radial(gradient, betas, positive)
+    if radial is None:
+        return None
+    psi, factor, slopes = radial.psi, radial.along, radial.offset
+    decide = ElementarySigns({*positive, radial.length.name})
     try:
         # psi/s is an eigenvalue of the Hessian of Q, and so nowhere 0.
-        along_beta = all(map(decide.is_zero, across)) and decide.sign(psi) > 0
-        outgrown = along_beta and all(_vanishes(z / psi, point, decide) for z in slopes)
+        outgrown = decide.sign(psi) > 0 and all(_vanishes(z / psi, point, decide) for z in slopes)
     except Undecided:
         outgrown = False
     if not outgrown:
         return None
+    length = norm(betas)
     size = sympy.sqrt(sympy.factor(sympy.Add(*(z**2 for z in slopes))))
     evidence = tuple(
         Identity(f"dQ/d{b} = N {b}/|beta| + z", str(g), f"({factor})*{b}/{length} + ({z})")

@@ -237,7 +237,7 @@ class _Sides:
         known: dict[Symbol, Expansion] = {}
         for symbol, polynomial in self.gradient.roots:
             P = self.point.near(polynomial.subs(at, simultaneous=True), self.e)
-            P = _in_length(P, tuple(self.magnitudes.values()), self.length)
+            P = in_length(P, tuple(self.magnitudes.values()), self.length)
             known[symbol] = expand_largest_root(P, symbol, self.e, self.decide, span)
         image = g.subs(at, simultaneous=True)
         if image.has(sympy.zoo, sympy.nan, sympy.oo):
@@ -245,7 +245,7 @@ class _Sides:
         return Expander(self.e, self.decide, span, known).expand(self.point.near(image, self.e))
 
 
-def _in_length(polynomial: Expr, betas: Sequence[Symbol], length: Symbol) -> Expr:
+def in_length(polynomial: Expr, betas: Sequence[Symbol], length: Symbol) -> Expr:
     """Return a polynomial in |beta| where it depends on the betas through it alone."""
     last, others = betas[-1], betas[:-1]
     square = length**2 - sympy.Add(*(b**2 for b in others))

@@ -21,7 +21,7 @@ from derive.regimes.limit import Limit, LimitingPotential, growth_expression, un
 from derive.regimes.point import Point
 from derive.verdict import Finding, Identity, Verdict
 
-_ABOVE_TWO = Symbol("depth_", positive=True)
+ABOVE_TWO = Symbol("depth_", positive=True)
 _EXACT = 100
 """The order of an error that is not there."""
 _OPEN_POLE = "h is not seen to tend to infinity at the end of its interval"
@@ -56,7 +56,7 @@ def _limit_at_ends(
     # |z - end|^-q c^rise ~ beta, and mu is differentiable at the end.
     free = gradient / symbol**slope
     above, below = (_at_end(free, curve, end) for end in (high, low))
-    errors = [sympy.cancel(-rise / _pole(curve, end, n)) for end, n in ((high, 1), (low, -1))]
+    errors = [sympy.cancel(-rise / pole_at(curve, end, n)) for end, n in ((high, 1), (low, -1))]
     evidence = [
         Identity(
             f"{symbol} d{name}/d{symbol} = ({power}) {name}",
@@ -70,7 +70,7 @@ def _limit_at_ends(
         evidence.append(Identity(f"({symbol})**({-slope}) mu at z = {end}", left, str(value)))
     reason = "h -> 0 at every z, so beta fixed forces z to an end of its interval"
     reason += assuming_depths(rise)
-    decide = _signs(above + below)
+    decide = signs_of(above + below)
     error = symbol ** errors[0] if decide.is_zero(errors[0] - errors[1]) else None
     finding, at, unit = Finding(Verdict.PROVED, reason, tuple(evidence)), (beta,), symbol**slope
     if decide.is_zero(above + below):
@@ -91,11 +91,11 @@ def assuming_depths(exponent: Expr) -> str:
 
 def is_positive_exponent(exponent: Expr) -> bool:
     """Tell whether an exponent is proved to be positive; for a symbolic depth D, for all D > 2."""
-    above_two = dict.fromkeys(exponent.free_symbols, 2 + _ABOVE_TWO)
-    return ElementarySigns((_ABOVE_TWO.name,)).is_positive(exponent.xreplace(above_two))
+    above_two = dict.fromkeys(exponent.free_symbols, 2 + ABOVE_TWO)
+    return ElementarySigns((ABOVE_TWO.name,)).is_positive(exponent.xreplace(above_two))
 
 
-def _signs(*expressions: Expr) -> ElementarySigns:
+def signs_of(*expressions: Expr) -> ElementarySigns:
     """Return exact decisions where all that is not in an exponent is known to be positive."""
     powers = {s for f in expressions for p in f.atoms(sympy.Pow) for s in p.exp.free_symbols}
     symbols = {s for f in expressions for s in f.free_symbols}
@@ -109,7 +109,7 @@ def _exponent(f: Expr, symbol: Symbol, z: Symbol) -> Expr:
     powers = [x.as_base_exp() for x in sympy.Mul.make_args(term)]
     q = sympy.expand(sympy.Add(*(n for base, n in powers if base == symbol)))
     scaled = symbol * sympy.diff(f, symbol) - q * f
-    if q.has(symbol, z) or not _signs(f).is_zero(scaled):
+    if q.has(symbol, z) or not signs_of(f).is_zero(scaled):
         raise Unexpanded(f"{f} is no power of {symbol} times what is free of it")
     return q
 
@@ -119,17 +119,17 @@ def _at_end(f: Expr, curve: Curve, end: Expr) -> Expr:
     at = {curve.parameter: end}
     value, slope = (sympy.expand(x.xreplace(at)) for x in (f, sympy.diff(f, curve.parameter)))
     for x in (value, slope):
-        _signs(x).element(x)
+        signs_of(x).element(x)
     return value
 
 
-def _pole(curve: Curve, end: Expr, sign: int) -> Expr:
+def pole_at(curve: Curve, end: Expr, sign: int) -> Expr:
     """Return -q < 0 with which h -> sign infinity at an end: one term does, the others stay."""
     z, poles = curve.parameter, []
     for term in sympy.Add.make_args(sympy.expand_mul(curve.beta, deep=False)):
         vanishing = [x for x in sympy.Mul.make_args(term) if _vanishes(x, z, end)]
         rest = sympy.Mul(term, *(1 / x for x in vanishing)).xreplace({z: end})
-        decide = _signs(rest)
+        decide = signs_of(rest)
         if not vanishing:
             decide.element(rest)
             continue
@@ -152,7 +152,7 @@ def _vanishes(factor: Expr, z: Symbol, end: Expr) -> bool:
     if not base.has(z):
         return False
     at = base.xreplace({z: end})
-    return _signs(at).is_zero(at)
+    return signs_of(at).is_zero(at)
 
 
 def _limit_along_curve(

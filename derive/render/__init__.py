@@ -14,6 +14,7 @@ RENDERERS: dict[str, dict[str, str]] = {
     "Regimes": _forms(text="regimes", latex="regimes", json="regimes"),
     "RandomWidth": _forms(text="random_width", latex="random_width", json="random_width"),
     "ExplicitCounterpart": _forms(text="explicit", latex="explicit_latex", json="explicit"),
+    "Margins": _forms(text="margins", latex="margins_latex", json="margins"),
     "InverseDesign": {
         **_forms(text="inverse", latex="inverse", json="inverse"),
         "document": "inverse:document",

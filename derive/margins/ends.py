@@ -1,0 +1,187 @@
+"""How a slope dQ/dx of one coordinate grows as x -> +-infinity, by exact expansions in e = 1/|x|.
+
+A slope that is a formula is expanded, with the largest real roots of polynomials in it; one along a
+curve x = h(z) is bounded where z ends at a number, as it is linear in z; of one that is an integral
+its derivative 1/K is expanded, and integrated term by term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
+from derive.potential.piece import Curve
+from derive.regimes.asymptotics import CONSTANT, Expander, Expansion, Growth, Unexpanded
+from derive.regimes.largest_root import expand_largest_root
+from derive.regimes.leading_gradient import SPANS
+from derive.regimes.parametric_limit import ABOVE_TWO, signs_of
+from derive.verdict import Finding, Verdict
+
+_SMALL = Symbol("e_", positive=True)
+
+
+@dataclass(frozen=True)
+class Slope:
+    """dQ/dx as a function of x and the start.
+
+    Attributes:
+        entry: the formula; in z where a curve x = h(z) is given; an integral where *kernel* is.
+        roots: symbols in it that are the largest real root of a polynomial.
+        positive: names of start symbols that are positive.
+        kernel: K with dQ/dx = int dx/K.
+    """
+
+    entry: Expr
+    variable: Symbol
+    roots: tuple[tuple[Symbol, Expr], ...] = ()
+    positive: frozenset[str] = frozenset()
+    curve: Curve | None = None
+    kernel: Expr | None = None
+
+
+@dataclass(frozen=True)
+class End:
+    """What a slope does as side * x -> infinity: dQ/dx = N(|x|) (value + o(1)).
+
+    Attributes:
+        finding: PROVED where it is unbounded, REFUTED where it is bounded.
+        growth: (r, -k) of N = |x|^-r log(|x|)^k; None where only the finding is known.
+        value: the limit of the slope over N; of a bounded slope its limit, where known.
+    """
+
+    side: int
+    finding: Finding
+    growth: Growth | None = None
+    value: Expr | None = None
+
+
+def find_end(slope: Slope, side: int) -> End:
+    """Return what a slope does on one side, +1 or -1."""
+    try:
+        if slope.curve is not None:
+            return _along_curve(slope.entry, slope.curve, side)
+        if not slope.entry.has(sympy.Integral):
+            return _concluded(side, *_leading(slope, slope.entry, side))
+        if slope.kernel is not None:
+            return _integrated(side, *_leading(slope, 1 / slope.kernel, side))
+    except Undecided as open_end:
+        return End(side, Finding(Verdict.UNDECIDED, str(open_end)))
+    return End(side, Finding(Verdict.UNDECIDED, "the gradient of `Q` is an integral"))
+
+
+def _along_curve(entry: Expr, curve: Curve, side: int) -> End:
+    """Return the end of a slope that is linear in z: it is bounded where z ends at a number."""
+    z, assumed = curve.parameter, depths_of(curve)
+    rate = entry.diff(z)
+    if rate.has(z):
+        raise Unexpanded("the slope is not linear in the parameter of the curve")
+    deep = rate.xreplace(dict.fromkeys(assumed, 2 + ABOVE_TWO))
+    try:
+        end = curve.interval[signs_of(deep).sign(deep) == side]
+    except OpenSign:
+        if any(end.is_infinite for end in curve.interval):
+            raise
+        return End(side, Finding(Verdict.REFUTED, "`z` ends at numbers"))
+    if end in (sympy.oo, -sympy.oo):
+        return _unbounded(entry, curve, side, 1 if end == sympy.oo else -1)
+    return _concluded(side, CONSTANT, entry.subs(z, end))
+
+
+def depths_of(curve: Curve) -> set[Symbol]:
+    """Return the symbols of exponents along a curve, such as D, which are taken to be above 2."""
+    powers = curve.beta.atoms(sympy.Pow)
+    return {s for x in powers for s in x.exp.free_symbols} - {curve.parameter}
+
+
+def _unbounded(entry: Expr, curve: Curve, side: int, toward: int) -> End:
+    """Return the end of a slope where z has none: h grows like an exponential or a power of z."""
+    z, decide = curve.parameter, signs_of(curve.beta)
+    finding = Finding(Verdict.PROVED, "`mu` is linear in `z`, which has no end")
+    rate = toward * entry.diff(z)
+    try:
+        k, _ = _order(curve.beta.subs(z, toward * sympy.log(1 / _SMALL)), decide)
+        if k > 0:
+            value = rate * k.denominator / k.numerator
+            return End(side, finding, (Fraction(0), -1), value)
+        n, c = _order(curve.beta.subs(z, toward / _SMALL), decide)
+        value = rate * (side * c) ** -sympy.Rational(n.denominator, n.numerator)
+        return End(side, finding, (-1 / n, 0), value)
+    except Undecided:
+        return End(side, finding)
+
+
+def _order(h: Expr, decide: ElementarySigns) -> tuple[Fraction, Expr]:
+    """Return n and c of h = c e^-n (1 + o(1))."""
+    found = Expander(_SMALL, decide, Fraction(1)).expand(sympy.powdenest(h))
+    if found.leading[1] or not found.reaches(found.leading):
+        raise Unexpanded("no power alone")
+    return -found.leading[0], found.terms[found.leading]
+
+
+def _concluded(side: int, growth: Growth, value: Expr | None) -> End:
+    if growth < CONSTANT:
+        return End(side, Finding(Verdict.PROVED, "exact expansion of `grad Q`"), growth, value)
+    limit = sympy.S.Zero if growth > CONSTANT else value
+    return End(side, Finding(Verdict.REFUTED, "exact expansion of `grad Q`"), growth, limit)
+
+
+def _integrated(side: int, growth: Growth, value: Expr) -> End:
+    """Return the end of int value |x|^-r log^k |x| d|x|, from that of its integrand."""
+    r, j = growth
+    if r > 1:
+        return End(side, Finding(Verdict.REFUTED, "`1/K` is integrable at infinity"))
+    if r < 1:
+        return _concluded(side, (r - 1, j), value * side / (1 - sympy.Rational(r)))
+    if j > 0:
+        raise Unexpanded("an inverse power of a logarithm")
+    return _concluded(side, (r - 1, j - 1), side * value / (1 - j))
+
+
+def _leading(slope: Slope, f: Expr, side: int) -> tuple[Growth, Expr]:
+    """Return the growth and the coefficient of the leading term of f at side/e, e -> 0."""
+    decide = ElementarySigns(slope.positive)
+
+    def at_end(g: Expr) -> Expr:
+        return sympy.powdenest(g.subs(slope.variable, side / _SMALL))
+
+    failure: Undecided = Unexpanded("no expansion")
+    for span in map(Fraction, SPANS):
+        try:
+            known = {A: _root(P, A, at_end, decide, span) for A, P in slope.roots if f.has(A)}
+            found = Expander(_SMALL, decide, span, known).expand(at_end(f))
+            growth = found.leading
+            if not found.reaches(growth):
+                raise Unexpanded("terms that cancel hide the leading one")
+        except Undecided as open_end:
+            failure = open_end
+            continue
+        # e^r log(e)^k is e^r log(1/e)^k up to a sign.
+        return growth, (-1) ** (growth[1] % 2) * found.terms[growth]
+    raise failure
+
+
+def _root(
+    P: Expr, A: Symbol, at_end: Callable[[Expr], Expr], decide: ElementarySigns, span: Fraction
+) -> Expansion:
+    """Return the largest real root A = B e^-m of P, where B has a limit other than 0.
+
+    Where the limit of P in B is B^n - b with b < 0 and n odd, its one real root is negative.
+    """
+    whole = sympy.Poly(at_end(P), A)
+    n = whole.degree()
+    last = Expander(_SMALL, decide, span).expand(whole.TC() / whole.LC())
+    m, turn = -last.leading[0] / n, 1
+    if n % 2 and decide.sign(last.terms[last.leading]) > 0:
+        turn = -1
+    power = sympy.Rational(m.numerator, m.denominator)
+    scaled = sympy.expand(
+        whole.as_expr().subs(A, turn * A * _SMALL**-power) * _SMALL ** (n * power)
+    )
+    B = expand_largest_root(scaled, A, _SMALL, decide, span)
+    terms = {(r - m, j): turn * c for (r, j), c in B.terms.items()}
+    return Expansion(terms, None if B.order is None else B.order - m)

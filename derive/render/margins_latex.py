@@ -1,0 +1,99 @@
+r"""What the flow tends to on separable data, as a LaTeX snippet that needs amsmath."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from derive.margins.find import Margins
+from derive.model.labels import taken_names
+from derive.model.notation import Notation
+from derive.render.formula import at_start, display, latex, latex_name, piece_latex
+from derive.render.latex_labels import with_tildes
+from derive.render.margins import DECIDED
+from derive.verdict import Verdict
+
+HYPOTHESES = (
+    r"the loss is convex and decreasing like $e^{-u}$, and $X$ is separable",
+    r"$Q$ lives on all of $\mathbb{R}^d$ with $\nabla^2 Q \succ 0$",
+    r"$g > 0$ along the flow",
+    r"$\lvert\nabla Q\rvert \to \infty$ as $\lvert\beta\rvert \to \infty$",
+    r"the sets $\{Q \le r\}$, scaled to one size, converge",
+    "the predictor of largest margin is unique",
+)
+"""The hypotheses of the theorem on the horizon, in the order of the record."""
+
+
+def render_latex(found: Margins) -> str:
+    """Return the record as a snippet."""
+    parts = (_model, _finite_time, _horizon, _weights)
+    lines = (line for part in parts for line in part(found))
+    return with_tildes("\n".join(lines), taken_names(found.derivation.parameterization))
+
+
+def _model(m: Margins) -> Iterator[str]:
+    p = m.derivation.parameterization
+    betas = Notation(p, tuple(range(p.d))).betas
+    yield from display([(latex(b), latex(f)) for b, f in zip(betas, p.outputs, strict=True)])
+    yield f"Start: ${at_start(p.start)}$."
+
+
+def _finite_time(m: Margins) -> Iterator[str]:
+    yield r"\paragraph{At every time}"
+    if m.finite_time.verdict is not Verdict.PROVED:
+        no = m.finite_time.verdict is Verdict.REFUTED
+        yield "There is no $Q$." if no else "No $Q$ was proved."
+        return
+    yield r"For every decreasing loss, with labels in the rows $x_i$ of $X$ and $Q$ below,"
+    yield from display(
+        [
+            (
+                r"\beta(t)",
+                r"\operatorname*{arg\,min}_\beta\; Q(\beta) \quad\text{subject to}\quad "
+                r"\langle x_i, \beta\rangle \ge \langle x_i, \beta(t)\rangle \text{ for all } i",
+            ),
+            (r"\nabla Q(\beta(t))", r"X^\top s(t), \quad s(t) \ge 0"),
+        ]
+    )
+    potential = m.derivation.potential
+    for i, piece in enumerate(potential.pieces, 1):
+        name = f"Q_{{{i}}}" if len(potential.pieces) > 1 else "Q"
+        yield from piece_latex(piece, name)
+    if (turning := potential.turning) is not None:
+        start = latex_name(turning.direction.start_vector)
+        slope = latex(turning.slope)
+        yield rf"From this $q(s)$ goes ${slope}\langle {start}, \beta\rangle$; $s = |\beta|$."
+
+
+def _horizon(m: Margins) -> Iterator[str]:
+    if not m.hypotheses:
+        return
+    yield r"\paragraph{Horizon of $Q$}"
+    if m.horizon is None:
+        yield "It does not decide the direction: see what fails or is open."
+    else:
+        yield rf"$\varphi_\infty = {latex(m.horizon)}$: $\beta(t)/\lvert\beta(t)\rvert$ tends to"
+        yield r"the direction of the minimizer of $\varphi_\infty$ subject to"
+        yield r"$\langle x_i, \beta\rangle \ge 1$ (Pesme, Dragomir, Flammarion 2024)."
+    yield r"\begin{itemize}"
+    for statement, hypothesis in zip(HYPOTHESES, m.hypotheses, strict=True):
+        yield rf"\item {statement}: {DECIDED[hypothesis.finding.verdict]}"
+    yield r"\end{itemize}"
+
+
+def _weights(m: Margins) -> Iterator[str]:
+    w = m.weights
+    if w.degree is None:
+        return
+    yield r"\paragraph{In the weights}"
+    yield rf"$F$ is homogeneous of degree ${latex(w.degree)}$:"
+    yield r"$w(t)/\lvert w(t)\rvert$ tends to"
+    yield r"a KKT point of $\min \lvert w\rvert^2$ subject to $\langle x_i, F(w)\rangle \ge 1$."
+    rows = [
+        (rf"R_F({', '.join(map(latex, c.betas))})", latex(c.formula))
+        for c in w.costs
+        if c.formula is not None
+    ]
+    yield from display(rows)
+    if w.vanishing:
+        laws = ", ".join(f"${latex(law)} = 0$" for law in w.vanishing)
+        yield f"At KKT points {laws}."

@@ -1,0 +1,183 @@
+"""What gradient flow tends to on separable data: coercivity, horizon, KKT problem, agreement."""
+
+import functools
+import json
+
+import numpy as np
+import pytest
+import sympy
+from sympy import Symbol
+
+from derive import Parameterization, Verdict, derive, margins
+from derive.margins.ends import Slope, find_end
+from derive.margins.far import far_out
+from derive.margins.weights_problem import agreement, pose_in_weights
+from tests.cli.commands import run
+
+TIED = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}
+MODELS = {
+    "tied pair": (["p**2 - m**2"], TIED),
+    "copies": (["p1**2 - m1**2", "p2**2 - m2**2"], {}),
+    "unequal pair": (["p**2 - m**2/2"], {}),
+    "depth 3": (["p**3 - m**3"], TIED),
+    "any depth": (["p**D - m**D"], TIED),
+    "neuron": (["a*u1", "a*u2"], {}),
+    "vector": (["a*u"], {"vectors": ["u"]}),
+    "deep neuron": (["a*b*u"], {"vectors": ["u"]}),
+    "width two": (["u1*v1 + u2*v2"], {}),
+    "convolution": (["u*v + x*y", "u*y + v*x"], {}),
+    "linear": (["w"], {}),
+    "correlated": (["a + b", "a - 2*b"], {}),
+    "square": (["w**2"], {}),
+    "exponential": (["exp(w)"], {}),
+    "sinh": (["sinh(w)"], {}),
+    "cubic": (["w + w**3"], {}),
+    "two rates": (["w", "p**2 - m**2"], {}),
+}
+
+
+@functools.cache
+def found(name):
+    outputs, options = MODELS[name]
+    return margins(derive(Parameterization.parse(outputs, **options)))
+
+
+@pytest.mark.parametrize(
+    ("name", "coercive", "norm", "cost"),
+    [
+        ("tied pair", "PROVED", "l1", "Abs(beta)"),
+        ("copies", "PROVED", "l1", "Abs(beta1) + Abs(beta2)"),
+        ("unequal pair", "PROVED", "asymmetric", "-beta/2 + 3*Abs(beta)/2"),
+        ("depth 3", "REFUTED", None, "Abs(beta)**(2/3)"),
+        ("any depth", "REFUTED", None, "None"),
+        ("neuron", "PROVED", "l2", "2*sqrt(beta1**2 + beta2**2)"),
+        ("vector", "PROVED", "l2", "2*s"),
+        ("deep neuron", "PROVED", "l2", "3*s**(2/3)"),
+        ("width two", "PROVED", "l1", "2*Abs(beta)"),
+        ("convolution", "PROVED", "|DFT|_1", "Abs(beta1 - beta2) + Abs(beta1 + beta2)"),
+        ("linear", "PROVED", "l2", "beta**2"),
+        ("correlated", "PROVED", "quadratic", "(5*beta1**2 + 2*beta1*beta2 + 2*beta2**2)/9"),
+        ("square", "PROVED", None, "None"),
+        ("exponential", "REFUTED", None, "None"),
+        ("sinh", "REFUTED", None, "None"),
+        ("cubic", "REFUTED", None, "None"),
+        ("two rates", "PROVED", None, "None"),
+    ],
+)
+def test_what_is_decided(name, coercive, norm, cost):
+    m = found(name)
+    assert m.finite_time.verdict is m.verdict is Verdict.PROVED
+    assert m.coercive.verdict.value == coercive
+    assert (m.norm, m.horizon is None) == (norm, norm is None)
+    assert str(m.cost) == cost
+    if norm is not None:
+        assert m.agreement.verdict is Verdict.PROVED
+    else:
+        assert m.agreement is None
+
+
+@pytest.mark.parametrize("name", ["tied pair", "neuron", "convolution", "unequal pair", "linear"])
+def test_slopes_far_out_are_those_of_the_horizon(name):
+    """dQ/dbeta at c x over N(c) tends to grad h(x), in numbers that know nothing of expansions."""
+    d = found(name).derivation
+    start = dict.fromkeys(d.potential.parameterization.start_symbols, 0.5) | {"a_0": 1.25}
+    start = {s: v + 0.25 * k**2 for k, (s, v) in enumerate(start.items())}
+    q = d.potential.numeric({k: start[k] for k in d.potential.parameterization.start_symbols})
+    for block in d.blocks:
+        far = far_out(block)
+        x = {b: 0.75 - 1.5 * k for k, b in enumerate(far.betas)}
+        exact = [float(far.leading.h.diff(b).subs(x).doit()) for b in far.betas]
+        r, k = far.leading.growth
+        c = 1e12
+        unit = c ** -float(r) * np.log(c) ** -k
+        slopes = q.gradient(np.array([c * v for v in x.values()])) / unit
+        assert slopes == pytest.approx(exact, rel=0.1)
+
+
+def test_a_horizon_that_is_not_that_of_the_cost_is_told():
+    """A negative control: the horizon of one model against the cost of another."""
+    linear, tied = found("linear"), found("tied pair")
+    assert agreement(linear.far, tied.weights).verdict is Verdict.REFUTED
+    assert agreement(tied.far, linear.weights).verdict is Verdict.REFUTED
+    other = pose_in_weights(found("unequal pair").derivation)
+    assert agreement(tied.far, other).verdict is Verdict.REFUTED
+
+
+def test_laws_that_vanish_at_kkt_points():
+    assert [str(law) for law in found("vector").weights.vanishing] == ["a**2 - norm_u**2"]
+    assert [str(law) for law in found("unequal pair").weights.vanishing] == ["m**2*p"]
+    assert found("depth 3").weights.vanishing == ()  # 1/p + 1/m has a pole there
+
+
+def test_without_a_potential_the_problem_in_the_weights_is_left():
+    p = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
+    m = margins(derive(p))
+    assert m.verdict is m.finite_time.verdict is Verdict.REFUTED
+    assert (m.far, m.hypotheses, m.horizon) == ((), (), None)
+    assert str(m.cost) == "beta1 + beta3"
+
+
+x = Symbol("x", real=True)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "verdict", "growth", "value"),
+    [
+        (sympy.sqrt(x**2 + 1), "PROVED", (0, -1), 1),
+        (2 * (x**2 + 1) ** sympy.Rational(1, 4), "PROVED", (sympy.Rational(-1, 2), 0), 1),
+        (x**2 + 3, "REFUTED", None, None),
+        (sympy.sqrt(x**2 + 1) / sympy.log(x**2 + 2), "PROVED", (0, -2), 1),
+        (sympy.sqrt(x**2 + 1) * sympy.log(x**2 + 2), "UNDECIDED", None, None),
+    ],
+)
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_slope_that_is_an_integral_grows_as_the_integral_of_its_leading_term(
+    kernel, verdict, growth, value, side
+):
+    slope = Slope(sympy.Integral(1 / kernel, x), x, kernel=kernel)
+    end = find_end(slope, side)
+    assert (end.finding.verdict.value, end.growth) == (verdict, growth)
+    assert end.value == (None if value is None else side * value)
+
+
+def test_the_root_that_is_negative_far_out_is_followed():
+    A = Symbol("A", real=True)
+    ends = [find_end(Slope(A, x, ((A, A**3 + A - x),)), side) for side in (1, -1)]
+    assert [(e.growth, e.value) for e in ends] == [((sympy.Rational(-1, 3), 0), s) for s in (1, -1)]
+
+
+def test_a_slope_of_unknown_sign_on_a_curve_with_ends_is_bounded():
+    p = Parameterization.parse(["p**3 - m**3"], {"p": "alpha", "m": "alpha"})
+    assert margins(derive(p)).coercive.verdict is Verdict.REFUTED
+
+
+def test_what_is_not_reached_for_sure_is_not_called_bounded():
+    m = margins(derive(Parameterization.parse(["w**3"])))
+    assert m.verdict is Verdict.UNDECIDED
+    assert "if Q reaches there" in m.coercive.reason.replace("`", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["p**2 - m**2", "--start", "p=alpha,m=alpha"], 0, "Horizon of Q: l1"),
+        (["W*T(W)", "--matrix", "W:2x2"], 1, "there is no Q"),
+        (["w**3"], 3, "if Q reaches there"),
+        (["w +"], 2, ""),
+    ],
+)
+def test_the_command(arguments, code, said):
+    done = run("margin", *arguments)
+    assert done.returncode == code
+    assert said in " ".join(done.stdout.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_every_form_is_written():
+    m = found("vector")
+    record = json.loads(m.to_json())
+    assert (record["format"], record["norm"], record["R_F"]) == ("regderive-margin", "l2", "2*s")
+    assert r"\varphi_\infty = s" in m.to_latex()
+    assert max(map(len, m.to_text().splitlines())) <= 80
+    for name in ("copies", "depth 3", "square", "two rates"):
+        assert "None" not in found(name).to_text() + found(name).to_latex()
