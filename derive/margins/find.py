@@ -21,7 +21,7 @@ from derive.printable import Printable
 from derive.verdict import Finding, Verdict, conclude
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Margins(Printable):
     """What is known of gradient flow under monotone losses on separable data.
 

@@ -94,14 +94,19 @@ def _function(leading: Sequence[Leading]) -> Expr:
 
 def _name(far: Sequence[Far], leading: Sequence[Leading]) -> str:
     """Return what the horizon is called."""
-    p, shapes = leading[0].degree, {f.shape for f in far}
-    if len(far) == 1 and far[0].shape in ("quadratic", "radial"):
-        return "l2" if far[0].shape == "radial" else "quadratic"
-    if any(f.shape == "single" and len(x.constants) > 1 for f, x in zip(far, leading, strict=True)):
-        return "asymmetric"
-    name = f"l{p}" if same(_constants(leading)) else f"weighted l{p}"
+    shapes = [f.shape for f in far]
+    if shapes == ["radial"]:
+        return "l2"
     if "quadratic" in shapes:
         return "quadratic"
+    if any(f.shape == "single" and len(x.constants) > 1 for f, x in zip(far, leading, strict=True)):
+        return "asymmetric"
+    p, weighted = leading[0].degree, "" if same(_constants(leading)) else "weighted "
     if "sum" in shapes:
-        return "|DFT|_1" if name == "l1" and [f.forms for f in far] == [_PAIR] else f"{name} of V^T"
-    return name if p == 2 or "radial" not in shapes else f"group {name}"
+        return _of_forms(far, f"{weighted}l{p}")
+    return f"{'group ' if 'radial' in shapes and p != 2 else ''}{weighted}l{p}"
+
+
+def _of_forms(far: Sequence[Far], name: str) -> str:
+    """Return the name of a norm of V^T beta; of the sum and the difference it is |DFT|."""
+    return "|DFT|_1" if name == "l1" and [f.forms for f in far] == [_PAIR] else f"{name} of V^T"
