@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -11,6 +12,7 @@ import sympy
 from flint import arb
 from sympy import Expr, Symbol
 
+from derive.certificate.writing.cost import certify_costs
 from derive.explicit.contrast import ComparedValues, Contrast
 from derive.explicit.counterpart import BlockCounterpart, Evaluated, ExplicitCounterpart
 from derive.explicit.critical.intervals import RootInterval
@@ -211,7 +213,7 @@ def _evaluated(value: Evaluated) -> Iterator[str]:
 
 
 def render_json(found: ExplicitCounterpart) -> str:
-    """Return the record as JSON text; expressions and numbers are strings."""
+    """Return the record with its certificate as JSON text; expressions and numbers are strings."""
     p = found.parameterization
     record: Record = {
         "verdict": found.verdict,
@@ -235,7 +237,7 @@ def render_json(found: ExplicitCounterpart) -> str:
         ],
         "values": [_evaluated_record(value) for value in found.evaluated],
     }
-    return json_text("explicit", record)
+    return json_text("explicit", certify_costs(found, json.loads(json_text("explicit", record))))
 
 
 def _minimum_record(minimum: SquaredDistance) -> Record:

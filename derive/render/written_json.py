@@ -30,7 +30,7 @@ LARGEST = ("the root", "the only real root", "the largest real root", "the lengt
 Record: TypeAlias = dict[str, object]
 """Names with texts, whole numbers, truth values, nothing, lists, and what ``written`` knows."""
 
-VERSIONS = {"derivation": 2}
+VERSIONS = {"derivation": 2, "explicit": 2, "regimes": 2}
 """Versions of the formats other than 1."""
 
 DIGITS = 30

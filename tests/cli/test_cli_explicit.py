@@ -78,7 +78,7 @@ def test_json_says_what_the_text_says(tmp_path):
     record = json.loads(target.read_text(encoding="utf-8"))
     assert (record["format"], record["version"], record["verdict"]) == (
         "regderive-explicit",
-        1,
+        2,
         "PROVED",
     )
     (block,) = record["blocks"]

@@ -47,17 +47,20 @@ states: every factor that has to keep its sign is one of these, or a sum of term
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from derive.certificate.checking import potential
 from derive.certificate.checking.assumed import assume, stated
+from derive.certificate.checking.cost import explicit
 from derive.certificate.checking.existence import decide, laws
 from derive.certificate.checking.shape import KINDS, shape, typed
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected, require
 from derive.certificate.checking.theorem import PROVED, REFUTED, UNDECIDED, Checker
 
 FORMAT, VERSION, FLOW = "regderive-certificate", 3, "w' = -J^T X^T r"
-RECORD, EDITION = "regderive-derivation", 2
+RECORDS = {"regderive-derivation": "regularizer", "regderive-explicit": "explicit"}
+EDITION = 2
 MEANINGS = {
     PROVED: "its limit, where X beta = y, meets the KKT conditions of min Q subject to X beta = y, "
     "for a Q(beta) with Hess Q = c g rho",
@@ -73,8 +76,8 @@ class Report:
     """What was accepted: the verdict, the theorem line by line, and what is not certified."""
 
     verdict: str
-    theorem: tuple[str, ...]
-    open: tuple[str, ...]
+    theorem: Sequence[str]
+    open: Sequence[str]
 
 
 def check_text(text: str) -> Report:
@@ -98,10 +101,10 @@ def check(record: JSON) -> Report:
         NotACertificate: it has no certificate of this version.
         Rejected: a statement does not follow; one line says which and how.
     """
-    known = isinstance(record, dict) and record.get("format") in (RECORD, FORMAT)
-    if not known:
-        raise NotACertificate(f"the format is not {RECORD}")
-    certificate = record.get("certificate", record)
+    command = RECORDS.get(str(record.get("format"))) if isinstance(record, dict) else None
+    if command is None:
+        raise NotACertificate(f"the format is none of {', '.join(RECORDS)}")
+    certificate = record.get("certificate")
     version = certificate.get("version") if isinstance(certificate, dict) else None
     if (version, record.get("version")) != (VERSION, EDITION):
         old = (
@@ -109,8 +112,11 @@ def check(record: JSON) -> Report:
             if version
             else "the record was written without one"
         )
-        raise NotACertificate(f"{old}: make a new one by derive regularizer ... --json")
+        raise NotACertificate(f"{old}: make a new one by derive {command} ... --json")
+    require(certificate.get("format") == FORMAT, f"the format of a certificate is not {FORMAT}")
     try:
+        if command == "explicit":
+            return Report(*explicit(record))
         return _checked(record, Checker(record))
     except _FAULTS as fault:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
@@ -119,7 +125,7 @@ def check(record: JSON) -> Report:
 def _checked(record: JSON, state: Checker) -> Report:
     """Return what the sections of a record prove, one after the other."""
     typed(record)
-    shape(record, FLOW, FORMAT)
+    shape(record, FLOW)
     proof, q = record["certificate"], record["potential"]
     state.outputs()
     state.prove("the conserved quantities", laws, record["conserved"], proof["conserved"])

@@ -35,7 +35,7 @@ from derive.certificate.checking.text import (
 
 DEPTH, POWER, TURNS = 200, 400, 400
 CALLS = ("exp", "log", "sin", "cos", "asinh", "atan")
-HYPERBOLIC = ("sinh", "cosh", "tanh")
+PLAIN = ("Abs", "abs", "tan", "sinh", "cosh", "tanh")
 SIGNS: dict[type[ast.operator], Callable[[Function, Function], Function]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -101,7 +101,7 @@ class Reading(Ring):
         if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
             left, right = (self._build(side, depth + 1) for side in (node.left, node.right))
             return SIGNS[type(node.op)](left, right)
-        if isinstance(node, ast.Call) and (name := called(node)[0]) in ("tan", *HYPERBOLIC):
+        if isinstance(node, ast.Call) and (name := called(node)[0]) in PLAIN:
             require(called(node)[2], "a function has one argument")
             return self._quotient(name, self._build(node.args[0], depth + 1))
         kind, base, exponent = self._call(node, depth + 1)
@@ -113,6 +113,10 @@ class Reading(Ring):
         return root ** int(n.p)
 
     def _quotient(self, name: str, u: Function) -> Function:
+        if name in ("Abs", "abs"):  # by the sign of u at the start, which is kept
+            size = u if u.at(self.start) > 0 else self.number(0) - u
+            self.positive(size, "an absolute value")
+            return size
         if name == "tan":
             return self.find("sin", u) / self.find("cos", u)
         up = self.find("exp", u)

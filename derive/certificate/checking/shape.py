@@ -84,7 +84,7 @@ def _logarithms(value: JSON) -> None:
                 _keys(log, "log")
 
 
-def shape(record: JSON, flow: str, certificate: str) -> None:
+def shape(record: JSON, flow: str) -> None:
     """Require that the record has the keys of its format, and says in words what it has to."""
     given, q = record["parameterization"], record["potential"]
     if open_dimension := "vector" in given:
@@ -121,7 +121,6 @@ def shape(record: JSON, flow: str, certificate: str) -> None:
     for root in (r for part in (record["metric"], *q["pieces"]) for r in part["roots"]):
         _keys(root, "root")
     require(given["flow"] == flow, f"the flow is another than {flow}")
-    require(record["certificate"]["format"] == certificate, f"the format is not {certificate}")
     require(q["normalization"] == NORMALIZATION[sided], "Q is normalized in another way")
     if open_dimension:
         words = [record["metric"]["frame"], record["metric"]["formula"], q["Q"]]

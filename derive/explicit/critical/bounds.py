@@ -19,8 +19,10 @@ all w, then R_F is at least each of these roots: the greatest.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, evaluate, terms
@@ -29,23 +31,64 @@ from derive.exact.positivity import is_nonnegative
 from derive.explicit.constrained import ConstrainedProblem
 
 
+class Product(NamedTuple):
+    """F = m(a) L b, or c m(a) with L = (c) and no b.
+
+    Attributes:
+        powers: the exponents n_i of m, by the names of weights.
+        others: the rows of L^T (L L^T)^-1, by the names of the b.
+        inverse: (L L^T)^-1.
+        sign: of c, where there is no b.
+    """
+
+    powers: Mapping[str, int]
+    others: Mapping[str, Sequence[Fraction]]
+    inverse: Sequence[Sequence[Fraction]]
+    sign: int
+
+    @property
+    def degree(self) -> int:
+        """Return D."""
+        return sum(self.powers.values()) + bool(self.others)
+
+    @property
+    def scale(self) -> int:
+        """Return prod_i n_i^n_i."""
+        return prod(n**n for n in self.powers.values())
+
+
 def product_cost(problem: ConstrainedProblem) -> Polynomial | None:
     """Return P(r, beta) = N r^D - D^D q(beta), N = prod_i n_i^n_i, for a product; None for others.
 
     R_F is its greatest root, at every beta.
     """
+    found = find_product(problem)
+    return None if found is None else _power(problem, found)
+
+
+def find_product(problem: ConstrainedProblem) -> Product | None:
+    """Return F as a product, or None."""
     common = _common_monomial(problem)
     monomial = prod((w**n for w, n in common.items()), start=problem.field.one)
     rest = [f / monomial for f in problem.F]
+    powers = {problem.weights[problem.w.index(w)]: n for w, n in common.items()}
     if len(rest) == 1 and rest[0].is_constant() and any(n % 2 for n in common.values()):
-        quadratic: Matrix | None = ((1 / (rest[0] * rest[0]),),)
-        degree = sum(common.values())
-    else:
-        quadratic = _inverse_gram(problem, rest, common)
-        degree = 1 + sum(common.values())
-    if quadratic is None:
+        c = rest[0].value()
+        return Product(powers, {}, [[1 / (c * c)]], 1 if c > 0 else -1)
+    others = [k for k, w in enumerate(problem.w) if w not in common]
+    rows = _linear(problem, rest, others)
+    return None if rows is None else _of_linear(powers, [problem.weights[k] for k in others], rows)
+
+
+def _of_linear(powers: Mapping[str, int], names: Sequence[str], rows: Matrix) -> Product | None:
+    """Return m(a) L b with the names of b; None where L L^T is singular."""
+    try:
+        gram = inverse(tuple(tuple(dot(a, b) for b in rows) for a in rows))
+    except ZeroDivisionError:
         return None
-    return _power(problem, degree, prod(n**n for n in common.values()), quadratic)
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    images = {b: [dot(c, g).value() for g in gram] for b, c in columns}
+    return Product(powers, images, [[x.value() for x in row] for row in gram], 1)
 
 
 def _common_monomial(problem: ConstrainedProblem) -> dict[RationalFunction, int]:
@@ -55,31 +98,25 @@ def _common_monomial(problem: ConstrainedProblem) -> dict[RationalFunction, int]
     return {w: n for w, n in zip(problem.w, least, strict=True) if n}
 
 
-def _inverse_gram(
-    problem: ConstrainedProblem,
-    rest: Sequence[RationalFunction],
-    common: Mapping[RationalFunction, int],
+def _linear(
+    problem: ConstrainedProblem, rest: Sequence[RationalFunction], others: Sequence[int]
 ) -> Matrix | None:
-    """Return (L L^T)^-1 where what is left of F is L b, b without the common weights."""
-    others = [k for k, w in enumerate(problem.w) if w not in common]
-    rows = [[f.partial(k) for k in others] for f in rest]
+    """Return L where what is left of F is L b, b without the common weights."""
+    rows = [tuple(f.partial(k) for k in others) for f in rest]
     for f, row in zip(rest, rows, strict=True):
         image = sum((x * problem.w[k] for x, k in zip(row, others, strict=True)), f.field.zero)
         if any(not x.is_constant() for x in row) or f != image:
             return None
-    try:
-        return inverse(tuple(tuple(dot(a, b) for b in rows) for a in rows))
-    except ZeroDivisionError:
-        return None
+    return tuple(rows)
 
 
-def _power(problem: ConstrainedProblem, degree: int, scale: int, quadratic: Matrix) -> Polynomial:
-    """Return scale r^D - D^D <beta, M beta> with integer coefficients."""
-    field = FunctionField(("r", *problem.arguments))
+def _power(problem: ConstrainedProblem, found: Product) -> Polynomial:
+    """Return N r^D - D^D <beta, (L L^T)^-1 beta> with integer coefficients."""
+    field, D = FunctionField(("r", *problem.arguments)), found.degree
     r, *betas = field.gens
     pairs = product(enumerate(betas), repeat=2)
-    q = sum((field.constant(quadratic[i][j].value()) * x * y for (i, x), (j, y) in pairs), r * 0)
-    polynomial = (scale * r**degree - degree**degree * q).numerator
+    q = sum((field.constant(found.inverse[i][j]) * x * y for (i, x), (j, y) in pairs), r * 0)
+    polynomial = (found.scale * r**D - D**D * q).numerator
     primitive: Polynomial = polynomial.primitive()[1]
     return primitive if int(primitive.leading_coefficient()) > 0 else -primitive
 
