@@ -4,9 +4,6 @@ import contextlib
 import copy
 import functools
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,9 +11,10 @@ from derive import Parameterization, derive
 from derive.catalogue import entries as entries_of_catalogue
 from derive.certificate.checking.check import NotACertificate, Rejected, check, check_text
 from tests.certificate.certificates import replaced, variants
+from tests.cli.commands import printed_by
+from tests.cli.commands import run as run_command
 from tests.published import MODELS
 
-ROOT = Path(__file__).parents[2]
 REFUSED = (Rejected, NotACertificate)
 OPEN = {
     "convolution-2": ("the domain of Q of beta1, beta2",),
@@ -24,6 +22,9 @@ OPEN = {
 }
 """What of the catalogue is left open: README says why."""
 BY_NAME = {m.name: m for m in MODELS}
+
+
+run = functools.partial(run_command, "check")
 
 
 @functools.cache
@@ -283,18 +284,6 @@ def test_a_formula_that_is_not_in_beta_is_not_certified(key, value):
         check(replaced(aided, ("potential", "pieces", 0, key), value))
 
 
-def run(*arguments, text=None):
-    return subprocess.run(
-        [sys.executable, "-m", "derive", "check", *arguments],
-        input=text,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        timeout=60,
-    )
-
-
 def test_command_line(tmp_path):
     text = text_of("neuron in R^2")
     path = tmp_path / "neuron.json"
@@ -356,7 +345,4 @@ def test_the_checker_stands_on_flint_alone():
         "assert all(m == 'derive' or m.startswith(allowed) for m in loaded), loaded\n"
         "assert not {'sympy', 'mpmath', 'numpy'} & set(sys.modules)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stderr
+    assert printed_by(program) == ""

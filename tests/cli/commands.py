@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,39 +15,66 @@ import pytest
 from derive.cli import main as cli
 
 ROOT = Path(__file__).parents[2]
+Done = subprocess.CompletedProcess[str]
 
 
-def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run ``derive``, with more options of ``subprocess.run``; return its status and streams."""
-    return subprocess.run(
-        [sys.executable, "-m", "derive", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        **{"cwd": ROOT, **options},
-    )
+def run(*arguments: str, text: str = "") -> Done:
+    """Run ``derive`` here, where only what it computes has a process of its own.
+
+    Args:
+        text: what is read from the standard input.
+    """
+    out, err = StringIO(), StringIO()
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as given,
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        given.write(text)
+        given.seek(0)
+        patch.setattr(sys, "stdin", given)
+        with pytest.raises(SystemExit) as end:
+            cli.main([*arguments])
+    code = end.value.code or 0
+    assert isinstance(code, int)
+    return Done(arguments, code, out.getvalue(), err.getvalue())
 
 
-def refusal_of(arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> str:
+def run_apart(*arguments: str, **options: Any) -> Done:
+    """Run ``derive`` in a process of its own, with more options of ``subprocess.run``."""
+    options = {"cwd": ROOT, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    command = [sys.executable, "-m", "derive", *arguments]
+    return subprocess.run(command, text=True, check=False, timeout=120, **options)
+
+
+def printed_by(program: str, **options: Any) -> str:
+    """Return what a program in Python prints that runs in a process of its own."""
+    options = {"cwd": ROOT, **options}
+    command = [sys.executable, "-W", "error", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def refusal_of(*arguments: str) -> str:
     """Run a command that refuses its input, and return the one line that says why."""
-    with pytest.raises(SystemExit) as end:
-        cli.main([*arguments])
-    assert end.value.code == 2
-    line = capsys.readouterr().err
-    assert line.count("\n") == 1
+    done = run(*arguments)
+    assert done.returncode == 2, done
+    return one_line(done)
+
+
+def one_line(done: Done) -> str:
+    """Return the only line on the standard error, where nothing else is printed."""
+    assert not done.stdout
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("derive: ")
+    assert line.isprintable()
     return line
 
 
-def light_help(*command: str) -> str:
-    """Return the help of a command, which imports neither NumPy nor SymPy."""
-    program = (
-        "import sys; from derive.cli.main import app;"
-        f"app([*{command!r}, '--help'], standalone_mode=False);"
-        "print([m for m in ('numpy', 'sympy') if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.endswith("[]\n")
-    return done.stdout
+def assert_answers(done: Done, code: int, words: list[str]) -> None:
+    """Assert that a command ends with a status, and that its page is narrow and has the words."""
+    assert done.returncode == code, done.stderr
+    assert [word for word in words if word not in done.stdout] == []
+    assert max(map(len, done.stdout.splitlines())) <= 80

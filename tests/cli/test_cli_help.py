@@ -1,8 +1,5 @@
 """The help pages as a stranger reads them, and the options that commands share."""
 
-import subprocess
-import sys
-
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -10,6 +7,7 @@ from typer.testing import CliRunner
 from derive.cli.forms import FORMS, chosen_form
 from derive.cli.main import app
 from derive.errors import InputError
+from tests.cli.commands import printed_by, refusal_of, run
 
 GROUP = get_command(app)
 COMMANDS = {(name,): command for name, command in GROUP.commands.items() if name != "experiment"}
@@ -39,6 +37,11 @@ def test_a_page_fits_the_terminal_and_teaches(names):
     assert f"  derive {' '.join(names)}" in text.partition("Examples")[2]
 
 
+def test_an_experiment_names_its_source():
+    assert "Azulay" in page("experiment", "sparse-regression")
+    assert "Gunasekar" in page("experiment", "matrix-factorization")
+
+
 @pytest.mark.parametrize("names", [(), ("experiment",)], ids=["derive", "experiment"])
 def test_lists_of_commands_are_whole_sentences(names):
     listed = page(*names).partition("Commands:\n")[2].splitlines()
@@ -61,27 +64,20 @@ def test_an_option_means_the_same_everywhere():
     assert len(texts["--json"]) == len(COMMANDS) - 1  # all but check
 
 
-def test_no_page_imports_what_computes():
+def test_pages_and_lists_import_nothing_that_computes():
     program = (
-        "import sys; from typer.testing import CliRunner; from derive.cli.main import app;"
-        f"[CliRunner().invoke(app, [*names, '--help']) for names in {list(COMMANDS)}];"
-        "print([m for m in ('sympy', 'numpy', 'flint', 'derive.language') if m in sys.modules])"
+        "import sys; from typer.testing import CliRunner; from derive.cli.main import app\n"
+        f"for command in {[[*names, '--help'] for names in COMMANDS] + [['figure']]}:\n"
+        "    assert CliRunner().invoke(app, command).exit_code == 0\n"
+        "heavy = ('sympy', 'numpy', 'flint', 'matplotlib', 'derive.language')\n"
+        "print([m for m in heavy if m in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
+    assert printed_by(program) == "[]\n"
 
 
 def test_a_mistyped_option_names_the_page_that_helps():
-    done = subprocess.run(
-        [sys.executable, "-m", "derive", "regimes", "w", "--chekc"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr.endswith("(derive regimes --help shows what is accepted)\n")
+    line = refusal_of("regimes", "w", "--chekc")
+    assert line.endswith("(derive regimes --help shows what is accepted)")
 
 
 def test_one_form_at_a_time():
@@ -97,12 +93,7 @@ def test_one_form_at_a_time():
 def test_the_catalogue_goes_to_a_file(tmp_path):
     target = tmp_path / "square.tex"
     for wanted in (["--bibtex"], ["--latex", "--standalone"], []):
-        done = subprocess.run(
-            [sys.executable, "-m", "derive", "catalogue", "square", *wanted, "-o", str(target)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run("catalogue", "square", *wanted, "-o", str(target))
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         text = target.read_text(encoding="utf-8")
         assert text.startswith("@") == (wanted == ["--bibtex"])

@@ -18,8 +18,8 @@ from derive.catalogue import entries, find
 from derive.catalogue.library import derive_entry
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.source.module import numpy_module
+from tests.cli.commands import printed_by, refusal_of, run
 
-ROOT = Path(__file__).parents[3]
 CASES = [
     (("p**2-m**2",), {"p": "alpha", "m": "alpha"}, {"alpha": 0.5}),
     (("u*v-x*y",), {}, {"u_0": 1.0, "v_0": 0.5, "x_0": -0.25, "y_0": 2.0}),
@@ -105,32 +105,25 @@ def test_a_module_is_formatted_and_needs_numpy_only(
     _is_formatted(tmp_path)
     foreign = ("sympy", "mpmath", "scipy", "flint", "derive", "numerics")
     program = f"import sys, written; print([m for m in {foreign} if m in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
+    assert printed_by(program, cwd=tmp_path) == "[]\n"
 
 
 def _is_formatted(tmp_path: Path) -> None:
     for command in (["format", "--check"], ["check", "--select", "E,F,W,I,B,UP"]):
         options = ["--isolated", "--no-cache", "--line-length", "100", "--target-version", "py311"]
-        done = _run("ruff", *command, *options, "written.py", folder=tmp_path)
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, *options, "written.py"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stdout + done.stderr
-
-
-def _run(*arguments: str, folder: Path) -> Any:
-    return subprocess.run(
-        [sys.executable, "-m", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
-
-
-def _derive(*arguments: str) -> Any:
-    return _run("derive", "regularizer", *arguments, folder=ROOT)
 
 
 def test_the_command_writes_a_module(tmp_path: Path) -> None:
     path = tmp_path / "potential.py"
-    done = _derive("p**2-m**2", "--start", "p=alpha,m=alpha", "--numpy", str(path))
+    done = run("regularizer", "p**2-m**2", "--start", "p=alpha,m=alpha", "--numpy", str(path))
     assert done.returncode == 0
     assert "Q = beta*asinh(beta/(2*alpha**2))/4" in done.stdout
     text = path.read_text()
@@ -140,11 +133,11 @@ def test_the_command_writes_a_module(tmp_path: Path) -> None:
 
 def test_no_module_where_q_is_an_integral_or_missing(tmp_path: Path) -> None:
     path = tmp_path / "potential.py"
-    done = _derive("a*b*c", "--numpy", str(path))
+    done = run("regularizer", "a*b*c", "--numpy", str(path))
     assert (done.returncode, path.exists()) == (3, False)
     reason = "Q has no NumPy module: its gradient is an integral, of which no closed form was found"
     assert f"--numpy: no module is written: {reason}" in done.stderr
-    done = _derive("a*u1", "a*u2", "w**2", "--numpy", str(path))
+    done = run("regularizer", "a*u1", "a*u2", "w**2", "--numpy", str(path))
     assert (done.returncode, path.exists()) == (1, False)
     assert "--numpy: no module is written: there is no Q" in done.stderr
 
@@ -158,11 +151,7 @@ def test_no_module_where_q_is_an_integral_or_missing(tmp_path: Path) -> None:
     ],
 )
 def test_files_refused(tmp_path: Path, file: str, words: str) -> None:
-    done = _derive("w**2", "--numpy", str(tmp_path / file))
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert words in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert words in refusal_of("regularizer", "w**2", "--numpy", str(tmp_path / file))
 
 
 def load(path: Path) -> ModuleType:

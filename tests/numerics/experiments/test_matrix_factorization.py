@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from derive import InputError
-from derive.cli import main as cli
 from numerics.experiments.matrix_factorization import (
     MatrixData,
     descend,
@@ -22,7 +21,7 @@ from numerics.experiments.matrix_factorization import (
 )
 from numerics.experiments.matrix_results import SCALES, STEPS, MatrixResults, MatrixSetting
 from numerics.matrices import Measurements, matrix_flow
-from tests.cli.commands import light_help, refusal_of
+from tests.cli.commands import refusal_of, run
 
 SMALL = MatrixSetting(
     size=14, samples=32, rank=1, scales=(1e-3, 1e-1, 1.0), steps=(0.1, 0.03), sizes=(12, 32)
@@ -178,11 +177,10 @@ COMMAND = ["experiment", "matrix-factorization", "--size", "14", "--samples", "3
 COMMAND += ["--rank", "1"]
 
 
-def test_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        cli.main([*COMMAND, "--sizes", "20", "--scales", "1e-1,1", "--json"])
-    assert end.value.code == 0
-    record = json.loads(capsys.readouterr().out)
+def test_command_prints_json() -> None:
+    done = run(*COMMAND, "--sizes", "20", "--scales", "1e-1,1", "--json")
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
     assert len(record["grid"]) == 2 * len(STEPS)
     assert record["setting"]["sizes"] == [20]
 
@@ -200,14 +198,8 @@ def test_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["--plot", "/nowhere/x.svg"], "there is no folder"),
     ],
 )
-def test_command_refuses_in_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert message in refusal_of([*COMMAND, *arguments], capsys)
-
-
-def test_help_is_light() -> None:
-    assert "Gunasekar" in light_help("experiment", "matrix-factorization")
+def test_command_refuses_in_one_line(arguments: list[str], message: str) -> None:
+    assert message in refusal_of(*COMMAND, *arguments)
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from derive import InputError, Parameterization
-from derive.cli import main as cli
 from numerics.experiments.sparse_regression import (
     draw,
     least_l1,
@@ -23,7 +22,7 @@ from numerics.experiments.sparse_regression import (
     weights,
 )
 from numerics.experiments.sparse_results import ALPHAS, SparseResults, SparseSetting
-from tests.cli.commands import light_help, refusal_of
+from tests.cli.commands import refusal_of, run
 
 SMALL = SparseSetting(
     dimension=120,
@@ -155,11 +154,10 @@ def test_settings_out_of_range(changes: dict[str, Any], message: str) -> None:
 COMMAND = ["experiment", "sparse-regression", "--dimension", "100", "--samples", "30"]
 
 
-def test_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        cli.main([*COMMAND, "--sizes", "40", "--json"])
-    assert end.value.code == 0
-    record = json.loads(capsys.readouterr().out)
+def test_command_prints_json() -> None:
+    done = run(*COMMAND, "--sizes", "40", "--json")
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
     assert len(record["grid"]) == 5 * len(ALPHAS)
     assert max(c["distance"] for c in record["trained"]) < 1e-6
 
@@ -174,14 +172,8 @@ def test_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["--plot", "/nowhere/x.svg"], "there is no folder"),
     ],
 )
-def test_command_refuses_in_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert message in refusal_of([*COMMAND, *arguments], capsys)
-
-
-def test_help_is_light() -> None:
-    assert "Azulay" in light_help("experiment", "sparse-regression")
+def test_command_refuses_in_one_line(arguments: list[str], message: str) -> None:
+    assert message in refusal_of(*COMMAND, *arguments)
 
 
 @pytest.mark.slow

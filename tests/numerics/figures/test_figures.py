@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from derive import InputError, NumericalError, Parameterization, explicit_counterpart
-from derive.cli import main as cli
 from derive.explicit.counterpart import distance_function
 from numerics.experiments.sparse_regression import draw, predict
 from numerics.experiments.sparse_results import SparseSetting
@@ -23,9 +20,9 @@ from numerics.figures import data as figure_data
 from numerics.figures.data import PlottedFigure, caption, plotted, to_csv, to_json
 from numerics.figures.quantity import derivation_of, start_of
 from numerics.figures.specification import read_specification
+from tests.cli.commands import ROOT, refusal_of, run
 
 IDS = [figure.id for figure in figures()]
-ROOT = Path(__file__).parents[3]
 FEW = {"profile": 41, "ball": 17, "levels": 21, "sweep": 5}
 
 
@@ -293,30 +290,12 @@ def test_tables_hold_the_data():
     assert len(to_csv(surfaces).splitlines()) == 1 + 8 * 21**2
 
 
-def run(*arguments, before="pass"):
-    program = f"import sys; {before}; from derive.cli.main import main; main({list(arguments)!r})"
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        cwd=ROOT,
-    )
-
-
-ABSENT = "sys.modules['matplotlib'] = None"
-
-
-def test_without_matplotlib_there_are_still_numbers(tmp_path, monkeypatch, capsys):
+def test_without_matplotlib_there_are_still_numbers(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(SystemExit) as end:
-        cli.main(["figure", "implicit-explicit", "-o", str(tmp_path / "x.png")])
-    assert end.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    line = refusal_of("figure", "implicit-explicit", "-o", str(tmp_path / "x.png"))
     assert "regderive[plot]" in line
     assert not list(tmp_path.iterdir())
-    done = run("figure", "implicit-explicit", "--csv", before=ABSENT)
+    done = run("figure", "implicit-explicit", "--csv")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("label,quantity,alpha,x,y\n")
 
@@ -331,35 +310,16 @@ def test_without_matplotlib_there_are_still_numbers(tmp_path, monkeypatch, capsy
         (["diagonal-balls", "--json", "-o", "/nowhere/x"], "there is no folder"),
     ],
 )
-def test_command_refuses_in_one_line(arguments, message, capsys):
-    with pytest.raises(SystemExit) as end:
-        cli.main(["figure", *arguments])
-    assert end.value.code == 2
-    refusal = capsys.readouterr().err
-    assert message in refusal
-    assert refusal.count("\n") == 1
+def test_command_refuses_in_one_line(arguments, message):
+    assert message in refusal_of("figure", *arguments)
 
 
-def test_command_lists(capsys):
-    with pytest.raises(SystemExit) as end:
-        cli.main(["figure"])
-    assert end.value.code == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_command_lists():
+    done = run("figure")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
     assert lines[::2] == IDS
     assert all(line.startswith("  ") and len(line) <= 80 for line in lines[1::2])
-
-
-def test_help_and_list_are_light():
-    program = (
-        "import sys; from derive.cli.main import app;"
-        "app(['figure', '--help'], standalone_mode=False);"
-        "app(['figure'], standalone_mode=False);"
-        "print([m for m in ('numpy', 'sympy', 'matplotlib') if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    assert done.stdout.endswith("[]\n")
 
 
 @pytest.mark.parametrize("name", sorted({f.kind: f.id for f in figures()}.values()))
@@ -381,9 +341,7 @@ def test_drawing_from_the_command_line(tmp_path):
     assert path.read_bytes().startswith(b"%PDF")
 
 
-def test_a_format_is_refused_before_anything_is_derived(capsys):
+def test_a_format_is_refused_before_anything_is_derived():
     pytest.importorskip("matplotlib")
-    with pytest.raises(SystemExit) as end:
-        cli.main(["figure", "implicit-explicit", "-o", "figure.doc"])
-    assert end.value.code == 2
-    assert "must end in .png, .pdf, .svg" in capsys.readouterr().err
+    line = refusal_of("figure", "implicit-explicit", "-o", "figure.doc")
+    assert "must end in .png, .pdf, .svg" in line
