@@ -10,10 +10,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import latex2mathml.converter
+from docutils import nodes
+
 from derive import __version__
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.writers.html5 import HTML5Translator
 
 project, author, release = "regderive", "The regderive developers", __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -26,6 +30,7 @@ autodoc_typehints = "description"
 autodoc_default_options = {"members": True}
 
 HERE = Path(__file__).parent
+WORDS = {"PROVED": "Q exists", "REFUTED": "no Q exists", "UNDECIDED": "undecided"}
 INTRODUCTION = """\
 # Gallery
 
@@ -41,11 +46,16 @@ parameter of a parametric Q, and a name that ends in `_0` a value at the start.
 
 
 def write_gallery(app: Sphinx) -> None:
-    """Write ``gallery.md``: the table of models, and each example with what it prints."""
+    """Write ``gallery.md``: each model with its Q, and each example with what it prints."""
     from derive.catalogue.library import derive_entry, entries
-    from derive.catalogue.listing import markdown
+    from derive.catalogue.listing import formulas
 
-    parts = [INTRODUCTION, markdown((entry, derive_entry(entry)) for entry in entries()), "\n\n"]
+    parts = [INTRODUCTION]
+    for entry in entries():
+        derivation = derive_entry(entry)
+        shown = "\n".join((entry.command, "", *formulas(derivation)))
+        parts.append(f"### {entry.id}\n\n{entry.title}: {WORDS[derivation.verdict.name]}\n\n")
+        parts.append(f"```text\n{shown}\n```\n\n")
     parts.append("## Examples\n\n")
     for script in sorted((HERE.parent / "examples").glob("*.py")):
         shown = subprocess.run(
@@ -57,6 +67,13 @@ def write_gallery(app: Sphinx) -> None:
     (HERE / "gallery.md").write_text("".join(parts), encoding="utf-8")
 
 
+def as_mathml(translator: HTML5Translator, node: nodes.Node) -> None:
+    """Write a formula as MathML, which browsers show without a script."""
+    display = "block" if isinstance(node, nodes.math_block) else "inline"
+    translator.body.append(latex2mathml.converter.convert(node.astext(), display=display))
+    raise nodes.SkipNode
+
+
 def keep_bars(*event: object) -> None:
     """Let |beta| in docstrings be a norm, and no substitution."""
     lines: list[str] = event[-1]  # type: ignore[assignment]
@@ -64,6 +81,8 @@ def keep_bars(*event: object) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Connect both."""
+    """Connect them."""
+    for node in (nodes.math, nodes.math_block):
+        app.add_node(node, override=True, html=(as_mathml, None))
     app.connect("builder-inited", write_gallery)
     app.connect("autodoc-process-docstring", keep_bars)

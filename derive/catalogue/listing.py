@@ -54,14 +54,21 @@ def _shown(name: str, derivation: Derivation) -> tuple[str, str]:
     if derivation.verdict is not Verdict.PROVED:
         return "", ""
     g = derivation.warping.g
-    potential = derivation.potential
-    first, *others = (piece.value for piece in potential.pieces)
-    total = " + ".join(plain(value) for value in (first + potential.linear, *others))
-    shown = (total, *definitions(potential.pieces))
+    shown = [text.removeprefix("Q = ") for text in formulas(derivation)]
     warp = "" if g is None else f"`{plain(g)}`"
     if any(len(x) > LONGEST for x in shown):
         return f"long: `derive catalogue {name}`", warp
     return "; ".join(f"`{x}`" for x in shown), warp
+
+
+def formulas(derivation: Derivation) -> Iterator[str]:
+    """Yield Q, where there is one, and what the names in it stand for."""
+    potential = derivation.potential
+    if potential.pieces:
+        first, *others = (piece.value for piece in potential.pieces)
+        total = (plain(value) for value in (first + potential.linear, *others))
+        yield f"Q = {' + '.join(total)}"
+        yield from definitions(potential.pieces)
 
 
 def definitions(pieces: Sequence[Piece]) -> Iterator[str]:
