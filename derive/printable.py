@@ -63,7 +63,7 @@ class Printable(Held):
 class Certified(Printable):
     """A finished record whose JSON record has a certificate."""
 
-    def to_json(self, seconds: float = 60.0) -> str:
+    def to_json(self, seconds: float = 20.0) -> str:
         """Return the versioned JSON record: exact numbers as text, no floats.
 
         Args:

@@ -9,7 +9,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_positive
 from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
-from derive.model.names import bases
+from derive.model.names import PI, bases
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 
@@ -20,10 +20,9 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[str, ...]
     Declared names are positive; so are, as F is defined only there, the bases of roots and of real
     powers, and the arguments of logarithms.
     """
-    images = notation.start_symbols
-    found = (
-        to_expr(value, images) for value in _positive(p) if not is_positive(value, frozenset())
-    )
+    images, field = notation.start_symbols, p.start_field
+    known = frozenset((PI, *(g.name for g in field.generators if g.kind == "exp")))
+    found = (to_expr(value, images) for value in _positive(p) if not is_positive(value, known))
     return tuple(dict.fromkeys(f"{value} > 0" for value in found))
 
 

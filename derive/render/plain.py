@@ -77,7 +77,7 @@ def piece_lines(piece: Piece, name: str) -> Iterator[str]:
         yield from constant_lines(piece.abbreviations)
     yield from constant_lines(piece.constants)
     if note := said_of(piece):
-        yield f"with {noted(note)}"
+        yield noted(note) if note.startswith("an integral") else f"with {noted(note)}"
     if piece.domain:
         yield f"domain: {noted(piece.domain.words)}"
     if piece.assumptions:

@@ -50,3 +50,16 @@ def test_a_root_that_is_not_crossed_is_preferred():
     length = (1 + beta[0] ** 2 + beta[1] ** 2) ** 0.5
     right = [6**0.5 * beta[0] / length - 1, 6**0.5 * beta[1] / length + 1]
     assert abs(q.gradient(beta) - right).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("output", "start"),
+    [
+        ("pi*w**2", {}),
+        ("softplus(a) - exp(b)", {"a": "1", "b": "1"}),
+        ("log(exp(a) + exp(b))", {"a": "-1", "b": "-1"}),
+    ],
+)
+def test_that_a_number_is_positive_is_not_assumed(output, start):
+    (piece,) = derive(Parameterization.parse([output], start)).potential.pieces
+    assert not [text for text in piece.assumptions if text.endswith("> 0")]
