@@ -32,6 +32,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+class Workspace(dict[Any, Any]):
+    """What is worth keeping with a record, and no part of its content: copies begin without."""
+
+    def __reduce__(self) -> tuple[type[Workspace], tuple[()]]:
+        """Leave everything behind."""
+        return Workspace, ()
+
+
 class NumericPotential(Protocol):
     """Q in numbers, with coordinates along the last axis: what ``numerics`` gives for symbols."""
 
@@ -218,6 +226,11 @@ class Potential(Held):
         }
         betas = Notation(self.parameterization, tuple(range(self.parameterization.d))).betas
         return tuple(by_name[b.name] for b in betas if b.name in by_name)
+
+    @functools.cached_property
+    def workspace(self) -> Workspace:
+        """Programs that were made of it once, for any start."""
+        return Workspace()
 
     def numeric(self, start: Mapping[str, Any] | None = None) -> NumericPotential:
         """Return Q, its gradient, the inverse mirror map and the Bregman divergence in NumPy.

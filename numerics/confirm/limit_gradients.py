@@ -10,7 +10,6 @@ from typing import TypeAlias
 import mpmath
 import numpy as np
 import sympy
-from sympy import Expr
 
 from derive.errors import DeriveError, NumericalError
 from derive.records import Potential
@@ -19,7 +18,7 @@ from derive.regimes.limit import Limit
 from derive.regimes.point import Point
 from derive.verdict import Verdict
 from numerics.confirm.regression_problem import draw_starts
-from numerics.evaluate.backend import GUARD, Multiprecision
+from numerics.evaluate.backend import GUARD, precise_number
 from numerics.evaluate.lowering import high_precision
 from numerics.evaluate.start import specialize
 from numerics.reals import Real, check_digits, rational
@@ -125,7 +124,9 @@ def _confirm(
             continue
         predicted = None
         if limit.error:
-            orders = [_number(limit.error, {**s, **_named(limit, x)}, digits) for s in starts]
+            orders = [
+                precise_number(limit.error, {**s, **_named(limit, x)}, digits) for s in starts
+            ]
             predicted = orders[1] / orders[0]
         return LimitConfirmation(limit, scales, (first, second), predicted, tuple(rest.items()), x)
     raise last
@@ -140,7 +141,7 @@ def _error(
         raise NumericalError("there is no limit to confirm")
     Q = high_precision(potential, start, digits)
     rows = _basis(limit)
-    origin = [_number(c, start, digits) for c in limit.origin or (sympy.S.Zero,) * len(x)]
+    origin = [precise_number(c, start, digits) for c in limit.origin or (sympy.S.Zero,) * len(x)]
     with mpmath.workdps(digits + GUARD):
         beta: list[Real] = [
             b + rational(sum(map(mul, row, x))) for b, row in zip(origin, rows, strict=True)
@@ -150,10 +151,10 @@ def _error(
         # The limit is parametric: x stands for its parameter, inside its interval.
         (z,) = form.curve.free_symbols
         at = {**start, z.name: x[0] / 7}
-        beta = [_number(form.curve, at, digits)]
+        beta = [precise_number(form.curve, at, digits)]
     with mpmath.workdps(digits + GUARD):
-        N = _number(unit, at, digits)
-        expected = [_number(g, at, digits) for g in form.gradient]
+        N = precise_number(unit, at, digits)
+        expected = [precise_number(g, at, digits) for g in form.gradient]
         slopes = [g / N for g in Q.gradient(beta)]
         found = [mpmath.fdot(column, slopes) for column in zip(*rows, strict=True)]
         error = _relative(found, expected)
@@ -176,13 +177,6 @@ def _basis(limit: Limit) -> list[list[Fraction]]:
 
 def _named(limit: Limit, x: _Point) -> dict[str, Fraction]:
     return {c.name: v for c, v in zip(limit.coordinates, x, strict=True)}
-
-
-def _number(expression: Expr, values: dict[str, Fraction], digits: int) -> Real:
-    backend = Multiprecision(digits)
-    with backend.active():
-        known = {n: backend.array([v]) for n, v in values.items()}
-        return backend.compile([expression])(known)[0][0]
 
 
 def proved_limits(regimes: Regimes) -> list[Limit]:
@@ -226,9 +220,9 @@ def draw_rest(
 def _on_side(point: Point, rest: dict[str, Fraction]) -> dict[str, Fraction]:
     """Return a start with the signs of some symbols turned, so that the given functions are > 0."""
     for condition in point.given:
-        if _number(condition, rest, GUARD) < 0:
+        if precise_number(condition, rest, GUARD) < 0:
             free = {s.name for s in condition.free_symbols if not s.is_positive}
             rest = {n: -v if n in free else v for n, v in rest.items()}
-    if any(_number(condition, rest, GUARD) <= 0 for condition in point.given):
+    if any(precise_number(condition, rest, GUARD) <= 0 for condition in point.given):
         raise NumericalError("no start was found on which to confirm the limit")
     return rest

@@ -20,7 +20,7 @@ from sympy import Expr
 from derive.errors import NumericalError
 from derive.records import Potential
 from derive.regimes.limit import Limit, LimitingPotential
-from numerics.evaluate.backend import Array, Float64
+from numerics.evaluate.backend import Array, on_arrays, quiet
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.potential import NumericPotential
 
@@ -81,11 +81,10 @@ class LimitProblem:
         self, expressions: Sequence[Expr], more: Mapping[str, Array | Fraction | float]
     ) -> list[Array]:
         """Return expressions in the start symbols and others, in doubles."""
-        backend = Float64()
-        with backend.active():
+        with quiet():
             given = {**self.rest, **more}
             known = {n: np.asarray(v, dtype=np.float64) for n, v in given.items()}
-            return [np.asarray(x) for x in backend.compile(list(expressions))(known)]
+            return on_arrays(expressions)(known)
 
     def origin(self, scale: Fraction) -> Array:
         """Return the point of beta that is 0 in the coordinates of the limit."""

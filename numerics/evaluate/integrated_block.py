@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -15,16 +15,17 @@ from derive.language import parse_expression
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Lift
-from numerics.evaluate.backend import Array, Backend, Number
-from numerics.evaluate.blocks import NumericBlock
+from numerics.evaluate.backend import Array, Number
 from numerics.evaluate.numbers import read_number
 from numerics.flow.builder import Builder, compile_forward, compile_slopes
 from numerics.flow.dual_flow import dual_flow
 from numerics.flow.jets import propagate
 from numerics.flow.tape import Register, Tape
 from numerics.flow.taylor import integrate
+from numerics.reals import Real
 
 _MU, _Q, _WARP = "mirror map", "potential", "warp g"  # with a space: no weight is called so
+_DIGITS, _GUARD = 15, 5
 _STEPS = 15
 """Steps for each digit: towards the edge of a leaf they shrink geometrically, by about 0.86."""
 _MAX_STEPS = 300  # steps towards the edge of a leaf shrink geometrically: 2^-60 is the edge
@@ -32,47 +33,55 @@ _Terms: TypeAlias = tuple[tuple[tuple[int, ...], int], ...]
 """A polynomial: the exponents and the coefficient of each term."""
 
 
-class IntegratedBlock(NumericBlock):
+class IntegratedBlock:
     """Q without a closed form, along the leaf: a single output, or coupled ones."""
 
-    def __init__(self, ode: OutputOde | SegmentOde, backend: Backend) -> None:
-        """Bind the ODE to a number type."""
-        self._ode, self._backend = ode, backend
-        self._digits = backend.digits + 5
+    invertible = False
 
-    def _each(
-        self,
-        function: Callable[[Sequence[Number], int], Sequence[Number]],
-        columns: Sequence[Array],
-        count: int,
-        origin: Number,
-    ) -> list[Array]:
-        """Map each point to *count* numbers; nan where a coordinate is not finite."""
-        sources, undefined = [np.asarray(c) for c in columns], (mpmath.nan,) * count
-        points = list(zip(*(source.flat for source in sources), strict=True))
-        results: list[Sequence[Number]] = [undefined] * len(points)
-        alone = len(columns) == 1
-        for side in _outwards(points, self._backend.number(origin) if alone else None):
+    def __init__(self, ode: OutputOde | SegmentOde) -> None:
+        """Keep the ODE."""
+        self._ode = ode
+
+    @property
+    def in_doubles(self) -> IntegratedBlock:
+        """Itself."""
+        return self
+
+    def __call__(self, what: str, columns: Sequence[Array], least: float) -> list[Array]:
+        """Return what is asked for at points; nan where the leaf does not reach."""
+        if what == "bregman":
+            return [self._bregman(columns)]
+        beta0 = self._ode.beta0
+        alone = float(0 if what == "inverse" else beta0) if isinstance(beta0, Fraction) else None
+        points = [*zip(*columns, strict=True)]
+        results: list[Sequence[Real]] = [()] * len(points)
+        for side in _outwards(points, alone):
             for i in side:
-                results[i] = function(points[i], self._digits)
+                results[i] = self.precisely(what, points[i], _DIGITS)
                 if results[i][0] != results[i][0]:
                     break  # it is slow to find that a leaf ends, and nothing lies beyond
-        shape = sources[0].shape
-        return [self._backend.array([r[i] for r in results]).reshape(shape) for i in range(count)]
+        count = {"value": 1, "hessian": len(columns) ** 2}.get(what, len(columns))
+        undefined = (np.nan,) * count
+        found = np.array([r or undefined for r in results], dtype=np.float64)
+        return [*found.reshape(-1, count).T]
 
-    def gradient(self, beta: Sequence[Array]) -> list[Array]:  # noqa: D102
-        ode = self._ode
-        return self._each(lambda *at: ode.mirror_map(*at)[0], beta, len(beta), ode.beta0)
+    def precisely(self, what: str, point: Sequence[Number], digits: int) -> list[Real]:
+        """Return what is asked for at one point, in mpf."""
+        ode, working = self._ode, digits + _GUARD
+        if what in ("value", "primitive"):
+            return [ode.mirror_map(point, working)[1]]
+        if what == "gradient":
+            return [*ode.mirror_map(point, working)[0]]
+        return [*(ode.hessian if what == "hessian" else ode.inverse)(point, working)]
 
-    def value(self, beta: Sequence[Array]) -> Array:  # noqa: D102
-        ode = self._ode
-        return self._each(lambda *at: [ode.mirror_map(*at)[1]], beta, 1, ode.beta0)[0]
-
-    def hessian(self, beta: Sequence[Array]) -> list[Array]:  # noqa: D102
-        return self._each(self._ode.hessian, beta, len(beta) ** 2, self._ode.beta0)
-
-    def inverse_gradient(self, y: Sequence[Array]) -> list[Array]:  # noqa: D102
-        return self._each(self._ode.inverse, y, len(y), 0)
+    def _bregman(self, columns: Sequence[Array]) -> Array:
+        d = len(columns) // 2
+        b, b0 = columns[:d], columns[d:]
+        (total,), (low,) = (self("value", x, 0.0) for x in (b, b0))
+        total = total - low
+        for g, x, x0 in zip(self("gradient", b0, 0.0), b, b0, strict=True):
+            total = total - g * (x - x0)
+        return total
 
 
 def _outwards(points: Sequence[Sequence[Number]], origin: Number) -> list[list[int]]:

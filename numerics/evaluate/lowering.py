@@ -1,6 +1,7 @@
 """Numbers from a derived Q: float64 arrays in NumPy, or any precision in mpmath.
 
-Both evaluate the printed form as it stands, names in the order of their definition.
+Both run one program of the printed form, names in the order of their definition: on doubles with
+bounds of their errors, on decimals of any length, and, for searches, on doubles alone.
 
 In float64 every result has a bound of its error: it is given where it is proved right to 1e-14,
 else decimals step in, and where these fail too it is nan. ``pytest -m sweep`` compares all
@@ -21,28 +22,21 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 
 import mpmath
 import sympy
 
 from derive.errors import InputError, NumericalError
-from derive.model.parameterization import Parameterization
-from derive.potential.piece import Parametric, Piece, Quadrature
+from derive.potential.piece import Piece, Quadrature
 from derive.records import Potential
-from numerics.evaluate.backend import Array, Backend, Float64, Multiprecision, Number, exact
-from numerics.evaluate.blocks import Blocks, NumericBlock, ParametricBlock, bounded
-from numerics.evaluate.formula_block import FormulaBlock
+from numerics.evaluate.backend import GUARD, Number, exact
+from numerics.evaluate.blocks import Blocks, NumericBlock, formula_block
 from numerics.evaluate.integrated_block import IntegratedBlock, OutputOde, SegmentOde
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import NumericPotential
-from numerics.evaluate.start import (
-    check_assumptions,
-    constants_of,
-    read_start,
-    specialize,
-    start_point,
-    with_pi,
-)
+from numerics.evaluate.source.statements import NoSource
+from numerics.evaluate.start import check_assumptions, read_start, specialized, start_point, with_pi
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential, lower_vector
 
 _CHECK_DIGITS = 40
@@ -58,19 +52,21 @@ class HighPrecision:
 
     def value(self, beta: Sequence[Number]) -> Number:
         """Return Q at d numbers, up to an additive constant; nan outside the domain."""
-        backend = Multiprecision(self.digits)
-        with backend.active():
-            return self.blocks.value(_point(beta, backend))[0]
+        with mpmath.workdps(self.digits + GUARD):
+            return mpmath.fsum(x for (x,) in self._found("primitive", beta))
 
     def gradient(self, beta: Sequence[Number]) -> list[Number]:
         """Return the d numbers grad Q; nan outside the domain."""
-        backend = Multiprecision(self.digits)
-        with backend.active():
-            return list(self.blocks.gradient(_point(beta, backend))[0])
+        found = self._found("gradient", beta)
+        places = chain(*(outputs for outputs, _ in self.blocks.parts))
+        by_place = dict(zip(places, chain(*found), strict=True))
+        return [by_place[i] for i in range(len(by_place))]
 
-
-def _point(beta: Sequence[Number], backend: Multiprecision) -> Array:
-    return backend.array([[read_number(x, "beta") for x in beta]])
+    def _found(self, what: str, beta: Sequence[Number]) -> list[list[Number]]:
+        if not all(x - x == 0 for x in beta):
+            return [[mpmath.nan] * len(outputs) for outputs, _ in self.blocks.parts]
+        point = [read_number(x, "beta") for x in beta]
+        return self.blocks.precisely(what, point, self.digits)
 
 
 def numeric(
@@ -94,17 +90,14 @@ def lower(potential: Potential, start: Mapping[str, Number]) -> NumericPotential
         InputError: a symbol has no value, a name is unknown, or Q assumes another start.
         NumericalError: there is no Q, it has no numeric form, or grad Q is not 0 at the start.
     """
-    high_precision(potential, start, _CHECK_DIGITS)
-    return lower_unchecked(potential, start)
+    q, precise = _lowered(potential, start, _CHECK_DIGITS)
+    _check_start(potential, precise)
+    return q
 
 
 def lower_unchecked(potential: Potential, start: Mapping[str, Number]) -> NumericPotential:
     """Return what :func:`lower` does, without a test that grad Q = 0 at the start."""
-    potential, values, beta0 = _at_start(potential, start)
-    blocks = _lowered(potential, values, Float64())
-    return NumericPotential(
-        len(beta0), tuple(values.items()), tuple(map(Float64().number, beta0)), blocks
-    )
+    return _lowered(potential, start, _CHECK_DIGITS)[0]
 
 
 def high_precision(potential: Potential, start: Mapping[str, Number], digits: int) -> HighPrecision:
@@ -118,10 +111,8 @@ def high_precision(potential: Potential, start: Mapping[str, Number], digits: in
     Raises:
         InputError, NumericalError: as :func:`lower` does.
     """
-    lowered = high_precision_unchecked(potential, start, digits)
-    # Where J has lower rank there, beta_0 is at the end of the domain of Q.
-    if potential.parameterization.starts_regular:
-        _check_start(lowered)
+    _, lowered = _lowered(potential, start, digits)
+    _check_start(potential, lowered)
     return lowered
 
 
@@ -129,8 +120,7 @@ def high_precision_unchecked(
     potential: Potential, start: Mapping[str, Number], digits: int
 ) -> HighPrecision:
     """Return what :func:`high_precision` does, without a test that grad Q = 0 at the start."""
-    potential, values, beta0 = _at_start(potential, start)
-    return HighPrecision(digits, beta0, _lowered(potential, values, Multiprecision(digits)))
+    return _lowered(potential, start, digits)[1]
 
 
 def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
@@ -138,18 +128,18 @@ def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
     parts: list[tuple[tuple[int, ...], NumericBlock]] = []
     shift = 0
     for q in potentials:
-        parts += [(tuple(shift + i for i in positions), f) for positions, f in q.functions.parts]
+        parts += [(tuple(shift + i for i in positions), f) for positions, f in q.functions.blocks]
         shift += q.d
     start = tuple(pair for q in potentials for pair in q.start)
     beta0 = tuple(b for q in potentials for b in q.beta0)
     bounds = tuple(pair for q in potentials for pair in q.functions.bounds)
-    return NumericPotential(shift, start, beta0, Blocks(tuple(parts), shift, bounds))
+    return NumericPotential(shift, start, beta0, Blocks(parts, bounds))
 
 
 def _at_start(
     potential: Potential, start: Mapping[str, Number]
-) -> tuple[Potential, Mapping[str, Fraction], tuple[Fraction, ...]]:
-    """Return Q with numbers for the parameters of F, the exact start symbols, and beta_0."""
+) -> tuple[Potential, Mapping[str, Fraction], tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """Return Q with numbers for the parameters of F, the exact start symbols, w_0 and beta_0."""
     if not potential.pieces:
         raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
     p = potential.parameterization
@@ -160,15 +150,18 @@ def _at_start(
     values = read_start(p, {name: x for name, x in start.items() if name not in numbers})
     check_assumptions(potential, {**values, **numbers})
     if numbers:
-        potential = specialize(potential, numbers)
-    return potential, values, start_point(potential.parameterization, values)[1]
+        potential = specialized(potential, numbers)
+    return potential, values, *start_point(potential.parameterization, values)
 
 
-def _check_start(lowered: HighPrecision) -> None:
+def _check_start(potential: Potential, lowered: HighPrecision) -> None:
     """Raise unless grad Q(beta_0) = 0, to the digits that a multiple root leaves.
 
     It tells wrong branches of roots.
     """
+    # Where J has lower rank there, beta_0 is at the end of the domain of Q.
+    if not potential.parameterization.starts_regular:
+        return
     size = max(map(abs, lowered.gradient(lowered.beta0)))
     if not size <= mpmath.mpf(10) ** (-lowered.digits // 5):
         shown = mpmath.nstr(size, 3)
@@ -177,19 +170,29 @@ def _check_start(lowered: HighPrecision) -> None:
         )
 
 
-def _lowered(potential: Potential, values: Mapping[str, Fraction], backend: Backend) -> Blocks:
+def _lowered(
+    potential: Potential, start: Mapping[str, Number], digits: int
+) -> tuple[NumericPotential, HighPrecision]:
+    """Return Q at a start, in float64 and in mpf."""
+    potential, values, weights, beta0 = _at_start(potential, start)
     p = potential.parameterization
-    parts = []
+    parts: list[tuple[tuple[int, ...], NumericBlock]] = []
     bounds = [(-math.inf, math.inf)] * p.d
-    with backend.active():
-        for i, (outputs, piece) in enumerate(zip(p.blocks, potential.pieces, strict=True)):
-            own = p if len(p.blocks) == 1 else p.restrict(outputs)
-            block = _block(own, piece, values, backend)
-            if isinstance(backend, Float64):
-                block = bounded(potential, i, values, block)
-            parts.append((outputs, block))
-            bounds[outputs[0]] = _bounds(piece, start_point(own, values)[1], values)
-    return Blocks(tuple(parts), p.d, tuple(bounds))
+    for i, outputs in enumerate(p.blocks):
+        own = tuple(beta0[k] for k in outputs)
+        bounds[outputs[0]] = _bounds(potential.pieces[i], own, values)
+        parts.append((outputs, _block(potential, i, values, weights, own)))
+    blocks, given = Blocks(parts, bounds), tuple(values.items())
+    q = NumericPotential(len(beta0), given, tuple(map(_float, beta0)), blocks)
+    return q, HighPrecision(digits, beta0, blocks)
+
+
+def _float(x: Fraction) -> float:
+    """Return the nearest double; inf where it overflows."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
 
 
 def _bounds(
@@ -205,23 +208,30 @@ def _bounds(
 
 
 def _block(
-    p: Parameterization, piece: Piece, values: Mapping[str, Fraction], backend: Backend
+    potential: Potential,
+    i: int,
+    values: Mapping[str, Fraction],
+    weights: Sequence[Fraction],
+    beta0: tuple[Fraction, ...],
 ) -> NumericBlock:
-    """Make a piece ready to evaluate: Q on one block, whose F is that of *p*."""
-    weights, beta0 = start_point(p, values)
-    if isinstance(piece, Quadrature):
-        if len(piece.betas) == 1:
-            return IntegratedBlock(OutputOde(p, weights, beta0[0]), backend)
-        if piece.lift is not None:
-            return IntegratedBlock(SegmentOde(p, piece.lift, weights, beta0), backend)
-        refuse_integrals([piece])
-    constants = constants_of(piece, values)
-    known = {name: backend.number(value) for name, value in {**values, **constants}.items()}
-    if isinstance(piece, Parametric):
-        ends = (exact(end, values).subs(constants) for end in piece.curve.interval)
-        low, high = map(backend.number, ends)
-        return ParametricBlock(piece, known, (low, high), backend)
-    return FormulaBlock(piece, known, list(map(backend.number, beta0)), backend)
+    """Make a piece ready to evaluate: Q on one block of outputs."""
+    p, piece = potential.parameterization, potential.pieces[i]
+    refuse_integrals([piece])
+    along = None
+    if isinstance(piece, Quadrature) and (len(piece.betas) == 1 or piece.lift is not None):
+        own = p if len(p.blocks) == 1 else p.restrict(p.blocks[i])
+        by_name = dict(zip(p.weights, weights, strict=True))
+        start = tuple(by_name[w] for w in own.weights)
+        if piece.lift is None:
+            along = IntegratedBlock(OutputOde(own, start, beta0[0]))
+        else:
+            along = IntegratedBlock(SegmentOde(own, piece.lift, start, beta0))
+    try:
+        return formula_block(potential, i, values, beta0, along)
+    except NoSource as reason:
+        if along is None:
+            raise NumericalError(f"Q has no numeric form: {reason}") from None
+        return along
 
 
 def refuse_integrals(pieces: Iterable[Piece]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from derive.errors import InputError
-from numerics.evaluate.backend import Array, Float64, FloatOrArray
+from numerics.evaluate.backend import Array, FloatOrArray, quiet
 from numerics.evaluate.blocks import Blocks
 from numerics.evaluate.numbers import read_array
 
@@ -59,7 +59,7 @@ class PotentialAtStart(Generic[F_co]):
         >>> Q(3.0), Q([1.0, 2.0]).tolist()
         (2.0, [0.0, 0.5])
         """
-        with Float64().active():
+        with quiet():
             return number_or_array(self.functions.value(self._read(beta)))
 
     def gradient(self, beta: ArrayLike) -> FloatOrArray:
@@ -68,7 +68,7 @@ class PotentialAtStart(Generic[F_co]):
 
     def hessian(self, beta: ArrayLike) -> Array:
         """Return the Hessian of Q at points of shape (d,) or (n, d): (d, d) or (n, d, d)."""
-        with Float64().active():
+        with quiet():
             return self.functions.hessian(self._read(beta))
 
     def inverse_gradient(self, y: ArrayLike) -> FloatOrArray:
@@ -77,7 +77,7 @@ class PotentialAtStart(Generic[F_co]):
 
     def bregman(self, b: ArrayLike, b0: ArrayLike) -> FloatOrArray:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
-        with Float64().active():
+        with quiet():
             return number_or_array(self.functions.bregman(self._read(b), self._read(b0)))
 
     @property
@@ -94,7 +94,7 @@ class PotentialAtStart(Generic[F_co]):
 
     def _mapped(self, values: ArrayLike, function: Callable[[Array], Array]) -> FloatOrArray:
         """Return d numbers at each point, of the shape of *values*."""
-        with Float64().active():
+        with quiet():
             return function(self._read(values))
 
 
@@ -126,12 +126,12 @@ class NumericPotential(PotentialAtStart[Blocks]):
     @property
     def separable(self) -> bool:
         """Whether Q is a sum of functions of one coordinate each."""
-        return all(len(positions) == 1 for positions, _ in self.functions.parts)
+        return all(len(positions) == 1 for positions, _ in self.functions.blocks)
 
     @property
     def invertible(self) -> bool:
         """Whether the inverse of grad Q is known by a formula, rather than by a search."""
-        return all(block.invertible for _, block in self.functions.parts)
+        return all(block.invertible for _, block in self.functions.blocks)
 
     def _elementwise(self, array: Array) -> bool:
         return self.d == 1 and not (array.ndim > 1 and array.shape[-1] == 1)

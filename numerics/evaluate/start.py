@@ -87,6 +87,15 @@ def outputs_at(p: Parameterization, weights: Sequence[Fraction]) -> tuple[Fracti
     return tuple(fraction(evaluate_any(f, at, _BITS)) for f in p.F)
 
 
+def specialized(potential: Potential, values: Mapping[str, Fraction]) -> Potential:
+    """Return :func:`specialize`, whose last result is kept."""
+    kept = potential.workspace
+    if kept.get("numbers") != values:
+        kept["specialized"], kept["numbers"] = specialize(potential, values), dict(values)
+    found: Potential = kept["specialized"]
+    return found
+
+
 def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potential:
     """Return Q with numbers for the parameters of F."""
     p = potential.parameterization

@@ -21,7 +21,7 @@ from derive.derivation import derive
 from derive.errors import NumericalError
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
-from numerics.evaluate.backend import Array, Float64
+from numerics.evaluate.backend import Array, on_arrays
 from numerics.evaluate.lowering import lower
 from numerics.experiments.scaffold import Stages
 from numerics.experiments.sparse_results import (
@@ -180,9 +180,9 @@ def train(
     every copy; NumericalError where the flow is too slow.
     """
     names, d = p.weights, X.shape[1]
-    backend, (output,) = Float64(), p.outputs
-    forward, symbols = backend.compile([output]), {s.name: s for s in output.free_symbols}
-    backward = backend.compile([output.diff(symbols[name]) for name in names])
+    (output,) = p.outputs
+    forward, symbols = on_arrays([output]), {s.name: s for s in output.free_symbols}
+    backward = on_arrays([output.diff(symbols[name]) for name in names])
     scale, count = np.linalg.norm(y), 0
 
     def named(w: Array) -> dict[str, Array]:

@@ -20,9 +20,8 @@ from derive.language.budget import Budget
 from derive.language.symbolic import from_sympy
 from derive.potential.piece import Parametric, Piece
 from derive.records import Potential
-from numerics.evaluate.backend import Multiprecision, exact
-from numerics.evaluate.formula_block import root_step
-from numerics.evaluate.root_finding import invert_increasing
+from numerics.evaluate.backend import exact
+from numerics.evaluate.blocks import precise_roots
 from numerics.evaluate.start import check_assumptions, constants_of, start_point
 from numerics.flow.builder import Builder, Seed
 from numerics.flow.tape import Register, Tape
@@ -74,9 +73,11 @@ def mirror_flow(
     p = potential.parameterization
     _, beta0 = start_point(p, values)
     charts: list[_Chart] = []
-    for block, piece in zip(p.blocks, potential.pieces, strict=True):
+    for i, block in enumerate(p.blocks):
         first = sum(len(chart.names) for chart in charts)
-        charts.append(_chart(piece, values, [beta0[i] for i in block], digits, first))
+        origin = tuple(beta0[k] for k in block)
+        roots = precise_roots(potential, i, values, origin, digits)
+        charts.append(_chart(potential.pieces[i], values, origin, roots, first))
     builder = Builder(tuple(name for chart in charts for name in chart.names))
     beta = [_compile(builder, b) for chart in charts for b in chart.beta]
     by_place = dict(zip(chain(*p.blocks), beta, strict=True))
@@ -89,7 +90,11 @@ def mirror_flow(
 
 
 def _chart(
-    piece: Piece, values: Mapping[str, Fraction], beta0: Sequence[Fraction], digits: int, first: int
+    piece: Piece,
+    values: Mapping[str, Fraction],
+    beta0: tuple[Fraction, ...],
+    roots_at_start: Sequence[Real],
+    first: int,
 ) -> _Chart:
     """Return coordinates x<first>, x<first + 1>, ... of a piece, with numbers for constants."""
     if any(g.has(sympy.Integral) for g in piece.gradient):
@@ -101,11 +106,10 @@ def _chart(
         return e.xreplace({s: constants[s.name] for s in e.free_symbols if s.name in constants})
 
     if isinstance(piece, Parametric):
-        z, (low, high) = Symbol(f"x{first}"), map(known, piece.curve.interval)
+        z = Symbol(f"x{first}")
         renamed: dict[Symbol, Symbol] = {piece.curve.parameter: z}
         beta: tuple[Expr, ...] = (known(piece.curve.beta).xreplace(renamed),)
-        start: tuple[Fraction | Real, ...]
-        start = (_parameter(beta[0], z, (low, high), beta0[0], digits),)
+        start: tuple[Fraction | Real, ...] = (Fraction(0),)  # grad Q is a multiple of z
         roots: tuple[tuple[str, Expr], ...] = ()
     else:
         symbols = (*piece.betas, *(root.symbol for root in piece.roots))
@@ -114,40 +118,10 @@ def _chart(
         roots = tuple(
             (renamed[r.symbol].name, known(r.polynomial).xreplace(renamed)) for r in piece.roots
         )
-        start = (*beta0, *_roots(piece, {**values, **constants}, beta0, digits))
+        start = (*beta0, *roots_at_start)
     free = tuple(str(x) for x in renamed.values())[: len(piece.betas)]
     gradient = tuple(known(g).xreplace(renamed) for g in piece.gradient)
     return _Chart(free, roots, beta, gradient, start)
-
-
-def _roots(
-    piece: Piece, constants: Mapping[str, Expr | Fraction], beta0: Sequence[Fraction], digits: int
-) -> list[Real]:
-    """Return the values of the named roots at the start."""
-    backend = Multiprecision(digits)
-    with backend.active():
-        known = {name: backend.array([value]) for name, value in constants.items()}
-        known.update((b.name, backend.array([x])) for b, x in zip(piece.betas, beta0, strict=True))
-        for root in piece.roots:
-            known[root.symbol.name] = root_step(root, backend)(known)
-        return [known[root.symbol.name][0] for root in piece.roots]
-
-
-def _parameter(
-    beta: Expr, z: Symbol, interval: tuple[Expr, Expr], target: Fraction, digits: int
-) -> Real:
-    """Return the z in an interval with beta(z) = beta_0."""
-    backend = Multiprecision(digits)
-    with backend.active():
-        height, slope = backend.compile([beta]), backend.compile([sympy.diff(beta, z)])
-        low, high = map(backend.number, interval)
-        return invert_increasing(
-            lambda x: height({z.name: x})[0],
-            lambda x: slope({z.name: x})[0],
-            (low, high),
-            backend.array([target]),
-            backend,
-        )[0]
 
 
 def _compile(builder: Builder, expression: Expr) -> Register:

@@ -8,7 +8,6 @@ functions are taken to keep to 4 ulp. They are sound estimates, not enclosures.
 
 from __future__ import annotations
 
-import decimal
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -17,7 +16,11 @@ import numpy as np
 
 Array: TypeAlias = Any  # an array of floats or of Decimals, or one such number
 Operand: TypeAlias = "Ball | int | Fraction | Array"
-OnDecimal: TypeAlias = Callable[[decimal.Decimal], decimal.Decimal]
+
+
+def _matters(d: Array) -> bool:
+    """Tell whether an error is not known to be 0."""
+    return isinstance(d, np.ndarray) or bool(d)
 
 
 class Ball:
@@ -32,6 +35,7 @@ class Ball:
     zero: Array
     functions: dict[str, Callable[[Array], Array]]
     of: Callable[[Operand], Ball]  # of an integer, a fraction, or an array of doubles; a ball stays
+    coarse = False  # whether bounds are worth to be improved by an integral
 
     def __init__(self, v: Array, d: Array) -> None:
         """Hold numbers and their errors."""
@@ -45,7 +49,7 @@ class Ball:
     def function(self, name: str, slope: Array) -> Ball:
         """Return a function whose slope is below *slope* on the ball."""
         v = self.functions[name](self.v)
-        lost = slope * self.d if np.ndim(self.d) or self.d else self.d
+        lost = slope * self.d if _matters(self.d) else self.d
         unit = self.unit if name == "sqrt" else self.library
         return type(self)(v, unit * abs(v) + self.tiny + lost)
 
@@ -64,7 +68,7 @@ class Ball:
     def __add__(self, other: Operand) -> Ball:
         o = self.of(other)
         v = self.v + o.v
-        if np.ndim(v):
+        if isinstance(v, np.ndarray):
             return type(self)(v, self.unit * abs(v) + (self.d + o.d))
         back = v - self.v  # what was rounded off, exactly
         lost = abs((self.v - (v - back)) + (o.v - back))
@@ -76,9 +80,9 @@ class Ball:
             return type(self)(self.v * o.v, self.d * abs(o.v))
         v = self.v * o.v
         lost = self.unit * abs(v) + self.tiny
-        if np.ndim(o.d) or o.d:
+        if _matters(o.d):
             lost = lost + o.d * abs(self.v)
-        if np.ndim(self.d) or self.d:
+        if _matters(self.d):
             lost = lost + self.d * (abs(o.v) + o.d)
         return type(self)(v, lost)
 
@@ -87,7 +91,7 @@ class Ball:
         # A float that underflowed to 0 divides as an array does.
         v = self.v / (np.float64(o.v) if isinstance(o.v, float) else o.v)
         lost = self.unit * abs(v) + self.tiny
-        if np.ndim(o.d) or o.d or np.ndim(self.d) or self.d:
+        if _matters(o.d) or _matters(self.d):
             room = abs(o.v) - o.d
             lost = lost + (o.d * abs(v) + self.d) / np.maximum(room, self.zero)
             if not np.all(room > 0):
@@ -126,11 +130,13 @@ class Double(Ball):
     """Doubles."""
 
     __slots__ = ()
+    coarse = True
     unit, tiny, zero = 2.0**-53, 2.0**-1074, 0.0
     library = 2.0**-50  # NumPy keeps to 4 ulp
     functions = {  # noqa: RUF012
         "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "expm1": np.expm1, "log1p": np.log1p,
         "asinh": np.arcsinh, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "atan": np.arctan,
+        "sin": np.sin, "cos": np.cos,
     }  # fmt: skip
 
     @classmethod
@@ -148,104 +154,6 @@ class Double(Ball):
     def is_power_of_two(self) -> bool:
         """Tell whether a product with this is exact."""
         return isinstance(self.v, float) and self.d == 0 and abs(self.v) in (0.25, 0.5, 1, 2, 4, 8)
-
-
-class Digits(Ball):
-    """Decimals, to the digits of the current context."""
-
-    __slots__ = ()
-    tiny, zero = decimal.Decimal("1e-99999999999"), decimal.Decimal(0)
-
-    @property
-    def unit(self) -> decimal.Decimal:
-        """The relative error of an operation."""
-        return decimal.Decimal(10) ** (1 - decimal.getcontext().prec)
-
-    @property
-    def library(self) -> decimal.Decimal:
-        """That of a function."""
-        return 8 * self.unit
-
-    @classmethod
-    def of(cls, value: Operand) -> Ball:
-        """Convert."""
-        if isinstance(value, Ball):
-            return value
-        if isinstance(value, int | Fraction):
-            exact = Fraction(value)
-            below = decimal.Decimal(exact.denominator)
-            v = decimal.Decimal(exact.numerator) / below
-            lost = 0 if exact.denominator == 1 else 1
-            return cls(v, lost * abs(v) * decimal.Decimal(10) ** (1 - decimal.getcontext().prec))
-        array = np.asarray(value, dtype=np.float64)
-        if array.ndim == 0:
-            return cls(decimal.Decimal(float(array)), cls.zero)
-        return cls(_each(lambda x: decimal.Decimal(float(x)))(array), cls.zero)
-
-
-def _each(function: Callable[[Array], decimal.Decimal]) -> Callable[[Array], Array]:
-    found: Callable[[Array], Array] = np.frompyfunc(function, 1, 1)
-    return found
-
-
-def _careful(function: OnDecimal, *series: int) -> Callable[[Array], Array]:
-    """Return f with ``f(x) = x + x^2/c_2 + x^3/c_3`` to all digits near 0; c = 0: no such term."""
-    return _each(lambda x: _value_near_zero(function, series, x))
-
-
-def _value_near_zero(
-    function: OnDecimal, series: tuple[int, ...], x: decimal.Decimal
-) -> decimal.Decimal:
-    digits = decimal.getcontext().prec
-    if not x.is_finite() or not x:
-        return x if not x else function(x)
-    if x.adjusted() < -(digits // 3) - 2:
-        square = x * x
-        second, third = (c and square / c for c in series)
-        return x + second + third * x
-    with decimal.localcontext() as context:
-        context.prec = digits + 2 * max(0, -x.adjusted()) + 5
-        value = function(x)
-    return +value
-
-
-def decimal_functions(
-    sqrt: OnDecimal, ln: OnDecimal, exp: OnDecimal
-) -> dict[str, Callable[[Array], Array]]:
-    """Return the functions of decimals, from three of one number right to the current context."""
-
-    def asinh(x: decimal.Decimal) -> decimal.Decimal:
-        return ln(abs(x) + sqrt(x * x + 1)).copy_sign(x)
-
-    def tanh(x: decimal.Decimal) -> decimal.Decimal:
-        power = exp(-2 * abs(x))
-        return ((1 - power) / (1 + power)).copy_sign(x)
-
-    def atan(x: decimal.Decimal) -> decimal.Decimal:
-        """Return atan x by its series, after four halvings."""
-        for _ in range(4):
-            x = x / (1 + sqrt(1 + x * x))
-        square, term, total, n = x * x, x, x, 1
-        while abs(term) > abs(total).scaleb(-decimal.getcontext().prec - 1):
-            term, n = -term * square, n + 2
-            total += term / n
-        return 16 * total
-
-    return {
-        "sqrt": _each(sqrt),
-        "exp": _each(exp),
-        "log": _each(ln),
-        "expm1": _careful(lambda x: exp(x) - 1, 2, 6),
-        "log1p": _careful(lambda x: ln(1 + x), -2, 3),
-        "asinh": _careful(asinh, 0, -6),
-        "sinh": _careful(lambda x: (exp(x) - exp(-x)) / 2, 0, 6),
-        "cosh": _each(lambda x: (exp(x) + exp(-x)) / 2),
-        "tanh": _careful(tanh, 0, -3),
-        "atan": _careful(atan, 0, -3),
-    }
-
-
-Digits.functions = decimal_functions(decimal.Decimal.sqrt, decimal.Decimal.ln, decimal.Decimal.exp)
 
 
 def select(mask: Array, x: Ball, y: Ball) -> Ball:

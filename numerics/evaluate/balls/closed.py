@@ -46,6 +46,10 @@ class ClosedFormulas:
         """Return forms of the same by subtraction."""
         return [self._difference] if self.divergence is None else [self.divergence]
 
+    def primitive_formulas(self) -> list[Formula]:
+        """Return Q up to a constant."""
+        return [self._inside(self.value)]
+
     def value_formulas(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``."""
         return [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.bregman_formulas()]

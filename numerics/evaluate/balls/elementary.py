@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, Double, Operand, select
+from numerics.evaluate.balls.arithmetic import Array, Ball, Double, Operand, select
+from numerics.evaluate.balls.decimals import Digits
 
 
 def _open(low: Array) -> Array:
@@ -47,7 +48,8 @@ def log1p(x: Ball) -> Ball:
 def _grown(x: Ball, value: Array) -> Array:
     """Return a bound of e^y for y in the ball, *value* being e^x."""
     half = x.of(Fraction(1, 2)).v
-    return np.where(x.d < half, 2 * value, type(x.zero)("inf")) if np.ndim(x.d) or x.d else 0
+    plain = not isinstance(x.d, np.ndarray) and not x.d
+    return 0 if plain else np.where(x.d < half, 2 * value, type(x.zero)("inf"))
 
 
 def exp(x: Ball) -> Ball:
@@ -85,6 +87,21 @@ def asinh(x: Ball) -> Ball:
     return x.function("asinh", 1 / np.maximum(x.of(1).v, abs(x.v) - x.d))
 
 
+def sin(x: Ball) -> Ball:
+    """Return the sine."""
+    return x.function("sin", 1)
+
+
+def cos(x: Ball) -> Ball:
+    """Return the cosine."""
+    return x.function("cos", 1)
+
+
+def tan(x: Ball) -> Ball:
+    """Return the tangent."""
+    return sin(x) / cos(x)
+
+
 def power(x: Ball, exponent: Operand) -> Ball:
     """Return ``x^p``: for x > 0, or for 0 and p > 0."""
     if isinstance(exponent, int | Fraction) and Fraction(exponent).denominator <= 2:
@@ -112,5 +129,8 @@ def maximum(x: Ball, y: Ball) -> Ball:
 
 FUNCTIONS = {
     f.__name__: f
-    for f in (sqrt, exp, log, expm1, log1p, asinh, sinh, cosh, tanh, atan, power, minimum, maximum)
+    for f in (
+        *(sqrt, exp, log, expm1, log1p, asinh, sinh, cosh, tanh, atan, sin, cos, tan),
+        *(power, minimum, maximum),
+    )
 }

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, agreed, pairwise_sum
+from numerics.evaluate.balls.arithmetic import Array, Ball, agreed, pairwise_sum
 from numerics.evaluate.balls.closed import ClosedFormulas
+from numerics.evaluate.balls.decimals import Digits
 from numerics.evaluate.balls.precision import Constants, Formula
 
 
@@ -64,6 +65,10 @@ class IntegralFormulas(ClosedFormulas):
     def difference_formulas(self) -> list[Formula]:
         """Return none: there is no formula of Q to take differences of."""
         return []
+
+    def primitive_formulas(self) -> list[Formula]:
+        """Return Q up to a constant."""
+        return self.value_formulas()
 
     def segment(self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball]) -> Ball:
         """Integrate ``(1-t) s^T H(b0 + t s) s`` by panels; every term is positive."""

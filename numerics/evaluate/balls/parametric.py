@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, select, signed, tighter
+from numerics.evaluate.balls.arithmetic import Array, Ball, select, signed, tighter
 from numerics.evaluate.balls.closed import integrate
+from numerics.evaluate.balls.decimals import Digits
 from numerics.evaluate.balls.precision import Constants, Formula
 
 Point: TypeAlias = Sequence[Any]  # the balls z, high - z and z - low; None for an infinite end
@@ -41,6 +42,10 @@ class ParametricFormulas:
             lambda c, b, b0, f=f: f(c, b, self._invert(c, b), self._invert(c, b0))
             for f in (self._difference, self._segment)
         ]
+
+    def primitive_formulas(self) -> list[Formula]:
+        """Return Q up to a constant."""
+        return self.value_formulas()[:1]
 
     def value_formulas(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``."""
@@ -96,6 +101,10 @@ class ParametricFormulas:
         """Return z with h(z) = beta, in the chart where h is near a power of x."""
         zero = _point(c, beta.of(0))
         target = beta - c.origin[0]
+        if np.all(target.v == 0):
+            gap = self._at(self.curve, c, zero) - c.origin[0]
+            z = target / self._at(self.slope, c, zero)
+            return _point(c, z.outside(abs(gap.v) > gap.d, False))
         rising = np.where(self._at(self.slope, c, zero).v > 0, 1, -1)
         side = np.where(target.v < 0, -1, 1) * rising
         upper = self._beyond(c, c.high, target, side > 0)
@@ -112,7 +121,7 @@ class ParametricFormulas:
         def left(x: Ball) -> Ball:
             p = chart.point(x)
             direct = self._at(self.curve, c, p) - beta
-            if isinstance(x, Digits):
+            if not x.coarse:
                 return direct
             return tighter(direct, p[0] * self._integral(c, zero, p, lambda t: 1.0) - target)
 
@@ -216,7 +225,7 @@ def _zero(
     *most* is not 0, x is at most that.
     """
     kind = type(target)
-    known = bool(np.ndim(target.d)) or bool(target.d)
+    known = isinstance(target.d, np.ndarray) or bool(target.d)
     with decimal.localcontext() as context:
         steps = 2 + (context.prec // 8).bit_length() if issubclass(kind, Digits) else 2
         context.prec = 30

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import decimal
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, Double
+from numerics.evaluate.balls.arithmetic import Array, Ball, Double
+from numerics.evaluate.balls.decimals import Digits
 
 Constants: TypeAlias = Any  # the start symbols, and what depends on them alone, by name
 Formula: TypeAlias = Callable[..., Sequence[Ball]]
@@ -40,20 +40,30 @@ class Start:
         What doubles leave open is found in *decimals*.
         """
         self._values, self._constants, self._shared = values, constants, shared
+        self._known: dict[tuple[type[Ball], int], Constants] = {}
         self.decimals = decimals
 
     def at(self, kind: type[Ball], index: Array) -> Constants:
         """Return the constants at some of the points, as doubles to all their digits."""
-        if kind is Double and not any(np.ndim(x) for x in self._values.values()):
-            return self._rounded
-        return self._found(kind, index)
+        digits = 0 if issubclass(kind, Double) else decimal.getcontext().prec
+        if (kind, digits) in self._known:
+            return self._known[kind, digits]
+        if any(np.ndim(x) for x in self._values.values()):
+            return self._found(kind, index)
+        found = self._found(kind, ()) if digits else self._rounded(kind)
+        self._known[kind, digits] = found
+        return found
 
-    @functools.cached_property
-    def _rounded(self) -> Constants:
-        with decimal.localcontext(_context(_DIGITS[1])):
+    def _rounded(self, kind: type[Ball]) -> Constants:
+        with decimal.localcontext(wide_context(_DIGITS[1])):
             exact = self._found(self.decimals, ())
-            rounded = {name: _doubles(x) for name, x in vars(exact).items() if name != "of"}
-        return SimpleNamespace(of=Double.of, **rounded)
+            rounded = {
+                name: self._shared[name] if name in self._shared else _doubles(x)
+                for name, x in vars(exact).items()
+                if name != "of"
+            }
+        found = {name: _converted(x, kind) for name, x in rounded.items()}
+        return SimpleNamespace(of=kind.of, **found)
 
     def _found(self, kind: type[Ball], index: Array) -> Constants:
         found = {name: kind.of(x[index] if np.ndim(x) else x) for name, x in self._values.items()}
@@ -101,10 +111,11 @@ def evaluate(
         for low in range(0, max(size, 1), length):
             chunk = _Chunk(start, columns, np.arange(low, min(low + length, size)))
             for formula in formulas:
-                chunk.settle(formula, Double, least)
+                if len(chunk.open) or not chunk.results:
+                    chunk.settle(formula, Double, least)
             for digits in _DIGITS:
                 if len(chunk.open):
-                    with decimal.localcontext(_context(digits)):
+                    with decimal.localcontext(wide_context(digits)):
                         chunk.settle(formulas[0], start.decimals, least)
             parts.append(chunk.finished())
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
@@ -145,7 +156,7 @@ class _Chunk:
         return self.results
 
 
-def _context(digits: int) -> decimal.Context:
+def wide_context(digits: int) -> decimal.Context:
     """Return a context without traps and with hardly a limit of exponents."""
     top = 10**17
     return decimal.Context(prec=digits, Emin=-top, Emax=top, traps=[])

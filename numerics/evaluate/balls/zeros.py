@@ -8,7 +8,8 @@ from math import comb
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, Operand
+from numerics.evaluate.balls.arithmetic import Array, Ball, Operand, select
+from numerics.evaluate.balls.decimals import Digits
 from numerics.evaluate.balls.elementary import sqrt
 
 
@@ -56,7 +57,36 @@ def _polynomial(coefficients: Sequence[Ball]) -> Ball:
     for k in range(2, len(monic) - 1):
         rate = _derivative(monic, at, k)
         certain = certain & (rate.v >= -rate.d)
-    return kind(x, d).outside(x != x, ~np.asarray(certain, dtype=bool))
+    # Newton's steps end early above complex roots.
+    open_ = ~np.asarray(certain & (d * 2**20 <= abs(x)), dtype=bool) & np.asarray(x != 0)
+    found = kind(x, d).outside(x != x, open_)
+    return select(open_, lower_root(0, *coefficients), found) if np.any(open_) else found
+
+
+def lower_root(number: int, *coefficients: Operand) -> Ball:
+    """Return the real root that has *number* others above it, near one in doubles.
+
+    A polynomial of degree n has a root within n |P/P'| of a point.
+    """
+    kind = next(type(c) for c in coefficients if isinstance(c, Ball))
+    balls = [kind.of(c) for c in coefficients]
+    rows = np.broadcast_arrays(*(np.asarray(c.v, dtype=np.float64) for c in balls))
+    first = [_real_root(row, number) for row in zip(*(x.flat for x in rows), strict=True)]
+    x = kind.of(np.reshape(first, rows[0].shape))
+    for _ in range(2 + decimal.getcontext().prec.bit_length()):
+        step = _derivative(balls, x, 0) / _derivative(balls, x, 1)
+        x = kind((x - step).v, kind.zero)
+    step = _derivative(balls, x, 0) / _derivative(balls, x, 1)
+    return kind(x.v, (abs(step.v) + step.d) * (len(balls) - 1))
+
+
+def _real_root(coefficients: Sequence[float], number: int) -> float:
+    """Return that root of one polynomial; nan where there is none."""
+    if not np.all(np.isfinite(coefficients)):
+        return float("nan")
+    found = np.roots(coefficients[::-1])
+    real = np.sort(found.real[np.abs(found.imag) <= 1e-7 * (np.abs(found) + 1e-300)])
+    return float(real[-1 - number]) if number < len(real) else float("nan")
 
 
 def _bound(values: Sequence[Array]) -> Array:

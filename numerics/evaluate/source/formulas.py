@@ -58,7 +58,9 @@ def _root_parts(root: Root) -> tuple[str, Sequence[Expr]]:
         return "largest_root", coefficients
     if root.explicit is not None:
         return "", [root.explicit]
-    raise NoSource(f"{root.symbol.name} is not the largest root of its polynomial")
+    if root.from_above is None:
+        raise NoSource(f"{root.symbol.name} is a root that its formula alone tells from others")
+    return "lower_root", [sympy.Integer(root.from_above), *coefficients]
 
 
 def closed_functions(piece: Piece) -> list[FormulaText]:

@@ -121,6 +121,7 @@ def _engine(programs: Sequence[Program], body: Sequence[str], ends: Sequence[str
     integral = any(x.kind is IntegralFormulas for x in programs)
     chosen = [
         "balls/arithmetic",
+        "balls/decimals",
         "balls/elementary",
         "balls/precision",
         "balls/closed",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -20,8 +20,9 @@ from numerics.evaluate.balls.closed import ClosedFormulas
 from numerics.evaluate.balls.elementary import FUNCTIONS
 from numerics.evaluate.balls.panels import IntegralFormulas
 from numerics.evaluate.balls.parametric import ParametricFormulas
+from numerics.evaluate.balls.plain import PLAIN_FUNCTIONS
 from numerics.evaluate.balls.precision import Constants
-from numerics.evaluate.balls.zeros import largest_root
+from numerics.evaluate.balls.zeros import largest_root, lower_root
 from numerics.evaluate.source.formulas import closed_functions, curve_functions
 from numerics.evaluate.source.statements import NoSource, Statements, parameter, safe
 
@@ -38,21 +39,19 @@ class Program:
         names: the start symbols, as parameters of Python functions, in order.
         constants: the text of the function that adds the constants of the start.
         functions: the texts of the formulas, by name.
+        known: what symbols of the start and constants are called in them.
     """
 
     outputs: tuple[int, ...]
     names: tuple[str, ...]
     constants: str
     functions: tuple[tuple[str, str], ...]
+    known: tuple[tuple[str, str], ...]
 
-    def load(self) -> tuple[Callable[[Constants], None], ClosedFormulas | ParametricFormulas]:
-        """Return the function for the constants, and Q."""
-        space = self.space()
-        return space["constants"], self.form([name for name, _ in self.functions], space)
-
-    def space(self, **more: Callable[..., Ball]) -> Space:
+    def space(self, used: Mapping[str, Callable[..., Ball]] = FUNCTIONS) -> Space:
         """Return the functions by name, in the company of those that they use."""
-        space = {**FUNCTIONS, "largest_root": largest_root, "Fraction": Fraction, **more}
+        space = {**used, "largest_root": largest_root, "Fraction": Fraction}
+        space["lower_root"] = lower_root
         for text in (self.constants, *(text for _, text in self.functions)):
             exec(compile(text, "<formula of Q>", "exec"), space)
         return space
@@ -74,6 +73,35 @@ class Program:
         return self.kind(**{name: space[name] for name in names})
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A program that was read: its functions in doubles, with bounds or bare, and in decimals.
+
+    Attributes:
+        names: the start symbols, as parameters of Python functions, in order.
+        constants: adds what depends on the start alone.
+        bounded, plain: Q on balls, and on doubles without bounds.
+    """
+
+    names: tuple[str, ...]
+    constants: Callable[[Constants], None]
+    bounded: Any
+    plain: Any
+
+
+def loaded(potential: Potential, block: int) -> Loaded:
+    """Return the functions of one block; they are made once and kept with the potential."""
+    kept = potential.workspace
+    if ("program", block) not in kept:
+        written = program(potential, block)
+        names = [name for name, _ in written.functions]
+        space, bare = written.space(), written.space(PLAIN_FUNCTIONS)
+        forms = (written.form(names, x) for x in (space, bare))
+        kept["program", block] = Loaded(written.names, space["constants"], *forms)
+    found: Loaded = kept["program", block]
+    return found
+
+
 def program(potential: Potential, block: int) -> Program:
     """Write the functions of one block.
 
@@ -93,7 +121,8 @@ def program(potential: Potential, block: int) -> Program:
     else:
         written = closed_functions(piece)
     functions = [(f.name, f.text(known)) for f in written]
-    return Program(outputs, tuple(map(parameter, names)), text, tuple(functions))
+    arguments = tuple(map(parameter, names))
+    return Program(outputs, arguments, text, tuple(functions), tuple(known.items()))
 
 
 def check_formula(piece: Piece) -> None:

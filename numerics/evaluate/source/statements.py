@@ -21,14 +21,12 @@ _ARGUMENTS = {
     *("beta", "y", "b", "b0", "OnArrays", "origin", "rate", "low", "high"),
     *("slope", "vector", "OnVectors"),
 }
-_TAKEN = {*FUNCTIONS, *keyword.kwlist, "c", "np", "abs", "largest_root", "Fraction"}
+_TAKEN = {*FUNCTIONS, *keyword.kwlist, "c", "np", "abs", "largest_root", "lower_root", "Fraction"}
 
 
 WORDS = {
     sympy.Integral: "an integral",
     sympy.CRootOf: "a root of a polynomial",
-    sympy.S.Exp1.func: "the number e",
-    sympy.S.Pi.func: "the number pi",
     sympy.S.ImaginaryUnit.func: "a complex number",
 }
 """What a formula may have and a program with bounds may not."""
@@ -88,6 +86,12 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         text: str = self._print(expr)
         return f"c.of({text})" if expr.is_Rational else text
 
+    def _print_Pi(self, expr: Expr) -> str:
+        return "(4 * atan(c.of(1)))"
+
+    def _print_Exp1(self, expr: Expr) -> str:
+        return "exp(c.of(1))"
+
     def _print_Abs(self, expr: Expr) -> str:
         return f"abs({self._print(expr.args[0])})"
 
@@ -99,7 +103,7 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def emptyPrinter(self, expr: Expr) -> str:
         raise NoSource(f"{WORDS.get(expr.func, 'a part of Q')} has no form with error bounds")
 
-    _print_Integral = _print_Exp1 = _print_Pi = _print_ImaginaryUnit = emptyPrinter
+    _print_Integral = _print_ImaginaryUnit = emptyPrinter
 
 
 class _Negations(ast.NodeTransformer):

@@ -8,15 +8,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, Digits, Double, tighter
+from numerics.evaluate.balls.arithmetic import Array, Ball, Double, tighter
 from numerics.evaluate.balls.closed import ClosedFormulas
+from numerics.evaluate.balls.decimals import Digits
 from numerics.evaluate.balls.elementary import sqrt
 from numerics.evaluate.balls.precision import Constants, Formula, Start, evaluate
 
 
 def column(x: Ball) -> Ball:
     """Return x with one more axis, to multiply vectors by it."""
-    v, d = (y[..., None] if np.ndim(y) else y for y in (x.v, x.d))
+    v, d = (y[..., None] if isinstance(y, np.ndarray) else y for y in (x.v, x.d))
     return type(x)(v, d)
 
 
@@ -26,12 +27,12 @@ def total(x: Ball) -> Ball:
         half = n // 2
         added = _span(x, 0, half) + _span(x, half, 2 * half)
         x = added if n == 2 * half else _joined(added, _span(x, 2 * half, n))
-    v, d = (y[..., 0] if np.ndim(y) else y for y in (x.v, x.d))
+    v, d = (y[..., 0] if isinstance(y, np.ndarray) else y for y in (x.v, x.d))
     return type(x)(v, d)
 
 
 def _span(x: Ball, low: int, high: int) -> Ball:
-    return type(x)(x.v[..., low:high], x.d[..., low:high] if np.ndim(x.d) else x.d)
+    return type(x)(x.v[..., low:high], x.d[..., low:high] if isinstance(x.d, np.ndarray) else x.d)
 
 
 def _joined(x: Ball, y: Ball) -> Ball:
@@ -86,6 +87,14 @@ class VectorFormulas:
     def __init__(self, q: ClosedFormulas, tangential: Formula, sign: int) -> None:
         """Keep the formulas."""
         self.q, self.tangential, self.sign = q, tangential, sign
+
+    def origin_formulas(self) -> list[Formula]:
+        """Return forms of beta_0."""
+        return [lambda c, b: [self._origin(c)[0]]]
+
+    def pull_formulas(self) -> list[Formula]:
+        """Return forms of the linear term's vector, ``slope u_0``."""
+        return [lambda c, b: [c.slope * c.vector]]
 
     def value_formulas(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``, a divergence as grad Q(beta_0) = 0."""
@@ -150,8 +159,8 @@ class VectorFormulas:
         s = length(b)
         T, R = (column(column(x)) for x in self._spectrum(c, s))
         e, identity = unit(b, s), np.eye(b.v.shape[-1])
-        rows = type(b)(np.swapaxes(column(e).v, -1, -2), np.swapaxes(column(e).d, -1, -2))
-        outer = column(e) * rows
+        parts = (y[..., None, :] if isinstance(y, np.ndarray) else y for y in (e.v, e.d))
+        outer = column(e) * type(b)(*parts)
         return [T * (b.of(identity) - outer) + R * outer]
 
     def _inverse(self, c: Constants, y: Ball) -> Sequence[Ball]:
@@ -192,8 +201,8 @@ class OnVectors:
     ) -> None:
         """Bind the formulas to numbers of the start and to u_0, (d,)."""
         shared = {"vector": np.asarray(vector, dtype=np.float64)[None, :]}
-        self._q, self._start = q, Start(start, constants, shared, decimals)
-        self._d = shared["vector"].shape[1]
+        self.q, self.start = q, Start(start, constants, shared, decimals)
+        self.dimension = shared["vector"].shape[1]
 
     def value(self, beta: Array) -> Array:
         """Return Q, which is 0 at the start."""
@@ -227,12 +236,18 @@ class OnVectors:
     def _run(self, forms: str, *points: Array) -> list[Array]:
         arrays = [np.asarray(p, dtype=np.float64) for p in points]
         for array in arrays:
-            if array.ndim == 0 or array.shape[-1] != self._d:
-                raise ValueError(f"the last axis must be {self._d}, not of shape {array.shape}")
+            if array.ndim == 0 or array.shape[-1] != self.dimension:
+                raise ValueError(
+                    f"the last axis must be {self.dimension}, not of shape {array.shape}"
+                )
         shape = np.broadcast_shapes(*(x.shape for x in arrays))
-        flat = [np.broadcast_to(x, shape).reshape(-1, self._d) for x in arrays]
-        found = evaluate(getattr(self._q, forms)(), self._start, flat)
+        flat = [np.broadcast_to(x, shape).reshape(-1, self.dimension) for x in arrays]
+        found = self.evaluated(getattr(self.q, forms)(), flat)
         return [x.reshape((*shape[:-1], *x.shape[1:])) for x in found]
+
+    def evaluated(self, forms: Sequence[Formula], points: Sequence[Array]) -> list[Array]:
+        """Evaluate forms of one formula at vectors (n, d)."""
+        return evaluate(forms, self.start, points)
 
 
 def _number(array: Array) -> Array:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,15 +16,19 @@ from sympy.core.function import AppliedUndef
 from derive.errors import InputError, NumericalError
 from derive.potential.block import DirectionTerms
 from derive.records import Potential
-from numerics.evaluate.backend import Array, Float64, FloatOrArray, Multiprecision, Number, exact
+from numerics.evaluate.backend import Array, FloatOrArray, Number, quiet
+from numerics.evaluate.balls.arithmetic import Ball
+from numerics.evaluate.balls.elementary import FUNCTIONS
 from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
-from numerics.evaluate.formula_block import FormulaBlock
+from numerics.evaluate.balls.plain import PLAIN_FUNCTIONS, Plain, evaluate_plainly
+from numerics.evaluate.balls.precision import Formula, evaluate
+from numerics.evaluate.newton_inverse import Columns, invert_by_newton
 from numerics.evaluate.numbers import read_number
-from numerics.evaluate.potential import Functions, PotentialAtStart
+from numerics.evaluate.potential import PotentialAtStart
 from numerics.evaluate.source.formulas import FormulaText
-from numerics.evaluate.source.program import Program, program
+from numerics.evaluate.source.program import Loaded, Program, program
 from numerics.evaluate.source.statements import NoSource, Statements, parameter, safe
-from numerics.evaluate.start import check_assumptions, constants_of, read_start, start_point
+from numerics.evaluate.start import check_assumptions, read_start, start_point
 from numerics.evaluate.vectors.vector_formulas import OnVectors, VectorFormulas, length
 
 _BITS = 4096
@@ -33,14 +38,61 @@ ALONG = "tangential"
 """The name of the formula of q'(s)/s."""
 
 
-class VectorFunctions(Functions, Protocol):
-    """Q of a vector, on arrays of shape (..., d)."""
+class VectorFunctions(OnVectors):
+    """Q on vectors: with error bounds, or in doubles alone."""
 
-    # ruff: noqa: D102
-    @property
-    def in_doubles(self) -> VectorInDoubles: ...
-    def spectrum(self, beta: Array) -> tuple[FloatOrArray, FloatOrArray]: ...
-    def hessian_product(self, beta: Array, x: Array) -> Array: ...
+    in_doubles: VectorFunctions
+
+    @functools.cached_property
+    def beta0(self) -> Array:
+        """F(w_0), where grad Q = 0."""
+        return self._constant(self.q.origin_formulas())
+
+    @functools.cached_property
+    def pull(self) -> Array:
+        """The vector of the linear term."""
+        return self._constant(self.q.pull_formulas())
+
+    def length_slope(self, s: float) -> float:
+        """Return q'(s) in doubles."""
+        (found,) = self._slope(Plain(np.float64(s)))
+        return float(found.v)
+
+    @functools.cached_property
+    def _slope(self) -> Callable[[Ball], Sequence[Ball]]:
+        (slope,) = self.in_doubles.q.q.gradient_formulas()[:1]
+        return functools.partial(slope, self.start.at(Plain, ()))
+
+    def inverse(self, y: Array) -> Array:
+        """Return the beta with ``grad Q(beta) = y``, nan where there is none."""
+        if self.q.inverse_formulas():
+            return np.asarray(super().inverse(y))
+        dual = y + self.pull
+        size = np.linalg.norm(dual, axis=-1)
+        s0 = [float(np.linalg.norm(self.beta0))]
+        (s,) = invert_by_newton(self._q_plainly("gradient"), self._q_plainly("hessian"), s0, [size])
+        return np.asarray((s / size)[..., None] * dual)
+
+    def _q_plainly(self, what: str) -> Columns:
+        (form, *_) = getattr(self.in_doubles.q.q, f"{what}_formulas")()
+        return lambda s: evaluate_plainly(form, self.start, s)
+
+    def _constant(self, forms: Sequence[Formula]) -> Array:
+        (found,) = evaluate(forms, self.start, [np.zeros((1, self.dimension))])
+        return np.asarray(found[0])
+
+
+class VectorsInDoubles(VectorFunctions):
+    """Q on vectors in doubles alone: fast, with no bound of the error."""
+
+    def __init__(self, *given: Any) -> None:
+        """Bind the formulas, as the class above does."""
+        super().__init__(*given)
+        self.in_doubles = self
+
+    def evaluated(self, forms: Sequence[Formula], points: Sequence[Array]) -> list[Array]:
+        """Evaluate the first of the forms at vectors (n, d)."""
+        return evaluate_plainly(forms[0], self.start, points)
 
 
 class NumericVectorPotential(PotentialAtStart[VectorFunctions]):
@@ -57,87 +109,22 @@ class NumericVectorPotential(PotentialAtStart[VectorFunctions]):
 
     def spectrum(self, beta: ArrayLike) -> tuple[FloatOrArray, FloatOrArray]:
         """Return the eigenvalues of the Hessian across beta (d - 1 of them), and along it."""
-        with Float64().active():
+        with quiet():
             return self.functions.spectrum(self._read(beta))
 
     def hessian_product(self, beta: ArrayLike, x: ArrayLike) -> FloatOrArray:
         """Return ``Hess Q(beta) x``; the shapes broadcast."""
-        with Float64().active():
+        with quiet():
             return self.functions.hessian_product(self._read(beta), self._read(x))
 
     def length_slope(self, s: float) -> float:
-        """Return q'(s) by its printed formula."""
-        with Float64().active():
-            return float(self.functions.in_doubles.slope(np.asarray(s)))
+        """Return q'(s) in doubles."""
+        return self.functions.length_slope(s)
 
     @property
     def pull(self) -> Array:
         """The vector slope u_0 (d,): ``grad Q = q'(s) beta/s - pull``."""
-        return self.functions.in_doubles.pull
-
-
-class VectorInDoubles:
-    """Q from the printed formulas of q, in doubles."""
-
-    def __init__(self, q: FormulaBlock, beta0: Array, pull: Array) -> None:
-        """Bind q to the start."""
-        self._q, self.beta0, self.pull = q, beta0, pull
-
-    @property
-    def in_doubles(self) -> VectorInDoubles:
-        """Itself."""
-        return self
-
-    def slope(self, s: Array) -> FloatOrArray:
-        """Return q'."""
-        return self._q.gradient([s])[0]
-
-    def value(self, beta: Array) -> FloatOrArray:
-        """Return Q - Q(beta_0)."""
-        s, s0 = (np.linalg.norm(x, axis=-1) for x in (beta, self.beta0))
-        rise = self._q.value([s]) - self._q.value([np.asarray(s0)])
-        return rise - (beta - self.beta0) @ self.pull
-
-    def gradient(self, beta: Array) -> FloatOrArray:
-        """Return grad Q."""
-        s = np.linalg.norm(beta, axis=-1)
-        return (self.slope(s) / s)[..., None] * beta - self.pull
-
-    def spectrum(self, beta: Array) -> tuple[FloatOrArray, FloatOrArray]:
-        """Return the eigenvalues of the Hessian across beta and along it."""
-        s = np.linalg.norm(beta, axis=-1)
-        return self.slope(s) / s, self._q.hessian([s])[0]
-
-    def hessian_product(self, beta: Array, x: Array) -> FloatOrArray:
-        """Return ``Hess Q(beta) x``."""
-        across, along = self.spectrum(beta)
-        e = beta / np.linalg.norm(beta, axis=-1)[..., None]
-        part = (along - across) * np.sum(e * x, axis=-1)
-        return across[..., None] * x + part[..., None] * e
-
-    def hessian(self, beta: Array) -> FloatOrArray:
-        """Return the Hessian."""
-        return self.hessian_product(beta[..., None, :], np.eye(beta.shape[-1]))
-
-    def inverse(self, y: Array) -> FloatOrArray:
-        """Return the beta with grad Q(beta) = y."""
-        dual = y + self.pull
-        size = np.linalg.norm(dual, axis=-1)
-        return (self._q.inverse_gradient([size])[0] / size)[..., None] * dual
-
-    def bregman(self, b: Array, b0: Array) -> FloatOrArray:
-        """Return the Bregman divergence."""
-        rise = self.value(b) - self.value(b0)
-        return rise - np.sum(self.gradient(b0) * (b - b0), axis=-1)
-
-
-class _Bounded(OnVectors):
-    """Q with error bounds, *in_doubles* where the inverse of q' has no formula."""
-
-    in_doubles: VectorInDoubles
-
-    def inverse(self, y: Array) -> FloatOrArray:
-        return super().inverse(y) if self._q.inverse_formulas() else self.in_doubles.inverse(y)
+        return np.asarray(self.functions.pull)
 
 
 def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVectorPotential:
@@ -153,23 +140,33 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
         NumericalError: there is no Q, or q'(s) is known along a curve in the weights only.
     """
     values, vector = _read(potential, start)
-    in_doubles = _in_doubles(potential, values, vector)
-    functions: VectorFunctions = in_doubles
-    try:
-        written = vector_program(potential)
-        space = written.space(length=length)
-        q = written.form([name for name, _ in written.functions if name != ALONG], space)
-        forms = VectorFormulas(q, space[ALONG], turning_of(potential).direction.sign)
-        norm = norm_symbol(potential)
-        names = [n for n in potential.parameterization.start_symbols if n != norm]
-        known = {a: values[n] for a, n in zip(written.names, names, strict=True)}
-        bounded = _Bounded(space["constants"], forms, known, list(map(float, vector)), MpfrDigits)
-        bounded.in_doubles = in_doubles
-        functions = bounded
-    except NoSource:
-        pass
-    given = tuple(values.items())
-    return NumericVectorPotential(len(vector), given, in_doubles.beta0, functions)
+    written, forms, plain = _loaded(potential)
+    norm = norm_symbol(potential)
+    names = [n for n in potential.parameterization.start_symbols if n != norm]
+    known = {a: values[n] for a, n in zip(written.names, names, strict=True)}
+    given = (known, list(map(float, vector)), MpfrDigits)
+    q = VectorFunctions(written.constants, forms, *given)
+    q.in_doubles = VectorsInDoubles(written.constants, plain, *given)
+    return NumericVectorPotential(len(vector), tuple(values.items()), q.beta0, q)
+
+
+def _loaded(potential: Potential) -> tuple[Loaded, VectorFormulas, VectorFormulas]:
+    """Return the functions of Q; they are made once and kept with the potential."""
+    kept = potential.workspace
+    if "vectors" not in kept:
+        try:
+            written = vector_program(potential)
+        except NoSource as reason:
+            raise NumericalError(f"Q has no numeric form: {reason}") from None
+        names = [name for name, _ in written.functions if name != ALONG]
+        spaces = [
+            written.space({**used, "length": length}) for used in (FUNCTIONS, PLAIN_FUNCTIONS)
+        ]
+        sign = turning_of(potential).direction.sign
+        forms = [VectorFormulas(written.form(names, x), x[ALONG], sign) for x in spaces]
+        kept["vectors"] = Loaded(written.names, spaces[0]["constants"], *forms), *forms
+    found: tuple[Loaded, VectorFormulas, VectorFormulas] = kept["vectors"]
+    return found
 
 
 def _read(
@@ -189,19 +186,19 @@ def _read(
         raise InputError(f"the start gives no value for the vector {name}")
     vector = _read_vector(start[name], name)
     norm = norm_symbol(potential)
-    rest = {n: x for n, x in start.items() if n != name}
+    rest, size = {n: x for n, x in start.items() if n != name}, _length(vector)
     if norm is not None:
         if norm in rest:
             raise InputError(f"the start gives {norm}, which is the length of {name}")
-        rest[norm] = _length(vector)
+        rest[norm] = size
     values = read_start(potential.parameterization, rest)
     if norm is not None and not values[norm]:
         text = f"Q was derived for {name} != 0"
         raise InputError(f"{text}: derive again with the start {direction.vector}=0")
     check_assumptions(potential, values)
-    given, length = start_point(potential.parameterization, values)[0][-1], _length(vector)
-    if abs(given - length) > _CLOSE * abs(given):
-        has, says = float(length), float(given)
+    given = start_point(potential.parameterization, values)[0][-1]
+    if abs(given - size) > _CLOSE * abs(given):
+        has, says = float(size), float(given)
         raise InputError(f"{name} has length {has:g}, but the start says {says:g}")
     return values, vector
 
@@ -215,29 +212,12 @@ def _read_vector(values: Number, name: str) -> tuple[Fraction, ...]:
 
 def _length(vector: Sequence[Fraction]) -> Fraction:
     """Return |u|, right to more than a thousand digits."""
-    square = sum(x * x for x in vector)
+    unit = math.lcm(*(x.denominator for x in vector))
+    whole = [x.numerator * (unit // x.denominator) for x in vector]
+    square = Fraction(sum(x * x for x in whole), unit * unit)
     shift = max(0, _BITS + square.denominator.bit_length() - square.numerator.bit_length()) // 2
     root = math.isqrt((square.numerator << 2 * shift) // square.denominator)
     return Fraction(root, 1 << shift)
-
-
-def _in_doubles(
-    potential: Potential, values: Mapping[str, Fraction], vector: Sequence[Fraction]
-) -> VectorInDoubles:
-    """Return Q by the printed formulas of q, with beta_0 and the pull (d,) rounded once."""
-    turning, (piece,) = turning_of(potential), potential.pieces
-    weights, (s0,) = start_point(potential.parameterization, values)
-    wide, backend = Multiprecision(40), Float64()
-    with wide.active():
-        slope = wide.number(exact(turning.slope, values))
-        pull = np.array([float(slope * wide.number(x)) for x in vector])
-        ratio = s0 / weights[-1] * turning.direction.sign if weights[-1] else Fraction(0)
-        beta0 = np.array([float(wide.number(x * ratio)) for x in vector])
-    numbers = {**values, **constants_of(piece, values)}
-    with backend.active():
-        known = {name: backend.number(value) for name, value in numbers.items()}
-        q = FormulaBlock(piece, known, [backend.number(s0)], backend)
-    return VectorInDoubles(q, beta0, pull)
 
 
 def turning_of(potential: Potential) -> DirectionTerms:
@@ -279,4 +259,4 @@ def vector_program(potential: Potential) -> Program:
     across = FormulaText(ALONG, (s,), piece.roots, (piece.gradient[0] / s,), f"q'({s})/{s}")
     names = tuple(n for n in written.names if norm is None or n != parameter(norm))
     functions = (*written.functions, (ALONG, across.text(known)))
-    return Program((), names, constants, functions)
+    return Program((), names, constants, functions, tuple(known.items()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -14,10 +15,13 @@ import sympy
 import numerics
 from derive import DegenerateStart, InputError, NumericalError, Parameterization, derive
 from derive.records import Potential
-from numerics.evaluate.backend import Float64, Multiprecision
+from numerics.evaluate.balls.arithmetic import Ball, Double
+from numerics.evaluate.balls.decimals import Digits
+from numerics.evaluate.balls.plain import Plain
+from numerics.evaluate.balls.precision import wide_context
+from numerics.evaluate.balls.zeros import largest_root, lower_root
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.potential import NumericPotential
-from numerics.evaluate.root_finding import invert_increasing, select_root
 from numerics.evaluate.start import broken_signs, kept_signs
 
 
@@ -342,30 +346,28 @@ def test_mpmath_is_left_alone() -> None:
     assert mpmath.mp.dps == before
 
 
-@pytest.mark.parametrize("backend", [Float64(), Multiprecision(30)], ids=["float64", "mpf"])
-def test_select_root(backend: Any) -> None:
-    with backend.active():
+@pytest.mark.parametrize("kind", [Double, Plain, Digits])
+def test_real_roots_in_order(kind: type[Ball]) -> None:
+    def numbers(*coefficients: float) -> list[Ball]:
+        return [kind.of(np.array([c])) for c in coefficients]
+
+    with decimal.localcontext(wide_context(50)), np.errstate(all="ignore"):
         # (T - 1)(T - 2)(T^2 + 1)
-        quartic = [backend.array([c]) for c in (2, -3, 3, -3, 1)]
-        found = [float(select_root(quartic, k, backend)[0]) for k in range(3)]
+        quartic = numbers(2, -3, 3, -3, 1)
+        found = [float(lower_root(k, *quartic).v[0]) for k in range(3)]
         assert np.allclose(found, [2, 1, np.nan], equal_nan=True)
+        assert np.isclose(float(largest_root(*quartic).v[0]), 2)
         # (T - 2)((T - 3)^2 + 1/100): complex roots lie above the real one
-        cubic = [backend.array([c]) for c in (-18.02, 21.01, -8, 1)]
-        assert np.isclose(float(select_root(cubic, 0, backend)[0]), 2)
-        triple = [backend.array([c]) for c in (0, 0, 0, 1)]
-        assert abs(float(select_root(triple, 0, backend)[0])) < 1e-100
+        cubic = numbers(-18.02, 21.01, -8, 1)
+        for root in (largest_root(*cubic), lower_root(0, *cubic)):
+            assert np.isclose(float(root.v[0]), 2)
+            assert kind is Plain or 0 < float(root.d[0]) < 1e-11
 
 
-def test_select_root_of_a_leading_coefficient_with_sign() -> None:
-    coefficients = [np.array([x, -x]) for x in (-6.0, 11.0, -6.0, 1.0)]
-    assert np.allclose(select_root(coefficients, 0, Float64()), [3, 3])
-
-
-def test_invert_increasing_over_an_infinite_range() -> None:
-    target = np.array([-1e6, -1e-9, 0.0, 3.0, 1e300])
-    with Float64().active():
-        z = invert_increasing(np.sinh, np.cosh, (-np.inf, np.inf), target, Float64())
-    assert np.allclose(z, np.arcsinh(target), rtol=1e-14)
+def test_roots_of_a_leading_coefficient_with_sign() -> None:
+    coefficients = [Double.of(np.array([x, -x])) for x in (-6.0, 11.0, -6.0, 1.0)]
+    assert np.allclose(largest_root(*coefficients).v, [3, 3])
+    assert np.allclose(lower_root(1, *coefficients).v, [2, 2])
 
 
 def test_package_names() -> None:

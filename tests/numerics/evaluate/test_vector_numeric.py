@@ -13,10 +13,10 @@ from mpmath import mpf
 
 from derive import Derivation, InputError, NumericalError, Parameterization, derive
 from numerics import interpolate
-from numerics.evaluate.backend import Multiprecision
-from numerics.evaluate.formula_block import FormulaBlock
-from numerics.evaluate.start import constants_of, read_start, start_point
+from numerics.evaluate.start import read_start, start_point
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
+from tests.numerics.evaluate.engines import Multiprecision
+from tests.numerics.evaluate.reference import Block
 
 MODELS = {
     "a*u": ("u", ("a_0",)),
@@ -52,25 +52,25 @@ class Exact:
                 scalars[norm] = length
         values = read_start(p, scalars)
         (piece,), (s0,) = potential.pieces, start_point(p, values)[1]
-        self.backend = Multiprecision(digits)
-        with self.backend.active():
-            numbers = {**values, **constants_of(piece, values)}
-            known = {name: self.backend.number(x) for name, x in numbers.items()}
-            self.q = FormulaBlock(piece, known, [self.backend.number(s0)], self.backend)
+        self.digits = digits
+        with mpmath.workdps(digits + 15):
+            self.q = Block(piece, Multiprecision())
+            numbers = {name: mpf(x.numerator) / x.denominator for name, x in values.items()}
+            self.known, s0 = self.q.constants(numbers), mpf(s0.numerator) / s0.denominator
             e0 = [direction.sign * x / length for x in u0]
-            self.beta0 = [x * self.backend.number(s0) for x in e0]
-            self.pull = [self.slope(self.backend.number(s0)) * x for x in e0]
+            self.beta0 = [x * s0 for x in e0]
+            self.pull = [self.slope(s0) * x for x in e0]
 
     def slope(self, s: Any) -> Any:
-        return self.q.gradient([self.backend.array([s])])[0][0]
+        return self.q.gradient(self.q.at(self.known, [s]))[0]
 
     def value(self, beta: Any) -> Any:
-        with self.backend.active():
-            q = self.q.value([self.backend.array([mpmath.norm(beta)])])[0]
+        with mpmath.workdps(self.digits + 15):
+            q = self.q.value(self.q.at(self.known, [mpmath.norm(beta)]))
             return q - mpmath.fdot(self.pull, beta)
 
     def gradient(self, beta: Any) -> Any:
-        with self.backend.active():
+        with mpmath.workdps(self.digits + 15):
             s = mpmath.norm(beta)
             return [self.slope(s) * x / s - z for x, z in zip(beta, self.pull, strict=True)]
 

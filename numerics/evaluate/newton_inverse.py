@@ -1,0 +1,65 @@
+"""The inverse of grad Q where no formula of it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from numerics.evaluate.backend import Array
+
+Columns: TypeAlias = Callable[[Sequence[Array]], list[Array]]
+"""Takes one array for each coordinate."""
+
+
+def invert_by_newton(
+    gradient: Columns, hessian: Columns, beta0: Sequence[float], y: Sequence[Array]
+) -> list[Array]:
+    """Solve grad Q(beta) = y from beta_0, elementwise; nan where that is not reached to 1e-9."""
+    d, shape = len(y), np.shape(y[0])
+    goal = np.stack([np.reshape(v, -1) for v in y], axis=-1).astype(np.float64)
+    x = np.broadcast_to(np.array(beta0), goal.shape).copy()
+
+    def residual(at: Array) -> Array:
+        return np.stack(gradient(list(at.T)), axis=-1) - goal
+
+    left = residual(x)
+    for _ in range(400):
+        entries = np.stack(hessian(list(x.T)), axis=-1).reshape(-1, d, d)
+        x, new = _damped_step(x, left, _solve(entries, left), residual)
+        if np.array_equal(new, left):
+            break
+        left = new
+    size = 1 + np.linalg.norm(goal, axis=-1, keepdims=True)
+    close = np.linalg.norm(left, axis=-1, keepdims=True) <= 1e-9 * size
+    x = np.where(close, x, np.nan)
+    return [column.reshape(shape) for column in x.T]
+
+
+def _solve(matrices: Array, vectors: Array) -> Array:
+    """Solve the systems; nan where a matrix is not finite, least squares where one is singular."""
+    finite = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
+    safe = np.where(finite[:, None, None], matrices, np.eye(matrices.shape[1]))
+    try:
+        steps = np.linalg.solve(safe, vectors[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        steps = (np.linalg.pinv(safe) @ vectors[..., None])[..., 0]
+    return np.where(finite[:, None], steps, np.nan)
+
+
+def _damped_step(
+    x: Array, left: Array, step: Array, residual: Callable[[Array], Array]
+) -> tuple[Array, Array]:
+    """Return x - t step with the first t = 1, 1/2, ... that lowers the residual; else x."""
+    scale = np.ones(len(x))
+    norm = np.asarray(np.linalg.norm(left, axis=-1))
+    for _ in range(60):
+        trial = x - scale[:, None] * step
+        new = residual(trial)
+        better = np.asarray(np.linalg.norm(new, axis=-1) < norm * (1 - 1e-4 * scale))
+        if np.all(better | (norm == 0)):
+            break
+        scale = np.where(better, scale, scale / 2)
+    keep = better[:, None]
+    return np.where(keep, trial, x), np.where(keep, new, left)
