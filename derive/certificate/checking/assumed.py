@@ -38,13 +38,17 @@ def is_kept(state: Checker, f: Function, signs: Conditions) -> bool:
 
     No flow crosses f = 0 if f divides all X_a f, or if f^2 >= c for a conserved c > 0.
     """
-    space = state.space
     slopes = [state.flow.along(x, f).top for x in state.flow.X]
-    if signs.sign(f.top) or all((slope % f.top).is_zero() for slope in slopes):
-        return True
+    divides = all((slope % f.top).is_zero() for slope in slopes)
+    return bool(signs.sign(f.top)) or divides or stays_away(state, f, signs)
+
+
+def stays_away(state: Checker, f: Function, signs: Conditions) -> bool:
+    """Tell whether f^2 >= c for a conserved c > 0."""
+    space = state.space
     laws = [space.read(text) for text in state.record["conserved"]["laws"]]
     return any(
-        signs.sign_of(f * f - c) > 0 and signs.sign_of(space.near_start(c)) > 0
+        signs.sign_anywhere(f * f - c) > 0 and signs.sign_of(space.near_start(c)) > 0
         for law in laws
         for c in (law, space.number(0) - law)
         if space.kept(law)

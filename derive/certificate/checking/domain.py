@@ -1,4 +1,4 @@
-"""Where Q lives: the ends of beta for one output, and those of the parameter of a curve."""
+"""Where Q lives: ends of one output or of the parameter of a curve; walls of several outputs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Sequence
 
 from derive.certificate.checking.function import Function
+from derive.certificate.checking.reached import Lift
 from derive.certificate.checking.signs import CONDITION, Conditions
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, names_in, require
@@ -15,31 +16,62 @@ UNDECIDED = {"kernel", "leaf", "length", "curve", "smooth", "beyond"}
 
 
 def domain(state: Checker, said: JSON, proof: JSON) -> None:
+    """Accept the domain, or say that it is not decided, or leave what is said of it open."""
+    where, curve = said["domain"], said["curve"]
+    require({*where["undecided"]} <= UNDECIDED, "a domain is undecided otherwise")
+    _are_ends(state.space, said)
+    if where["undecided"] and not (where["walls"] or where["unless_zero"] or curve):
+        state.theorem.append(f"which {', '.join(said['beta'])} are reached is not decided")
+        return
+    of_one = len(said["beta"]) == 1
+    more = any(wall["vanishing"] is not None for wall in where["walls"])
+    unread = of_one and (where["unless_zero"] or not (said["kernel"] or curve))
+    if more or unread or proof.get("domain") is None:
+        state.open.append(f"the domain of Q of {', '.join(said['beta'])}")
+    elif of_one:
+        _of_one(state, said, proof)
+    else:
+        _of_several(state, said, proof)
+
+
+def _of_several(state: Checker, said: JSON, proof: JSON) -> None:
+    """Accept that every beta between the walls is reached."""
+    unless = [f"{text} != 0" for text in said["domain"]["unless_zero"]]
+    alone, signs = _between(state, said, proof, said["beta"], unless)
+    Lift(state, alone, signs).check(
+        [*map(state.given["beta"].index, said["beta"])], proof["reached"]
+    )
+    state.assumed |= dict.fromkeys(unless)
+    state.generic |= signs.generic
+    state.theorem.append(f"every beta{' below' * bool(said['domain']['walls'])} is reached")
+
+
+def _of_one(state: Checker, said: JSON, proof: JSON) -> None:
     """Accept the ends of beta where K(beta) of one output is 0 or infinite, or those of a curve.
 
     K, or the curve h, is read as a function of beta, or z, alone: with the walls as conditions
     none of its factors vanishes, nor what is under its roots and in its logarithms.
     """
-    walls, undecided, space = said["domain"]["walls"], said["domain"]["undecided"], state.space
-    require({*undecided} <= UNDECIDED, "a domain is undecided otherwise")
-    _are_ends(space, said)
-    name, text, more = said["beta"][0], said["kernel"], said["domain"]["unless_zero"]
-    more = more or any(wall["vanishing"] is not None for wall in walls)
-    if (curve := said["curve"]) is not None:
+    curve = said["curve"]
+    name, text = said["beta"][0], said["kernel"]
+    if curve is not None:
         name, text = curve["parameter"], curve["beta"]
-    elif undecided and not walls and not more:
-        return  # no end is claimed
-    if more or proof.get("domain") is None or text is None or len(said["beta"]) > 1:
-        state.open.append(f"the domain of Q of {', '.join(said['beta'])}")
-        return
-    alone = _alone(state, name, proof["domain"])
-    signs = _signs(alone, [*state.conditions, *said["assumptions"]])
-    for form in ends(said):
-        signs.add(form, "> 0" if alone.read(form).at(alone.start) > 0 else "< 0")
+    alone, signs = _between(state, said, proof, [name])
     f = alone.read(text)
     lives = f if curve is None else Function(alone, f.bottom, alone.one)
     missing = signs.missing([*alone.signs, lives * lives], ())
     require(not missing, f"{name} may reach {'; '.join(missing):.100}")
+
+
+def _between(
+    state: Checker, said: JSON, proof: JSON, names: Sequence[str], unless: Sequence[str] = ()
+) -> tuple[Space, Conditions]:
+    """Return beta, or z, as variables, with the conditions, and the signs of the walls."""
+    alone = _alone(state, names, proof["domain"])
+    signs = _signs(alone, [*state.conditions, *said["assumptions"], *unless])
+    for form in ends(said):
+        signs.add(form, "> 0" if alone.read(form).at(alone.start) > 0 else "< 0")
+    return alone, signs
 
 
 def _are_ends(space: Space, said: JSON) -> None:
@@ -60,13 +92,13 @@ def ends(said: JSON) -> list[str]:
     return [f"{name} - ({low})"] * (low != "-oo") + [f"{high} - {name}"] * (high != "oo")
 
 
-def _alone(state: Checker, name: str, definitions: JSON) -> Space:
-    """Return a space in which beta, or z, is the one variable, and what the flow keeps is fixed."""
+def _alone(state: Checker, names: Sequence[str], definitions: JSON) -> Space:
+    """Return a space in which beta, or z, are the variables, and what the flow keeps is fixed."""
     space = state.space
     constants = [n for n in space.names if n in space.fixed]
-    alone = Space([name], constants, len(definitions) + 1)
-    alone.start = [space.names[n].at(space.start) for n in (name, *constants)]
-    alone.w0 = [alone.symbols[0]]
+    alone = Space(names, constants, len(definitions) + 1)
+    alone.start = [space.names[n].at(space.start) for n in (*names, *constants)]
+    alone.w0 = alone.symbols[: len(names)]
     for entry in definitions:
         require("of" in entry and "name" in entry, "only calls are defined for a domain")
         alone.define(entry)

@@ -22,7 +22,7 @@ def laws(state: Checker, said: JSON, proof: JSON) -> None:
     state.require_plain([*texts, *(v for v in values if v is not None)])
     functions = [space.read(text) for text in texts]
     for text, c, value in zip(texts, functions, values, strict=True):
-        require(_starts_at(state, c, value), "a conserved quantity has another value at the start")
+        require(starts_at(state, c, value), "a conserved quantity has another value at the start")
         _is_conserved(state, c, text)
     point = _point(state, proof["point"])
     gradients = [[c.derivative(k) for k in range(space.weights)] for c in functions]
@@ -49,7 +49,7 @@ def _is_conserved(state: Checker, c: Function, text: str) -> None:
     require(free, "a law uses a weight that is tied to others")
 
 
-def _starts_at(state: Checker, c: Function, value: JSON) -> bool:
+def starts_at(state: Checker, c: Function, value: JSON) -> bool:
     """Tell whether a function has a value at w_0; None is said where none is known."""
     try:
         at_start = state.space.at_start(c)

@@ -58,6 +58,12 @@ class Conditions:
         value, odd = f.at(self.space.start), [p for p, n in factors(f) if n % 2]
         return 0 if not all(map(self.sign, odd)) or not not_zero(value) else 1 if value > 0 else -1
 
+    def sign_anywhere(self, f: Function) -> int:
+        """Return the sign that a function is shown to have wherever it is not 0."""
+        content = f.top.factor()[0] * f.bottom.factor()[0]
+        signs = (self.sign(p) for p, n in factors(f) if n % 2)
+        return math.prod(signs, start=1 if content > 0 else -1) if content else 0
+
     def sign(self, p: fmpz_mpoly) -> int:
         """Return the sign that a polynomial is shown to have wherever it is not 0, or 0."""
         if found := self.signs.get(str(p)) or -self.signs.get(str(-p), 0):

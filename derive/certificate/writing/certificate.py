@@ -24,6 +24,7 @@ from derive.certificate.writing.definitions import Calls
 from derive.certificate.writing.equivalence import equivalence
 from derive.certificate.writing.form import form_proofs
 from derive.certificate.writing.products import calls_in
+from derive.certificate.writing.reached import lift
 from derive.certificate.writing.timed import TimedSpace
 from derive.clock import Clock
 from derive.derivation import Derivation
@@ -137,10 +138,10 @@ class _Writer:
 
     def _piece(self, said: JSON, shown: Piece, block: Block) -> JSON:
         """Return the proof of a piece, to which the conditions are added that it needs."""
-        assumed, ends = said["assumptions"], self._ends(said)
+        assumed, ends = said["assumptions"], self._ends(said, block)
         for proof in form_proofs(shown, [block], self.state, self.calls):
             said["assumptions"] = [*assumed]
-            for part in [{**proof, "domain": ends}] * 3 + [{**proof, "domain": None}] * 3:
+            for part in [{**proof, **ends}] * 3 + [{**proof, "domain": None}] * 3:
                 try:
                     self.state.prove("", potential.piece, said, part)
                     return part
@@ -151,11 +152,19 @@ class _Writer:
         said["assumptions"] = assumed
         return None
 
-    def _ends(self, said: JSON) -> JSON:
-        """Return definitions of the calls in K(beta) or h(z) as functions of beta or z alone."""
+    def _ends(self, said: JSON, block: Block) -> JSON:
+        """Return the calls in K(beta) or h(z) as functions of beta or z alone; or the lift of beta.
+
+        Of several outputs these are the calls in the values of conserved quantities.
+        """
         text = said["kernel"] if said["curve"] is None else said["curve"]["beta"]
-        calls = _calls([text or "0"])
-        return [{"name": f"f{n}", "of": call} for n, call in enumerate(calls, 1)]
+        texts, relations = [text or "0"], {}
+        if len(said["beta"]) > 1 and said["domain"]["undecided"][:1] != ["leaf"]:
+            before = self.d.blocks[: self.d.blocks.index(block)]
+            relations = lift(block, said["beta"], sum(len(b.conserved.laws) for b in before))
+            texts = [v for v in self.record["conserved"]["values_at_start"] if v is not None]
+        definitions = [{"name": f"f{n}", "of": x} for n, x in enumerate(_calls(texts), 1)]
+        return {"domain": definitions, **relations}
 
     def first(self, accept: Check, said: JSON, tries: Iterator[JSON]) -> JSON:
         """Return the first proof that the checker accepts, or None."""

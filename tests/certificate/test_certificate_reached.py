@@ -1,0 +1,81 @@
+"""The domain of several coupled outputs, as the checker shows it by relations with beta."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import pytest
+
+from derive import Parameterization, derive
+from derive.certificate.checking.check import NotACertificate, Rejected, check
+from tests.certificate.certificates import replaced
+
+REFUSED = (Rejected, NotACertificate)
+OUTPUTS = ["a*c - b*d", "a*d + b*c"]
+DOMAIN = ("certificate", "pieces", 0, "reached")
+SAID = ("potential", "pieces", 0, "domain")
+
+
+@functools.cache
+def _text() -> str:
+    return derive(Parameterization.parse(OUTPUTS)).to_json()
+
+
+def record() -> Any:
+    return json.loads(_text())
+
+
+def test_all_of_the_plane_is_reached_unless_a_constant_of_the_start_is_0() -> None:
+    """|w|^4 = delta^2 + 4 |beta|^2 bounds the weights, and K = |w|^2 is 0 where that is 0."""
+    report = check(record())
+    assert (report.verdict, report.open) == ("PROVED", ())
+    assert "every beta is reached" in report.theorem
+    assert any(
+        line.startswith("assumed: a_0**2 + b_0**2 - c_0**2 - d_0**2 != 0")
+        for line in report.theorem
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "why"),
+    [
+        ((*SAID, "unless_zero"), [], "is not shown to be other than 0"),
+        ((*SAID, "unless_zero"), ["a_0 + b_0"], "is not shown to be other than 0"),
+        ((*DOMAIN, "factors"), [], "det K is not shown"),
+        ((*DOMAIN, "factors", 0, "is"), "a**2", "is no relation"),
+        ((*DOMAIN, "factors", 0, "zero"), "0", "other than 0"),
+        ((*DOMAIN, "square"), "0", "is not shown to be bounded"),
+        ((*DOMAIN, "square"), "_x - (a**2 + b**2 + c**2 + d**2)", "known"),
+        ((*DOMAIN, "square"), "beta1*(_x**2 - _1**2 - 4*beta1**2 - 4*beta2**2)", "bounded"),
+        ((*DOMAIN, "square"), "_x**2/beta1 - (_1**2 + 4*beta1**2 + 4*beta2**2)/beta1", "polynom"),
+        ((*DOMAIN, "square"), "_x**2 - _1**2 - 4*beta1**2", "is no relation"),
+    ],
+)
+def test_what_is_changed_is_refused(path: tuple[Any, ...], value: object, why: str) -> None:
+    with pytest.raises(REFUSED, match=why):
+        check(replaced(record(), path, value))
+
+
+def test_without_a_proof_the_domain_is_open() -> None:
+    assert check(replaced(record(), (*DOMAIN[:-1], "domain"), None)).open == (
+        "the domain of Q of beta1, beta2",
+    )
+
+
+def test_where_the_domain_is_not_decided_the_theorem_says_so() -> None:
+    d = derive(Parameterization.parse(["a*u1", "a*u2"]))
+    assert "which beta1, beta2 are reached is not decided" in check(json.loads(d.to_json())).theorem
+
+
+def test_walls_are_what_is_said_of_them() -> None:
+    """Of (u^2 + v^2, u v) on a sector; with another wall or one of them alone it is refused."""
+    d = derive(Parameterization.parse(["u**2 + v**2", "u*v"]))
+    sector = json.loads(d.to_json())
+    assert check(sector).open == ()
+    walls = sector["potential"]["pieces"][0]["domain"]["walls"]
+    other = {**walls[1], "form": "beta1 + beta2"}
+    for said in ([], walls[:1], [walls[0], other]):
+        with pytest.raises(REFUSED):
+            check(replaced(sector, (*SAID, "walls"), said))
