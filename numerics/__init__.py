@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from numerics.evaluate.potential import NumericPotential
     from numerics.flow.gradient_flow import Flow, flow
     from numerics.interpolate.interpolant import Solution, interpolate
+    from numerics.margins.max_margin import MaxMargin, NotSeparable, max_margin
 
 __all__ = [
     "CrossCheck",
     "Flow",
+    "MaxMargin",
+    "NotSeparable",
     "NumericPotential",
     "Solution",
     "TimeWarp",
@@ -25,6 +28,7 @@ __all__ = [
     "flow",
     "interpolate",
     "lower",
+    "max_margin",
     "time_warp",
 ]
 
@@ -33,6 +37,8 @@ make_lazy(
     {
         "CrossCheck": "numerics.confirm.agreement",
         "Flow": "numerics.flow.gradient_flow",
+        "MaxMargin": "numerics.margins.max_margin",
+        "NotSeparable": "numerics.margins.max_margin",
         "NumericPotential": "numerics.evaluate.potential",
         "Solution": "numerics.interpolate.interpolant",
         "TimeWarp": "numerics.confirm.time_warp",
@@ -40,6 +46,7 @@ make_lazy(
         "flow": "numerics.flow.gradient_flow",
         "interpolate": "numerics.interpolate.interpolant",
         "lower": "numerics.evaluate.lowering",
+        "max_margin": "numerics.margins.max_margin",
         "time_warp": "numerics.confirm.time_warp",
     },
 )

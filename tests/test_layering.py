@@ -59,6 +59,7 @@ NUMERIC_LAYERS = [
     {f"numerics.flow.{name}" for name in INTEGRATOR},
     {"numerics.evaluate"},
     {"numerics.interpolate"},
+    {"numerics.margins"},
     {"numerics.flow"},
     {"numerics.confirm"},
     {"numerics.matrices"},

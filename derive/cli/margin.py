@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from derive.cli.forms import Form, RecordForm
-from derive.cli.options import Model, Output, Timeout
+import typer
+
+from derive.cli.forms import FORMS, TEXT, Form, RecordForm
+from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_writable
-from derive.cli.running import Answer, Enter, answer_with, finish
+from derive.cli.running import NO, Answer, Enter, answer_with, finish
+from derive.errors import InputError, NumericalError
 from derive.model.typed import ReadModel
 
 if TYPE_CHECKING:
     from derive.margins.find import Margins
+    from numerics.margins.max_margin import Cancelling, MaxMargin
+
+DATA = "Rows of features and a class, for the predictor of largest margin on them."
+Data = Annotated[
+    Path | None, typer.Option("--data", help=DATA, metavar="FILE.csv", show_default=False)
+]
+NORMS = ("l1", "l2", "linf")
+Norm = Annotated[
+    str, text_option("|".join(NORMS), "With --data: the norm, where not that of the horizon of Q.")
+]
 
 
 def margin(
-    *, model: Model, form: RecordForm, output: Output = None, timeout: Timeout = 60.0
+    *,
+    model: Model,
+    data: Data = None,
+    norm: Norm = "",
+    form: RecordForm,
+    output: Output = None,
+    timeout: Timeout = 60.0,
 ) -> None:
     """Find what gradient flow on F tends to on separable data, as in classification.
 
@@ -31,19 +53,43 @@ def margin(
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
     copies of it, one for each feature.
 
+    FILE.csv has one row for each example: its features and, last, its class, separated by
+    commas, as decimals or fractions; a first row of names is skipped, and there is no offset but
+    by a column of ones. Two classes: the greater one is +1. More: one predictor for each class,
+    as under softmax. The answer is exact, with a certificate that is checked in rational numbers:
+    multipliers where the classes are separable, and otherwise weights with which rows cancel.
+
     Exit status: 0 the statement at every time is proved, and whether the gradient is coercive is
-    decided; 1 there is no Q; 2 bad input; 3 undecided or out of time.
+    decided; 1 there is no Q, or FILE.csv is not separable; 2 bad input; 3 undecided or out of
+    time.
 
     \b
     Examples:
       derive margin "p**2 - m**2" --start p=alpha,m=alpha
       derive margin "p**3 - m**3" --start p=alpha,m=alpha
       derive margin "a*u" --vector u
+      derive margin "p**2 - m**2" --start p=alpha,m=alpha --data iris.csv
       derive margin "W*T(W)" --matrix W:2x2
     """
     read = model.read()
+    if norm and (data is None or norm not in NORMS):
+        raise InputError(f"--norm is {', '.join(NORMS)}, and goes with --data FILE.csv")
+    if data is not None and form not in (TEXT, FORMS["json"]):
+        raise InputError("--data is for text and --json: leave out --latex")
+    text = "" if data is None else _text_of(data)
     check_writable(output)
-    finish(partial(_find, read, form), timeout, output)
+    work = partial(_find, read, form)
+    if data is not None:
+        work = partial(_find_on, read, form, text, norm)
+    finish(work, timeout, output)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise InputError(f"--data: {path} cannot be read: {why}") from None
 
 
 def _margins(model: ReadModel, enter: Enter) -> Margins:
@@ -57,3 +103,49 @@ def _margins(model: ReadModel, enter: Enter) -> Margins:
 def _find(model: ReadModel, form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
     return answer_with(_margins(model, enter), form, enter)
+
+
+def _find_on(model: ReadModel, form: Form, text: str, norm: str, enter: Enter) -> Answer:
+    """Find what the flow tends to, and the predictor of largest margin on the data."""
+    enter("data")
+    from numerics.margins.classes import read_csv
+    from numerics.margins.max_margin import NotSeparable, max_margin
+
+    X, labels = read_csv(text)
+    enter("importing the algebra")
+    found = _margins(model, enter)
+    _refuse_other_features(found, len(X[0]))
+    answer = answer_with(found, form, enter)
+    chosen = norm or _norm(found)
+    enter("largest margin")
+    try:
+        return _joined(answer, max_margin(X, labels, norm=chosen), form)
+    except NotSeparable as none:
+        return replace(_joined(answer, none.certificate, form), code=NO)
+
+
+def _joined(answer: Answer, on_data: MaxMargin | Cancelling, form: Form) -> Answer:
+    """Return an answer with what was found on the data."""
+    if form is TEXT:
+        return replace(answer, result=f"{answer.result}\n\n{on_data.report()}")
+    record = json.loads(answer.result) | {"data": on_data.record()}
+    return replace(answer, result=json.dumps(record, indent=2, ensure_ascii=True))
+
+
+def _norm(found: Margins) -> str:
+    """Return the norm of the horizon, where margins are computed in it."""
+    if found.norm in NORMS:
+        return str(found.norm)
+    what = "Q has no horizon" if found.norm is None else f"the horizon of Q is {found.norm}"
+    raise NumericalError(
+        f"{what}: give a norm in which margins are computed, --norm l1, l2 or linf"
+    )
+
+
+def _refuse_other_features(found: Margins, features: int) -> None:
+    """Refuse data that do not fit: one output, or a vector, stands for any number of features."""
+    p = found.derivation.parameterization
+    if p.affine:
+        raise InputError("--data: outputs that are affine functions of others have no data here")
+    if p.d > 1 and p.d != features:
+        raise InputError(f"--data has {features} features, but F has {p.d} outputs")

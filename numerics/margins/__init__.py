@@ -1,0 +1,1 @@
+"""Predictors of largest margin on separable data, exact, with certificates."""

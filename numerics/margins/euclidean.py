@@ -1,0 +1,116 @@
+"""The predictor of largest l2 margin: min |w|^2 s.t. X w >= 1, exact.
+
+w = X_S^T alpha with (X_S X_S^T) alpha = 1, alpha > 0 on the support S and X w >= 1 elsewhere: the
+Karush-Kuhn-Tucker conditions, which decide for a convex problem. S is found in doubles, from the
+point nearest to 0 in the convex hull of the rows: min |X^T a|^2 + (1 - sum a)^2 over a >= 0 has
+alpha = a/(1 - sum a). Then it is solved and mended in rational numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpz_mat, nmod_mat
+from scipy.optimize import nnls
+
+from numerics.evaluate.backend import Array
+from numerics.margins.complementarity import all_positive
+from numerics.margins.linear_program import over_one, product, solve
+
+WORKING = 400
+"""Rows at a time of which the nearest point is found in doubles."""
+ROUNDS = 60
+"""Exchanges of rows, in doubles and in rational numbers."""
+PRIME = 2**61 - 1
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """w and alpha, and the rows of margin 1."""
+
+    w: tuple[Fraction, ...]
+    alpha: tuple[Fraction, ...]
+    tight: tuple[int, ...]
+
+
+def nearest(rows: Sequence[Sequence[int]]) -> Nearest | None:
+    """Return the solution, or None where none was certified."""
+    X = fmpz_mat([list(row) for row in rows])
+    largest = max(1, *(abs(x) for row in rows for x in row))
+    support = _support(np.array([[x / largest for x in row] for row in rows]))
+    for _ in range(ROUNDS):
+        if not support:
+            return None
+        chosen = fmpz_mat([list(rows[i]) for i in support])
+        alpha = solve(chosen * chosen.transpose(), [1] * len(support))
+        if alpha is None:
+            return None
+        least = min(range(len(alpha)), key=alpha.__getitem__)
+        if alpha[least] <= 0:
+            del support[least]
+            continue
+        numerators, q = product(chosen.transpose(), alpha)
+        w = tuple(Fraction(x, q) for x in numerators)
+        margins, q = product(X, w)
+        worst = min(range(len(margins)), key=margins.__getitem__)
+        if margins[worst] >= q:
+            whole = dict(zip(support, alpha, strict=True))
+            multiplier = tuple(whole.get(i, Fraction(0)) for i in range(len(rows)))
+            return Nearest(w, multiplier, tuple(i for i, u in enumerate(margins) if u == q))
+        support = sorted({*support, worst})
+    return None
+
+
+def _support(X: Array) -> list[int]:
+    """Return the support in doubles, from working sets of rows that grow by the worst ones."""
+    m = len(X)
+    order = np.argsort(X @ X.mean(axis=0), kind="stable")
+    working = np.sort(order[:WORKING])
+    for _ in range(ROUNDS):
+        a = _nearest_point(X[working])
+        chosen = working[a > np.max(a, initial=0) * 1e-12]
+        slack = 1 - a.sum()
+        margins = X @ (X[working].T @ a)
+        worse = np.flatnonzero(margins < slack - 1e-9 * max(slack, 1e-6))
+        new = np.setdiff1d(worse, working)
+        if not len(new) or slack <= 0 or len(working) == m:
+            return [int(i) for i in chosen]
+        kept = working if len(working) < 2 * WORKING else chosen
+        added = new[np.argsort(margins[new], kind="stable")[:WORKING]]
+        working = np.union1d(kept, added)
+    return [int(i) for i in chosen]
+
+
+def _nearest_point(X: Array) -> Array:
+    try:
+        a, _ = nnls(np.vstack([X.T, np.ones(len(X))]), np.append(np.zeros(X.shape[1]), 1.0))
+    except RuntimeError:  # it did not end within its steps
+        return np.zeros(len(X))
+    return np.asarray(a)
+
+
+def is_nondegenerate(rows: Sequence[Sequence[int]], found: Nearest) -> bool | None:
+    """Decide whether some alpha is positive on all rows of margin 1; None where it stays open."""
+    tight = found.tight
+    if all(found.alpha[i] > 0 for i in tight):
+        return True
+    if are_independent(rows, tight):
+        return False
+    # X_T^T alpha = w over one denominator q: alpha q solves it for the whole numbers q w.
+    column, q = over_one(found.w)
+    own = fmpz_mat([list(rows[i]) for i in tight]).transpose()
+    scaled = fmpz_mat([[q * int(x) for x in row] for row in own.tolist()])
+    largest = max(abs(int(x)) for x in scaled.entries())
+    return all_positive(scaled, [int(x) for x in column.entries()], None, [], largest)
+
+
+def are_independent(rows: Sequence[Sequence[int]], chosen: Sequence[int]) -> bool:
+    """Tell whether some rows are linearly independent: modulo a prime, or else over Q."""
+    if len(chosen) > len(rows[0]):
+        return False
+    own = [list(rows[i]) for i in chosen]
+    modular = nmod_mat([[x % PRIME for x in row] for row in own], PRIME)
+    return modular.rank() == len(own) or fmpz_mat(own).rank() == len(own)

@@ -1,0 +1,256 @@
+"""The predictor of largest margin on separable data, exact, and how fast a flow tends to it.
+
+Gradient flow of a linear model on sum_i exp(-u_i) or logistic loss, u = X w: w(t) = w_hat log t +
+rho(t) with w_hat = argmin |w|_2 s.t. X w >= 1 = sum_i alpha_i x_i (Soudry et al. 2018). Where the
+multipliers are positive on all rows of margin 1,
+
+    <x_i, rho> -> -log alpha_i,   t L(t) -> sum_i alpha_i,
+    log t (gamma - margin) -> gamma sum_i p_i log(alpha_max/alpha_i),
+
+gamma = 1/|w_hat|, margin = min_i u_i/|w|, p = alpha/sum alpha: u_i = log t - log alpha_i + o(1) on
+these rows, and |w| = |w_hat| log t - sum_i alpha_i log alpha_i/|w_hat| + o(1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from sympy import Expr
+
+from derive.errors import InputError, NumericalError
+from numerics.margins.classes import Folded, fold
+from numerics.margins.euclidean import are_independent, is_nondegenerate, nearest
+from numerics.margins.polyhedral import cancelling, least_l1, least_linf
+
+NORMS = ("l2", "l1", "linf")
+SHOWN = 12
+"""Rows of a certificate that a report lists."""
+
+
+@dataclass(frozen=True)
+class MaxMargin:
+    """min |w| subject to X w >= 1, and what certifies it, in rational numbers.
+
+    Attributes:
+        norm: l2, l1 or linf.
+        value: w, with a margin of 1; with more than two classes those of each side by side.
+        multiplier: y >= 0, one for each row, and k - 1 for each row where there are k > 2 classes.
+            For l2 w = X^T y; else |X^T y|_* = 1 and sum y = |w|.
+        tight: the rows of margin 1, from 0.
+        degenerate: for l2, whether some row of margin 1 has multiplier 0 in every choice of them:
+            the direction then converges like log log t/log t. For l1 and linf whether w is not the
+            only solution, so that no direction is named.
+        determined: whether the multipliers are the only ones, up to rows that are the same.
+        classes: as for the rows that carry labels.
+    """
+
+    norm: str
+    value: tuple[Fraction, ...]
+    multiplier: tuple[Fraction, ...]
+    tight: tuple[int, ...]
+    degenerate: bool
+    determined: bool
+    classes: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Whether all is rational and checked: always."""
+        return True
+
+    @property
+    def support(self) -> tuple[int, ...]:
+        """The rows whose multiplier is positive, from 0."""
+        return tuple(i for i, y in enumerate(self.multiplier) if y > 0)
+
+    @property
+    def margin(self) -> Expr:
+        """1/|w|, the largest min_i <x_i, w>/|w|."""
+        total = _rational(sum(self.multiplier, Fraction(0)))
+        return 1 / sympy.sqrt(total) if self.norm == "l2" else 1 / total
+
+    @property
+    def loss_constant(self) -> Expr | None:
+        """lim t L(t) of a linear model under l2, L a sum over rows; None elsewhere."""
+        known = self.norm == "l2" and not self.degenerate
+        return _rational(sum(self.multiplier, Fraction(0))) if known else None
+
+    @property
+    def gap_constant(self) -> Expr | None:
+        """lim log t (margin - min_i <x_i, w>/|w|); None where no formula is known."""
+        if self.norm != "l2" or self.degenerate or not self.determined:
+            return None
+        alpha = [y for y in self.multiplier if y > 0]
+        total, largest = sum(alpha), max(alpha)
+        terms = (_rational(a / total) * sympy.log(_rational(largest / a)) for a in alpha)
+        return self.margin * sympy.Add(*terms)
+
+    @property
+    def offsets(self) -> tuple[Expr | None, ...]:
+        """lim (<x_i, w(t)> - log t) = -log alpha_i of rows of margin 1; None for the others."""
+        if self.gap_constant is None:
+            return (None,) * len(self.multiplier)
+        return tuple(-sympy.log(_rational(y)) if y else None for y in self.multiplier)
+
+    def report(self) -> str:
+        """Return it as text."""
+        return "\n".join(_report(self))
+
+    def record(self) -> dict[str, object]:
+        """Return it for JSON: exact numbers as text."""
+        constants = {"loss_constant": self.loss_constant, "gap_constant": self.gap_constant}
+        return {
+            "separable": True,
+            "norm": self.norm,
+            "classes": list(self.classes),
+            "value": [str(x) for x in self.value],
+            "multiplier": [str(y) for y in self.multiplier],
+            "margin": str(self.margin),
+            "tight": [i + 1 for i in self.tight],
+            "degenerate": self.degenerate,
+            **{name: None if x is None else str(x) for name, x in constants.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Cancelling:
+    """Weights y >= 0 with sum 1 at which rows that carry their labels cancel: X^T y = 0."""
+
+    weights: tuple[Fraction, ...]
+
+    def report(self) -> str:
+        """Return it as text."""
+        weights = _listed([(i, y) for i, y in enumerate(self.weights, 1) if y])
+        lines = ["On these data: no predictor separates the classes"]
+        lines += ["  with these weights the rows, times their labels, add up to 0:", f"  {weights}"]
+        return "\n".join(lines)
+
+    def record(self) -> dict[str, object]:
+        """Return it for JSON."""
+        return {"separable": False, "weights": [str(y) for y in self.weights]}
+
+
+class NotSeparable(NumericalError):
+    """No w has X w > 0; *certificate* proves it."""
+
+    def __init__(self, certificate: Cancelling) -> None:
+        super().__init__("the data are not separable: a convex combination of the rows is 0")
+        self.certificate = certificate
+
+
+def max_margin(X: object, labels: Iterable[object] | None = None, norm: str = "l2") -> MaxMargin:
+    """Return the predictor of largest margin, exactly, with its certificate.
+
+    >>> found = max_margin([[1, 2], [2, -1], [5, 5]])
+    >>> [str(x) for x in found.value], found.margin, found.loss_constant
+    (['3/5', '1/5'], sqrt(10)/2, 2/5)
+
+    Args:
+        X: m rows of d numbers, each at its exact value; they carry their labels where none are
+            given apart.
+        labels: the class of each row. Of two, the greater is +1; for more there is a predictor for
+            each class, and the margins are differences of their scores, as under softmax.
+        norm: l2, l1 or linf; "softmax" is l2 on more than two classes.
+
+    Raises:
+        InputError: no matrix of finite numbers, labels that do not fit, one class.
+        NotSeparable: with the proof.
+        NumericalError: neither was certified; doubles did not tell which rows are tight.
+    """
+    wanted = "l2" if norm == "softmax" else norm
+    if wanted not in NORMS:
+        raise InputError(f"there is no norm {norm!r}; the norms are {', '.join(NORMS)}, softmax")
+    folded = fold(X, labels)
+    distinct = list(dict.fromkeys(map(tuple, folded.rows)))
+    found = _of_distinct(distinct, wanted)
+    if found is None:
+        weights = cancelling(distinct)
+        if weights is not None:
+            shared = _shared(folded, dict(zip(distinct, weights, strict=True)))
+            raise NotSeparable(Cancelling(tuple(shared)))
+        why = "the scales of rows or columns are too far apart for doubles"
+        raise NumericalError(f"no margin was certified: {why}")
+    return _scaled(found, distinct, folded)
+
+
+def _of_distinct(rows: Sequence[Sequence[int]], norm: str) -> MaxMargin | None:
+    """Return the solution for rows of whole numbers that are all different."""
+    if norm != "l2":
+        solved = (least_l1 if norm == "l1" else least_linf)(rows)
+        if solved is None or solved.unique is None:
+            return None
+        numbers = solved.w, solved.y, solved.tight
+        return MaxMargin(norm, *numbers, degenerate=not solved.unique, determined=False)
+    point = nearest(rows)
+    strict = None if point is None else is_nondegenerate(rows, point)
+    if point is None or strict is None:
+        return None
+    determined = are_independent(rows, point.tight)
+    return MaxMargin(norm, point.w, point.alpha, point.tight, not strict, determined)
+
+
+def _scaled(found: MaxMargin, distinct: Sequence[tuple[int, ...]], folded: Folded) -> MaxMargin:
+    """Return the solution for the rows that were given: those in whole numbers over *scale*."""
+    s = folded.scale
+    of = s * s if found.norm == "l2" else s
+    multiplier = _shared(folded, dict(zip(distinct, found.multiplier, strict=True)))
+    rows = {distinct[i] for i in found.tight}
+    tight = tuple(i for i, row in enumerate(folded.rows) if tuple(row) in rows)
+    value = tuple(s * x for x in found.value)
+    of_rows = tuple(of * y for y in multiplier)
+    return MaxMargin(
+        found.norm, value, of_rows, tight, found.degenerate, found.determined, folded.classes
+    )
+
+
+def _shared(folded: Folded, of: dict[tuple[int, ...], Fraction]) -> list[Fraction]:
+    """Return multipliers of all rows: those that are the same share theirs."""
+    keys = [tuple(row) for row in folded.rows]
+    copies = dict.fromkeys(keys, 0)
+    for key in keys:
+        copies[key] += 1
+    return [of[key] / copies[key] for key in keys]
+
+
+def _rational(x: Fraction | int) -> Expr:
+    return sympy.Rational(Fraction(x).numerator, Fraction(x).denominator)
+
+
+def _report(found: MaxMargin) -> Iterable[str]:
+    yield f"On these data: largest {found.norm} margin, certified in rational numbers"
+    yield f"  margin = {_short(found.margin)}"
+    several = len(found.classes) > 2
+    size = len(found.value) // len(found.classes) if several else len(found.value)
+    for k in range(len(found.value) // size):
+        of = f" of class {found.classes[k]}" if several else ""
+        own = found.value[k * size : (k + 1) * size]
+        yield f"  beta{of} = ({', '.join(map(_number, own[:SHOWN]))}{', ...' * (size > SHOWN)})"
+    if len(found.classes) == 2:
+        yield f"  positive for class {found.classes[1]}, negative for class {found.classes[0]}"
+    rows = [(i + 1, found.multiplier[i]) for i in found.support]
+    yield f"  support vectors: {_listed(rows)}"
+    yield f"  rows of margin 1: {len(found.tight)}"
+    if found.degenerate:
+        told = "one of margin 1 has no multiplier" if found.norm == "l2" else "there are several"
+        yield f"  degenerate: {told}"
+    if found.loss_constant is not None:
+        yield f"  linear model: t L(t) -> {_short(found.loss_constant)}"
+    if found.gap_constant is not None:
+        yield f"  linear model: log(t) (margin - margin(t)) -> {_short(found.gap_constant)}"
+
+
+def _listed(rows: Sequence[tuple[int, Fraction]]) -> str:
+    more = f", and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+    return ", ".join(f"row {i}: {_number(y)}" for i, y in rows[:SHOWN]) + more
+
+
+def _number(x: Fraction) -> str:
+    text = str(x)
+    return text if len(text) <= 24 else f"{float(x):.12g}..."
+
+
+def _short(x: Expr) -> str:
+    text = str(x)
+    return text if len(text) <= 60 else f"{sympy.N(x, 15)}..."

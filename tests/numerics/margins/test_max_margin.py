@@ -1,0 +1,333 @@
+"""Exact margins: certificates, SciPy, degenerate data, rates, and what is refused."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from scipy.integrate import solve_ivp
+from scipy.optimize import linprog, lsq_linear
+from scipy.special import logsumexp
+
+from derive import InputError
+from derive.cli import main as cli
+from numerics import NotSeparable, max_margin
+from tests.cli.commands import refusal_of
+from tests.numerics.margins.certificate import certifies, combined, dot, lifted, refutes
+
+NORMS = ("l2", "l1", "linf", "softmax")
+
+
+def drawn(rng, norm):
+    """Rows of small whole numbers, with ties in plenty; half of them separable on purpose."""
+    m, d = rng.randint(1, 12), rng.randint(1, 8)
+    w = [rng.randint(-3, 3) for _ in range(d)]
+    X = [[rng.randint(-3, 3) for _ in range(d)] for _ in range(m)]
+    if norm == "softmax":
+        far = rng.choice([1, 4])
+        centres = [[far * rng.randint(-2, 2) for _ in range(d)] for _ in range(3)]
+        labels = [i % 3 for i in range(max(m, 3))]
+        rows = [[c + rng.randint(1 - far // 2, 1) for c in centres[k]] for k in labels]
+        return rows, labels
+    if rng.random() < 0.7:
+        X = [[-c for c in x] if dot(x, w) < 0 else x for x in X]
+    return X, None
+
+
+def of_scipy(X, norm):
+    """The largest margin, from another form of the problem and another method."""
+    X = np.array(X, float)
+    m, d = X.shape
+    if norm == "l2":
+        A = np.vstack([X.T, np.ones(m)])
+        a = lsq_linear(A, np.append(np.zeros(d), 1), bounds=(0, np.inf), method="bvls", tol=1e-15).x
+        slack = 1 - a.sum()
+        return slack / np.linalg.norm(X.T @ a)
+    # max t s.t. X w >= t, |w| <= 1
+    if norm == "l1":
+        A = np.block([[-X, X, np.ones((m, 1))], [np.ones((1, 2 * d)), np.zeros((1, 1))]])
+        found = linprog(np.append(np.zeros(2 * d), -1), A, np.append(np.zeros(m), 1))
+    else:
+        A = np.hstack([-X, np.ones((m, 1))])
+        bounds = [(-1, 1)] * d + [(None, None)]
+        found = linprog(np.append(np.zeros(d), -1), A, np.zeros(m), bounds=bounds)
+    return -found.fun
+
+
+def checked(X, labels, norm):
+    """Certify an answer, compare it with SciPy, and return it; None for data that cancel."""
+    rows = X if labels is None else lifted(X, labels)
+    own = "l2" if norm == "softmax" else norm
+    try:
+        found = max_margin(X, labels, norm)
+    except NotSeparable as none:
+        weights = none.certificate.weights
+        found = None
+    if found is None:
+        assert refutes(rows, weights)
+        return None
+    assert certifies(rows, own, found.value, found.multiplier)
+    assert float(found.margin) == pytest.approx(of_scipy(rows, own), abs=1e-9)
+    assert found.tight == tuple(i for i, x in enumerate(rows) if dot(x, found.value) == 1)
+    if not found.degenerate and own == "l2" and found.determined:
+        assert all(found.multiplier[i] > 0 for i in found.tight)
+    return found
+
+
+def certificates(norm, count, seed):
+    rng = random.Random(seed)
+    return [checked(*drawn(rng, norm), norm) for _ in range(count)]
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_certificates(norm):
+    assert any(certificates(norm, 25, 0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("norm", NORMS)
+def test_many_certificates(norm):
+    answers = certificates(norm, 200, 1)
+    assert any(a is None for a in answers)
+    assert any(a is not None and a.degenerate for a in answers)
+
+
+def test_a_forged_certificate_is_refused():
+    X = [[1, 2], [2, -1], [5, 5]]
+    found = max_margin(X)
+    assert certifies(X, "l2", found.value, found.multiplier)
+    half = [y / 2 for y in found.multiplier]
+    assert not certifies(X, "l2", found.value, half)
+    assert not certifies(X, "l2", [2 * x for x in found.value], [2 * y for y in found.multiplier])
+    found = max_margin(X, norm="l1")
+    assert not certifies(X, "l1", found.value, [y / 2 for y in found.multiplier])
+    assert not certifies(X, "linf", found.value, found.multiplier)
+    assert not refutes(X, [Fraction(1), Fraction(0), Fraction(0)])
+
+
+@pytest.mark.parametrize(
+    ("X", "degenerate", "determined"),
+    [
+        ([[1, 0], [1, 5], [0, 1]], False, True),
+        ([[1, 0], [1, 5]], True, True),  # both have margin 1, the second without a multiplier
+        ([[1, 1], [1, -1], [1, 0]], False, False),  # all three may have one
+        ([[1, 0], [1, 0], [2, 1]], False, True),  # copies share one
+        ([[2, -3], [0, -3], [-3, -3]], False, False),
+        ([[1, 0, 0], [1, 1, 0], [1, -1, 0], [1, 0, 1]], True, False),
+    ],
+)
+def test_degenerate_rows_of_l2(X, degenerate, determined):
+    found = max_margin(X)
+    assert (found.degenerate, found.determined) == (degenerate, determined)
+    assert (found.loss_constant is None) == degenerate
+    assert (found.gap_constant is None) == (degenerate or not determined)
+
+
+@pytest.mark.parametrize(
+    ("norm", "X", "degenerate"),
+    [
+        ("l1", [[1, 1]], True),
+        ("l1", [[2, 1]], False),
+        ("l1", [[2, 3], [-2, 5]], False),
+        ("linf", [[1, 0]], True),
+        ("linf", [[1, 2]], False),
+        ("l1", [[1, 0], [0, 1]], False),
+    ],
+)
+def test_whether_the_solution_is_unique(norm, X, degenerate):
+    assert max_margin(X, norm=norm).degenerate is degenerate
+
+
+def test_the_pair_of_rows_that_tells_l1_from_l2():
+    rows = [[2, 3], [-2, 5]]
+    one, two = max_margin(rows, norm="l1"), max_margin(rows)
+    assert (one.value, one.support) == ((0, Fraction(1, 3)), (0,))
+    assert two.support == (0, 1)
+
+
+def test_copies_and_fractions_and_scales():
+    once = max_margin([["1/2", "0.25"], ["1", "-3/7"]])
+    twice = max_margin([["1/2", "0.25"], ["1", "-3/7"], ["0.5", "1/4"]])
+    assert once.value == twice.value
+    assert twice.multiplier[0] == twice.multiplier[2] == once.multiplier[0] / 2
+    for norm in ("l1", "linf", "l2"):
+        small = max_margin([[2e-9, 1e-9], [1e-9, -4e-9]], norm=norm)
+        big = max_margin([[2, 1], [1, -4]], norm=norm)
+        ratio = {a / b for a, b in zip(small.value, big.value, strict=True) if b}
+        assert all(abs(float(r) - 1e9) < 1 for r in ratio)
+
+
+END = 1e6
+
+
+def run_to_the_end(X):
+    """The margins and |w| of a linear model at log t = END/2 and END: ds/dlog t = t exp(-u)."""
+    X = np.array(X, float)
+    gram = X @ X.T
+    found = solve_ivp(
+        lambda tau, s: np.exp(tau - gram @ s),
+        (0, END),
+        np.zeros(len(X)),
+        method="BDF",
+        jac=lambda tau, s: -np.exp(tau - gram @ s)[:, None] * gram,
+        t_eval=(END / 2, END),
+        rtol=1e-12,
+        atol=1e-10,
+    )
+    return [(gram @ s, np.sqrt(s @ gram @ s)) for s in found.y.T]
+
+
+def check_rates(X):
+    """t L(t), log t times the gap and the offsets of support vectors, against a run.
+
+    The gap times log t has an error of order 1/log t, which both times take away.
+    """
+    found = max_margin(X)
+    half, (u, norm) = run_to_the_end(X)
+    assert np.exp(END + logsumexp(-u)) == pytest.approx(float(found.loss_constant), rel=1e-5)
+    first, last = (
+        tau * (float(found.margin) - v.min() / size)
+        for tau, (v, size) in ((END / 2, half), (END, (u, norm)))
+    )
+    assert 2 * last - first == pytest.approx(float(found.gap_constant), rel=1e-5, abs=1e-6)
+    for i in found.support:
+        assert u[i] - END == pytest.approx(float(found.offsets[i]), rel=1e-5, abs=1e-5)
+
+
+def regular(rng):
+    """Rows whose constants are known, drawn."""
+    while True:
+        X, _ = drawn(rng, "l2")
+        try:
+            found = max_margin(X)
+        except NotSeparable:
+            continue
+        if found.gap_constant is not None and len(found.support) > 1:
+            return X
+
+
+def test_rates_of_a_linear_model():
+    check_rates([[1, 2], [2, -1], [5, 5]])
+    check_rates([[2, 3], [-2, 5]])
+
+
+@pytest.mark.slow
+def test_rates_of_many_linear_models():
+    rng = random.Random(5)
+    for _ in range(20):
+        check_rates(regular(rng))
+
+
+def test_constants_are_logarithms_of_rationals():
+    found = max_margin([[2, 3], [-2, 5]])
+    logs = found.gap_constant.atoms(sympy.log)
+    assert logs
+    assert all(x.args[0].is_Rational for x in logs)
+    same = max_margin([[1, 1], [1, -1]])
+    assert same.gap_constant == 0
+
+
+@pytest.mark.parametrize(
+    ("X", "labels", "said"),
+    [
+        ([[1, float("nan")]], None, "finite"),
+        ([[1, float("inf")]], None, "finite"),
+        ([], None, "empty"),
+        ([[]], None, "empty"),
+        ("1 2", None, "sequence"),
+        (5, None, "sequence"),
+        ([[1, 2], [3]], None, "row 2"),
+        ([[1, 2], [3, 4]], ["a", "a"], "all examples are of class a"),
+        ([[1, 2], [3, 4]], ["a"], "2 rows"),
+        ([[1, True]], None, "number"),
+    ],
+)
+def test_bad_data_are_refused_in_a_line(X, labels, said):
+    with pytest.raises(InputError, match=said) as refused:
+        max_margin(X, labels)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_unknown_norm_is_refused():
+    with pytest.raises(InputError, match="l1, linf"):
+        max_margin([[1]], norm="l3")
+
+
+def test_a_row_of_zeros_is_not_separable():
+    with pytest.raises(NotSeparable) as none:
+        max_margin([[1, 2], [0, 0]], norm="l1")
+    assert none.value.certificate.weights == (0, 1)
+
+
+def test_one_row_and_many_rows():
+    assert max_margin([[3, 4]]).value == (Fraction(3, 25), Fraction(4, 25))
+    rng = np.random.default_rng(0)
+    X = rng.integers(-9, 10, size=(10_000, 3)) * 2 + 1
+    X = X * np.sign(X @ [3, 2, 2])[:, None]  # odd numbers, so never 0
+    X = X.tolist()
+    found = max_margin(X)
+    assert certifies(X, "l2", found.value, found.multiplier)
+
+
+def test_classes():
+    found = max_margin([[2, 1], [1, 3]], ["b", "a"])
+    assert found.classes == ("a", "b")
+    assert combined([[2, 1], [-1, -3]], found.multiplier) == list(found.value)
+    assert max_margin([[2, 1], [1, 3]], [10, 9]).value == found.value
+
+
+def written(tmp_path, text):
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("height,width,kind\n2,3,1\n-2,5,1\n1,-9/2,0\n\n", 0, "beta = (0, 1/3)"),
+        ("1,2,a\n2,4,b\n", 1, "add up to 0"),
+    ],
+)
+def test_the_command_on_data(tmp_path, capsys, text, code, said):
+    path = written(tmp_path, text)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["margin", "p**2 - m**2", "--start", "p=1,m=1", "--data", path])
+    assert end.value.code == code
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1,2,a\n3,nan,b\n", "line 2, entry 2"),
+        ("1,2,a\n3,b\n", "line 2 has 2 entries"),
+        ("1\n2\n", "its class"),
+        ("", "no rows"),
+        ("a,b\n", "no rows"),
+        ("1,2,a\n3,4,a\n", "all examples are of class a"),
+        ("1,1e999999999,a\n3,4,b\n", "exponent"),
+    ],
+)
+def test_a_bad_table_is_refused_in_a_line(tmp_path, capsys, text, said):
+    path = written(tmp_path, text)
+    assert said in refusal_of(["margin", "w", "--data", path], capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--data", "nowhere.csv"], "cannot be read"),
+        (["--norm", "l1"], "goes with --data"),
+        (["--norm", "l7", "--data", "nowhere.csv"], "l1, l2, linf"),
+        (["--latex", "--data", "nowhere.csv"], "leave out --latex"),
+    ],
+)
+def test_options_that_do_not_fit(capsys, arguments, said):
+    assert said in refusal_of(["margin", "w", *arguments], capsys)
+
+
+def test_the_features_have_to_fit(tmp_path, capsys):
+    path = written(tmp_path, "1,2,3,a\n3,4,5,b\n")
+    assert "2 outputs" in refusal_of(["margin", "a*u1", "a*u2", "--data", path], capsys)
