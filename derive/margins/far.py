@@ -23,9 +23,10 @@ from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.margins.ends import End, Slope, find_end
 from derive.model.notation import rational
 from derive.potential.piece import Curve, Parametric, Piece, kernel_of, written_out
+from derive.potential.separation import find_separation
 from derive.records import Block
 from derive.regimes.asymptotics import Growth
-from derive.regimes.coupled_limit import find_radial, find_separation
+from derive.regimes.coupled_limit import find_radial
 from derive.regimes.initialization import norm
 from derive.regimes.leading_gradient import in_length
 from derive.regimes.parametric_limit import pole_at

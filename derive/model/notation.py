@@ -49,12 +49,14 @@ class Notation:
         block: the outputs at hand, counted from 0.
         suffix: appended to names of constants, to tell blocks apart.
         assumed: start symbols assumed positive beyond the declared ones.
+        coordinate: what the one output is called where it is no beta_i.
     """
 
     parameterization: Parameterization
     block: tuple[int, ...]
     suffix: str = ""
     assumed: frozenset[str] = frozenset()
+    coordinate: str = ""
 
     @functools.cached_property
     def taken(self) -> frozenset[str]:
@@ -66,6 +68,8 @@ class Notation:
     def betas(self) -> tuple[Symbol, ...]:
         """The predictor coordinates of the block; of vectors, the length s = |beta| >= 0."""
         p = self.parameterization
+        if self.coordinate:
+            return (Symbol(self.coordinate, real=True),)
         if p.vectors:
             return (Symbol(unused("s", self.taken), nonnegative=True),)
         if p.d == 1 and not p.affine:

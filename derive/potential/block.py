@@ -10,6 +10,7 @@ from derive.model.direction import Direction
 from derive.model.notation import Constant
 from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Root
+from derive.potential.shortest import Form
 from derive.verdict import Finding
 from derive.weights.dual import DualCoordinates
 from derive.weights.dual_length import DualLength
@@ -54,6 +55,7 @@ class BlockPotential:
         finding: PROVED with the identities behind the piece; the reason otherwise.
         turning: for a vector of open dimension, what its direction adds.
         other_side: Q where g < 0, for a start at which g is 0 and may take either sign.
+        forms: the proved forms of Q, that of the piece first.
     """
 
     warping: WarpVerdict
@@ -63,3 +65,4 @@ class BlockPotential:
     finding: Finding
     turning: DirectionTerms | None = None
     other_side: BlockPotential | None = None
+    forms: tuple[Form, ...] = ()

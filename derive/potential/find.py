@@ -15,16 +15,16 @@ from sympy import Symbol
 
 from derive.exact.field.function_field import RationalFunction
 from derive.model.labels import quoted
-from derive.model.notation import BranchOpen, Notation, assuming, to_expr
+from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import settle_sign
 from derive.model.start_conditions import start_conditions
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign
-from derive.potential.chart import Chart, base_chart
+from derive.potential.chart import base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.parametric import parametrize
-from derive.potential.piece import Left, Piece, Quadrature
+from derive.potential.piece import Explicit, Left, Piece, Quadrature
 from derive.potential.power_kernel import integrate_power_kernel
 from derive.potential.quadrature import (
     integrate_along_beta,
@@ -32,6 +32,8 @@ from derive.potential.quadrature import (
     write_in_length,
 )
 from derive.potential.reached import find_domain
+from derive.potential.separation import find_separation
+from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shortest
 from derive.potential.vectors import find_radial_potential
 from derive.potential.weight_integral import integrate_through_weight
 from derive.verdict import Finding, Verdict
@@ -123,10 +125,11 @@ def _on_one_side(
             start = dual.parameterization.at_start(dual.g)
             sign, assumed, notation = settle_sign(start, notation)
             dual = orient(dual, sign)
-        piece, chart = assuming(lambda n: build(warping, dual, n), notation)
+        form, *others = assuming(lambda n: build(warping, dual, n), notation)
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
         return BlockPotential(decided, dual, None, None, finding)
+    piece = form.piece
     if dual is not None:
         roots = positive_radicands(dual, warping.parameterization, notation)
         assumed = (*assumed, *roots, *generic_parameters(dual, notation))
@@ -134,14 +137,15 @@ def _on_one_side(
     assumptions = dict.fromkeys((*given, *piece.assumptions, *assumed))
     piece = replace(piece, assumptions=tuple(assumptions))
     piece = replace(piece, domain=find_domain(piece, decided.metric, dual, notation))
-    reason = f"grad Q = y - y(w_0), {piece.kind} form"
+    among = f", the shortest of {1 + len(others)} that agree" if others else ""
+    reason = f"grad Q = y - y(w_0), {piece.kind} form{among}"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
-    return BlockPotential(decided, dual, piece, chart, finding)
+    charts = (x.chart for x in (form, *others) if x.chart is not None)
+    chart = next(charts, None)
+    return BlockPotential(decided, dual, piece, chart, finding, forms=(form, *others))
 
 
-def _single(
-    warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
-) -> tuple[Piece, Chart | None]:
+def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:
     """Return Q of one output: from K(beta), else along the flow, else as an integral."""
     metric = warping.metric
     relation = find_kernel_relation(metric, notation)
@@ -150,31 +154,75 @@ def _single(
     if piece is None and dual is not None:
         piece = parametrize(dual, notation)
     if piece is None:
-        return integrate_through_weight(metric, notation) or integrate_along_beta(metric, notation)
+        found = integrate_through_weight(metric, notation)
+        return [Form(METRIC, *(found or integrate_along_beta(metric, notation)))]
     assumptions = dict.fromkeys((*notation.assumptions, *piece.assumptions))
-    return replace(piece, assumptions=tuple(assumptions)), base_chart(metric, notation)
+    piece = replace(piece, assumptions=tuple(assumptions))
+    return [Form(METRIC, piece, base_chart(metric, notation))]
 
 
-def _coupled(
-    warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
-) -> tuple[Piece, Chart | None]:
-    """Return Q of several outputs: from the dual coordinates in beta, else as an integral."""
-    if dual is not None:
-        writers = (write_in_beta, write_in_length)
-        for write in writers if dual.R is not None else reversed(writers):
-            try:
-                found = write(dual, notation)
-            except BranchOpen:
-                continue
-            if found is not None and not (isinstance(found[0], Quadrature) and leaves_zero(dual)):
-                return found
+def _coupled(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:
+    """Return Q of several outputs, the shortest form first; an integral where none is closed."""
+    if forms := shortest(_forms(warping, dual, notation)):
+        return forms
     if dual is not None and leaves_zero(dual):
         raise BranchOpen("the warp g is 0 at the start, and no closed form of Q was found")
     piece = integrate_along_segment(warping, notation)
     kept = () if dual is None else keeps_sign(dual.metric, dual.g)
     left = _why_left(warping, dual)
     piece = replace(piece, assumptions=(*notation.assumptions, *kept), left=left)
-    return piece, base_chart(warping.metric, notation)
+    return [Form(WEIGHT_SPACE, piece, base_chart(warping.metric, notation))]
+
+
+def _forms(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:
+    """Return the forms of Q that are found: by the dual coordinates, and as a sum."""
+    summed = _separated(warping, notation)
+    found = [] if summed is None else [Form(SEPARATE, summed, None)]
+    try:
+        return [*([] if dual is None else _in_dual(dual, notation)), *found]
+    except AssumePositive:
+        if found:
+            return found
+        raise
+
+
+def _in_dual(dual: DualCoordinates, notation: Notation) -> list[Form]:
+    """Return Q through a chart of the leaf, and in the length of beta."""
+    found: list[Form] = []
+    requests: list[AssumePositive] = []
+    for write in (write_in_beta, write_in_length):
+        try:
+            written = write(dual, notation)
+        except BranchOpen:
+            continue
+        except AssumePositive as request:
+            requests.append(request)
+            continue
+        if written and not (isinstance(written[0], Quadrature) and leaves_zero(dual)):
+            found.append(Form(WEIGHT_SPACE, *written))
+    if requests and not found:
+        raise requests[0]
+    return found
+
+
+def _separated(warping: WarpVerdict, notation: Notation) -> Explicit | None:
+    """Return Q as a sum of functions of one linear function of beta each, or None."""
+    p = warping.parameterization
+    if warping.hessian.verdict is not Verdict.PROVED:
+        return None
+    separation = find_separation(p)
+    if separation is None:
+        return None
+    pieces: list[Explicit] = []
+    for k, single in enumerate(separation.outputs(p), 1):
+        x = notation.fresh(f"x{k}").name
+        conserved = find_conserved(find_lie_structure(single))
+        decided = decide_warp(decide_hessian(find_metric(conserved)))
+        found = find_potential(decided, Notation(single, (0,), str(k), coordinate=x)).piece
+        if not isinstance(found, Explicit) or found.roots:
+            return None
+        pieces.append(found)
+    return separation.summed(pieces, notation)
 
 
 def _why_left(warping: WarpVerdict, dual: DualCoordinates | None) -> Left:

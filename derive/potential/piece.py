@@ -34,6 +34,7 @@ class Root(Held):
             formula says which.
         slopes: P^(k)(T)/k!, k = 1, 2, ..., of its polynomial at the function T of the weights that
             the root is; where all are positive no real root is larger.
+        kernel: of a coordinate <v, beta> in which Q is a sum, |grad <v, F>|^2 as a function of it.
     """
 
     symbol: Symbol
@@ -42,6 +43,7 @@ class Root(Held):
     branch: str
     from_above: int | None
     slopes: tuple[RationalFunction, ...] = ()
+    kernel: Expr | None = None
 
     def mapped(self, f: Rewriting) -> Root:
         """Return the root with *f* applied to its expressions."""

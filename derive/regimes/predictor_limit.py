@@ -15,8 +15,9 @@ from derive.exact.field.function_field import RationalFunction
 from derive.model.notation import Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Parametric, Piece, written_out
+from derive.potential.separation import find_separation
 from derive.regimes.closed_form import closed_form_limit
-from derive.regimes.coupled_limit import find_separation, norm_limit, separated_limit
+from derive.regimes.coupled_limit import norm_limit, separated_limit
 from derive.regimes.finite_time import moved_start_limit
 from derive.regimes.kernel_regime import TangentKernel
 from derive.regimes.leading_gradient import ClosedGradient

@@ -127,15 +127,18 @@ def _(section: sections.KernelEntries) -> Iterator[str]:
         if matrix is not None and visible(_matrix(matrix)) <= 2 * LONG:
             rows.append((name, _matrix(matrix)))
             named |= matrix.free_symbols & {r.symbol for r in metric.roots}
-    below = " and ".join(f"${latex(s)}$" for s in sorted(named, key=str))
+    defined = {r.symbol for piece in section.d.potential.pieces for r in piece.roots}
+    below = " and ".join(f"${latex(s)}$" for s in sorted(named & defined, key=str))
     given = r" and the induced metric $\rho = K^{-1}$ are given by"
     if sections.dependent(section.d):
         given = " is singular:"
     yield (
         rf"\paragraph{{Metric.}} The tangent kernel $K = J J^{{\mathsf T}}${given}"
-        + (f" (with {below} as defined below)" if named else "")
+        + (f" (with {below} as defined below)" if below else "")
     )
-    yield from display(rows)
+    own = [r for r in metric.roots if r.symbol in named - defined]
+    used = {x for r in own for x in r.polynomial.free_symbols}
+    yield from display([*rows, *named_rows(own, (c for c in metric.constants if c[0] in used))])
 
 
 @paragraph.register

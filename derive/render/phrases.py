@@ -11,6 +11,7 @@ from derive.model.direction import Direction
 from derive.model.labels import predictor
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
+from derive.potential.shortest import SEPARATE
 from derive.records import Block
 from derive.render.formula import latex, latex_name
 from derive.render.labels import marked, said
@@ -90,6 +91,7 @@ def affine_sentences(p: Parameterization) -> Iterator[str]:
 
 FORMULAS = {
     "metric in beta (Q'' = 1/K)": r"metric in $\beta$ ($Q'' = 1/K$)",
+    SEPARATE: r"separate coordinates ($Q = \sum_k q_k(x_k)$)",
     "dual length psi": r"dual length $\psi$",
     "eigenvalues of K (s q''/q' = T/R)": r"eigenvalues of $K$ ($s q''/q' = T/R$)",
     "components, d = 2": "components, $d = 2$",
@@ -101,10 +103,10 @@ FORMULAS = {
 
 def road_lines(section: Regularizer) -> Iterator[str]:
     """Yield one line for each block."""
-    for name, roads in section.roads():
+    for name, roads, note in section.roads():
         which = f" on {name}" if len(section.d.blocks) > 1 else ""
         words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
-        yield words + "; ".join(said(r.name) for r in roads)
+        yield words + "; ".join(said(r.name) for r in roads) + note
         if section.d.potential.kind == "quadrature":
             # The parametric form is the only closed one.
             closed = (r for r in roads if r.name == COMMUTING_TIME)
@@ -113,10 +115,10 @@ def road_lines(section: Regularizer) -> Iterator[str]:
 
 def road_sentences(section: Regularizer) -> Iterator[str]:
     """Yield one sentence for each block, as LaTeX."""
-    for name, roads in section.roads():
+    for name, roads, note in section.roads():
         which = f" on ${name[0]}_{{{name[2:]}}}$" if len(section.d.blocks) > 1 else ""
         words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
-        yield words + "; ".join(road_name(r.name) for r in roads) + "."
+        yield words + "; ".join(road_name(r.name) for r in roads) + note + "."
 
 
 def road_name(name: str) -> str:

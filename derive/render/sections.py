@@ -135,12 +135,13 @@ class Regularizer(Section):
         many = len(self.d.blocks) > 1
         return tuple(f"Q_{i}" if many else "Q" for i, _ in enumerate(self.d.blocks, 1))
 
-    def roads(self) -> Iterator[tuple[str, tuple[Road, ...]]]:
-        """Yield, for each block with a Q, what it is called and the roads that lead to it."""
+    def roads(self) -> Iterator[tuple[str, tuple[Road, ...], str]]:
+        """Yield, for each block with a Q, what it is called, the roads to it, and what of them."""
         for name, block in zip(self.names, self.d.blocks, strict=True):
             proved = tuple(r for r in block.roads if r.finding.verdict is Verdict.PROVED)
             if proved:
-                yield name, proved
+                several = len({form.road for form in block.potential.forms}) > 1
+                yield name, proved, "; of several forms the shortest is printed" if several else ""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from derive.errors import ConsistencyError, InputError
 from derive.model.geometry import Field
+from derive.potential.shortest import WEIGHT_SPACE
 from derive.roads.published import PublishedRoad
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
@@ -31,8 +32,6 @@ def disagreement(first: str, second: str, why: str) -> ConsistencyError:
     return ConsistencyError(f"two roads disagree, {first} and {second}: {why}")
 
 
-WEIGHT_SPACE = "weight space (dual coordinates)"
-"""The main road: (y, g) with <grad y_i, grad F_j> = g delta_ij."""
 DECISION = "weight space (warp decision)"
 """The main road up to H_a = X_a log g, where g has no closed form."""
 

@@ -10,14 +10,12 @@ from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, kernel_of
-from derive.roads.compare import WEIGHT_SPACE, require_agreement
+from derive.potential.shortest import METRIC, WEIGHT_SPACE
+from derive.roads.compare import require_agreement
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.lie import along
 from derive.weights.witness import Equation
-
-METRIC = "metric in beta (Q'' = 1/K)"
-"""K is written in beta and integrated twice."""
 
 DUAL_TIME = "dual time (beta = h(mu))"
 """The weights are written in the dual time mu, in which beta = h(mu) = grad Q*(mu)."""

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from derive.potential.block import BlockPotential
 from derive.potential.piece import Parametric
+from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE
 from derive.printable import Held
 from derive.roads.ansatz import Ansatz
-from derive.roads.compare import DECISION, WEIGHT_SPACE, compare_decisions, compare_roads
+from derive.roads.compare import DECISION, compare_decisions, compare_roads
 from derive.roads.components import check_dimension
 from derive.roads.dual_time import COMMUTING_TIME, follow_dual_time
-from derive.roads.metric_in_beta import DUAL_TIME, METRIC, agree_in_beta
+from derive.roads.metric_in_beta import DUAL_TIME, agree_in_beta
 from derive.roads.published import follow_published
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
@@ -77,9 +78,17 @@ def ask_road(warping: WarpVerdict, dual: DualCoordinates | None, ansatz: Ansatz)
 
 
 def _main(potential: BlockPotential) -> tuple[Road, ...]:
+    """Return the road in weight space, after that of the printed form where it is another."""
+    summed = [
+        Road(SEPARATE, Finding(Verdict.PROVED, "Hess Q = V diag(1/K_kk) V^T", f.piece.evidence))
+        for f in potential.forms
+        if f.road == SEPARATE
+    ]
     if potential.dual is not None:
         reason = "y and g solve <grad y_i, grad F_j> = g delta_ij"
-        return (Road(WEIGHT_SPACE, Finding(Verdict.PROVED, reason, potential.dual.evidence)),)
+        found = Road(WEIGHT_SPACE, Finding(Verdict.PROVED, reason, potential.dual.evidence))
+        printed = potential.forms[0].road if potential.forms else WEIGHT_SPACE
+        return tuple(sorted((found, *summed), key=lambda r: r.name != printed))
     if potential.warping.verdict is Verdict.PROVED:
         return (Road(DECISION, potential.warping.finding),)
     return ()

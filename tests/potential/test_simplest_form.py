@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
 import pytest
+import sympy
 
 from derive import Parameterization, derive
 from derive.errors import InputError
 from derive.potential import weight_integral
+from derive.potential.shortest import measure
+from derive.verdict import Verdict
 
 
 @pytest.mark.parametrize("d", [7, 16])
@@ -18,6 +25,43 @@ def test_a_neuron_has_its_radial_form_in_many_components(d: int) -> None:
     # In the directions of beta, Q is a function of |beta| beside its linear term.
     (piece,) = found.potential.pieces
     assert len(piece.roots) == (1 if d == 7 else 2)
+
+
+CONVOLVED = ["u*x + v*y", "u*y + v*x"]
+
+
+def test_a_convolution_is_a_sum_over_sums_and_differences() -> None:
+    found = derive(Parameterization.parse(CONVOLVED, start={"u": "a", "v": 0, "x": "a", "y": 0}))
+    (piece,), (b1, b2) = found.potential.pieces, found.beta
+    a = piece.value.free_symbols - {r.symbol for r in piece.roots}
+    (a,) = a - set(found.beta)
+    q = [x * sympy.log(x / a**2) / 4 - x / 4 for x in (b1 + b2, b1 - b2)]
+    assert sympy.expand(found.potential.Q - sum(q)) == 0
+    assert [r.explicit for r in piece.roots] == [b1 + b2, b1 - b2]
+    roads = [r.name for r in found.blocks[0].roads if r.finding.verdict is Verdict.PROVED]
+    assert roads[0].startswith("separate coordinates")
+    assert any(name.startswith("weight space") for name in roads)
+    assert "of several forms the shortest is printed" in " ".join(found.to_text().split())
+
+
+@pytest.mark.parametrize("scale", [Fraction(1), Fraction(1, 10**8)])
+def test_forms_on_two_roads_have_one_gradient(scale: Fraction) -> None:
+    derivation = derive(Parameterization.parse(CONVOLVED))
+    found, (block,) = derivation.potential, derivation.blocks
+    start = {n: scale * k for n, k in {"u_0": 3, "x_0": 5, "v_0": 7, "y_0": 11}.items()}
+    points = np.array([[1.0, 2.0], [-0.3, 0.29999999], [1e-7, 2e-9]])
+    sums = found.numeric(start)
+    other = replace(found, pieces=(block.potential.forms[1].piece,)).numeric(start)
+    assert np.allclose(sums.gradient(points), other.gradient(points), rtol=1e-13, atol=0)
+    assert np.allclose(sums(points), other(points), rtol=1e-13, atol=0)
+    back = sums.gradient(sums.inverse_gradient(sums.gradient(points)))
+    assert np.allclose(back, sums.gradient(points), rtol=1e-7)
+
+
+def test_terms_are_counted_with_products_multiplied_out() -> None:
+    x, y = sympy.symbols("x y")
+    assert measure(x * (y + 1)) > measure(x * y + sympy.log(x) ** 2 * y)[:1]
+    assert measure(x + y) < measure(x + sympy.sqrt(y) * x)
 
 
 @pytest.mark.parametrize(

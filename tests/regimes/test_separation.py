@@ -6,7 +6,7 @@ import pytest
 import sympy
 
 from derive import Parameterization, derive, regimes, scale_start
-from derive.regimes.coupled_limit import find_separation
+from derive.potential.separation import find_separation
 from derive.verdict import Verdict
 
 

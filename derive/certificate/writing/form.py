@@ -18,8 +18,10 @@ from derive.certificate.checking.text import JSON, Rejected, names_in
 from derive.certificate.checking.theorem import Checker
 from derive.certificate.writing.definitions import Calls, FormDefinitions, reduced
 from derive.certificate.writing.products import calls_in, text_of, with_logs
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
+from derive.exact.linear.matrix import dot
 from derive.potential.piece import Curve, Parametric, Piece, Root, kernel_of
 from derive.records import Block, InducedMetric
 from derive.render.plain import plain
@@ -90,49 +92,44 @@ class _Form:
 
     def _law_of(self, symbol: Expr) -> str | None:
         """Return the conserved function of the weights that a constant is the value of."""
-        relation = self._kernel_relation()
         for _, function, image in self.chart:
             if image == symbol:
                 return repr(function)
-        if relation is None:
-            return None
-        slope = sympy.diff(relation, symbol)
-        if slope == 0 or slope.has(symbol):
-            return None
-        return self._pulled(-relation.subs(symbol, 0) / slope)
+        for kernel, K, x, F in self._kernels():
+            relation = _power_relation(kernel)
+            slope = sympy.diff(relation, symbol)
+            if slope != 0 and not slope.has(symbol):
+                return _pulled(-relation.subs(symbol, 0) / slope, K, x, F)
+        return None
 
-    def _kernel_relation(self) -> Expr | None:
-        """Return the relation of K_ and beta: the power of the printed K that has no root."""
-        kernel = None
-        if isinstance(self.shown, Piece):
-            kernel = kernel_of(self.shown)
-        elif self.shown.kernel is not None and self.shown.kernel.shape == (1, 1):
-            kernel = self.shown.kernel[0, 0]
-        if kernel is None:
-            return None
-        n = next((n for n in range(1, 13) if _is_rational(sympy.expand(kernel**n))), 1)
-        top, bottom = sympy.fraction(sympy.together(sympy.expand(kernel**n)))
-        return sympy.expand(bottom * sympy.Symbol("K_") ** n - top)
-
-    def _pulled(self, expression: Expr) -> str:
-        """Return an expression in K_ and beta as text in the weights."""
-        images = {
-            sympy.Symbol("K_"): sympy.Symbol(f"({self.block.metric.K[0][0]!r})"),
-            self.beta: sympy.Symbol(f"({self.block.parameterization.F[0]!r})"),
-        }
-        return plain(expression.subs(images, simultaneous=True))
+    def _kernels(self) -> Iterator[tuple[Expr, RationalFunction, Expr, RationalFunction]]:
+        """Yield K and its coordinate, each as printed and in the weights."""
+        p, K = self.block.parameterization, self.block.metric.K
+        if isinstance(self.shown, InducedMetric):
+            if self.shown.kernel is not None and self.shown.kernel.shape == (1, 1):
+                yield self.shown.kernel[0, 0], K[0][0], self.beta, p.F[0]
+            return
+        kernel = kernel_of(self.shown)
+        if kernel is not None:
+            yield kernel, K[0][0], self.beta, p.F[0]
+        for root in self.shown.roots:
+            if root.kernel is not None and root.explicit is not None:
+                v = [p.field.constant(int(root.explicit.coeff(b))) for b in self.shown.betas]
+                along = [dot(v, row) for row in K]
+                yield root.kernel, dot(v, along), root.symbol, dot(v, p.F)
 
     def solve_leaf(self, names: str) -> None:
         """Solve the relation of K and beta, or law - value, for start symbols, or for weights."""
-        p, relation = self.block.parameterization, self._kernel_relation()
+        p = self.block.parameterization
+        kernels = [(_power_relation(kernel), *rest) for kernel, *rest in self._kernels()]
         laws = [
             (law, plain(value))
             for symbol, value in self.shown.constants
             if (law := self._law_of(symbol)) is not None
         ] or [(repr(law), repr(p.at_start(law))) for law in self.block.conserved.laws]
         zeros = [f"({law}) - ({value})" for law, value in laws]
-        if names == "start" and relation is not None and not self.shown.constants:
-            zeros = [self._pulled(relation)]
+        if names == "start" and kernels and not self.shown.constants:
+            zeros = [_pulled(*kernel) for kernel in kernels]
         known = set(p.weights) if names == "weights" else set(p.start_symbols)
         solved, seen = set[str](), set[str]()
         for zero in map(self._component, zeros):
@@ -248,6 +245,19 @@ class _Form:
             self.use(text)
         for text in gradient:
             self.definitions.use_at_start(text)
+
+
+def _power_relation(kernel: Expr) -> Expr:
+    """Return the relation of K_ and beta: the power of the printed K that has no root."""
+    n = next((n for n in range(1, 13) if _is_rational(sympy.expand(kernel**n))), 1)
+    top, bottom = sympy.fraction(sympy.together(sympy.expand(kernel**n)))
+    return sympy.expand(bottom * sympy.Symbol("K_") ** n - top)
+
+
+def _pulled(expression: Expr, K: RationalFunction, x: Expr, F: RationalFunction) -> str:
+    """Return an expression in K_ and a coordinate as text in the weights."""
+    images = {sympy.Symbol("K_"): sympy.Symbol(f"({K!r})"), x: sympy.Symbol(f"({F!r})")}
+    return plain(expression.subs(images, simultaneous=True))
 
 
 def _is_rational(expression: Expr) -> bool:

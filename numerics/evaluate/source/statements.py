@@ -121,7 +121,8 @@ class Statements:
     def __init__(self, names: Mapping[str, str]) -> None:
         """Begin with the names of the symbols at hand."""
         self.names, self.lines = dict(names), list[str]()
-        self._symbols = (Symbol(f"x{i}") for i in range(10**6))
+        free = (f"x{i}" for i in range(10**6))
+        self._symbols = (Symbol(name) for name in free if name not in self.names)
 
     def define(self, name: str, target: str, call: tuple[str, Sequence[Expr]]) -> None:
         """Assign a function of expressions, or one expression."""

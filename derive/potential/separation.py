@@ -1,0 +1,153 @@
+"""Coordinates x = V^T beta in which Q of coupled outputs is a sum.
+
+The outputs x_k = <v_k, F(w)> have the tangent kernel V^T K V. Where that is diagonal, and its
+entry k does not change along the gradients of the other x_j, the Hessian of Q, which is its
+inverse, is diagonal in x with entry k a function of x_k: Q = q_1(x_1) + ... . It is the one along
+the flow of x_k alone from w_0, on which the other x_j stay, so that q_k is the Q of the single
+output x_k. Such v_k are eigenvectors of K(w_1)^-1 K(w_2), whatever the weights w_1 and w_2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+from typing import TypeVar
+
+import sympy
+from sympy import Symbol
+
+from derive.exact.linear.matrix import dot
+from derive.language import to_sympy
+from derive.model.geometry import Field
+from derive.model.notation import Notation, rational
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Explicit, Piece, Root
+from derive.verdict import Identity
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Coordinates x = V^T beta in which Q is a sum, with the identities that prove it.
+
+    Attributes:
+        forms: V^T, d rows of whole numbers.
+        evidence: identities between functions of the weights.
+    """
+
+    forms: sympy.ImmutableMatrix
+    evidence: tuple[Identity, ...]
+
+    @property
+    def basis(self) -> sympy.ImmutableMatrix:
+        """M with beta = M x."""
+        return self.forms.inv()
+
+    def outputs(self, p: Parameterization) -> Iterator[Parameterization]:
+        """Yield each x_k as the one output of a parameterization."""
+        trees = [to_sympy(tree) for tree in p.trees]
+        for v in self.forms.tolist():
+            total = sympy.Add(*(c * tree for c, tree in zip(v, trees, strict=True)))
+            used = {x.name for x in total.free_symbols}
+            weights = [w for w in p.weights if w in used]
+            yield p.with_(outputs=[total], weights=weights, labels=[1])
+
+    def summed(self, pieces: Sequence[Explicit], notation: Notation) -> Explicit:
+        """Return sum_k q_k(x_k) in beta, each q_k in a symbol of its own.
+
+        A coordinate x_k that is no beta_i is a named function of beta.
+        """
+        forms = self.forms * sympy.Matrix(notation.betas)
+        pairs = [(piece, piece.betas[0], form) for piece, form in zip(pieces, forms, strict=True)]
+        plain = {x: form for _, x, form in pairs if not form.is_Add}
+        chosen = _by_name(pieces)
+        slopes = sympy.Matrix([piece.gradient[0] for piece in pieces])
+        whole = Explicit(
+            notation.betas,
+            sympy.Add(*(piece.value for piece in pieces)),
+            tuple(self.forms.T * slopes),
+            _joined(piece.constants for piece in pieces),
+            tuple(
+                Root(x, x - form, form, "the root", 0, kernel=piece.kernel)
+                for piece, x, form in pairs
+                if form.is_Add
+            ),
+            _joined(piece.assumptions for piece in pieces),
+            (*self.evidence, *_joined(piece.evidence for piece in pieces)),
+        )
+        return whole.mapped(lambda e: e.xreplace(chosen).xreplace(plain))
+
+
+Part = TypeVar("Part")
+
+
+def _joined(parts: Iterable[tuple[Part, ...]]) -> tuple[Part, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(parts)))
+
+
+def _by_name(pieces: Iterable[Piece]) -> dict[Symbol, Symbol]:
+    """Return one symbol for those of one name: the positive one, which was assumed."""
+    parts = ((p.value, *p.gradient, *(x for _, x in p.constants)) for p in pieces)
+    symbols = {s for part in chain.from_iterable(parts) for s in part.free_symbols}
+    chosen = {s.name: s for s in sorted(symbols, key=lambda s: bool(s.is_positive))}
+    return {s: chosen[s.name] for s in symbols}
+
+
+def find_separation(p: Parameterization) -> Separation | None:
+    """Return rational coordinates in which Q of one block, Hess Q = K^-1, is a sum, or None."""
+    forms = _eigenvectors(p)
+    if forms is None:
+        return None
+    covectors = tuple(
+        tuple(dot(row, column) for column in zip(*p.covectors, strict=True))
+        for row in ([p.field.constant(int(c)) for c in v] for v in forms.tolist())
+    )
+    fields = p.geometry.fields(covectors)
+    evidence = []
+    for k, own in enumerate(covectors, 1):
+        slope = p.field.gradient(dot(own, fields[k - 1]))
+        for j, other in enumerate(fields, 1):
+            if j == k:
+                continue
+            mixed, change = dot(own, other), dot(other, slope)
+            if not (mixed.is_zero() and change.is_zero()):
+                return None
+            if j > k:
+                evidence.append(_is_zero_identity(f"<grad x{k}, grad x{j}>", own, other))
+            evidence.append(_is_zero_identity(f"<grad x{j}, grad |grad x{k}|^2>", other, slope))
+    return Separation(forms, tuple(evidence))
+
+
+def _is_zero_identity(product: str, u: Field, v: Field) -> Identity:
+    terms = " + ".join(f"({x!r})*({y!r})" for x, y in zip(u, v, strict=True))
+    return Identity(f"{product} = 0", terms, "0")
+
+
+def _eigenvectors(p: Parameterization) -> sympy.ImmutableMatrix | None:
+    """Return d eigenvectors of whole numbers as rows, or None if they are not so many."""
+    try:
+        first, second = (_kernel_at(p, shift) for shift in (0, 1))
+    except ZeroDivisionError:
+        return None
+    if first.det() == 0:
+        return None
+    pencil = first.inv() * second
+    values = sympy.Poly(pencil.charpoly().as_expr()).ground_roots()
+    if len(values) != p.d:
+        return None
+    rows = []
+    for value in values:
+        (vector,) = (pencil - value * sympy.eye(p.d)).nullspace()
+        whole = vector * sympy.ilcm(1, *(x.q for x in vector))
+        whole /= sympy.igcd(*whole)
+        rows.append(list(whole * sympy.sign(next(x for x in whole if x != 0))))
+    return sympy.ImmutableMatrix(sorted(rows, reverse=True))
+
+
+def _kernel_at(p: Parameterization, shift: int) -> sympy.Matrix:
+    """Return K at a rational point; functions take values as if they were weights."""
+    size = len(p.field.names)
+    point = [Fraction(3 + (7 * k * k + 5 * shift * k) % 11, 2 + k % 5) for k in range(size)]
+    rows = [[dot(x, df).at(point) for df in p.covectors] for x in p.fields]
+    return sympy.Matrix([[rational(x) for x in row] for row in rows])
