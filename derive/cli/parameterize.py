@@ -53,6 +53,7 @@ def parameterize(
     Examples:
       derive parameterize "beta*log(beta) - beta"
       derive parameterize "beta*asinh(beta/a) - sqrt(beta**2 + a**2)" --positive a
+      derive parameterize "beta**(2 - t)/((1 - t)*(2 - t))"
       derive parameterize "-log(beta1)" "beta2**2/2" --json
     """
     check_writable(output)

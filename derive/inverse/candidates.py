@@ -37,15 +37,19 @@ def candidates(element: LineElement, depth: int = 3) -> Iterator[Candidate]:
 
 
 def _powers(element: LineElement) -> Iterator[Candidate]:
-    """q = kappa |v - b|^n: w^(2/(n+2)), or e^w for n = -2 (entropy, Burg entropy, depth)."""
+    """q = kappa |v - b|^n: w^(2/(n+2)), or e^w for n = -2 (entropy, Burg entropy, depth).
+
+    The exponent may have parameters, as in tempered entropies, Q'' = beta^-t.
+    """
     q, v = element.q, element.v
     ratio = sympy.expand(tidy(q / sympy.diff(q, v)))
     slope = sympy.simplify(sympy.diff(ratio, v))
-    if not isinstance(slope, sympy.Rational) or slope == 0:
+    if slope == 0 or slope.has(v) or not slope.is_rational_function():
         return
-    n = 1 / slope
+    n = sympy.cancel(1 / slope)
     b = sympy.cancel(v - n * ratio)
-    m = None if n == -2 else sympy.Integer(2) / (n + 2)
+    m = None if n == -2 else 2 / sympy.cancel(n + 2)
+    generic = () if n.is_Rational else (sympy.expand(n + 2) ** 2,)
     for side in (1, -1):
         kappa = tidy(q.subs(v, b + side))
         if kappa.is_real is False or kappa.has(sympy.I):
@@ -58,7 +62,7 @@ def _powers(element: LineElement) -> Iterator[Candidate]:
             shape, inverse, scale = W**m, y ** (1 / m), tidy(kappa * m**2)
         for sign, assumed in element.signs(kappa):
             if sign > 0:
-                yield Candidate(b + side * shape, inverse, interval, scale, assumed)
+                yield Candidate(b + side * shape, inverse, interval, scale, (*assumed, *generic))
 
 
 def completed(P: Expr, v: Symbol) -> tuple[Expr, Expr, Expr]:

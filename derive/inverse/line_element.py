@@ -97,17 +97,32 @@ def _core(expression: Expr) -> Expr:
     return core.base if isinstance(core, sympy.Pow) and core.base.is_Symbol else core
 
 
+def _is_square(x: Expr) -> bool:
+    """Tell whether it is the square of what SymPy does not take to be positive."""
+    return isinstance(x, sympy.Pow) and x.exp == 2 and not x.base.is_positive
+
+
+def _unequal(x: Expr) -> str:
+    """Return that x is not 0: t != 2 of t - 2."""
+    t, *others = sorted(x.free_symbols, key=str)
+    slope = sympy.S.Zero if others else sympy.diff(x, t)
+    known = slope.is_Rational and slope != 0
+    return f"{t} != {sympy.expand(t - x / slope)}" if known else f"{x} != 0"
+
+
 def conditions(
     positive: frozenset[str], assumed: Sequence[Expr], beta_0: Tree | None, interval: Interval
 ) -> tuple[str, ...]:
     """Return what was assumed as text, and that a start with parameters lies in the interval.
 
-    A power of a parameter asks that it be positive itself.
+    A power of a parameter asks that it be positive itself; a square asks that it not be 0.
     """
-    cores = [_core(x) for x in assumed]
+    squares = [x for x in assumed if _is_square(x)]
+    cores = [_core(x) for x in assumed if x not in squares]
     known = positive | {x.name for x in cores if isinstance(x, sympy.Symbol)}
     kept = [x for x in cores if isinstance(x, sympy.Symbol) or known_sign(x, known) != 1]
-    texts = tuple(dict.fromkeys(f"{x} > 0" for x in kept))
+    generic = [_unequal(x.base) for x in squares if known_sign(x.base, known) is None]
+    texts = tuple(dict.fromkeys((*(f"{x} > 0" for x in kept), *generic)))
     if beta_0 is None or not names((beta_0,)):
         return texts
     ends = zip("><", interval, strict=True)

@@ -56,6 +56,18 @@ FOUND = [
 ]
 
 
+def test_a_tempered_entropy_has_a_power_with_its_exponent():
+    """Amid and Warmuth 2020: Q'' = beta^-t has F = w^(2/(2 - t)), and t = 2 is exp(w)."""
+    for q in ("beta**(2 - t)/((1 - t)*(2 - t))", "beta**(2 - t)/((1 - t)*(2 - t)) - beta/(1 - t)"):
+        (found,) = parameterize(q).coordinates
+        assert found.finding.verdict is Verdict.PROVED
+        assert parameterize(q).outputs == ("w**(2/(2 - t))",)
+        assert found.assumed == ("t != 2",)
+        assert found.forward.derivation.verdict is Verdict.PROVED
+    (power,) = parameterize("c*beta**n/n").coordinates
+    assert set(power.assumed) == {"c*(n - 1) > 0", "n > 0"}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _digits():
     with mpmath.workdps(60):
