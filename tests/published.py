@@ -1,6 +1,9 @@
 """The models that tests of every stage share: outputs, start, positive symbols."""
 
+import functools
 from dataclasses import dataclass, field
+
+from derive import Derivation, Parameterization, derive
 
 
 @dataclass(frozen=True)
@@ -39,3 +42,9 @@ MODELS = (
         kind=None,
     ),
 )
+
+
+@functools.cache
+def derive_once(parameterization: Parameterization) -> Derivation:
+    """Derive what several tests look at."""
+    return derive(parameterization)

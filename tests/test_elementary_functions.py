@@ -6,12 +6,13 @@ import json
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import check
 from derive.certificate.checking.text import Rejected
 from derive.errors import InputError
 from derive.verdict import Verdict
 from numerics.confirm.crosscheck import crosscheck
+from tests.published import derive_once
 
 MODELS = [
     "atan(w)",
@@ -25,7 +26,7 @@ MODELS = [
 
 @pytest.mark.parametrize("text", MODELS)
 def test_derived_confirmed_by_a_flow_and_certified(text: str) -> None:
-    derivation = derive(Parameterization.parse([text]))
+    derivation = derive_once(Parameterization.parse([text]))
     assert derivation.verdict is Verdict.PROVED
     assert derivation.to_text()
     assert derivation.to_latex()
@@ -34,13 +35,13 @@ def test_derived_confirmed_by_a_flow_and_certified(text: str) -> None:
 
 
 def test_an_output_that_is_no_gradient_in_two_dimensions_is_refuted() -> None:
-    found = derive(Parameterization.parse(["atan(u)*v", "atan(u)*t + v"]))
+    found = derive_once(Parameterization.parse(["atan(u)*v", "atan(u)*t + v"]))
     assert found.verdict is not Verdict.PROVED
 
 
 def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth() -> None:
     given = Parameterization.parse(["abs(w)*u"], positive=["w"])
-    found, smooth = derive(given), derive(Parameterization.parse(["w*u"], positive=["w"]))
+    found, smooth = derive_once(given), derive_once(Parameterization.parse(["w*u"], positive=["w"]))
     assert found.verdict is Verdict.PROVED
     assert found.potential.Q == smooth.potential.Q
     assert "as far as `F` is smooth" in found.potential.pieces[0].domain.words
@@ -50,14 +51,14 @@ def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth() -> None:
 
 def test_coupled_outputs_say_that_an_absolute_value_has_a_kink() -> None:
     outputs = ["abs(a) + b", "2*b + abs(a)"]
-    coupled = derive(Parameterization.parse(outputs, positive=["a"]))
+    coupled = derive_once(Parameterization.parse(outputs, positive=["a"]))
     assert "all real `beta`, as far as `F` is smooth" in coupled.potential.pieces[0].domain.words
-    smooth = derive(Parameterization.parse([t.replace("abs(a)", "a") for t in outputs]))
+    smooth = derive_once(Parameterization.parse([t.replace("abs(a)", "a") for t in outputs]))
     assert "smooth" not in smooth.potential.pieces[0].domain.words
 
 
 def test_the_law_of_another_function_is_rejected() -> None:
-    record = json.loads(derive(Parameterization.parse(["atan(u) + v"])).to_json())
+    record = json.loads(derive_once(Parameterization.parse(["atan(u) + v"])).to_json())
     assert record["conserved"]["laws"] == ["u**3 + 3*u - 3*v"]
     forged = json.loads(json.dumps(record).replace("atan(", "log("))
     assert check(record).verdict == "PROVED"

@@ -8,6 +8,8 @@ from itertools import combinations
 from math import comb, prod
 from random import Random
 
+from flint import nmod_mat
+
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import (
     darboux_factors,
@@ -186,7 +188,7 @@ def _monomial_laws(
 
 
 def _parametric_laws(
-    p: Parameterization, exponents: Sequence[tuple[int, ...]], rows: list[list[int]]
+    p: Parameterization, exponents: Sequence[tuple[int, ...]], rows: nmod_mat
 ) -> Iterator[RationalFunction]:
     """Yield the laws whose coefficients are functions of the parameters."""
     for support in supports(rows):

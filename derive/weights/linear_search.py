@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from random import Random
 
+from flint import nmod_mat
+
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import nullspace_over_constants
@@ -53,7 +55,7 @@ def find_coefficients(
 
 
 def _over_parameters(
-    p: Parameterization, columns: Sequence[Column], rows: Sequence[Sequence[int]]
+    p: Parameterization, columns: Sequence[Column], rows: nmod_mat
 ) -> list[list[RationalFunction]]:
     """Return the solutions whose entries are functions of the parameters, exactly."""
     zero = p.field.zero

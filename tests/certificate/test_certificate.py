@@ -7,13 +7,13 @@ import json
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.catalogue import entries as entries_of_catalogue
 from derive.certificate.checking.check import NotACertificate, Rejected, check, check_text
 from tests.certificate.certificates import replaced, variants
 from tests.cli.commands import printed_by
 from tests.cli.commands import run as run_command
-from tests.published import MODELS
+from tests.published import MODELS, derive_once
 
 REFUSED = (Rejected, NotACertificate)
 BY_NAME = {m.name: m for m in MODELS}
@@ -25,11 +25,11 @@ run = functools.partial(run_command, "check")
 @functools.cache
 def derived_of(name):
     model = BY_NAME[name]
-    return derive(Parameterization.parse(model.outputs, model.start, model.positive))
+    return derive_once(Parameterization.parse(model.outputs, model.start, model.positive))
 
 
 def certified(*outputs, start=None, positive=()):
-    d = derive(Parameterization.parse(outputs, start, positive))
+    d = derive_once(Parameterization.parse(outputs, start, positive))
     return d, json.loads(d.to_json())
 
 

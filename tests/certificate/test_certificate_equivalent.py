@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check
 from tests.certificate.certificates import replaced
+from tests.published import derive_once
 
 REFUSED = (Rejected, NotACertificate)
 TWO = ["a*u1 + b*v1", "a*u2 + b*v2"]
@@ -21,7 +22,7 @@ PROOF = ("certificate", "equivalence")
 
 @functools.cache
 def _text() -> str:
-    return derive(Parameterization.parse(TWO, start=START)).to_json()
+    return derive_once(Parameterization.parse(TWO, start=START)).to_json()
 
 
 def record() -> Any:

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check_text
 from tests.certificate.certificates import replaced
+from tests.published import derive_once
 
 MODELS = {
     "exp": (["exp(w)"], {}),
@@ -26,7 +27,7 @@ MODELS = {
 
 def record_of(name: str):
     outputs, options = MODELS[name]
-    return json.loads(derive(Parameterization.parse(outputs, **options)).to_json())
+    return json.loads(derive_once(Parameterization.parse(outputs, **options)).to_json())
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -93,7 +94,7 @@ def test_a_claimed_yes_is_rejected_for_a_no() -> None:
     [(["a*b*u", "a*b*v"], {"b": "0"}), (["asinh(x)*u", "asinh(x)*v"], {"x": "0"})],
 )
 def test_a_record_without_an_answer_is_accepted_as_such(outputs, start) -> None:
-    d = derive(Parameterization.parse(outputs, start=start))
+    d = derive_once(Parameterization.parse(outputs, start=start))
     assert check_text(d.to_json()).verdict == d.verdict.value == "UNDECIDED"
 
 
@@ -111,6 +112,6 @@ def test_a_leaf_of_equal_weights_is_solved_by_its_laws(output: str, start: tuple
     """The relation of K and beta is singular there, and takes a minute to divide by."""
     names = [c for c in output if c.isalpha()]
     given = dict(zip(dict.fromkeys(names), start, strict=True))
-    text = derive(Parameterization.parse([output], start=given)).to_json()
+    text = derive_once(Parameterization.parse([output], start=given)).to_json()
     report = check_text(text)
     assert (report.verdict, report.open) == ("PROVED", ())

@@ -7,13 +7,14 @@ import json
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check_text
+from tests.published import derive_once
 
 
 @functools.cache
 def text_of(*outputs, vectors=(), start=()):
-    return derive(Parameterization.parse(outputs, dict(start), vectors=vectors)).to_json()
+    return derive_once(Parameterization.parse(outputs, dict(start), vectors=vectors)).to_json()
 
 
 def said(record):

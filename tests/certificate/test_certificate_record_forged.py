@@ -8,14 +8,15 @@ import json
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check_text
 from tests.certificate.certificates import replaced
+from tests.published import derive_once
 
 
 @functools.cache
 def neuron():
-    return derive(Parameterization.parse(["a*u1", "a*u2"])).to_json()
+    return derive_once(Parameterization.parse(["a*u1", "a*u2"])).to_json()
 
 
 def swap(value):

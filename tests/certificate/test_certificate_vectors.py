@@ -5,10 +5,11 @@ import json
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check, check_text
 from tests.certificate.certificates import entries as texts_of
 from tests.certificate.certificates import replaced, variants
+from tests.published import derive_once
 
 MODELS = [
     ("a*u", {}),
@@ -23,7 +24,7 @@ MODELS = [
 
 def record_of(text, start):
     model = Parameterization.parse([text], start, vectors=["u"])
-    return json.loads(derive(model).to_json())
+    return json.loads(derive_once(model).to_json())
 
 
 @pytest.mark.parametrize(("text", "start"), MODELS)

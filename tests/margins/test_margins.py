@@ -8,11 +8,12 @@ import pytest
 import sympy
 from sympy import Symbol
 
-from derive import Parameterization, Verdict, derive, margins
+from derive import Parameterization, Verdict, margins
 from derive.margins.ends import Slope, find_end
 from derive.margins.far import far_out
 from derive.margins.weights_problem import agreement, pose_in_weights
 from tests.cli.commands import run
+from tests.published import derive_once
 
 TIED = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}
 MODELS = {
@@ -39,7 +40,7 @@ MODELS = {
 @functools.cache
 def found(name):
     outputs, options = MODELS[name]
-    return margins(derive(Parameterization.parse(outputs, **options)))
+    return margins(derive_once(Parameterization.parse(outputs, **options)))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_laws_that_vanish_at_kkt_points():
 
 def test_without_a_potential_the_problem_in_the_weights_is_left():
     p = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
-    m = margins(derive(p))
+    m = margins(derive_once(p))
     assert m.verdict is m.finite_time.verdict is Verdict.REFUTED
     assert (m.far, m.hypotheses, m.horizon) == ((), (), None)
     assert str(m.cost) == "beta1 + beta3"
@@ -148,11 +149,11 @@ def test_the_root_that_is_negative_far_out_is_followed():
 
 def test_a_slope_of_unknown_sign_on_a_curve_with_ends_is_bounded():
     p = Parameterization.parse(["p**3 - m**3"], {"p": "alpha", "m": "alpha"})
-    assert margins(derive(p)).coercive.verdict is Verdict.REFUTED
+    assert margins(derive_once(p)).coercive.verdict is Verdict.REFUTED
 
 
 def test_what_is_not_reached_for_sure_is_not_called_bounded():
-    m = margins(derive(Parameterization.parse(["w**3"])))
+    m = margins(derive_once(Parameterization.parse(["w**3"])))
     assert m.verdict is Verdict.UNDECIDED
     assert "if Q reaches there" in m.coercive.reason.replace("`", "")
 

@@ -7,11 +7,12 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from derive import Parameterization, Verdict, derive
+from derive import Parameterization, Verdict
 from derive.language import to_text
 from derive.model.equivalent_start import find_equivalent_start
 from derive.model.parameterization import Parameterization as Map
 from numerics import crosscheck
+from tests.published import derive_once
 from tests.witness_flow import Model
 
 TWO = ["a*u1 + b*v1", "a*u2 + b*v2"]
@@ -45,7 +46,7 @@ def test_an_isotropic_conserved_matrix_is_that_of_one_neuron(
 
 
 def test_the_flow_in_all_weights_minimises_the_q_of_one_neuron() -> None:
-    d = derive(two_neurons(3, 0, 5, 0, 0, 4))
+    d = derive_once(two_neurons(3, 0, 5, 0, 0, 4))
     assert (d.verdict, d.idle) == (Verdict.PROVED, ("b", "v1", "v2"))
     assert crosscheck(d, digits=20).passed
 
@@ -79,23 +80,23 @@ def test_starts_beside_it_are_not(values: tuple[object, ...]) -> None:
 
 def test_a_start_beside_it_has_no_q() -> None:
     p = two_neurons(0, 0, 1, 0, 0, 2)
-    assert derive(p).verdict is Verdict.REFUTED
+    assert derive_once(p).verdict is Verdict.REFUTED
 
 
 def test_a_matrix_from_the_identity() -> None:
     shapes = {"W": (2, 2), "u": (2,)}
     start: dict[str, object] = {"W11": 1, "W22": 1, "W12": 0, "W21": 0, "u1": 0, "u2": 0}
-    d = derive(Parameterization.parse(["W*u"], start=start, arrays=shapes))
-    one = derive(Parameterization.parse(["a*u1", "a*u2"], start={"a": 1, "u1": 0, "u2": 0}))
+    d = derive_once(Parameterization.parse(["W*u"], start=start, arrays=shapes))
+    one = derive_once(Parameterization.parse(["a*u1", "a*u2"], start={"a": 1, "u1": 0, "u2": 0}))
     assert (d.verdict, d.potential.Q) == (Verdict.PROVED, one.potential.Q)
     assert "W11 = 0, u1 = 1, W21 = 0 and 0 for all others" in " ".join(d.to_text().split())
     # W^T W - u u^T = 9 I is isotropic; I - u u^T with u other than 0 is not.
     values = {**start, "W11": 5, "W22": 3, "u1": 4}
-    same = derive(Parameterization.parse(["W*u"], start=values, arrays=shapes))
+    same = derive_once(Parameterization.parse(["W*u"], start=values, arrays=shapes))
     assert (same.verdict, same.idle) == (Verdict.PROVED, ("W12", "u2", "W22"))
     for u in (Fraction(1, 2), "b"):
         other = Parameterization.parse(["W*u"], start={**start, "u1": u}, arrays=shapes)
-        assert derive(other).verdict is Verdict.REFUTED
+        assert derive_once(other).verdict is Verdict.REFUTED
 
 
 @pytest.mark.parametrize(

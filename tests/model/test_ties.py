@@ -8,10 +8,11 @@ import mpmath
 import pytest
 import sympy
 
-from derive import Parameterization, Verdict, derive
+from derive import Parameterization, Verdict
 from derive.language.tree import Number
 from derive.model.restriction import find_ties
 from numerics import crosscheck
+from tests.published import derive_once
 from tests.witness_flow import Model
 
 TWO = ["a*u1 + b*v1", "a*u2 + b*v2"]
@@ -19,7 +20,7 @@ BALANCED = {"a": "3", "b": "4", "u1": "9/5", "u2": "12/5", "v1": "12/5", "v2": "
 
 
 def test_strictly_balanced_neurons_have_the_three_halves_power() -> None:
-    d = derive(Parameterization.parse(TWO, start=BALANCED))
+    d = derive_once(Parameterization.parse(TWO, start=BALANCED))
     assert d.verdict is Verdict.PROVED
     assert dict(d.ties).keys() == {"b", "v1", "v2"}
     # grad Q = c beta/sqrt|beta| + z: differences of the gradient are those of c beta/sqrt|beta|.
@@ -61,12 +62,12 @@ def test_the_ties_hold_along_the_whole_flow() -> None:
 def test_starts_that_are_not_aligned_have_no_ties(start: dict[str, str]) -> None:
     p = Parameterization.parse(TWO, start=start)
     assert find_ties(p) is None
-    assert derive(p).verdict is Verdict.REFUTED
+    assert derive_once(p).verdict is Verdict.REFUTED
 
 
 def test_symbolic_ratios_become_parameters() -> None:
     start = {"a": "s", "b": "k*s", "u1": "t", "u2": "0", "v1": "k*t", "v2": "0"}
-    d = derive(Parameterization.parse(TWO, start=start))
+    d = derive_once(Parameterization.parse(TWO, start=start))
     assert d.verdict is Verdict.PROVED
     assert "k" in d.potential.parameterization.parameters
     assert crosscheck(d, digits=20).passed
@@ -83,7 +84,7 @@ EQUAL = dict.fromkeys("pqrxyz", "alpha")
 
 def test_equal_weights_give_a_formula_where_the_general_way_gives_an_integral() -> None:
     """Three equal weights and three more are ``p**3 - x**3``, with K three times as large."""
-    d = derive(Parameterization.parse(["p*q*r - x*y*z"], EQUAL, ["alpha"]))
+    d = derive_once(Parameterization.parse(["p*q*r - x*y*z"], EQUAL, ["alpha"]))
     assert d.verdict is Verdict.PROVED
     assert d.potential.pieces[0].kind == "parametric"
     assert dict(d.ties).keys() == set("qryz")
@@ -95,5 +96,7 @@ def test_equal_weights_give_a_formula_where_the_general_way_gives_an_integral() 
 
 
 def test_equal_weights_that_gain_nothing_stay_as_they_are() -> None:
-    d = derive(Parameterization.parse(["u*v - x*y"], dict.fromkeys("uvxy", "alpha"), ["alpha"]))
+    d = derive_once(
+        Parameterization.parse(["u*v - x*y"], dict.fromkeys("uvxy", "alpha"), ["alpha"])
+    )
     assert (d.verdict, d.ties, d.kernel_factor) == (Verdict.PROVED, (), None)

@@ -8,8 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from derive import Derivation, Parameterization, Verdict, derive
+from derive import Derivation, Parameterization, Verdict
 from derive.potential.domain import Domain
+from tests.published import derive_once
 
 CONVOLUTION = ["a*c+b*d", "a*d+b*c"]
 SQUARES = ["x**2+y**2", "x*y"]
@@ -18,7 +19,7 @@ PRODUCT = ["a*c-b*d", "a*d+b*c"]
 
 
 def derived(outputs: list[str], start: dict[str, str] | None = None) -> Derivation:
-    return derive(Parameterization.parse(outputs, start))
+    return derive_once(Parameterization.parse(outputs, start))
 
 
 def domain(d: Derivation) -> Domain:

@@ -8,9 +8,10 @@ from itertools import combinations
 import pytest
 import sympy
 
-from derive import Derivation, Parameterization, Verdict, derive
+from derive import Derivation, Parameterization, Verdict
 from derive.potential.piece import Quadrature
 from numerics import crosscheck
+from tests.published import derive_once
 
 OUTPUTS = (
     "a",
@@ -35,7 +36,7 @@ OUTPUTS = (
 
 
 def derived(*outputs: str) -> Derivation:
-    return derive(Parameterization.parse(list(outputs)))
+    return derive_once(Parameterization.parse(list(outputs)))
 
 
 @pytest.mark.parametrize(

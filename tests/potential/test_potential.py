@@ -20,8 +20,9 @@ from witness_flow import (
     start_values,
 )
 
-from derive import Derivation, Parameterization, Verdict, derive
+from derive import Derivation, Parameterization, Verdict
 from derive.potential.piece import Root
+from tests.published import derive_once
 
 HOPF = ["p**2+q**2-r**2-s**2", "2*p*r+2*q*s", "2*q*r-2*p*s"]
 EQUAL = {"p": "alpha", "m": "alpha"}
@@ -87,7 +88,7 @@ def test_gradient_is_the_integrated_steering(
     outputs: list[str], start: dict[str, str] | None, symbols: dict[str, str]
 ) -> None:
     with mpmath.workdps(30):
-        d = derive(Parameterization.parse(outputs, start))
+        d = derive_once(Parameterization.parse(outputs, start))
         assert d.verdict is Verdict.PROVED
         for seed in (1, 2):
             steering = random_steering(len(outputs), seed, size=0.25)
@@ -98,7 +99,7 @@ def test_gradient_is_the_integrated_steering(
 
 def test_the_witness_notices_a_wrong_gradient() -> None:
     """Negative control: the flow of another start, or a wrong exponent, does not agree."""
-    d = derive(Parameterization.parse(["p**2-m**2"], EQUAL))
+    d = derive_once(Parameterization.parse(["p**2-m**2"], EQUAL))
     with mpmath.workdps(30):
         wrong = pathwise_errors(d, ["p**2-m**2*99/100"], numbers(ALPHA), random_steering(1, 1))
         assert max(wrong) > mpf(10) ** -4
@@ -117,7 +118,7 @@ def test_the_witness_notices_a_wrong_gradient() -> None:
 )
 def test_warp_is_positive_or_assumed_so(outputs: list[str], symbols: dict[str, str]) -> None:
     """A start at which g < 0 must break a stated assumption: a sign, not only its constancy."""
-    d = derive(Parameterization.parse(outputs))
+    d = derive_once(Parameterization.parse(outputs))
     point = {sympy.Symbol(n): number(v) for n, v in symbols.items()}
     model = Model.of(outputs, d.parameterization.weights)
     w0 = start_values(d.parameterization, numbers(symbols))
@@ -164,7 +165,7 @@ def check_kernel(
     outputs: list[str], start: dict[str, str] | None, symbols: dict[str, str], w: list[str]
 ) -> None:
     """Compare K(beta) with J J^T; None is an honest answer, a wrong branch is not."""
-    d = derive(Parameterization.parse(outputs, start))
+    d = derive_once(Parameterization.parse(outputs, start))
     kernel = d.metric.kernel
     if kernel is None:
         return
@@ -220,7 +221,7 @@ def on_leaf(
 def test_the_number_of_a_root_names_the_root_of_the_formula(
     outputs: list[str], start: dict[str, str], w: list[str]
 ) -> None:
-    d = derive(Parameterization.parse(outputs, start))
+    d = derive_once(Parameterization.parse(outputs, start))
     model = Model.of(outputs, d.parameterization.weights)
     with mpmath.workdps(30):
         _, readings = on_leaf(d, model, [number(x) for x in w], {})
@@ -233,7 +234,7 @@ BETAS = [Fraction(-7, 3), Fraction(-1, 5), Fraction(1, 7), Fraction(9, 4)]
 
 
 def gradients(outputs: list[str], start: Any, symbols: dict[str, str], beta: list[Any]) -> list:
-    d = derive(Parameterization.parse(outputs, start))
+    d = derive_once(Parameterization.parse(outputs, start))
     (piece,) = d.potential.pieces
     named = {b.name: number(x) for b, x in zip(d.beta, beta, strict=True)}
     return claimed_gradient(piece, named, numbers(symbols))
@@ -249,7 +250,7 @@ def test_hyperbolic_entropy_of_the_tied_pair(beta: Fraction, alpha: str) -> None
 
 
 def test_value_of_the_tied_pair_is_published_up_to_a_constant() -> None:
-    d = derive(Parameterization.parse(["p**2-m**2"], EQUAL, ["alpha"]))
+    d = derive_once(Parameterization.parse(["p**2-m**2"], EQUAL, ["alpha"]))
     with mpmath.workdps(40):
         alpha = number("2/3")
 
@@ -285,7 +286,7 @@ def test_deep_pair_through_its_published_parameter(D: int, z: str) -> None:
         alpha, t = number("3/5"), number(z)
         power = -mpf(D) / (D - 2)
         beta = alpha**D * ((1 - t) ** power - (1 + t) ** power)
-        d = derive(Parameterization.parse([f"p**{D}-m**{D}"], EQUAL))
+        d = derive_once(Parameterization.parse([f"p**{D}-m**{D}"], EQUAL))
         (piece,) = d.potential.pieces
         assert piece.kind == "parametric"
         (found,) = claimed_gradient(piece, {"beta": beta}, {"alpha": alpha})
@@ -298,7 +299,7 @@ def test_deep_pair_through_its_published_parameter(D: int, z: str) -> None:
 def test_neuron_for_each_sign_of_delta(start: tuple[str, str, str]) -> None:
     """grad Q = beta / sqrt A - beta_0 / sqrt A_0; Q = (2/3) A^(3/2) - delta A^(1/2) + z.beta."""
     outputs = ["a*u1", "a*u2"]
-    d = derive(Parameterization.parse(outputs))
+    d = derive_once(Parameterization.parse(outputs))
     symbols = dict(zip(("a_0", "u1_0", "u2_0"), start, strict=True))
     with mpmath.workdps(40):
         a, *u = (number(x) for x in start)
@@ -365,7 +366,7 @@ def test_working_precision_is_left_alone() -> None:
 def test_an_interval_whose_end_may_be_on_either_side_is_not_claimed(larger, kind):
     """From p = a - b the curve of p**3 - m**3 has a pole at z = (b - a)/a: below 0, or above."""
     p = Parameterization.parse(["p**3 - m**3"], start={"p": larger, "m": "a"})
-    d = derive(p)
+    d = derive_once(p)
     (piece,) = d.potential.pieces
     assert d.verdict is Verdict.PROVED
     assert piece.kind == kind

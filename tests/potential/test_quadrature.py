@@ -11,10 +11,11 @@ import sympy
 from mpmath import mp, mpf
 from witness_flow import Model, evaluate, integrate, number, real_roots
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.potential.piece import Quadrature
 from derive.render.labels import unmarked
 from derive.render.plain import piece_lines
+from tests.published import derive_once
 
 TIME = mpf(1) / 4
 K = sympy.Function("K")
@@ -28,7 +29,7 @@ MODELS = [
 
 
 def quadrature(output: str, start: dict[str, str]) -> Quadrature:
-    (piece,) = derive(Parameterization.parse([output], start)).potential.pieces
+    (piece,) = derive_once(Parameterization.parse([output], start)).potential.pieces
     assert isinstance(piece, Quadrature)
     return piece
 
@@ -111,7 +112,7 @@ def test_the_printed_kernel_is_that_of_the_flow() -> None:
 def test_the_slope_in_the_length_solves_its_equation() -> None:
     """s q''/q' = T/R, with q' = |u_0| at the start, where nothing closed is found."""
     p = Parameterization.parse(["(1 + a*norm(u))*u"], vectors=["u"])
-    (piece,) = derive(p).potential.pieces
+    (piece,) = derive_once(p).potential.pieces
     ((s,), (slope,)) = piece.betas, piece.gradient
     T, R = (sympy.Function(name)(s) for name in "TR")
     assert sympy.simplify(s * slope.diff(s) / slope - T / R) == 0

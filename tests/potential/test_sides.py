@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 import sympy
 
-from derive import Parameterization, Verdict, derive
+from derive import Parameterization, Verdict
 from derive.certificate.checking.check import check_text
 from derive.components import in_components
 from numerics import crosscheck, flow, interpolate
+from tests.published import derive_once
 
 NEURON = Parameterization.parse(["a*u1", "a*u2"], {"a": "0", "u1": "1", "u2": "-1"})
 DATA = [([["3/2", "1/2"]], ["-1"]), ([["3/2", "1/2"]], ["2"])]
@@ -18,7 +19,7 @@ DATA = [([["3/2", "1/2"]], ["-1"]), ([["3/2", "1/2"]], ["2"])]
 
 
 def test_both_sides_differ_by_the_slope_of_the_start():
-    d = derive(Parameterization.parse(["a*u1", "a*u2"], {"a": "0"}))
+    d = derive_once(Parameterization.parse(["a*u1", "a*u2"], {"a": "0"}))
     assert d.verdict is Verdict.PROVED
     above, below = d.potential, d.potential.other_side
     slopes = zip(above.gradient, below.gradient, strict=True)
@@ -32,14 +33,14 @@ def test_both_sides_differ_by_the_slope_of_the_start():
 
 @pytest.mark.parametrize(("X", "y"), DATA)
 def test_flows_end_at_the_interpolant_of_their_side(X, y):
-    d = derive(NEURON)
+    d = derive_once(NEURON)
     assert crosscheck(d, X, y, digits=15).passed
     swapped = replace(d.potential.other_side, other_side=replace(d.potential, other_side=None))
     assert not crosscheck(replace(d, potential=swapped), X, y, digits=15).passed
 
 
 def test_a_vector_of_open_dimension_has_both_sides():
-    d = derive(Parameterization.parse(["(a - b)*u"], {"a": "c", "b": "c"}, vectors=["u"]))
+    d = derive_once(Parameterization.parse(["(a - b)*u"], {"a": "c", "b": "c"}, vectors=["u"]))
     above, below = d.potential, d.potential.other_side
     assert (d.verdict, above.turning.slope, below.turning.slope) == (Verdict.PROVED, 1, -1)
     assert "where its derivative along the flow is 2*<lambda, u_0>" in above.finding.reason
@@ -54,7 +55,7 @@ def test_a_vector_of_open_dimension_has_both_sides():
 
 def test_numbers_of_one_side():
     """Doubles, from a beta_0 at which grad Q has no value."""
-    d = derive(NEURON)
+    d = derive_once(NEURON)
     end = flow(NEURON, [[1.5, 0.5]], [-1.0], {"a": 0, "u1": 1, "u2": -1}, digits=12)
     assert end.weights[0] < 0
     found = interpolate(d.potential.other_side.numeric({}), [[1.5, 0.5]], [-1.0])
@@ -63,13 +64,13 @@ def test_numbers_of_one_side():
 
 
 def test_what_is_certified_of_it():
-    report = check_text(derive(NEURON).to_json())
+    report = check_text(derive_once(NEURON).to_json())
     assert report.verdict == "PROVED"
     assert any("= -c g X^T r" in x and x.endswith("warp g = a") for x in report.theorem)
     assert {"Q of beta1, beta2", "Q where the warp ends negative"} <= set(report.open)
 
 
 def test_a_warp_away_from_zero_has_one_side():
-    d = derive(NEURON.with_(start={**dict(NEURON.start), "a": NEURON.start[1][1]}))
+    d = derive_once(NEURON.with_(start={**dict(NEURON.start), "a": NEURON.start[1][1]}))
     assert d.verdict is Verdict.PROVED
     assert d.potential.other_side is None

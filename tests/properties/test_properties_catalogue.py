@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy
 
-from derive import Parameterization, Verdict, derive, regimes
+from derive import Parameterization, Verdict, regimes
 from derive.catalogue import entries
 from derive.certificate.checking.check import check_text
 from derive.certificate.checking.text import Rejected
@@ -19,6 +19,7 @@ from derive.model.notation import to_expr
 from derive.regimes.initialization import with_scale
 from numerics.confirm.limit_gradients import confirm_limits
 from numerics.flow.gradient_flow import flow
+from tests.published import derive_once
 
 NAMES = [entry.id for entry in entries()]
 
@@ -120,7 +121,7 @@ def from_start_and_from_larger(derivation):
     if p.start_symbols:
         assert all(x.is_constant() or (x.is_polynomial() and x.degree() == 1) for x in p.w0)
         return [derivation.potential.numeric(numbers(derivation, c)) for c in (1, Fraction(3, 2))]
-    scaled = derive(with_scale(p, "scale")).potential
+    scaled = derive_once(with_scale(p, "scale")).potential
     return [scaled.numeric({"scale": c}) for c in (1, Fraction(3, 2))]
 
 
@@ -178,7 +179,7 @@ def test_limits_of_small_and_large_starts_are_confirmed(name, derived):
     """What is proved is seen at two scales; what is not depends on a sign that is not given."""
     found = derived(name)
     if (scaled := with_scale(found.parameterization, "alpha")) is not found.parameterization:
-        found = derive(scaled)
+        found = derive_once(scaled)
     r = regimes(found, "alpha")
     confirmations = confirm_limits(r, digits=20)
     proved = [limit for limit in r.limits if limit.finding.verdict is Verdict.PROVED]

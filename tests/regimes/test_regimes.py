@@ -10,20 +10,13 @@ import pytest
 import sympy
 from sympy import Abs, Rational, log, sqrt
 
-from derive import (
-    Initialization,
-    InputError,
-    Parameterization,
-    Verdict,
-    derive,
-    regimes,
-    scale_start,
-)
+from derive import Initialization, InputError, Parameterization, Verdict, regimes, scale_start
 from derive.regimes.find import Regimes
 from derive.regimes.point import read_point
 from numerics.confirm.limit_gradients import confirm_limits
 from numerics.flow.gradient_flow import flow
 from tests.cli.commands import refusal_of, run
+from tests.published import derive_once
 
 alpha = sympy.Symbol("alpha", positive=True)
 
@@ -38,7 +31,7 @@ def found(
     p = Parameterization.parse(outputs, start, (*positive, variable) if start else positive)
     if variable not in (*p.start_symbols, *p.parameters):
         p = scale_start(p, variable)
-    return regimes(derive(p), variable, toward)
+    return regimes(derive_once(p), variable, toward)
 
 
 def shaped(scale: str, shape: str) -> dict[str, str]:
@@ -336,7 +329,10 @@ def test_initialization_changes_variables_both_ways():
         (lambda: Initialization.of([float("nan")], [1]), "entry of u"),
         (lambda: found(["w**2"], {"w": "alpha"}, toward=("soon",)), "is not read"),
         (lambda: found(["w**2"], {"w": "alpha"}, toward=("1",)), "is not read"),
-        (lambda: regimes(derive(Parameterization.parse(["w**2"])), "gamma"), "no symbol of the"),
+        (
+            lambda: regimes(derive_once(Parameterization.parse(["w**2"])), "gamma"),
+            "no symbol of the",
+        ),
         (lambda: scale_start(Parameterization.parse(["w**2"]), "w"), "a name already"),
         (lambda: confirm_limits(found(["w**2"], {"w": "alpha"}), digits=0), "digits"),
     ],

@@ -8,18 +8,19 @@ from fractions import Fraction
 import pytest
 import sympy
 
-from derive import Parameterization, derive, regimes
+from derive import Parameterization, regimes
 from derive.regimes.find import warped_time
 from derive.regimes.warped_time import WarpedTime, find_warped_time
 from derive.verdict import Verdict
 from numerics.confirm.time_warp import time_warp
+from tests.published import derive_once
 
 NEURON = ["a*u1", "a*u2"]
 DEEP = ["a*b*u1", "a*b*u2"]
 
 
 def found(outputs: list[str], start: dict | None = None, positive: tuple = ()) -> WarpedTime:
-    warped = warped_time(derive(Parameterization.parse(outputs, start, positive)))
+    warped = warped_time(derive_once(Parameterization.parse(outputs, start, positive)))
     assert warped is not None
     return warped
 
@@ -63,7 +64,7 @@ def test_what_is_not_proved_is_an_assumption(outputs, start):
 
 
 def test_a_factor_that_no_law_bounds_is_not_called_positive():
-    (block,) = derive(Parameterization.parse(NEURON, {"a": 2, "u1": 1, "u2": 1})).blocks
+    (block,) = derive_once(Parameterization.parse(NEURON, {"a": 2, "u1": 1, "u2": 1})).blocks
     dual = block.potential.dual
     assert dual is not None
     a, u1, _ = block.metric.parameterization.w
@@ -76,12 +77,12 @@ def test_a_factor_that_no_law_bounds_is_not_called_positive():
 
 
 def test_without_a_warp_there_is_nothing_to_say():
-    assert warped_time(derive(Parameterization.parse(["p**2 - m**2"]))) is None
-    assert warped_time(derive(Parameterization.parse(["p**2 - m**2", "w"]))) is None
+    assert warped_time(derive_once(Parameterization.parse(["p**2 - m**2"]))) is None
+    assert warped_time(derive_once(Parameterization.parse(["p**2 - m**2", "w"]))) is None
 
 
 def test_numbers_decide_what_symbols_leave_open():
-    d = derive(Parameterization.parse(NEURON))
+    d = derive_once(Parameterization.parse(NEURON))
     data = {"X": [[1, 2]], "y": [3], "digits": 15}
     warp = time_warp(d, **data, start={"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"})
     assert [c.verdict for c in warp.claims] == [Verdict.PROVED] * 3
@@ -92,12 +93,12 @@ def test_numbers_decide_what_symbols_leave_open():
     other = time_warp(d, **data, start={"a_0": "1/2", "u1_0": 1, "u2_0": "2/3"})
     assert other.floor is None
     assert "assumed: g stays positive" in other.report()
-    same = time_warp(derive(Parameterization.parse(["w"])), [[1]], [2], {"w_0": 1}, 15)
+    same = time_warp(derive_once(Parameterization.parse(["w"])), [[1]], [2], {"w_0": 1}, 15)
     assert same.claims == ()
 
 
 def test_the_regimes_say_what_is_proved_of_the_warped_time():
     p = Parameterization.parse(NEURON, {"a": "2*alpha", "u1": "alpha", "u2": 0}, ("alpha",))
-    text = regimes(derive(p), "alpha").to_text()
+    text = regimes(derive_once(p), "alpha").to_text()
     assert "proved: g >= m > 0 along the flow, m^2 = 3*alpha**2" in text
-    assert '"warped_time": {' in regimes(derive(p), "alpha").to_json()
+    assert '"warped_time": {' in regimes(derive_once(p), "alpha").to_json()

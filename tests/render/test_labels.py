@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.explicit.regularize import explicit_counterpart
 from derive.inverse.parameterize import parameterize
 from derive.potential.piece import trimmed
 from derive.regimes.find import regimes
 from derive.render.labels import unmarked
 from derive.render.plain import piece_lines
+from tests.published import derive_once
 
 OTHER = "zz"
 """What makes a name that is no letter of ours, and is sorted as the name is."""
@@ -28,7 +29,7 @@ CASES = [(shape, names.split()) for shape, rows in SHAPES.items() for names in r
 def pages(shape, names):
     for n in (names, [name + OTHER for name in names]):
         outputs = [output.format(*n) for output in re.split(r"(?<=[}23]) (?={)", shape)]
-        text = derive(Parameterization.parse(outputs)).to_text(width=1000)
+        text = derive_once(Parameterization.parse(outputs)).to_text(width=1000)
         yield re.sub(r"Our letters make way .*\n\n", "", text)
 
 
@@ -48,10 +49,10 @@ def test_a_token_has_one_meaning_in_a_line(shape, names):
 
 
 def test_the_page_says_how_our_letters_are_written():
-    text = derive(Parameterization.parse(["K*R"])).to_text()
+    text = derive_once(Parameterization.parse(["K*R"])).to_text()
     assert "K (the tangent kernel) is written K_" in text
     assert "Tangent kernel K_ = J J^T, induced metric rho = K_^-1\n  K_ = K**2 + R**2" in text
-    assert "Our letters" not in derive(Parameterization.parse(["a*b"])).to_text()
+    assert "Our letters" not in derive_once(Parameterization.parse(["a*b"])).to_text()
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_explicit_costs_keep_their_letters_apart(start, scaled):
 
 def test_a_form_without_its_gradient_keeps_what_it_refers_to():
     """A definition is kept for what is printed, not for how its line begins."""
-    d = derive(Parameterization.parse(["a*u", "a*v"]))
+    d = derive_once(Parameterization.parse(["a*u", "a*v"]))
     (piece,) = d.potential.pieces
     lines = list(piece_lines(replace(piece, gradient=()), "Q"))
     assert any(unmarked(line).startswith("delta = a_0**2") for line in lines)
@@ -75,7 +76,7 @@ def test_a_form_without_its_gradient_keeps_what_it_refers_to():
 
 def test_regimes_and_designs_keep_their_letters_apart():
     start = {"K": "D*alpha", "g": "D*alpha"}
-    d = derive(Parameterization.parse(["K*g"], start=start, positive=["alpha", "D"]))
+    d = derive_once(Parameterization.parse(["K*g"], start=start, positive=["alpha", "D"]))
     text = regimes(d, "alpha", ["0"]).to_text()
     assert "K_(w_0) = 2*D**2*alpha**2" in text
     assert "F(c w) = c^D_ F(w) with D_ = 2" in text
@@ -85,7 +86,7 @@ def test_regimes_and_designs_keep_their_letters_apart():
 
 
 def test_in_latex_our_letters_have_a_tilde():
-    latex = derive(Parameterization.parse(["s*K", "s*g"])).to_latex()
+    latex = derive_once(Parameterization.parse(["s*K", "s*g"])).to_latex()
     assert r"\tilde{K} &= \left[\begin{matrix}K^{2} + s^{2} & K g" in latex
     assert r"\nabla \tilde{K}_{21}" in latex
     assert r"g(0) = g_{0}" in latex

@@ -8,7 +8,7 @@ import mpmath
 import pytest
 import sympy
 
-from derive import ConsistencyError, Parameterization, Verdict, derive
+from derive import ConsistencyError, Parameterization, Verdict
 from derive.records import Block
 from derive.roads.dual_time import (
     COMMUTING_TIME,
@@ -17,6 +17,7 @@ from derive.roads.dual_time import (
     follow_dual_time,
     is_commuting_flow,
 )
+from tests.published import derive_once
 
 COMMUTING = [
     ["a*c+b*d", "a*d+b*c"],
@@ -32,7 +33,7 @@ TIMES = ("mu1", "mu2")
 
 
 def block_of(outputs: list[str]) -> Block:
-    (block,) = derive(Parameterization.parse(outputs)).blocks
+    (block,) = derive_once(Parameterization.parse(outputs)).blocks
     return block
 
 
@@ -118,7 +119,7 @@ def test_dual_coordinates_that_are_none_give_no_flow() -> None:
 def test_q_is_the_legendre_transform_of_h() -> None:
     """The gradient of the main road at beta = h(mu) is mu."""
     outputs = ["p**2+q**2+r**2+s**2", "2*p*r+2*q*s"]
-    d = derive(Parameterization.parse(outputs, {"p": "1", "q": "2", "r": "1/2", "s": "-1/3"}))
+    d = derive_once(Parameterization.parse(outputs, {"p": "1", "q": "2", "r": "1/2", "s": "-1/3"}))
     (block,) = d.blocks
     assert d.potential.kind == "explicit"
     flow = find_commuting_flow(block.parameterization, TIMES, None, block.conserved.laws)

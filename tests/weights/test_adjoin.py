@@ -9,7 +9,7 @@ import mpmath
 import pytest
 import sympy
 
-from derive import Derivation, Parameterization, Verdict, derive
+from derive import Derivation, Parameterization, Verdict
 from derive.exact.field.function_field import RationalFunction
 from derive.weights.adjoin import adjoin_warp
 from derive.weights.conserved import find_conserved
@@ -19,6 +19,7 @@ from derive.weights.lie import find_lie_structure
 from derive.weights.metric import find_metric
 from derive.weights.warping import WarpVerdict, decide_warp
 from numerics import crosscheck
+from tests.published import derive_once
 
 NORM = "sqrt(v1**2 + v2**2)"
 NORMALIZED = [f"c*v1/{NORM}", f"c*v2/{NORM}"]
@@ -99,9 +100,9 @@ def gradient(d: Derivation, at: dict[str, str]) -> list[sympy.Expr]:
 
 def test_components_give_the_form_of_the_vector_model() -> None:
     """dQ/dbeta_i = |v_0|^2 (exp(s^2/(2 |v_0|^2)) beta_i/s - ...), as for a vector v."""
-    d = derive(Parameterization.parse(NORMALIZED))
+    d = derive_once(Parameterization.parse(NORMALIZED))
     at = {"c_0": "3/2", "v1_0": "3/5", "v2_0": "1", "beta1": "7/5", "beta2": "-1/3"}
-    radial = derive(Parameterization.parse(["c*v/norm(v)"], vectors=["v"]))
+    radial = derive_once(Parameterization.parse(["c*v/norm(v)"], vectors=["v"]))
     assert d.verdict is radial.verdict is Verdict.PROVED
     (piece,) = d.potential.pieces
     assert piece.value.has(sympy.Integral)
@@ -130,14 +131,14 @@ def test_components_give_the_form_of_the_vector_model() -> None:
 def test_the_flow_in_weights_ends_where_q_is_least(
     outputs: list[str], start: dict[str, str] | None
 ) -> None:
-    d = derive(Parameterization.parse(outputs, start))
+    d = derive_once(Parameterization.parse(outputs, start))
     assert d.verdict is Verdict.PROVED
     assert crosscheck(d, digits=15).passed
 
 
 def test_an_elliptic_norm_has_no_warp() -> None:
     norm = "sqrt(2*v1**2 + v2**2)"
-    d = derive(Parameterization.parse([f"c*v1/{norm}", f"c*v2/{norm}"]))
+    d = derive_once(Parameterization.parse([f"c*v1/{norm}", f"c*v2/{norm}"]))
     assert d.warping.verdict is Verdict.REFUTED
 
 
@@ -149,7 +150,7 @@ def test_an_elliptic_norm_has_no_warp() -> None:
     ],
 )
 def test_a_common_factor_is_the_warp(outputs: list[str], warp: str | None) -> None:
-    d = derive(Parameterization.parse(outputs))
+    d = derive_once(Parameterization.parse(outputs))
     assert d.warping.verdict is Verdict.PROVED
     assert d.warping.g is not None
     assert warp is None or str(d.warping.g) == warp

@@ -7,13 +7,14 @@ import json
 import pytest
 import sympy
 
-from derive import Parameterization, Verdict, derive
+from derive import Parameterization, Verdict
 from derive.certificate.checking.check import Rejected, check_text
 from derive.errors import NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from derive.regimes.find import regimes
 from numerics import crosscheck, flow
 from tests.cli.commands import run
+from tests.published import derive_once
 
 RANK_ONE = ["u1*v1", "u1*v2", "u2*v1", "u2*v2"]
 AFFINE = ["a*u1", "a*u2", "1 - a*u1 - a*u2"]
@@ -33,7 +34,7 @@ AFFINE = ["a*u1", "a*u2", "1 - a*u1 - a*u2"]
 )
 def test_a_relation_is_found_and_holds(outputs, rank, laws, relations):
     p = Parameterization.parse(outputs, parameters=["T"] if "T" in outputs[0] else [])
-    d = derive(p)
+    d = derive_once(p)
     (found,) = (block.dependence for block in d.blocks)
     assert [str(r) for r in found.relations] == relations
     assert (found.rank, found.missing) == (rank, p.d - rank - len(relations))
@@ -59,7 +60,7 @@ def test_matrices_of_low_rank(rows, rank, count):
     v = [[f"v{j}{k}" for k in range(rows)] for j in range(3)]
     products = [[[f"{a}*{b}" for a, b in zip(x, y, strict=True)] for y in v] for x in u]
     outputs = [" + ".join(entry) for row in products for entry in row]
-    (found,) = (block.dependence for block in derive(Parameterization.parse(outputs)).blocks)
+    (found,) = (block.dependence for block in derive_once(Parameterization.parse(outputs)).blocks)
     assert (found.rank, len(found.relations), found.missing) == (rank, count, 0)
     if count == 1:
         betas = sympy.Matrix(3, 3, sympy.symbols("beta1:10", real=True))
@@ -68,14 +69,14 @@ def test_matrices_of_low_rank(rows, rank, count):
 
 def test_a_relation_that_holds_nowhere_is_not_found():
     """One sign in the determinant changed: J has full rank, and there is nothing to relate."""
-    d = derive(Parameterization.parse(["u1*v1", "u1*v2", "u2*v1", "u2*v2 + u1*v1*u2"]))
+    d = derive_once(Parameterization.parse(["u1*v1", "u1*v2", "u2*v1", "u2*v2 + u1*v1*u2"]))
     assert d.blocks[0].dependence is None
     assert d.metric.kernel_in_weights.det() != 0
 
 
 def test_an_affine_output_is_left_out_and_the_rest_goes_on():
     p = Parameterization.parse(AFFINE)
-    d = derive(p)
+    d = derive_once(p)
     assert p.d == 3
     assert d.parameterization.d == 2
     assert [str(b) for b in d.beta] == ["beta1", "beta2"]
@@ -95,7 +96,7 @@ def test_an_affine_output_is_left_out_and_the_rest_goes_on():
 def test_the_number_of_an_output_stays_its_own():
     p = Parameterization.parse(["w", "3 - 2*w", "a*b"], {"w": "1", "a": "2", "b": "1"})
     start = {"w": 1, "a": 2, "b": 1}
-    d = derive(p)
+    d = derive_once(p)
     assert [str(b) for b in d.beta] == ["beta1", "beta3"]
     assert [str(image) for _, image in d.blocks[0].notation.affine] == ["3 - 2*beta1"]
     assert crosscheck(d, digits=15).passed
@@ -106,19 +107,19 @@ def test_the_number_of_an_output_stays_its_own():
 
 
 def test_one_output_keeps_its_number_where_the_other_is_affine():
-    d = derive(Parameterization.parse(["w**2", "1 - w**2"], {"w": "1"}))
+    d = derive_once(Parameterization.parse(["w**2", "1 - w**2"], {"w": "1"}))
     assert str(d.potential.Q) == "beta1*log(beta1)/4 - beta1/4"
 
 
 def test_beside_outputs_that_move_together_nothing_is_refuted():
     """The neuron alone is no Hessian map; of both blocks there is no rho to ask about."""
-    d = derive(Parameterization.parse(["a*u1", "a*u2", "w**2", "w**4"]))
+    d = derive_once(Parameterization.parse(["a*u1", "a*u2", "w**2", "w**4"]))
     assert {d.hessian.verdict, d.warping.verdict, d.verdict} == {Verdict.UNDECIDED}
     assert [b.hessian.verdict for b in d.blocks] == [Verdict.REFUTED, Verdict.UNDECIDED]
 
 
 def test_certificate_and_record_say_what_holds():
-    d = derive(Parameterization.parse(RANK_ONE))
+    d = derive_once(Parameterization.parse(RANK_ONE))
     report = check_text(d.to_json())
     assert (report.verdict, report.open) == ("UNDECIDED", ())
     assert "beta1*beta4 - beta2*beta3 = 0" in report.theorem
@@ -131,7 +132,7 @@ def test_certificate_and_record_say_what_holds():
 
 
 def test_limits_and_explicit_costs():
-    d = derive(Parameterization.parse(RANK_ONE, {"u1": "alpha"}))
+    d = derive_once(Parameterization.parse(RANK_ONE, {"u1": "alpha"}))
     for limit in regimes(d, "alpha").limits:
         assert "J has rank 3 < 4" in limit.finding.reason
     (block,) = explicit_counterpart(d.parameterization).blocks
@@ -143,7 +144,7 @@ def test_limits_and_explicit_costs():
 
 def test_numbers_of_a_model_without_q_are_one_clear_line():
     p = Parameterization.parse(RANK_ONE, {"u1": "1", "u2": "2", "v1": "1", "v2": "0"})
-    d = derive(p)
+    d = derive_once(p)
     for ask in (lambda: crosscheck(d), lambda: d.potential.numeric({})):
         with pytest.raises(NumericalError, match="there is no Q"):
             ask()

@@ -103,7 +103,8 @@ def check(record: JSON) -> Report:
     """
     command = RECORDS.get(str(record.get("format"))) if isinstance(record, dict) else None
     if command is None:
-        raise NotACertificate(f"the format is none of {', '.join(RECORDS)}")
+        written = " and ".join(f"derive {name} ... --json" for name in RECORDS.values())
+        raise NotACertificate(f"the format is none of {', '.join(RECORDS)}, which {written} write")
     certificate = record.get("certificate")
     version = certificate.get("version") if isinstance(certificate, dict) else None
     if (version, record.get("version")) != (VERSION, EDITION):

@@ -17,7 +17,14 @@ from random import Random
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.exact.linear.modular import PRIME, Evaluator, nullspace, nullspaces, reconstruct
+from derive.exact.linear.modular import (
+    PRIME,
+    Evaluator,
+    nullspace,
+    nullspaces,
+    reconstruct,
+    residue_matrix,
+)
 from derive.exact.linear.monomials import Grading, extend, monomial_rows, scaled
 
 MAXIMAL_MONOMIALS = 160
@@ -123,7 +130,7 @@ class RelationSearch:
         if grading.exact and grading.weights[-1] == 1 and all(s[-1] for s in samples):
             samples = [scaled(s, grading.weights) for s in samples]
         rows = monomial_rows(exponents, samples)
-        for vectors in nullspaces(rows, self._lifts):
+        for vectors in nullspaces(residue_matrix(rows), self._lifts):
             sample = self._samples[0]
             found = _accept(vectors, exponents, self._target, self._coordinates, sample)
             if found is not None:
@@ -247,7 +254,7 @@ def conserved_polynomial(
             continue
         extend(samples, len(exponents) + 4, evaluators, field, rng)
         rows = [[_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]]
-        for vector in sorted(nullspace(rows), key=lambda v: sum(map(bool, v))):
+        for vector in sorted(nullspace(residue_matrix(rows)), key=lambda v: sum(map(bool, v))):
             found = {e: c for e, c in zip(exponents, vector, strict=True) if c}
             if _is_conserved(found, f, g, slopes):
                 return found

@@ -12,11 +12,11 @@ from fractions import Fraction
 from itertools import chain
 from random import Random
 
-from flint import nmod_mat, nmod_poly
+from flint import fmpz_mat, nmod_mat, nmod_mpoly, nmod_mpoly_ctx, nmod_poly
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.field.polynomial import Polynomial
 
 PRIME = 2**61 - 636873
 """The largest below 2^61 modulo which 2, 3, 5, ..., 59 have roots of every index 2^a b, where the
@@ -80,10 +80,10 @@ def _satisfy(
 ) -> bool:
     """Put roots in the places of algebraic generators; False where there is none."""
     for position, index, top, bottom in relations:
-        below = _evaluate(_sparse(bottom), point)
+        below = int(_modulo(bottom)(*point))
         if below == 0:
             return False
-        value = _evaluate(_sparse(top), point) * inverse(below) % PRIME
+        value = int(_modulo(top)(*point)) * inverse(below) % PRIME
         factors = nmod_poly([-value % PRIME] + [0] * (index - 1) + [1], PRIME).factor()[1]
         roots = [-int(f[0]) % PRIME for f, _ in factors if f.degree() == 1]
         if not any(roots):
@@ -104,50 +104,47 @@ class Evaluator:
     """A rational function prepared for many evaluations modulo the prime."""
 
     def __init__(self, function: RationalFunction) -> None:
-        self._numerator = _sparse(function.numerator)
-        self._denominator = _sparse(function.denominator)
+        self._numerator = _modulo(function.numerator)
+        self._denominator = _modulo(function.denominator)
 
     def __call__(self, point: Sequence[int]) -> int:
         """Return the value at *point*; raise :class:`Pole` where it has none."""
-        bottom = _evaluate(self._denominator, point)
-        top = _evaluate(self._numerator, point)
+        bottom, top = int(self._denominator(*point)), int(self._numerator(*point))
         return top if bottom == 1 else top * inverse(bottom) % PRIME
 
 
-def _sparse(polynomial: Polynomial) -> list[tuple[int, list[tuple[int, int]]]]:
-    return [
-        (coefficient % PRIME, [(k, e) for k, e in enumerate(exponents) if e])
-        for exponents, coefficient in terms(polynomial)
-    ]
+def _modulo(polynomial: Polynomial) -> nmod_mpoly:
+    given = polynomial.context()
+    ring = nmod_mpoly_ctx.get(given.names(), ordering=given.ordering(), modulus=PRIME)
+    return ring.from_dict(polynomial.to_dict())
 
 
-def _evaluate(sparse: list[tuple[int, list[tuple[int, int]]]], point: Sequence[int]) -> int:
-    total = 0
-    for coefficient, powers in sparse:
-        for k, e in powers:
-            coefficient = coefficient * (point[k] if e == 1 else pow(point[k], e, PRIME)) % PRIME
-        total += coefficient
-    return total % PRIME
+def residue_matrix(rows: Sequence[Sequence[int]]) -> nmod_mat:
+    """Return the matrix modulo the prime with these rows, of which there are some."""
+    entries = list(chain.from_iterable(rows))
+    # In two steps, as a matrix of integers is made in less time.
+    return nmod_mat(fmpz_mat(len(rows), len(rows[0]), entries), PRIME)
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:
     """Return the rank modulo the prime."""
     if not rows or not rows[0]:
         return 0
-    return int(_matrix(rows).rank())
+    return int(residue_matrix(rows).rank())
 
 
-def saturated(width: int, draw: Callable[[], list[list[int]]]) -> list[list[int]]:
+def saturated(width: int, draw: Callable[[], list[list[int]]]) -> nmod_mat:
     """Return rows of *width* entries, drawn until another draw adds nothing to their span."""
-    rows: list[list[int]] = []
-    known = -1
-    while True:
+    rows = draw()
+    while not rows or len(rows) < width:
         rows += draw()
-        if len(rows) >= width:
-            now = rank(rows)
-            if now in (known, width):
-                return rows
-            known = now
+    while True:
+        matrix = residue_matrix(rows)
+        kernel, nullity = matrix.nullspace()
+        more = draw() if nullity else []
+        if not more or not (residue_matrix(more) * kernel).rank():
+            return matrix
+        rows += more
 
 
 def shows_full_rank(rows: Sequence[Sequence[RationalFunction]]) -> bool:
@@ -163,21 +160,20 @@ def independent_rows(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return the positions of the first rows that span all rows (greedy, in order)."""
     if not rows or not rows[0]:
         return ()
-    echelon, size = _matrix([list(column) for column in zip(*rows, strict=True)]).rref()
+    echelon, size = residue_matrix([list(column) for column in zip(*rows, strict=True)]).rref()
     return tuple(_pivots(echelon, size))
 
 
-def nullspace(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Return a sparse basis of {v : rows v = 0}: primitive vectors of rationals below 10**9."""
-    return next(nullspaces(rows, (reconstruct,)))
+def nullspace(matrix: nmod_mat) -> list[tuple[int, ...]]:
+    """Return a sparse basis of {v : M v = 0}: primitive vectors of rationals below 10**9."""
+    return next(nullspaces(matrix, (reconstruct,)))
 
 
 def nullspaces(
-    rows: Sequence[Sequence[int]], lifts: Sequence[Callable[[int], Fraction | None]]
+    matrix: nmod_mat, lifts: Sequence[Callable[[int], Fraction | None]]
 ) -> Iterator[list[tuple[int, ...]]]:
     """Yield what :func:`nullspace` returns for each lift, from one echelon form."""
-    width = len(rows[0])
-    pivots, columns = _free_columns(rows)
+    width, (pivots, columns) = matrix.ncols(), _free_columns(matrix)
     for lift in lifts:
         basis = []
         for free, residues in columns:
@@ -193,22 +189,22 @@ def nullspaces(
         yield basis
 
 
-def supports(rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Return where the vectors of the sparse basis of {v : rows v = 0} are not zero."""
-    pivots, columns = _free_columns(rows)
+def supports(matrix: nmod_mat) -> list[tuple[int, ...]]:
+    """Return where the vectors of the sparse basis of {v : M v = 0} are not zero."""
+    pivots, columns = _free_columns(matrix)
     return [
         tuple(sorted([*(p for p, c in zip(pivots, residues, strict=True) if c), free]))
         for free, residues in columns
     ]
 
 
-def _free_columns(rows: Sequence[Sequence[int]]) -> tuple[list[int], list[tuple[int, list[int]]]]:
+def _free_columns(matrix: nmod_mat) -> tuple[list[int], list[tuple[int, list[int]]]]:
     """Return the pivots, and for each other column what a 1 there puts in their places."""
-    echelon, size = _matrix(rows).rref()
+    echelon, size = matrix.rref()
     pivots = _pivots(echelon, size)
     return pivots, [
         (free, [-int(echelon[r, free]) % PRIME for r in range(size)])
-        for free in sorted(set(range(len(rows[0]))) - set(pivots))
+        for free in sorted(set(range(matrix.ncols())) - set(pivots))
     ]
 
 
@@ -249,7 +245,3 @@ def _pivots(echelon: nmod_mat, size: int) -> list[int]:
             column += 1
         found.append(column)
     return found
-
-
-def _matrix(rows: Sequence[Sequence[int]]) -> nmod_mat:
-    return nmod_mat(len(rows), len(rows[0]), list(chain.from_iterable(rows)), PRIME)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.catalogue import Printed, entries, find
 from derive.catalogue.audit import Outcome, audit_entry
 from derive.catalogue.audit.formula_kinds import KINDS, audit_formulas, compare_printed
@@ -19,6 +19,7 @@ from derive.catalogue.audit.report import (
 )
 from derive.catalogue.audit.subject import Subject
 from numerics.confirm.norm_bounds import try_norm_bound
+from tests.published import derive_once
 
 AGREES, UP_TO, OPEN, DIFFERS, MISPRINT = (o.value for o in Outcome)
 DEEP = ("deep-diagonal", "deep-diagonal-3", "deep-diagonal-4", "deep-diagonal-5")
@@ -341,7 +342,7 @@ ASSUMED = [
 @pytest.mark.parametrize(("F", "start", "kind", "texts", "assuming", "outcome", "why"), ASSUMED)
 def test_assumptions_and_first_causes(F, start, kind, texts, assuming, outcome, why):
     given = {"parameters": ["T"], "positive": ["T"]} if "T" in F else {}
-    subject = Subject(derive(Parameterization.parse([F], start=start, **given)))
+    subject = Subject(derive_once(Parameterization.parse([F], start=start, **given)))
     judgement = compare_printed(subject, Printed(kind, texts, "here", "nobody", (), assuming))
     assert (judgement.outcome.value, why in judgement.reason) == (outcome, True), judgement
 

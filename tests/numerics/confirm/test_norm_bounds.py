@@ -12,10 +12,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from derive import InputError, Parameterization, derive
+from derive import InputError, Parameterization
 from numerics.confirm.norm_bounds import draw_problem, try_norm_bound
+from tests.published import derive_once
 
-TIED = derive(
+TIED = derive_once(
     Parameterization.parse(["p**2-m**2"], start={"p": "alpha", "m": "alpha"}, positive=["alpha"])
 ).potential
 SMALL = ("(2*(1 + eps)*norm)**(-(2 + eps)/(2*eps))", "exp(-d/(eps*norm))"), "alpha", "0", 1

@@ -9,9 +9,10 @@ import mpmath
 import pytest
 import sympy
 
-from derive import InputError, NumericalError, Parameterization, derive
+from derive import InputError, NumericalError, Parameterization
 from derive.derivation import Derivation
 from numerics.confirm.time_warp import time_warp
+from tests.published import derive_once
 
 NEURON = (("a*u1", "a*u2"), {"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"})
 WARPED = [
@@ -28,7 +29,7 @@ UNWARPED = [
 
 
 def derived(outputs: tuple[str, ...]) -> Derivation:
-    return derive(Parameterization.parse(outputs))
+    return derive_once(Parameterization.parse(outputs))
 
 
 def data(d: int) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def test_bad_input_is_one_line(changes, message):
 
 
 def test_without_a_potential_there_is_no_mirror_flow():
-    refuted = derive(Parameterization.parse(["a*c", "a**2 + c**3"]))
+    refuted = derive_once(Parameterization.parse(["a*c", "a**2 + c**3"]))
     with pytest.raises(NumericalError, match="there is no Q to flow along"):
         time_warp(refuted, **data(2), start={"a_0": 1, "c_0": 1})
 

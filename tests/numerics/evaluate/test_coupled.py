@@ -10,16 +10,17 @@ import mpmath
 import numpy as np
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.derivation import Derivation
 from derive.potential.quadrature import integrate_along_segment
 from derive.records import Potential
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.potential import NumericPotential
+from tests.published import derive_once
 
 
 def derived(*outputs: str) -> Derivation:
-    return derive(Parameterization.parse(outputs))
+    return derive_once(Parameterization.parse(outputs))
 
 
 def quadrature(d: Derivation) -> Potential:

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from derive import NumericalError, Parameterization, derive
+from derive import NumericalError, Parameterization
 from derive.catalogue import entries, find
 from derive.catalogue.library import derive_entry
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.source.module import numpy_module
 from tests.cli.commands import printed_by, refusal_of, run
+from tests.published import derive_once
 
 CASES = [
     (("p**2-m**2",), {"p": "alpha", "m": "alpha"}, {"alpha": 0.5}),
@@ -48,7 +49,7 @@ each_case = pytest.mark.parametrize(("outputs", "start", "values"), CASES, ids=l
 
 def module_of(folder: Path, outputs: tuple[str, ...], start: dict[str, str]) -> ModuleType:
     path = folder / "written.py"
-    path.write_text(numpy_module(derive(Parameterization.parse(outputs, start=start))))
+    path.write_text(numpy_module(derive_once(Parameterization.parse(outputs, start=start))))
     return load(path)
 
 
@@ -57,7 +58,7 @@ def test_a_module_gives_what_the_package_gives(
     tmp_path: Path, outputs: tuple[str, ...], start: dict[str, str], values: dict[str, float]
 ) -> None:
     module = module_of(tmp_path, outputs, start)
-    q = lower(derive(Parameterization.parse(outputs, start=start)).potential, values)
+    q = lower(derive_once(Parameterization.parse(outputs, start=start)).potential, values)
     rng = np.random.default_rng(0)
     beta = np.array(q.beta0) + rng.uniform(0.01, 2, (20, q.d))
     points = beta[:, 0] if q.d == 1 else beta
@@ -176,7 +177,7 @@ def load(path: Path) -> ModuleType:
 def test_a_module_for_every_dimension(
     tmp_path: Path, text: str, vector: str, values: dict[str, float]
 ) -> None:
-    derivation = derive(Parameterization.parse([text], vectors=[vector]))
+    derivation = derive_once(Parameterization.parse([text], vectors=[vector]))
     path = tmp_path / "written.py"
     path.write_text(numpy_module(derivation))
     module = load(path)
@@ -203,7 +204,7 @@ def test_a_module_of_an_integral(tmp_path: Path) -> None:
     outputs = ("g*v1/sqrt(v1**2+v2**2)", "g*v2/sqrt(v1**2+v2**2)")
     module = module_of(tmp_path, outputs, {})
     start = (0.5, 0.75, -1.0)
-    whole = derive(Parameterization.parse(["g*v/norm(v)"], vectors=["v"])).potential
+    whole = derive_once(Parameterization.parse(["g*v/norm(v)"], vectors=["v"])).potential
     q = whole.numeric({"g_0": start[0], "v_0": start[1:]})
     beta = np.array([[2.0, 1.0], [-0.5, 0.25], [1e-3, 3.0]])
     ratio = module.gradient(beta, *start) / q.gradient(beta)
@@ -223,7 +224,7 @@ def test_a_module_of_an_integral(tmp_path: Path) -> None:
 )
 def test_vector_models_without_a_formula_are_refused(text: str, words: str) -> None:
     with pytest.raises(NumericalError, match=words):
-        numpy_module(derive(Parameterization.parse([text], vectors=["u"])))
+        numpy_module(derive_once(Parameterization.parse([text], vectors=["u"])))
 
 
 @pytest.mark.slow
@@ -247,7 +248,7 @@ def test_every_proved_model_of_the_catalogue_has_a_module() -> None:
 def test_conditions_that_are_long_or_irrational(
     tmp_path: Path, assumption: str, values: tuple[float, float]
 ) -> None:
-    derivation = derive(Parameterization.parse(["w"], start={"w": "x_0*y_0"}))
+    derivation = derive_once(Parameterization.parse(["w"], start={"w": "x_0*y_0"}))
     piece = replace(derivation.potential.pieces[0], assumptions=(assumption,))
     changed = replace(derivation.potential, pieces=(piece,))
     path = tmp_path / "written.py"
@@ -274,7 +275,7 @@ def test_conditions_of_a_vector_model(
     tmp_path: Path, text: str, vector: str, start: tuple[Any, ...], message: str
 ) -> None:
     path = tmp_path / "written.py"
-    path.write_text(numpy_module(derive(Parameterization.parse([text], vectors=[vector]))))
+    path.write_text(numpy_module(derive_once(Parameterization.parse([text], vectors=[vector]))))
     module = load(path)
     for function in (module.Q, module.gradient, module.hessian):
         with pytest.raises(ValueError, match=f"Q was derived for {message}: derive again"):

@@ -6,9 +6,10 @@ import pytest
 import sympy
 from sympy import Symbol, sqrt
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from numerics.evaluate.source.formulas import _vanishes
 from numerics.evaluate.source.program import program
+from tests.published import derive_once
 
 p, m, D = (Symbol(name, positive=True) for name in ("p_0", "m_0", "D"))
 x, y = Symbol("x_0", real=True), Symbol("y_0", real=True)
@@ -33,7 +34,7 @@ def test_only_what_is_proved_vanishes(expression: sympy.Expr, zero: bool) -> Non
 
 
 def test_the_ends_of_a_curve_with_two_starts_and_a_symbolic_exponent() -> None:
-    curve = dict(program(derive(Parameterization.parse(["p**D-m**D"])).potential, 0).functions)
+    curve = dict(program(derive_once(Parameterization.parse(["p**D-m**D"])).potential, 0).functions)
     assert "from_high" in curve["curve"]
     assert "from_low" in curve["curve"]
 
@@ -46,17 +47,19 @@ def test_the_ends_of_a_curve_with_two_starts_and_a_symbolic_exponent() -> None:
     ],
 )
 def test_what_is_linear_cancels_in_the_divergence(outputs: str, shown: str) -> None:
-    functions = dict(program(derive(Parameterization.parse([outputs])).potential, 0).functions)
+    functions = dict(program(derive_once(Parameterization.parse([outputs])).potential, 0).functions)
     assert functions["divergence"].endswith(f"return [{shown}]")
 
 
 @pytest.mark.parametrize("outputs", ["p**2-m**2", "w", "a*u1,a*u2"])
 def test_no_divergence_without_logarithms_of_beta(outputs: str) -> None:
-    potential = derive(Parameterization.parse(outputs.split(","))).potential
+    potential = derive_once(Parameterization.parse(outputs.split(","))).potential
     assert "divergence" not in dict(program(potential, 0).functions)
 
 
 def test_the_inverse_of_two_roots_and_that_of_none() -> None:
     for outputs in (("u0*v0+u1*v1", "u0*v1+u1*v0"), ("a*c-b*d", "a*d+b*c")):
-        functions = dict(program(derive(Parameterization.parse(outputs)).potential, 0).functions)
+        functions = dict(
+            program(derive_once(Parameterization.parse(outputs)).potential, 0).functions
+        )
         assert "inverse" in functions

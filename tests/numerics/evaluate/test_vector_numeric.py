@@ -11,12 +11,13 @@ import pytest
 import scipy.sparse
 from mpmath import mpf
 
-from derive import Derivation, InputError, NumericalError, Parameterization, derive
+from derive import Derivation, InputError, NumericalError, Parameterization
 from numerics import interpolate
 from numerics.evaluate.start import read_start, start_point
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 from tests.numerics.evaluate.engines import Multiprecision
 from tests.numerics.evaluate.reference import Block
+from tests.published import derive_once
 
 MODELS = {
     "a*u": ("u", ("a_0",)),
@@ -30,7 +31,7 @@ each_model = pytest.mark.parametrize("text", MODELS)
 
 
 def derived(text: str) -> Derivation:
-    return derive(Parameterization.parse([text], vectors=[MODELS[text][0]]))
+    return derive_once(Parameterization.parse([text], vectors=[MODELS[text][0]]))
 
 
 def numeric(text: str, u0: Any, size: float = 0.75) -> NumericVectorPotential:
@@ -162,7 +163,7 @@ def test_the_gradient_is_that_of_the_components(text: str, outputs: str) -> None
     vector, scalars = MODELS[text]
     u0 = [0.5, -0.25, 0.75]
     q = numeric(text, u0)
-    p = derive(Parameterization.parse([outputs.format(i) for i in (1, 2, 3)])).potential
+    p = derive_once(Parameterization.parse([outputs.format(i) for i in (1, 2, 3)])).potential
     start = {name: 0.75 * (1 + i) / 2 for i, name in enumerate(scalars)}
     start.update({f"{vector}{i}_0": x for i, x in enumerate(u0, 1)})
     other = p.numeric(start)
@@ -199,7 +200,7 @@ def test_interpolants_in_many_dimensions(text: str, d: int) -> None:
 def test_the_interpolant_is_that_of_the_coupled_solver(a: float) -> None:
     X, y, u0 = problem(4, 2)
     s = interpolate(derived("a*u").potential.numeric({"a_0": a, "u_0": u0}), X, y)
-    p = derive(Parameterization.parse([f"a*u{i}" for i in range(1, 5)])).potential
+    p = derive_once(Parameterization.parse([f"a*u{i}" for i in range(1, 5)])).potential
     other = interpolate(p.numeric({"a_0": a, **{f"u{i + 1}_0": u0[i] for i in range(4)}}), X, y)
     assert s.converged
     assert np.allclose(s.value, other.value, rtol=1e-8)
@@ -226,7 +227,7 @@ def test_designs_of_every_kind() -> None:
 
 def test_a_start_at_zero_gives_the_shortest_interpolant() -> None:
     X, y, _ = problem(20, 5)
-    q = derive(Parameterization.parse(["a*u"], {"u": "0"}, vectors=["u"])).potential.numeric(
+    q = derive_once(Parameterization.parse(["a*u"], {"u": "0"}, vectors=["u"])).potential.numeric(
         {"a_0": 2, "u_0": np.zeros(20)}
     )
     assert np.allclose(q.gradient(np.zeros(20)), 0)
@@ -256,7 +257,7 @@ def test_starts_refused(start: dict[str, Any], words: str) -> None:
 
 
 def test_a_given_length_must_be_that_of_the_vector() -> None:
-    potential = derive(
+    potential = derive_once(
         Parameterization.parse(["a*u"], {"a": "alpha", "u": "alpha"}, vectors=["u"])
     ).potential
     assert potential.numeric({"alpha": 5, "u_0": [3, 4]}).d == 2
@@ -274,7 +275,7 @@ def test_points_refused() -> None:
 
 
 def test_a_curve_in_the_weights_is_refused() -> None:
-    potential = derive(Parameterization.parse(["exp(a)*u"], vectors=["u"])).potential
+    potential = derive_once(Parameterization.parse(["exp(a)*u"], vectors=["u"])).potential
     with pytest.raises(NumericalError, match="known along a curve in the weights only"):
         potential.numeric({"a_0": 1, "u_0": [1, 2]})
 
@@ -306,7 +307,7 @@ def test_an_integral_has_all_digits() -> None:
 
 def test_interpolants_longer_than_the_domain_are_refused() -> None:
     """|beta| < 1 for v/sqrt(1 + |v|^2); exp(s^2/(2 c^2)) overflows for weight normalization."""
-    ball = derive(Parameterization.parse(["v/sqrt(1+norm(v)**2)"], vectors=["v"])).potential
+    ball = derive_once(Parameterization.parse(["v/sqrt(1+norm(v)**2)"], vectors=["v"])).potential
     q = ball.numeric({"v_0": [0.1, 0.2, 0.3]})
     assert interpolate(q, [[0, 0, 1]], [0.99]).converged
     with pytest.raises(InputError, match=r"out of reach: .* \|beta\| >= 3, beyond the domain"):
