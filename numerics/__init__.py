@@ -9,6 +9,7 @@ from derive.lazy import make_lazy
 if TYPE_CHECKING:
     from numerics.confirm.agreement import CrossCheck
     from numerics.confirm.crosscheck import crosscheck
+    from numerics.confirm.finite_time import FiniteTime, confirm_finite_time
     from numerics.confirm.time_warp import TimeWarp, time_warp
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CrossCheck",
+    "FiniteTime",
     "Flow",
     "MaxMargin",
     "NotSeparable",
     "NumericPotential",
     "Solution",
     "TimeWarp",
+    "confirm_finite_time",
     "crosscheck",
     "flow",
     "interpolate",
@@ -36,6 +39,8 @@ make_lazy(
     __name__,
     {
         "CrossCheck": "numerics.confirm.agreement",
+        "FiniteTime": "numerics.confirm.finite_time",
+        "confirm_finite_time": "numerics.confirm.finite_time",
         "Flow": "numerics.flow.gradient_flow",
         "MaxMargin": "numerics.margins.max_margin",
         "NotSeparable": "numerics.margins.max_margin",

@@ -1,0 +1,91 @@
+"""grad Q = X^T s with rising s, on flows of the weights under decreasing losses."""
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from derive import InputError, NumericalError, Parameterization, derive
+from numerics import confirm_finite_time, interpolate
+from numerics.confirm.finite_time import along_path, weights_path
+from numerics.confirm.regression_problem import complete_problem
+
+TIED = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}
+PAIR = [[1, 2, -1], [2, -1, 1]]
+SCALES = {"alpha": ["1/2", 1, "2/3"]}
+MODELS = {
+    "tied pair": (["p**2 - m**2"], TIED, PAIR, SCALES),
+    "depth 3": (["p**3 - m**3"], TIED, PAIR, SCALES),
+    "cubic": (["w + w**3"], {}, PAIR, {"w_0": ["1/2", 0, "-1/3"]}),
+    "neuron": (["a*u1", "a*u2"], {}, [[1, 2]], {"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"}),
+}
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_statement_at_every_time(name, loss):
+    outputs, options, X, start = MODELS[name]
+    d = derive(Parameterization.parse(outputs, **options))
+    found = confirm_finite_time(d, X, start, digits=30, loss=loss)
+    assert found.agreement >= 30
+    assert found.passed
+
+
+def test_the_path_is_where_q_is_least_at_its_margins():
+    outputs, options, X, start = MODELS["neuron"]
+    d = derive(Parameterization.parse(outputs, **options))
+    found = confirm_finite_time(d, X, start, times=[1, 3], digits=20)
+    q = d.potential.numeric(start)
+    for beta in found.path:
+        margins = [sum(a * float(b) for a, b in zip(x, beta, strict=True)) for x in X]
+        assert interpolate(q, np.array(X, float), margins).value == pytest.approx(
+            [float(b) for b in beta], abs=1e-9
+        )
+
+
+def entropy(beta):
+    """The gradient of a matrix entropy of B = W W^T, in B11, B12, B22: log(B)/4."""
+    log = mpmath.matrix(2, 2)
+    values, vectors = mpmath.eigsy(mpmath.matrix([[beta[0], beta[1]], [beta[1], beta[2]]]))
+    for k, value in enumerate(values):
+        log += mpmath.log(value) * vectors[:, k] * vectors[:, k].T
+    return [log[0, 0] / 4, log[0, 1] / 2, log[1, 1] / 4]
+
+
+@pytest.mark.parametrize(("X", "holds"), [([[2, 1, 1]], True), ([[2, 1, 1], [1, -2, 0]], False)])
+def test_a_matrix_that_has_a_potential_for_commuting_data_alone(X, holds):
+    """A negative control: from W = I, W W^T moves as if by the entropy where matrices commute."""
+    p = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
+    unit = {"W11_0": 1, "W12_0": 0, "W21_0": 0, "W22_0": 1}
+    start = [{k: Fraction(v) for k, v in unit.items()}]
+    problem = complete_problem(p, X, [1] * len(X), start, np.random.default_rng(0))
+    times = (Fraction(1, 4), Fraction(1))
+    path = weights_path(problem, times, 30, "exponential")
+    found = along_path(entropy, X, (times, path), 20)
+    assert found.passed is holds
+    assert (found.agreement > 20) is holds
+
+
+def test_a_wrong_potential_is_told():
+    outputs, options, X, start = MODELS["tied pair"]
+    d = derive(Parameterization.parse(outputs, **options))
+    found = confirm_finite_time(d, X, start, digits=20)
+    squares = along_path(lambda beta: beta, X, (found.times, found.path), 20)
+    assert not squares.passed
+    backwards = along_path(lambda beta: beta, X, (found.times[:2], found.path[1::-1]), 20)
+    assert not backwards.passed
+
+
+def test_what_cannot_be_confirmed():
+    d = derive(Parameterization.parse(["a*u1", "a*u2"]))
+    start = MODELS["neuron"][3]
+    with pytest.raises(InputError, match="independent"):
+        confirm_finite_time(d, [[1, 2], [2, 4]], start, times=[1], digits=10)
+    with pytest.raises(InputError, match="increase"):
+        confirm_finite_time(d, [[1, 2]], start, times=[2, 1], digits=10)
+    with pytest.raises(InputError, match="components"):
+        confirm_finite_time(derive(Parameterization.parse(["a*u"], vectors=["u"])), [[1]], {})
+    none = derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)}))
+    with pytest.raises(NumericalError, match="no Q"):
+        confirm_finite_time(none, [[1, 0, 0]], {})
