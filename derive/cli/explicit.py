@@ -33,7 +33,8 @@ def explicit(
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. Where the root
     depends on several numbers it is certified at single points: --at gives one. Outputs that are
     products of vectors or matrices may have R_F in closed form. A vector of open dimension starts
-    at 0: give u=0 in --start.
+    at 0: give u=0 in --start. The record of --json has the proofs of R_F that `derive check` reads,
+    as far as R_F follows from identities.
 
     Exit status: 0 R and R_F are printed and proved; 2 bad input; 3 one of them is undecided
     (which step stopped is printed), or out of time.

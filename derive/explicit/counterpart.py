@@ -14,7 +14,7 @@ from derive.explicit.critical.minimum_at import coefficients_at
 from derive.explicit.minimum import CertifiedValue, CriticalRoot, RootByInterval, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.model.parameterization import Parameterization
-from derive.printable import Held, Printable
+from derive.printable import Certified, Held
 from derive.verdict import Verdict, conclude
 
 MISSING = "give a number for"
@@ -50,7 +50,7 @@ class BlockCounterpart(Held):
 
 
 @dataclass(frozen=True, repr=False)
-class ExplicitCounterpart(Printable):
+class ExplicitCounterpart(Certified):
     """R(beta), R_F(beta), sums over blocks, and how they compare with the implicit regularizer.
 
     With vectors of open dimension F is |beta| as a function of the scalars and vectors' lengths.

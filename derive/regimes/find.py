@@ -23,7 +23,7 @@ from derive.language import to_sympy
 from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.notation import Notation
-from derive.printable import Printable
+from derive.printable import Certified
 from derive.regimes.finite_time import finite_time_limit
 from derive.regimes.initialization import norm
 from derive.regimes.kernel_regime import (
@@ -46,7 +46,7 @@ _CASES = 2
 
 
 @dataclass(frozen=True, repr=False)
-class Regimes(Printable):
+class Regimes(Certified):
     """Where Q tends to, in one symbol of the start.
 
     Attributes:

@@ -13,7 +13,7 @@ RENDERERS: dict[str, dict[str, str]] = {
     "Derivation": _forms(text="text", latex="latex", json="json"),
     "Regimes": _forms(text="regimes", latex="regimes", json="regimes"),
     "RandomWidth": _forms(text="random_width", latex="random_width", json="random_width"),
-    "ExplicitCounterpart": _forms(text="explicit", latex="explicit_latex", json="explicit"),
+    "ExplicitCounterpart": _forms(text="explicit", latex="explicit_latex", json="explicit_json"),
     "Margins": _forms(text="margins", latex="margins_latex", json="margins"),
     "InverseDesign": {
         **_forms(text="inverse", latex="inverse", json="inverse"),

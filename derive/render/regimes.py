@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.certificate.writing.limits import certify_limits
 from derive.language import to_sympy, to_text
 from derive.model.labels import taken_names
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit, LimitingPotential
 from derive.regimes.point import Point
 from derive.render.formula import display, latex, latex_name
+from derive.render.json import render_json as derivation_json
 from derive.render.labels import marked, noted, said
 from derive.render.latex_labels import with_tildes
-from derive.render.plain import constant_lines, page, shown, title
+from derive.render.plain import constant_lines, page, plain, shown, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
 
@@ -203,11 +206,18 @@ def _latex_limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
         yield rf"with a relative error of order ${latex(limit.error)}$."
 
 
-def render_json(regimes: Regimes) -> str:
-    """Return the record as JSON text; expressions are strings."""
+def render_json(regimes: Regimes, seconds: float) -> str:
+    """Return the record with its certificate as JSON text; expressions are strings.
+
+    It has the record of the derivation, whose certificate may take some seconds.
+    """
     p, h, warped = regimes.derivation.parameterization, regimes.homogeneity, regimes.warped
+    derivation: Record | None = None
+    if not regimes.vector:
+        derivation = json.loads(derivation_json(regimes.derivation, seconds))
     record: Record = {
         "verdict": regimes.verdict,
+        "derivation": derivation,
         "outputs": p.trees,
         "start": dict(p.start),
         "variable": regimes.variable,
@@ -216,14 +226,11 @@ def render_json(regimes: Regimes) -> str:
         "beta_0": regimes.kernel.beta_0,
         "unbiased": regimes.kernel.unbiased,
         "assumptions": regimes.assumptions,
-        "homogeneity": None,
+        "homogeneity": h and {"degree": h.degree, "time_exponent": h.time},
         "decided_by_kernel_at_start": regimes.deciding and brief_finding(regimes.deciding),
         "limits": [limit_record(limit) for limit in regimes.limits],
         "warped_time": None,
     }
-    if h is not None:
-        degrees = {"degree": h.degree, "time_exponent": h.time}
-        record["homogeneity"] = {**degrees, **brief_finding(h.finding)}
     if warped is not None:
         record["warped_time"] = {
             "g": _warp(regimes),
@@ -231,7 +238,9 @@ def render_json(regimes: Regimes) -> str:
             "onto": brief_finding(warped.onto),
             "bounded": brief_finding(warped.bounded),
         }
-    return json_text("regimes", record)
+    rates = [None if r is None else plain(r) for r in (x.point.rate for x in regimes.limits)]
+    whole = certify_limits(json.loads(json_text("regimes", record)), rates, seconds)
+    return json_text("regimes", whole)
 
 
 def limit_record(limit: Limit) -> Record:

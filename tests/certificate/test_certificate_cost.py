@@ -12,7 +12,7 @@ from derive.certificate.checking.check import NotACertificate, Rejected, check, 
 from derive.explicit.counterpart import ExplicitCounterpart
 from derive.explicit.regularize import representation_cost
 from derive.model.notation import Notation
-from derive.render.explicit import render_json
+from derive.render.explicit_json import render_json
 from tests.certificate.certificates import entries, replaced, variants
 
 CERTIFIED = {
@@ -34,7 +34,7 @@ def written(name):
     p = Parameterization.parse(CERTIFIED[name])
     betas = Notation(p, tuple(range(p.d))).betas
     found = representation_cost(p, betas)
-    return render_json(ExplicitCounterpart(p, (Alone(found),)))
+    return render_json(ExplicitCounterpart(p, (Alone(found),)), 60)
 
 
 class Alone:

@@ -40,6 +40,9 @@ calls are analytic and nothing divides by 0; if J has lower rank at w_0, on the 
 REFUTED: the Gram minors of K leave one H for any warp, hence all of ``Flow.sides`` on the whole
 leaf; one of them fails there. Otherwise UNDECIDED.
 
+Records of regimes hold one of a derivation, see :mod:`derive.certificate.checking.limits`; those of
+explicit costs hold F alone, see :mod:`derive.certificate.checking.cost`.
+
 Signs and branches are read at the start "at" and hold wherever the conditions hold that the record
 states: every factor that has to keep its sign is one of these, or a sum of terms of one sign.
 """
@@ -54,12 +57,17 @@ from derive.certificate.checking import potential
 from derive.certificate.checking.assumed import assume, stated
 from derive.certificate.checking.cost import explicit
 from derive.certificate.checking.existence import decide, laws
+from derive.certificate.checking.limits import regimes
 from derive.certificate.checking.shape import KINDS, shape, typed
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected, require
 from derive.certificate.checking.theorem import PROVED, REFUTED, UNDECIDED, Checker
 
 FORMAT, VERSION, FLOW = "regderive-certificate", 3, "w' = -J^T X^T r"
-RECORDS = {"regderive-derivation": "regularizer", "regderive-explicit": "explicit"}
+RECORDS = {
+    "regderive-derivation": "regularizer",
+    "regderive-explicit": "explicit",
+    "regderive-regimes": "regimes",
+}
 EDITION = 2
 MEANINGS = {
     PROVED: "its limit, where X beta = y, meets the KKT conditions of min Q subject to X beta = y, "
@@ -101,6 +109,21 @@ def check(record: JSON) -> Report:
         NotACertificate: it has no certificate of this version.
         Rejected: a statement does not follow; one line says which and how.
     """
+    try:
+        command = _command(record)
+        if command == "explicit":
+            return Report(*explicit(record))
+        if command == "regularizer":
+            return derived(record)[0]
+        report, state = derived(record["derivation"])
+        verdict, shown, left = regimes(record, state)
+        return Report(verdict, [*report.theorem, *shown], [*report.open, *left])
+    except _FAULTS as fault:
+        raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
+
+
+def _command(record: JSON) -> str:
+    """Return what makes records like this one; NotACertificate for another version."""
     command = RECORDS.get(str(record.get("format"))) if isinstance(record, dict) else None
     if command is None:
         written = " and ".join(f"derive {name} ... --json" for name in RECORDS.values())
@@ -114,13 +137,15 @@ def check(record: JSON) -> Report:
             else "the record was written without one"
         )
         raise NotACertificate(f"{old}: make a new one by derive {command} ... --json")
-    require(certificate.get("format") == FORMAT, f"the format of a certificate is not {FORMAT}")
-    try:
-        if command == "explicit":
-            return Report(*explicit(record))
-        return _checked(record, Checker(record))
-    except _FAULTS as fault:
-        raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
+    require(certificate["format"] == FORMAT, f"the format of a certificate is not {FORMAT}")
+    return command
+
+
+def derived(record: JSON) -> tuple[Report, Checker]:
+    """Return what the record of a derivation proves, and the state in which it was proved."""
+    require(_command(record) == "regularizer", "the derivation has another format")
+    state = Checker(record)
+    return _checked(record, state), state
 
 
 def _checked(record: JSON, state: Checker) -> Report:

@@ -38,10 +38,10 @@ KEYS = {
 }
 
 
-def keyed(entry: JSON, kind: str, *optional: str) -> None:
-    """Require that an entry has the keys of its kind."""
-    odd = min({*KEYS[kind].split()} ^ ({*entry} - {*optional}), default="")
-    require(not odd, f"{kind}: the key {odd!s:.40} is missing or unknown")
+def keyed(entry: JSON, keys: str, *optional: str) -> None:
+    """Require that an entry has some keys, and no others."""
+    odd = min({*keys.split()} ^ ({*entry} - {*optional}), default="")
+    require(not odd, f"the key {odd!s:.40} is missing or unknown")
 
 
 class Cost:
@@ -76,7 +76,7 @@ class Cost:
         """Return what |w|^2 is at least, in beta, and whether all w attain it."""
         total, below, tight = beta.number(0), self.space.number(0), True
         for entry in bounds:
-            keyed(entry, "bound")
+            keyed(entry, KEYS["bound"])
             parts, power = [self.space.read(text) for text in entry["parts"]], int(entry["power"])
             require(0 < power <= 20 and 0 < len(parts) <= 20, "a bound has no such power")
             root, n = beta.read(entry["root"]), power * len(parts)
@@ -96,7 +96,7 @@ class Cost:
 
     def side(self, side: JSON, text: str | None) -> tuple[Space, list[str]]:
         """Return beta on a side, where the cost is as printed, and what was shown of it."""
-        keyed(side, "side")
+        keyed(side, KEYS["side"])
         require({*side["at"]} == {*self.betas}, "at gives other names than beta")
         space = Space([], self.betas, len(side["definitions"]))
         space.start = [rational(side["at"][b]) for b in self.betas]
@@ -156,7 +156,7 @@ class Cost:
 
 def proved(cost: Cost, said: JSON, proof: JSON) -> list[str]:
     """Return what is shown of R_F on all branches that are printed, each on all its sides."""
-    keyed(said, "R_F")
+    keyed(said, KEYS["R_F"])
     require(said["verdict"] == PROVED, "the cost is proved, and not said to be")
     shown = [f"{b} = {text}" for b, text in zip(cost.betas, cost.texts, strict=True)]
     solved = set[int]()
@@ -164,7 +164,7 @@ def proved(cost: Cost, said: JSON, proof: JSON) -> list[str]:
         text, at = branch["closed_form"], branch["polynomial"]
         apart = said["branches"] and (at is None) != (text is None)
         require(not apart, "a branch has a cost without a polynomial, or none with one")
-        _are_all(between(branch, cost.betas), [side["where"] for side in sides])
+        are_all(between(branch, cost.betas), [side["where"] for side in sides])
         for side in sides:
             space, lines = cost.side(side, text)
             shown += lines
@@ -188,7 +188,7 @@ def branches(said: JSON) -> list[JSON]:
     return said["branches"] or [{**ends, "closed_form": said["closed_form"]}]
 
 
-def _are_all(ends: list[str], where: list[list[str]]) -> None:
+def are_all(ends: list[str], where: list[list[str]]) -> None:
     """Require that sides are all on a branch: for some forms, all choices of their signs."""
     require(all(side[: len(ends)] == ends for side in where), "a branch holds elsewhere")
     more = [tuple(side[len(ends) :]) for side in where]
@@ -199,7 +199,7 @@ def _are_all(ends: list[str], where: list[list[str]]) -> None:
 
 def between(branch: JSON, betas: Sequence[str]) -> list[str]:
     """Return the conditions that beta is between the ends of a branch."""
-    keyed(branch, "branch")
+    keyed(branch, KEYS["branch"])
     ends = [(branch[end], sign) for end, sign in (("low", ">"), ("high", "<"))]
     known = [(rational(x), sign) for x, sign in ends if x is not None]
     require(len(betas) == 1 or not known, "a branch is one of a single output")
@@ -209,12 +209,12 @@ def between(branch: JSON, betas: Sequence[str]) -> list[str]:
 def explicit(record: JSON) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Return the verdict, what is proved of explicit costs, and what is not certified."""
     given, blocks, proofs = record["parameterization"], record["blocks"], record["certificate"]
-    keyed(record, "record")
-    keyed(given, "parameterization", "affine")
-    keyed(proofs, "certificate")
+    keyed(record, KEYS["record"])
+    keyed(given, KEYS["parameterization"], "affine")
+    keyed(proofs, KEYS["certificate"])
     shown, left, verdicts, seen = list[str](), list[str](), list[str](), list[int]()
     for block, proof in zip(blocks, proofs["blocks"], strict=True):
-        keyed(block, "block")
+        keyed(block, KEYS["block"])
         seen += block["outputs"]
         of = f" of block {', '.join(map(str, block['outputs']))}" * (len(blocks) > 1)
         verdicts += [block[part]["verdict"] for part in ("R", "R_F")]

@@ -146,7 +146,8 @@ class Checker:
         fresh = all(NAME.fullmatch(b) and b not in self.space.given for b in given["beta"])
         require(fresh, "an output has the name of another")
         if (degree := given["homogeneity_degree"]) is not None:
-            require(self.is_homogeneous(int(degree)), "F is not homogeneous of this degree")
+            same = self.is_homogeneous(flow.F, self.space.number(int(degree)))
+            require(same, "F is not homogeneous of this degree")
         blocks = [[flow.position(a) for a in block] for block in given["blocks"]]
         require(sorted(a for block in blocks for a in block) == [*range(flow.d)], "blocks overlap")
         pairs = ((a, b) for one, two in combinations(blocks, 2) for a in one for b in two)
@@ -179,13 +180,12 @@ class Checker:
         self.space.leave(before)
         self.theorem += [f"{text} = 0" for text in zeros]
 
-    def is_homogeneous(self, degree: int) -> bool:
-        """Tell whether Euler's identity <w, grad F_a> = L F_a holds in weights that are free."""
-        flow, w = self.flow, self.space.symbols
-        factor = self.space.number(degree)
+    def is_homogeneous(self, functions: Sequence[Function], degree: Function) -> bool:
+        """Tell whether Euler's identity <w, grad f> = L f holds in weights that are free."""
+        w = [(self.space.symbols[k], k) for k in self.free]
         return all(
-            (sum((w[k] * f.derivative(k) for k in self.free), flow.zero) - factor * f).is_zero()
-            for f in flow.F
+            (sum((x * f.derivative(k) for x, k in w), self.flow.zero) - degree * f).is_zero()
+            for f in functions
         )
 
     def equal(self, table: list[list[Function]], other: list[list[Function]], what: str) -> None:
