@@ -13,12 +13,16 @@ from derive.language.tree import (
     Call,
     Name,
     Number,
+    Operation,
     Power,
     RealPower,
     Tree,
+    children,
     exponent_names,
+    fold,
     names,
     walk,
+    with_parts,
 )
 
 PI = "pi"
@@ -27,6 +31,22 @@ PI = "pi"
 
 def read_tree(value: object, what: str) -> Tree:
     """Return text, an exact number, a SymPy expression or a tree as a tree."""
+    return fold(_read(value, what), children, lambda x, parts: _one_word(with_parts(x, parts)))
+
+
+def _one_word(node: Tree) -> Tree:
+    """Return log(x + sqrt(x^2 + 1)) as asinh(x): the same function has one name."""
+    match node:
+        case Call("log", Operation("+", left, right)):
+            for x, root in ((left, right), (right, left)):
+                square, one = Power(x, Fraction(2)), Number(Fraction(1))
+                sums = (Operation("+", square, one), Operation("+", one, square))
+                if root in [Power(s, Fraction(1, 2)) for s in sums]:
+                    return Call("asinh", x)
+    return node
+
+
+def _read(value: object, what: str) -> Tree:
     if isinstance(value, str):
         return parse_expression(value)
     if isinstance(value, int | Fraction) and not isinstance(value, bool):

@@ -34,7 +34,7 @@ def start_sign(
     value = _without_exponentials(value)
     positive = notation.positive | positive_generators(value.field)
     for sign in (1, -1):
-        if is_nonnegative(sign * value, positive):
+        if is_nonnegative(sign * value, positive) or _is_bounded_below(sign * value):
             return sign, ()
     odd = odd_symbols(value)
     odd = odd and odd - positive
@@ -43,6 +43,18 @@ def start_sign(
     symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
     sign = 1 if is_feasible([*known, value], positive) else -1
     return sign, (f"{to_expr(sign * value, symbols)} > 0",)
+
+
+def _is_bounded_below(value: RationalFunction) -> bool:
+    """Tell whether it is a + b sin(A), or cos, with numbers |b| <= a: never negative."""
+    field = value.field
+    for g in field.generators:
+        if g.kind in ("sin", "cos") and value.variables() == (g.name,):
+            b = value.partial(field.positions[g.name])
+            a = value - b * field.named(g.name)
+            numbers = a.is_constant() and b.is_constant()
+            return bool(numbers and abs(b.value()) <= a.value())
+    return False
 
 
 def _settled(number: RationalFunction) -> int:

@@ -171,3 +171,39 @@ def test_equal_starts_in_other_words_give_the_same_q(one: str, other: str) -> No
 def test_a_root_of_a_number_with_roots_that_is_negative_is_refused() -> None:
     with pytest.raises(InputError, match="negative"):
         Parameterization.parse(["w*sqrt(5 - 3*sqrt(3))"])
+
+
+@pytest.mark.parametrize("written", ["log(w + sqrt(w**2 + 1))", "log(sqrt(1 + w**2) + w)"])
+def test_asinh_and_its_logarithm_are_one_function(written: str) -> None:
+    given = Parameterization.parse(["asinh(w)"])
+    assert Parameterization.parse([written]).trees == given.trees
+    starts = [{"w": x.replace("w", "a")} for x in ("asinh(w)", written)]
+    first, second = (derive(Parameterization.parse(["w**2"], start=s)) for s in starts)
+    assert first.potential.Q == second.potential.Q
+    # The square of another number makes another function.
+    other = Parameterization.parse([written.replace("w**2", "4*w**2")])
+    assert other.trees != given.trees
+
+
+def test_asinh_starts_where_its_root_is_rational() -> None:
+    p = Parameterization.parse(["asinh(w)"], start={"w": "3/4"})
+    (beta0,) = (p.at_start(f) for f in p.F)
+    assert "log(2)" in repr(beta0)
+    assert derive(p).verdict is Verdict.PROVED
+
+
+def test_a_sine_stays_between_its_bounds() -> None:
+    """0 < 1 - beta < 2 whatever the start: no modulus, no assumption, one form."""
+    for F, low, high in (("sin(w)", -1, 1), ("2*cos(w) + 3", 1, 5)):
+        found = derive(Parameterization.parse([F])).potential
+        (piece,), (beta,) = found.pieces, found.pieces[0].betas
+        assert not piece.value.has(sympy.Abs)
+        assert piece.assumptions == ()
+        assert piece.domain.bounds == ((low,), (high,))
+        w0 = sympy.Symbol("w_0", real=True)
+        at = {beta: low + sympy.Rational(3, 2), w0: sympy.Rational(1, 3)}
+        slope = sympy.diff(piece.gradient[0], beta).subs(at)
+        K = {-1: 1 - beta**2, 1: (beta - 1) * (5 - beta)}[low].subs(at)
+        assert abs(float(slope * K) - 1) < 1e-12
+        beta0 = {-1: sympy.sin(w0), 1: 2 * sympy.cos(w0) + 3}[low].subs(at)
+        assert abs(float(piece.gradient[0].subs(beta, beta0).subs(at))) < 1e-12
