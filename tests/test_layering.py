@@ -5,12 +5,13 @@ Imports count wherever they stand: at the top, inside functions, and for annotat
 
 import ast
 import re
-import subprocess
-import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.cli.commands import printed_by
 
 ROOT = Path(__file__).parent.parent
 MODULES = {
@@ -18,7 +19,6 @@ MODULES = {
     for package in ("derive", "numerics")
     for path in sorted((ROOT / package).rglob("*.py"))
 }
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 # From the bottom to the top: a room imports itself and what stands before it.
 LAYERS = [
     # The checker of certificates stands on its own: python-flint and the standard library.
@@ -99,9 +99,15 @@ def layer(module, layers=LAYERS):
     return found[max(found, key=len)] if found else None
 
 
+@cache
+def tree(module):
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+@cache
 def imports(module):
     found = set()
-    for node in ast.walk(TREES[module]):
+    for node in ast.walk(tree(module)):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
@@ -116,23 +122,24 @@ def test_every_module_has_a_room():
     assert strays == []
 
 
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_imports_point_down(module):
-    for layers in (LAYERS, NUMERIC_LAYERS):
-        own = layer(module, layers)
-        for name in imports(module):
-            theirs = layer(name, layers)
-            if own is not None and theirs is not None:
-                assert theirs <= own, f"{module} imports {name}, which is above it"
+def test_imports_point_down():
+    upward = [
+        (module, name)
+        for layers in (LAYERS, NUMERIC_LAYERS)
+        for module in MODULES
+        for name in imports(module)
+        if None not in (own := layer(module, layers), theirs := layer(name, layers))
+        and theirs > own
+    ]
+    assert upward == []
 
 
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_the_packages_meet_where_they_should(module):
-    for name in imports(module):
-        if module.startswith("derive") and name.startswith("numerics"):
-            assert module.startswith(ASKS_NUMERICS), f"{module} imports {name}"
-        if module.startswith("numerics") and name.startswith("derive."):
-            assert name.startswith(NUMERICS_READS), f"{module} imports {name}"
+def test_the_packages_meet_where_they_should():
+    pairs = [(module, name) for module in MODULES for name in imports(module)]
+    asking = [m for m, name in pairs if m.startswith("derive") and name.startswith("numerics")]
+    read = [n for m, n in pairs if m.startswith("numerics") and n.startswith("derive.")]
+    assert [module for module in asking if not module.startswith(ASKS_NUMERICS)] == []
+    assert [name for name in read if not name.startswith(NUMERICS_READS)] == []
 
 
 def test_there_is_no_import_cycle():
@@ -166,8 +173,8 @@ def branches(function):
 def test_functions_fit_in_the_head():
     functions = [
         (f"{module}.{node.name}", node)
-        for module, tree in TREES.items()
-        for node in ast.walk(tree)
+        for module in MODULES
+        for node in ast.walk(tree(module))
         if isinstance(node, ast.FunctionDef)
     ]
     assert [name for name, node in functions if branches(node) > MOST_BRANCHES] == []
@@ -191,7 +198,4 @@ def test_the_map_names_files_that_are_there():
 @pytest.mark.parametrize("statement", ["import derive.cli.main", "import derive, derive.language"])
 def test_the_door_is_light(statement):
     program = f"{statement}; import sys; print([m for m in ('sympy', 'numpy') if m in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    assert done.stdout.strip() == "[]"
+    assert printed_by(program) == "[]\n"
