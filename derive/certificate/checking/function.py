@@ -52,6 +52,8 @@ class Ring:
 
 def times(a: fmpz_mpoly, b: fmpz_mpoly) -> fmpz_mpoly:
     """Return the product of two polynomials, refusing what would not end."""
+    if a.is_one() or b.is_one():
+        return b if a.is_one() else a
     fits = len(a) * len(b) <= TERMS and a.total_degree() + b.total_degree() <= DEGREE
     short = all(x.is_zero() or x.leading_coefficient().bit_length() < DIGITS for x in (a, b))
     require(fits and short, "an expression is too large to be expanded")
@@ -73,6 +75,8 @@ class Function:
         return Function(self.ring, top, bottom)
 
     def __add__(self, other: Function) -> Function:
+        if self.bottom == other.bottom:
+            return self._of(self.top + other.top, self.bottom)
         common = self.bottom.gcd(other.bottom)
         left, right = other.bottom / common, self.bottom / common
         top = times(self.top, left) + times(other.top, right)

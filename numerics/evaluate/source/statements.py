@@ -121,6 +121,7 @@ class Statements:
     def __init__(self, names: Mapping[str, str]) -> None:
         """Begin with the names of the symbols at hand."""
         self.names, self.lines = dict(names), list[str]()
+        self._texts: dict[Expr, str] = {}
         free = (f"x{i}" for i in range(10**6))
         self._symbols = (Symbol(name) for name in free if name not in self.names)
 
@@ -169,6 +170,12 @@ class Statements:
         return expression
 
     def _printed(self, expression: Expr) -> str:
+        """Return the text, made once: a symbol keeps its name."""
+        if expression not in self._texts:
+            self._texts[expression] = self._written(expression)
+        return self._texts[expression]
+
+    def _written(self, expression: Expr) -> str:
         tree = ast.parse(_Printer(self.names).doprint(expression), mode="eval")
         shown = ast.unparse(_Negations().visit(tree))
         return _SIMPLE_POWER.sub(r"\1**\2", shown.replace("_minus(", "-("))
