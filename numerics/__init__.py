@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
     from numerics.flow.gradient_flow import Flow, flow
-    from numerics.interpolate.interpolant import Solution, interpolate
+    from numerics.interpolate.interpolant import Solution, interpolate, interpolate_path
     from numerics.margins.max_margin import MaxMargin, NotSeparable, max_margin
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "crosscheck",
     "flow",
     "interpolate",
+    "interpolate_path",
     "lower",
     "max_margin",
     "time_warp",
@@ -50,6 +51,7 @@ make_lazy(
         "crosscheck": "numerics.confirm.crosscheck",
         "flow": "numerics.flow.gradient_flow",
         "interpolate": "numerics.interpolate.interpolant",
+        "interpolate_path": "numerics.interpolate.interpolant",
         "lower": "numerics.evaluate.lowering",
         "max_margin": "numerics.margins.max_margin",
         "time_warp": "numerics.confirm.time_warp",

@@ -58,6 +58,10 @@ class Blocks(Total):
                 found[..., i] = entry
         return found
 
+    def stretch(self, beta: Array, y: Array) -> Array:
+        """Return dbeta_i/dy_i at y = grad Q(beta), where no block has two coordinates."""
+        return np.stack([entry for _, (entry,) in self.run("stretch", beta, y)], axis=-1)
+
     @property
     def in_doubles(self) -> Self:
         """The same in doubles alone: fast, with no bound of the error."""

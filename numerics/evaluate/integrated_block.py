@@ -51,6 +51,8 @@ class IntegratedBlock:
         """Return what is asked for at points; nan where the leaf does not reach."""
         if what == "bregman":
             return [self._bregman(columns)]
+        if what == "stretch":
+            return [1 / self("hessian", columns[:1], least)[0]]
         beta0 = self._ode.beta0
         alone = float(0 if what == "inverse" else beta0) if isinstance(beta0, Fraction) else None
         points = [*zip(*columns, strict=True)]

@@ -119,6 +119,16 @@ class NumericPotential(PotentialAtStart[Blocks]):
         """Return the diagonal of the Hessian, d^2 Q/dbeta_i^2, of the shape of beta."""
         return self._mapped(beta, self.functions.curvature)
 
+    def stretch(self, beta: ArrayLike, y: ArrayLike) -> FloatOrArray:
+        """Return dbeta_i/dy_i, of the shape of beta, at y = grad Q(beta) of a separable Q.
+
+        Of a coupled one, 1.
+        """
+        if not self.separable:
+            return np.ones_like(beta)
+        read = self._read(y)
+        return self._mapped(beta, lambda b: self.functions.stretch(b, read))
+
     def bregman(self, b: ArrayLike, b0: ArrayLike) -> FloatOrArray:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
         return super().bregman(*np.broadcast_arrays(read_array(b), read_array(b0)))

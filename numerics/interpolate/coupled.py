@@ -51,7 +51,9 @@ def _by_dual(q: NumericPotential, task: Task) -> tuple[Point, bool]:
 
     hessian = functools.partial(coupled_hessian, q, equations)
     steps = task.max_iterations
-    point = minimize(q, equations, task.start, FINE, steps, hessian=hessian, watch=watch)
+    point = minimize(
+        q, equations, task.start, FINE, steps, hessian=hessian, watch=watch, warm=task.warm
+    )
     point = again(q, equations, point)
     moved = np.abs(late[-1] - late[0]).max() if late else 0
     drifting = bool(moved and moved > _DRIFT * np.abs(late[-1]).max())
@@ -68,7 +70,8 @@ def _by_dual(q: NumericPotential, task: Task) -> tuple[Point, bool]:
 def _by_both(q: NumericPotential, task: Task) -> Point:
     """Solve with the printed formulas; measure, and refine, without their cancellations."""
     equations, tol = task.equations, task.aim
-    point = minimize_coupled(q.in_doubles, equations, task.start, tol, task.max_iterations)
+    begin = task.start if task.warm is None else task.warm
+    point = minimize_coupled(q.in_doubles, equations, begin, tol, task.max_iterations)
     point = again(q, equations, point)
     if equations.size(point.residual) <= tol and point.stationarity < 1:
         return _refined(q, task, point) if point.stationarity > tol else point

@@ -8,7 +8,6 @@ iterate minimises Q among the beta with its own X beta; what converges is X beta
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -19,6 +18,7 @@ from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.equations import Equations, Point, Task, again, measured, named
+from numerics.interpolate.line_search import search
 from numerics.interpolate.reach import Box, Mirror, Walled, box_of, only_at_the_boundary
 from numerics.interpolate.reach import blocking_rows as rows_that_block
 
@@ -33,12 +33,6 @@ _STEP = 1e-5
 _POLISHES = 6
 _NOISE = 8
 """Units of rounding below which a residual shows nothing."""
-_ACCEPT = 0.3
-"""The part of the first slope that a step may leave."""
-_GROWTH, _RETREAT = 8.0, 1e-4
-_MAX_STEPS = 100
-_Sample = tuple[float, float]
-"""A step t and the height of the slope there."""
 _UNREACHED = 1e-4
 """Relative residual from which y may be out of reach."""
 _LATE = 25
@@ -54,15 +48,18 @@ def minimize(
     *,
     hessian: Callable[[Array, Array, float], Array],
     watch: Callable[[Point], None] = lambda point: None,
+    warm: Array | None = None,
 ) -> Point:
     """Return the last iterate, its relative residual at most *tol* where that was reached.
 
-    *beta* is beta_0, where grad Q = 0. No step is made past the first that rounding spoils.
-    *hessian* is that of the dual function at (beta, grad Q) with its relative residual. *watch*
-    sees every iterate, and may raise.
+    *beta* is beta_0, where grad Q = 0; *warm* may be nearer to the solution. No step is made past
+    the first that rounding spoils. *hessian* is that of the dual function at (beta, grad Q) with
+    its relative residual. *watch* sees every iterate, and may raise.
     """
     point = Point(beta, np.zeros_like(equations.y), equations.misfit(beta))
-    dual, best = np.zeros_like(beta), point
+    if warm is not None:
+        point = _nearer(mirror, equations, point, warm)
+    dual, best = equations.design.adjoint(point.multiplier), point
     for iteration in range(max_iterations):
         size = equations.size(point.residual)
         if size <= max(tol, _NOISE * equations.rounding(point.beta)):
@@ -87,11 +84,27 @@ def minimize(
     return best
 
 
+def _nearer(mirror: Mirror, equations: Equations, point: Point, warm: Array) -> Point:
+    """Return the point at the nu whose X^T nu is nearest to grad Q at *warm*.
+
+    In the norm of (Hess Q)^-1, where that is diagonal; the point at nu = 0 if that is better.
+    """
+    slope = mirror.gradient(warm)
+    weights = np.asarray(mirror.stretch(warm, slope))
+    pulled = equations.design.apply(weights * slope)
+    if not np.isfinite(pulled).all():
+        return point
+    multiplier = _solve(equations.design.gram(weights), pulled)
+    beta = mirror.inverse_gradient(equations.design.adjoint(multiplier))
+    found = Point(beta, multiplier, equations.misfit(beta))
+    return found if equations.size(found.residual) < equations.size(point.residual) else point
+
+
 def separable_hessian(
     mirror: Mirror, equations: Equations, beta: Array, dual: Array, size: float
 ) -> Array:
     """Return ``X max(D, floor) X^T``, by the columns that stand out of the floor."""
-    weights = 1 / mirror.curvature(beta)
+    weights = mirror.stretch(beta, dual)
     weights = np.asarray(np.where(np.isfinite(weights), weights, 0))
     floor = _FLOOR * min(size, 1) ** 2 * weights.mean()
     return np.asarray(
@@ -167,65 +180,15 @@ def refine(mirror: NumericPotential, equations: Equations, point: Point, tol: fl
 
 def _newton_step(mirror: NumericPotential, equations: Equations, point: Point) -> Point:
     """Return the point after one step on both equations, measured."""
-    weights = 1 / mirror.curvature(point.beta)
-    gap = equations.design.adjoint(point.multiplier) - mirror.gradient(point.beta)
+    slope = mirror.gradient(point.beta)
+    weights = mirror.stretch(point.beta, slope)
+    gap = equations.design.adjoint(point.multiplier) - slope
     usable = np.isfinite(weights) & np.isfinite(gap)
     weights, gap = np.where(usable, weights, 0), np.where(usable, gap, 0)
     shift = equations.design.apply(weights * gap)
     step = -_solve(equations.design.gram(weights), point.residual + shift)
     beta = point.beta + weights * (gap + equations.design.adjoint(step))
     return measured(mirror, equations, beta, point.multiplier + step, point.iterations + 1)
-
-
-def search(slope: Callable[[float], float], first: float) -> tuple[float, bool]:
-    """Return t > 0 with ``|slope(t)| <= 0.3 |first|``, and whether one was found.
-
-    *slope* is the derivative of a convex function along the direction, inf or nan where the
-    function is not defined, and *first* < 0 its value at 0. Its root is bracketed from t = 1.
-    Slopes may grow like exponentials, so that asinh of the slope is interpolated. Where the slope
-    stays negative as far as floats go, or rounding hides its sign, no step is found: then the t up
-    to which it is negative is returned.
-
-    >>> from math import exp
-    >>> t, found = search(lambda t: exp(100 * t) - 1e10, 1 - 1e10)
-    >>> found, abs(t - 0.23) < 0.01
-    (True, True)
-    """
-    if not first < 0:
-        return 0.0, False
-    below: _Sample = (0.0, -math.asinh(1))
-    above: list[_Sample] = []
-    t = 1.0
-    for _ in range(_MAX_STEPS):
-        value = slope(t)
-        if abs(value) <= -_ACCEPT * first:
-            return t, True
-        height = math.asinh(value / -first) if value < math.inf else math.inf
-        if height < 0:
-            below = (t, height)
-        else:
-            above = [(t, height), *above[:1]]
-        t = _next(below, above)
-        if above and not below[0] < t < above[0][0]:
-            return below[0], False
-    return below[0], False
-
-
-def _next(below: _Sample, above: list[_Sample]) -> float:
-    """Return the next t: between the last sample below the root and those above, latest first."""
-    (low, depth) = below
-    if not above:
-        return low * _GROWTH
-    (high, height) = above[0]
-    if height == math.inf:
-        return low + (high - low) * _RETREAT if not low else (low + high) / 2
-    further, rise = above[-1]
-    if height < rise < math.inf:
-        # The secant from above: heights are convex where the slopes grow like exponentials.
-        t = high - height * (further - high) / (rise - height)
-        if low < t < high - 0.1 * (high - low):
-            return t
-    return (low + high) / 2 if low or height > 1 else low + (high - low) * depth / (depth - height)
 
 
 def solve_separable(q: NumericPotential, task: Task) -> Point:
@@ -245,7 +208,9 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
     def by_dual(equations: Equations, tol: float) -> Point:
         weigh = functools.partial(separable_hessian, fast, equations)
         steps = task.max_iterations
-        point = minimize(fast, equations, task.start, tol, steps, hessian=weigh, watch=watch)
+        point = minimize(
+            fast, equations, task.start, tol, steps, hessian=weigh, watch=watch, warm=task.warm
+        )
         if equations.size(point.residual) > tol:
             point = polish(fast, equations, point, tol)
         return again(fast, equations, point)

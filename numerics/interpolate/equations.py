@@ -89,6 +89,7 @@ class Task:
         start: beta_0, where grad Q = 0.
         tol: the largest relative error of ``X beta = y`` and ``grad Q = X^T nu``.
         max_iterations: the Newton steps after which to give up.
+        warm: a beta that may be near the solution.
     """
 
     equations: Equations
@@ -97,6 +98,7 @@ class Task:
     start: Array
     tol: float
     max_iterations: int
+    warm: Array | None = None
 
     @property
     def aim(self) -> float:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +18,12 @@ from numerics.evaluate.potential import AnyPotential, NumericPotential
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 from numerics.interpolate.by_length import solve_by_length
 from numerics.interpolate.coupled import solve_coupled
-from numerics.interpolate.design import Matrix, Scaled, read_design, read_target
+from numerics.interpolate.design import Design, Matrix, Scaled, read_design, read_target
 from numerics.interpolate.dual_newton import solve_separable
 from numerics.interpolate.equations import (
     Equations,
     Point,
+    Rows,
     Task,
     equations_of,
     gram_of,
@@ -33,12 +34,19 @@ from numerics.interpolate.equations import (
 )
 
 Solver: TypeAlias = Callable[[Task], Point]
+V = TypeVar("V")
 _ILL_CONDITIONED = 1e5
 """Condition of X from which the normal equations lose more digits than they keep."""
 
 
 def interpolate(
-    q: AnyPotential, X: Matrix, y: ArrayLike, *, tol: float = 1e-10, max_iterations: int = 200
+    q: AnyPotential,
+    X: Matrix,
+    y: ArrayLike,
+    *,
+    tol: float = 1e-10,
+    max_iterations: int = 200,
+    warm: Solution | None = None,
 ) -> Solution:
     """Return the beta that minimises Q among those with X beta = y.
 
@@ -55,6 +63,7 @@ def interpolate(
         y: (m,).
         tol: the largest relative error of both equations.
         max_iterations: the Newton steps after which to give up.
+        warm: the solution of a problem like this one, of as many coordinates, from which to begin.
 
     Returns:
         beta (d,) and nu (m,), their errors, and whether these are at most *tol*.
@@ -71,16 +80,65 @@ def interpolate(
     >>> s.value.round(6).tolist(), s.converged
     ([2.0, 2.0, 2.0], True)
     """
-    solve = _solver(q)
+    (found,) = _path([q], X, y, _options(tol, max_iterations), warm)
+    return found
+
+
+def interpolate_path(
+    q_of: Callable[[V], AnyPotential],
+    values: Iterable[V],
+    X: Matrix,
+    y: ArrayLike,
+    *,
+    tol: float = 1e-10,
+    max_iterations: int = 200,
+) -> tuple[Solution, ...]:
+    """Return the interpolants of least Q for a sequence of Qs, each from the one before.
+
+    Args:
+        q_of: Q in numbers at each of the *values*, such as
+            ``lambda alpha: d.potential.numeric({"alpha": alpha})``.
+        values: in an order in which neighbours are alike.
+        X, y, tol, max_iterations: as for :func:`interpolate`.
+
+    Raises:
+        InputError: as :func:`interpolate` does.
+
+    >>> from derive import Parameterization, derive
+    >>> d = derive(Parameterization.parse(["w**2"]))
+    >>> found = interpolate_path(lambda w: d.potential.numeric({"w_0": w}), [1, 2], [[1, 3]], [4])
+    >>> [s.converged for s in found]
+    [True, True]
+    """
+    return tuple(_path(map(q_of, values), X, y, _options(tol, max_iterations), None))
+
+
+def _options(tol: float, max_iterations: int) -> tuple[float, int]:
     if not (isinstance(tol, int | float | np.floating) and 1e-15 <= tol < 1):
         raise InputError(f"tol = {tol!r} must be a number from 1e-15 to below 1")
     whole = isinstance(max_iterations, int | np.integer) and not isinstance(max_iterations, bool)
     if not (whole and max_iterations >= 1):
         raise InputError(f"max_iterations = {max_iterations!r} must be an integer of at least 1")
-    # What overflows or is undefined shows as inf or nan, which is looked for where it matters.
-    with np.errstate(all="ignore"):
-        task = _task(q, X, y, float(tol), max_iterations)
-        return solution_of(task, solve(task))
+    return float(tol), int(max_iterations)
+
+
+def _path(
+    qs: Iterable[AnyPotential],
+    X: Matrix,
+    y: ArrayLike,
+    options: tuple[float, int],
+    warm: Solution | None,
+) -> Iterator[Solution]:
+    """Solve for each Q on the same data, from the solution before."""
+    data = None
+    for q in qs:
+        solve = _solver(q)
+        # What overflows or is undefined shows as inf or nan, which is looked for where it matters.
+        with np.errstate(all="ignore"):
+            data = data or _read(q, X, y)
+            task = data.task(q, *options, warm)
+            warm = solution_of(task, solve(task))
+        yield warm
 
 
 def _solver(q: object) -> Solver:
@@ -92,20 +150,39 @@ def _solver(q: object) -> Solver:
     raise InputError("Q must be in numbers: give d.potential.numeric(start)")
 
 
-def _task(q: AnyPotential, X: Matrix, y: ArrayLike, tol: float, max_iterations: int) -> Task:
+@dataclass(frozen=True, slots=True)
+class _Data:
+    """X and y without the rows that follow from others, in units that compare."""
+
+    design: Design
+    target: Array
+    gram: Array
+    rows: Rows
+    units: Array
+
+    def task(self, q: AnyPotential, tol: float, max_iterations: int, warm: Solution | None) -> Task:
+        """Return what a solver for Q is given."""
+        start = start_of(q, self.design)
+        if warm is not None and np.shape(warm.value) != start.shape:
+            raise InputError(f"warm is of {np.size(warm.value)} coordinates, X has {start.size}")
+        design = Scaled(self.design, 1 / self.units)
+        equations = equations_of(design, self.target / self.units, self.gram, start)
+        near = None if warm is None else warm.value
+        return Task(equations, self.rows, self.units, start, tol, max_iterations, near)
+
+
+def _read(q: AnyPotential, X: Matrix, y: ArrayLike) -> _Data:
     """Read the data, and drop rows that follow from others."""
     design = read_design(X)
     target = read_target(y, design.shape[0])
-    start = start_of(q, design)
+    start_of(q, design)  # which tells whether X fits Q, before X costs more
     gram = gram_of(design)
     rows = independent_rows(design, target, gram)
     if rows.dropped:
         kept = list(rows.kept)
         design, target, gram = design.select(kept), target[kept], gram[np.ix_(kept, kept)]
     units = units_of(gram)
-    gram = gram / units / units[:, None]
-    equations = equations_of(Scaled(design, 1 / units), target / units, gram, start)
-    return Task(equations, rows, units, start, tol, max_iterations)
+    return _Data(design, target, gram / units / units[:, None], rows, units)
 
 
 class Status(enum.Enum):

@@ -43,11 +43,12 @@ class Box:
 
 
 class Mirror(Protocol):
-    """A mirror map by its inverse, and Q''."""
+    """A mirror map by its inverse, and the slope of that at beta and grad Q."""
 
     # ruff: noqa: D102
+    def gradient(self, beta: Array) -> Array: ...
     def inverse_gradient(self, y: Array) -> Array: ...
-    def curvature(self, beta: Array) -> Array: ...
+    def stretch(self, beta: Array, y: Array) -> Array: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,14 @@ class Walled:
         slope = self.q.gradient(np.where(np.isfinite(end), end * (1 - _EXACT), 0))
         return np.asarray(np.isnan(beta) & np.isfinite(end) & (np.abs(y) >= np.abs(slope)))
 
-    def curvature(self, beta: Array) -> Array:
-        """Return Q'', infinite at an end."""
+    def gradient(self, beta: Array) -> Array:
+        """Return grad Q."""
+        return np.asarray(self.q.gradient(beta))
+
+    def stretch(self, beta: Array, y: Array) -> Array:
+        """Return dbeta/dy, 0 at an end."""
         at_end = (beta == self.box.low) | (beta == self.box.high)
-        return np.asarray(np.where(at_end, np.inf, self.q.curvature(beta)))
+        return np.asarray(np.where(at_end, 0, self.q.stretch(beta, y)))
 
 
 def box_of(mirror: NumericPotential, start: Array) -> Box:

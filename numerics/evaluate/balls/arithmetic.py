@@ -131,8 +131,10 @@ class Double(Ball):
 
     __slots__ = ()
     coarse = True
-    unit, tiny, zero = 2.0**-53, 2.0**-1074, 0.0
-    library = 2.0**-50  # NumPy keeps to 4 ulp
+    unit: Array = 2.0**-53
+    tiny: Array = 2.0**-1074
+    zero: Array = 0.0
+    library: Array = 2.0**-50  # NumPy keeps to 4 ulp
     functions = {  # noqa: RUF012
         "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "expm1": np.expm1, "log1p": np.log1p,
         "asinh": np.arcsinh, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "atan": np.arctan,
@@ -154,6 +156,27 @@ class Double(Ball):
     def is_power_of_two(self) -> bool:
         """Tell whether a product with this is exact."""
         return isinstance(self.v, float) and self.d == 0 and abs(self.v) in (0.25, 0.5, 1, 2, 4, 8)
+
+
+class Extended(Double):
+    """NumPy's longest doubles: 11 bits more on most processors, none on some."""
+
+    __slots__ = ()
+    bits = np.finfo(np.longdouble).nmant + 1
+    unit, tiny, zero = np.longdouble(2.0) ** -bits, np.longdouble(2.0**-1074), np.longdouble(0)
+    library = 8 * unit
+
+    @classmethod
+    def of(cls, value: Operand) -> Ball:
+        """Convert."""
+        if isinstance(value, Ball):
+            return value
+        if isinstance(value, int | Fraction):
+            top, below = map(np.longdouble, Fraction(value).as_integer_ratio())
+            v = top / below
+            whole = value.denominator == 1 and abs(value.numerator) < 2**53
+            return cls(v, cls.zero if whole else 3 * cls.unit * abs(v))
+        return cls(np.asarray(value, dtype=np.longdouble)[()], cls.zero)
 
 
 def select(mask: Array, x: Ball, y: Ball) -> Ball:

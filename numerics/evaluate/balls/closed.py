@@ -58,6 +58,10 @@ class ClosedFormulas:
         """Return forms of the Hessian, row by row."""
         return [self._inside(self.hessian)]
 
+    def stretch_formulas(self) -> list[Formula]:
+        """Return forms of dbeta/dy at beta and y = Q'(beta), of one output."""
+        return [lambda c, b, y, f=f: [1 / b.of(f(c, b)[0])] for f in self.hessian_formulas()]
+
     def inverse_formulas(self) -> list[Formula]:
         """Return forms of the inverse of grad Q; none where it is not known."""
         inverse = self.inverse

@@ -50,6 +50,12 @@ class Digits(Ball):
         return cls(_each(lambda x: decimal.Decimal(float(x)))(array), cls.zero)
 
 
+def exact_decimal(x: Array) -> decimal.Decimal:
+    """Return a float or a long double, to the digits of the current context."""
+    high = float(x)
+    return decimal.Decimal(high) + decimal.Decimal(float(x - high))
+
+
 def _digits() -> int:
     return decimal.getcontext().prec
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, Double, Operand, select
+from numerics.evaluate.balls.arithmetic import Array, Ball, Operand, select
 from numerics.evaluate.balls.decimals import Digits
 
 
@@ -112,7 +112,7 @@ def power(x: Ball, exponent: Operand) -> Ball:
         return exp(p.__mul__(log(x)))
     v = np.power(x.v, p.v)
     lost = abs(p.v) * (x.d / (x.v - x.d)) + p.d * abs(np.log(x.v))
-    return Double(v, abs(v) * (Double.library + 2 * lost) + Double.tiny)
+    return type(x)(v, abs(v) * (x.library + 2 * lost) + x.tiny)
 
 
 def minimum(x: Ball, y: Ball) -> Ball:

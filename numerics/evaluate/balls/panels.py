@@ -7,14 +7,13 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array, Ball, agreed, pairwise_sum
 from numerics.evaluate.balls.closed import ClosedFormulas
 from numerics.evaluate.balls.decimals import Digits
-from numerics.evaluate.balls.precision import Constants, Formula
+from numerics.evaluate.balls.precision import Constants, Formula, constants_at
 
 
 @functools.lru_cache
@@ -113,7 +112,7 @@ def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequ
         left[index] -= 1
         tops = [open_[i].pop() for i in index]
         at = [x.take(index) for x in parts]
-        panel = _panel(function, _at(c, index), rules, _places(kind, tops, unit), at)
+        panel = _panel(function, constants_at(c, index), rules, _places(kind, tops, unit), at)
         small = panel.most * (panel.width * kind.of(1 / _NEGLIGIBLE).v) < values[index]
         done = panel.even | np.asarray(small, dtype=bool)
         lost = np.where(panel.even, panel.found.d, panel.most * (panel.width * _EVEN))
@@ -193,14 +192,3 @@ def _spread(x: Ball, shape: tuple[int, ...]) -> Ball:
         return x
     v, d = (np.broadcast_to(np.asarray(y, dtype=x.v.dtype), shape).ravel() for y in (x.v, x.d))
     return type(x)(v, d)
-
-
-def _at(c: Constants, index: Array) -> Constants:
-    """Return the constants at some of the points."""
-    return SimpleNamespace(**{name: _taken(x, index) for name, x in vars(c).items()})
-
-
-def _taken(x: Array, index: Array) -> Array:
-    if isinstance(x, list):
-        return [_taken(y, index) for y in x]
-    return x.take(index) if isinstance(x, Ball) and len(np.shape(x.v)) == 1 else x

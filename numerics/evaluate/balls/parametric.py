@@ -13,9 +13,11 @@ import numpy as np
 from numerics.evaluate.balls.arithmetic import Array, Ball, select, signed, tighter
 from numerics.evaluate.balls.closed import integrate
 from numerics.evaluate.balls.decimals import Digits
-from numerics.evaluate.balls.precision import Constants, Formula
+from numerics.evaluate.balls.precision import Constants, Formula, constants_at
 
 Point: TypeAlias = Sequence[Any]  # the balls z, high - z and z - low; None for an infinite end
+Place: TypeAlias = tuple[Ball, Point]
+"""A number beta and the z with h(z) = beta."""
 _STEPS = 40
 
 
@@ -38,20 +40,16 @@ class ParametricFormulas:
 
     def bregman_formulas(self) -> list[Formula]:
         """Return forms of ``Q(b) - Q(b0) - Q'(b0) (b - b0)``."""
-        return [
-            lambda c, b, b0, f=f: f(c, b, self._invert(c, b), self._invert(c, b0))
-            for f in (self._difference, self._segment)
-        ]
+        return [lambda c, b, b0: self._rise(c, (b, self._invert(c, b)), (b0, self._invert(c, b0)))]
 
     def primitive_formulas(self) -> list[Formula]:
         """Return Q up to a constant."""
-        return self.value_formulas()[:1]
+        return self.value_formulas()
 
     def value_formulas(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``."""
         return [
-            lambda c, b, f=f: f(c, b, self._invert(c, b), _point(c, b.of(0)))
-            for f in (self._difference, self._segment)
+            lambda c, b: self._rise(c, (b, self._invert(c, b)), (c.origin[0], _point(c, b.of(0))))
         ]
 
     def gradient_formulas(self) -> list[Formula]:
@@ -61,6 +59,10 @@ class ParametricFormulas:
     def hessian_formulas(self) -> list[Formula]:
         """Return forms of Q''."""
         return [lambda c, b: [c.rate / self._at(self.slope, c, self._invert(c, b))]]
+
+    def stretch_formulas(self) -> list[Formula]:
+        """Return forms of dbeta/dy at beta and y = Q'(beta), from y alone."""
+        return [lambda c, b, y: [self._at(self.slope, c, _point(c, y / c.rate)) / c.rate]]
 
     def inverse_formulas(self) -> list[Formula]:
         """Return forms of h(y/rate)."""
@@ -73,14 +75,29 @@ class ParametricFormulas:
             found = found.outside(end.v + end.d < 0, (end.v <= end.d) & (end.v + end.d >= 0))
         return [found]
 
-    def _difference(self, c: Constants, b: Ball, p: Point, p0: Point) -> Sequence[Ball]:
+    def _rise(self, c: Constants, at: Place, at0: Place) -> Sequence[Ball]:
+        """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0)``, in the form that loses less."""
+        (b, p), (b0, p0) = at, at0
         grown = self._at(self.conjugate, c, p) - self._at(self.conjugate, c, p0)
-        return [c.rate * b * _step(p0, p) - grown]
+        found = c.rate * b * _step(p0, p) - grown
+        weak = np.flatnonzero(~np.asarray(found.d * 2**47 < abs(found.v), dtype=bool))
+        if not (found.coarse and len(weak)):
+            return [found]
+        parts = ([x and x.take(weak) for x in point] for point in (p, p0))
+        nearer = self._segment(constants_at(c, weak), (b0 - b).take(weak), *parts)
+        nearer = tighter(found.take(weak), nearer)
+        for whole, part in zip((found.v, found.d), (nearer.v, nearer.d), strict=True):
+            whole[weak] = part
+        return [found]
 
-    def _segment(self, c: Constants, b: Ball, p: Point, p0: Point) -> Sequence[Ball]:
-        """Integrate Q*'' between the dual points: no terms cancel."""
-        step = _step(p0, p)
-        return [c.rate * step * (step * self._integral(c, p, p0, lambda t: 1 - t))]
+    def _segment(self, c: Constants, step: Ball, p: Point, p0: Point) -> Ball:
+        """Integrate Q*'' between dual points; *step* is beta_0 - beta.
+
+        No terms cancel, nor do they in z_0 - z by the mean slope.
+        """
+        change = tighter(_step(p0, p), step / self._integral(c, p, p0, lambda t: 1.0))
+        found: Ball = c.rate * change * (change * self._integral(c, p, p0, lambda t: 1 - t))
+        return found
 
     def _integral(
         self, c: Constants, p: Point, p0: Point, factor: Callable[[float], float]

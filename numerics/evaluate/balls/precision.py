@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, Double
-from numerics.evaluate.balls.decimals import Digits
+from numerics.evaluate.balls.arithmetic import Array, Ball, Double, Extended
+from numerics.evaluate.balls.decimals import Digits, exact_decimal
 
 Constants: TypeAlias = Any  # the start symbols, and what depends on them alone, by name
 Formula: TypeAlias = Callable[..., Sequence[Ball]]
@@ -22,6 +22,8 @@ SMALLEST = 2.0**-1022
 SUMMAND = 2.0**-1074
 """The same for what is added to other numbers."""
 _DIGITS = (50, 100, 200, 400, 800, 1600)
+_HOPE = 2.0**9
+"""What more bits of long doubles than of doubles may be worth."""
 _CHUNK = 16384  # fits the cache
 
 
@@ -56,13 +58,9 @@ class Start:
 
     def _rounded(self, kind: type[Ball]) -> Constants:
         with decimal.localcontext(wide_context(_DIGITS[1])):
-            exact = self._found(self.decimals, ())
-            rounded = {
-                name: self._shared[name] if name in self._shared else _doubles(x)
-                for name, x in vars(exact).items()
-                if name != "of"
-            }
-        found = {name: _converted(x, kind) for name, x in rounded.items()}
+            exact = vars(self._found(self.decimals, ()))
+            found = {name: _rounded(x, kind) for name, x in exact.items() if name != "of"}
+        found.update((name, kind.of(x)) for name, x in self._shared.items())
         return SimpleNamespace(of=kind.of, **found)
 
     def _found(self, kind: type[Ball], index: Array) -> Constants:
@@ -81,19 +79,30 @@ def _converted(x: Array, kind: type[Ball]) -> Array:
     return x if x is None else kind.of(x)
 
 
-def _doubles(x: Array) -> Array:
-    """Return the nearest doubles to decimals."""
+def constants_at(c: Constants, index: Array) -> Constants:
+    """Return the constants at some of the points."""
+    return SimpleNamespace(**{name: _taken(x, index) for name, x in vars(c).items()})
+
+
+def _taken(x: Array, index: Array) -> Array:
+    if isinstance(x, list):
+        return [_taken(y, index) for y in x]
+    return x.take(index) if isinstance(x, Ball) and len(np.shape(x.v)) == 1 else x
+
+
+def _rounded(x: Array, kind: type[Ball]) -> Array:
+    """Return the nearest floats to decimals."""
     if x is None:
         return x
     if isinstance(x, list):
-        return [_doubles(y) for y in x]
+        return [_rounded(y, kind) for y in x]
     if np.ndim(x.v):
         errors = np.broadcast_to(np.asarray(x.d, dtype=object), x.v.shape)
-        parts = [_doubles(type(x)(*pair)) for pair in zip(x.v.flat, errors.flat, strict=True)]
-        return Double(*(np.reshape([getattr(p, n) for p in parts], x.v.shape) for n in "vd"))
-    v = float(x.v)
-    lost = abs(x.v - decimal.Decimal(v)) + x.d if np.isfinite(v) else x.zero
-    return Double(v, float(lost) * (1 + 2.0**-50) + (Double.tiny if lost else 0.0))
+        parts = [_rounded(type(x)(*pair), kind) for pair in zip(x.v.flat, errors.flat, strict=True)]
+        return kind(*(np.reshape([getattr(p, n) for p in parts], x.v.shape) for n in "vd"))
+    v = type(kind.unit)(str(x.v))
+    lost = abs(x.v - exact_decimal(v)) + x.d if np.isfinite(v) else x.zero
+    return kind(v, kind.zero + float(lost) * (1 + 2.0**-50) + (kind.tiny if lost else kind.zero))
 
 
 def evaluate(
@@ -101,8 +110,8 @@ def evaluate(
 ) -> list[Array]:
     """Evaluate forms of one formula at n points; nan where it is undefined or infinite.
 
-    In doubles the forms are tried in turn, then the first one in decimals. What is smaller than
-    *least* is given to within that.
+    In doubles the forms are tried in turn, the first one in long doubles too, then in decimals.
+    What is smaller than *least* is given to within that.
     """
     size = len(columns[0])
     length = max(1, _CHUNK // max(1, sum(np.size(x) for x in columns) // max(1, size)))
@@ -110,13 +119,16 @@ def evaluate(
     with np.errstate(all="ignore"):
         for low in range(0, max(size, 1), length):
             chunk = _Chunk(start, columns, np.arange(low, min(low + length, size)))
-            for formula in formulas:
-                if len(chunk.open) or not chunk.results:
-                    chunk.settle(formula, Double, least)
+            hopeful = chunk.settle(formulas[0], Double, least, chunk.open)
+            if len(hopeful) and Extended.unit < Double.unit:
+                chunk.settle(formulas[0], Extended, least, hopeful)
+            for formula in formulas[1:]:
+                if len(chunk.open):
+                    chunk.settle(formula, Double, least, chunk.open)
             for digits in _DIGITS:
                 if len(chunk.open):
                     with decimal.localcontext(wide_context(digits)):
-                        chunk.settle(formulas[0], start.decimals, least)
+                        chunk.settle(formulas[0], start.decimals, least, chunk.open)
             parts.append(chunk.finished())
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
@@ -131,23 +143,27 @@ class _Chunk:
         finite = np.all([_whole(np.isfinite(x)) for x in self._columns], axis=0)
         self.open = np.flatnonzero(finite)
 
-    def settle(self, formula: Formula, kind: type[Ball], least: float) -> None:
-        """Write results at the open points, and keep those open where they are not good."""
-        points = (kind.of(x[self.open]) for x in self._columns)
-        found = formula(self._start.at(kind, self._index[self.open]), *points)
-        found = [kind.of(x) for x in found]
+    def settle(self, formula: Formula, kind: type[Ball], least: float, at: Array) -> Array:
+        """Write results at some open points, and close those where they are good.
+
+        Returns those that are not, and lack less than a few digits.
+        """
+        points = (kind.of(x[at]) for x in self._columns)
+        found = [kind.of(x) for x in formula(self._start.at(kind, self._index[at]), *points)]
         if not self.results:
             shapes = [(len(self._index), *np.shape(x.v)[1:]) for x in found]
             self.results = [np.full(shape, np.nan) for shape in shapes]
-        good = np.ones(len(self.open), dtype=bool)
+        good, hopeful = np.ones((2, len(at)), dtype=bool)
         for result, x in zip(self.results, found, strict=True):
-            shape = (len(self.open), *result.shape[1:])
+            shape = (len(at), *result.shape[1:])
             v, d = (np.broadcast_to(np.asarray(y, dtype=np.float64), shape) for y in (x.v, x.d))
-            result[self.open] = v if kind is Double else np.where(_finite(x, shape), v, np.nan)
-            size = np.abs(v)
-            close = d < TOLERANCE * size if kind is Double else _close(x, shape)
+            short, size = issubclass(kind, Double), np.abs(v)
+            result[at] = v if short else np.where(_finite(x, shape), v, np.nan)
+            close = d < TOLERANCE * size if short else _close(x, shape)
             good &= _whole(close | (size + d < least))
-        self.open = self.open[~good]
+            hopeful &= _whole(d < _HOPE * TOLERANCE * size)
+        self.open = np.setdiff1d(self.open, at[good], assume_unique=True)
+        return at[hopeful & ~good]
 
     def finished(self) -> list[Array]:
         """Return the results, nan where none was good."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -15,10 +16,11 @@ import sympy
 import numerics
 from derive import DegenerateStart, InputError, NumericalError, Parameterization
 from derive.records import Potential
-from numerics.evaluate.balls.arithmetic import Ball, Double
+from numerics.evaluate.balls.arithmetic import Ball, Double, Extended
 from numerics.evaluate.balls.decimals import Digits
+from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
 from numerics.evaluate.balls.plain import Plain
-from numerics.evaluate.balls.precision import wide_context
+from numerics.evaluate.balls.precision import _Chunk, wide_context
 from numerics.evaluate.balls.zeros import largest_root, lower_root
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.potential import NumericPotential
@@ -401,3 +403,57 @@ def test_sum_of_cubes_from_any_start(p0: int, q0: int, largest: int) -> None:
             exact = (end - u) / (3 * p0)
             assert abs(y - exact) < mpmath.mpf("1e-15") * abs(exact)
     assert q.inverse_gradient(found)[1:5] == pytest.approx(beta[1:5], rel=1e-12)
+
+
+def test_programs_are_made_once_and_stay_out_of_copies() -> None:
+    derived = potential("p**2-m**2", **TIED)
+    first, second = (lower(derived, {"alpha": a}) for a in (1, 2))
+    programs = [q.functions.blocks[0][1].program for q in (first, second)]
+    assert programs[0] is programs[1]
+    assert first(1.0) != second(1.0)
+    other = pickle.loads(pickle.dumps(derived))
+    assert other == derived
+    assert not other.workspace
+    assert lower(other, {"alpha": 1})(1.0) == first(1.0)
+
+
+def test_numbers_for_parameters_are_kept_apart() -> None:
+    derived = potential("p**D-m**D", p="b", m="b")
+    found = [lower(derived, {"D": D, "b": 1}).gradient(0.5) for D in (3, 4, 3)]
+    assert found[0] == found[2] != found[1]
+
+
+@pytest.mark.skipif(Extended.unit == Double.unit, reason="long doubles are doubles here")
+def test_long_doubles_spare_decimals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Q(b) - Q(b0) - Q'(b0)(b - b0) loses two digits here; the bounds see it."""
+    q = lower(potential("p**2-m**2", **TIED), {"alpha": "1/8"})
+    kinds: list[type[Ball]] = []
+    settle = _Chunk.settle
+
+    def seen(chunk: Any, formula: Any, kind: Any, least: float, at: Any) -> Any:
+        kinds.append(kind)
+        return settle(chunk, formula, kind, least, at)
+
+    monkeypatch.setattr(_Chunk, "settle", seen)
+    b, b0 = 1.0, 0.75
+    found = q.bregman(b, b0)
+    assert kinds == [Double, Extended]
+    with mpmath.workdps(40):
+        Q, y = (lambda x, f=f: f(mpmath.mpf(x) * 32) for f in (_entropy, mpmath.asinh))
+        exact = (Q(b) - Q(b0)) / 128 - y(b0) / 4 * (mpmath.mpf(b) - mpmath.mpf(b0))
+        assert abs(found / exact - 1) < 1e-15
+
+
+def _entropy(z: Any) -> Any:
+    return z * mpmath.asinh(z) - mpmath.sqrt(1 + z * z)
+
+
+def test_the_functions_of_an_angle_in_decimals() -> None:
+    with decimal.localcontext(wide_context(40)), mpmath.workdps(60):
+        for text in ("0.7", "-22", "355", "1e-30", "1e20"):
+            x = np.array([decimal.Decimal(text)], dtype=object)
+            for name in ("sin", "cos"):
+                exact = getattr(mpmath, name)(mpmath.mpf(text))
+                for kind in (Digits, MpfrDigits):
+                    found = mpmath.mpf(str(kind.functions[name](x)[0]))
+                    assert abs(found / exact - 1) < mpmath.mpf(10) ** -38

@@ -15,10 +15,10 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from derive import InputError, Parameterization
 from derive.records import Potential
-from numerics import Solution, flow, interpolate
+from numerics import Solution, flow, interpolate, interpolate_path
 from numerics.evaluate.potential import NumericPotential
-from numerics.interpolate.dual_newton import search
 from numerics.interpolate.interpolant import Status
+from numerics.interpolate.line_search import search
 from tests.published import derive_once
 
 
@@ -689,3 +689,41 @@ def test_coupled_q_from_starts_of_any_size(name: str, size: Fraction) -> None:
         nearest = q.inverse_gradient(X.T @ s.multiplier)
         assert np.allclose(s.value, nearest, rtol=0, atol=1e-9 * np.abs(nearest).max())
         assert np.abs(X @ nearest - y) <= 1e-9 * np.abs(X * nearest).sum()
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_a_path_is_the_same_solutions_in_fewer_steps(depth: int) -> None:
+    X, y = gaussian(4, 20)
+    pair = potential(f"p**{depth}-m**{depth}", **PAIR)
+    alphas = np.geomspace(1, 0.2, 6)
+    cold = [interpolate(pair.numeric({"alpha": a}), X, y) for a in alphas]
+    path = interpolate_path(lambda a: pair.numeric({"alpha": a}), alphas, X, y)
+    for alpha, alone, s in zip(alphas, cold, path, strict=True):
+        check(pair.numeric({"alpha": alpha}), X, y, s)
+        assert np.allclose(s.value, alone.value, rtol=1e-7, atol=1e-9)
+    assert sum(s.iterations for s in path[1:]) < sum(s.iterations for s in cold[1:])
+
+
+def test_a_coupled_path() -> None:
+    neuron, X = potential("a*u1", "a*u2"), np.array([[1.0, 2.0]])
+    start = {"u1_0": "1/4", "u2_0": "-1/2"}
+    found = interpolate_path(lambda a: neuron.numeric({"a_0": a, **start}), [1, 1.1], X, [3])
+    check(neuron.numeric({"a_0": 1.1, **start}), X, np.array([3.0]), found[1])
+
+
+def test_a_warm_start_that_is_of_no_use_does_no_harm() -> None:
+    X, y = gaussian(4, 20)
+    wrong = replace(interpolate(tied(1), X, y), value=np.full(20, 1e200))
+    check(tied(1), X, y, interpolate(tied(1), X, y, warm=wrong))
+    undefined = replace(wrong, value=np.full(20, np.nan))
+    check(tied(1), X, y, interpolate(tied(1), X, y, warm=undefined))
+    with pytest.raises(InputError, match="warm is of 20 coordinates, X has 19"):
+        interpolate(tied(1), X[:, 1:], y, warm=wrong)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_the_slope_of_the_inverse_is_one_over_that_of_the_mirror_map(depth: int) -> None:
+    q = potential(f"p**{depth}-m**{depth}", **PAIR).numeric({"alpha": 0.5})
+    beta = np.array([-3.0, -0.1, 0.0, 0.4, 20.0])
+    for form in (q, q.in_doubles):
+        assert np.allclose(form.stretch(beta, q.gradient(beta)) * q.curvature(beta), 1, rtol=1e-12)
