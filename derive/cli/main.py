@@ -45,6 +45,10 @@ COMMANDS: tuple[Command, ...] = (
 )
 
 
+LONGEST = 200
+"""Characters at which what is refused is not printed whole."""
+
+
 class _Once(TyperCommand):
     """A command that refuses an option given twice, of which the first would be lost."""
 
@@ -141,4 +145,7 @@ def _explain(fault: Exception) -> int:
 
 
 def _refuse(message: str) -> None:
-    print(f"derive: {' '.join(message.split())}", file=sys.stderr)
+    """Print one line; of what is long, as an option of a thousand letters, both ends."""
+    line = f"derive: {' '.join(message.split())}"
+    cut = len(line) >= LONGEST
+    print(f"{line[:120]} ... {line[-70:]}" if cut else line, file=sys.stderr)

@@ -21,9 +21,7 @@ from derive.potential.domain import Domain
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, kernel_of
 from derive.render.labels import MARK, unmarked
 from derive.render.plain import plain
-from derive.roads.road import Road
 from derive.verdict import Finding, Identity, Verdict
-from derive.weights.lie import LieStructure
 
 LARGEST = ("the root", "the only real root", "the largest real root", "the length of beta")
 
@@ -80,7 +78,6 @@ def written(value: object) -> object:
 written.register(Expr, plain)
 written.register(Fraction, str)
 written.register(RationalFunction, repr)
-written.register(Finding, finding_record)
 
 
 @written.register
@@ -123,17 +120,6 @@ def _(identity: Identity) -> Record:
 def _(f: LogFunction) -> Record:
     logs = [{"coefficient": c, "argument": a} for c, a in f.logs]
     return {"rational": f.rational, "logarithms": logs}
-
-
-@written.register
-def _(road: Road) -> Record:
-    return {"name": road.name, **finding_record(road.finding)}
-
-
-@written.register
-def _(lie: LieStructure) -> Record:
-    point = None if lie.point is None else named(lie.point)
-    return {"commuting": lie.commuting, "spanned_by": lie.words, "independent_at": point}
 
 
 @written.register

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import sympy
 
@@ -61,6 +62,20 @@ def test_numbers_of_one_side():
     found = interpolate(d.potential.other_side.numeric({}), [[1.5, 0.5]], [-1.0])
     assert found.converged
     assert max(abs(found.value - [float(x) for x in end.limit])) < 1e-9
+
+
+@pytest.mark.parametrize("vectors", [(), ("u",)], ids=["coordinates", "vector"])
+def test_values_of_q_agree_with_its_slopes(vectors):
+    """Q = 2/3 A^(3/2) - delta A^(1/2) - <u_0, b> is 0 at b = 0, where b/sqrt(A) is no number."""
+    outputs, start = (["a*u"], {"u_0": [1, 2]}) if vectors else (["a*u1", "a*u2"], None)
+    d = derive_once(Parameterization.parse(outputs, {"a": "0"}, vectors=vectors))
+    q = d.potential.numeric(start or {"u1_0": 1, "u2_0": 2})
+    at, step = np.array([0.5, 1.0]), np.array([0.1, -0.2])
+    A = (np.sqrt(25 + 4 * 1.25) - 5) / 2
+    assert abs(q(at) - (2 / 3 * A**1.5 + 5 * A**0.5 - 2.5)) < 1e-13
+    assert q(0 * at) == 0
+    assert abs(q(at + step) - q(at) - q.gradient(at) @ step - q.bregman(at + step, at)) < 1e-13
+    assert abs(q(at + step) - q(at)) > 1e-4
 
 
 def test_what_is_certified_of_it():

@@ -22,10 +22,9 @@ from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.cost.feasible import (
     BITS,
-    distance,
-    feasible_distance,
     is_out_of_reach,
     lies_below,
+    lowest_distance,
     value_at,
 )
 from derive.explicit.cost.quadratic_forms import quadratic_forms
@@ -143,7 +142,7 @@ def _least_on_families(problem: ConstrainedProblem, data: Sequence[Fraction]) ->
     beta, w0 = problem.at(data)
     with ctx.workprec(BITS):
         found = [
-            (distance(w, w0), w)
+            w
             for family in critical_families(problem)
             if family.dominant
             for w in _grid(family, data)
@@ -152,16 +151,7 @@ def _least_on_families(problem: ConstrainedProblem, data: Sequence[Fraction]) ->
                 for f, b in zip(problem.F, beta, strict=True)
             )
         ]
-        if not found:
-            return None
-        value, w = min(found, key=lambda pair: pair[0].mid())
-        for other, _ in found:
-            if other.lower() < value.lower():
-                value = value.union(other)
-        value = value.union(feasible_distance(problem, w, w0, beta))
-        if not value.is_finite():
-            raise Stopped("the enclosure of the lowest critical point is not finite")
-        return value
+        return lowest_distance(problem, found, w0, beta)
 
 
 def _grid(family: CriticalFamily, data: Sequence[Fraction]) -> list[tuple[arb, ...]]:

@@ -22,7 +22,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.exact.linear.matrix import determinant, dot
 from derive.explicit.constrained import ConstrainedProblem, Stopped
-from derive.explicit.cost.feasible import BITS, distance, feasible_distance
+from derive.explicit.cost.feasible import BITS, lowest_distance
 
 LARGEST = 60_000
 """Of the bound on a resultant's terms, from the sizes of the two polynomials."""
@@ -153,19 +153,7 @@ def least_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> arb | Non
     images = [field.zero, *field.gens, *map(field.constant, data)]
     with ctx.workprec(BITS):
         equations = critical_equations(problem, field, images)[1:]
-        found = sorted(
-            ((distance(w, w0), w) for w in _grid(equations, size)), key=lambda pair: pair[0].mid()
-        )
-        if not found:
-            return None
-        value, w = found[0]
-        for other, _ in found:
-            if other.lower() < value.lower():
-                value = value.union(other)
-        value = value.union(feasible_distance(problem, w, w0, beta))
-    if not value.is_finite():
-        raise Stopped("the enclosure of the lowest critical point is not finite")
-    return value
+        return lowest_distance(problem, _grid(equations, size), w0, beta)
 
 
 def _grid(equations: Sequence[RationalFunction], size: int) -> Iterator[tuple[arb, ...]]:

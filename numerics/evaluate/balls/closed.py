@@ -51,8 +51,13 @@ class ClosedFormulas:
         return [self._inside(self.value)]
 
     def value_formulas(self) -> list[Formula]:
-        """Return forms of ``Q(beta) - Q(beta_0)``."""
-        return [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.bregman_formulas()]
+        """Return forms of ``Q(beta) - Q(beta_0)``.
+
+        Where J has lower rank at the start grad Q has no value there, and needs none.
+        """
+        found = [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.bregman_formulas()]
+        above = [self._inside(self._above_start)] if self.difference_formulas() else []
+        return [*above, *found] if self.divergence is None else [*found, *above]
 
     def hessian_formulas(self) -> list[Formula]:
         """Return forms of the Hessian, row by row."""
@@ -89,6 +94,9 @@ class ClosedFormulas:
                 b = [x.outside(beyond, False) for x in b] if np.any(beyond) else b
             found += b
         return found
+
+    def _above_start(self, c: Constants, *b: Ball) -> Sequence[Ball]:
+        return [self.value(c, *b)[0] - self.value(c, *c.origin)[0]]
 
     def _difference(self, c: Constants, *points: Ball) -> Sequence[Ball]:
         d = len(points) // 2

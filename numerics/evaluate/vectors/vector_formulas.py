@@ -97,10 +97,12 @@ class VectorFormulas:
         return [lambda c, b: [c.slope * c.vector]]
 
     def value_formulas(self) -> list[Formula]:
-        """Return forms of ``Q(beta) - Q(beta_0)``, a divergence as grad Q(beta_0) = 0."""
-        return [
+        """Return forms of ``Q(beta) - Q(beta_0)``, a divergence where grad Q(beta_0) = 0."""
+        found = [
             lambda c, b, a=a: self._bregman(c, _polar(b), self._origin(c), a) for a in self._rays()
         ]
+        above = [self._above_start] if self.q.difference_formulas() else []
+        return [*above, *found] if self.q.divergence is None else [*found, *above]
 
     def gradient_formulas(self) -> list[Formula]:
         """Return forms of grad Q."""
@@ -141,6 +143,11 @@ class VectorFormulas:
         s0: Ball = c.origin[0]
         e0 = unit(vector, length(vector)) * self.sign
         return e0 * s0, s0, e0
+
+    def _above_start(self, c: Constants, b: Ball) -> Sequence[Ball]:
+        b0, s0, _ = self._origin(c)
+        (top,), (low,) = self.q.value(c, length(b)), self.q.value(c, s0)
+        return [top - low - dot(c.slope * c.vector, b - b0)]
 
     def _gradient(self, c: Constants, b: Ball) -> Sequence[Ball]:
         (T,) = self.tangential(c, length(b))
