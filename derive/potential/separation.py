@@ -16,9 +16,10 @@ from itertools import chain
 from typing import TypeVar
 
 import sympy
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from derive.exact.linear.matrix import dot
+from derive.exact.positivity import is_nonnegative
 from derive.language import to_sympy
 from derive.model.geometry import Field
 from derive.model.notation import Notation, rational
@@ -99,6 +100,7 @@ def find_separation(p: Parameterization) -> Separation | None:
     forms = _eigenvectors(p)
     if forms is None:
         return None
+    forms = sympy.ImmutableMatrix([_upward(row, p) for row in forms.tolist()])
     covectors = tuple(
         tuple(dot(row, column) for column in zip(*p.covectors, strict=True))
         for row in ([p.field.constant(int(c)) for c in v] for v in forms.tolist())
@@ -117,6 +119,12 @@ def find_separation(p: Parameterization) -> Separation | None:
                 evidence.append(_is_zero_identity(f"<grad x{k}, grad x{j}>", own, other))
             evidence.append(_is_zero_identity(f"<grad x{j}, grad |grad x{k}|^2>", other, slope))
     return Separation(forms, tuple(evidence))
+
+
+def _upward(row: list[Expr], p: Parameterization) -> list[Expr]:
+    """Return v or -v, of which x = <v, F(w)> is not negative where that is proved."""
+    x = dot([p.field.constant(int(c)) for c in row], p.F)
+    return [-c for c in row] if is_nonnegative(-x, p.nonnegative) else row
 
 
 def _is_zero_identity(product: str, u: Field, v: Field) -> Identity:

@@ -14,7 +14,7 @@ from derive.language.tree import Tree
 from derive.model.notation import Constant
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of, trimmed
 from derive.render.labels import MARK, OWN
-from derive.render.plain import positive_first
+from derive.render.plain import in_number, positive_first
 from derive.verdict import Number
 
 LONG = 70
@@ -31,8 +31,12 @@ GREEK = CAPITALS | frozenset(
 class _LatexForms(LatexPrinter):  # type: ignore[misc]
     """SymPy's LaTeX printer with this project's names, positive terms first."""
 
+    def doprint(self, expr: Expr) -> str:
+        expr, self.names = in_number(expr)
+        return str(super().doprint(expr))
+
     def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
-        return latex_name(expr.name)
+        return latex_name(self.names.get(expr, expr).name)
 
     def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
         return positive_first(super()._as_ordered_terms(expr, order=order))
@@ -41,9 +45,8 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
 def latex(expression: Expr) -> str:
     """Return an expression as LaTeX."""
     settings = {"fold_short_frac": False, "root_notation": True, "ln_notation": False}
-    return str(_LatexForms(settings).doprint(expression)).replace(
-        r"\operatorname{asinh}", r"\operatorname{arsinh}"
-    )
+    written = _LatexForms(settings).doprint(expression)
+    return written.replace(r"\operatorname{asinh}", r"\operatorname{arsinh}")
 
 
 def latex_name(name: str) -> str:
@@ -100,7 +103,9 @@ def broken(expression: Expr) -> str:
     whole = latex(expression)
     if visible(whole) <= LONG or not expression.is_Add:
         return whole
-    first, *terms = (latex(term) for term in _LatexForms()._as_ordered_terms(expression))
+    ordered, names = in_number(expression)
+    parts = _LatexForms()._as_ordered_terms(ordered)
+    first, *terms = (latex(term.xreplace(names)) for term in parts)
     signed = (t if t.startswith("-") else f"+ {t}" for t in terms)
     inner = r" \\ &\quad ".join(on_lines([first, *signed], LONG))
     return rf"\begin{{aligned}}[t] & {inner} \end{{aligned}}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from sympy import Expr, Integral, Symbol
@@ -16,6 +17,13 @@ from derive.verdict import Identity, Number, Verdict
 class _PlainForms(StrPrinter):  # type: ignore[misc]
     """SymPy's plain printer with integrals in words."""
 
+    def doprint(self, expr: Expr) -> str:
+        expr, self.names = in_number(expr)
+        return str(super().doprint(expr))
+
+    def _print_Symbol(self, expr: Symbol) -> str:
+        return str(self.names.get(expr, expr).name)
+
     def _print_Integral(self, expr: Expr) -> str:
         (variable, low, high), *_ = expr.limits
         bounds = f"{variable} = {self._print(low)} .. {self._print(high)}"
@@ -29,7 +37,7 @@ class _MarkedForms(_PlainForms):
     """The same, with names as they stand on a page."""
 
     def _print_Symbol(self, expr: Symbol) -> str:
-        return marked(expr.name)
+        return marked(super()._print_Symbol(expr))
 
     def _print_Abs(self, expr: Expr) -> str:
         return f"abs({self._print(expr.args[0])})"
@@ -37,6 +45,21 @@ class _MarkedForms(_PlainForms):
     def _print_ComplexRootOf(self, expr: Expr) -> str:
         # Real roots are counted from below, before all others.
         return f"[real root {expr.index + 1}, counted from below, of {self._print(expr.expr)}]"
+
+
+def in_number(expression: Expr) -> tuple[Expr, dict[Symbol, Symbol]]:
+    """Return an expression in names that sort as they count, and what these stand for.
+
+    >>> x2, x10 = Symbol("x2"), Symbol("x10")
+    >>> in_number(x10 + x2)[1]
+    {x0002: x2, x0010: x10}
+    """
+    symbols = sorted((s for s in expression.free_symbols if type(s) is Symbol), key=str)
+    names = {re.sub(r"\d+", lambda n: n[0].zfill(4), s.name): s for s in symbols}
+    if len(names) < len(symbols) or not any(re.search(r"\d\d", s.name) for s in symbols):
+        return expression, {}
+    known = {Symbol(name, **s.assumptions0): s for name, s in sorted(names.items())}
+    return expression.xreplace({s: ordered for ordered, s in known.items()}), known
 
 
 def positive_first(terms: Sequence[Expr]) -> list[Expr]:
@@ -49,12 +72,12 @@ def positive_first(terms: Sequence[Expr]) -> list[Expr]:
 
 def plain(expression: Expr) -> str:
     """Return an expression in the language that the command line reads, where it has words."""
-    return str(_PlainForms().doprint(expression))
+    return _PlainForms().doprint(expression)
 
 
 def shown(expression: Expr) -> str:
     """Return the same for a page, with the names in it marked as such."""
-    return str(_MarkedForms().doprint(expression))
+    return _MarkedForms().doprint(expression)
 
 
 def piece_lines(piece: Piece, name: str) -> Iterator[str]:

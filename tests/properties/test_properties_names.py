@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
+from random import Random
 
 import pytest
+import sympy
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from derive import Parameterization
 from derive.catalogue import Entry, entries
 from derive.language.tree import Tree, to_text
+from derive.render.formula import broken, latex
+from derive.render.plain import plain
+from derive.testing import parameterizations
 from tests.published import derive_once
 
 MOST_OUTPUTS = 4
@@ -26,6 +33,7 @@ MODELS = [
     (["u", "u**2 + v**2"], {}),
     (["u*v", "u**2 - v**2"], {}),
     (["p**2", "p*m + m**3"], {}),
+    (["u**2 + v**2", "u**2"], {}),
 ]
 
 
@@ -51,6 +59,50 @@ def test_names_and_order_change_nothing(outputs: list[str], start: dict[str, str
     assert shape(found) == expected
 
 
+def test_names_are_printed_as_they_are_counted() -> None:
+    betas = [f"beta{i}" for i in range(1, 12)]
+    whole = sympy.Add(*(sympy.Symbol(b) * sympy.Symbol(f"u{b[4:]}_0") for b in reversed(betas)))
+    assert re.findall(r"beta\d+", plain(whole)) == betas
+    for tex in (latex(whole), broken(whole)):
+        assert re.findall(r"beta_\{(\d+)\}", tex) == [b[4:] for b in betas]
+        assert re.findall(r"u_\{(\d+),0\}", tex) == [b[4:] for b in betas]
+    # Names that would be the same stay as they are.
+    assert plain(sympy.Symbol("u0010") + sympy.Symbol("u10")) == "u0010 + u10"
+
+
+@settings(max_examples=5, deadline=None, derandomize=True)
+@given(parameterizations(), st.randoms(use_true_random=False))
+def test_order_changes_nothing_in_drawn_models(p: Parameterization, random: Random) -> None:
+    _compare(p, random)
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(parameterizations(), st.randoms(use_true_random=False))
+def test_order_changes_nothing_in_many_drawn_models(p: Parameterization, random: Random) -> None:
+    _compare(p, random)
+
+
+def _compare(p: Parameterization, random: Random) -> None:
+    """Compare a model with its outputs, weights and start in another order, renamed."""
+    assume(not p.vectors and p.d <= MOST_OUTPUTS)
+    places = random.sample(range(len(p.weights)), len(p.weights))
+    others = {w: f"n{k}x" for w, k in zip(p.weights, places, strict=True)}
+    others |= {f"{w}_0": f"{name}_0" for w, name in others.items()}
+    trees = random.sample(p.trees, p.d)
+    again = Parameterization.parse(
+        [_renamed(tree, others) for tree in trees],
+        {others[w]: _renamed(t, others) for w, t in reversed(p.start) if to_text(t) != f"{w}_0"},
+        [others.get(name, name) for name in p.positive],
+        parameters=list(p.parameters),
+    )
+    assert shape(again) == shape(p)
+
+
+def _renamed(tree: Tree, others: dict[str, str]) -> str:
+    return re.sub(r"[A-Za-z]\w*", lambda x: others.get(x.group(), x.group()), to_text(tree))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.id)
 def test_names_and_order_change_nothing_in_the_catalogue(entry: Entry) -> None:
@@ -58,12 +110,8 @@ def test_names_and_order_change_nothing_in_the_catalogue(entry: Entry) -> None:
     if p.vectors or p.d > MOST_OUTPUTS:
         pytest.skip("the outputs have no order, or are many")
     others = {w: f"zz{len(p.weights) - i}" for i, w in enumerate(p.weights)}
-
-    def renamed(tree: Tree) -> str:
-        return re.sub(r"[A-Za-z]\w*", lambda x: others.get(x.group(), x.group()), to_text(tree))
-
     again = Parameterization.parse(
-        [renamed(tree) for tree in reversed(p.trees)],
+        [_renamed(tree, others) for tree in reversed(p.trees)],
         {others[w]: to_text(t) for w, t in reversed(p.start) if to_text(t) != f"{w}_0"},
         [others.get(name, name) for name in p.positive],
         parameters=list(p.parameters),
