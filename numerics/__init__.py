@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from numerics.evaluate.potential import NumericPotential
     from numerics.flow.gradient_flow import Flow, flow
     from numerics.interpolate.interpolant import Solution, interpolate, interpolate_path
+    from numerics.margins.loss_flow import LossFlow, loss_flow
+    from numerics.margins.margin_path import MarginPath, margin_path
     from numerics.margins.max_margin import MaxMargin, NotSeparable, max_margin
 
 __all__ = [
     "CrossCheck",
     "FiniteTime",
     "Flow",
+    "LossFlow",
+    "MarginPath",
     "MaxMargin",
     "NotSeparable",
     "NumericPotential",
@@ -31,7 +35,9 @@ __all__ = [
     "flow",
     "interpolate",
     "interpolate_path",
+    "loss_flow",
     "lower",
+    "margin_path",
     "max_margin",
     "time_warp",
 ]
@@ -43,6 +49,10 @@ make_lazy(
         "FiniteTime": "numerics.confirm.finite_time",
         "confirm_finite_time": "numerics.confirm.finite_time",
         "Flow": "numerics.flow.gradient_flow",
+        "LossFlow": "numerics.margins.loss_flow",
+        "MarginPath": "numerics.margins.margin_path",
+        "loss_flow": "numerics.margins.loss_flow",
+        "margin_path": "numerics.margins.margin_path",
         "MaxMargin": "numerics.margins.max_margin",
         "NotSeparable": "numerics.margins.max_margin",
         "NumericPotential": "numerics.evaluate.potential",
