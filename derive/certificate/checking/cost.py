@@ -109,7 +109,7 @@ class Cost:
             return space, [f"no w has F(w) = {self.of}{where}"]
         lines = [f"R_F = min |w|^2 subject to F(w) = {self.of} is {text}{where}"]
         lines += self.minimum(side, text, space)
-        missing = signs.missing(space.signs, space.divisors.values())
+        missing = signs.missing(space.signs, [*space.divisors.values()])
         stated = all(condition.endswith(" != 0") for condition in missing)
         require(stated, f"a condition is used that is not stated: {'; '.join(missing):.200}")
         generic = [*(f"{p} != 0" for p in signs.generic), *missing]

@@ -102,6 +102,8 @@ class Expansion:
         pending, roots = names_of(self.whole.pieces)
         pending |= self.whole.places(self.said)
         space.reserved |= {*pending, *roots}
+        for piece in (p for p in self.whole.pieces if p["curve"] is not None):
+            require(self.whole.rises(piece), "beta is not shown to rise along the curve")
         for entry in definitions:
             introduce(space, pending)
             if "expand" in entry:
@@ -136,10 +138,7 @@ def image_of(space: Near, limit: str, rate: JSON) -> Function:
 
 
 def names_of(pieces: JSON) -> tuple[dict[str, str], Roots]:
-    """Return what the names in pieces stand for, and what those without formula are roots of.
-
-    K is positive on a curve beta = h(z), so that z is the only root of h = beta in its interval.
-    """
+    """Return what the names in pieces stand for, and what those without formula are roots of."""
     found, roots = dict[str, str](), Roots()
     for piece in pieces:
         found |= piece["constants"] | piece["abbreviations"]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from flint import fmpq
+
 from derive.certificate.checking.cost import keyed
+from derive.certificate.checking.domain import ends
 from derive.certificate.checking.function import Function
 from derive.certificate.checking.near import Near
 from derive.certificate.checking.signs import CONDITION, Conditions
-from derive.certificate.checking.text import JSON, rational, require
+from derive.certificate.checking.space import Space
+from derive.certificate.checking.text import JSON, Rejected, rational, require
 from derive.certificate.checking.theorem import Checker
 
 KEYS = {
@@ -21,6 +25,7 @@ KEYS = {
     "certificate": "format version definitions limits",
     "covariance": "exponent definitions order",
 }
+INSIDE = [fmpq(0), fmpq(1, 2), fmpq(-1, 2), fmpq(2), fmpq(-2)]
 
 
 class Setting:
@@ -73,10 +78,11 @@ class Setting:
             same = self.state.is_homogeneous(self.state.flow.F, D) and time.is_zero()
             require(same, "F is not homogeneous of this degree")
 
-    def conditions(self, space: Near, where: Sequence[str]) -> Conditions:
+    def conditions(self, space: Space, where: Sequence[str]) -> Conditions:
         """Return conditions on coordinates and constants."""
         signs, known = Conditions(space, where), {*self.constants}
-        stated = [text for text in self.state.conditions if CONDITION.fullmatch(text)]
+        texts = [*self.state.conditions, *self.state.assumed]
+        stated = [text for text in texts if CONDITION.fullmatch(text)]
         signs.take([*stated, f"{self.record['variable']} > 0"], known)
         return signs
 
@@ -103,12 +109,30 @@ class Setting:
         pairs = zip(origin, sums, strict=True)
         return dict(zip(betas, (f"({o}) + {total}" for o, total in pairs), strict=True))
 
+    def rises(self, piece: JSON) -> bool:
+        """Tell whether h' is not 0 between the ends of a curve beta = h(z): one z for each beta."""
+        z, at = piece["curve"]["parameter"], self.space.start[self.space.weights : self.space.size]
+        for x in INSIDE:
+            alone = Space([z], self.constants, 0)
+            alone.start, alone.w0 = [x, *at], alone.symbols[:1]
+            slope = alone.read(piece["curve"]["beta"]).derivative(0)
+            try:
+                signs = self.conditions(alone, [f"{form} > 0" for form in ends(piece)])
+            except Rejected:
+                continue
+            return (
+                not signs.missing([slope * slope], [*alone.divisors.values()]) and not signs.generic
+            )
+        return False
+
     def holds(self, where: Sequence[str], space: Near) -> list[str]:
         """Require the conditions that signs near the limit need; return where nothing is said."""
         signs = self.conditions(space, where)
         kept = [space.lead(f)[1] for f in space.signs]
         require(all(f.at(space.start) > 0 for f in kept), "a sign is another near the limit")
-        divisors = [space.lead(Function(space, p, space.one))[1] for p in space.divisors.values()]
+        divisors = [
+            space.lead(Function(space, p, space.one))[1] for p in [*space.divisors.values()]
+        ]
         missing = signs.missing([*kept, *space.kept_signs], [f.top for f in divisors])
         stated = all(text.endswith(" != 0") for text in missing)
         require(stated, f"a condition is used that is not stated: {'; '.join(missing):.200}")
