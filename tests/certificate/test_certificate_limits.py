@@ -103,6 +103,8 @@ CHANGES = {
     "a false remainder": [(*PROOF, "sides", 0, "definitions", -1, "to"), "7"],
     "one side alone": [(*PROOF, "sides"), []],
     "signs at another place": [(*PROOF, "sides", 0, "at", "beta"), "3"],
+    "an expansion of no call": [(*PROOF, "sides", 0, "definitions", -1, "expand"), "_e"],
+    "an error that may be sharp": [(*RICH, "error_is_sharp"), "perhaps"],
     "a limit that names e": [(*RICH, "gradient"), ["1/2 + _e"]],
 }
 

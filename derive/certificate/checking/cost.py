@@ -184,7 +184,10 @@ def _named(texts: dict[str, str]) -> str:
 def branches(said: JSON) -> list[JSON]:
     """Return the branches of a cost; one that holds everywhere where it has none."""
     ends: JSON = {"low": None, "high": None, "polynomial": None}
-    require(not said["branches"] or said["closed_form"] is None, "branches have their own forms")
+    apart = said["branches"] == [] or (
+        isinstance(said["branches"], list) and not said["closed_form"]
+    )
+    require(apart, "branches have forms of their own, and are a list")
     return said["branches"] or [{**ends, "closed_form": said["closed_form"]}]
 
 

@@ -34,8 +34,9 @@ def accept(setting: Setting, said: JSON, proof: JSON) -> None:
     keyed(said, KEYS["limit"])
     point = POINT.fullmatch(said["limit"])
     require(point and point[1] == setting.record["variable"], "the limit is of another symbol")
-    plain = said["verdict"] == PROVED and not said["given"] and said["curve"] is None
-    require(plain and not said["steep"], "a limit of this kind is not checked")
+    plain = [said[key] for key in ("verdict", "given", "steep", "curve")] == [PROVED, [], [], None]
+    plain = plain and isinstance(said["error_is_sharp"], bool)
+    require(plain, "a limit of this kind is not checked")
     if "exponent" in proof:
         lines = covariance(setting, said, proof)
     else:

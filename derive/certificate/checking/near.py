@@ -128,7 +128,9 @@ class Near(Space):
             for f in slopes if inside is None else map(self.read, inside):
                 self.positive(f, "what tells a root from others")
             return
-        call = next(g for g in self.generators if (g.image - self.names[name]).is_zero())
+        calls = [g for g in self.generators if (g.image - self.names[name]).is_zero()]
+        require(calls, "what is expanded is no call")
+        call = calls[0]
         if rule == "root":
             n = root_of(call.exponent) if call.kind == "power" else None
             require(n, "only roots are expanded as roots")
