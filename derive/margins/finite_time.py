@@ -50,7 +50,9 @@ def lives_everywhere(derivation: Derivation) -> Finding:
     open_ = [domain.where for domain in found if domain.undecided]
     if open_:
         return Finding(Verdict.UNDECIDED, f"Q lives on {'; '.join(open_)}")
-    return Finding(Verdict.PROVED, "the flow reaches every `beta`, and `Hess Q` is positive there")
+    unless = " or ".join(f"`{c} = 0`" for domain in found for c in domain.unless)
+    reason = "the flow reaches every `beta`, and `Hess Q` is positive there"
+    return Finding(Verdict.PROVED, reason + (f", unless {unless}" if unless else ""))
 
 
 def clock_runs(derivation: Derivation) -> Finding:

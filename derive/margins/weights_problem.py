@@ -89,11 +89,21 @@ def pose_in_weights(derivation: Derivation) -> WeightsProblem:
     D = to_expr(homogeneity, Notation(p, ()).weights)
     reason = "F is homogeneous; if the flow separates the data at some time (Lyu, Li 2020)"
     finding = Finding(Verdict.PROVED, reason)
-    if p.degree is None:
-        reason = "F is homogeneous; that it is a polynomial, as the theorem wants, is not known"
-        finding = Finding(Verdict.UNDECIDED, reason)
+    if not _is_polynomial(p):
+        reason = "F is homogeneous, but no polynomial: smoothness where weights vanish is not known"
+        return WeightsProblem(Finding(Verdict.UNDECIDED, reason), D)
     vanishing = tuple(law for block in derivation.blocks for law in _vanishing(block))
     return WeightsProblem(finding, D, tuple(_costs(p, D)), vanishing)
+
+
+def _is_polynomial(p: Parameterization) -> bool:
+    """Tell whether F is a polynomial; of a sum of phi_k u_k, whether it is 0 where all u_k are."""
+    if p.F[0].field.generators or not all(f.is_polynomial() for f in p.F):
+        return False
+    images = list(p.field.gens)
+    for vector in p.vectors:
+        images[p.weights.index(vector.norm)] = p.field.zero
+    return not p.vectors or p.F[0].compose(images, p.field).is_zero()
 
 
 def _vanishing(block: Block) -> list[Expr]:

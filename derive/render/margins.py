@@ -113,8 +113,8 @@ def _hypothesis(hypothesis: Hypothesis, m: Margins) -> str:
 def _weights(m: Margins) -> Iterator[str]:
     w = m.weights
     yield title("In the weights: min |w|^2 subject to <x_i, F(w)> >= 1", w.finding.verdict)
-    if w.degree is None:
-        yield f"not what the flow tends to a KKT point of: {w.finding.reason}"
+    if w.degree is None or w.finding.verdict is not Verdict.PROVED:
+        yield f"not known to be what the flow tends to a KKT point of: {w.finding.reason}"
         return
     yield f"w(t)/|w(t)| tends to a KKT point, w = J^T X^T lambda: {w.finding.reason}"
     yield "for exponential and logistic loss; a KKT point need not be a minimizer"

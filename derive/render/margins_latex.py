@@ -82,7 +82,7 @@ def _horizon(m: Margins) -> Iterator[str]:
 
 def _weights(m: Margins) -> Iterator[str]:
     w = m.weights
-    if w.degree is None:
+    if w.degree is None or w.finding.verdict is not Verdict.PROVED:
         return
     yield r"\paragraph{In the weights}"
     yield rf"$F$ is homogeneous of degree ${latex(w.degree)}$:"

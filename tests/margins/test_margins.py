@@ -110,6 +110,14 @@ def test_laws_that_vanish_at_kkt_points():
     assert found("depth 3").weights.vanishing == ()  # 1/p + 1/m has a pole there
 
 
+def test_a_homogeneous_map_that_is_no_polynomial_poses_no_problem_in_the_weights():
+    """Weight normalization: the least |w|^2 would be at v = 0, where F is not defined."""
+    p = Parameterization.parse(["c*v/norm(v)"], vectors=["v"])
+    m = margins(derive_once(p))
+    assert m.weights.finding.verdict is Verdict.UNDECIDED
+    assert m.cost is None
+
+
 def test_without_a_potential_the_problem_in_the_weights_is_left():
     p = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
     m = margins(derive_once(p))
