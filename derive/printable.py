@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 import enum
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 ROOM = "derive.render"
 """The room whose ``RENDERERS`` say, for each record and form, which function prints it."""
@@ -48,16 +49,26 @@ class Printable(Held):
 
     def to_text(self, width: int = 80) -> str:
         """Return plain text, at most *width* columns where words allow."""
-        return renderer(type(self), "text")(self, width)
+        return str(renderer(type(self), "text")(self, width))
 
-    def to_latex(self, standalone: bool = False) -> str:
-        """Return LaTeX: a snippet for a paper, or a document that compiles by itself."""
-        snippet = renderer(type(self), "latex")(self)
-        return renderer(type(self), "document")(snippet) if standalone else snippet
+    def to_latex(
+        self, standalone: bool = False, part: str = "", rename: Mapping[str, str] | None = None
+    ) -> str:
+        r"""Return LaTeX: a snippet for a paper, or a document that compiles by itself.
+
+        Args:
+            standalone: whether to return a document, with the sources that it cites.
+            part: theorem, proof or formula, to have that alone.
+            rename: LaTeX for names, such as ``{"alpha": r"\sigma"}``; a letter with an index.
+
+        Raises:
+            InputError: there is no such part or name, or LaTeX for a name is more than a letter.
+        """
+        return str(renderer(type(self), "latex")(self, standalone, part, rename))
 
     def to_json(self) -> str:
         """Return the versioned JSON record: exact numbers as text, no floats."""
-        return renderer(type(self), "json")(self)
+        return str(renderer(type(self), "json")(self))
 
 
 class Certified(Printable):
@@ -69,10 +80,10 @@ class Certified(Printable):
         Args:
             seconds: for its certificate; where they do not suffice the record is without.
         """
-        return renderer(type(self), "json")(self, seconds)
+        return str(renderer(type(self), "json")(self, seconds))
 
 
-def renderer(record: type, form: str) -> Callable[..., str]:
+def renderer(record: type, form: str) -> Callable[..., Any]:
     """Return the function that prints records of a type in a form.
 
     Raises:
@@ -82,6 +93,6 @@ def renderer(record: type, form: str) -> Callable[..., str]:
     for kind in record.__mro__:
         if place := table.get(kind.__name__, {}).get(form):
             module, name = place.split(":")
-            found: Callable[..., str] = getattr(importlib.import_module(f"{ROOM}.{module}"), name)
+            found: Callable[..., Any] = getattr(importlib.import_module(f"{ROOM}.{module}"), name)
             return found
     raise LookupError(f"{record.__name__} has no renderer for {form}")

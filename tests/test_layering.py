@@ -29,6 +29,7 @@ LAYERS = [
         "derive.folder",
         "derive.lazy",
         "derive.printable",
+        "derive.sources",
         "derive.verdict",
         "derive.language",
     },

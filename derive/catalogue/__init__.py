@@ -26,6 +26,7 @@ No code knows any model by name.
 ('p**2 - m**2',)
 """
 
-from derive.catalogue.library import Entry, Printed, bibtex, entries, find
+from derive.catalogue.library import Entry, Printed, entries, find
+from derive.sources import bibtex
 
 __all__ = ["Entry", "Printed", "bibtex", "entries", "find"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -163,24 +162,3 @@ def derive_entry(
     from derive.derivation import derive
 
     return derive(entry.model.read().parameterization(), enter, timeout=timeout)
-
-
-def bibtex(keys: Iterable[str]) -> str:
-    """Return the BibTeX of some sources, each once.
-
-    Raises:
-        InputError: a key is not in ``sources.bib``.
-    """
-    known = sources()
-    for key in (wanted := dict.fromkeys(keys)):
-        if key not in known:
-            raise InputError(f"there is no source {key!r} in sources.bib")
-    return "\n\n".join(known[key] for key in wanted)
-
-
-@functools.cache
-def sources() -> dict[str, str]:
-    """Return the BibTeX of all sources by their keys."""
-    text = (FOLDER / "sources.bib").read_text(encoding="utf-8")
-    items = re.split(r"\n(?=@)", text.strip())
-    return {re.match(r"@\w+\{([^,]+),", item)[1]: item.strip() for item in items}  # type: ignore[index]

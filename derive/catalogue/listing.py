@@ -8,7 +8,13 @@ from sympy import Integral
 
 from derive.catalogue.library import Entry
 from derive.derivation import Derivation
+from derive.errors import DeriveError
+from derive.language import parse_expression, to_sympy
 from derive.potential.piece import Parametric, Piece
+from derive.render.page.derivation import render_page
+from derive.render.page.formula import escaped
+from derive.render.page.lines import COLUMN, broken
+from derive.render.page.paper import Page, Passage, document, written
 from derive.render.plain import plain, wrap
 from derive.verdict import Verdict
 
@@ -36,6 +42,37 @@ def printed_lines(entry: Entry) -> str:
         lines.append(f"    read: {formula.reading}")
         lines += [f"    {meaning}" for meaning in formula.meanings]
     return "\n".join(part for line in lines for part in wrap(line, 80))
+
+
+def entry_latex(entry: Entry, derivation: Derivation, standalone: bool) -> str:
+    """Return the page of a model, with a remark on what the sources print."""
+    page = render_page(derivation)
+    snippet = written(page)
+    if entry.printed:
+        # In the letters of the sources: ours have no tilde here.
+        remark = Page((Passage("remark", (*_as_printed(entry),)),))
+        snippet = f"{snippet}\n\n{written(remark)}"
+    return document(snippet) if standalone else snippet
+
+
+def _as_printed(entry: Entry) -> Iterator[str]:
+    yield "What the sources print, in their own letters:"
+    yield r"\begin{itemize}"
+    for printed in entry.printed:
+        kind = escaped(printed.kind)
+        yield rf"\item {escaped(printed.place)} \cite{{{printed.cite}}}, {kind}:"
+        yield from (rf"\[ {line} \]" for text in printed.text for line in _shown_formula(text))
+    yield r"\end{itemize}"
+
+
+def _shown_formula(text: str) -> Iterator[str]:
+    """Yield a formula on lines that fit, in words where it is none of the language."""
+    try:
+        lines = broken(to_sympy(parse_expression(text)), COLUMN - 30)
+    except DeriveError:
+        lines = [rf"\text{{{escaped(text)}}}"]
+    inner = r" \\ ".join(f"& {line}" for line in lines)
+    yield lines[0] if len(lines) == 1 else rf"\begin{{aligned}} {inner} \end{{aligned}}"
 
 
 def markdown(derived: Iterable[tuple[Entry, Derivation]]) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from derive.catalogue.library import Entry
     from numerics.confirm.norm_bounds import BoundTrial
 
-ReportForm: TypeAlias = Annotated[Form, offer("latex", "json")]
+ReportForm: TypeAlias = Annotated[Form, offer("latex", "standalone", "json")]
 WIDTH = 24
 Models = Annotated[list[str] | None, argument("ID")]
 
@@ -62,6 +62,10 @@ def _audit(chosen: tuple[Entry, ...], form: Form, enter: Enter) -> Answer:
     for done, entry in enumerate(chosen):
         enter(progress(done, len(chosen), entry.id))
         audits += audit_entry(entry, _try_norm_bound)
+    from derive.render.page.paper import document
+
+    if form.name == "standalone":
+        return Answer(document(render_latex(audits)))
     render = {"latex": render_latex, "json": render_json, "text": render_text}[form.name]
     return Answer(render(audits))
 

@@ -68,10 +68,13 @@ def _list(chosen: tuple[Entry, ...]) -> str:
 def _derive(entry: Entry, form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
     from derive.catalogue.library import derive_entry
-    from derive.catalogue.listing import heading, printed_lines
+    from derive.catalogue.listing import entry_latex, heading, printed_lines
 
     derivation = derive_entry(entry, enter, enter.share)
     answer = answer_with(derivation, form, enter)
+    if form.name in ("latex", "standalone"):
+        page = entry_latex(entry, derivation, form.name == "standalone")
+        return Answer(page, answer.code)
     if form is not TEXT:
         return answer
     parts = [heading(entry), answer.result, printed_lines(entry)]

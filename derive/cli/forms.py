@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from operator import methodcaller
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from derive.cli.options import Bundle
+from derive.cli.options import Bundle, text_option
+from derive.cli.pdf import MARK
 from derive.errors import InputError
 
 
@@ -38,6 +41,7 @@ FORMS = {
             methodcaller("to_latex", standalone=True),
             of="latex",
         ),
+        Form("pdf", "Write a PDF to -o FILE.pdf, by TeX."),
         Form("json", "Print the JSON record.", methodcaller("to_json")),
         Form("csv", "Print a CSV table.", methodcaller("to_csv")),
         Form("bibtex", "Print the BibTeX of the sources."),
@@ -85,5 +89,54 @@ def _flag(form: Form) -> inspect.Parameter:
     return inspect.Parameter(form.name, kind, default=False, annotation=hint)
 
 
-RecordForm: TypeAlias = Annotated[Form, offer("latex", "standalone", "json")]
+def _of_record(part: str, rename: str, **asked: bool) -> Form:
+    """Return the form that is asked for, of a part of the page, with names written otherwise."""
+    form = chosen_form(**asked)
+    page = {"part": part, "rename": dict(_renames(rename))}
+    if form.name in ("latex", "standalone"):
+        return replace(form, render=methodcaller("to_latex", form.name == "standalone", **page))
+    if form.name == "pdf":
+        return replace(form, render=functools.partial(_to_set, page))
+    if part or rename:
+        raise InputError("--part and --rename go with --latex and --pdf")
+    return replace(form, render=_bibtex) if form.name == "bibtex" else form
+
+
+def _to_set(page: Mapping[str, Any], record: Any) -> str:
+    """Return a document that is to be set by TeX."""
+    return f"{MARK}{record.to_latex(True, **page)}"
+
+
+def _renames(text: str) -> Iterator[tuple[str, str]]:
+    """Read NAME=LATEX, ..., with commas in braces as they are."""
+    for pair in filter(None, re.split(r",(?![^{]*\})", text)):
+        name, equals, latex = pair.partition("=")
+        if not equals:
+            raise InputError(r"--rename: write NAME=LATEX, such as alpha=\sigma")
+        yield name.strip(), latex.strip()
+
+
+def _bibtex(record: Any) -> str:
+    """Return the BibTeX of what the page of a record cites."""
+    from derive.render.page.paper import cited
+    from derive.sources import bibtex
+
+    return bibtex(cited(record.to_latex()))
+
+
+def _record_form() -> Bundle:
+    offered = offer("latex", "standalone", "pdf", "bibtex", "json")
+    texts = {
+        "part": text_option("PART", "Of --latex: theorem, proof or formula alone."),
+        "rename": text_option("NAME=LATEX,...", "In --latex: names written otherwise."),
+    }
+    kind = inspect.Parameter.KEYWORD_ONLY
+    options = (
+        inspect.Parameter(name, kind, default="", annotation=Annotated[str, option])
+        for name, option in texts.items()
+    )
+    return Bundle((*offered.options, *options), _of_record)
+
+
+RecordForm: TypeAlias = Annotated[Form, _record_form()]
 """The form of one finished record."""

@@ -9,6 +9,7 @@ import time
 from keyword import iskeyword
 from pathlib import Path
 
+from derive.cli.pdf import MARK, to_pdf
 from derive.errors import InputError
 
 MAXIMAL_RECORD = 20_000_000
@@ -79,11 +80,14 @@ def check_module(path: Path, output: Path | None) -> None:
 
 def deliver(text: str, path: Path | None, option: str = "-o") -> None:
     """Print, or write whole: a reader of a file never sees half of it."""
+    set_ = text.startswith(MARK)
+    if set_ and (path is None or path.suffix != ".pdf"):
+        raise InputError("--pdf: give a file for it, as -o FILE.pdf")
     if path is None or str(path) == "-":
         _print(text)
         return
     try:
-        _write(text + "\n", path.resolve())
+        _write(to_pdf(text) if set_ else f"{text}\n".encode(), path.resolve())
     except OSError as error:
         # Nothing that was derived is lost.
         _print(text)
@@ -103,18 +107,18 @@ def _print(text: str) -> None:
         raise InputError(f"the standard output cannot be written: {error.strerror}") from None
 
 
-def _write(text: str, path: Path) -> None:
+def _write(text: bytes, path: Path) -> None:
     """Replace a regular file in one step; write to anything else, such as a pipe, in place."""
     if path.exists() and (not path.is_file() or path.stat().st_nlink > 1):
         # Of a pipe that nobody reads it is said so: one would wait for ever.
         handle = os.open(path, os.O_WRONLY | os.O_TRUNC | getattr(os, "O_NONBLOCK", 0))
         os.set_blocking(handle, True)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        with os.fdopen(handle, "wb") as stream:
             stream.write(text)
         return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        with os.fdopen(handle, "wb") as stream:
             stream.write(text)
         os.chmod(name, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
         os.replace(name, path)

@@ -10,14 +10,11 @@ def _forms(**modules: str) -> dict[str, str]:
 
 
 RENDERERS: dict[str, dict[str, str]] = {
-    "Derivation": _forms(text="text", latex="latex", json="json"),
-    "Regimes": _forms(text="regimes", latex="regimes", json="regimes"),
-    "RandomWidth": _forms(text="random_width", latex="random_width", json="random_width"),
-    "ExplicitCounterpart": _forms(text="explicit", latex="explicit_latex", json="explicit_json"),
-    "Margins": _forms(text="margins", latex="margins_latex", json="margins"),
-    "InverseDesign": {
-        **_forms(text="inverse", latex="inverse", json="inverse"),
-        "document": "inverse:document",
-    },
-    "Printable": {"document": "formula:document"},
+    "Derivation": _forms(text="text", json="json", page="page.derivation"),
+    "Regimes": _forms(text="regimes", json="regimes", page="page.regimes"),
+    "RandomWidth": _forms(text="random_width", json="random_width", page="page.random_width"),
+    "ExplicitCounterpart": _forms(text="explicit", json="explicit_json", page="page.explicit"),
+    "Margins": _forms(text="margins", json="margins", page="page.margins"),
+    "InverseDesign": _forms(text="inverse", json="inverse", page="page.inverse"),
+    "Printable": _forms(latex="page.paper"),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import singledispatch
-from typing import TypeAlias
 
 from sympy import Expr, Integral
 
@@ -16,10 +15,8 @@ from derive.inverse.design import (
     Parameterized,
     WeightPair,
 )
-from derive.language import to_sympy, to_text
-from derive.render.formula import at_start, display, latex, latex_name
+from derive.language import to_text
 from derive.render.labels import marked, said
-from derive.render.latex_labels import with_tildes
 from derive.render.plain import page, shown, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
@@ -27,7 +24,6 @@ from derive.verdict import Verdict
 UNIT = "the constant only changes the unit of Q"
 FREE = "; the weight is free up to sign and shift"
 
-Rows: TypeAlias = list[tuple[str, str]]
 NO_F: Record = {
     "output": None,
     "weights": [],
@@ -130,56 +126,6 @@ def _written(expression: Expr) -> str:
     if isinstance(expression, Integral):
         return f"Integral({shown(expression.function)}, {expression.variables[0]})"
     return shown(expression)
-
-
-def render_latex(design: InverseDesign) -> str:
-    """Return a LaTeX snippet."""
-    lines: list[str] = []
-    for c in design.coordinates:
-        rows = [("Q", latex(to_sympy(c.term.tree)))]
-        if c.second is not None:
-            rows.append(("Q''", latex(c.second)))
-        more, remark = _formulas(c)
-        lines += [*display([*rows, *more]), *remark]
-    return with_tildes("\n".join(lines), taken_by(design))
-
-
-@singledispatch
-def _formulas(c: Coordinate) -> tuple[Rows, list[str]]:
-    """Return what LaTeX says below Q'': equations, and a sentence."""
-    return [], ["There is none."]
-
-
-@_formulas.register
-def _(c: IntegralOnly) -> tuple[Rows, list[str]]:
-    return [("w", latex(c.w_of_beta))], ["No closed form was proved."]
-
-
-@_formulas.register
-def _(c: OneWeight) -> tuple[Rows, list[str]]:
-    w = latex_name(c.weights[0])
-    rows = [(w, latex(c.w_of_beta)), (f"F'({w})^2\\, Q''(F({w}))", latex(c.scale))]
-    return [_output(c), *rows], _start(c)
-
-
-@_formulas.register
-def _(c: WeightPair) -> tuple[Rows, list[str]]:
-    return [_output(c), (r"|\nabla F|^2\, Q''(F)", latex(c.scale))], _start(c)
-
-
-def _output(c: Parameterized) -> tuple[str, str]:
-    return latex_name(c.term.variable), latex(to_sympy(c.output))
-
-
-def _start(c: Parameterized) -> list[str]:
-    start = c.start.weights
-    return [] if start is None else [f"with the start ${at_start(start)}$."]
-
-
-def document(body: str) -> str:
-    """Return a document around a snippet, which fits the page as it is."""
-    head = "\\documentclass{article}\n\\usepackage{amsmath,amssymb}\n\\begin{document}\n"
-    return head + body + "\n\\end{document}"
 
 
 def render_json(design: InverseDesign) -> str:

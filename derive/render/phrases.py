@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from derive.language import parse_expression, to_sympy, to_text
 from derive.language.tree import Name
@@ -13,8 +13,10 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.shortest import SEPARATE
 from derive.records import Block
-from derive.render.formula import latex, latex_name
 from derive.render.labels import marked, said
+from derive.render.page.formula import listed, values_at
+from derive.render.page.names import latex_name
+from derive.render.page.printer import latex
 from derive.render.plain import shown
 from derive.render.sections import Regularizer
 from derive.roads.dual_time import COMMUTING_TIME
@@ -33,15 +35,23 @@ def algebra_lines(block: Block) -> Iterator[str]:
         yield f"{complete}{words} {_rank(block)} at {at}"
 
 
-def algebra_sentences(blocks: Iterable[Block]) -> Iterator[str]:
-    """Yield the same for every block, as LaTeX sentences."""
-    for block in blocks:
-        if block.lie.point is None:
-            continue
-        words = ", ".join(re.sub(r"X(\d+)", r"X_{\1}", f"${word}$") for word in block.lie.words)
-        at = ", ".join(f"${latex_name(name)} = {value}$" for name, value in block.lie.point)
-        so = ", so the list is complete" if block.conserved.verdict is Verdict.PROVED else ""
-        yield rf"With $X_i = \nabla F_i$, {words} {_rank(block)} at {at}{so}."
+def algebra_words(block: Block) -> Iterator[str]:
+    """Yield the same as a LaTeX sentence."""
+    if block.lie.point is None:
+        return
+    words = [_field(word) for word in block.lie.words]
+    shown = listed(words) if len(words) < 7 else f"{words[0]}, \\dots, {words[-1]}"
+    so = ""
+    if block.conserved.verdict is Verdict.PROVED:
+        others = "others" if block.conserved.laws else "one"
+        so = f", so the flow leaves room for no {others} than functions of these"
+        if not block.conserved.laws:
+            so = ", which is as many as there are weights"
+    yield f"With $X_i = \\nabla F_i$, {shown} {_rank(block)} at {values_at(block.lie.point)}{so}."
+
+
+def _field(word: str) -> str:
+    return re.sub(r"X(\d+)", r"X_{\1}", f"${word}$")
 
 
 def _rank(block: Block) -> str:
@@ -113,12 +123,13 @@ def road_lines(section: Regularizer) -> Iterator[str]:
             yield from (f"{r.name}: {said(r.finding.reason)}" for r in closed)
 
 
-def road_sentences(section: Regularizer) -> Iterator[str]:
-    """Yield one sentence for each block, as LaTeX."""
+def road_words(section: Regularizer) -> Iterator[str]:
+    """Yield one LaTeX sentence for each block with several roads."""
     for name, roads, note in section.roads():
-        which = f" on ${name[0]}_{{{name[2:]}}}$" if len(section.d.blocks) > 1 else ""
-        words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
-        yield words + "; ".join(road_name(r.name) for r in roads) + note + "."
+        if len(roads) > 1:
+            which = f"${name[0]}_{{{name[2:]}}}$" if len(section.d.blocks) > 1 else "It"
+            names = listed((road_name(r.name) for r in roads), "and")
+            yield f"{which} was derived on {len(roads)} roads, which agree: {names}{note}."
 
 
 def road_name(name: str) -> str:

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import sympy
 
 from derive.regimes.random_width import DEVIATION, RandomWidth
-from derive.render.formula import display, latex
-from derive.render.latex_labels import with_tildes
 from derive.render.plain import page, plain, title
-from derive.render.regimes import limit_at, limit_lines, limit_record
+from derive.render.regimes import limit_lines, limit_record
 from derive.render.written_json import Record, brief_finding, json_text
 
 
@@ -44,32 +42,6 @@ def _wide(r: RandomWidth) -> Iterator[str]:
 def _scaled(r: RandomWidth) -> sympy.Expr:
     alpha = sympy.Symbol("alpha", positive=True)
     return sympy.powsimp(r.mu.subs(DEVIATION, alpha / sympy.root(r.width, 4)))
-
-
-def render_latex(r: RandomWidth) -> str:
-    """Return a LaTeX snippet."""
-    k = latex(r.width)
-    rows = [
-        (r"\mathbb{E}\,\kappa", latex(r.kappa_mean)),
-        (r"\mathrm{Var}\,\kappa / (\mathbb{E}\,\kappa)^2", latex(r.kappa_variance)),
-        (r"\mathbb{E}\,\beta_0^2", latex(r.start_variance)),
-        (r"\mu", latex(r.mu)),
-    ]
-    lines = [
-        f"For the sum of ${k}$ copies of $F$, whatever ${k}$, "
-        rf"$K^2 = {latex(r.curvature)} \beta^2 + \kappa$, and from independent "
-        r"$N(0, \sigma^2)$ weights",
-        *display(rows),
-        rf"As ${k} \to \infty$, $\kappa/\mathbb{{E}}\,\kappa \to 1$ and "
-        r"$\beta_0/\mu^2 \to 0$ in probability.",
-    ]
-    for limit in r.limits:
-        if limit.potential is not None and limit.potential.Q is not None:
-            lines.append(
-                f"As ${limit_at(limit.point)}$ ({limit.regime} regime), "
-                rf"$Q/N \to {latex(limit.potential.Q)}$ with $N = {latex(limit.unit)}$."
-            )
-    return with_tildes("\n".join(lines), frozenset())
 
 
 def render_json(r: RandomWidth) -> str:

@@ -10,15 +10,13 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.certificate.writing.limits import certify_limits
-from derive.language import to_sympy, to_text
+from derive.language import to_text
 from derive.model.labels import taken_names
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit, LimitingPotential
-from derive.regimes.point import Point
-from derive.render.formula import display, latex, latex_name
 from derive.render.json import render_json as derivation_json
 from derive.render.labels import marked, noted, said
-from derive.render.latex_labels import with_tildes
+from derive.render.page.printer import latex
 from derive.render.plain import constant_lines, page, plain, shown, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
@@ -92,10 +90,10 @@ def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
         yield said(limit.finding.reason)
         return
     yield f"{limit.regime} regime: {MEANING[limit.regime]}"
-    yield from (f"{left} -> {shown(right)}" for left, _, right in _tending(limit, limit.potential))
+    yield from (f"{left} -> {shown(right)}" for left, _, right in tending(limit, limit.potential))
     yield f"N = {shown(limit.unit)}"
-    yield from constant_lines(_in_basis(limit, betas))
-    for x, b, b0 in zip(limit.coordinates, betas, _moved(limit), strict=False):
+    yield from constant_lines(in_basis(limit, betas))
+    for x, b, b0 in zip(limit.coordinates, betas, moved(limit), strict=False):
         yield f"{x} = {_less(b, b0)}"
     yield from _beyond(limit)
     if limit.error == 0:
@@ -106,7 +104,7 @@ def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
     yield f"by {said(limit.finding.reason)}"
 
 
-def _tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[str, str, Expr]]:
+def tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[str, str, Expr]]:
     """Yield what has a limit (Q/N or its slopes, beta), as text and as LaTeX, and the limit."""
     if form.Q is not None:
         yield "Q/N", "Q/N", form.Q
@@ -118,7 +116,7 @@ def _tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[str, str, 
         yield str(limit.coordinates[0]), latex(limit.coordinates[0]), form.curve
 
 
-def _in_basis(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, Expr]]:
+def in_basis(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, Expr]]:
     """Yield the coordinates of another basis than that of beta."""
     if limit.basis is not None:
         places = [b - c for b, c in zip(betas, limit.origin or (0,) * len(betas), strict=True)]
@@ -145,65 +143,10 @@ def _beyond(limit: Limit) -> Iterator[str]:
             yield f"only {x} > 0 is reached"
 
 
-def _moved(limit: Limit) -> tuple[Expr, ...]:
+def moved(limit: Limit) -> tuple[Expr, ...]:
     """Return the origin of the coordinates, where that is not 0 and the basis is that of beta."""
     origin = limit.origin if limit.basis is None else None
     return origin if origin is not None and any(b != 0 for b in origin) else ()
-
-
-def limit_at(point: Point) -> str:
-    """Return as LaTeX what a symbol tends to."""
-    value = latex(point.value)
-    sides = {"0": "0^+", "oo": r"\infty", "below": f"{value}^-", "above": f"{value}^+"}
-    given = "".join(rf",\ {latex(c)} > 0" for c in point.given)
-    return rf"{latex_name(point.variable)} \to {sides[point.side]}{given}"
-
-
-def render_latex(regimes: Regimes) -> str:
-    """Return a LaTeX snippet."""
-    r = regimes
-    lines = [r"The tangent kernel $K = JJ^\top$ at the start is"]
-    lines += list(display([("K(w_0)", latex(sympy.Matrix(r.kernel.matrix)))]))
-    if r.derivation.kernel_factor is not None:
-        factor = latex(to_sympy(r.derivation.kernel_factor))
-        lines.append(f"It is that of $F$ in the weights left, ${factor}$ times that in all.")
-    if r.homogeneity is not None:
-        lines.append(
-            f"The model is homogeneous: $F(cw) = c^D F(w)$, $D = {latex(r.homogeneity.degree)}$."
-        )
-    if r.vector:
-        along, rest = (latex(b) for b in r.derivation.beta)
-        lines.append(
-            f"In every dimension ${along}$ is the component of $\\beta$ along the start of "
-            f"${latex_name(r.vector)}$ and ${rest}$ the length of the rest."
-        )
-    if r.deciding is not None:
-        lines.append("$Q$ depends on the start through $K(w_0)$ alone.")
-    for limit in r.limits:
-        lines += ["", *_latex_limit(limit, r.derivation.beta)]
-    taken = taken_names(r.derivation.parameterization, (r.variable,))
-    return with_tildes("\n".join(lines), taken)
-
-
-def _latex_limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
-    where, form = limit_at(limit.point), limit.potential
-    if form is None or limit.unit is None:
-        yield f"As ${where}$ nothing was proved."
-        return
-    yield f"As ${where}$ ({limit.regime} regime),"
-    rows = [(left, rf"\to {latex(right)}") for _, left, right in _tending(limit, form)]
-    rows.append(("N", latex(limit.unit)))
-    rows += [(latex(x), latex(b)) for x, b in _in_basis(limit, betas)]
-    for i, (x, b) in enumerate(zip(limit.coordinates, _moved(limit), strict=False), 1):
-        moved = rf"(\beta - \beta_0)_{{{i}}}, \quad (\beta_0)_{{{i}}} = {latex(b)}"
-        rows.append((latex(x), moved))
-    yield from (line.replace(r"&= \to", r"&\to") for line in display(rows))
-    for x, side, slope in limit.steep:
-        relation = ">" if side > 0 else "<"
-        infinite = rf"\partial Q/\partial {latex(x)} \sim {latex(slope)}"
-        yield rf"For ${latex(x)} {relation} 0$, $Q/N \to \infty$: ${infinite}$."
-    if limit.error:
-        yield rf"with a relative error of order ${latex(limit.error)}$."
 
 
 def render_json(regimes: Regimes, seconds: float) -> str:

@@ -6,7 +6,7 @@ beta is a vector of open dimension has sections of its own where coordinates hav
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from derive.derivation import Derivation
 from derive.model.direction import Direction
 from derive.model.notation import to_expr
 from derive.potential.block import DirectionTerms
+from derive.potential.piece import Piece
 from derive.records import Block
 from derive.roads.road import Road
 from derive.verdict import Verdict
@@ -157,6 +158,11 @@ class Asked(Section):
 
 class Evidence(Section):
     """The statements that were expanded to prove Q."""
+
+
+def part_names(pieces: Sequence[Piece]) -> list[str]:
+    """Return what the parts of Q are called in LaTeX."""
+    return [f"Q_{{{i}}}" if len(pieces) > 1 else "Q" for i, _ in enumerate(pieces, 1)]
 
 
 def dependent(d: Derivation) -> tuple[Dependence, ...]:

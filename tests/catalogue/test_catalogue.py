@@ -8,11 +8,15 @@ import pytest
 
 from derive import InputError, Verdict
 from derive.catalogue import Entry, bibtex, entries, find, library
-from derive.catalogue.library import read_entry, sources
+from derive.catalogue.library import read_entry
 from derive.catalogue.listing import markdown
 from derive.components import in_components
 from derive.folder import read_folder
+from derive.sources import sources
 from numerics import crosscheck
+
+METHODS = ("gunasekar2021", "li2022")
+"""Sources that pages cite for methods, not for a model."""
 
 
 def names(chosen):
@@ -50,7 +54,7 @@ def test_every_refuted_model_has_evidence(derived):
 
 def test_every_source_is_cited_and_every_citation_is_a_source():
     cited = {key for e in entries() for key in (*e.cite, *(f.cite for f in e.printed))}
-    assert cited == sources().keys()
+    assert cited | set(METHODS) == sources().keys()
     assert bibtex(["azulay2021"]).startswith("@inproceedings{azulay2021,")
 
 

@@ -14,7 +14,8 @@ from derive import Parameterization
 from derive.catalogue import Entry, entries
 from derive.language.tree import Tree, to_text
 from derive.model.restriction import leave_out_affine
-from derive.render.formula import broken, latex
+from derive.render.page.lines import broken
+from derive.render.page.printer import latex
 from derive.render.plain import plain
 from derive.testing import parameterizations
 from tests.published import derive_once
@@ -64,7 +65,7 @@ def test_names_are_printed_as_they_are_counted() -> None:
     betas = [f"beta{i}" for i in range(1, 12)]
     whole = sympy.Add(*(sympy.Symbol(b) * sympy.Symbol(f"u{b[4:]}_0") for b in reversed(betas)))
     assert re.findall(r"beta\d+", plain(whole)) == betas
-    for tex in (latex(whole), broken(whole)):
+    for tex in (latex(whole), " ".join(broken(whole))):
         assert re.findall(r"beta_\{(\d+)\}", tex) == [b[4:] for b in betas]
         assert re.findall(r"u_\{(\d+),0\}", tex) == [b[4:] for b in betas]
     # Names that would be the same stay as they are.

@@ -8,7 +8,7 @@ import pytest
 
 from derive import Parameterization
 from derive.language import parse_expression
-from derive.render.formula import as_latex
+from derive.render.page.names import as_latex
 from derive.render.plain import wrap
 from tests.published import MODELS, derive_once
 
@@ -80,9 +80,9 @@ def test_json_is_exact_and_can_be_read_back(outputs):
         ("beta12", r"\beta_{12}"),
         ("Gamma", r"\Gamma"),
         ("Alpha", r"\alpha"),
-        ("step", r"\mathit{step}"),
-        ("input", r"\mathit{input}"),
-        ("w_max", r"w_{\mathit{max}}"),
+        ("step", r"\mathrm{step}"),
+        ("input", r"\mathrm{input}"),
+        ("u_plus", r"u_{\mathrm{plus}}"),
         ("a__b", r"a_{b}"),
     ],
 )

@@ -8,7 +8,9 @@ from dataclasses import asdict
 from itertools import groupby
 
 from derive.catalogue.audit.judgement import Audit, Outcome, Witness
-from derive.render.labels import unmarked
+from derive.errors import DeriveError
+from derive.render.labels import MARK, unmarked
+from derive.render.page.formula import escaped, relation
 from derive.render.plain import at, wrap
 from derive.render.written_json import Record, json_text
 
@@ -146,28 +148,25 @@ def render_latex(audits: Sequence[Audit]) -> str:
         words = (f"Read: {printed.reading}", *judgement.up_to, judgement.reason, judgement.fault)
         told = [escaped(text) for text in words if text]
         if judgement.differs:
-            told.append(rf"printed: {code('; '.join(printed.text))}")
-            told += [rf"derived: {code(judgement.derived)}"] if judgement.derived else []
+            told.append(f"printed: {'; '.join(map(mathematics, printed.text))}")
+            told += [f"derived: {mathematics(judgement.derived)}"] if judgement.derived else []
             told += [escaped(shown(witness)) for witness in judgement.witnesses]
         rest = ". ".join(told)
         lines.append(rf"{place} \cite{{{printed.cite}}} & {judgement.outcome.value} & {rest} \\")
     return "\n".join([*lines, r"\end{longtable}"])
 
 
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{c: f"\\{c}" for c in "&%$#_{}"},
-}
+def mathematics(text: str) -> str:
+    """Return formulas with semicolons between them as LaTeX, what is none in a typewriter face."""
+    return "; ".join(_set(part) for part in text.split("; "))
 
 
-def escaped(text: str) -> str:
-    """Return text with the characters escaped that mean something to LaTeX."""
-    return "".join(SPECIAL.get(c, c) for c in text)
+def _set(text: str) -> str:
+    """Return an equation that breaks at its relation, and between its terms."""
+    try:
+        return f"${relation(text).replace(MARK, '')}$"
+    except DeriveError:
+        return code(text)
 
 
 def code(text: str) -> str:

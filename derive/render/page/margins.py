@@ -1,4 +1,4 @@
-r"""What the flow tends to on separable data, as a LaTeX snippet that needs amsmath."""
+r"""What the flow tends to on separable data, as a page of mathematics."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 from derive.margins.find import Margins
 from derive.model.labels import taken_names
-from derive.model.notation import Notation
-from derive.render.formula import at_start, display, latex, latex_name, piece_latex
-from derive.render.latex_labels import with_tildes
 from derive.render.margins import DECIDED
+from derive.render.page.derivation import setting_of
+from derive.render.page.lines import display
+from derive.render.page.names import latex_name
+from derive.render.page.paper import Page, Passage
+from derive.render.page.pieces import piece_latex
+from derive.render.page.printer import latex
 from derive.verdict import Verdict
 
 HYPOTHESES = (
@@ -23,22 +26,17 @@ HYPOTHESES = (
 """The hypotheses of the theorem on the horizon, in the order of the record."""
 
 
-def render_latex(found: Margins) -> str:
-    """Return the record as a snippet."""
-    parts = (_model, _finite_time, _horizon, _weights)
-    lines = (line for part in parts for line in part(found))
-    return with_tildes("\n".join(lines), taken_names(found.derivation.parameterization))
-
-
-def _model(m: Margins) -> Iterator[str]:
-    p = m.derivation.parameterization
-    betas = Notation(p, tuple(range(p.d))).betas
-    yield from display([(latex(b), latex(f)) for b, f in zip(betas, p.outputs, strict=True)])
-    yield f"Start: ${at_start(p.start)}$."
+def render_page(found: Margins) -> Page:
+    """Return the page of what the flow tends to."""
+    d = found.derivation
+    theorem = Passage("theorem", (*_finite_time(found),), label="thm:margins")
+    parts = (("Horizon of $Q$", _horizon), ("In the weights", _weights))
+    told = ((heading, tuple(part(found))) for heading, part in parts)
+    rest = (Passage("paragraph", lines, heading) for heading, lines in told if lines)
+    return Page((setting_of(d), theorem, *rest), taken_names(d.parameterization))
 
 
 def _finite_time(m: Margins) -> Iterator[str]:
-    yield r"\paragraph{At every time}"
     if m.finite_time.verdict is not Verdict.PROVED:
         no = m.finite_time.verdict is Verdict.REFUTED
         yield "There is no $Q$." if no else "No $Q$ was proved."
@@ -67,7 +65,6 @@ def _finite_time(m: Margins) -> Iterator[str]:
 def _horizon(m: Margins) -> Iterator[str]:
     if not m.hypotheses:
         return
-    yield r"\paragraph{Horizon of $Q$}"
     if m.horizon is None:
         yield "It does not decide the direction: see what fails or is open."
     else:
@@ -84,12 +81,11 @@ def _weights(m: Margins) -> Iterator[str]:
     w = m.weights
     if w.degree is None or w.finding.verdict is not Verdict.PROVED:
         return
-    yield r"\paragraph{In the weights}"
     yield rf"$F$ is homogeneous of degree ${latex(w.degree)}$:"
     yield r"$w(t)/\lvert w(t)\rvert$ tends to"
     yield r"a KKT point of $\min \lvert w\rvert^2$ subject to $\langle x_i, F(w)\rangle \ge 1$."
     rows = [
-        (rf"R_F({', '.join(map(latex, c.betas))})", latex(c.formula))
+        (rf"R_F({', '.join(map(latex, c.betas))})", c.formula)
         for c in w.costs
         if c.formula is not None
     ]

@@ -1,0 +1,206 @@
+"""A derivation as a page of mathematics: setting, laws, theorem, proof, remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sympy import Expr, Symbol
+
+from derive.derivation import Derivation
+from derive.language import to_sympy
+from derive.model.direction import Direction
+from derive.model.labels import taken_names
+from derive.potential.domain import CONVEX, Domain
+from derive.potential.piece import WHY_LEFT, Quadrature
+from derive.records import Potential
+from derive.render import sections
+from derive.render.page.formula import assumption, at_start, listed, named_list, prose
+from derive.render.page.lines import COLUMN, display, width
+from derive.render.page.names import latex_name
+from derive.render.page.paper import Page, Passage
+from derive.render.page.pieces import piece_latex
+from derive.render.page.printer import inline, latex
+from derive.render.page.proof import inner_product, proof_lines
+from derive.render.page.refutation import open_lines, refuted_claim, refuted_proof
+from derive.render.page.wording import say
+from derive.render.phrases import (
+    affine_sentences,
+    algebra_words,
+    norms_as_latex,
+    road_name,
+    road_words,
+)
+from derive.verdict import Verdict
+
+
+def render_page(derivation: Derivation) -> Page:
+    """Return the page of a derivation, with |u| for the norm of a vector u."""
+    d = derivation
+    taken = taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
+    found = (setting_of(d), *_laws(d), *_results(d))
+    return Page(tuple(_with_norms(d, passage) for passage in found), taken)
+
+
+def _with_norms(d: Derivation, passage: Passage) -> Passage:
+    return replace(
+        passage, lines=tuple(norms_as_latex(line, d.direction) for line in passage.lines)
+    )
+
+
+def setting_of(d: Derivation) -> Passage:
+    """Return what F, the data and the flow are, and the letters that everything else uses."""
+    if d.direction is not None:
+        lines = _of_vector(d, d.direction)
+    else:
+        lines = _of_outputs(d, "one" if _is_one(d) else "outputs")
+    return _with_norms(d, Passage("paragraph", (*lines, *_changed(d)), "Setting"))
+
+
+def _is_one(d: Derivation) -> bool:
+    p = d.parameterization
+    return d.direction is None and p.d == 1 and not p.affine
+
+
+def _of_outputs(d: Derivation, kind: str) -> Iterator[str]:
+    p = d.parameterization
+    symbols = {x: Symbol(x, real=True) for x in (*p.weights, *p.parameters)}
+    names = ["F(w)"] if kind == "one" else [latex(b) for b in d.beta]
+    outputs = [(n, to_sympy(t, symbols)) for n, t in zip(names, p.trees, strict=True)]
+    yield say(f"setting.{kind}")
+    yield from display([*outputs, ("w", _tuple(p.weights))])
+    yield from affine_sentences(p)
+    yield say("setting.flow")
+    yield say(f"setting.{kind}_flow", start=at_start(p.start))
+
+
+def _of_vector(d: Derivation, direction: Direction) -> Iterator[str]:
+    phi = inline(to_sympy(direction.coefficient, dict(direction.notation.weights)))
+    scalars = [w for w in direction.parameterization.weights if w != direction.norm]
+    kind = {0: "no scalars", 1: "a scalar "}.get(len(scalars), "scalars ")
+    yield say(
+        "setting.vector",
+        u=latex_name(direction.vector),
+        phi=phi,
+        scalars=kind + (named_list(scalars) if scalars else ""),
+        s=latex(d.beta[0]),
+        beta=latex(direction.beta),
+    )
+    yield say("setting.flow")
+    yield say("setting.vector_flow", start=at_start(d.parameterization.start))
+
+
+def _tuple(weights: Sequence[str]) -> str:
+    names = ", ".join(map(latex_name, weights))
+    if len(weights) == 1:
+        return rf"{names} \in \mathbb{{R}}"
+    if width(names) > COLUMN - 70:
+        names = rf"{names.partition(',')[0]}, \dots"
+    return rf"({names}) \in \mathbb{{R}}^{{{len(weights)}}}"
+
+
+def _changed(d: Derivation) -> Iterator[str]:
+    """Yield what follows from the start of some weights, so that fewer are looked at."""
+    if d.equivalent is not None:
+        yield say("setting.equivalent", start=at_start(d.equivalent.start))
+    if d.ties:
+        tied = listed(f"${latex_name(w)} = {inline(to_sympy(t))}$" for w, t in d.ties)
+        yield say("setting.ties", tied=tied)
+    if d.kernel_factor is not None:
+        yield say("setting.factor", factor=inline(to_sympy(d.kernel_factor)))
+    if d.idle:
+        yield say("setting.idle", names=named_list(d.idle))
+
+
+def _laws(d: Derivation) -> Iterator[Passage]:
+    section = sections.Laws(d)
+    found = list(section.named())
+    why = [words for block in section.algebras for words in algebra_words(block)]
+    lines = _law_lines(d, found) if found else [say("laws.none")] if why else []
+    if lines:
+        yield Passage("paragraph", (*lines, *why), "Conserved quantities")
+
+
+def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> list[str]:
+    name, law = laws[0]
+    reasons = [x for x in (inner_product(law, block, 0) for block in d.blocks) if x]
+    several = len(laws) > 1 or d.parameterization.d > 1
+    shown = display([(latex_name(name), law) for name, law in laws])
+    lines = [say("laws.are"), *shown, say("laws.whatever")]
+    if not reasons:
+        return [*lines, say("laws.expansion")]
+    of = latex(d.beta[0]) if d.direction is not None else "F" if _is_one(d) else "F_1"
+    terms = {"terms": reasons[0], "end": "," if several else "."}
+    lines.append(say("laws.since", law=latex_name(name), of=of, **terms))
+    return [*lines, say("laws.likewise")] if several else lines
+
+
+def _results(d: Derivation) -> Iterator[Passage]:
+    if d.verdict is Verdict.REFUTED:
+        yield Passage("theorem", (*refuted_claim(d),), label="thm:regularizer")
+        yield Passage("proof", (*refuted_proof(d),))
+    elif d.verdict is Verdict.PROVED and d.potential.pieces:
+        yield Passage("theorem", (*_theorem(d),), label="thm:regularizer")
+        yield Passage("proof", (*proof_lines(d),))
+        yield Passage("formula", (*_formula(d.potential, ""),))
+        yield Passage("remark", (*_remark(d),))
+    else:
+        yield Passage("paragraph", (*open_lines(d),), "What is not decided")
+    if d.asked is not None:
+        answer = {
+            Verdict.PROVED: "is the form of a solution",
+            Verdict.REFUTED: "is not the form of any solution",
+            Verdict.UNDECIDED: "was not decided",
+        }[d.asked.finding.verdict]
+        asked = say("remark.asked", form=road_name(d.asked.name), answer=answer)
+        yield Passage("remark", (asked,))
+
+
+def _theorem(d: Derivation) -> Iterator[str]:
+    """Yield the assumptions, Q with the names in it, and what it is for."""
+    assumed = dict.fromkeys(a for piece in d.potential.pieces for a in piece.assumptions)
+    if assumed:
+        yield say("theorem.assume", assumed=listed(map(assumption, assumed)))
+    yield from _formula(d.potential, "eq:Q")
+    if (other := d.potential.other_side) is not None:
+        more = (a for piece in other.pieces for a in piece.assumptions if a not in assumed)
+        yield say("theorem.other_side", assumed=listed(map(assumption, more)))
+        yield from _formula(other, "")
+    yield say("theorem.one" if _is_one(d) else "theorem.outputs")
+    domains = [piece.domain for piece in d.potential.pieces if piece.domain is not None]
+    yield from _where(domains) if domains else ()
+    if _is_one(d):
+        yield say("theorem.copies")
+    if d.hessian.verdict is Verdict.REFUTED:
+        g = "" if d.warping.g is None else f", $g = {inline(d.warping.g)}$"
+        yield say("theorem.clock", g=g if width(g) < COLUMN / 2 else ", $g$ as below,")
+
+
+def _where(domains: Sequence[Domain]) -> Iterator[str]:
+    """Yield where Q lives and what uniqueness that gives."""
+    unless = [f"${inline(c)} = 0$" for domain in domains for c in domain.unless]
+    where = listed(dict.fromkeys(prose(domain.where) for domain in domains))
+    but = f" unless {listed(unless, 'or')}" if unless else ""
+    convex = listed(dict.fromkeys(prose(CONVEX[domain.convex]) for domain in domains))
+    yield say("theorem.lives", where=where + but, convex=convex.replace(" (below)", ""))
+    surely = all(x.exact or (len(x.betas) == 1 and x.convex != "length") for x in domains)
+    over = "there" if surely else "over every convex part of this set that holds it"
+    yield say("theorem.only", over=over)
+
+
+def _formula(potential: Potential, label: str) -> Iterator[str]:
+    """Yield Q and the names in it."""
+    names = sections.part_names(potential.pieces)
+    for name, piece in zip(names, potential.pieces, strict=True):
+        value = piece.value if potential.turning is None else piece.value + potential.linear
+        yield from piece_latex(replace(piece, value=value), name, label if len(names) == 1 else "")
+    if len(names) > 1:
+        yield "and"
+        yield from display([("Q", " + ".join(names))], label)
+
+
+def _remark(d: Derivation) -> Iterator[str]:
+    yield say("remark.unique")
+    left = dict.fromkeys(p.left for p in d.potential.pieces if isinstance(p, Quadrature))
+    yield from (say("remark.integral", why=prose(WHY_LEFT[why])) for why in left)
+    yield from road_words(sections.Regularizer(d))

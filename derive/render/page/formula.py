@@ -1,0 +1,201 @@
+"""Formulas, names and sentences with formulas as LaTeX, each on one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import sympy
+
+from derive.errors import DeriveError
+from derive.language import parse_expression, to_sympy
+from derive.language.tree import Tree
+from derive.potential.piece import Root
+from derive.render.labels import MARK, OWN
+from derive.render.page.names import latex_name
+from derive.render.page.printer import inline, latex
+from derive.verdict import Number
+
+
+def fraction(value: Number) -> str:
+    """Return an exact number, or leading decimal digits, as LaTeX."""
+    if isinstance(value, str):
+        return rf"{value}\ldots"
+    return latex(sympy.Rational(value.numerator, value.denominator))
+
+
+def values_at(point: Iterable[tuple[str, Number]]) -> str:
+    """Return the values of names as formulas in a line of words.
+
+    >>> values_at([("a", 1)]).replace(MARK, "")
+    '$a = 1$'
+    """
+    return listed(f"${latex_name(name)} = {fraction(value)}$" for name, value in point)
+
+
+def listed(parts: Iterable[str], word: str = "and") -> str:
+    """Return parts with commas and a word before the last one.
+
+    >>> listed("abc")
+    'a, b and c'
+    """
+    *first, last = parts
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
+def named_list(names: Iterable[str]) -> str:
+    """Return names as formulas in a line of words."""
+    return listed(f"${latex_name(name)}$" for name in names)
+
+
+def at_start(start: Iterable[tuple[str, Tree]]) -> str:
+    """Return the values of weights at the start, as formulas in a line of words."""
+    return listed(f"${latex_name(w)}(0) = {latex(to_sympy(tree))}$" for w, tree in start)
+
+
+FIXED = {x: x for x in ("Q''", "y_i", "w_0", "w'", "K(b)")} | {
+    "Hess Q": r"\nabla^2 Q",
+    "g rho": r"g\,\rho",
+    "beta_0": r"\beta_0",
+    "beta_0 + t b": r"\beta_0 + t\, b",
+    "dQ/dbeta_i": r"\partial Q/\partial\beta_i",
+    "dq/ds": r"\mathrm{d}q/\mathrm{d}s",
+    "grad F": r"\nabla F",
+    "grad s": r"\nabla s",
+    "|grad F|^2": r"\lVert \nabla F \rVert^2",
+    "|grad s|^2": r"\lVert \nabla s \rVert^2",
+    "psi(s)": r"\psi(s)",
+    "phi^2": r"\varphi^2",
+}
+"""What stands in backticks in notes and domains and is no formula of the language."""
+
+
+def prose(text: str) -> str:
+    """Return words with the formulas in backticks set as mathematics."""
+
+    def set_(found: re.Match[str]) -> str:
+        formula = relation(found[1])
+        return f"${formula.replace(MARK, '') if found[1] in OWN else formula}$"
+
+    return re.sub("`([^`]*)`", set_, text)
+
+
+def relation(text: str) -> str:
+    """Return equations and inequalities as LaTeX, side by side."""
+    parts = re.split(r" (=|<|>|!=) ", text)
+    signs = {"!=": r"\neq"}
+    return " ".join(_side(x) if i % 2 == 0 else signs.get(x, x) for i, x in enumerate(parts))
+
+
+def _side(text: str) -> str:
+    """Return a formula, or what the language has no words for."""
+    if text in FIXED:
+        return FIXED[text]
+    if moving := re.fullmatch(r"\((.*)\)'", text):
+        return f"({', '.join(map(latex_name, moving[1].split(', ')))})'"
+    return formula(text)
+
+
+def formula(text: str) -> str:
+    """Return a formula of the language as LaTeX, for a line of words."""
+    return inline(to_sympy(parse_expression(text)))
+
+
+SHAPES = (
+    (r"\b(norm_\w+) \|grad phi\|\*\*2/phi", lambda m: _steepness(m[1])),
+    (r"\b([FKHVXy])(\d+)\b", r"\1_{\2}"),
+    (r"\bgrad log\b", r"\\nabla\\log"),
+    (r"\bgrad ", r"\\nabla "),
+    (r"\b(omega|eta|psi|phi|rho|delta)\b", r"\\\1"),
+    ("`", ""),
+    ("<", r"\\langle "),
+    (">", r" \\rangle"),
+)
+"""How what is said of inner products of gradients is written."""
+
+
+def statement(text: str) -> str:
+    """Return an identity as LaTeX, such as ``<grad F1, grad K21> = 0`` or one of the language."""
+    if not re.search(r"grad|omega|\\|\b[HV]\d", text):
+        try:
+            return relation(text.replace("`", ""))
+        except DeriveError:
+            pass
+    for pattern, written in SHAPES:
+        text = re.sub(pattern, written, text)
+    return text
+
+
+def _steepness(norm: str) -> str:
+    return rf"{latex_name(norm)} \lVert \nabla \varphi \rVert^2 / \varphi"
+
+
+LETTERS = re.compile(r"(?:[A-Z]|[gsy]|rho|beta|psi|phi|delta)(?:_\w+)?(?:\([\w, ]*\))?|\d+|w_0")
+SIGNS = frozenset(("=", "+", "-", "<", ">", "<=", "grad", "log", "!=", "0"))
+
+
+def sentence(text: str) -> str:
+    """Return a sentence of the text output with the formulas in it set as mathematics.
+
+    >>> sentence("K(b) is 0 at beta_0")
+    '$K(b)$ is $0$ at $\\beta_{0}$'
+    """
+    runs: list[list[str]] = []
+    for word in text.replace("`", "").split(" "):
+        bare = word.rstrip(",;:.")
+        formal = bool(LETTERS.fullmatch(bare) or bare in SIGNS or re.search(r"[_*^<>=|\[\]]", bare))
+        joined = runs and runs[-1][0] == str(formal) and not (formal and runs[-1][-1][-1:] in ",;:")
+        runs[-1].append(word) if joined else runs.append([str(formal), word])
+    return " ".join(_run(words, formal == "True") for formal, *words in runs)
+
+
+def _run(words: Sequence[str], formal: bool) -> str:
+    whole = " ".join(words)
+    if not formal:
+        return "".join(f"\\{c}" if c in "_#%&$" else c for c in whole)
+    bare = whole.rstrip(",;:.")
+    inner = re.sub(r"\bd_(\w)", r"\\partial_\1", bare)
+    inner = re.sub(r"_(\w\w+|\w)", r"_{\1}", inner).replace("**", "^").replace("beta", r"\beta")
+    return f"${statement(inner)}${whole[len(bare) :]}"
+
+
+def root_note(root: Root) -> str:
+    """Return in words which root of its polynomial a symbol is."""
+    return f"${latex(root.symbol)}$ be {root.branch.removeprefix('is ')} of"
+
+
+def assumption(text: str) -> str:
+    """Return an assumption with its formulas set as mathematics."""
+    matched = re.fullmatch(
+        r"(?P<what>.+?)(?P<sign> > 0| != 0| keeps its sign along the flow"
+        r"| > 0 at the limit of the flow)"
+        r"( \(automatic when (?P<when>.+) > 0 at the start\))?",
+        text,
+    )
+    if matched is None:
+        return text.replace("_", r"\_")
+    what = formula(matched["what"])
+    signs = {" > 0": f"${what} > 0$", " != 0": rf"${what} \neq 0$"}
+    words = (
+        matched["sign"].replace(" > 0", "$ is positive", 1) if "limit" in matched["sign"] else ""
+    )
+    sentence = signs.get(matched["sign"], f"${what}{words or '$' + matched['sign']}")
+    if matched["when"]:
+        sentence += f" (which is automatic when ${formula(matched['when'])} > 0$ at the start)"
+    return sentence
+
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+}
+
+
+def escaped(text: str) -> str:
+    """Return text with the characters escaped that mean something to LaTeX."""
+    return "".join(SPECIAL.get(c, c) for c in text)

@@ -1,0 +1,107 @@
+r"""Our letters and a user's names in LaTeX: ours have a tilde where a name is the same.
+
+A user may also have names of a page written otherwise, as ``\sigma`` for ``alpha``: what is given
+is a letter, a word or a Greek letter with an index, and nothing else, so that no command gets in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Set
+
+from derive.errors import InputError
+from derive.model.labels import LABEL, predictor
+from derive.render.labels import MARK
+from derive.render.page.names import GREEK, as_latex
+
+LETTER = re.compile(
+    rf"(?<![A-Za-z\\{MARK}])(?<!\\mathrm{{)(?<!\\mathbb{{)(?<!\\mathsf )"
+    r"(\\(?:rho|beta|omega|eta|lambda|psi|tau|mu|kappa|sigma|delta|nu)|[A-Za-z])(?![A-Za-z])"
+    r"(_\{[^{}]*\}|_[A-Za-z0-9])?"
+)
+"""A letter with its index that carries no mark."""
+
+
+ENTRY = re.compile(r"(K|\\rho|F|X|y|H|V)_(\{[^{}]*\}|\w)")
+"""An entry, which goes with its letter."""
+
+SYMBOL = re.compile(
+    r"(?P<accent>\\(?:hat|tilde|bar|vec|mathrm|mathbf|mathcal|boldsymbol|mathbb)\{)?"
+    r"(?P<base>[A-Za-z]|\\[A-Za-z]+|(?<=\{)[A-Za-z]+)(?(accent)\})"
+    r"(?:_(?:[A-Za-z0-9+]|-|\{(?:[A-Za-z0-9,+]|-|\\mathrm\{[A-Za-z]+\})+\}))?"
+)
+"""What a name may be written as."""
+LETTERS = GREEK | {g.capitalize() for g in GREEK} | {f"var{g}" for g in GREEK} | {"ell", "hbar"}
+
+
+def read_symbol(text: str) -> str:
+    r"""Return LaTeX for a name, as it was given.
+
+    >>> read_symbol(r"\sigma_0"), read_symbol("w_+")
+    ('\\sigma_0', 'w_+')
+
+    Raises:
+        InputError: it is more than a letter with an index.
+    """
+    found = SYMBOL.fullmatch(text)
+    if found is None or (found["base"][0] == "\\" and found["base"][1:] not in LETTERS):
+        raise InputError(
+            rf"{text[:30]!r} is no letter with an index, such as x, \sigma, w_+ or \hat{{u}}_{{1}}"
+        )
+    return text
+
+
+def renamed(page: str, taken: Set[str], rename: Mapping[str, str]) -> str:
+    """Return a page, with the marks in it, with names written as they are given.
+
+    A name that F does not have is a letter of ours. The start of a weight goes with the weight.
+
+    Raises:
+        InputError: a name is not on the page, or what it is to be is there already.
+    """
+    written = {name: read_symbol(text) for name, text in rename.items()}
+    for name, text in written.items():
+        mark = MARK if name in taken else f"{MARK}?"
+        old = rf"{mark}(?<![A-Za-z\\]){re.escape(as_latex(name))}(?![A-Za-z_])"
+        start = rf"{mark}(?<![A-Za-z\\]){re.escape(as_latex(f'{name}_0'))}"
+        if not re.search(f"{old}|{start}", page):
+            raise InputError(f"--rename: there is no {name} on this page")
+        if text not in map(as_latex, written) and re.search(_whole(text), page):
+            raise InputError(f"--rename: {text} is on this page already")
+        for pattern, new in ((start, _at_zero(text)), (old, text)):
+            page = re.sub(pattern, "\0" + new.replace("\\", r"\\"), page)
+    return page.replace("\0", MARK)
+
+
+def _whole(text: str) -> str:
+    return rf"(?<![A-Za-z\\\0]){re.escape(text)}(?![A-Za-z_])"
+
+
+def _at_zero(text: str) -> str:
+    """Return the start of what is written so."""
+    stem, _, index = text.partition("_")
+    return f"{stem}_{{{index.strip('{}')},0}}" if index else f"{stem}_{{0}}"
+
+
+def with_tildes(text: str, taken: Set[str]) -> str:
+    """Return LaTeX without marks, our letters with a tilde where they are taken."""
+    names = {as_latex(name) for name in taken if LABEL.fullmatch(name)}
+    beta, altered = as_latex(predictor(taken)), dict[str, str]()
+
+    def ours(found: re.Match[str]) -> str:
+        letter, index = found[1], found[2] or ""
+        if letter == r"\beta" and beta != letter:
+            altered[letter] = beta
+            return beta + index
+        entry = ENTRY.fullmatch(found[0])
+        stem = letter if entry is not None and letter in names else found[0]
+        if stem not in names:
+            return found[0]
+        altered[stem] = stem.replace(letter, new := rf"\tilde{{{letter}}}")
+        raised = found.string[: found.start()].endswith("^")
+        return f"{{{new}{index}}}" if raised else new + index
+
+    page = LETTER.sub(ours, text).replace(MARK, "")
+    written = ", ".join(f"${letter}$ is written ${new}$" for letter, new in altered.items())
+    given = rf"\paragraph{{Letters.}} Ours make way for the names given: {written}."
+    return f"{given}\n\n{page}" if altered else page

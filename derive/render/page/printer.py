@@ -1,0 +1,270 @@
+"""Expressions and names as LaTeX on one line, as one writes them by hand."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import and_
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.printing.latex import LatexPrinter
+
+from derive.render.page.names import as_latex, latex_name
+from derive.render.plain import in_number, positive_first
+
+NAMED = {"asinh": "arsinh", "atan": "arctan", "sign": "sgn"}
+"""Functions that mathematicians call otherwise than SymPy does."""
+COMMANDS = frozenset(("log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan"))
+
+
+class _LatexForms(LatexPrinter):  # type: ignore[misc]
+    """SymPy's LaTeX printer with this project's names, and fractions as one writes them by hand."""
+
+    slashed = False
+    """Whether fractions are written a/b, as in an exponent."""
+
+    def doprint(self, expr: Expr) -> str:
+        expr, self.names = in_number(expr)
+        return str(super().doprint(_arranged(expr)))
+
+    def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
+        return latex_name(self.names.get(expr, expr).name)
+
+    def _print_Add(self, expr: Expr, order: str | None = None) -> str:
+        text = ""
+        for term in positive_first(self._as_ordered_terms(expr, order=order)):
+            shown = self._print(term)
+            minus = shown.startswith("-")
+            if text:
+                text += " - " if minus else " + "
+            text += shown[1:].lstrip() if text and minus else shown
+        return text
+
+    def _print_Mul(self, expr: Expr) -> str:
+        number, top, bottom = _fraction_of(expr)
+        sign = "- " if number < 0 else ""
+        whole = not bottom and number.q == 1
+        above = self._product(abs(number.p), top, not whole and not self.slashed)
+        below = self._product(number.q, bottom, True)
+        if whole:
+            return sign + above
+        if self.slashed:
+            single = len(bottom) + (number.q > 1) == 1 and not any(f.is_Add for f in bottom)
+            return f"{sign}{above}/{below if single else f'({below})'}"
+        if not bottom and TALL.search(above):
+            rest = self._product(1, top, False)
+            return rf"{sign}\tfrac{{{abs(number.p)}}}{{{number.q}}} {rest}"
+        return rf"{sign}\frac{{{above}}}{{{below}}}"
+
+    def _product(self, number: int, factors: Sequence[Expr], alone: bool) -> str:
+        """Return a product; a sum *alone* in a fraction is without brackets."""
+        if alone and number == 1 and len(factors) == 1:
+            return str(self._print(factors[0]))
+        level = sympy.printing.precedence.PRECEDENCE["Mul"]
+        shown = [self.parenthesize(f, level) for f in sorted(factors, key=_is_root)]
+        if number == 1 and shown:
+            return " ".join(shown)
+        return " ".join([str(number), *(rf"\cdot {x}" if x[0].isdigit() else x for x in shown)])
+
+    def _print_Pow(self, expr: Expr) -> str:
+        base, exponent = expr.as_base_exp()
+        if exponent.is_Rational and exponent.is_negative:
+            return self._print_Mul(expr)
+        if exponent.is_Rational and exponent.p == 1 and exponent.q < 10:
+            index = "" if exponent.q == 2 else f"[{exponent.q}]"
+            return rf"\sqrt{index}{{{self._print(base)}}}"
+        if base is sympy.E:
+            return self._print_exp(sympy.exp(exponent))
+        inner = self.parenthesize(base, sympy.printing.precedence.PRECEDENCE["Pow"])
+        if isinstance(base, sympy.Function):
+            inner = in_brackets(inner)
+        return rf"{inner}^{{{self._in_exponent(exponent)}}}"
+
+    def _in_exponent(self, expr: Expr) -> str:
+        before, self.slashed = self.slashed, True
+        try:
+            return str(self._print(expr))
+        finally:
+            self.slashed = before
+
+    def _print_Rational(self, expr: Expr) -> str:
+        if expr.q == 1:
+            return str(expr.p)
+        sign = "- " if expr.p < 0 else ""
+        shape = "{}/{}" if self.slashed else r"\frac{{{}}}{{{}}}"
+        return sign + shape.format(abs(expr.p), expr.q)
+
+    def _print_exp(self, expr: Expr, exp: str | None = None) -> str:
+        written = self._in_exponent(expr.args[0])
+        tall = len(written) > 40 or "^" in written
+        whole = rf"\exp{in_brackets(self._print(expr.args[0]))}"
+        return whole if tall else f"e^{{{written}}}"
+
+    def _print_Function(self, expr: Expr, exp: str | None = None) -> str:
+        if isinstance(expr, sympy.core.function.AppliedUndef):
+            head = as_latex(expr.func.__name__)
+        else:
+            name = NAMED.get(expr.func.__name__, expr.func.__name__)
+            head = rf"\{name}" if name in COMMANDS else rf"\operatorname{{{name}}}"
+        inside = ", ".join(self._print(x) for x in expr.args)
+        return head + in_brackets(inside)
+
+    def _print_log(self, expr: Expr, exp: str | None = None) -> str:
+        (argument,) = expr.args
+        if isinstance(argument, sympy.Abs):
+            inner = self._print(argument.args[0])
+            size = (r"\left", r"\right") if TALL.search(inner) else ("", "")
+            return rf"\log{size[0]}\lvert {inner} {size[1]}\rvert"
+        return self._print_Function(expr)
+
+    _print_asinh = _print_atan = _print_Function
+
+    def _add_parens(self, s: str) -> str:
+        return in_brackets(s)
+
+    def _print_Integral(self, expr: Expr) -> str:
+        (variable, low, high), *_ = expr.limits
+        level = sympy.printing.precedence.PRECEDENCE["Mul"]
+        inner = self.parenthesize(expr.function, level, strict=True)
+        bounds = rf"\int_{{{self._print(low)}}}^{{{self._print(high)}}}"
+        return rf"{bounds} {inner} \,\mathrm{{d}}{self._print(variable)}"
+
+    def _print_ComplexRootOf(self, expr: Expr) -> str:
+        # Real roots are counted from below, before all others.
+        return rf"\operatorname{{root}}_{{{expr.index + 1}}}\left({self._print(expr.expr)}\right)"
+
+
+TALL = re.compile(r"\\(frac|int|left|sqrt\{[^{}]*\\frac)")
+"""What brackets have to grow for."""
+
+
+def in_brackets(inner: str) -> str:
+    """Return LaTeX in round brackets, of their size."""
+    if TALL.search(inner):
+        return rf"\left({inner}\right)"
+    return rf"\bigl({inner}\bigr)" if "(" in inner else f"({inner})"
+
+
+def _is_root(factor: Expr) -> bool:
+    return bool(factor.is_Pow and factor.exp == sympy.S.Half and not factor.is_number)
+
+
+def _fraction_of(expr: Expr) -> tuple[sympy.Rational, list[Expr], list[Expr]]:
+    """Return a number and the factors above and below the line."""
+    number, top, bottom = sympy.S.One, list[Expr](), list[Expr]()
+    for factor in sympy.Mul.make_args(expr):
+        base, exponent = factor.as_base_exp()
+        if factor.is_Rational:
+            number *= factor
+        elif exponent.is_Rational and exponent.is_negative:
+            bottom.append(sympy.Pow(base, -exponent, evaluate=False) if exponent != -1 else base)
+        else:
+            top.append(factor)
+    ordered = (sympy.Mul(*x, evaluate=False).as_ordered_factors() for x in (top, bottom) if x)
+    found = iter([list(x) for x in ordered])
+    return number, next(found) if top else [], next(found) if bottom else []
+
+
+def pulled_out(expression: Expr) -> Expr:
+    """Return a sum as the product of what all its terms have in common and the rest.
+
+    >>> from sympy.abc import a, b
+    >>> pulled_out(2 * a**2 - 4 * a * b)
+    2*a*(a - 2*b)
+    """
+    if not expression.is_Add:
+        return expression
+    number, rest = expression.primitive()
+    if _units(rest) <= _units(expression):
+        number, rest = sympy.S.One, expression
+    common = _common(sympy.Add.make_args(rest))
+    if common != 1:
+        rest = sympy.Add(*(term / common for term in sympy.Add.make_args(rest)))
+    if all(t.could_extract_minus_sign() for t in sympy.Add.make_args(rest)):
+        number, rest = -number, -rest
+    return product_of([number, *sympy.Mul.make_args(common), rest])
+
+
+def _common(terms: Sequence[Expr]) -> Expr:
+    """Return the product of the powers that all terms have."""
+    powers = [term.as_powers_dict() for term in terms]
+    common = sympy.S.One
+    for base in sorted(reduce(and_, map(set, powers)), key=str):
+        exponents = {t[base] for t in powers}
+        positive = all(n.is_Rational and n > 0 for n in exponents)
+        symbolic = len(exponents) == 1 and not any(n.is_Rational for n in exponents)
+        if not base.is_Integer and (positive or symbolic):
+            common *= base ** (min(exponents) if positive else exponents.pop())
+    return common
+
+
+def _units(expression: Expr) -> int:
+    """Return how many terms have no coefficient."""
+    return sum(abs(t.as_coeff_Mul()[0]) == 1 for t in sympy.Add.make_args(expression))
+
+
+def product_of(factors: Iterable[Expr]) -> Expr:
+    """Return a product, its numbers joined and not multiplied into sums."""
+    flat = [f for factor in factors for f in sympy.Mul.make_args(factor)]
+    number = sympy.Mul(*(f for f in flat if f.is_Rational))
+    others = [f for f in flat if not f.is_Rational]
+    front = [number] if number != 1 or not others else []
+    return sympy.Mul(*front, *others, evaluate=False) if len(front + others) > 1 else flat[-1]
+
+
+def _arranged(expression: Expr) -> Expr:
+    """Return an expression with common factors pulled out of every sum in it."""
+    if expression.is_Atom or not isinstance(expression, sympy.Basic):
+        return expression
+    parts = [_arranged(x) if isinstance(x, Expr) else x for x in expression.args]
+    if expression.is_Add:
+        return _arranged_sum(expression, parts)
+    if expression.is_Mul:
+        return product_of(parts)
+    if expression.is_Pow or isinstance(expression, sympy.exp):
+        return expression.func(*parts, evaluate=False)
+    if isinstance(expression, sympy.Function):
+        return expression.func(*parts, evaluate=False)
+    if isinstance(expression, sympy.Integral):
+        return sympy.Integral(parts[0], *expression.limits)
+    return expression
+
+
+def _arranged_sum(expression: Expr, parts: Sequence[Expr]) -> Expr:
+    whole = pulled_out(expression)
+    if whole.is_Add:
+        return sympy.Add(*parts, evaluate=False)
+    *front, inner = whole.args
+    return product_of([*front, _arranged(inner)])
+
+
+def ordered_terms(expression: Expr) -> list[Expr]:
+    """Return the terms of a sum in the order in which they are printed."""
+    numbered, names = in_number(expression)
+    terms = _LatexForms()._as_ordered_terms(numbered)
+    return positive_first([term.xreplace(names) for term in terms])
+
+
+@functools.lru_cache(4096)
+def latex(expression: Expr) -> str:
+    """Return an expression as LaTeX."""
+    if isinstance(expression, sympy.MatrixBase):
+        rows = (" & ".join(map(latex, expression.row(i))) for i in range(expression.rows))
+        return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+    return str(_LatexForms().doprint(sympy.sympify(expression)))
+
+
+def inline(expression: Expr) -> str:
+    """Return an expression for a line of words, with fractions a/b."""
+    forms = _LatexForms()
+    forms.slashed = True
+    return str(forms.doprint(sympy.sympify(expression)))
+
+
+def bracketed(expression: Expr) -> str:
+    """Return a factor of a product as LaTeX, a sum in brackets."""
+    shown = latex(expression)
+    return in_brackets(shown) if _arranged(expression).is_Add else shown

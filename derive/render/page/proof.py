@@ -1,0 +1,272 @@
+"""The proof of Q, from the identities that were expanded: one argument for each way to find Q."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from derive.derivation import Derivation
+from derive.exact.linear.families import LogFunction
+from derive.language import parse_expression, to_sympy
+from derive.model.notation import to_expr
+from derive.potential.block import DirectionTerms
+from derive.potential.piece import Parametric, Piece, Root, kernel_of, trimmed
+from derive.records import Block
+from derive.render.page.formula import formula, statement
+from derive.render.page.lines import COLUMN, Row, display, width
+from derive.render.page.names import latex_name
+from derive.render.page.printer import bracketed, inline, latex
+from derive.render.page.refutation import failing, plain_failure
+from derive.render.page.wording import say
+from derive.render.sections import part_names
+from derive.verdict import Verdict
+
+
+def proof_lines(d: Derivation) -> Iterator[str]:
+    """Yield the proofs for all blocks, what follows from them, and why the clock is needed."""
+    for name, block in zip(part_names(d.potential.pieces), d.blocks, strict=True):
+        yield from _of_block(block, name)
+    yield say("proof.row_space")
+    failure = failing(d.hessian.finding.evidence)
+    if d.hessian.verdict is Verdict.REFUTED and failure is not None:
+        names = {"s": latex(d.beta[0])}
+        if d.direction is not None:
+            yield say("direction.no_hessian", n=latex_name(d.direction.norm), **names)
+        else:
+            yield say("proof.no_hessian")
+        yield from plain_failure(d.blocks[0], failure)
+
+
+def _of_block(block: Block, name: str) -> Iterator[str]:
+    if block.potential.piece is None:
+        raise AssertionError("there is a form of Q")
+    statements = _statements(block)
+    argument = next(f for mark, f in ARGUMENTS if any(mark in s for s in statements) or not mark)
+    yield from argument(block, trimmed(block.potential.piece), name)
+
+
+def _statements(block: Block) -> list[str]:
+    return [e.statement for e in block.potential.finding.evidence]
+
+
+def _kernel(block: Block, piece: Piece, name: str) -> Iterator[str]:
+    """K in beta, Q'' = 1/K and Q'(beta_0) = 0."""
+    p, metric, symbols = block.parameterization, block.metric, block.notation.weights
+    first, b, kernel = _statements(block)[0], latex(piece.betas[0]), kernel_of(piece)
+    yield say("kernel.weights")
+    slope = to_expr(metric.along(0, 0, 0), symbols)
+    K = to_expr(metric.K[0][0], symbols)
+    yield from display([("K", K), (r"\langle\nabla K, \nabla F\rangle", slope)])
+    yield say("kernel.along", b=b)
+    rows: list[Row] = [] if kernel is None else [("K", kernel)]
+    if first.startswith("K**"):
+        left, _, right = statement(first).partition(" = ")
+        rows.insert(0, (left, right))
+    yield from display(rows)
+    yield say("kernel.function")
+    yield from display(_gradient(piece, name))
+    start = to_expr(p.at_start(p.F[0]), block.notation.start_symbols)
+    yield say("kernel.so", b=b, Q=name, start=inline(start))
+
+
+def _gradient(piece: Piece, name: str) -> list[Row]:
+    pairs = zip(piece.betas, piece.gradient, strict=True)
+    return [(rf"\frac{{\partial {name}}}{{\partial {latex(b)}}}", g) for b, g in pairs]
+
+
+def _weight(block: Block, piece: Piece, name: str) -> Iterator[str]:
+    """A weight A as the coordinate: beta = f(A), and dmu/dt = lambda for mu = dQ/dbeta."""
+    b, A = latex(piece.betas[0]), latex(piece.roots[-1].symbol)
+    f = next(s for s in _statements(block) if "at fixed" in s).rpartition(" = ")[2]
+    yield from _chart_lines(block, piece)
+    yield say("weight.stationary", b=b, Q=name, A=A, f=formula(f))
+    ((left, slope),) = _gradient(piece, name)
+    yield from display([(rf"\mu := {left}", slope)])
+    yield say("weight.so", A=A)
+
+
+def _curve(block: Block, piece: Piece, name: str) -> Iterator[str]:
+    """The weights along the flow as functions of the dual time."""
+    if not isinstance(piece, Parametric):
+        raise AssertionError("the form is a curve")
+    z, mu, own = piece.curve.parameter, piece.gradient[0], block.parameterization.weights
+    weights: list[Row] = [(latex_name(w), x) for w, x in piece.curve.weights if w in own]
+    yield say("curve.time")
+    yield from display([*([(r"\mu", mu)] if mu != z else []), *weights])
+    if mu == z:
+        yield say("curve.itself", z=latex(z))
+    yield say("curve.so", b=latex(piece.betas[0]), Q=name)
+
+
+def _integral(block: Block, piece: Piece, name: str) -> Iterator[str]:
+    """Q'' = 1/K by the form of Q."""
+    names = {"b": latex(piece.betas[0]), "Q": name}
+    yield from display([("K", to_expr(block.metric.K[0][0], block.notation.weights))])
+    yield say("kernel.monotone", **names)
+    yield from _chart_lines(block, piece)
+    yield say("kernel.integral", **names)
+
+
+def _dual(block: Block, piece: Piece, name: str) -> Iterator[str]:
+    """Functions y, g and R of the weights; Q = sum_i (y_i - y_i(w_0)) beta_i - R."""
+    dual, symbols = block.potential.dual, block.notation.weights
+    if dual is None:
+        raise AssertionError("there are dual coordinates")
+    y = [_log_expr(f, symbols) for f in dual.y]
+    labels, R = block.parameterization.labels, dual.R and _log_expr(dual.R, symbols)
+    rows: list[Row] = [("g", to_expr(dual.g, symbols))]
+    rows += [(f"y_{{{i}}}", x) for i, x in zip(labels, y, strict=True)]
+    equations: list[Row] = [(r"\langle\nabla y_i, \nabla F_j\rangle", r"g\,\delta_{ij}")]
+    if R is not None:
+        rows.append(("R", R))
+        equations.append((r"\langle\nabla R, \nabla F_j\rangle", "g F_j"))
+    yield say("dual.let")
+    yield from display(rows)
+    yield say("dual.expansion")
+    yield from display(equations)
+    if terms := inner_product(y[0], block, 0):
+        yield say("dual.example", i=labels[0], terms=terms)
+    yield say("dual.flow")
+    if R is not None:
+        yield say("dual.legendre", Q=name)
+    yield from _chart_lines(block, piece)
+    if not any(g.has(sympy.Integral) for g in piece.gradient):
+        yield say("dual.in_beta")
+        yield from display(_gradient(piece, name))
+        yield from _root_slopes(piece)
+
+
+def _root_slopes(piece: Piece) -> Iterator[str]:
+    """Yield the derivatives of the roots, from their equations."""
+    rows: list[Row] = []
+    for root in piece.roots:
+        P = root.polynomial.as_expr()
+        slope, A = bracketed(sympy.expand(P.diff(root.symbol))), latex(root.symbol)
+        for b in piece.betas:
+            right = sympy.expand(-P.diff(b))
+            left = rf"{slope} \frac{{\partial {A}}}{{\partial {latex(b)}}}"
+            if right != 0 and width(left) < COLUMN / 2:
+                rows.append((left, right))
+    if rows:
+        yield say("dual.slopes")
+        yield from display(rows)
+
+
+def _chart_lines(block: Block, piece: Piece) -> Iterator[str]:
+    """Yield the equations of roots and weights on the leaf of the start."""
+    roots, simple = {r.symbol.name: r for r in piece.roots}, list[Row]()
+    for name, function, _ in block.potential.chart.entries if block.potential.chart else ():
+        if name in roots:
+            what = inline(to_expr(function, block.notation.weights))
+            yield from _root_lines(roots.pop(name), what)
+    for text in _statements(block):
+        equation, _, meaning = text.replace("`", "").partition(" for ")
+        left, _, right = equation.partition(" = ")
+        symbol, _, what = meaning.partition(" = ")
+        if symbol in roots:
+            yield from _root_lines(roots.pop(symbol), formula(what))
+        elif not meaning and left.partition("**")[0] in block.parameterization.weights:
+            simple.append((formula(left), formula(right)))
+    if simple:
+        yield say("dual.weights")
+        yield from display(simple)
+
+
+def _root_lines(root: Root, what: str) -> Iterator[str]:
+    yield say("dual.root", A=latex(root.symbol), what=what)
+    yield from display([(latex(root.polynomial.as_expr()), "0")])
+    if root.explicit is None:
+        yield say("dual.which", branch=root.branch.removeprefix("is "))
+
+
+def inner_product(f: Expr, block: Block, output: int) -> str:
+    """Return <grad f, grad F_j> term by term, where that is short; else nothing."""
+    p, symbols = block.parameterization, block.notation.weights
+    F, terms = to_expr(p.F[output], symbols), list[str]()
+    for w in (symbols[name] for name in p.weights):
+        pair = [sympy.powsimp(x.diff(w)) for x in (f, F)]
+        if 0 not in pair:
+            minus = [x.could_extract_minus_sign() for x in pair]
+            both = (bracketed(-x if m else x) for x, m in zip(pair, minus, strict=True))
+            sign = "- " if minus[0] != minus[1] else "+ " if terms else ""
+            terms.append(sign + r" \cdot ".join(both))
+    whole = " ".join(terms)
+    return whole if width(whole) < COLUMN - 75 else ""
+
+
+def _log_expr(f: LogFunction, symbols: dict[str, Symbol]) -> Expr:
+    logs = (to_expr(c, symbols) * sympy.log(sympy.Abs(to_expr(a, symbols))) for c, a in f.logs)
+    return sympy.Add(to_expr(f.rational, symbols), *logs)
+
+
+def _direction(block: Block, piece: Piece, name: str) -> Iterator[str]:
+    """y = psi u/n with <grad psi, grad s> = g = psi phi/n, and q' = psi."""
+    turning = block.potential.turning
+    if turning is None:
+        raise AssertionError("the model has a vector")
+    u, n = latex_name(turning.direction.vector), latex_name(turning.direction.norm)
+    if turning.direction.sign < 0:
+        yield say("direction.signs", u=u)
+    yield say("direction.functions", u=u, n=n, s=latex(piece.betas[0]), Q=name)
+    yield from _psi(turning)
+    yield from _chart_lines(block, piece)
+    (slope,) = piece.gradient
+    if not slope.has(sympy.Integral) and not slope.atoms(AppliedUndef):
+        yield say("direction.so")
+        yield from display([(r"\psi", slope)])
+        yield from _root_slopes(piece)
+
+
+def _psi(turning: DirectionTerms) -> Iterator[str]:
+    """Yield psi and the clock in the scalars and the norm."""
+    if turning.g is None:
+        yield say("direction.unwritten")
+        return
+    symbols, direction = turning.direction.notation.weights, turning.direction
+    psi = turning.g * symbols[direction.norm] / to_expr(direction.phi, symbols) * direction.sign
+    yield say("direction.here")
+    yield from display([("g", turning.g), (r"\psi", sympy.powsimp(psi))])
+
+
+def _segment(block: Block, piece: Piece, name: str) -> Iterator[str]:
+    """Taylor's formula on a segment, for a Hessian that is known."""
+    yield say("segment.identities")
+    held = [e.statement for e in block.potential.finding.evidence if e.holds]
+    yield from (rf"\[ {statement(text)} \]" for text in held[:6])
+    yield say("segment.so", Q=name)
+
+
+def _separate(block: Block, piece: Piece, name: str) -> Iterator[str]:
+    """Q = sum_k q_k(x_k), each x_k = <v_k, beta> with a clock of its own, K_k = |grad x_k|^2."""
+    statements = _statements(block)
+    rows: list[Row] = [(latex(r.symbol), r.explicit) for r in piece.roots if r.explicit is not None]
+    yield say("separate.coordinates")
+    yield from display(rows)
+    yield say("separate.kernels", Q=name)
+    k = 0
+    for text in statements:
+        left, _, right = text.replace("`", "").partition(" = ")
+        if left.startswith("K") and "grad" not in text:
+            k += 1
+            yield from display([(formula(left).replace("K", f"K_{{{k}}}"), formula(right))])
+        elif left.startswith("dQ/d") and " at " not in right:
+            slope = rf"\frac{{\partial {name}}}{{\partial {latex_name(left[4:])}}}"
+            yield from display([(slope, to_sympy(parse_expression(right)))])
+    yield say("separate.so", Q=name)
+
+
+ARGUMENTS: tuple[tuple[str, Callable[[Block, Piece, str], Iterator[str]]], ...] = (
+    ("|grad x", _separate),
+    ("Q'' K = 1", _kernel),
+    ("dmu/d", _weight),
+    ("F(w(mu))", _curve),
+    ("Q'' = 1/K", _integral),
+    ("grad log psi", _direction),
+    ("s q''/q'", _direction),
+    ("<grad y", _dual),
+    ("", _segment),
+)
+"""What is in the statements that were expanded, and the argument made of them."""

@@ -1,0 +1,267 @@
+"""Why there is no Q, or none in the plain time, with numbers that a referee can follow by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import Any
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.derivation import Derivation
+from derive.errors import DeriveError
+from derive.exact.balls import Value, ball, evaluate_any, shown, values_of
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.matrix import dot
+from derive.language import parse_expression, to_sympy
+from derive.model.notation import to_expr
+from derive.model.parameterization import Parameterization
+from derive.records import Block
+from derive.render import sections
+from derive.render.page.formula import fraction, listed, sentence, statement, values_at
+from derive.render.page.lines import INLINE, Row, display, width
+from derive.render.page.printer import inline, latex
+from derive.render.page.wording import say
+from derive.verdict import Identity, Verdict
+from derive.weights.metric import Metric
+from derive.weights.pointwise import warp_candidate
+
+LARGEST = 4000
+"""Characters of a side beyond which it is not put together again."""
+
+LONGEST_ENTRY = 150
+"""Characters of an entry of K that is written out."""
+
+
+def refuted_claim(d: Derivation) -> Iterator[str]:
+    """Yield what is refuted, and from which start."""
+    failure = failing(d.warping.finding.evidence)
+    yield say("theorem.refuted", start=values_at(failure.point) if failure else "$w_0$")
+
+
+def failing(evidence: Sequence[Identity]) -> Identity | None:
+    """Return the first identity that fails."""
+    return next((e for e in evidence if not e.holds), None)
+
+
+def refuted_proof(d: Derivation) -> Iterator[str]:
+    """Yield the necessary condition, and the numbers that break it."""
+    yield say("refutation.condition")
+    failure = failing(d.warping.finding.evidence)
+    if failure is None:
+        yield f"{sentence(d.warping.finding.reason)}."
+        return
+    block = _block_of(d, failure)
+    for pattern, argument in ARGUMENTS:
+        if found := re.match(pattern, failure.statement):
+            yield from argument(_Numbers.at(block.metric, failure), *found.groups())
+            return
+    if len(d.blocks) > 1:
+        yield say("refutation.blocks")
+    else:
+        yield say("refutation.definitions")
+        yield from _candidates(block)
+    yield from plain_failure(block, failure)
+
+
+def _block_of(d: Derivation, failure: Identity) -> Block:
+    """Return the block whose outputs an identity is about."""
+    numbers = re.search(r"[FHKVX](\d)", failure.statement)
+    named = (b for b in d.blocks if numbers and int(numbers[1]) in b.parameterization.labels)
+    return next(named, d.blocks[0])
+
+
+def _candidates(block: Block) -> Iterator[str]:
+    """Yield the only H, where it is short."""
+    labels, symbols = block.metric.labels, block.notation.weights
+    pairs = zip(labels, warp_candidate(block.metric), strict=True)
+    H = [(f"H_{{{i}}}", to_expr(h, symbols)) for i, h in pairs]
+    if max(len(str(h)) for _, h in H) < LONGEST_ENTRY:
+        yield say("refutation.here")
+        yield from display(H)
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Functions of the weights at the point of an identity that fails."""
+
+    metric: Metric
+    values: Sequence[Value]
+
+    @classmethod
+    def at(cls, metric: Metric, failure: Identity) -> _Numbers:
+        """Return the numbers of a metric at a point."""
+        field = metric.parameterization.field
+        return cls(metric, values_of(field, {n: Fraction(v) for n, v in failure.point}))
+
+    def of(self, function: RationalFunction) -> Any:
+        """Return a number: exact where all are, else in a ball."""
+        value = evaluate_any(function, self.values)
+        return value if all(isinstance(x, Fraction) for x in self.values) else ball(value)
+
+    def shown(self, function: RationalFunction) -> str:
+        """Return it as LaTeX."""
+        return fraction(shown(self.of(function)))
+
+    def index(self, label: str) -> int:
+        """Return the position of an output."""
+        return self.metric.labels.index(int(label))
+
+    def along(self, a: int, f: RationalFunction) -> RationalFunction:
+        """Return X_a f."""
+        p = self.metric.parameterization
+        return dot(p.fields[a], p.field.gradient(f))
+
+    def candidate(self, a: int) -> Any:
+        """Return H_a, from the equations for a and the first other output."""
+        b, K = (1 if a == 0 else 0), self.metric.K
+        first, mixed, second = (self.of(x) for x in (K[a][a], K[a][b], K[b][b]))
+        along = self.metric.along
+        B = [self.of(along(a, b, c) - along(b, a, c)) for c in (a, b)]
+        return (first * B[1] - mixed * B[0]) / (first * second - mixed * mixed)
+
+    def B(self, a: int, b: int, c: int) -> str:
+        """Return B_abc = X_a K_bc - X_b K_ac as the difference of its two terms."""
+        slopes = self.metric.along(a, b, c), self.metric.along(b, a, c)
+        first, second = map(self.shown, slopes)
+        whole = self.shown(slopes[0] - slopes[1])
+        second = f"({second})" if second.startswith("-") else second
+        return whole if "0" in (first, second) else f"{first} - {second} = {whole}"
+
+    def equation(self, a: int, b: int, c: int) -> Row:
+        """Return H_a K_bc - H_b K_ac = B_abc."""
+        K, (i, j) = self.metric.K, (self.metric.labels[x] for x in (a, b))
+        numbers = (fraction(shown(self.of(x))) for x in (K[b][c], -K[a][c]))
+        left = "".join(_times(x, f"H_{{{n}}}") for x, n in zip(numbers, (i, j), strict=True))
+        return left.removeprefix("+ "), self.B(a, b, c)
+
+
+def _times(number: str, name: str) -> str:
+    """Return a number times a name, with its sign."""
+    sign, size = ("- ", number[1:].strip()) if number.startswith("-") else ("+ ", number)
+    return {"0": "", "1": f"{sign}{name} "}.get(size, rf"{sign}{size}\, {name} ")
+
+
+def _entries(metric: Metric, symbols: Mapping[str, Symbol], places: Sequence[str]) -> list[Row]:
+    """Return entries of K in the weights, where these are short."""
+    at = [[metric.labels.index(int(x)) for x in place] for place in places]
+    found = [to_expr(metric.K[i][j], symbols) for i, j in at]
+    if any(len(str(x)) > LONGEST_ENTRY for x in found):
+        return []
+    return [(f"K_{{{name}}}", x) for name, x in zip(places, found, strict=True)]
+
+
+def _candidate_lines(n: _Numbers, wanted: Sequence[int]) -> Iterator[str]:
+    """Yield K, and the two equations that determine each H_a."""
+    K, labels, p = n.metric.K, n.metric.labels, n.metric.parameterization
+    symbols = {x: Symbol(x) for x in (*p.weights, *p.parameters)}
+    places = [f"{i}{j}" for i, j in combinations_with_replacement(labels, 2)]
+    if written := _entries(n.metric, symbols, places):
+        yield say("refutation.weights")
+        yield from display(written)
+    rows = (" & ".join(map(n.shown, row)) for row in K)
+    yield say("refutation.start")
+    yield from display([("K", r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}")])
+    for a, b in dict.fromkeys((0, max(a, 1)) for a in wanted):
+        yield say("refutation.pair", i=labels[a], j=labels[b])
+        yield from display([n.equation(a, b, c) for c in (a, b)])
+    found = (f"$H_{{{labels[a]}}} = {fraction(shown(n.candidate(a)))}$" for a in wanted)
+    yield say("refutation.solution", found=listed(found))
+
+
+def _no_candidate(n: _Numbers, i: str, j: str, k: str) -> Iterator[str]:
+    """H_a K_bc - H_b K_ac = B_abc fails for a third c, or a third output."""
+    a, b, c = map(n.index, (i, j, k))
+    yield from _candidate_lines(n, (a, b))
+    K = n.metric.K
+    left = n.candidate(a) * n.of(K[b][c]) - n.candidate(b) * n.of(K[a][c])
+    yield say("refutation.third", i=i, j=j, k=k, left=fraction(shown(left)), right=n.B(a, b, c))
+
+
+def _vertical(n: _Numbers, i: str, j: str, k: str, l_: str) -> Iterator[str]:
+    """V K_kl = omega(V) K_kl fails, with omega(V) = V K_11/K_11."""
+    a, b, c, e = map(n.index, (i, j, k, l_))
+    yield from _candidate_lines(n, (a, b))
+    H, K = {x: n.candidate(x) for x in (a, b)}, n.metric.K
+
+    def vertical(f: RationalFunction) -> Any:
+        second = n.along(a, n.along(b, f)) - n.along(b, n.along(a, f))
+        return n.of(second) - H[a] * n.of(n.along(b, f)) + H[b] * n.of(n.along(a, f))
+
+    first, left = vertical(K[0][0]), vertical(K[c][e])
+    omega = first / n.of(K[0][0])
+    numbers = {"first": first, "omega": omega, "left": left, "right": omega * n.of(K[c][e])}
+    written = {name: fraction(shown(x)) for name, x in numbers.items()}
+    one = n.metric.labels[0]
+    yield say("refutation.vertical", i=i, j=j, k=k, l=l_, one=one, **written)
+
+
+ARGUMENTS: tuple[tuple[str, Callable[..., Iterator[str]]], ...] = (
+    (r"H(\d) K(\d)(\d) - H\d K\d\d = ", _no_candidate),
+    (r"V(\d)(\d) K(\d)(\d) = omega", _vertical),
+)
+"""Statements that fail, and the argument made of one."""
+
+
+def plain_failure(block: Block, failure: Identity) -> Iterator[str]:
+    """Yield an identity that fails: its sides where they are short, and their values."""
+    claim, _, times = failure.statement.partition(", times ")
+    places = [*dict.fromkeys(re.findall(r"\bK(\d\d)", claim))]
+    rows = _entries(block.metric, block.notation.weights, places)
+    where = ", where" if rows else "."
+    yield say("refutation.needed", claim=statement(claim), where=where)
+    yield from display(rows)
+    sides, at = _sides(block.parameterization, failure, times), values_at(failure.point)
+    if sides is None:
+        yield say("refutation.differ", point=at, residual=fraction(failure.residual))
+        return
+    both = [inline(side) for side in sides]
+    numbers = f"{listed(f'${_value(side, failure)}$' for side in sides)} at {at}"
+    if max(map(width, both)) < INLINE and any(side.free_symbols for side in sides):
+        numbers = f"${both[0]}$ and ${both[1]}$, which are {numbers}"
+    path = listed(f"${statement(x.removeprefix('grad '))}$" for x in failure.derivative or ("",))
+    kind = "alike" if failure.derivative else "sides"
+    yield say(f"refutation.{kind}", sides=numbers, path=path)
+
+
+def _sides(p: Parameterization, failure: Identity, times: str) -> tuple[Expr, ...] | None:
+    """Return both sides, differentiated along the flow where that is what differs."""
+    if len(failure.left) + len(failure.right) > LARGEST:
+        return None
+    try:
+        factor = to_sympy(parse_expression(times.replace("`", "") or "1"))
+        texts = (failure.left, failure.right)
+        sides = [to_sympy(parse_expression(x)) / factor for x in texts]
+    except DeriveError:
+        return None
+    sides = [sympy.cancel(side) if factor.is_number else sympy.factor(side) for side in sides]
+    for name in failure.derivative:
+        F = to_sympy(p.trees[p.labels.index(int(name.removeprefix("grad F")))])
+        sides = [sympy.Add(*(F.diff(w) * side.diff(w) for w in F.free_symbols)) for side in sides]
+    return tuple(sides)
+
+
+def _value(side: Expr, failure: Identity) -> str:
+    exact = {name: sympy.Rational(str(v)) for name, v in failure.point}
+    value = side.subs({s: exact[s.name] for s in side.free_symbols})
+    return inline(value) if value.is_Rational else rf"{sympy.N(value, 12)}\ldots"
+
+
+def open_lines(d: Derivation) -> Iterator[str]:
+    """Yield what is known where neither Q nor its absence was proved."""
+    found = sections.dependent(d)
+    relations: list[Row] = [(latex(r), "0") for x in found for r in x.relations]
+    if relations:
+        yield say("refutation.together")
+        yield from display(relations)
+    if found:
+        yield say("refutation.dependent")
+    answer = {Verdict.PROVED: "Yes", Verdict.REFUTED: "No", Verdict.UNDECIDED: "Not decided"}
+    for question in ("hessian",) if found else ("hessian", "warping", "potential"):
+        finding = getattr(d, question).finding
+        reason = sentence(finding.reason)
+        yield say(f"refutation.{question}", answer=answer[finding.verdict], reason=reason)

@@ -1,0 +1,154 @@
+"""Pages of mathematics: what is on them is what was derived, and hostile names are letters."""
+
+import random
+import re
+
+import mpmath
+import pytest
+import sympy
+
+from derive import InputError, Parameterization, Verdict, derive
+from derive.catalogue import entries
+from derive.catalogue.library import derive_entry
+from derive.potential.piece import Parametric, trimmed
+from derive.render.page.lines import broken, width
+from derive.render.page.names import as_latex
+from derive.render.page.printer import latex
+from derive.render.phrases import norms_as_latex
+from derive.sources import sources
+from tests.render.latex_reader import equations, evaluate
+
+PROVED = [e.id for e in entries() if e.verdict == "PROVED"]
+ENTRIES = {e.id: e for e in entries()}
+
+
+def expressions(d):
+    """Yield what the page has equations of, with the record's own expressions."""
+    for name, piece in zip("QRST", d.potential.pieces, strict=False):
+        piece = trimmed(piece)
+        one = len(d.potential.pieces) == 1
+        left = "Q" if one else f"Q_{{{'QRST'.index(name) + 1}}}"
+        beta = as_latex(piece.betas[0].name) if len(piece.betas) == 1 else r"\beta"
+        if d.direction is not None or one:
+            beta = beta if d.direction is None and not one else r"\beta"
+        yield f"{left}({beta})", piece.value + d.potential.linear
+        yield from ((as_latex(s.name), value) for s, value in piece.constants)
+        yield from ((as_latex(r.symbol.name), r.explicit) for r in piece.roots if r.explicit)
+        if isinstance(piece, Parametric):
+            yield beta, piece.curve.beta
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_formulas_on_the_page_are_those_of_the_record(name):
+    d = derive_entry(ENTRIES[name])
+    page = equations(d.to_latex(part="formula"))
+    wanted = dict(expressions(d))
+    rng = random.Random(name)
+    symbols = set().union(*(e.free_symbols for e in wanted.values()))
+    values = {s: sympy.Rational(rng.randint(2, 90), rng.randint(80, 99)) for s in symbols}
+    values |= {s: sympy.Integer(5) for s in symbols if s.name == "D"}
+    letters = {
+        norms_as_latex("\ue000" + as_latex(s.name), d.direction): x for s, x in values.items()
+    }
+    letters = {letter.replace("\ue000", ""): float(x) for letter, x in letters.items()}
+    compared = 0
+    for left, right in page:
+        if left in wanted and r"\int" not in right:
+            given = complex(wanted.pop(left).subs(values).evalf(30))
+            assert mpmath.almosteq(evaluate(right, letters), given, 1e-9), (left, right)
+            compared += 1
+    assert compared or r"\int" in str(page)
+    assert all(e.has(sympy.Integral) for e in wanted.values()), wanted
+
+
+@pytest.mark.parametrize("name", PROVED[::6])
+def test_a_wrong_coefficient_would_be_seen(name):
+    page = equations(derive_entry(ENTRIES[name]).to_latex(part="formula"))
+    _, right = page[-1]
+    names = dict.fromkeys(set(re.findall(r"\\?[A-Za-z]+(?:_\{[^}]*\})?", right)), 0.7)
+    names |= {r"\langleu_{0},\beta\rangle": 0.3, r"\lVertv_{0}\rVert": 0.4}
+    if r"\int" not in right:
+        assert evaluate(right, names) != evaluate(f"2 ({right})", names)
+
+
+@pytest.mark.parametrize("entry", ["linear-neuron", "symmetric-factorization", "deep-diagonal"])
+def test_a_page_has_a_theorem_and_a_proof_and_what_it_cites(entry):
+    d = derive_entry(ENTRIES[entry])
+    page, document = d.to_latex(), d.to_latex(standalone=True)
+    for environment in ("theorem", "proof"):
+        assert page.count(rf"\begin{{{environment}}}") == page.count(rf"\end{{{environment}}}") == 1
+        part = d.to_latex(part=environment)
+        assert part.splitlines()[1].startswith(rf"\begin{{{environment}}}")
+    for key in re.findall(r"\\cite\{([^}]*)\}", page):
+        assert all(k in sources() and rf"\bibitem{{{k}}}" in document for k in key.split(","))
+    assert "--" not in page
+
+
+def test_a_refutation_has_the_numbers_of_its_point():
+    proof = derive_entry(ENTRIES["symmetric-factorization"]).to_latex(part="proof")
+    assert r"20 & 10 & 0 \\ 10 & 15 & 10 \\ 0 & 10 & 40" in proof
+    assert "$H_{1} = 0$ and $H_{2} = 1$" in proof
+    assert "the left side is $0$, and $B_{123} = 20$" in proof
+
+
+def test_an_identity_that_fails_to_higher_order_is_without_its_denominator():
+    page = derive_entry(ENTRIES["multi-neuron-vanishing"]).to_latex()
+    assert r"\nabla K_{11} \rangle$ is needed" in page
+    assert ", times" not in page
+
+
+def test_names_are_written_as_one_likes():
+    d = derive(Parameterization.parse(["p**2 - m**2"], start={"p": "alpha", "m": "alpha"}))
+    page = d.to_latex(rename={"alpha": r"\sigma", "p": "w_+", "m": "w_-", "Q": r"\Psi"})
+    assert r"w_+^{2} - w_-^{2}" in page or r"w_+^{2}" in page
+    assert r"\Psi(\beta) =" in page
+    assert r"\alpha" not in page
+
+
+HOSTILE = [
+    r"\input{/etc/passwd}", r"\write18{ls}", "$x$", "}", r"\sigma}", "<script>", "%", "a" * 200,
+    r"\catcode", r"x_{\input}", "^^5cinput", r"\csname", "", "x y", r"\hat{\input}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=repr)
+def test_no_command_gets_in_by_a_name(text):
+    d = derive(Parameterization.parse(["w**2"]))
+    with pytest.raises(InputError, match="no letter with an index"):
+        d.to_latex(rename={"w": text})
+
+
+@pytest.mark.parametrize("name", ["input", "begin", "x" * 40, "script", "def_end", "w__0x"])
+def test_names_that_are_commands_are_words(name):
+    page = derive(Parameterization.parse([f"{name}**2"])).to_latex(standalone=True)
+    assert rf"\{name}" not in page.replace(r"\begin{", "")
+
+
+def test_what_is_not_there_is_refused():
+    d = derive(Parameterization.parse(["w**2"]))
+    with pytest.raises(InputError, match="no alpha on this page"):
+        d.to_latex(rename={"alpha": "x"})
+    with pytest.raises(InputError, match="on this page already"):
+        d.to_latex(rename={"w": r"\beta"})
+    with pytest.raises(InputError, match="choose one of theorem, proof, formula"):
+        d.to_latex(part="lemma")
+    refuted = derive_entry(ENTRIES["symmetric-factorization"])
+    assert refuted.verdict is Verdict.REFUTED
+    with pytest.raises(InputError, match="has no formula"):
+        refuted.to_latex(part="formula")
+
+
+def test_long_formulas_are_broken_and_stay_the_same():
+    a, b, c = sympy.symbols("a b c", positive=True)
+    long = sympy.log(sum((a + k * b) ** k / (k + c) for k in range(1, 9))) * sympy.sqrt(
+        sum(c**k * a for k in range(2, 12))
+    )
+    lines = broken(long, 200)
+    assert len(lines) > 3
+    assert max(map(width, lines)) < 230
+    values = {"a": 0.3, "b": 0.7, "c": 1.1}
+    exact = long.subs({a: 0.3, b: 0.7, c: 1.1})
+    assert mpmath.almosteq(
+        evaluate(" ".join(lines).replace("\ue000", ""), values), mpmath.mpf(str(exact)), 1e-9
+    )
+    assert mpmath.almosteq(evaluate(latex(long).replace("\ue000", ""), values), exact, 1e-9)
