@@ -54,7 +54,7 @@ LAYERS = [
     {"derive.testing"},
 ]
 # Q without a closed form is evaluated by the Taylor integrator, which knows nothing of Q.
-INTEGRATOR = ("tape", "builder", "fixed_point", "series_rules", "jets", "taylor", "dual_flow")
+INTEGRATOR = ("tape", "builder", "fixed_point", "series_rules", "jets", "taylor")
 NUMERIC_LAYERS = [
     {"numerics.reals", "numerics.evaluate.backend", "numerics.evaluate.numbers"},
     {f"numerics.flow.{name}" for name in INTEGRATOR},

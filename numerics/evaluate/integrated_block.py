@@ -17,20 +17,19 @@ from derive.model.parameterization import Parameterization
 from derive.potential.piece import Lift
 from numerics.evaluate.backend import Array, Number
 from numerics.evaluate.numbers import read_number
-from numerics.flow.builder import Builder, compile_forward, compile_slopes
-from numerics.flow.dual_flow import dual_flow
+from numerics.flow.builder import Builder, compile_forward
 from numerics.flow.jets import propagate
 from numerics.flow.tape import Register, Tape
 from numerics.flow.taylor import integrate
 from numerics.reals import Real
 
-_MU, _Q, _WARP = "mirror map", "potential", "warp g"  # with a space: no weight is called so
+_Q, _WARP = "potential", "warp g"  # with a space: no weight is called so
 _DIGITS, _GUARD = 15, 5
 _STEPS = 15
 """Steps for each digit: towards the edge of a leaf they shrink geometrically, by about 0.86."""
-_MAX_STEPS = 300  # steps towards the edge of a leaf shrink geometrically: 2^-60 is the edge
 _Terms: TypeAlias = tuple[tuple[tuple[int, ...], int], ...]
 """A polynomial: the exponents and the coefficient of each term."""
+_Motion: TypeAlias = tuple[list[Register], Register, list[Register]]
 
 
 class IntegratedBlock:
@@ -38,7 +37,7 @@ class IntegratedBlock:
 
     invertible = False
 
-    def __init__(self, ode: OutputOde | SegmentOde) -> None:
+    def __init__(self, ode: LeafOde) -> None:
         """Keep the ODE."""
         self._ode = ode
 
@@ -54,7 +53,7 @@ class IntegratedBlock:
         if what == "stretch":
             return [1 / self("hessian", columns[:1], least)[0]]
         beta0 = self._ode.beta0
-        alone = float(0 if what == "inverse" else beta0) if isinstance(beta0, Fraction) else None
+        alone = float(0 if what == "inverse" else beta0[0]) if len(beta0) == 1 else None
         points = [*zip(*columns, strict=True)]
         results: list[Sequence[Real]] = [()] * len(points)
         for side in _outwards(points, alone):
@@ -100,83 +99,22 @@ def _outwards(points: Sequence[Sequence[Number]], origin: Number) -> list[list[i
 
 
 @dataclass(frozen=True, slots=True)
-class OutputOde:
-    """Q along the leaf of the start: ``dw/dbeta = grad F/K``, ``dQ'/dbeta = 1/K``, K = |grad F|^2.
-
-    Attributes:
-        parameterization: F, of one output.
-        weights: the start w_0.
-        beta0: F(w_0).
-    """
-
-    parameterization: Parameterization
-    weights: tuple[Fraction, ...]
-    beta0: Fraction
-
-    def mirror_map(self, beta: Sequence[Number], digits: int) -> tuple[tuple[Number, ...], Number]:
-        """Return (Q'(beta), Q(beta) - Q(beta_0)); nan where the leaf does not reach beta."""
-        *_, slope, value = self._end(beta, digits)
-        return (slope,), value
-
-    def hessian(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
-        """Return (Q''(beta),) = (1/K,); nan where the leaf does not reach beta."""
-        p = self.parameterization
-        weights = self._end(beta, digits)[: p.p]
-        if any(w != w for w in weights):
-            return (mpmath.nan,)
-        tape = compile_slopes(p.trees[0], p.weights)
-        gradient = propagate(tape, [[w] for w in weights], digits)[1:]
-        with mpmath.workdps(digits):
-            return (1 / mpmath.fsum(x**2 for (x,) in gradient),)
-
-    def _end(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
-        """Return w (p), Q' and Q above beta; all nan where the leaf does not reach beta."""
-        try:
-            span = read_number(beta[0], "beta") - self.beta0
-            origin: Sequence[Fraction] = (*self.weights, Fraction(0), Fraction(0))
-            steps = _STEPS * digits
-            return integrate(self._tape(span), origin, digits, None, steps, time=Fraction(1)).state
-        except DeriveError:
-            return (mpmath.nan,) * (len(self.weights) + 2)
-
-    def inverse(self, mu: Sequence[Number], digits: int) -> tuple[Number, ...]:
-        """Return h(mu), the beta at which Q'(beta) = mu; nan where the dual flow ends earlier."""
-        p = self.parameterization
-        try:
-            start = dict(zip(p.weights, self.weights, strict=True))
-            return dual_flow(p, mu, start, digits, max_steps=_STEPS * digits).beta
-        except DeriveError:
-            return (mpmath.nan,)
-
-    def _tape(self, span: Fraction) -> Number:
-        """Compile the ODE in t, beta = beta_0 + t span, of the weights, Q' and Q."""
-        p = self.parameterization
-        builder = Builder((*p.weights, _MU, _Q))
-        output = builder.tree(p.trees[0])
-        gradient = builder.gradient(output)[: p.p]
-        kernel = builder.dot(gradient, gradient)
-        speed = builder.divide(builder.constant(span), kernel)
-        rates = [builder.multiply(g, speed) for g in gradient]
-        height = builder.linear([(builder.input(_MU), span)])
-        return builder.tape([*rates, speed, height])
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentOde:
+class LeafOde:
     """Q on the point w(t) of the leaf above ``beta_0 + t b``, b = beta - beta_0, 0 <= t <= 1.
 
     ``dw/dt = sum_i b_i dw/dbeta_i`` and ``dlog g/dt = sum_i b_i dlog g/dbeta_i`` from w_0 and 1;
-    ``dy/dt = g rho b`` and ``dQ/dt = <y, b>`` from 0.
+    ``dy/dt = g rho b`` and ``dQ/dt = <y, b>`` from 0. For one output ``dw/dbeta = grad F/K``, g = 1
+    and rho = 1/K with K = |grad F|^2.
 
     Attributes:
         parameterization: F, the d outputs of the block.
-        lift: dw/dbeta, dlog g/dbeta and rho, functions of the p weights.
+        lift: dw/dbeta, dlog g/dbeta and rho, functions of the p weights; None for one output.
         weights: the start w_0.
         beta0: F(w_0), d numbers.
     """
 
     parameterization: Parameterization
-    lift: Lift
+    lift: Lift | None
     weights: tuple[Fraction, ...]
     beta0: tuple[Fraction, ...]
 
@@ -191,9 +129,9 @@ class SegmentOde:
         if any(x != x for x in end):
             return (mpmath.nan,) * len(beta) ** 2
         builder, one = Builder((*self.parameterization.weights, _WARP)), Fraction(1)
-        warp = builder.input(_WARP)
-        entries = [self._combine(builder, [(f, one)]) for row in self.lift.rho for f in row]
-        tape = builder.tape([builder.multiply(warp, entry) for entry in entries])
+        basis = [[one * (i == j) for j in range(len(beta))] for i in range(len(beta))]
+        columns = [self._motion(builder, b)[2] for b in basis]
+        tape = builder.tape([x for row in zip(*columns, strict=True) for x in row])
         return tuple(x for (x,) in propagate(tape, [[x] for x in end], digits))
 
     def inverse(self, mu: Sequence[Number], digits: int) -> tuple[Number, ...]:
@@ -204,8 +142,8 @@ class SegmentOde:
         p = self.parameterization
         try:
             tape = self._dual_tape([read_number(x, "the mirror map") for x in mu])
-            origin = [*self.weights, Fraction(1)]
-            end = integrate(tape, origin, digits, None, _MAX_STEPS, time=Fraction(1)).state[:-1]
+            origin, steps = [*self.weights, Fraction(1)], _STEPS * digits
+            end = integrate(tape, origin, digits, None, steps, time=Fraction(1)).state[:-1]
             beta = propagate(compile_forward(p.trees, p.weights), [[x] for x in end], digits)
         except DeriveError:
             return (mpmath.nan,) * p.d
@@ -215,10 +153,9 @@ class SegmentOde:
         """Return w (p), g, y (d) and Q above beta; all nan where the segment leaves the leaf."""
         zeros = [Fraction(0)] * (len(self.beta0) + 1)
         try:
-            steps = [read_number(x, "beta") - x0 for x, x0 in zip(beta, self.beta0, strict=True)]
-            origin = [*self.weights, Fraction(1), *zeros]
-            tape = self._tape(steps)
-            return integrate(tape, origin, digits, None, _MAX_STEPS, time=Fraction(1)).state
+            b = [read_number(x, "beta") - x0 for x, x0 in zip(beta, self.beta0, strict=True)]
+            origin, steps = [*self.weights, Fraction(1), *zeros], _STEPS * digits
+            return integrate(self._tape(b), origin, digits, None, steps, time=Fraction(1)).state
         except DeriveError:
             return (mpmath.nan,) * (len(self.weights) + 1 + len(zeros))
 
@@ -226,6 +163,18 @@ class SegmentOde:
         """Compile the ODE in t of the weights, g, y and Q."""
         slopes = [f"slope {i + 1}" for i in range(len(b))]
         builder = Builder((*self.parameterization.weights, _WARP, *slopes, _Q))
+        moves, growth, rates = self._motion(builder, b)
+        height = builder.linear((builder.input(y), x) for y, x in zip(slopes, b, strict=True))
+        return builder.tape([*moves, growth, *rates, height])
+
+    def _motion(self, builder: Builder, b: Sequence[Fraction]) -> _Motion:
+        """Return dw/dt, dg/dt and dy/dt."""
+        if self.lift is None:
+            (gradient,), (step,) = self._jacobian(builder), b
+            kernel = builder.dot(gradient, gradient)
+            speed = builder.divide(builder.constant(step), kernel)
+            still = builder.constant(Fraction(0))
+            return [builder.multiply(g, speed) for g in gradient], still, [speed]
         warp = builder.input(_WARP)
 
         def along(functions: Field) -> Register:
@@ -233,21 +182,21 @@ class SegmentOde:
 
         moves = [along(column) for column in zip(*self.lift.weights, strict=True)]
         growth = builder.multiply(warp, along(self.lift.log_warp))
-        rates = [builder.multiply(warp, along(row)) for row in self.lift.rho]
-        height = builder.linear((builder.input(y), x) for y, x in zip(slopes, b, strict=True))
-        return builder.tape([*moves, growth, *rates, height])
+        return moves, growth, [builder.multiply(warp, along(row)) for row in self.lift.rho]
+
+    def _jacobian(self, builder: Builder) -> list[list[Register]]:
+        p = self.parameterization
+        return [builder.gradient(f)[: p.p] for f in map(builder.tree, p.trees)]
 
     def _dual_tape(self, mu: Sequence[Fraction]) -> Tape:
         """Compile the dual flow of the weights and g."""
-        p, one = self.parameterization, Fraction(1)
-        builder = Builder((*p.weights, _WARP))
-        warp = builder.input(_WARP)
-        outputs = [builder.tree(tree) for tree in p.trees]
-        rows = [builder.gradient(f)[: p.p] for f in outputs]
-        pulled = [
-            builder.linear(zip(column, mu, strict=True)) for column in zip(*rows, strict=True)
-        ]
-        moves = [builder.divide(x, warp) for x in pulled]
+        builder, one = Builder((*self.parameterization.weights, _WARP)), Fraction(1)
+        warp, rows = builder.input(_WARP), self._jacobian(builder)
+        columns = zip(*rows, strict=True)
+        moves = [builder.linear(zip(column, mu, strict=True)) for column in columns]
+        if self.lift is None:
+            return builder.tape([*moves, builder.constant(Fraction(0))])
+        moves = [builder.divide(x, warp) for x in moves]
         growth = []
         for slope, row in zip(self.lift.log_warp, rows, strict=True):
             rate = builder.dot(row, moves)

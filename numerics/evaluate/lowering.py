@@ -32,7 +32,7 @@ from derive.potential.piece import Piece, Quadrature
 from derive.records import Potential
 from numerics.evaluate.backend import GUARD, Number, exact
 from numerics.evaluate.blocks import Blocks, NumericBlock, formula_block
-from numerics.evaluate.integrated_block import IntegratedBlock, OutputOde, SegmentOde
+from numerics.evaluate.integrated_block import IntegratedBlock, LeafOde
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.source.statements import NoSource
@@ -222,10 +222,7 @@ def _block(
         own = p if len(p.blocks) == 1 else p.restrict(p.blocks[i])
         by_name = dict(zip(p.weights, weights, strict=True))
         start = tuple(by_name[w] for w in own.weights)
-        if piece.lift is None:
-            along = IntegratedBlock(OutputOde(own, start, beta0[0]))
-        else:
-            along = IntegratedBlock(SegmentOde(own, piece.lift, start, beta0))
+        along = IntegratedBlock(LeafOde(own, piece.lift, start, beta0))
     try:
         return formula_block(potential, i, values, beta0, along)
     except NoSource as reason:

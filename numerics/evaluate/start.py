@@ -168,50 +168,33 @@ def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> N
     Assumptions of the form ``expression > 0`` and ``expression != 0`` are tested, those on
     parameters of F as well.
     """
-    failed: list[str] = []
-    for piece in potential.pieces:
-        constants = constants_of(piece, values)
-        failed += [a for a in piece.assumptions if _holds(a, values, constants) is False]
-    if failed:
+    told = ((a, piece) for piece in potential.pieces for a in piece.assumptions)
+    if failed := [a for a, piece in told if not _holds(a, piece, values)]:
         shown = ", ".join(f"{name} = {value}" for name, value in values.items())
         text = f"Q was derived for {failed[0]}, which fails at {shown}"
         raise InputError(f"{text}: derive again with that start")
 
 
-def _holds(
-    assumption: str, values: Mapping[str, Fraction], constants: Mapping[str, Expr]
-) -> bool | None:
-    """Tell whether ``expression > 0``, or ``!= 0``, holds; None for what has another form."""
-    condition = _condition(assumption)
-    if condition is None:
-        return None
-    number = exact(condition[0], values)
-    number = number.subs({s: constants[s.name] for s in number.free_symbols if s.name in constants})
-    if number.free_symbols:
-        return None
+def _holds(assumption: str, piece: Piece, values: Mapping[str, Fraction]) -> bool:
+    """Tell whether ``expression > 0``, or ``!= 0``, holds; True for what has another form."""
+    condition = sign_condition(assumption, piece)
+    if condition is None or (number := exact(condition[0], values)).free_symbols:
+        return True
     # At a pole, or below an even root, there is no sign.
     known = number.is_extended_real is not False and number.is_finite is not False
     return known and bool(number > 0 if condition[1] == ">" else abs(number) > 0)
 
 
-def _condition(assumption: str) -> tuple[Expr, str] | None:
-    """Return the expression, and ``>`` or ``!=``, of one that is compared with 0."""
+def sign_condition(assumption: str, piece: Piece) -> tuple[Expr, str] | None:
+    """Return the expression in start symbols, and ``>`` or ``!=``; None for another form."""
     sign = "!=" if assumption.endswith(" != 0") else ">"
     left, separator, right = assumption.rpartition(f" {sign} ")
     if not separator or right != "0":
         return None
     try:
-        return to_sympy(parse_expression(left.replace("^", "**"))), sign
+        expression = to_sympy(parse_expression(left.replace("^", "**")))
     except LanguageError:
         return None
-
-
-def sign_condition(assumption: str, piece: Piece) -> tuple[Expr, str] | None:
-    """Return the expression in start symbols, and ``>`` or ``!=``; None for another form."""
-    found = _condition(assumption)
-    if found is None:
-        return None
-    expression, sign = found
     for symbol, value in reversed(piece.constants):
         named = {s: value for s in expression.free_symbols if s.name == symbol.name}
         expression = expression.subs(named)

@@ -15,8 +15,8 @@ from derive.language import parse_expression
 from derive.language.tree import Tree
 from numerics.evaluate.numbers import read_data, read_number
 from numerics.flow.builder import Builder, Seed
-from numerics.flow.dual_flow import FlowModel, check_start, read_start
 from numerics.flow.fixed_point import as_mpf
+from numerics.flow.start import FlowModel, check_start, read_start
 from numerics.flow.tape import Register, Tape
 from numerics.flow.taylor import Engine, Stepper, Taylor, integrate
 from numerics.flow.watch import ConvergenceWatch, DriftWatch, Report, narrated

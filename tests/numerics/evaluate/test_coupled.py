@@ -14,6 +14,7 @@ from derive import Parameterization
 from derive.derivation import Derivation
 from derive.potential.quadrature import integrate_along_segment
 from derive.records import Potential
+from numerics.evaluate.integrated_block import LeafOde
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.potential import NumericPotential
 from tests.published import derive_once
@@ -128,3 +129,17 @@ def test_outside_the_leaf_is_nan() -> None:
     assert np.isnan(mixed[0]).all()
     assert np.array_equal(mixed[1], [0, 0])
     assert np.isnan(q.inverse_gradient([1e3, 0.0])).all()
+
+
+def test_the_dual_flow_of_squares_inverts_the_mirror_map() -> None:
+    # p' = 2 mu p and m' = -2 mu m, so that beta = 2 alpha^2 sinh(4 mu).
+    squares, tenth = Parameterization.parse(["p**2-m**2"]), Fraction(1, 10)
+    ode = LeafOde(squares, None, (tenth, tenth), (Fraction(0),))
+    with mpmath.workdps(60):
+        for mu in (Fraction(1, 2), Fraction(-1, 3), Fraction(2)):
+            (beta,) = ode.inverse([mu], 40)
+            exact = mpmath.sinh(4 * mpmath.mpf(mu.numerator) / mu.denominator) / 50
+            assert abs(beta - exact) < mpmath.mpf(10) ** -40 * abs(exact)
+            (slope,), value = ode.mirror_map([Fraction(int(beta * 10**60), 10**60)], 40)
+            assert abs(slope - mpmath.mpf(mu.numerator) / mu.denominator) < mpmath.mpf(10) ** -38
+            assert value > 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,6 @@ import pytest
 
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
-from numerics.flow.dual_flow import dual_flow
 from numerics.flow.fixed_point import GUARD
 from numerics.flow.gradient_flow import Flow, flow
 
@@ -205,17 +204,6 @@ def test_progress_is_reported() -> None:
     assert seen[-1][1] == end.residual < 1e-14 < seen[0][1]
 
 
-def test_the_dual_flow_of_squares() -> None:
-    # p' = 2 mu p and m' = -2 mu m, so that beta = 2 alpha^2 sinh(4 mu).
-    multiplier = [Fraction(1, 2), Fraction(-1, 3), 2]
-    end = dual_flow(DIAGONAL, multiplier, EQUAL, digits=40)
-    with mpmath.workdps(60):
-        for beta, mu in zip(end.beta, multiplier, strict=True):
-            exact = mpmath.sinh(4 * mpmath.mpf(Fraction(mu).numerator) / Fraction(mu).denominator)
-            assert abs(beta - exact / 50) < mpmath.mpf(10) ** -40
-        assert abs(end.weights[0] - mpmath.e / 10) < mpmath.mpf(10) ** -40
-
-
 SMALL = difference_of_squares(1)
 HALF = {"p0": "1/2", "m0": "1/2"}
 
@@ -282,13 +270,3 @@ def test_a_start_outside_the_domain(function: str, start: int) -> None:
     given = Given((Call(function, Name("w")),), ("w",))
     with pytest.raises(DegenerateStart, match="undefined at the start"):
         flow(given, [[1]], [1], {"w": start}, digits=15)
-    with pytest.raises(DegenerateStart, match="undefined at the start"):
-        dual_flow(given, [1], {"w": start}, digits=15)
-
-
-def test_dual_flow_refusals() -> None:
-    with pytest.raises(InputError, match="2 numbers but F has 1 outputs"):
-        dual_flow(SMALL, [1, 2], HALF)
-    cubic = replace(SMALL, trees=(Power(Name("p0"), Fraction(3)),))
-    with pytest.raises(NumericalError, match="did not reach time 1"):
-        dual_flow(cubic, [1], {"p0": 1, "m0": 1}, digits=15)

@@ -1,0 +1,46 @@
+"""What a flow of the weights starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Protocol
+
+from derive.errors import DegenerateStart, InputError, NumericalError
+from derive.language.tree import Tree
+from numerics.evaluate.numbers import read_number
+from numerics.flow.fixed_point import bits_of
+from numerics.flow.jets import Program
+from numerics.flow.tape import Tape
+from numerics.reals import check_digits
+
+
+class FlowModel(Protocol):
+    """What the flow needs of beta = F(w): the d expressions of F and the p names of w."""
+
+    @property
+    def trees(self) -> tuple[Tree, ...]: ...  # noqa: D102
+
+    @property
+    def weights(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+def read_start(
+    start: Mapping[str, object], weights: tuple[str, ...], digits: int
+) -> list[Fraction]:
+    """Return the start of each weight; InputError for a name, a number or *digits* of no sense."""
+    check_digits(digits)
+    if missing := [name for name in weights if name not in start]:
+        raise InputError(f"the start gives no value for {', '.join(missing)}")
+    if unknown := [str(name) for name in start if name not in weights]:
+        raise InputError(f"the start names {', '.join(unknown)}, not among {', '.join(weights)}")
+    return [read_number(start[name], f"the start of {name}") for name in weights]
+
+
+def check_start(tape: Tape, origin: list[Fraction], digits: int) -> None:
+    """Raise DegenerateStart where a program of F and J is undefined at the start."""
+    try:
+        Program(tape, bits_of(digits)).at(origin)
+    except NumericalError as error:
+        text = "F or its derivative is undefined at the start; start inside the domain of F"
+        raise DegenerateStart(text) from error
