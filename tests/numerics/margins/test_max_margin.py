@@ -11,9 +11,8 @@ from scipy.optimize import linprog, lsq_linear
 from scipy.special import logsumexp
 
 from derive import InputError
-from derive.cli import main as cli
 from numerics import NotSeparable, max_margin
-from tests.cli.commands import refusal_of
+from tests.cli.commands import assert_answers, refusal_of, run
 from tests.numerics.margins.certificate import certifies, combined, dot, lifted, refutes
 
 NORMS = ("l2", "l1", "linf", "softmax")
@@ -290,12 +289,10 @@ def written(tmp_path, text):
         ("1,2,a\n2,4,b\n", 1, "add up to 0"),
     ],
 )
-def test_the_command_on_data(tmp_path, capsys, text, code, said):
+def test_the_command_on_data(tmp_path, text, code, said):
     path = written(tmp_path, text)
-    with pytest.raises(SystemExit) as end:
-        cli.main(["margin", "p**2 - m**2", "--start", "p=1,m=1", "--data", path])
-    assert end.value.code == code
-    assert said in capsys.readouterr().out
+    done = run("margin", "p**2 - m**2", "--start", "p=1,m=1", "--data", path)
+    assert_answers(done, code, [said])
 
 
 @pytest.mark.parametrize(
@@ -310,9 +307,9 @@ def test_the_command_on_data(tmp_path, capsys, text, code, said):
         ("1,1e999999999,a\n3,4,b\n", "exponent"),
     ],
 )
-def test_a_bad_table_is_refused_in_a_line(tmp_path, capsys, text, said):
+def test_a_bad_table_is_refused_in_a_line(tmp_path, text, said):
     path = written(tmp_path, text)
-    assert said in refusal_of(["margin", "w", "--data", path], capsys)
+    assert said in refusal_of("margin", "w", "--data", path)
 
 
 @pytest.mark.parametrize(
@@ -324,10 +321,10 @@ def test_a_bad_table_is_refused_in_a_line(tmp_path, capsys, text, said):
         (["--latex", "--data", "nowhere.csv"], "leave out --latex"),
     ],
 )
-def test_options_that_do_not_fit(capsys, arguments, said):
-    assert said in refusal_of(["margin", "w", *arguments], capsys)
+def test_options_that_do_not_fit(arguments, said):
+    assert said in refusal_of("margin", "w", *arguments)
 
 
-def test_the_features_have_to_fit(tmp_path, capsys):
+def test_the_features_have_to_fit(tmp_path):
     path = written(tmp_path, "1,2,3,a\n3,4,5,b\n")
-    assert "2 outputs" in refusal_of(["margin", "a*u1", "a*u2", "--data", path], capsys)
+    assert "2 outputs" in refusal_of("margin", "a*u1", "a*u2", "--data", path)
