@@ -330,7 +330,7 @@ def test_json_and_latex():
     assert record["verdict"] == "PROVED"
     assert record["coordinates"][0]["output"] == "w**2"
     assert record["coordinates"][0]["forward"]["verdict"] == "PROVED"
-    assert r"\begin{align*}" in design.to_latex()
+    assert r"\begin{proof}" in design.to_latex()
     assert r"\end{document}" in design.to_latex(standalone=True)
     for Q in ("log(beta)", "cosh(beta)"):
         assert parameterize(Q).to_latex()

@@ -227,8 +227,9 @@ def _call(expression: Expr, room: float) -> list[str]:
 
 
 def _integral(expression: Expr, room: float) -> list[str]:
-    (variable, low, high), *_ = expression.limits
-    sign = rf"\int_{{{latex(low)}}}^{{{latex(high)}}}"
+    (variable, *ends), *_ = expression.limits
+    bounds = zip("_^", ends, strict=False)
+    sign = r"\int" + "".join(f"{mark}{{{latex(x)}}}" for mark, x in bounds)
     end = rf"\,\mathrm{{d}}{latex(variable)}"
     first, *rest = _parts(pulled_out(expression.function), room - width(sign) - 25)
     if expression.function.is_Add:

@@ -126,10 +126,12 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
         return in_brackets(s)
 
     def _print_Integral(self, expr: Expr) -> str:
-        (variable, low, high), *_ = expr.limits
+        (variable, *ends), *_ = expr.limits
         level = sympy.printing.precedence.PRECEDENCE["Mul"]
         inner = self.parenthesize(expr.function, level, strict=True)
-        bounds = rf"\int_{{{self._print(low)}}}^{{{self._print(high)}}}"
+        bounds = r"\int" + "".join(
+            f"{mark}{{{self._print(x)}}}" for mark, x in zip("_^", ends, strict=False)
+        )
         return rf"{bounds} {inner} \,\mathrm{{d}}{self._print(variable)}"
 
     def _print_ComplexRootOf(self, expr: Expr) -> str:

@@ -162,7 +162,7 @@ def _chart_lines(block: Block, piece: Piece) -> Iterator[str]:
         if name in roots:
             what = inline(to_expr(function, block.notation.weights))
             yield from _root_lines(roots.pop(name), what)
-    for text in _statements(block):
+    for text in (s for s in _statements(block) if "|" not in s):
         equation, _, meaning = text.replace("`", "").partition(" for ")
         left, _, right = equation.partition(" = ")
         symbol, _, what = meaning.partition(" = ")
