@@ -120,6 +120,9 @@ def _single(piece: Piece, slope: Slope) -> Far:
     sides = {side: reaches(piece, side) for side in (1, -1)}
     ends = [_reached(find_end(slope, s), r) for s, r in sides.items() if r is not False]
     (b,) = piece.betas
+    if not ends:
+        reason = "`Q` lives on a bounded interval, so `beta` stays bounded: no loss tends to 0"
+        return Far(piece.betas, Finding(Verdict.PROVED, reason), "single")
     return _joined(piece.betas, [(b, end) for end in ends], "single", _both(ends, b))
 
 

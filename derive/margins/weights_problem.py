@@ -85,7 +85,7 @@ def pose_in_weights(derivation: Derivation) -> WeightsProblem:
         return WeightsProblem(Finding(Verdict.UNDECIDED, reason), None)
     homogeneity = p.homogeneity
     if homogeneity is None:
-        return WeightsProblem(Finding(Verdict.REFUTED, "F is not homogeneous"), None)
+        return WeightsProblem(Finding(Verdict.UNDECIDED, "F is not homogeneous"), None)
     D = to_expr(homogeneity, Notation(p, ()).weights)
     reason = "F is homogeneous; if the flow separates the data at some time (Lyu, Li 2020)"
     finding = Finding(Verdict.PROVED, reason)

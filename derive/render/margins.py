@@ -63,7 +63,7 @@ def _coercive(m: Margins) -> Iterator[str]:
     if not m.far:
         return
     yield title("|grad Q| -> infinity as |beta| -> infinity?", m.coercive.verdict)
-    if m.coercive.verdict is not Verdict.PROVED:
+    if any(far.leading is None for far in m.far):
         yield said(m.coercive.reason)
     if m.coercive.verdict is Verdict.REFUTED:
         squared = "its limit as the start is scaled to 0 tells of the squared loss alone"
@@ -114,7 +114,7 @@ def _weights(m: Margins) -> Iterator[str]:
     w = m.weights
     yield title("In the weights: min |w|^2 subject to <x_i, F(w)> >= 1", w.finding.verdict)
     if w.degree is None or w.finding.verdict is not Verdict.PROVED:
-        yield f"not known to be what the flow tends to a KKT point of: {w.finding.reason}"
+        yield f"no theorem says that the flow tends to a KKT point of it: {w.finding.reason}"
         return
     yield f"w(t)/|w(t)| tends to a KKT point, w = J^T X^T lambda: {w.finding.reason}"
     yield "for exponential and logistic loss; a KKT point need not be a minimizer"

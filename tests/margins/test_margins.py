@@ -6,12 +6,14 @@ import json
 import numpy as np
 import pytest
 import sympy
+from hypothesis import given, settings
 from sympy import Symbol
 
-from derive import Parameterization, Verdict, margins
+from derive import Parameterization, Verdict, derive, margins
 from derive.margins.ends import Slope, find_end
 from derive.margins.far import far_out
 from derive.margins.weights_problem import agreement, pose_in_weights
+from derive.testing import parameterizations
 from tests.cli.commands import run
 from tests.published import derive_once
 
@@ -34,6 +36,7 @@ MODELS = {
     "sinh": (["sinh(w)"], {}),
     "cubic": (["w + w**3"], {}),
     "two rates": (["w", "p**2 - m**2"], {}),
+    "bounded": (["tanh(w)"], {}),
 }
 
 
@@ -63,6 +66,7 @@ def found(name):
         ("sinh", "REFUTED", None, "None"),
         ("cubic", "REFUTED", None, "None"),
         ("two rates", "PROVED", None, "None"),
+        ("bounded", "PROVED", None, "None"),
     ],
 )
 def test_what_is_decided(name, coercive, norm, cost):
@@ -188,5 +192,17 @@ def test_every_form_is_written():
     assert (record["format"], record["norm"], record["R_F"]) == ("regderive-margin", "l2", "2*s")
     assert r"\varphi_\infty = s" in m.to_latex()
     assert max(map(len, m.to_text().splitlines())) <= 80
-    for name in ("copies", "depth 3", "square", "two rates"):
+    for name in ("copies", "depth 3", "square", "two rates", "bounded"):
         assert "None" not in found(name).to_text() + found(name).to_latex()
+
+
+@pytest.mark.slow
+@settings(max_examples=120, deadline=None, derandomize=True)
+@given(parameterizations())
+def test_drawn_models(p):
+    """Whatever is drawn is answered and written, and both roads agree where they apply."""
+    m = margins(derive(p, timeout=8))
+    assert m.to_text()
+    assert m.to_latex()
+    assert json.loads(m.to_json())["verdict"] == m.verdict.value
+    assert m.agreement is None or m.agreement.verdict is not Verdict.REFUTED
