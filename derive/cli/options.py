@@ -100,8 +100,15 @@ def _typed(
     parameter: Annotated[
         str, text_option("NAMES", "Names that are constants, beside those in exponents.")
     ] = "",
+    rates: Annotated[
+        str, text_option("W=R,...", "Learning rates of weights: a=eta,p=p. Others are 1.")
+    ] = "",
+    mirror: Annotated[
+        str, text_option("PSI", "Mirror descent on the weights: p*log(p) + m*log(m).")
+    ] = "",
 ) -> TypedModel:
-    return TypedModel(tuple(outputs or ()), start, positive, vector, matrix, parameter)
+    given = start, positive, vector, matrix, parameter, rates, mirror
+    return TypedModel(tuple(outputs or ()), *given)
 
 
 Model: TypeAlias = Annotated[TypedModel, bundle_of(_typed)]

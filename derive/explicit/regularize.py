@@ -71,6 +71,8 @@ def explicit_counterpart(
     Source: Woodworth et al. 2020, appendix on R_alpha; Dai, Karzand, Srebro 2021 for R_F.
     """
     enter = progress or (lambda step: None)
+    if parameterization.rates:
+        raise InputError("the explicit problem has no learning rates: leave out rates and mirror")
     p = leave_out_affine(parameterization)
     groups = () if p.vectors else p.blocks
     blocks = tuple(_block(p, group, enter) for group in groups) or (_of_vectors(p, enter),)

@@ -26,6 +26,7 @@ from derive.exact.linear.matrix import dot, nullspace_over_constants
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy
 from derive.language.tree import Tree
+from derive.model.geometry import EUCLIDEAN
 from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.restriction import EquivalentStart, Restriction, find_idle, leave_out
@@ -55,7 +56,11 @@ def find_equivalent_start(p: Parameterization) -> Restriction | None:
 def _parts(p: Parameterization) -> list[tuple[str, ...]]:
     """Return the groups of weights that are multiplied with one another; () unless X is affine."""
     size = p.p
-    if p.field.kinds or not all(_is_affine(x, size) for row in p.fields for x in row):
+    if (
+        p.field.kinds
+        or p.geometry != EUCLIDEAN
+        or not all(_is_affine(x, size) for row in p.fields for x in row)
+    ):
         return []
     groups = [{k} for k in range(size)]
     for row in p.fields:

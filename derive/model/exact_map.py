@@ -46,12 +46,18 @@ class ExactMap:
         """Q(w) with the functions and parameters that F uses."""
         return self.F[0].field
 
-    @functools.cached_property
+    @property
     def F(self) -> Field:
         """The outputs as exact functions."""
+        return self._functions[: self.d]
+
+    @functools.cached_property
+    def _functions(self) -> Field:
+        """The outputs, and what the metric on the weights is made of."""
         positive = [name for name in self.positive if name in self.weights]
         try:
-            return build_elements(self.trees, self.weights, self.parameters, positive)
+            trees = (*self.trees, *self.geometry.trees)
+            return build_elements(trees, self.weights, self.parameters, positive)
         except ZeroDivisionError:
             raise InputError("an output divides by an expression that is zero") from None
 
@@ -145,6 +151,11 @@ class ExactMap:
         return len(self.trees)
 
     @property
+    def rates(self) -> tuple[Tree, ...]:
+        """The learning rate of each weight; () where all are 1."""
+        return self.geometry.trees
+
+    @property
     def p(self) -> int:
         """The number of weights."""
         return len(self.weights)
@@ -190,7 +201,8 @@ class ExactMap:
         """The weights that each output depends on or moves, through functions in it as well."""
         pairs = zip(self.covectors, self.fields, strict=True)
         triples = (zip(self.weights, *pair, strict=True) for pair in pairs)
-        return tuple({w for w, x, v in t if not (x.is_zero() and v.is_zero())} for t in triples)
+        used = tuple({w for w, x, v in t if not (x.is_zero() and v.is_zero())} for t in triples)
+        return tuple(w | self.geometry.coupled(self.weights, w) for w in used)
 
     def at_start(self, function: RationalFunction) -> RationalFunction:
         """Return a function of the weights at w_0; ZeroDivisionError: it has a pole there."""

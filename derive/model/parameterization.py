@@ -27,6 +27,7 @@ from derive.model.names import (
     read_weights,
 )
 from derive.model.orientation import oriented
+from derive.model.rates import check_rates, positive_rates, rate_parameters, read_rates
 from derive.model.validity import validate
 from derive.model.vectors import Ingredients, Vector, lengths, named_as_vectors, read_vectors
 
@@ -57,6 +58,9 @@ class Parameterization(ExactMap):
         vectors: the vectors u_k of open dimension of which |beta| = sum_k phi_k n_k is the output,
             where they lie on one line; the weights are then the scalars and the norms n_k.
         affine: outputs that are left out of these, of which they are affine functions.
+        rates: learning rates, positive functions of weights and parameters; 1 where not given.
+        mirror: psi of mirror descent on the weights, a sum of functions of one weight each: the
+            rates are then 1/psi''.
 
     >>> Parameterization.parse(["a*u1", "a*u2"]).degree
     2
@@ -74,12 +78,19 @@ class Parameterization(ExactMap):
         geometry: Geometry = EUCLIDEAN,
         vectors: Sequence[Vector] = (),
         affine: Sequence[AffineOutput] = (),
+        rates: Mapping[str, object] | None = None,
+        mirror: object | None = None,
     ) -> None:
         trees = tuple(read_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
         if not trees:
             raise InputError("give at least one output, for instance a*u1")
-        constants = read_parameters(trees, tuple(map(str, parameters)))
+        constants = read_parameters((*trees, *geometry.trees), tuple(map(str, parameters)))
         ordered = read_weights(trees, constants, weights)
+        if rates or mirror is not None:
+            geometry = read_rates(ordered, rates or {}, mirror)
+            named = rate_parameters(geometry, ordered)
+            constants = tuple(dict.fromkeys((*constants, *named)))
+            positive = (*positive, *named, *positive_rates(geometry))
         starts = read_starts(ordered, constants, start or {})
         known = frozenset(map(str, positive := tuple(positive)))
         trees = tuple(oriented(tree, dict(starts), known) for tree in trees)
@@ -96,7 +107,9 @@ class Parameterization(ExactMap):
         }
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "geometry", geometry.over(self._functions[self.d :]))
         validate(self)
+        check_rates(self)
 
     def __repr__(self) -> str:
         """Return the code that makes it, or its size where that does not fit in a line.
@@ -121,7 +134,11 @@ class Parameterization(ExactMap):
         ('a0', 'u1_0')
         """
         new: Ingredients = {**self._ingredients, **changes}
-        weights, used = new["weights"], names(tuple(new["outputs"]))
+        weights = new["weights"]
+        if "geometry" not in changes:
+            kept = [self.weights.index(name) for name in weights if name in self.weights]
+            new["geometry"] = self.geometry.restricted(kept)
+        used = names((*new["outputs"], *new["geometry"].trees))
         if "start" not in changes:
             new["start"] = {name: tree for name, tree in self.start if name in weights}
         if "parameters" not in changes:
@@ -129,9 +146,6 @@ class Parameterization(ExactMap):
         if "positive" not in changes:
             occurring = {*weights, *new["parameters"], *names(tuple(new["start"].values()))}
             new["positive"] = [name for name in self.positive if name in occurring]
-        if "geometry" not in changes:
-            kept = [self.weights.index(name) for name in weights if name in self.weights]
-            new["geometry"] = self.geometry.restricted(kept)
         return Parameterization(**new).within(self.field.clock)
 
     @property
@@ -172,12 +186,14 @@ class Parameterization(ExactMap):
         *,
         arrays: Mapping[str, tuple[int, ...]] | None = None,
         vectors: Iterable[str] = (),
+        rates: Mapping[str, object] | None = None,
+        mirror: object | None = None,
     ) -> Parameterization:
         """Read outputs, and start values that are text, through the language's whitelist.
 
         Args:
             outputs: one text each; with *arrays* also vectors and matrices, entry by entry.
-            start, positive, parameters: as for the constructor.
+            start, positive, parameters, rates, mirror: as for the constructor.
             arrays: names that are vectors, ``{"u": (3,)}``, or matrices, ``{"W": (2, 2)}``;
                 their entries are the weights u1, u2, u3 and W11, W12, W21, W22.
             vectors: names that are vectors whose dimension is left open; the start of one is that
@@ -190,12 +206,14 @@ class Parameterization(ExactMap):
             DegenerateStart: F is undefined or cannot move at the start.
         """
         if found := read_vectors(outputs, tuple(vectors)):
+            if rates or mirror is not None:
+                raise InputError("rates go with outputs of given dimension: give components")
             given = lengths(found, start or {}, positive)
             with named_as_vectors(found):
                 return cls(**given)
         entries = parse_array_outputs(outputs, arrays) if arrays else None
         trees = independent_entries(entries) if entries else parse_outputs(outputs)
-        return cls(trees, None, start, positive, parameters=parameters)
+        return cls(trees, None, start, positive, parameters=parameters, rates=rates, mirror=mirror)
 
     def restrict(self, block: Sequence[int]) -> Parameterization:
         """Return the parameterization of some outputs and the weights that they use."""
@@ -220,5 +238,5 @@ class Parameterization(ExactMap):
         lifted = object.__new__(Parameterization)
         for attribute in dataclasses.fields(self):
             object.__setattr__(lifted, attribute.name, getattr(self, attribute.name))
-        lifted.__dict__["F"] = tuple(map(field.embed, self.F))
+        lifted.__dict__["_functions"] = tuple(map(field.embed, self._functions))
         return lifted

@@ -12,6 +12,7 @@ from derive.exact.towers.tower import Tower
 from derive.model.names import PI, bases
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
+from derive.model.rates import rate_conditions
 
 
 def start_conditions(p: Parameterization, notation: Notation) -> tuple[str, ...]:
@@ -23,7 +24,7 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[str, ...]
     images, field = notation.start_symbols, p.start_field
     known = frozenset((PI, *(g.name for g in field.generators if g.kind == "exp")))
     found = (to_expr(value, images) for value in _positive(p) if not is_positive(value, known))
-    return tuple(dict.fromkeys(f"{value} > 0" for value in found))
+    return tuple(dict.fromkeys((*(f"{value} > 0" for value in found), *rate_conditions(p))))
 
 
 def _positive(p: Parameterization) -> Iterator[RationalFunction]:
@@ -32,6 +33,9 @@ def _positive(p: Parameterization) -> Iterator[RationalFunction]:
             yield p.w0[p.weights.index(name)]
         elif name in p.start_field.positions:
             yield p.start_field.named(name)
+    known = frozenset(p.positive)
+    rates = map(p.at_start, p.geometry.functions)
+    yield from (rate for rate in rates if not is_positive(rate, known))
     for tree in bases(p.trees):
         try:
             yield p.at_start(p.field.embed(Tower.over(p.field, p.positive).element(tree)))

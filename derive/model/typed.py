@@ -7,7 +7,7 @@ which name what is typed, import no language either.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from derive.errors import InputError, LanguageError
@@ -28,7 +28,8 @@ class TypedModel:
 
     Attributes:
         outputs: the components of F.
-        start, positive, vector, matrix, parameter: the options of these names; "" where not given.
+        start, positive, vector, matrix, parameter, rates, mirror: the options of these names; ""
+            where not given.
 
     >>> TypedModel(("a*u",), vector="u:2").read().parameterization().weights
     ('a', 'u1', 'u2')
@@ -40,6 +41,8 @@ class TypedModel:
     vector: str = ""
     matrix: str = ""
     parameter: str = ""
+    rates: str = ""
+    mirror: str = ""
 
     def read(self) -> ReadModel:
         """Return what the texts say; InputError names the option of a text that is not accepted."""
@@ -56,8 +59,13 @@ class TypedModel:
         texts = tuple(text.lstrip() for text in self.outputs)
         shapes = {**vectors, **matrices}
         known = {name: shape for name, shape in shapes.items() if shape is not None}
+        rates = dict(read_option("--rates", parse_assignments, self.rates))
+        mirror = read_option("--mirror", _parse_mirror, self.mirror)
         if len(known) == len(shapes):
-            return ReadModel(parse_array_outputs(texts, known), start, positive, parameters)
+            read = parse_array_outputs(texts, known)
+            return ReadModel(read, start, positive, parameters, rates=rates, mirror=mirror)
+        if rates or mirror:
+            raise InputError("--rates and --mirror go with vectors of given dimension only")
         open_vectors = [name for name, shape in vectors.items() if shape is None]
         if known:
             raise InputError(f"--vector: give {open_vectors[0]} a dimension too, or none to all")
@@ -78,6 +86,8 @@ class ReadModel:
     parameters: tuple[str, ...]
     text: str = ""
     vectors: tuple[str, ...] = ()
+    rates: dict[str, Tree] = field(default_factory=dict)
+    mirror: tuple[Tree, ...] = ()
 
     def parameterization(self) -> Parameterization:
         """Return what is to be derived; this part needs algebra."""
@@ -89,7 +99,15 @@ class ReadModel:
                 [self.text], self.start, self.positive, vectors=self.vectors
             )
         trees = independent_entries(self.outputs)
-        return Parameterization(trees, None, self.start, self.positive, parameters=self.parameters)
+        return Parameterization(
+            trees,
+            None,
+            self.start,
+            self.positive,
+            parameters=self.parameters,
+            rates=self.rates,
+            mirror=self.mirror[0] if self.mirror else None,
+        )
 
 
 def read_option(option: str, parse: Callable[[str], tuple[T, ...]], text: str) -> tuple[T, ...]:
@@ -98,6 +116,12 @@ def read_option(option: str, parse: Callable[[str], tuple[T, ...]], text: str) -
         return parse(text) if text.strip() else ()
     except LanguageError as error:
         raise InputError(f"{option}: {error}") from None
+
+
+def _parse_mirror(text: str) -> tuple[Tree]:
+    from derive.language import parse_expression
+
+    return (parse_expression(text),)
 
 
 def _parse_vectors(text: str) -> Shapes:

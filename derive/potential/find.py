@@ -222,6 +222,9 @@ def _separated(warping: WarpVerdict, notation: Notation) -> Explicit | None:
         if not isinstance(found, Explicit) or found.roots:
             return None
         pieces.append(found)
+    given = {*start_conditions(p, notation), *notation.assumptions}
+    if sum(not given.issuperset(piece.assumptions) for piece in pieces) > 1:
+        return None  # signs that were assumed one by one need not go together
     return separation.summed(pieces, notation)
 
 

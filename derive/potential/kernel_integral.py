@@ -16,7 +16,7 @@ from sympy import Expr, Symbol
 
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_nonnegative
+from derive.exact.positivity import is_nonnegative, is_positive
 from derive.model.notation import Constant, rational
 from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
@@ -150,13 +150,14 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
     field = relation.field
     v = q.partial(0)
     q2 = v.partial(0) / field.constant(2)
-    if not q2.is_constant() or q2.value() <= 0:
+    if not is_positive(q2, relation.positive):
         return None
+    leading = relation.factored(q2)
     discriminant = 4 * q2 * q - v * v
     if discriminant.is_zero() or not is_nonnegative(discriminant, relation.positive):
         return None
     square = _square_content(q)
-    scale = sympy.sqrt(rational(q2.value() / square**2))
+    scale = sympy.sqrt(leading / square**2)
     x = relation.notation.betas[0]
     if v == 2 * q2 * field.gens[0]:
         root, constants = _square_root(relation, discriminant / (4 * square**2 * q2))
@@ -167,11 +168,11 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
         argument = relation.expr(v) / root / square**2
         at_start = v.compose((relation.beta0, *field.gens[1:]), field)
         argument0 = relation.expr(at_start) / root / square**2
-        four = 4 * rational(q2.value())
+        four = 4 * leading
         K = sympy.sqrt(sympy.expand((relation.expr(v) ** 2 + square**4 * root**2) / four))
     scale = scale * square
     linear = relation.expr(v)
-    factor = 1 / (2 * rational(q2.value()) * scale)
+    factor = 1 / (2 * leading * scale)
     start_slope = sympy.asinh(argument0) / scale
     gradient = sympy.asinh(argument) / scale - start_slope
     value = factor * sympy.expand(linear * sympy.asinh(argument)) - 2 * factor * scale * K

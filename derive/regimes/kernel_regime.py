@@ -94,7 +94,7 @@ def find_homogeneity(p: Parameterization, notation: Notation) -> Homogeneity | N
     Source: Chizat, Oyallon, Bach 2019, for scaled starts of homogeneous models.
     """
     degree = p.homogeneity
-    if degree is None:
+    if degree is None or p.geometry.degree != 0:
         return None
     D = to_expr(degree, notation.weights)
     evidence = tuple(

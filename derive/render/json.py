@@ -58,6 +58,11 @@ def _(section: sections.PredictorMap) -> Record:
         "beta": d.beta,
         "blocks": [[i + 1 for i in block.outputs] for block in d.blocks],
         **affine_record(p),
+        **(
+            {"rates": dict(zip(p.weights, p.geometry.trees, strict=True))}
+            if p.geometry.trees
+            else {}
+        ),
         **_equivalent_start(d),
     }
 

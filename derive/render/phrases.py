@@ -74,6 +74,15 @@ def homogeneity(p: Parameterization) -> str:
     return "not homogeneous" if D is None else f"homogeneous of degree {marked(D)}"
 
 
+def flow_lines(p: Parameterization) -> Iterator[str]:
+    """Yield the flow and what its metric changes, where the weights have rates."""
+    if p.rates:
+        pairs = zip(p.weights, map(to_text, p.rates), strict=True)
+        rates = ", ".join(f"{w}: {rate}" for w, rate in pairs)
+        yield f"flow: {p.geometry.statement}, with the rates {marked(rates)}"
+        yield "so grad F stands for diag(rates) dF, and K for J diag(rates) J^T"
+
+
 def start_words(p: Parameterization) -> str:
     """Return the values of weights at the start, and those that are free."""
     free = [t.name for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]

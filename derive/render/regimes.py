@@ -17,6 +17,7 @@ from derive.regimes.limit import Limit, LimitingPotential
 from derive.render.json import render_json as derivation_json
 from derive.render.labels import marked, noted, said
 from derive.render.page.printer import latex
+from derive.render.phrases import flow_lines
 from derive.render.plain import constant_lines, page, plain, shown, title
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
@@ -64,6 +65,7 @@ def _start(r: Regimes) -> Iterator[str]:
         index = f"{a}{b}" if len(labels) > 1 else ""
         yield f"K{index}(w_0) = {shown(matrix[i, j])}"
     yield "K = J J^T is the tangent kernel on predictors"
+    yield from flow_lines(r.derivation.parameterization)
     if r.derivation.kernel_factor is not None:
         factor = marked(to_text(r.derivation.kernel_factor))
         yield f"of F in the weights left, {factor} times that in all weights"

@@ -45,7 +45,7 @@ def candidate_families(warping: WarpVerdict) -> Iterator[DualFamily]:
     if p.field.kinds:
         found = _generated(conserved)
         found = found if unwarped else chain(_weights_over_warp(warping), found)
-    elif p.degree is not None:
+    elif p.degree is not None and p.geometry.degree is not None:
         degrees = (0,) if unwarped else range(1, max(2 * abs(p.degree), 4) + 1)
         found = chain(_homogeneous(conserved, p.degree, degrees), _over_warp(warping))
     else:
@@ -57,10 +57,14 @@ def candidate_families(warping: WarpVerdict) -> Iterator[DualFamily]:
 def _homogeneous(
     conserved: ConservedQuantities, D: int, degrees: Iterable[int]
 ) -> Iterator[DualFamily]:
-    """Yield families by the degree e of g: y has degree e + 2 - D, R has e + 2."""
+    """Yield families by the degree e of g: y has degree e + 2 - r - D, R has e + 2 - r.
+
+    r is the degree of G^-1, 0 for gradient flow.
+    """
     p = conserved.parameterization
+    r = p.geometry.degree or 0
     for e in degrees:
-        y, R = _graded(conserved, e + 2 - D), _graded(conserved, e + 2)
+        y, R = _graded(conserved, e + 2 - r - D), _graded(conserved, e + 2 - r)
         yield DualFamily(_regular(p, y), [f.rational for f in _forms(p, e)], _regular(p, R))
 
 

@@ -17,7 +17,7 @@ from derive.potential.piece import Explicit, Quadrature
 from derive.records import Potential
 from numerics.confirm.regression_problem import RegressionProblem
 from numerics.evaluate.lowering import HighPrecision, high_precision_unchecked
-from numerics.flow.builder import compile_slopes
+from numerics.flow.builder import compile_kernel
 from numerics.flow.fixed_point import bits_of
 from numerics.flow.jets import Program
 from numerics.interpolate.polish import Gradient
@@ -144,9 +144,8 @@ def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | N
         printed = form.gradient(copy.limit)
         found = []
         for i in kernels:
-            tape = compile_slopes(p.trees[i], p.weights)
-            _, *slopes = Program(tape, bits_of(digits)).at([copy.end[w] for w in p.weights])
-            K = mpmath.fsum(x**2 for x in slopes)
+            tape = compile_kernel(p.trees[i], p.weights, p.rates)
+            (K,) = Program(tape, bits_of(digits)).at([copy.end[w] for w in p.weights])
             found.append(digits_of(printed[i] - K, K))
         return min(found)
 

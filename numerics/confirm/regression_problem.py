@@ -37,6 +37,7 @@ class RegressionProblem:
     y: tuple[Fraction, ...]
     starts: tuple[Start, ...]
     origin: tuple[tuple[str, Fraction], ...]
+    rates: tuple[Tree, ...] = ()
 
     @property
     def copies(self) -> int:
@@ -61,7 +62,8 @@ def complete_problem(
     names = tuple(name for names in _names(p.weights, copies) for name in names.values())
     values = (w for start in starts for w in start_point(p, start)[0])
     about = tuple(tuple(start.items()) for start in starts), tuple(zip(names, values, strict=True))
-    return RegressionProblem(trees, names, tuple(map(tuple, rows)), tuple(target), *about)
+    rates = side_by_side_trees(p.rates, p.weights, copies)
+    return RegressionProblem(trees, names, tuple(map(tuple, rows)), tuple(target), *about, rates)
 
 
 def side_by_side_trees(

@@ -139,7 +139,7 @@ def _programs(p: Parameterization, g: Tree, steer: Seed) -> tuple[Tape, Tape]:
     """Return the tape of w', tau' = g and t' = 1, and that of F and g."""
     builder = Builder((*p.weights, _TAU, _TIME))
     outputs = tuple(builder.tree(tree) for tree in p.trees)
-    moves = builder.reverse(outputs, steer(builder, outputs))[: p.p]
+    moves = builder.raised(p.rates, builder.reverse(outputs, steer(builder, outputs))[: p.p])
     pace = builder.tree(g)
     field = builder.tape([*moves, pace, builder.constant(Fraction(1))])
     return field, builder.tape([*outputs, pace])

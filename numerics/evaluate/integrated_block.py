@@ -171,10 +171,10 @@ class LeafOde:
         """Return dw/dt, dg/dt and dy/dt."""
         if self.lift is None:
             (gradient,), (step,) = self._jacobian(builder), b
-            kernel = builder.dot(gradient, gradient)
-            speed = builder.divide(builder.constant(step), kernel)
+            moves = builder.raised(self.parameterization.rates, gradient)
+            speed = builder.divide(builder.constant(step), builder.dot(gradient, moves))
             still = builder.constant(Fraction(0))
-            return [builder.multiply(g, speed) for g in gradient], still, [speed]
+            return [builder.multiply(move, speed) for move in moves], still, [speed]
         warp = builder.input(_WARP)
 
         def along(functions: Field) -> Register:
@@ -193,7 +193,8 @@ class LeafOde:
         builder, one = Builder((*self.parameterization.weights, _WARP)), Fraction(1)
         warp, rows = builder.input(_WARP), self._jacobian(builder)
         columns = zip(*rows, strict=True)
-        moves = [builder.linear(zip(column, mu, strict=True)) for column in columns]
+        pulled = [builder.linear(zip(column, mu, strict=True)) for column in columns]
+        moves = builder.raised(self.parameterization.rates, pulled)
         if self.lift is None:
             return builder.tape([*moves, builder.constant(Fraction(0))])
         moves = [builder.divide(x, warp) for x in moves]

@@ -101,7 +101,8 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
     p = potential.parameterization
     trees = [bind(tree, values) for tree in p.trees]
     start = {w: bind(tree, values) for w, tree in p.start}
-    bound = p.with_(outputs=trees, start=start)
+    geometry = p.geometry.mapped(lambda tree: bind(tree, values))
+    bound = p.with_(outputs=trees, start=start, geometry=geometry)
 
     def at(expression: Expr) -> Expr:
         named = {s: values[s.name] for s in expression.free_symbols if s.name in values}

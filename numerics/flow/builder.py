@@ -230,6 +230,13 @@ class Builder:
                     adjoints[argument].append((contribution, factor))
         return [self.linear(adjoints.get(self.input(name), [])) for name in self.inputs]
 
+    def raised(self, rates: Sequence[Tree], slopes: Sequence[Register]) -> list[Register]:
+        """Write out G^-1 times a covector for G^-1 = diag(rates); no rates stand for rates 1."""
+        if not rates:
+            return list(slopes)
+        pairs = zip(slopes, map(self.tree, rates), strict=False)  # other inputs have no rates
+        return [self.multiply(slope, rate) for slope, rate in pairs]
+
     def gradient(self, output: Register) -> list[Register]:
         """Write out the derivatives of one output by every input."""
         return self.reverse([output], [self.constant(_ONE)])
@@ -257,6 +264,13 @@ def compile_forward(outputs: Sequence[Tree], weights: Sequence[str]) -> Tape:
 def compile_slopes(output: Tree, weights: Sequence[str]) -> Tape:
     """Compile an expression F in p weights to F and then its p derivatives."""
     return compile_gradient([output], weights, lambda builder, _: [builder.constant(_ONE)])
+
+
+def compile_kernel(output: Tree, weights: Sequence[str], rates: Sequence[Tree]) -> Tape:
+    """Compile F in p weights to its tangent kernel ``K = dF G^-1 dF``, G^-1 = diag(rates)."""
+    builder = Builder(weights)
+    slopes = builder.gradient(builder.tree(output))
+    return builder.tape([builder.dot(slopes, builder.raised(rates, slopes))])
 
 
 def compile_gradient(

@@ -16,7 +16,7 @@ from derive.language.tree import Tree
 from numerics.evaluate.numbers import read_data, read_number
 from numerics.flow.builder import Builder, Seed
 from numerics.flow.fixed_point import as_mpf
-from numerics.flow.start import FlowModel, check_start, read_start
+from numerics.flow.start import FlowModel, check_start, rates_of, read_start
 from numerics.flow.tape import Register, Tape
 from numerics.flow.taylor import Engine, Stepper, Taylor, integrate
 from numerics.flow.watch import ConvergenceWatch, DriftWatch, Report, narrated
@@ -85,14 +85,14 @@ def flow(
 ) -> Flow:
     """Run gradient flow until it fits the data.
 
-    ``w' = -J(w)^T X^T s``, ``w(0) = start``, with the slopes ``s_i = dL/dz_i`` at z = X F(w), until
+    ``w' = -G^-1 J(w)^T X^T s``, ``w(0) = start``, with slopes ``s_i = dL/dz_i``, z = X F(w), until
     ``|s| <= tolerance scale`` in the Euclidean norm; scale is the larger of |y| and |s| at the
     start, or 1 if both are 0. The losses are squared, ``(z - y)^2/2`` with ``s = z - y``; logistic,
     ``log(1 + exp(-y z))``, and exponential, ``exp(-y z)``, for labels y = 1 or -1. Those two have
     no limit on separable data: beta grows like a power of log(time), and its direction converges.
 
     Args:
-        p: the parameterization.
+        p: the parameterization, with the learning rates G^-1 = diag(r(w)) that it has, or 1.
         X, y: m rows of d numbers, and m numbers. Integers, fractions, strings such as "1/3" or
             "0.1", floats and mpf all count at their exact value.
         start: a number for every weight.
@@ -164,7 +164,8 @@ def _programs(
     """Return the tape of w' (p outputs), and that of F and the slopes of the loss (d + m)."""
     builder = Builder(p.weights)
     beta = tuple(builder.tree(tree) for tree in p.trees)
-    field = builder.tape(builder.reverse(beta, steering(slope, X, y)(builder, beta)))
+    seeds = steering(slope, X, y)(builder, beta)
+    field = builder.tape(builder.raised(rates_of(p), builder.reverse(beta, seeds)))
     return field, builder.tape([*beta, *slopes(slope, X, y)(builder, beta)])
 
 

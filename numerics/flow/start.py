@@ -16,13 +16,22 @@ from numerics.reals import check_digits
 
 
 class FlowModel(Protocol):
-    """What the flow needs of beta = F(w): the d expressions of F and the p names of w."""
+    """What the flow needs of beta = F(w): the d expressions of F and the p names of w.
+
+    The rate of each weight is 1 if it has no ``rates``; see :func:`rates_of`.
+    """
 
     @property
     def trees(self) -> tuple[Tree, ...]: ...  # noqa: D102
 
     @property
     def weights(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+def rates_of(p: FlowModel) -> tuple[Tree, ...]:
+    """Return the learning rates of the weights, functions of these; () where all are 1."""
+    found: tuple[Tree, ...] = getattr(p, "rates", ())
+    return found
 
 
 def read_start(

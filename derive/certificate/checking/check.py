@@ -62,7 +62,8 @@ from derive.certificate.checking.shape import KINDS, shape, typed
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected, require
 from derive.certificate.checking.theorem import PROVED, REFUTED, UNDECIDED, Checker
 
-FORMAT, VERSION, FLOW = "regderive-certificate", 3, "w' = -J^T X^T r"
+FORMAT, VERSION = "regderive-certificate", 3
+FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r"
 RECORDS = {
     "regderive-derivation": "regularizer",
     "regderive-explicit": "explicit",
@@ -220,6 +221,7 @@ def _head(record: JSON, state: Checker) -> list[str]:
     given, at = record["parameterization"], record["certificate"]["at"]
     names = zip(given["beta"], given["outputs"], strict=False)
     lines = [f"{given['flow']}, with w_0: {_pairs(given['start'])}"]
+    lines += [f"rates: {_pairs(given.get('rates', {}))}"] * ("rates" in given)
     lines += [f"{beta} = {tree}" for beta, tree in names]
     if (moved := given.get("equivalent_start")) is not None:
         lines.append(f"beta moves as from w_0: {_pairs(moved)}; what follows is said of that flow")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from derive.certificate.checking.text import JSON, require
 from derive.certificate.checking.theorem import UNDECIDED
 
@@ -21,6 +23,7 @@ KEYS = {
     "equivalent": "equivalent_start",
     "vector": "dimension vector coefficient norms start_vector s",
     "affine": "affine",
+    "rated": "rates",
     "conserved": "laws values_at_start count bound lie_dimension verdict",
     "metric": "kernel_in_weights kernel rho roots constants",
     "eigenvalues": "frame formula T R",
@@ -48,7 +51,7 @@ TYPES = {
     list: "outputs weights parameters positive idle blocks laws values_at_start roots pieces dual "
     "dual_coordinates gradient assumptions walls undecided unless_zero definitions "
     "logarithms",
-    dict: "start ties constants abbreviations at equivalent_start",
+    dict: "start ties constants abbreviations at equivalent_start rates",
 }
 
 
@@ -84,7 +87,7 @@ def _logarithms(value: JSON) -> None:
                 _keys(log, "log")
 
 
-def shape(record: JSON, flow: str) -> None:
+def shape(record: JSON, flow: Sequence[str]) -> None:
     """Require that the record has the keys of its format, and says in words what it has to."""
     given, q = record["parameterization"], record["potential"]
     if open_dimension := "vector" in given:
@@ -95,7 +98,10 @@ def shape(record: JSON, flow: str) -> None:
     _keys({key: record[key] for key in record if key != "relations"}, "record")
     moved = "equivalent_start" in given
     optional = ["affine"] * ("affine" in given) + ["vector"] * open_dimension
-    _keys(given, "parameterization", *optional, *["equivalent"] * moved)
+    rated = "rates" in given
+    _keys(given, "parameterization", *optional, *["equivalent"] * moved, *["rated"] * rated)
+    require(not rated or {*given["rates"]} == {*given["weights"]}, "each weight has a rate")
+    require(not (rated and open_dimension), "a vector has no rates")
     _keys(record["metric"], "metric", *["eigenvalues"] * open_dimension)
     sided = "other_side" in q
     _keys(q, "potential", *["linear"] * open_dimension, *["sides"] * sided)
@@ -120,6 +126,7 @@ def shape(record: JSON, flow: str) -> None:
             _keys(wall, "wall")
     for root in (r for part in (record["metric"], *q["pieces"]) for r in part["roots"]):
         _keys(root, "root")
+    flow = flow[rated]
     require(given["flow"] == flow, f"the flow is another than {flow}")
     require(q["normalization"] == NORMALIZATION[sided], "Q is normalized in another way")
     if open_dimension:

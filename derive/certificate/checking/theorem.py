@@ -45,7 +45,8 @@ class Checker:
         if vector is not None:
             F = [self.length(phi, given["norms"][vector])]
             self.along_vector(phi[0], vector)
-        gradients = [[f.derivative(k) for k in range(space.weights)] for f in [*F, *phi]]
+        rates = [space.read(given.get("rates", {}).get(w, "1")) for w in given["weights"]]
+        gradients = [[f.derivative(k) * r for k, r in enumerate(rates)] for f in [*F, *phi]]
         space.fields = gradients[: len(F)]
         if "equivalent_start" in given and not move_start(space, F, given, proof):
             self.open.append("that beta moves as from the equivalent start")
@@ -60,6 +61,9 @@ class Checker:
         if vector is not None:
             n = space.names[given["norms"][vector]]
             turning = Turning(space.number(self.sign) * phi[0], rows[-1], n)
+        for name, text in given.get("rates", {}).items():
+            if text != "1":
+                space.positive(space.read(text), f"the rate of {name}")
         self.flow = Flow(space, F, space.fields, turning, "hessian")
         self.factor = self.factor_of_ties()
         self.conditions, self.assumed = list[str](), dict[str, None]()
@@ -242,6 +246,7 @@ def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
     require(set(proof["at"]) == {*parameters, *symbols}, "at gives other names than the start has")
     started(space, start, proof)
     texts = given["outputs"] if "vector" not in given else [given["coefficient"]]
+    texts = [*texts, *given.get("rates", {}).values()]
     require(names_in(texts) <= {*weights, *parameters}, "F has other names than it should")
     return space
 

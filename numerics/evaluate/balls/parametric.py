@@ -286,8 +286,8 @@ def _shrink(
         middle = np.where(abs(high) == infinite, low + reach, (low + high) / 2)
         middle = np.where(abs(low) == infinite, high - reach, middle)
         new = np.where((new >= low) & (new <= high), new, middle)
-        done = ~((abs(new - s) > small * reach) & (error == error))
+        moving = np.logical_and(abs(new - s) > small * reach, error == error)
         s = np.where(error != error, s, new)
-        if np.all(done):
+        if not np.any(moving):
             break
     return s

@@ -1,0 +1,123 @@
+"""Learning rates and mirror descent on the weights: another metric, and the same stages."""
+
+import json
+
+import pytest
+
+from derive import (
+    DegenerateStart,
+    InputError,
+    Parameterization,
+    Verdict,
+    derive,
+    explicit_counterpart,
+    regimes,
+)
+from derive.certificate.checking.check import Rejected, check
+from numerics import crosscheck
+
+parse = Parameterization.parse
+EXPONENTIATED = parse(["p - m"], mirror="p*log(p) + m*log(m)")
+DISGUISED = parse(["p**2 - m**2"], rates={"p": "p", "m": "m"}, start={"p": "alpha", "m": "alpha"})
+LAYERS = parse(["u*v"], rates={"u": "eta", "v": "1/eta"})
+NEURON = parse(["a*u1", "a*u2"], rates={"a": "2"})
+
+
+def test_exponentiated_gradient_has_the_hyperbolic_entropy():
+    d = derive(EXPONENTIATED)
+    assert [str(law) for law in d.conserved.laws] == ["m*p"]
+    Q = "beta*asinh(beta/(2*sqrt(p_0*m_0))) - sqrt(beta**2 + 4*p_0*m_0)"
+    tilted = f"{Q} - beta*asinh((p_0 - m_0)/(2*sqrt(p_0*m_0)))"
+    assert d.compare(tilted).outcome == "AGREES"
+    assert d.compare(Q).outcome == "DIFFERS"
+
+
+@pytest.mark.parametrize(
+    ("p", "F", "start", "v"),
+    [
+        # Gradient flow of F(omega(v)) with omega' = sqrt(r): p = v^2/4 for the rate p.
+        (DISGUISED, "v**4/16 - x**4/16", {"alpha": 2}, {"v": "sqrt(8)", "x": "sqrt(8)"}),
+        (EXPONENTIATED, "v**2/4 - x**2/4", {"p_0": 4, "m_0": 1}, {"v": 4, "x": 2}),
+        (LAYERS, "v*x", {"eta": 4, "u_0": 6, "v_0": 2}, {"v": 3, "x": 4}),
+    ],
+)
+def test_it_is_gradient_flow_of_other_weights(p, F, start, v):
+    q = derive(p).potential.numeric(start)
+    other = derive(parse([F], start=v)).potential.numeric({})
+    for beta in (-2.0, 0.5, 3.0):
+        assert q.gradient(beta) == pytest.approx(other.gradient(beta), rel=1e-12)
+
+
+@pytest.mark.parametrize("p", [EXPONENTIATED, DISGUISED, LAYERS, NEURON], ids=lambda p: p.texts[0])
+def test_flow_and_formula_agree_and_the_certificate_is_of_this_metric(p):
+    d = derive(p)
+    assert crosscheck(d, digits=20).passed
+    record = json.loads(d.to_json())
+    report = check(record)
+    assert not report.open
+    given = record["parameterization"]
+    first = p.weights[0]
+    for forged in (
+        {**given, "rates": {**given["rates"], first: f"3*({given['rates'][first]})"}},
+        {**given, "rates": {**given["rates"], first: f"-({given['rates'][first]})"}},
+        {**{k: v for k, v in given.items() if k != "rates"}, "flow": "w' = -J^T X^T r"},
+    ):
+        with pytest.raises(Rejected):
+            check({**record, "parameterization": forged})
+    assert "diag(rates)" in d.to_text()
+
+
+def test_rates_of_one_are_gradient_flow():
+    plain = derive(["u*v"])
+    assert derive(parse(["u*v"], rates={"u": "1", "v": 1})) == plain
+    record = json.loads(plain.to_json())
+    assert "rates" not in record["parameterization"]
+    assert not check(record).open
+
+
+def test_equal_rates_leave_matrix_factorization_without_a_potential():
+    rates = dict.fromkeys(("W11", "W12", "W21", "W22"), "eta")
+    d = derive(parse(["W*T(W)"], arrays={"W": (2, 2)}, rates=rates))
+    assert d.verdict is Verdict.REFUTED
+    assert "eta" in str(d.metric.kernel_in_weights)
+
+
+def test_a_rate_may_couple_outputs_that_share_no_weight():
+    d = derive(parse(["u", "v"], rates={"u": "1 + v**2"}))
+    assert len(d.blocks) == 1
+    assert len(derive(["u", "v"]).blocks) == 2
+
+
+def test_limits_are_those_of_the_metric():
+    p = parse(["p - m"], start={"p": "alpha", "m": "alpha"}, mirror="p*log(p) + m*log(m)")
+    found = regimes(derive(p), "alpha")
+    assert found.homogeneity is None  # the rates scale as well
+    assert "l1" in found.to_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"rates": {"w": "-1"}}, "the rate of w, -1, is not positive"),
+        ({"rates": {"w": "0"}}, "not positive"),
+        ({"rates": {"w": "w"}, "start": {"w": 0}}, "not positive"),
+        ({"rates": {"v": "1"}}, "there is no weight v"),
+        ({"rates": {"w": "2"}, "mirror": "w**2"}, "not both"),
+        ({"mirror": "3*w"}, "not strictly convex in w"),
+        ({"mirror": "-w**2"}, "not positive"),
+    ],
+)
+def test_rates_that_make_no_sense_are_refused(given, why):
+    with pytest.raises(InputError, match=why):
+        parse(["w"], **given)
+
+
+def test_more_that_makes_no_sense():
+    with pytest.raises(DegenerateStart, match="undefined at the start"):
+        parse(["w"], rates={"w": "1/w"}, start={"w": 0})
+    with pytest.raises(InputError, match="sum of functions of one weight"):
+        parse(["a*b"], mirror="a**2 + a*b + b**2")
+    with pytest.raises(InputError, match="give components"):
+        parse(["a*u"], vectors=["u"], rates={"a": "2"})
+    with pytest.raises(InputError, match="no learning rates"):
+        explicit_counterpart(LAYERS)
