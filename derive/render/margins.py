@@ -15,7 +15,7 @@ from derive.margins.weights_problem import BlockCost
 from derive.model.labels import taken_names
 from derive.regimes.limit import growth_expression
 from derive.render.labels import noted, said
-from derive.render.phrases import flow_lines, output_lines, start_words
+from derive.render.phrases import output_lines, start_words
 from derive.render.plain import page, piece_lines, shown, title, vector_lines
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
@@ -37,7 +37,6 @@ def render_text(found: Margins, width: int = 80) -> str:
 def _model(m: Margins) -> Iterator[str]:
     yield "Parameterization beta = F(w)"
     yield from output_lines(m.derivation.parameterization)
-    yield from flow_lines(m.derivation.parameterization)
     yield f"start w_0: {start_words(m.derivation.parameterization)}"
 
 

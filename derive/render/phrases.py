@@ -66,6 +66,7 @@ def output_lines(p: Parameterization) -> Iterator[str]:
     for (b, written), output in zip(notation.affine, p.affine, strict=True):
         given = marked(to_text(output.tree))
         yield f"{b} = {given} = {shown(written)}: left out of F, not of X beta = y"
+    yield from flow_lines(p)
 
 
 def homogeneity(p: Parameterization) -> str:

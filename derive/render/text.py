@@ -18,7 +18,6 @@ from derive.render import sections
 from derive.render.labels import marked, said
 from derive.render.phrases import (
     algebra_lines,
-    flow_lines,
     homogeneity,
     norms_as_text,
     output_lines,
@@ -85,7 +84,6 @@ def _(section: sections.PredictorMap) -> Iterator[str]:
     weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
     rank = f"{p.d}" if p.rank == p.d else f"{p.rank} < {p.d}"
     yield f"{weights}, {homogeneity(p)}, J of rank {rank}; start: {start_words(p)}"
-    yield from flow_lines(p)
     if PI in (*p.parameters, *p.start_symbols):
         yield f"{PI} is the number"
     if d.equivalent is not None:

@@ -65,6 +65,13 @@ def test_flow_and_formula_agree_and_the_certificate_is_of_this_metric(p):
         with pytest.raises(Rejected):
             check({**record, "parameterization": forged})
     assert "diag(rates)" in d.to_text()
+    assert "learning rates" in d.to_latex()
+    assert r"\partial" in d.to_latex()
+
+
+def test_the_page_expands_in_this_metric():
+    page = derive(EXPONENTIATED).to_latex()
+    assert r"\langle \nabla \delta, \nabla F\rangle = m \cdot p - p \cdot m = 0" in page
 
 
 def test_rates_of_one_are_gradient_flow():

@@ -87,6 +87,14 @@ def _logarithms(value: JSON) -> None:
                 _keys(log, "log")
 
 
+def _rated(given: JSON) -> bool:
+    """Tell whether the weights have rates: each of them, and no vectors."""
+    rates = given.get("rates")
+    same = rates is None or ({*rates} == {*given["weights"]} and "vector" not in given)
+    require(same, "each weight has a rate, and no vector has")
+    return rates is not None
+
+
 def shape(record: JSON, flow: Sequence[str]) -> None:
     """Require that the record has the keys of its format, and says in words what it has to."""
     given, q = record["parameterization"], record["potential"]
@@ -98,10 +106,8 @@ def shape(record: JSON, flow: Sequence[str]) -> None:
     _keys({key: record[key] for key in record if key != "relations"}, "record")
     moved = "equivalent_start" in given
     optional = ["affine"] * ("affine" in given) + ["vector"] * open_dimension
-    rated = "rates" in given
+    rated = _rated(given)
     _keys(given, "parameterization", *optional, *["equivalent"] * moved, *["rated"] * rated)
-    require(not rated or {*given["rates"]} == {*given["weights"]}, "each weight has a rate")
-    require(not (rated and open_dimension), "a vector has no rates")
     _keys(record["metric"], "metric", *["eigenvalues"] * open_dimension)
     sided = "other_side" in q
     _keys(q, "potential", *["linear"] * open_dimension, *["sides"] * sided)

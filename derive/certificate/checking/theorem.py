@@ -45,7 +45,7 @@ class Checker:
         if vector is not None:
             F = [self.length(phi, given["norms"][vector])]
             self.along_vector(phi[0], vector)
-        rates = [space.read(given.get("rates", {}).get(w, "1")) for w in given["weights"]]
+        rates = rates_of(space, given)
         gradients = [[f.derivative(k) * r for k, r in enumerate(rates)] for f in [*F, *phi]]
         space.fields = gradients[: len(F)]
         if "equivalent_start" in given and not move_start(space, F, given, proof):
@@ -61,9 +61,6 @@ class Checker:
         if vector is not None:
             n = space.names[given["norms"][vector]]
             turning = Turning(space.number(self.sign) * phi[0], rows[-1], n)
-        for name, text in given.get("rates", {}).items():
-            if text != "1":
-                space.positive(space.read(text), f"the rate of {name}")
         self.flow = Flow(space, F, space.fields, turning, "hessian")
         self.factor = self.factor_of_ties()
         self.conditions, self.assumed = list[str](), dict[str, None]()
@@ -210,6 +207,15 @@ class Checker:
             for text in left:
                 require(self.flow.lives(divisors[text]), f"a divisor may be 0: {text:.60}")
             done.update(left)
+
+
+def rates_of(space: Space, given: JSON) -> list[Function]:
+    """Return the learning rates of the weights, positive at the start; 1 where none are given."""
+    texts = given.get("rates", {})
+    for name, text in texts.items():
+        if text != "1":
+            space.positive(space.read(text), f"the rate of {name}")
+    return [space.read(texts.get(w, "1")) for w in given["weights"]]
 
 
 def started(space: Space, start: JSON, proof: JSON) -> None:

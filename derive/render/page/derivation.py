@@ -72,6 +72,9 @@ def _of_outputs(d: Derivation, kind: str) -> Iterator[str]:
     yield from affine_sentences(p)
     yield say("setting.flow")
     yield say(f"setting.{kind}_flow", start=at_start(p.start))
+    if p.rates:
+        rates = (inline(to_sympy(rate, symbols)) for rate in p.rates)
+        yield say("setting.rates", rates=", ".join(rates))
 
 
 def _of_vector(d: Derivation, direction: Direction) -> Iterator[str]:

@@ -239,9 +239,11 @@ def _sides(p: Parameterization, failure: Identity, times: str) -> tuple[Expr, ..
     except DeriveError:
         return None
     sides = [sympy.cancel(side) if factor.is_number else sympy.factor(side) for side in sides]
+    rates = dict(zip(p.weights, map(to_sympy, p.rates), strict=False))
     for name in failure.derivative:
         F = to_sympy(p.trees[p.labels.index(int(name.removeprefix("grad F")))])
-        sides = [sympy.Add(*(F.diff(w) * side.diff(w) for w in F.free_symbols)) for side in sides]
+        moves = {w: rates.get(w.name, 1) * F.diff(w) for w in F.free_symbols}
+        sides = [sympy.Add(*(move * side.diff(w) for w, move in moves.items())) for side in sides]
     return tuple(sides)
 
 
