@@ -166,6 +166,8 @@ def _terms(expression: Expr, room: float) -> list[str]:
     for term in ordered_terms(expression):
         minus = term.could_extract_minus_sign()
         first, *rest = _parts(pulled_out(-term) if minus else term, room - GIVEN["+"])
+        if first.startswith("-"):
+            minus, first = not minus, first[1:].lstrip()
         sign = "- " if minus else "+ " if found else ""
         found += [sign + first, *rest]
     return found
@@ -263,7 +265,8 @@ def identities(evidence: Iterable[Identity]) -> Iterator[str]:
             left, right = (to_sympy(parse_expression(x)) for x in (identity.left, identity.right))
         except DeriveError:
             continue
-        if max(len(identity.left), len(identity.right)) < LONGEST and not left.is_number:
+        tells = left != right and not left.is_number
+        if tells and max(len(identity.left), len(identity.right)) < LONGEST:
             yield from display([(latex(left), right)] if width(latex(left)) < COLUMN / 2 else [])
 
 

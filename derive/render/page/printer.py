@@ -250,12 +250,16 @@ def ordered_terms(expression: Expr) -> list[Expr]:
     return positive_first([term.xreplace(names) for term in terms])
 
 
-@functools.lru_cache(4096)
 def latex(expression: Expr) -> str:
-    """Return an expression as LaTeX."""
+    """Return an expression, or a matrix, as LaTeX."""
     if isinstance(expression, sympy.MatrixBase):
         rows = (" & ".join(map(latex, expression.row(i))) for i in range(expression.rows))
         return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+    return _latex(expression)
+
+
+@functools.lru_cache(4096)
+def _latex(expression: Expr) -> str:
     return str(_LatexForms().doprint(sympy.sympify(expression)))
 
 
