@@ -106,7 +106,7 @@ SHAPES = (
     (r"\b([FKHVXy])(\d+)\b", r"\1_{\2}"),
     (r"\bgrad log\b", r"\\nabla\\log"),
     (r"\bgrad ", r"\\nabla "),
-    (r"\b(omega|eta|psi|phi|rho|delta)\b", r"\\\1"),
+    (r"(?<!\\)\b(omega|eta|psi|phi|rho|delta)\b", r"\\\1"),
     ("`", ""),
     ("<", r"\\langle "),
     (">", r" \\rangle"),
@@ -130,12 +130,12 @@ def _steepness(norm: str) -> str:
     return rf"{latex_name(norm)} \lVert \nabla \varphi \rVert^2 / \varphi"
 
 
-LETTERS = re.compile(r"(?:[A-Z]|[gsy]|rho|beta|psi|phi|delta)(?:_\w+)?(?:\([\w, ]*\))?|\d+|w_0")
+LETTERS = re.compile(r"(?:[A-Z]|[gy]|rho|beta|psi|phi|delta)(?:_\w+)?(?:\([\w, ]*\))?|\d+|w_0")
 SIGNS = frozenset(("=", "+", "-", "<", ">", "<=", "grad", "log", "!=", "0"))
 
 
 def sentence(text: str) -> str:
-    """Return a sentence of the text output with the formulas in it set as mathematics.
+    r"""Return a sentence of the text output with the formulas in it set as mathematics.
 
     >>> sentence("K(b) is 0 at beta_0")
     '$K(b)$ is $0$ at $\\beta_{0}$'
@@ -155,7 +155,8 @@ def _run(words: Sequence[str], formal: bool) -> str:
         return "".join(f"\\{c}" if c in "_#%&$" else c for c in whole)
     bare = whole.rstrip(",;:.")
     inner = re.sub(r"\bd_(\w)", r"\\partial_\1", bare)
-    inner = re.sub(r"_(\w\w+|\w)", r"_{\1}", inner).replace("**", "^").replace("beta", r"\beta")
+    inner = re.sub(r"_(\w\w+|\w)", r"_{\1}", inner).replace("**", "^")
+    inner = re.sub(r"(?<![\\A-Za-z])(beta|rho|psi|phi|delta)", r"\\\1", inner)
     return f"${statement(inner)}${whole[len(bare) :]}"
 
 
