@@ -153,7 +153,7 @@ def read_starts(
                     f"start: the value of {name} uses the weight {symbol}; "
                     "use numbers or new symbols such as alpha"
                 )
-    taken = {*weights, *parameters, *names(tuple(given.values()))}
+    taken = {*weights, *parameters}
     return tuple((w, given.get(w, Name(unused(f"{w}_0", taken, "0")))) for w in weights)
 
 

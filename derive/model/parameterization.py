@@ -28,6 +28,7 @@ from derive.model.names import (
 )
 from derive.model.orientation import oriented
 from derive.model.rates import check_rates, positive_rates, rate_parameters, read_rates
+from derive.model.related_numbers import check_numbers
 from derive.model.validity import validate
 from derive.model.vectors import Ingredients, Vector, lengths, named_as_vectors, read_vectors
 
@@ -110,6 +111,7 @@ class Parameterization(ExactMap):
         object.__setattr__(self, "geometry", geometry.over(self._functions[self.d :]))
         validate(self)
         check_rates(self)
+        check_numbers(self)
 
     def __repr__(self) -> str:
         """Return the code that makes it, or its size where that does not fit in a line.

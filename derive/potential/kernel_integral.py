@@ -107,7 +107,7 @@ def shifted_power(
         value = _without_constant((t / t0 - logarithm(relation, t)) / k, x)
         gradient = sign * (1 / t0 - 1 / t) / k
     else:
-        first, second = 1 - n, 2 - n
+        first, second = sympy.cancel(1 - n), sympy.cancel(2 - n)
         start, slope = _power_of_start(t0, first), sympy.factor(sign / (first * k))
         linear = sympy.powsimp(slope * start)
         value = sympy.factor(1 / (first * second * k)) * t**second - linear * x
@@ -122,7 +122,7 @@ def shifted_power(
 def _power_of_start(t0: Expr, n: Expr) -> Expr:
     """Return t0^n, factor by factor where these are positive: (2 w^D)^(2/D) = 4^(1/D) w^2."""
     power = sympy.powdenest(sympy.expand_power_base(t0**n))
-    return power.replace(lambda e: e.is_Pow, lambda e: e.base ** sympy.expand(e.exp))
+    return power.replace(lambda e: e.is_Pow, lambda e: e.base ** sympy.expand(sympy.cancel(e.exp)))
 
 
 def _entropy(

@@ -24,6 +24,9 @@ class _PlainForms(StrPrinter):  # type: ignore[misc]
     def _print_Symbol(self, expr: Symbol) -> str:
         return str(self.names.get(expr, expr).name)
 
+    def _print_Exp1(self, expr: Expr) -> str:
+        return "exp(1)"
+
     def _print_Integral(self, expr: Expr) -> str:
         (variable, low, high), *_ = expr.limits
         bounds = f"{variable} = {self._print(low)} .. {self._print(high)}"

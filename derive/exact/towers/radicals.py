@@ -254,15 +254,16 @@ class Radicals(TreeReader):
         """Return f^(coefficient * monomial) for an irreducible f."""
         if term.monomial == 1:
             return self.power(f, term.coefficient)
-        known = self._raised(f, self.field.constant(term.coefficient) * term.monomial)
+        monomial = self.field.embed(term.monomial)
+        known = self._raised(f, self.field.constant(term.coefficient) * monomial)
         if known is not None:
             return known
-        key = f"power {f!r} {term.monomial!r}"
+        key = f"power {f!r} {monomial!r}"
         unit = self.units.get(key, 1)
         count = term.coefficient * unit
         if count.denominator != 1:
             raise Refine(key, term.coefficient.denominator)
-        exponent = term.monomial / unit
+        exponent = monomial / unit
         text = repr(exponent) if repr(exponent) in exponent.field.names else f"({exponent!r})"
         base = repr(f) if repr(f) in self.field.weights or f.is_constant() else f"({f!r})"
         generator = Generator(f"({base}**{text})", "power", f, exponent=exponent)
