@@ -61,12 +61,13 @@ class Total:
 
     def run(self, what: str, *points: Array) -> list[tuple[Sequence[int], list[Array]]]:
         """Evaluate on every block; one array for each number that the formula returns."""
-        shape = np.broadcast_shapes(*(p.shape[:-1] for p in points))
+        first, *others = (p.shape[:-1] for p in points)
+        shape = np.broadcast_shapes(first, *others) if others else first
         added = len(self.parts) > 1 and what in ("value", "bregman")
         least, found = SUMMAND if added else SMALLEST, []
         for outputs, block in self.parts:
             columns = (p[..., i] for p in points for i in outputs)
-            flat = [np.broadcast_to(x, shape).reshape(-1) for x in columns]
+            flat = [(x if x.shape == shape else np.broadcast_to(x, shape)).ravel() for x in columns]
             found.append((outputs, [x.reshape(shape) for x in block(what, flat, least)]))
         return found
 

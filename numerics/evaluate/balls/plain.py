@@ -28,7 +28,7 @@ class Plain(Double):
             return value
         if isinstance(value, Ball):
             return cls(value.v)
-        return cls(value if isinstance(value, np.ndarray | float) else float(value))
+        return cls(value if isinstance(value, (np.ndarray, float)) else float(value))
 
     def function(self, name: str, slope: Array) -> Ball:
         """Return a function."""
@@ -68,10 +68,9 @@ PLAIN_FUNCTIONS = {
 
 
 def evaluate_plainly(formula: Formula, start: Start, columns: Sequence[Array]) -> list[Array]:
-    """Evaluate a formula at n points."""
-    with np.errstate(all="ignore"):
-        found = formula(start.at(Plain, ()), *map(Plain, columns))
-        arrays = [np.asarray(Plain.of(x).v) for x in found]
+    """Evaluate a formula at n points; floating point warnings are the caller's."""
+    found = formula(start.at(Plain, ()), *map(Plain, columns))
+    arrays = [np.asarray(Plain.of(x).v) for x in found]
     count = len(columns[0])
     # One entry stands for all points where the formula has none.
     return [x if x.ndim and len(x) == count else _spread(x, count) for x in arrays]

@@ -28,12 +28,17 @@ def evaluate_precisely(
     kind = start.decimals
     for rung in _RUNGS:
         with decimal.localcontext(wide_context(rung * (digits + _GUARD))):
-            found = formula(start.at(kind, ()), *map(kind.of, point))
+            found = formula(start.at(kind, ()), *(_column(kind.of(x)) for x in point))
             balls = [_single(kind.of(x)) for x in found]
             if all(_known(x, digits) for x in balls):
                 break
     with mpmath.workdps(digits + _GUARD):
         return [_mpf(x) for x in balls]
+
+
+def _column(x: Ball) -> Ball:
+    """Return a ball as one point of an array, as searches along curves need."""
+    return type(x)(*(np.array([y], dtype=object) for y in (x.v, x.d)))
 
 
 def _single(x: Ball) -> Ball:

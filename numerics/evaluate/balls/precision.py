@@ -113,45 +113,50 @@ def evaluate(
     In doubles the forms are tried in turn, the first one in long doubles too, then in decimals.
     What is smaller than *least* is given to within that.
     """
-    size = len(columns[0])
-    length = max(1, _CHUNK // max(1, sum(np.size(x) for x in columns) // max(1, size)))
-    parts = []
+    points = _Points(start, columns, least)
     with np.errstate(all="ignore"):
-        for low in range(0, max(size, 1), length):
-            chunk = _Chunk(start, columns, np.arange(low, min(low + length, size)))
-            hopeful = chunk.settle(formulas[0], Double, least, chunk.open)
-            if len(hopeful) and Extended.unit < Double.unit:
-                chunk.settle(formulas[0], Extended, least, hopeful)
-            for formula in formulas[1:]:
-                if len(chunk.open):
-                    chunk.settle(formula, Double, least, chunk.open)
-            for digits in _DIGITS:
-                if len(chunk.open):
-                    with decimal.localcontext(wide_context(digits)):
-                        chunk.settle(formulas[0], start.decimals, least, chunk.open)
-            parts.append(chunk.finished())
-    return [np.concatenate(column) for column in zip(*parts, strict=True)]
+        hopeful = points.settle(formulas[0], Double, points.open)
+        if len(hopeful) and Extended.unit < Double.unit:
+            points.settle(formulas[0], Extended, hopeful)
+        for formula in formulas[1:]:
+            if len(points.open):
+                points.settle(formula, Double, points.open)
+        for digits in _DIGITS:
+            if len(points.open):
+                with decimal.localcontext(wide_context(digits)):
+                    points.settle(formulas[0], start.decimals, points.open)
+    return points.finished()
 
 
-class _Chunk:
-    """Results at some of the points, of which those at *open* are not good yet."""
+class _Points:
+    """Results at points, of which those at *open* are not good yet."""
 
-    def __init__(self, start: Start, columns: Sequence[Array], index: Array) -> None:
-        """Begin with no results at the points of *index*."""
-        self._start, self._columns, self._index = start, [x[index] for x in columns], index
+    def __init__(self, start: Start, columns: Sequence[Array], least: float) -> None:
+        """Begin with no results."""
+        self._start, self._columns, self._least = start, columns, least
         self.results: list[Array] = []
-        finite = np.all([_whole(np.isfinite(x)) for x in self._columns], axis=0)
-        self.open = np.flatnonzero(finite)
+        self._open = np.all([_whole(np.isfinite(x)) for x in columns], axis=0)
+        width = sum(np.size(x) for x in columns) // max(1, len(self._open))
+        self._length = max(1, _CHUNK // max(1, width))
 
-    def settle(self, formula: Formula, kind: type[Ball], least: float, at: Array) -> Array:
+    @property
+    def open(self) -> Array:
+        """Where there is no good result."""
+        return np.flatnonzero(self._open)
+
+    def settle(self, formula: Formula, kind: type[Ball], at: Array) -> Array:
         """Write results at some open points, and close those where they are good.
 
         Returns those that are not, and lack less than a few digits.
         """
+        spans = range(0, max(1, len(at)), self._length)
+        return np.concatenate([self._span(formula, kind, at[i : i + self._length]) for i in spans])
+
+    def _span(self, formula: Formula, kind: type[Ball], at: Array) -> Array:
         points = (kind.of(x[at]) for x in self._columns)
-        found = [kind.of(x) for x in formula(self._start.at(kind, self._index[at]), *points)]
+        found = [kind.of(x) for x in formula(self._start.at(kind, at), *points)]
         if not self.results:
-            shapes = [(len(self._index), *np.shape(x.v)[1:]) for x in found]
+            shapes = [(len(self._open), *np.shape(x.v)[1:]) for x in found]
             self.results = [np.full(shape, np.nan) for shape in shapes]
         good, hopeful = np.ones((2, len(at)), dtype=bool)
         for result, x in zip(self.results, found, strict=True):
@@ -160,9 +165,9 @@ class _Chunk:
             short, size = issubclass(kind, Double), np.abs(v)
             result[at] = v if short else np.where(_finite(x, shape), v, np.nan)
             close = d < TOLERANCE * size if short else _close(x, shape)
-            good &= _whole(close | (size + d < least))
+            good &= _whole(close | (size + d < self._least))
             hopeful &= _whole(d < _HOPE * TOLERANCE * size)
-        self.open = np.setdiff1d(self.open, at[good], assume_unique=True)
+        self._open[at[good]] = False
         return at[hopeful & ~good]
 
     def finished(self) -> list[Array]:

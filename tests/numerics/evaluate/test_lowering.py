@@ -20,7 +20,7 @@ from numerics.evaluate.balls.arithmetic import Ball, Double, Extended
 from numerics.evaluate.balls.decimals import Digits
 from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
 from numerics.evaluate.balls.plain import Plain
-from numerics.evaluate.balls.precision import _Chunk, wide_context
+from numerics.evaluate.balls.precision import _Points, wide_context
 from numerics.evaluate.balls.zeros import largest_root, lower_root
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.potential import NumericPotential
@@ -428,13 +428,13 @@ def test_long_doubles_spare_decimals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Q(b) - Q(b0) - Q'(b0)(b - b0) loses two digits here; the bounds see it."""
     q = lower(potential("p**2-m**2", **TIED), {"alpha": "1/8"})
     kinds: list[type[Ball]] = []
-    settle = _Chunk.settle
+    settle = _Points.settle
 
-    def seen(chunk: Any, formula: Any, kind: Any, least: float, at: Any) -> Any:
+    def seen(points: Any, formula: Any, kind: Any, at: Any) -> Any:
         kinds.append(kind)
-        return settle(chunk, formula, kind, least, at)
+        return settle(points, formula, kind, at)
 
-    monkeypatch.setattr(_Chunk, "settle", seen)
+    monkeypatch.setattr(_Points, "settle", seen)
     b, b0 = 1.0, 0.75
     found = q.bregman(b, b0)
     assert kinds == [Double, Extended]
