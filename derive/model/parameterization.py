@@ -85,7 +85,8 @@ class Parameterization(ExactMap):
         trees = tuple(read_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
         if not trees:
             raise InputError("give at least one output, for instance a*u1")
-        constants = read_parameters((*trees, *geometry.trees), tuple(map(str, parameters)))
+        said = (*trees, *(output.tree for output in affine), *geometry.trees)
+        constants = read_parameters(said, tuple(map(str, parameters)))
         ordered = read_weights(trees, constants, weights)
         if rates or mirror is not None:
             geometry = read_rates(ordered, rates or {}, mirror)
@@ -140,7 +141,8 @@ class Parameterization(ExactMap):
         if "geometry" not in changes:
             kept = [self.weights.index(name) for name in weights if name in self.weights]
             new["geometry"] = self.geometry.restricted(kept)
-        used = names((*new["outputs"], *new["geometry"].trees))
+        affine = (output.tree for output in new["affine"])
+        used = names((*new["outputs"], *affine, *new["geometry"].trees))
         if "start" not in changes:
             new["start"] = {name: tree for name, tree in self.start if name in weights}
         if "parameters" not in changes:

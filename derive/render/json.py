@@ -147,16 +147,21 @@ def _(section: sections.HessianMap) -> Record:
 @entry.register
 def _(section: sections.Warp) -> Record:
     warping = section.d.warping
-    dual = [_dual(b) for b in section.d.blocks]
+    vectors = section.d.parameterization.vectors
+    dual = [_dual_of_vector(b) if vectors else _dual(b) for b in section.d.blocks]
     if warping.verdict is not Verdict.PROVED:  # of blocks alone
         dual = [dict.fromkeys(found) for found in dual]
     return {**decision(warping.finding), "g": warping.g, "dual_coordinates": dual}
 
 
+def _dual_of_vector(block: Block) -> Record:
+    turning = block.potential.turning
+    found = None if turning is None else turning.dual
+    return {"log_psi": None if found is None else found.log_psi}
+
+
 def _dual(block: Block) -> Record:
-    dual, turning = block.potential.dual, block.potential.turning
-    if turning is not None and turning.dual is not None:
-        return {"log_psi": turning.dual.log_psi}
+    dual = block.potential.dual
     if dual is None:
         return {"y": None, "conjugate": None}
     return {"y": dual.y, "conjugate": dual.R}

@@ -155,6 +155,8 @@ class Space(Reading):
         self.names, self.known, self.relations, self.generators, self.fixed, signs = before
         del self.start[self.size + len(self.generators) :], self.signs[signs:]
         del self.slopes[len(self.generators) :]
+        self.divisors.clear()
+        self.leads.clear()
 
     def define(self, entry: JSON) -> None:
         """Add a definition: a name for a function or a new call, what a call is, or a relation."""

@@ -108,8 +108,6 @@ class Checker:
             self.open.append(what)
             return
         flow, before, size = self.flow, self.space.scope(), len(self.theorem)
-        self.space.divisors.clear()
-        self.space.leads.clear()
         try:
             check(self, said, proof)
             self.settle()

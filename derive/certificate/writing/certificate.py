@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 from typing import TypeAlias
 
 from derive.certificate.checking import check, potential
@@ -17,7 +17,8 @@ from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.existence import decide, laws
 from derive.certificate.checking.flow import independent
 from derive.certificate.checking.function import Value
-from derive.certificate.checking.text import JSON, Missing, NotACertificate, Rejected
+from derive.certificate.checking.signs import CONDITION
+from derive.certificate.checking.text import JSON, Missing, NotACertificate, Rejected, names_in
 from derive.certificate.checking.theorem import PROVED, UNDECIDED, Check, Checker, Kind
 from derive.certificate.writing import conditions
 from derive.certificate.writing.definitions import Calls
@@ -72,8 +73,9 @@ def certify(d: Derivation, record: JSON, seconds: float | None = None) -> JSON:
 def _starts(p: Parameterization) -> Iterator[dict[str, str]]:
     """Yield starts in small numbers: primes, which satisfy no relation, and samples."""
     names, primes = (*p.start_symbols, *p.parameters), conditions.PRIMES
-    for shift in range(1, 4):
-        at = {n: Fraction(primes[(k + shift) % len(primes)]) for k, n in enumerate(names)}
+    for shift, upward in product(range(1, 4), (True, False)):
+        order = names if upward else names[::-1]
+        at = {n: Fraction(primes[(k + shift) % len(primes)]) for k, n in enumerate(order)}
         try:
             values_of(p.start_field, at)
         except (ZeroDivisionError, Unbounded):
@@ -97,8 +99,18 @@ class _Writer:
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]
         self.calls = Calls(self.record, d.parameterization, kind)
+        self._name_assumed()
         self.state = Checker(self.record, SPARE, kind)
         self.state.outputs()
+
+    def _name_assumed(self) -> None:
+        """Name the calls in conditions on weights and constants: every section reads these."""
+        said = (
+            text for piece in self.record["potential"]["pieces"] for text in piece["assumptions"]
+        )
+        parts = [found[1] for text in said if (found := CONDITION.fullmatch(text))]
+        for call in _calls(x for x in parts if names_in([x]) <= {*self.calls.space.given}):
+            self.calls.name(call)
 
     def written(self) -> JSON:
         """Return the record with a proof of each section for which one is found."""

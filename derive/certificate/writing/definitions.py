@@ -6,16 +6,8 @@ from collections.abc import Iterable
 from itertools import count
 
 import sympy
-from flint import fmpz_mpoly
 
-from derive.certificate.checking.function import (
-    Function,
-    constant,
-    leading,
-    not_zero,
-    remainder,
-    root_of,
-)
+from derive.certificate.checking.function import Function, constant, not_zero, root_of
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected
 from derive.certificate.checking.theorem import Checker, Kind
@@ -51,9 +43,13 @@ class Definitions:
         return True
 
     def name(self, text: str) -> None:
-        """Name a call as a generator, if it is not known."""
-        if not self.knows(text):
-            self.define({"name": self.fresh(), "of": text})
+        """Name a call as a generator, if it is not known, nor a power of an exponential."""
+        if self.knows(text):
+            return
+        power = products.power_of_exponential(self.space, text)
+        self.define(power or {"name": self.fresh(), "of": text})
+        if text.startswith("cos("):
+            self.name("sin" + text.removeprefix("cos"))
 
     def fresh(self) -> str:
         """Return a name that is not taken."""
@@ -80,11 +76,15 @@ class Calls(Definitions):
         F = [given["coefficient"]] if p.vectors else given["outputs"]
         for text in products.calls_in([*F, record["warping"]["g"] or "1"]):
             if not self.knows(text):
-                for kind, argument, exponent, _ in list(self.space.known):
-                    self._image_at_start(kind, argument, exponent, p)
-                call = self.space.call(text)
-                self._image_at_start(*call, p)
+                self._known_at_start(p)
+                self._image_at_start(*self.space.call(text), p)
                 self._image(text, p.field, p)
+        self._known_at_start(p)
+
+    def _known_at_start(self, p: Parameterization) -> None:
+        """Define the calls so far with their arguments at w_0."""
+        for kind, argument, exponent, _ in list(self.space.known):
+            self._image_at_start(kind, argument, exponent, p)
 
     def _image_at_start(
         self, kind: str, argument: Function, exponent: Function, p: Parameterization
@@ -196,8 +196,8 @@ class FormDefinitions(Definitions):
         for g in self.candidates:
             if (g**n - argument).is_zero():
                 return g
-        rest = reduced(self.space, argument.top) / reduced(self.space, argument.bottom)
-        for f in (argument, rest):
+        up, down = (products.reduced(self.space, x) for x in (argument.top, argument.bottom))
+        for f in (argument, up / down):
             top, bottom = (
                 self._root(Function(self.space, x, self.space.one), n) for x in (f.top, f.bottom)
             )
@@ -208,7 +208,7 @@ class FormDefinitions(Definitions):
 
     def _root(self, f: Function, n: int) -> Function | None:
         """Return a function whose n-th power is f on the leaf: a factor, or an entry of K."""
-        found = self._power_root(f, n) or self._power_root(reduced(self.space, f.top), n)
+        found = self._power_root(f, n) or self._power_root(products.reduced(self.space, f.top), n)
         if found is not None:
             return found
         for g in [*self.known, *(self.space.read(text) for text in self.chart)]:
@@ -288,12 +288,3 @@ class FormDefinitions(Definitions):
         if not argument.is_zero() or constant(total) is not None:
             return None
         return total if total.at(space.start) > 0 else space.number(0) - total
-
-
-def reduced(space: Space, polynomial: fmpz_mpoly) -> Function:
-    """Return a polynomial as its remainder by the relations over powers of their coefficients."""
-    bottom = space.number(1)
-    for relation, k in 2 * space.relations[::-1]:
-        polynomial, n = remainder(polynomial, relation, k)
-        bottom = bottom * Function(space, leading(relation, k), space.one) ** n
-    return Function(space, polynomial, space.one) / bottom

@@ -16,8 +16,8 @@ from derive.certificate.checking.function import Function, constant
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, names_in
 from derive.certificate.checking.theorem import Checker
-from derive.certificate.writing.definitions import Calls, FormDefinitions, reduced
-from derive.certificate.writing.products import calls_in, text_of, with_logs
+from derive.certificate.writing.definitions import Calls, FormDefinitions
+from derive.certificate.writing.products import calls_in, reduced, text_of, with_logs
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction

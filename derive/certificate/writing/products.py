@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations, product
 from typing import cast
 
 from flint import fmpz_mpoly
 
-from derive.certificate.checking.function import Function, constant, root_of
+from derive.certificate.checking.function import Function, constant, leading, remainder, root_of
 from derive.certificate.checking.reading import Known
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, called, tree_of
@@ -170,14 +171,33 @@ def logarithm(
     yield {"of": call, "is": " + ".join(values), "from": parts}
 
 
-def angles(space: Space, text: str) -> list[list[str]]:
-    """Return a cosine whose argument goes a whole number of times into that of another."""
-    _, argument, _ = space.call(text)
-    for kind, u, e, _ in space.known:
-        n = constant(argument / u) if kind == "cos" and not u.top.is_zero() else None
+def power_of_exponential(space: Space, text: str) -> JSON:
+    """Return the definition of exp(n u) as a power of exp(u), where that is known, or None."""
+    kind, argument, _ = space.call(text)
+    if kind != "exp":
+        return None
+    for u in (known.argument for known in space.known if known.kind == "exp"):
+        n = None if u.is_zero() else constant(argument / u)
         if n is not None and n.q == 1:
-            return [[call_of(kind, u, e), str(n)]]
-    raise Rejected("no angle is a part of this one")
+            part = call_of(kind, u, space.number(0))
+            return {"of": text, "is": f"({part})**({n})", "from": [[part, str(n)]]}
+    return None
+
+
+def angles(space: Space, text: str) -> list[list[str]]:
+    """Return a cosine whose argument goes into that of another n times, or two by sum and n = 1."""
+    _, argument, _ = space.call(text)
+    if argument.is_zero():
+        return []
+    known = [(call_of(*call[:3]), call.argument) for call in space.known if call.kind == "cos"]
+    for name, u in known:
+        n = None if u.top.is_zero() else constant(argument / u)
+        if n is not None and n.q == 1:
+            return [[name, str(n)]]
+    for ((one, u), (other, v)), sign in product(combinations(known, 2), (1, -1)):
+        if (u + v * space.number(sign) - argument).is_zero():
+            return [[one, "1"], [other, str(sign)]]
+    raise Rejected("no angles add up to this one")
 
 
 def _factors(f: Function) -> list[tuple[Function, int]]:
@@ -195,3 +215,12 @@ def _generator(space: Space, f: Function) -> Known | None:
     """Return the exponential or power that a factor is, up to its sign."""
     calls = (g for g in space.generators if g.kind in ("exp", "power"))
     return next((g for g in calls if f.top in (g.image.top, -g.image.top)), None)
+
+
+def reduced(space: Space, polynomial: fmpz_mpoly) -> Function:
+    """Return a polynomial as its remainder by the relations over powers of their coefficients."""
+    bottom = space.number(1)
+    for relation, k in 2 * space.relations[::-1]:
+        polynomial, n = remainder(polynomial, relation, k)
+        bottom = bottom * Function(space, leading(relation, k), space.one) ** n
+    return Function(space, polynomial, space.one) / bottom
