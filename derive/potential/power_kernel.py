@@ -34,11 +34,17 @@ def integrate_power_kernel(metric: Metric, notation: Notation) -> Explicit | Non
     def along(f: RationalFunction) -> RationalFunction:
         return dot(p.fields[0], p.field.gradient(f))
 
-    ratio = K * K / along(K) if not along(K).is_zero() else p.field.zero
-    slope = along(ratio)
-    n = p.field.zero if slope.is_zero() else K / slope
+    turned = along(K)
+    above = turned * turned
+    below = above + above - K * along(turned)
+    # n = above/below: that it does not move is seen before anything is divided by sums
+    moves = zip(p.field.gradient(above), p.field.gradient(below), strict=True)
+    if below.is_zero() or any(above * y != below * x for x, y in moves):
+        return None
+    n = above / below
     if n in (0, 1) or set(n.variables()) - p.field.parameters:
         return None
+    ratio = K * K / turned
     try:
         n, b, beta0, K0 = map(p.at_start, (n, p.F[0] - n * ratio, p.F[0], K))
         sign, assumed = start_sign(beta0 - b, notation)
