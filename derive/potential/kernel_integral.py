@@ -132,7 +132,10 @@ def _entropy(
     x, k = relation.notation.betas[0], relation.expr(kappa)
     offset = relation.beta0 - shift
     ratio = relation.field.gens[0] / offset - shift / offset
-    logarithm = sympy.log(relation.factored(ratio))
+    argument = relation.factored(ratio)
+    if relation.field.relations.known:  # a quotient by roots would bring zeros of its own
+        argument = relation.factored(relation.field.gens[0] - shift) / relation.factored(offset)
+    logarithm = sympy.log(argument)
     value = (x - relation.expr(shift)) * logarithm / k - x / k
     kernel = k * (x - relation.expr(shift))
     piece = Explicit((x,), value, (logarithm / k,), kernel=kernel)

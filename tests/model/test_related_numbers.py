@@ -1,6 +1,7 @@
 """Numbers of a start that are related, names that say what they say, and exponents in two names."""
 
 import pytest
+import sympy
 
 from derive import InputError, Parameterization, Verdict, derive
 
@@ -58,3 +59,9 @@ def test_eulers_number_is_no_letter():
 )
 def test_an_exponent_may_have_two_names(output):
     assert derive(output).verdict is Verdict.PROVED
+
+
+def test_a_start_that_is_not_critical_is_no_zero_of_what_q_divides_by():
+    q = derive("w**2 + sqrt(2)*w").potential
+    at = {w: sympy.sqrt(2) / 2 for w in q.Q.free_symbols if w.name == "w_0"}
+    assert q.gradient[0].subs(at).subs("beta", 2).is_finite
