@@ -7,6 +7,7 @@ and the limit solves min Q(beta) subject to X beta = y.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -222,8 +223,9 @@ def _separated(warping: WarpVerdict, notation: Notation) -> Explicit | None:
         if not isinstance(found, Explicit) or found.roots:
             return None
         pieces.append(found)
-    given = {*start_conditions(p, notation), *notation.assumptions}
-    if sum(not given.issuperset(piece.assumptions) for piece in pieces) > 1:
+    given, symbols = {*start_conditions(p, notation), *notation.assumptions}, {*p.start_symbols}
+    assumed = [{*piece.assumptions} - given for piece in pieces]
+    if sum(any(symbols & {*re.findall(r"\w+", a)} for a in found) for found in assumed) > 1:
         return None  # signs that were assumed one by one need not go together
     return separation.summed(pieces, notation)
 

@@ -28,8 +28,9 @@ def regression_problems(
         beta: what the components of one solution are drawn from, such as those that F reaches.
 
     >>> from hypothesis import find
-    >>> find(regression_problems(2), lambda problem: problem[1] == [1])
-    ([[0, 1]], [1])
+    >>> X, y = find(regression_problems(2), lambda problem: problem[1] == [1])
+    >>> len(X), len(X[0]), y
+    (1, 2, [1])
     """
     m = draw(st.integers(1, max(1, d - 1))) if rows is None else rows
     X = draw(st.lists(_vectors(d, SMALL), min_size=m, max_size=m))

@@ -22,7 +22,7 @@ from derive.explicit.constrained import ConstrainedProblem
 from derive.explicit.counterpart import ExplicitCounterpart
 from derive.explicit.minimum import CriticalRoot
 
-TRIED = 60
+TRIED, POINTS = 60, 20_000
 FAULTS = (Rejected, NotACertificate, ValueError, ArithmeticError, KeyError)
 
 
@@ -116,7 +116,8 @@ def _side(cost: checking.Cost, proposal: Proposal, text: str | None, where: list
 
 def _point(cost: checking.Cost, where: Sequence[str]) -> dict[str, str]:
     """Return beta in small numbers that satisfy conditions."""
-    for values in product((3, -3, 2, -2, 7, -7, 12, -12, 21, -21), repeat=len(cost.betas)):
+    numbers = (3, -3, 2, -2, 7, -7, 12, -12, 21, -21)
+    for values in islice(product(numbers, repeat=len(cost.betas)), POINTS):
         if len({*map(abs, values)}) < len(values):
             continue  # where forms are likely to vanish
         space = Space([], cost.betas, 0)
