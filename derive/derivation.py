@@ -82,6 +82,13 @@ class Derivation(Certified):
         given = ("parameterization", self.parameterization), ("verdict", self.verdict)
         return *given, ("Q", self.potential.Q)
 
+    def _repr_latex_(self) -> str | None:
+        """Return Q and what its names stand for, as a notebook shows them; None without Q."""
+        if self.verdict is not Verdict.PROVED:
+            return None
+        lines = self.to_latex(part="formula").splitlines()
+        return "\n".join(line for line in lines if not line.startswith("%"))
+
     @property
     def verdict(self) -> Verdict:
         """PROVED: Q exists and is given. REFUTED: none exists. UNDECIDED: neither was proved."""

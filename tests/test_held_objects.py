@@ -116,3 +116,19 @@ def test_outputs_are_taken_as_they_are():
     for odd in ([], 1.5, None, {"a*u1"}):
         with pytest.raises(InputError):
             derive(odd)
+
+
+@pytest.mark.parametrize("name", ["linear-neuron-plane", "deep-diagonal", "square"])
+def test_numbers_are_pickled_as_what_they_were_made_of(name):
+    d = derive_entry(find(name))
+    start = {s: 2 + k for k, s in enumerate(d.parameterization.start_symbols)}
+    q = d.potential.numeric({**start, **dict.fromkeys(d.parameterization.parameters, 3)})
+    for again in (pickle.loads(pickle.dumps(q)), copy.deepcopy(q)):
+        at = [0.5] * q.d
+        assert again.gradient(at) == pytest.approx(q.gradient(at), rel=1e-15)
+        assert len(repr(again)) <= 200
+
+
+def test_a_notebook_shows_q():
+    assert derive("w**2")._repr_latex_().count(r"Q(\beta) =") == 1
+    assert derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)}))._repr_latex_() is None

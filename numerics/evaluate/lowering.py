@@ -183,7 +183,7 @@ def _lowered(
         bounds[outputs[0]] = _bounds(potential.pieces[i], own, values)
         parts.append((outputs, _block(potential, i, values, weights, own)))
     blocks, given = Blocks(parts, bounds), tuple(values.items())
-    q = NumericPotential(len(beta0), given, tuple(map(_float, beta0)), blocks)
+    q = NumericPotential(len(beta0), given, tuple(map(_float, beta0)), blocks, potential)
     return q, HighPrecision(digits, beta0, blocks)
 
 

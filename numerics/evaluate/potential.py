@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from derive.errors import InputError
+from derive.records import Potential
 from numerics.evaluate.backend import Array, FloatOrArray, quiet
 from numerics.evaluate.blocks import Blocks
 from numerics.evaluate.numbers import read_array
@@ -44,12 +45,20 @@ class PotentialAtStart(Generic[F_co]):
         start: the exact values of the start symbols.
         beta0: F(w_0), where grad Q = 0.
         functions: Q on arrays.
+        source: the derived Q that it is of, where it is of one.
     """
 
     d: int
     start: tuple[tuple[str, Fraction], ...]
     beta0: tuple[float, ...] | Array
     functions: F_co = field(repr=False)
+    source: Potential | None = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return what makes it again: the derived Q and the start, not the program."""
+        if self.source is None:
+            raise TypeError("a potential that was not made by Potential.numeric is not pickled")
+        return type(self.source).numeric, (self.source, dict(self.start))
 
     def __call__(self, beta: ArrayLike) -> FloatOrArray:
         """Return Q, which is 0 at beta_0 or up to a constant: a float, or an array of shape (n,).
