@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-import sympy
 from sympy import Expr, Symbol
 
 Undecided: TypeAlias = Literal["kernel", "leaf", "length", "curve", "smooth", "beyond"]
@@ -153,9 +152,3 @@ class Domain:
 
 def _half_spaces(walls: Sequence[Wall]) -> str:
     return " and ".join(f"`{wall.form} > 0`" for wall in walls)
-
-
-def interval_walls(beta: Symbol, low: Expr, high: Expr) -> tuple[Wall, ...]:
-    """Return the walls of ``low < beta < high``, none for infinite ends."""
-    ends = ((beta - low, low), (high - beta, high))
-    return tuple(Wall(form, True) for form, end in ends if end not in (-sympy.oo, sympy.oo))

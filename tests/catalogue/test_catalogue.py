@@ -15,7 +15,7 @@ from derive.folder import read_folder
 from derive.sources import sources
 from numerics import crosscheck
 
-METHODS = ("gunasekar2021", "li2022")
+METHODS = ("gunasekar2021",)
 """Sources that pages cite for methods, not for a model."""
 
 

@@ -65,7 +65,7 @@ class Checker:
         self.factor = self.factor_of_ties()
         self.conditions, self.assumed = list[str](), dict[str, None]()
         space.reserved = set(given["beta"])
-        self.named, self.established = len(space.generators), set[str]()
+        self.named = len(space.generators)
         self.ratios, self.generic = list[Function](), dict[str, None]()
         self.settle()
 

@@ -260,14 +260,14 @@ def latex(expression: Expr) -> str:
 
 @functools.lru_cache(4096)
 def _latex(expression: Expr) -> str:
-    return str(_LatexForms().doprint(sympy.sympify(expression)))
+    return str(_LatexForms().doprint(sympy.sympify(expression, strict=True)))
 
 
 def inline(expression: Expr) -> str:
     """Return an expression for a line of words, with fractions a/b."""
     forms = _LatexForms()
     forms.slashed = True
-    return str(forms.doprint(sympy.sympify(expression)))
+    return str(forms.doprint(sympy.sympify(expression, strict=True)))
 
 
 def bracketed(expression: Expr) -> str:
