@@ -23,6 +23,7 @@ from derive.lazy import make_lazy
 from derive.verdict import Verdict
 
 if TYPE_CHECKING:
+    from derive.copies import Copies, copies
     from derive.derivation import Derivation, derive
     from derive.explicit.counterpart import ExplicitCounterpart
     from derive.explicit.regularize import explicit_counterpart
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Ansatz",
     "ConsistencyError",
+    "Copies",
     "DegenerateStart",
     "Derivation",
     "DeriveError",
@@ -54,6 +56,7 @@ __all__ = [
     "RankDeficient",
     "Regimes",
     "Verdict",
+    "copies",
     "derive",
     "explicit_counterpart",
     "margins",
@@ -67,6 +70,8 @@ make_lazy(
     __name__,
     {
         "Ansatz": "derive.roads.ansatz",
+        "Copies": "derive.copies",
+        "copies": "derive.copies",
         "Derivation": "derive.derivation",
         "derive": "derive.derivation",
         "ExplicitCounterpart": "derive.explicit.counterpart",

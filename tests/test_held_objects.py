@@ -6,7 +6,15 @@ import pickle
 import pytest
 import sympy
 
-from derive import InputError, Parameterization, derive, explicit_counterpart, parameterize, regimes
+from derive import (
+    InputError,
+    Parameterization,
+    copies,
+    derive,
+    explicit_counterpart,
+    parameterize,
+    regimes,
+)
 from derive.catalogue.library import derive_entry, entries, find
 
 MODELS = ["linear-neuron", "deep-diagonal", "symmetric-factorization", "weight-normalization"]
@@ -132,3 +140,17 @@ def test_numbers_are_pickled_as_what_they_were_made_of(name):
 def test_a_notebook_shows_q():
     assert derive("w**2")._repr_latex_().count(r"Q(\beta) =") == 1
     assert derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)}))._repr_latex_() is None
+
+
+def test_vectors_copies_and_doubles_are_pickled():
+    u = derive(Parameterization.parse(["a*u"], vectors=["u"])).potential
+    two = copies(PAIR, 2, start={"alpha": ["1/3", 2]})
+    made = u.numeric({"a_0": 5, "u_0": ["1/3", 4]}), two.numeric(), two.numeric().in_doubles
+    for q in made:
+        for again in (pickle.loads(pickle.dumps(q)), copy.deepcopy(q)):
+            assert again == q
+            assert hash(again) == hash(q)
+            assert again.gradient([1.0, 2.0]).tolist() == q.gradient([1.0, 2.0]).tolist()
+    assert len(set(made)) == 3
+    assert two == copies(PAIR, 2, start={"alpha": ["1/3", 2]}) != copies(PAIR, 3)
+    assert pickle.loads(pickle.dumps(two)) == two

@@ -130,7 +130,7 @@ def _run(problem: RegressionProblem, digits: int) -> Flow:
 
 def _shown(problem: RegressionProblem) -> str:
     """Say what the problem was."""
-    copies = f" for {problem.copies} copies of F" if problem.copies > 1 else ""
+    copies = f" for {problem.model.count} copies of F" if problem.model.count > 1 else ""
     rows = ", ".join(f"[{', '.join(map(str, row))}]" for row in problem.X)
     starts = ", ".join(f"{name} = {value}" for name, value in problem.origin)
     return f", at X = [{rows}], y = [{', '.join(map(str, problem.y))}] from {starts}{copies}"

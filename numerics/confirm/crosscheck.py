@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 from sympy import Expr
 
+from derive.copies import Copies
 from derive.derivation import Derivation
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language.budget import DEFAULT
@@ -24,10 +25,9 @@ from numerics.confirm.regression_problem import (
     RegressionProblem,
     complete_problem,
     draw_starts,
-    fixed_starts,
-    side_by_side_trees,
 )
 from numerics.evaluate.backend import exact
+from numerics.evaluate.copies import check_clock, fixed_starts
 from numerics.evaluate.lowering import (
     high_precision_unchecked,
     lower_unchecked,
@@ -51,7 +51,7 @@ _ANY_SIZE = replace(
 
 
 def crosscheck(
-    derivation: Derivation,
+    derivation: Derivation | Copies,
     X: Iterable[object] | None = None,
     y: Iterable[object] | None = None,
     start: Mapping[str, object] | None = None,
@@ -67,7 +67,7 @@ def crosscheck(
     as many as X has columns, each with its own start.
 
     Args:
-        derivation: what to check.
+        derivation: what to check; or copies, of which one is derived.
         X: m rows of d numbers; for d = 1, of as many as there are copies.
         y: m numbers; only together with X.
         start: numbers for start symbols; for copies, a sequence gives each its own.
@@ -88,7 +88,12 @@ def crosscheck(
     >>> crosscheck(derive(Parameterization.parse(["w"])), digits=20).passed
     True
     """
-    subject, given = _in_numbers(derivation, start or {})
+    count, given = 0, dict(start or {})
+    if isinstance(derivation, Copies):
+        check_clock(derivation)
+        count, given = derivation.count, {**dict(derivation.start), **given}
+        derivation = derivation.derivation
+    subject, given = _in_numbers(derivation, given)
     p, potential = subject.parameterization, subject.potential
     if not potential.pieces:
         raise NumericalError(f"there is no Q to check: {potential.finding.reason}")
@@ -96,7 +101,8 @@ def crosscheck(
     if (X is None) != (y is None):
         raise InputError("give X and y together, or neither")
     rng = np.random.default_rng(0) if rng is None else rng
-    fixed = fixed_starts(p, given, 1 if p.d > 1 else _copies_for(X))
+    count = count or (1 if p.d > 1 else _copies_for(X))
+    fixed = fixed_starts(p.start_symbols, given, count)
 
     def check() -> CrossCheck:
         starts = draw_starts(potential, fixed, rng)
@@ -180,7 +186,7 @@ def _first_sound(check: Callable[[], CrossCheck]) -> CrossCheck:
 
 def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossCheck:
     """Run the flow and compare; where terms of Q may cancel, once more at twice the digits."""
-    laws = side_by_side_trees(subject.laws, subject.parameterization.weights, problem.copies)
+    laws = problem.model.spread(subject.laws)
     given = problem.X, problem.y, dict(problem.origin), digits + GUARD
     end = flow(problem, *given, conserved=laws, max_steps=_MAX_STEPS)
     if subject.whole is not None:

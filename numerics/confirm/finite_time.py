@@ -18,7 +18,8 @@ import numpy as np
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from numerics.confirm.agreement import SLACK, stationarity
-from numerics.confirm.regression_problem import RegressionProblem, complete_problem, fixed_starts
+from numerics.confirm.regression_problem import RegressionProblem, complete_problem
+from numerics.evaluate.copies import fixed_starts
 from numerics.evaluate.lowering import high_precision
 from numerics.evaluate.numbers import read_matrix, read_number
 from numerics.flow.gradient_flow import flow
@@ -101,7 +102,7 @@ def confirm_finite_time(
     given = [list(row) for row in X]  # type: ignore[call-overload]
     copies = 1 if p.d > 1 or not given else len(given[0])
     rows = read_matrix(given, p.d * copies)
-    starts = fixed_starts(p, start, copies)
+    starts = fixed_starts(p.start_symbols, start, copies)
     problem = complete_problem(p, rows, [1] * len(rows), starts, np.random.default_rng(0))
     moments = tuple(read_number(t, "a time") for t in times)
     path = weights_path(problem, moments, digits + GUARD, loss)

@@ -9,12 +9,13 @@ from typing import TypeAlias
 
 import numpy as np
 
+from derive.copies import Copies
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import Unbounded
-from derive.language.tree import Name, Tree, children, fold, with_parts
+from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
-from numerics.evaluate.numbers import read_data, read_number
+from numerics.evaluate.numbers import read_data
 from numerics.evaluate.start import check_assumptions, outputs_at, start_point
 
 COPIES = 3
@@ -25,24 +26,32 @@ Start: TypeAlias = tuple[tuple[str, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class RegressionProblem:
-    """X beta = y for F, or for independent copies of a single output, each with its own start.
+    """X beta = y for F, or for independent copies of it, each with its own start.
 
     The *trees* and *weights* are those of all copies, as the flow takes them; X has m rows of n
     numbers; *starts* has the symbols of each copy, *origin* all weights at the start.
     """
 
-    trees: tuple[Tree, ...]
-    weights: tuple[str, ...]
+    model: Copies
     X: tuple[tuple[Fraction, ...], ...]
     y: tuple[Fraction, ...]
     starts: tuple[Start, ...]
     origin: tuple[tuple[str, Fraction], ...]
-    rates: tuple[Tree, ...] = ()
 
     @property
-    def copies(self) -> int:
-        """How many copies of F there are."""
-        return len(self.starts)
+    def trees(self) -> tuple[Tree, ...]:
+        """The outputs of all copies."""
+        return self.model.trees
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The weights of all copies."""
+        return self.model.weights
+
+    @property
+    def rates(self) -> tuple[Tree, ...]:
+        """Their learning rates; () where all are 1."""
+        return self.model.rates
 
 
 def complete_problem(
@@ -58,50 +67,13 @@ def complete_problem(
         X = draw_matrix(p.d * copies, rng)
         y = draw_target(p, X, starts, rng)
     rows, target = read_data(X, y, p.d * copies)
-    trees = side_by_side_trees(p.trees, p.weights, copies)
-    names = tuple(name for names in _names(p.weights, copies) for name in names.values())
+    model = Copies(p, copies)
     values = (w for start in starts for w in start_point(p, start)[0])
-    about = tuple(tuple(start.items()) for start in starts), tuple(zip(names, values, strict=True))
-    rates = side_by_side_trees(p.rates, p.weights, copies)
-    return RegressionProblem(trees, names, tuple(map(tuple, rows)), tuple(target), *about, rates)
-
-
-def side_by_side_trees(
-    trees: Sequence[Tree], weights: Sequence[str], copies: int
-) -> tuple[Tree, ...]:
-    """Return functions of the weights for each copy, in the names of its own weights."""
-    return tuple(_renamed(tree, names) for names in _names(weights, copies) for tree in trees)
-
-
-def _names(weights: Sequence[str], copies: int) -> list[dict[str, str]]:
-    """Return the names of the weights of each copy."""
-    prefixes = [""] if copies == 1 else [f"copy{i}_" for i in range(1, copies + 1)]
-    return [{w: prefix + w for w in weights} for prefix in prefixes]
-
-
-def _renamed(tree: Tree, names: Mapping[str, str]) -> Tree:
-    def rename(node: Tree, parts: list[Tree]) -> Tree:
-        return Name(names[node.name]) if isinstance(node, Name) else with_parts(node, parts)
-
-    return fold(tree, children, rename)
-
-
-def fixed_starts(
-    p: Parameterization, start: Mapping[str, object], copies: int
-) -> list[dict[str, Fraction]]:
-    """Return the given start values of each copy; a sequence of values gives each its own."""
-    known = p.start_symbols
-    if unknown := [str(name) for name in start if name not in known]:
-        names = ", ".join(known) or "none"
-        raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {names}")
-    fixed: list[dict[str, Fraction]] = [{} for _ in range(copies)]
-    for name, given in start.items():
-        values = list(given) if isinstance(given, list | tuple) else [given] * copies
-        if len(values) != copies:
-            raise InputError(f"the start of {name} has {len(values)} values, not {copies}")
-        for copy, value in zip(fixed, values, strict=True):
-            copy[name] = read_number(value, f"the start symbol {name}")
-    return fixed
+    about = (
+        tuple(tuple(start.items()) for start in starts),
+        tuple(zip(model.weights, values, strict=True)),
+    )
+    return RegressionProblem(model, tuple(map(tuple, rows)), tuple(target), *about)
 
 
 def draw_starts(

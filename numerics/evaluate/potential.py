@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from derive.errors import InputError
-from derive.records import Potential
-from numerics.evaluate.backend import Array, FloatOrArray, quiet
+from numerics.evaluate.backend import Array, FloatOrArray, Number, quiet
 from numerics.evaluate.blocks import Blocks
 from numerics.evaluate.numbers import read_array
 
@@ -33,7 +31,23 @@ class Functions(Protocol):
 F_co = TypeVar("F_co", bound=Functions, covariant=True)
 
 
+class Symbolic(Protocol):
+    """What is Q in numbers at any start: a derived Q, or copies of F."""
+
+    def numeric(self, start: Mapping[str, Any]) -> Any: ...
+
+
 @dataclass(frozen=True, slots=True)
+class _InDoubles:
+    """The same in doubles alone."""
+
+    source: Symbolic
+
+    def numeric(self, start: Mapping[str, Any]) -> Any:
+        return self.source.numeric(start).in_doubles
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PotentialAtStart(Generic[F_co]):
     """Q at a start, in float64; calling it evaluates Q.
 
@@ -42,23 +56,31 @@ class PotentialAtStart(Generic[F_co]):
 
     Attributes:
         d: the number of coordinates.
-        start: the exact values of the start symbols.
+        start: the exact values of the start symbols; of a vector, or of copies, as a tuple.
         beta0: F(w_0), where grad Q = 0.
         functions: Q on arrays.
-        source: the derived Q that it is of, where it is of one.
+        source: what it is Q of; two are equal that are Q of the same at the same start.
     """
 
     d: int
-    start: tuple[tuple[str, Fraction], ...]
+    start: tuple[tuple[str, Number], ...]
     beta0: tuple[float, ...] | Array
     functions: F_co = field(repr=False)
-    source: Potential | None = field(default=None, repr=False, compare=False)
+    source: Symbolic | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return what makes it again: the derived Q and the start, not the program."""
         if self.source is None:
             raise TypeError("a potential that was not made by Potential.numeric is not pickled")
         return type(self.source).numeric, (self.source, dict(self.start))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PotentialAtStart) or self.source is None:
+            return self is other
+        return (self.source, self.start) == (other.source, other.start)
+
+    def __hash__(self) -> int:
+        return id(self) if self.source is None else hash((self.source, self.start))
 
     def __call__(self, beta: ArrayLike) -> FloatOrArray:
         """Return Q, which is 0 at beta_0 or up to a constant: a float, or an array of shape (n,).
@@ -92,7 +114,8 @@ class PotentialAtStart(Generic[F_co]):
     @property
     def in_doubles(self) -> Self:
         """The same Q by its printed formulas in doubles alone: fast, with no bound of the error."""
-        return replace(self, functions=self.functions.in_doubles)
+        source = None if self.source is None else _InDoubles(self.source)
+        return replace(self, functions=self.functions.in_doubles, source=source)
 
     def _read(self, values: ArrayLike) -> Array:
         """Return points as an array (..., d)."""

@@ -72,7 +72,7 @@ def flow(
     p: FlowModel,
     X: Iterable[object],
     y: Iterable[object],
-    start: Mapping[str, object],
+    start: Mapping[str, object] | None = None,
     digits: int = 50,
     *,
     loss: str = "squared",
@@ -92,10 +92,12 @@ def flow(
     no limit on separable data: beta grows like a power of log(time), and its direction converges.
 
     Args:
-        p: the parameterization, with the learning rates G^-1 = diag(r(w)) that it has, or 1.
+        p: the parameterization, with the learning rates G^-1 = diag(r(w)) that it has, or 1; or
+            copies of it.
         X, y: m rows of d numbers, and m numbers. Integers, fractions, strings such as "1/3" or
             "0.1", floats and mpf all count at their exact value.
-        start: a number for every weight.
+        start: a number for every weight. Of copies, which bring theirs along, also for the weights
+            or start symbols of one: a number for all of them, or a sequence.
         digits: those of the weights, which carry guard digits besides.
         loss: squared, logistic or exponential.
         tolerance: of the residual, relative to its scale; 10^-digits by default.
@@ -129,7 +131,7 @@ def flow(
     if not isinstance(max_steps, int) or max_steps < 1:
         raise InputError(f"max_steps must be a whole number from 1 on, not {max_steps!r:.40}")
     rows, target = read_data(X, y, len(p.trees))
-    slope, origin = read_loss(loss, target), read_start(start, p.weights, digits)
+    slope, origin = read_loss(loss, target), read_start(p, start or {}, digits)
     share, until = _tolerance(tolerance, digits), None if time is None else _positive(time, "time")
     stepper = _engine(engine)
     trees = [f if isinstance(f, get_args(Tree)) else parse_expression(str(f)) for f in conserved]

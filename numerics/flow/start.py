@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Protocol
 
+from derive.copies import Copies
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language.tree import Tree
+from numerics.evaluate.copies import start_of_weights
 from numerics.evaluate.numbers import read_number
 from numerics.flow.fixed_point import bits_of
 from numerics.flow.jets import Program
@@ -34,11 +36,12 @@ def rates_of(p: FlowModel) -> tuple[Tree, ...]:
     return found
 
 
-def read_start(
-    start: Mapping[str, object], weights: tuple[str, ...], digits: int
-) -> list[Fraction]:
+def read_start(p: FlowModel, start: Mapping[str, object], digits: int) -> list[Fraction]:
     """Return the start of each weight; InputError for a name, a number or *digits* of no sense."""
     check_digits(digits)
+    weights = p.weights
+    if isinstance(p, Copies):
+        start = start_of_weights(p, start)
     if missing := [name for name in weights if name not in start]:
         raise InputError(f"the start gives no value for {', '.join(missing)}")
     if unknown := [str(name) for name in start if name not in weights]:

@@ -12,8 +12,10 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from derive.copies import Copies
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
+from numerics.evaluate.copies import numeric
 from numerics.evaluate.potential import AnyPotential, NumericPotential
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 from numerics.interpolate.by_length import solve_by_length
@@ -40,7 +42,7 @@ _ILL_CONDITIONED = 1e5
 
 
 def interpolate(
-    q: AnyPotential,
+    q: AnyPotential | Copies,
     X: Matrix,
     y: ArrayLike,
     *,
@@ -57,7 +59,8 @@ def interpolate(
     (Gunasekar et al. 2018; Azulay et al. 2021).
 
     Args:
-        q: ``d.potential.numeric(start)``. One of a single output is used for each coordinate.
+        q: ``d.potential.numeric(start)``, or copies of F. One of a single output is used for each
+            coordinate.
         X: (m, d), an array, a scipy.sparse matrix or array, or a LinearOperator (which costs 2m
             products for each step). Dense arrays in double precision are not copied.
         y: (m,).
@@ -80,7 +83,9 @@ def interpolate(
     >>> s.value.round(6).tolist(), s.converged
     ([2.0, 2.0, 2.0], True)
     """
-    (found,) = _path([q], X, y, _options(tol, max_iterations), warm)
+    (found,) = _path(
+        [numeric(q, {}) if isinstance(q, Copies) else q], X, y, _options(tol, max_iterations), warm
+    )
     return found
 
 

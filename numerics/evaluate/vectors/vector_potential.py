@@ -147,7 +147,9 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
     given = (known, list(map(float, vector)), MpfrDigits)
     q = VectorFunctions(written.constants, forms, *given)
     q.in_doubles = VectorsInDoubles(written.constants, plain, *given)
-    return NumericVectorPotential(len(vector), tuple(values.items()), q.beta0, q)
+    exact: list[tuple[str, Number]] = [(n, x) for n, x in values.items() if n != norm]
+    exact.append((turning_of(potential).direction.start_vector, vector))
+    return NumericVectorPotential(len(vector), tuple(exact), q.beta0, q, potential)
 
 
 def _loaded(potential: Potential) -> tuple[Loaded, VectorFormulas, VectorFormulas]:

@@ -158,7 +158,7 @@ def test_a_given_problem() -> None:
     X, y = [["1", "1/2", "-1/2"], [1, 2, 1]], [1, 2]
     check = crosscheck(derived("p**2-m**2", **TIED), X, y, {"alpha": ["1/2", 1, 2]}, digits=20)
     assert check.passed
-    assert check.problem.copies == 3
+    assert check.problem.model.count == 3
     assert [dict(s)["alpha"] * 2 for s in check.problem.starts] == [1, 2, 4]
     again = crosscheck(derived("p**2-m**2", **TIED), X, y, {"alpha": 1}, digits=20)
     assert [dict(s)["alpha"] for s in again.problem.starts] == [1, 1, 1]

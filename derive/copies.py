@@ -1,0 +1,138 @@
+"""Independent copies of a parameterization, fitted jointly: a diagonal network of any width."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from derive.derivation import Derivation, derive
+from derive.errors import InputError
+from derive.language.tree import Name, Tree, children, fold, with_parts
+from derive.model.parameterization import Parameterization
+from derive.printable import Held
+from derive.records import NumericPotential
+
+if TYPE_CHECKING:
+    from sympy import Expr
+
+
+@dataclass(frozen=True, repr=False)
+class Copies(Held):
+    """Copies of F, each with weights and a start of its own; only Q of one is derived.
+
+    Attributes:
+        one: F.
+        count: how many copies there are.
+        start: numbers for its start symbols, the same in all copies, or one for each.
+    """
+
+    one: Parameterization
+    count: int
+    start: tuple[tuple[str, object], ...] = ()
+
+    def _shown(self) -> Iterable[tuple[str, object]]:
+        return (("one", self.one), ("count", self.count), ("start", dict(self.start)))
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        """What the names of the weights of each copy begin with."""
+        return ("",) if self.count == 1 else tuple(f"copy{i}_" for i in range(1, self.count + 1))
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The names of all weights, copy by copy."""
+        return tuple(prefix + w for prefix in self.prefixes for w in self.one.weights)
+
+    @functools.cached_property
+    def trees(self) -> tuple[Tree, ...]:
+        """The outputs of all copies."""
+        return self.spread(self.one.trees)
+
+    @functools.cached_property
+    def rates(self) -> tuple[Tree, ...]:
+        """The learning rates of all weights; () where all are 1."""
+        return self.spread(self.one.rates)
+
+    def spread(self, trees: Sequence[Tree]) -> tuple[Tree, ...]:
+        """Return functions of the weights of F for each copy, in the names of its own weights."""
+        known = self.one.weights
+        names = ({w: prefix + w for w in known} for prefix in self.prefixes)
+        return tuple(_renamed(tree, own) for own in names for tree in trees)
+
+    @functools.cached_property
+    def derivation(self) -> Derivation:
+        """What is derived of one copy."""
+        return derive(self.one)
+
+    def numeric(self, start: Mapping[str, Any] | None = None) -> NumericPotential:
+        """Return the sum of Q(beta_i) over the copies, each at its start, in NumPy.
+
+        Args:
+            start: numbers for start symbols beside those given, one each or one for each copy.
+
+        Raises:
+            InputError: a start symbol has no value, or the value breaks an assumption.
+            NumericalError: there is no Q to evaluate, or it needs a warp.
+        """
+        found: NumericPotential = importlib.import_module("numerics.evaluate.copies").numeric(
+            self, start or {}
+        )
+        return found
+
+
+def copies(
+    p: Parameterization | Expr | str | Sequence[Expr | str],
+    d: int,
+    start: Mapping[str, object] | None = None,
+) -> Copies:
+    """Return d copies of a parameterization, to be fitted jointly as X beta = y.
+
+    Gradient flow on all of them minimises ``Q(beta_1) + ... + Q(beta_d)`` where Q needs no warp, as
+    that of a single output; under a warp each would have a time of its own, and no sum is
+    minimised. `numerics.flow`, `interpolate` and `crosscheck` take copies in the place of one F.
+
+    >>> pair = Parameterization.parse(["p**2 - m**2"], start={"p": "alpha", "m": "alpha"})
+    >>> two = copies(pair, 2, start={"alpha": ["1/10", "2"]})
+    >>> two.weights
+    ('copy1_p', 'copy1_m', 'copy2_p', 'copy2_m')
+    >>> two.numeric().gradient([0, 0]).tolist()
+    [0.0, 0.0]
+
+    Args:
+        p: F and its start; or outputs, from a start in symbols.
+        d: how many.
+        start: exact numbers for start symbols: one for all copies, or a sequence of d.
+
+    Raises:
+        InputError: d is no number of copies, p has vectors of open dimension, or a name of the
+            start is none of its symbols.
+    """
+    one = Parameterization.of(p)
+    if isinstance(d, bool) or not isinstance(d, int) or d < 1:
+        raise InputError(f"copies: d = {d!r} must be an integer of at least 1")
+    if one.vectors:
+        raise InputError("copies: give the vectors a dimension")
+    known = (*one.start_symbols, *one.parameters)
+    given = dict(start or {})
+    if unknown := [str(name) for name in given if name not in known]:
+        names = ", ".join(known) or "none"
+        raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {names}")
+    return Copies(one, d, tuple((name, _held(value)) for name, value in given.items()))
+
+
+def _held(value: object) -> object:
+    """Return a number, or the numbers of a sequence or array as a tuple."""
+    listed = value.tolist() if hasattr(value, "tolist") else value
+    return tuple(listed) if isinstance(listed, list | tuple) else listed
+
+
+def _renamed(tree: Tree, names: Mapping[str, str]) -> Tree:
+    def rename(node: Tree, parts: list[Tree]) -> Tree:
+        if isinstance(node, Name):
+            return Name(names.get(node.name, node.name))
+        return with_parts(node, parts)
+
+    return fold(tree, children, rename)

@@ -1,0 +1,80 @@
+"""Copies of a parameterization in numbers: where each starts, and the sum of their Qs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import chain
+
+from derive.copies import Copies
+from derive.errors import InputError, NumericalError
+from derive.verdict import Verdict
+from numerics.evaluate.backend import Number
+from numerics.evaluate.lowering import lower, side_by_side
+from numerics.evaluate.numbers import read_number
+from numerics.evaluate.potential import NumericPotential
+from numerics.evaluate.start import start_point
+
+
+def numeric(copies: Copies, start: Mapping[str, Number]) -> NumericPotential:
+    """Return Q(beta_1) + ... + Q(beta_n), each at its start; see :func:`lower`."""
+    check_clock(copies)
+    p, given = copies.one, {**dict(copies.start), **start}
+    parameters = {name: given.pop(name) for name in p.parameters if name in given}
+    starts = fixed_starts(p.start_symbols, given, copies.count)
+    known: dict[tuple[tuple[str, Fraction], ...], NumericPotential] = {}
+    for own in starts:
+        pairs = tuple(own.items())
+        if pairs not in known:
+            known[pairs] = lower(copies.derivation.potential, {**own, **parameters})
+    q = side_by_side([known[tuple(own.items())] for own in starts])
+    return replace(q, start=tuple(given.items()), source=copies)
+
+
+def check_clock(copies: Copies) -> None:
+    """Raise NumericalError where copies have clocks of their own, so that no Q is minimised.
+
+    Under a warp g each moves as ``dy/dt = g X^T r`` with its own g: grad Q is not in the row space.
+    """
+    derivation = copies.derivation
+    if derivation.verdict is Verdict.PROVED is not derivation.hessian.verdict:
+        raise NumericalError(
+            f"copies of F minimise no sum of Q(beta): each has a warp of its own, g = "
+            f"{derivation.warping.g}; only one F with a warp, or copies without one, have Q"
+        )
+
+
+def start_of_weights(copies: Copies, start: Mapping[str, Number]) -> Mapping[str, Number]:
+    """Return a number for each weight: of all copies, of one, or by the start symbols of one."""
+    p, count = copies.one, copies.count
+    if start and start.keys() <= set(copies.weights):
+        return start
+    if start and start.keys() <= set(p.weights):
+        starts = fixed_starts(p.weights, start, count)
+        points = [[own[w] for w in p.weights if w in own] for own in starts]
+        known = [prefix + w for prefix in copies.prefixes for w in p.weights if w in start]
+    else:
+        given = {**dict(copies.start), **start}
+        known, symbols = list(copies.weights), p.start_symbols
+        if missing := [name for name in symbols if name not in given]:
+            raise InputError(f"the start gives no value for {', '.join(missing)}")
+        points = [list(start_point(p, own)[0]) for own in fixed_starts(symbols, given, count)]
+    return dict(zip(known, chain(*points), strict=True))
+
+
+def fixed_starts(
+    known: Sequence[str], start: Mapping[str, object], copies: int
+) -> list[dict[str, Fraction]]:
+    """Return the given start values of each copy; a sequence of values gives each its own."""
+    if unknown := [str(name) for name in start if name not in known]:
+        names = ", ".join(known) or "none"
+        raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {names}")
+    fixed: list[dict[str, Fraction]] = [{} for _ in range(copies)]
+    for name, given in start.items():
+        values = list(given) if isinstance(given, list | tuple) else [given] * copies
+        if len(values) != copies:
+            raise InputError(f"the start of {name} has {len(values)} values, not {copies}")
+        for copy, value in zip(fixed, values, strict=True):
+            copy[name] = read_number(value, f"the start symbol {name}")
+    return fixed
