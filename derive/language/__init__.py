@@ -6,7 +6,7 @@ is one line that says where and what would be accepted.
 
 from derive.errors import LanguageError
 from derive.language.arguments import parse_assignments, parse_name, parse_names, parse_outputs
-from derive.language.budget import DEFAULT, Budget
+from derive.language.budget import DEFAULT, OWN, Budget
 from derive.language.evaluation import bind
 from derive.language.functions import CALLS, FUNCTIONS
 from derive.language.parser import parse_expression
@@ -31,6 +31,7 @@ __all__ = [
     "CALLS",
     "DEFAULT",
     "FUNCTIONS",
+    "OWN",
     "Budget",
     "Call",
     "LanguageError",

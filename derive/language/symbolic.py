@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from derive.errors import LanguageError
@@ -100,6 +100,10 @@ def _in_words(expr: sympy.Basic) -> str:
     return f"the function {shown(name)}" if getattr(expr, "is_Function", False) else "this object"
 
 
+GROUP = 100
+"""Terms that are added one by one."""
+
+
 class _SymPyReader:
     """Convert the whitelisted types of SymPy nodes; every other one is refused."""
 
@@ -145,12 +149,18 @@ class _SymPyReader:
         if type(expr) is sympy.Symbol:
             return self._name(expr)
         if isinstance(expr, sympy.Add):
-            return reduce(lambda left, right: builder.operation("+", left, right), operands)
+            return self._sum(operands)
         if isinstance(expr, sympy.Mul):
             return self._product(expr, operands)
         if type(expr) in self.functions:
             return builder.call(self.functions[type(expr)], operands[0])
         return self._power(expr, operands)
+
+    def _sum(self, terms: list[Built]) -> Built:
+        """Build a sum; one of many terms in groups, so that it is not as deep as it is long."""
+        add = partial(self.builder.operation, "+")
+        groups = (terms[k : k + GROUP] for k in range(0, len(terms), GROUP))
+        return reduce(add, (reduce(add, group) for group in groups))
 
     def _name(self, symbol: sympy.Symbol) -> Built:
         """Build a name; symbols that differ only in assumptions would become one."""

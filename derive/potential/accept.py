@@ -22,7 +22,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError, LanguageError
 from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
-from derive.language import from_sympy
+from derive.language import OWN, from_sympy
 from derive.model.labels import quoted
 from derive.model.notation import Notation, to_expr
 from derive.potential.piece import Curve, Explicit, Parametric
@@ -32,6 +32,10 @@ from derive.weights.kernel_relation import KernelRelation
 
 OPAQUE = (sympy.asinh, sympy.atan)
 """Functions whose derivatives are algebraic and that meet no others: each stands for itself."""
+
+
+LONG = 40
+"""Terms of a sum that is printed as it is."""
 
 
 class ZeroTest:
@@ -54,7 +58,7 @@ class ZeroTest:
         positive = {s.name for s in expression.free_symbols if s.is_positive}
         try:
             (element,) = build_elements(
-                [from_sympy(expression)], weights, parameters, positive, SeparatedTower
+                [from_sympy(expression, OWN)], weights, parameters, positive, SeparatedTower
             )
         except (InputError, LanguageError, ZeroDivisionError):
             return False
@@ -203,10 +207,11 @@ def _identities(
 
 
 def _tidy(expression: Expr) -> Expr:
-    """Collect the exponentials in a sum; cosmetic."""
+    """Collect the exponentials in a sum, with short factors in products; cosmetic."""
     if not expression.has(sympy.exp):
         return expression
     expanded = sympy.expand(expression)
     exponentials = sorted(expanded.atoms(sympy.exp), key=str)
     collected = sympy.collect(expanded, exponentials, evaluate=False)
-    return sympy.Add(*(sympy.factor(c) * e for e, c in collected.items()))
+    short = {c: sympy.factor(c) for c in collected.values() if len(c.args) < LONG}
+    return sympy.Add(*(short.get(c, c) * e for e, c in collected.items()))

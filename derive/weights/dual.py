@@ -12,7 +12,7 @@ so that no integral has to be found. Both are accepted by these identities in Q(
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
@@ -97,9 +97,15 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
         solution = _solve(p, warping.H or (), family)
         if solution is not None:
             y, g = solution
-            R = find_conjugate(p, g, family.R or forms_of_warp(warping.metric.conserved, g))
+            R = find_conjugate(p, g, _conjugate_members(warping, family, g))
             return DualCoordinates(warping, y, g, R, _evidence(p, y, g, R))
     return None
+
+
+def _conjugate_members(
+    warping: WarpVerdict, family: DualFamily, g: RationalFunction
+) -> Iterator[LogFunction]:
+    yield from list(family.R) or forms_of_warp(warping.metric.conserved, g)
 
 
 def find_warp(warping: WarpVerdict) -> RationalFunction | None:
@@ -187,7 +193,7 @@ def is_conjugate(p: Parameterization, R: LogFunction, g: RationalFunction) -> bo
 
 
 def find_conjugate(
-    p: Parameterization, g: RationalFunction, family: Sequence[LogFunction]
+    p: Parameterization, g: RationalFunction, family: Iterable[LogFunction]
 ) -> LogFunction | None:
     """Return R with <grad R, grad F_j> = g F_j, by Euler's identity or in the family, or None."""
     proposals = chain(_by_euler(p, g), _conjugates(p, g, family))
@@ -204,16 +210,17 @@ def _by_euler(p: Parameterization, g: RationalFunction) -> Iterator[LogFunction]
 
 
 def _conjugates(
-    p: Parameterization, g: RationalFunction, family: Sequence[LogFunction]
+    p: Parameterization, g: RationalFunction, family: Iterable[LogFunction]
 ) -> Iterator[LogFunction]:
     """Yield the members of the span of the family that look like R."""
-    if not family:
+    members = list(family)
+    if not members:
         return
-    columns: list[Column] = [{j: f.along(x) for j, x in enumerate(p.fields)} for f in family]
+    columns: list[Column] = [{j: f.along(x) for j, x in enumerate(p.fields)} for f in members]
     columns.append({j: -g * f for j, f in enumerate(p.F)})
     for *vector, last in find_coefficients(p, columns, p.d):
         if last != 0:
-            yield log_combination(p, vector, family).scaled(p.field.one / last)
+            yield log_combination(p, vector, members).scaled(p.field.one / last)
 
 
 def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[str, ...]:

@@ -30,11 +30,11 @@ MAXIMAL_COLUMNS = 300
 
 @dataclass(frozen=True)
 class DualFamily:
-    """Functions of which y, g and R may be combinations with constant coefficients."""
+    """Functions of which y, g and R may be combinations; those of R are made when y is found."""
 
     y: Sequence[LogFunction]
     g: Sequence[RationalFunction]
-    R: Sequence[LogFunction]
+    R: Iterable[LogFunction]
 
 
 def candidate_families(warping: WarpVerdict) -> Iterator[DualFamily]:
@@ -64,8 +64,12 @@ def _homogeneous(
     p = conserved.parameterization
     r = p.geometry.degree or 0
     for e in degrees:
-        y, R = _graded(conserved, e + 2 - r - D), _graded(conserved, e + 2 - r)
-        yield DualFamily(_regular(p, y), [f.rational for f in _forms(p, e)], _regular(p, R))
+        n, warps = e + 2 - r - D, [f.rational for f in _forms(p, e)]
+        if n == 0:  # logarithms alone will mostly do, and are few
+            logs = _regular(p, _logs(conserved, (p.field.one,)))
+            yield DualFamily(logs, warps, _regular_graded(conserved, n + D))
+        y = _regular(p, _graded(conserved, n))
+        yield DualFamily(y, warps, _regular_graded(conserved, n + D))
 
 
 def _mixed(conserved: ConservedQuantities) -> Iterator[DualFamily]:
@@ -240,6 +244,10 @@ def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
         if P.degree() > 0 and degree % P.degree() == 0 and P not in p.field.gens
     ]
     return laurent[:MAXIMAL_COLUMNS] + powers
+
+
+def _regular_graded(conserved: ConservedQuantities, degree: int) -> Iterator[LogFunction]:
+    yield from _regular(conserved.parameterization, _graded(conserved, degree))
 
 
 def _forms(p: Parameterization, degree: int) -> list[LogFunction]:

@@ -207,3 +207,10 @@ def test_a_sine_stays_between_its_bounds() -> None:
         assert abs(float(slope * K) - 1) < 1e-12
         beta0 = {-1: sympy.sin(w0), 1: 2 * sympy.cos(w0) + 3}[low].subs(at)
         assert abs(float(piece.gradient[0].subs(beta, beta0).subs(at))) < 1e-12
+
+
+def test_many_products_have_the_closed_form_of_one() -> None:
+    products = " + ".join(f"u{i}*v{i}" for i in range(1, 25))
+    d = derive(products)
+    assert d.potential.kind == "explicit"
+    assert d.potential.Q.has(sympy.asinh)

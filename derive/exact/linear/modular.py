@@ -136,8 +136,10 @@ def rank(rows: Sequence[Sequence[int]]) -> int:
 def saturated(width: int, draw: Callable[[], list[list[int]]]) -> nmod_mat:
     """Return rows of *width* entries, drawn until another draw adds nothing to their span."""
     rows = draw()
-    while not rows or len(rows) < width:
-        rows += draw()
+    told = sum(map(any, rows))  # some equations hold at every point, and say nothing
+    while not rows or (told < width and len(rows) < 2 * width):
+        more = draw()
+        rows, told = rows + more, told + sum(map(any, more))
     while True:
         matrix = residue_matrix(rows)
         kernel, nullity = matrix.nullspace()
