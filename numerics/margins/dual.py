@@ -27,10 +27,11 @@ class Dual:
             raise FloatingPointError("grad Q = X^T s has no solution in doubles")
         return found
 
-    def gram(self, beta: Array) -> Array:
-        """Return X K X^T, K = (Hess Q)^-1: how the margins change with s."""
+    def gram(self, beta: Array, s: Array) -> Array:
+        """Return X K X^T, K = (Hess Q)^-1 at beta(s): how the margins change with s."""
         if self.q.separable:
-            return np.asarray((self.X / self.q.curvature(beta)) @ self.X.T)
+            # Not 1/Q''(beta), which may have to look for s once more.
+            return np.asarray((self.X * self.q.stretch(beta, self.X.T @ s)) @ self.X.T)
         return np.asarray(self.X @ np.linalg.solve(self.q.hessian(beta), self.X.T))
 
 

@@ -89,7 +89,7 @@ class _Field:
         if self.left < 0:
             raise FloatingPointError("doubles do not tell its margins apart at such levels")
         beta = self.dual.beta(s)
-        p, gram = softmax(-self.dual.X @ beta), self.dual.gram(beta)
+        p, gram = softmax(-self.dual.X @ beta), self.dual.gram(beta, s)
         return p, gram, float(p @ gram @ p)
 
     def slope(self, level: float, s: Array) -> Array:

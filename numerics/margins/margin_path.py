@@ -104,7 +104,7 @@ class _Walk:
     def _alike(self, s: Array, rising: frozenset[int]) -> bool:
         """Tell whether the same rows rise as before, and still do at the end of a step."""
         rows = sorted(rising)
-        gram = self.dual.gram(self.dual.beta(s))[np.ix_(rows, rows)]
+        gram = self.dual.gram(self.dual.beta(s), s)[np.ix_(rows, rows)]
         return rising == self.rising and bool(np.all(np.linalg.solve(gram, np.ones(len(rows))) > 0))
 
     def _solved(self, c: float) -> tuple[Array, frozenset[int]] | None:
@@ -137,7 +137,7 @@ class _Walk:
                 gap = c - (self.dual.X @ beta)[rows]
                 if np.max(np.abs(gap)) <= TOLERANCE * max(1.0, abs(c)):
                     return s
-                s[rows] += np.linalg.solve(self.dual.gram(beta)[np.ix_(rows, rows)], gap)
+                s[rows] += np.linalg.solve(self.dual.gram(beta, s)[np.ix_(rows, rows)], gap)
         except (FloatingPointError, np.linalg.LinAlgError):
             return None
         return None

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy
+from flint import fmpq
 from sympy import Expr
 
 from derive.errors import InputError, NumericalError
@@ -26,6 +27,10 @@ from numerics.margins.euclidean import are_independent, is_nondegenerate, neares
 from numerics.margins.polyhedral import cancelling, least_l1, least_linf
 
 NORMS = ("l2", "l1", "linf")
+FACTORED = 128
+"""Bits of numbers whose square factors are taken out of roots."""
+LONGEST = 1000
+"""Characters of a root or logarithm in JSON."""
 SHOWN = 12
 """Rows of a certificate that a report lists."""
 
@@ -69,7 +74,9 @@ class MaxMargin:
     def margin(self) -> Expr:
         """1/|w|, the largest min_i <x_i, w>/|w|."""
         total = _rational(sum(self.multiplier, Fraction(0)))
-        return 1 / sympy.sqrt(total) if self.norm == "l2" else 1 / total
+        if self.norm != "l2":
+            return 1 / total
+        return sympy.Pow(total, -sympy.S.Half, evaluate=_is_short(total))
 
     @property
     def loss_constant(self) -> Expr | None:
@@ -85,7 +92,8 @@ class MaxMargin:
         alpha = [y for y in self.multiplier if y > 0]
         total, largest = sum(alpha), max(alpha)
         terms = (_rational(a / total) * sympy.log(_rational(largest / a)) for a in alpha)
-        return self.margin * sympy.Add(*terms)
+        short = _is_short(_rational(total))
+        return sympy.Mul(self.margin, sympy.Add(*terms), evaluate=short)
 
     @property
     def offsets(self) -> tuple[Expr | None, ...]:
@@ -99,18 +107,18 @@ class MaxMargin:
         return "\n".join(_report(self))
 
     def record(self) -> dict[str, object]:
-        """Return it for JSON: exact numbers as text."""
+        """Return it for JSON: exact numbers as text, roots and logarithms of very long ones not."""
         constants = {"loss_constant": self.loss_constant, "gap_constant": self.gap_constant}
         return {
             "separable": True,
             "norm": self.norm,
             "classes": list(self.classes),
-            "value": [str(x) for x in self.value],
-            "multiplier": [str(y) for y in self.multiplier],
-            "margin": str(self.margin),
+            "value": [_exact(x) for x in self.value],
+            "multiplier": [_exact(y) for y in self.multiplier],
+            "margin": _short(self.margin, LONGEST),
             "tight": [i + 1 for i in self.tight],
             "degenerate": self.degenerate,
-            **{name: None if x is None else str(x) for name, x in constants.items()},
+            **{name: x and _short(x, LONGEST) for name, x in constants.items()},
         }
 
 
@@ -129,7 +137,7 @@ class Cancelling:
 
     def record(self) -> dict[str, object]:
         """Return it for JSON."""
-        return {"separable": False, "weights": [str(y) for y in self.weights]}
+        return {"separable": False, "weights": [_exact(y) for y in self.weights]}
 
 
 class NotSeparable(NumericalError):
@@ -214,6 +222,11 @@ def _shared(folded: Folded, of: dict[tuple[int, ...], Fraction]) -> list[Fractio
     return [of[key] / copies[key] for key in keys]
 
 
+def _is_short(x: sympy.Rational) -> bool:
+    """Tell whether SymPy may look for square factors, which of long numbers it does without end."""
+    return bool(max(x.p, x.q).bit_length() <= FACTORED)
+
+
 def _rational(x: Fraction | int) -> Expr:
     return sympy.Rational(Fraction(x).numerator, Fraction(x).denominator)
 
@@ -246,11 +259,16 @@ def _listed(rows: Sequence[tuple[int, Fraction]]) -> str:
     return ", ".join(f"row {i}: {_number(y)}" for i, y in rows[:SHOWN]) + more
 
 
+def _exact(x: Fraction) -> str:
+    """Return a fraction as text; Python refuses to write numbers of thousands of digits."""
+    return str(fmpq(x.numerator, x.denominator))
+
+
 def _number(x: Fraction) -> str:
-    text = str(x)
+    text = _exact(x)
     return text if len(text) <= 24 else f"{float(x):.12g}..."
 
 
-def _short(x: Expr) -> str:
-    text = str(x)
-    return text if len(text) <= 60 else f"{sympy.N(x, 15)}..."
+def _short(x: Expr, longest: int = 60) -> str:
+    bits = sum(max(r.p.bit_length(), r.q.bit_length()) for r in x.atoms(sympy.Rational))
+    return str(x) if bits < 2 * longest and len(str(x)) <= longest else f"{sympy.N(x, 15)}..."

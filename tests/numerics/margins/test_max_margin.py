@@ -328,3 +328,13 @@ def test_options_that_do_not_fit(arguments, said):
 def test_the_features_have_to_fit(tmp_path):
     path = written(tmp_path, "1,2,3,a\n3,4,5,b\n")
     assert "2 outputs" in refusal_of("margin", "a*u1", "a*u2", "--data", path)
+
+
+def test_long_numbers_are_written():
+    """Data in doubles have multipliers of thousands of digits."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((300, 180))
+    found = max_margin((X * np.sign(X @ rng.standard_normal(180))[:, None]).tolist())
+    assert max(y.denominator for y in found.multiplier) > 10**4300
+    assert sympy.N(found.margin, 8) == sympy.N(found.record()["margin"].rstrip("."), 8)
+    assert "log(t) (margin" in found.report()
