@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from numerics.interpolate.interpolant import Solution, interpolate, interpolate_path
     from numerics.margins.loss_flow import LossFlow, loss_flow
     from numerics.margins.margin_path import MarginPath, margin_path
-    from numerics.margins.max_margin import MaxMargin, NotSeparable, max_margin
+    from numerics.margins.max_margin import NotSeparable, max_margin
+    from numerics.margins.predictor import MaxMargin
+    from numerics.margins.spectral import MarginInterval
 
 __all__ = [
     "CrossCheck",
     "FiniteTime",
     "Flow",
     "LossFlow",
+    "MarginInterval",
     "MarginPath",
     "MaxMargin",
     "NotSeparable",
@@ -53,7 +56,8 @@ make_lazy(
         "MarginPath": "numerics.margins.margin_path",
         "loss_flow": "numerics.margins.loss_flow",
         "margin_path": "numerics.margins.margin_path",
-        "MaxMargin": "numerics.margins.max_margin",
+        "MarginInterval": "numerics.margins.spectral",
+        "MaxMargin": "numerics.margins.predictor",
         "NotSeparable": "numerics.margins.max_margin",
         "NumericPotential": "numerics.evaluate.potential",
         "Solution": "numerics.interpolate.interpolant",

@@ -19,13 +19,14 @@ from derive.model.typed import ReadModel
 
 if TYPE_CHECKING:
     from derive.margins.find import Margins
-    from numerics.margins.max_margin import Cancelling, MaxMargin
+    from numerics.margins.predictor import Cancelling, MaxMargin
+    from numerics.margins.spectral import MarginInterval
 
 DATA = "Rows of features and a class, for the predictor of largest margin on them."
 Data = Annotated[
     Path | None, typer.Option("--data", help=DATA, metavar="FILE.csv", show_default=False)
 ]
-NORMS = ("l1", "l2", "linf")
+NORMS = ("l1", "l2", "linf", "dft")
 Norm = Annotated[
     str, text_option("|".join(NORMS), "With --data: the norm, where not that of the horizon of Q.")
 ]
@@ -57,7 +58,8 @@ def margin(
     commas, as decimals or fractions; a first row of names is skipped, and there is no offset but
     by a column of ones. Two classes: the greater one is +1. More: one predictor for each class,
     as under softmax. The answer is exact, with a certificate that is checked in rational numbers:
-    multipliers where the classes are separable, and otherwise weights with which rows cancel.
+    multipliers where the classes are separable, and otherwise weights with which rows cancel. The
+    norm dft, sum_k |DFT(beta)_k|, comes with a predictor and two bounds proved in balls.
 
     Exit status: 0 the statement at every time is proved, and whether the gradient is coercive is
     decided; 1 there is no Q, or FILE.csv is not separable; 2 bad input; 3 undecided or out of
@@ -124,7 +126,7 @@ def _find_on(model: ReadModel, form: Form, text: str, norm: str, enter: Enter) -
         return replace(_joined(answer, none.certificate, form), code=NO)
 
 
-def _joined(answer: Answer, on_data: MaxMargin | Cancelling, form: Form) -> Answer:
+def _joined(answer: Answer, on_data: MaxMargin | MarginInterval | Cancelling, form: Form) -> Answer:
     """Return an answer with what was found on the data."""
     if form is TEXT:
         return replace(answer, result=f"{answer.result}\n\n{on_data.report()}")
@@ -134,11 +136,11 @@ def _joined(answer: Answer, on_data: MaxMargin | Cancelling, form: Form) -> Answ
 
 def _norm(found: Margins) -> str:
     """Return the norm of the horizon, where margins are computed in it."""
-    if found.norm in NORMS:
-        return str(found.norm)
+    if found.norm in (*NORMS, "|DFT|_1"):
+        return "dft" if found.norm == "|DFT|_1" else str(found.norm)
     what = "Q has no horizon" if found.norm is None else f"the horizon of Q is {found.norm}"
     raise NumericalError(
-        f"{what}: give a norm in which margins are computed, --norm l1, l2 or linf"
+        f"{what}: give a norm in which margins are computed, --norm {', '.join(NORMS)}"
     )
 
 

@@ -1,0 +1,176 @@
+"""What is known of the predictor of largest margin, exactly, and of data without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from flint import fmpq
+from sympy import Expr
+
+FACTORED = 128
+"""Bits of numbers whose square factors are taken out of roots."""
+LONGEST = 1000
+"""Characters of a root or logarithm in JSON."""
+SHOWN = 12
+"""Rows of a certificate that a report lists."""
+
+
+@dataclass(frozen=True)
+class MaxMargin:
+    """min |w| subject to X w >= 1, and what certifies it, in rational numbers.
+
+    Attributes:
+        norm: l2, l1 or linf.
+        value: w, with a margin of 1; with more than two classes those of each side by side.
+        multiplier: y >= 0, one for each row, and k - 1 for each row where there are k > 2 classes.
+            For l2 w = X^T y; else |X^T y|_* = 1 and sum y = |w|.
+        tight: the rows of margin 1, from 0.
+        degenerate: for l2, whether some row of margin 1 has multiplier 0 in every choice of them:
+            the direction then converges like log log t/log t. For l1 and linf whether w is not the
+            only solution, so that no direction is named.
+        determined: whether the multipliers are the only ones, up to rows that are the same.
+        classes: as for the rows that carry labels.
+    """
+
+    norm: str
+    value: tuple[Fraction, ...]
+    multiplier: tuple[Fraction, ...]
+    tight: tuple[int, ...]
+    degenerate: bool
+    determined: bool
+    classes: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Whether all is rational and checked: always."""
+        return True
+
+    @property
+    def support(self) -> tuple[int, ...]:
+        """The rows whose multiplier is positive, from 0."""
+        return tuple(i for i, y in enumerate(self.multiplier) if y > 0)
+
+    @property
+    def margin(self) -> Expr:
+        """1/|w|, the largest min_i <x_i, w>/|w|."""
+        total = as_rational(sum(self.multiplier, Fraction(0)))
+        if self.norm != "l2":
+            return 1 / total
+        return sympy.Pow(total, -sympy.S.Half, evaluate=_is_short(total))
+
+    @property
+    def loss_constant(self) -> Expr | None:
+        """lim t L(t) of a linear model under l2, L a sum over rows; None elsewhere."""
+        known = self.norm == "l2" and not self.degenerate
+        return as_rational(sum(self.multiplier, Fraction(0))) if known else None
+
+    @property
+    def gap_constant(self) -> Expr | None:
+        """lim log t (margin - min_i <x_i, w>/|w|); None where no formula is known."""
+        if self.norm != "l2" or self.degenerate or not self.determined:
+            return None
+        alpha = [y for y in self.multiplier if y > 0]
+        total, largest = sum(alpha), max(alpha)
+        terms = (as_rational(a / total) * sympy.log(as_rational(largest / a)) for a in alpha)
+        short = _is_short(as_rational(total))
+        return sympy.Mul(self.margin, sympy.Add(*terms), evaluate=short)
+
+    @property
+    def offsets(self) -> tuple[Expr | None, ...]:
+        """lim (<x_i, w(t)> - log t) = -log alpha_i of rows of margin 1; None for the others."""
+        if self.gap_constant is None:
+            return (None,) * len(self.multiplier)
+        return tuple(-sympy.log(as_rational(y)) if y else None for y in self.multiplier)
+
+    def report(self) -> str:
+        """Return it as text."""
+        return "\n".join(_report(self))
+
+    def record(self) -> dict[str, object]:
+        """Return it for JSON: exact numbers as text, roots and logarithms of very long ones not."""
+        constants = {"loss_constant": self.loss_constant, "gap_constant": self.gap_constant}
+        return {
+            "separable": True,
+            "norm": self.norm,
+            "classes": list(self.classes),
+            "value": [_exact(x) for x in self.value],
+            "multiplier": [_exact(y) for y in self.multiplier],
+            "margin": _short(self.margin, LONGEST),
+            "tight": [i + 1 for i in self.tight],
+            "degenerate": self.degenerate,
+            **{name: x and _short(x, LONGEST) for name, x in constants.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Cancelling:
+    """Weights y >= 0 with sum 1 at which rows that carry their labels cancel: X^T y = 0."""
+
+    weights: tuple[Fraction, ...]
+
+    def report(self) -> str:
+        """Return it as text."""
+        weights = _listed([(i, y) for i, y in enumerate(self.weights, 1) if y])
+        lines = ["On these data: no predictor separates the classes"]
+        lines += ["  with these weights the rows, times their labels, add up to 0:", f"  {weights}"]
+        return "\n".join(lines)
+
+    def record(self) -> dict[str, object]:
+        """Return it for JSON."""
+        return {"separable": False, "weights": [_exact(y) for y in self.weights]}
+
+
+def _is_short(x: sympy.Rational) -> bool:
+    """Tell whether SymPy may look for square factors, which of long numbers it does without end."""
+    return bool(max(x.p, x.q).bit_length() <= FACTORED)
+
+
+def as_rational(x: Fraction | int) -> Expr:
+    """Return a fraction as one of SymPy."""
+    return sympy.Rational(Fraction(x).numerator, Fraction(x).denominator)
+
+
+def _report(found: MaxMargin) -> Iterable[str]:
+    yield f"On these data: largest {found.norm} margin, certified in rational numbers"
+    yield f"  margin = {_short(found.margin)}"
+    several = len(found.classes) > 2
+    size = len(found.value) // len(found.classes) if several else len(found.value)
+    for k in range(len(found.value) // size):
+        of = f" of class {found.classes[k]}" if several else ""
+        own = found.value[k * size : (k + 1) * size]
+        yield f"  beta{of} = ({', '.join(map(_number, own[:SHOWN]))}{', ...' * (size > SHOWN)})"
+    if len(found.classes) == 2:
+        yield f"  positive for class {found.classes[1]}, negative for class {found.classes[0]}"
+    rows = [(i + 1, found.multiplier[i]) for i in found.support]
+    yield f"  support vectors: {_listed(rows)}"
+    yield f"  rows of margin 1: {len(found.tight)}"
+    if found.degenerate:
+        told = "one of margin 1 has no multiplier" if found.norm == "l2" else "there are several"
+        yield f"  degenerate: {told}"
+    if found.loss_constant is not None:
+        yield f"  linear model: t L(t) -> {_short(found.loss_constant)}"
+    if found.gap_constant is not None:
+        yield f"  linear model: log(t) (margin - margin(t)) -> {_short(found.gap_constant)}"
+
+
+def _listed(rows: Sequence[tuple[int, Fraction]]) -> str:
+    more = f", and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+    return ", ".join(f"row {i}: {_number(y)}" for i, y in rows[:SHOWN]) + more
+
+
+def _exact(x: Fraction) -> str:
+    """Return a fraction as text; Python refuses to write numbers of thousands of digits."""
+    return str(fmpq(x.numerator, x.denominator))
+
+
+def _number(x: Fraction) -> str:
+    text = _exact(x)
+    return text if len(text) <= 24 else f"{float(x):.12g}..."
+
+
+def _short(x: Expr, longest: int = 60) -> str:
+    bits = sum(max(r.p.bit_length(), r.q.bit_length()) for r in x.atoms(sympy.Rational))
+    return str(x) if bits < 2 * longest and len(str(x)) <= longest else f"{sympy.N(x, 15)}..."

@@ -1,0 +1,90 @@
+"""Nuclear and |DFT|_1 margins: bounds against l1 margins, each other, and forged bounds."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+
+from derive import InputError
+from numerics import NotSeparable, max_margin
+from numerics.margins.spectral import dft, nuclear
+from tests.cli.commands import assert_answers, run
+
+
+def drawn(seed, m, d):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-9, 10, size=(m, d))
+    return (X * np.where(X @ np.arange(1, d + 1) < 0, -1, 1)[:, None] * 2 + (X == 0)).tolist()
+
+
+def check(found, X, least=None):
+    """The bounds are near and in order, the margins are 1, and *least* is between them."""
+    X = [[Fraction(x) for x in row] for row in X]
+    margins = [sum(a * b for a, b in zip(x, found.value, strict=True)) for x in X]
+    assert min(margins) == 1
+    assert min(found.multiplier) >= 0
+    assert found.lower <= found.upper < found.lower * (1 + Fraction(1, 10**7))
+    assert least is None or found.lower <= least <= found.upper
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_diagonal_matrices_have_the_l1_margin(seed):
+    X = drawn(seed, 4, 3)
+    least = 1 / Fraction(str(max_margin(X, norm="l1").margin))
+    matrices = [np.diag(x).ravel().tolist() for x in X]
+    check(max_margin(matrices, norm="nuclear", shape=(3, 3)), matrices, least)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 7])
+def test_circulant_matrices_have_the_singular_values_of_the_transform(d):
+    X = drawn(d, 5, d)
+    one = check(max_margin(X, norm="dft"), X)
+    turned = [[x[(i - j) % d] for i in range(d) for j in range(d)] for x in X]
+    two = check(max_margin(turned, norm="nuclear", shape=(d, d)), turned)
+    assert one.lower <= d * two.upper
+    assert d * two.lower <= one.upper
+
+
+def test_two_frequencies_are_a_sum_and_a_difference():
+    X = drawn(5, 4, 2)
+    both = [[Fraction(a + b, 2), Fraction(a - b, 2)] for a, b in X]
+    least = 1 / Fraction(str(max_margin(both, norm="l1").margin))
+    check(max_margin(X, norm="dft"), X, least)
+
+
+def test_one_row_and_its_scale():
+    found = max_margin([["3/7", 0, 0, "4/7"]], norm="nuclear", shape=(2, 2))
+    check(found, [["3/7", 0, 0, "4/7"]], Fraction(7, 4))  # 1/|X|_op
+
+
+def test_bounds_hold_whatever_doubles_do():
+    """Of a matrix that is far from what its rounded factors give, too."""
+    rows = [Fraction(k**3 % 17 - 8, 7) * 10**k for k in range(6)]
+    for spectral in (nuclear((2, 3), 6), dft(6)):
+        norm, dual = spectral.bounds(rows)
+        blocks = spectral.blocks(np.array([[float(x) for x in rows]]))[0]
+        s = np.linalg.svd(blocks, compute_uv=False)
+        assert norm >= arb(0.999999) * dual
+        assert float(dual) >= s.max() * (1 - 1e-12)
+        assert float(dual) <= s.max() * (1 + 1e-9)
+
+
+def test_rows_that_cancel_and_bad_shapes():
+    with pytest.raises(NotSeparable):
+        max_margin([[1, 2], [-1, -2]], norm="dft")
+    for options, said in (
+        ({"norm": "nuclear"}, "shape"),
+        ({"norm": "nuclear", "shape": (3, 2)}, "no 3 x 2"),
+        ({"norm": "dft", "shape": (1, 2)}, "shape"),
+    ):
+        with pytest.raises(InputError, match=said):
+            max_margin([[1, 2], [3, 4]], **options)
+
+
+def test_the_command_takes_the_norm_of_the_horizon(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("3,1,a\n1,2,a\n-1,-4,b\n")
+    done = run("margin", "u*v + x*y", "u*y + v*x", "--data", str(path))
+    assert_answers(done, 0, ["largest dft margin, between two bounds"])
