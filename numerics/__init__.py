@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numerics.confirm.time_warp import TimeWarp, time_warp
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
+    from numerics.figures.displays import FlowDisplay, PotentialDisplay, RegimeDisplay
     from numerics.flow.gradient_flow import Flow, flow
     from numerics.interpolate.interpolant import Solution, interpolate, interpolate_path
     from numerics.margins.loss_flow import LossFlow, loss_flow
@@ -25,12 +26,15 @@ __all__ = [
     "CrossCheck",
     "FiniteTime",
     "Flow",
+    "FlowDisplay",
     "LossFlow",
     "MarginInterval",
     "MarginPath",
     "MaxMargin",
     "NotSeparable",
     "NumericPotential",
+    "PotentialDisplay",
+    "RegimeDisplay",
     "Solution",
     "TimeWarp",
     "confirm_finite_time",
@@ -60,6 +64,9 @@ make_lazy(
         "MaxMargin": "numerics.margins.predictor",
         "NotSeparable": "numerics.margins.max_margin",
         "NumericPotential": "numerics.evaluate.potential",
+        "FlowDisplay": "numerics.figures.displays",
+        "PotentialDisplay": "numerics.figures.displays",
+        "RegimeDisplay": "numerics.figures.displays",
         "Solution": "numerics.interpolate.interpolant",
         "TimeWarp": "numerics.confirm.time_warp",
         "crosscheck": "numerics.confirm.crosscheck",

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
+import typer
+
 from derive.cli.forms import TEXT, Form, offer
-from derive.cli.options import Output, Timeout, argument
+from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_writable, deliver
 from derive.cli.running import Answer, Enter, finish, run, use_one_thread
 from derive.errors import InputError
+from derive.model.typed import TypedModel
 
 if TYPE_CHECKING:
     from numerics.figures.data import PlottedFigure
     from numerics.figures.specification import Specification
 
+Make: TypeAlias = Callable[[], "Specification"]
 NumbersForm: TypeAlias = Annotated[Form, offer("json", "csv")]
-Name = Annotated[str | None, argument("ID")]
+Own = Annotated[bool, typer.Option("--of", help="Draw Q of an F of your own: OUTPUTs follow.")]
+Values = Annotated[str, text_option("W=V,...", "With --of: numbers for start symbols, alpha=0.1.")]
 
 
 def figure(
-    name: Name = None, *, form: NumbersForm, output: Output = None, timeout: Timeout = 120.0
+    *,
+    model: Model,
+    of: Own = False,
+    values: Values = "",
+    form: NumbersForm,
+    output: Output = None,
+    timeout: Timeout = 120.0,
 ) -> None:
     """List the figures, or draw one: Q, unit balls and level sets, and explicit counterparts.
 
     Without ID the figures are listed. With ID the figure is drawn to FILE.png, FILE.pdf or
     FILE.svg as -o says, else to ID.png; with --json or --csv its numbers are printed instead,
-    or written to the text file of -o.
+    or written to the text file of -o. With --of the OUTPUTs are an F of your own, one or two
+    components: its Q is drawn at the start of --values, or at three scales of a simple one.
 
     A figure is a record: parameterizations, starts, and the quantity to draw. Each curve is
     derived from F when it is drawn. Drawing needs matplotlib (pip install 'regderive[plot]');
@@ -42,23 +55,47 @@ def figure(
       derive figure diagonal-balls
       derive figure neuron-levels -o neuron.pdf
       derive figure implicit-explicit --csv -o curves.csv
+      derive figure --of "a*u1" "a*u2" -o neuron.png
+      derive figure --of "p**3 - m**3" --start p=alpha,m=alpha --values alpha=0.1
     """
-    if name is None and (form is not TEXT or output is not None):
-        raise InputError("-o, --json and --csv go with an ID: `derive figure` lists them")
+    if not model.outputs and (of or values or form is not TEXT or output is not None):
+        raise InputError("--of goes with OUTPUTs; -o, --json and --csv go with an ID too")
     use_one_thread()
-    from numerics.figures import figures, find
+    from numerics.figures import figures
 
-    if name is None:
+    if not model.outputs:
         deliver("\n".join(f"{f.id}\n  {f.title}" for f in figures()), None)
-    elif form is TEXT:
-        _draw(find(name), output or Path(f"{name}.png"), timeout)
+        return
+    name, make = _own(model, values) if of else _published(model, values)
+    if form is TEXT:
+        _draw(make, output or Path(f"{name}.png"), timeout)
     else:
         check_writable(output)
-        chosen = find(name)
-        finish(lambda enter: _table(chosen, form, enter), timeout, output)
+        finish(lambda enter: _table(make, form, enter), timeout, output)
 
 
-def _draw(figure: Specification, path: Path, timeout: float) -> None:
+def _published(model: TypedModel, values: str) -> tuple[str, Make]:
+    """Return the name of a figure, and what makes it."""
+    from numerics.figures import find
+
+    if values or model != TypedModel(model.outputs[:1]):
+        raise InputError('give one ID, or --of and an F: derive figure --of "a*u1" "a*u2"')
+    chosen = find(model.outputs[0])
+    return chosen.id, lambda: chosen
+
+
+def _own(model: TypedModel, values: str) -> tuple[str, Make]:
+    model.read()  # which refuses what is no F before time is spent
+
+    def make() -> Specification:
+        from numerics.figures.own import own_figure
+
+        return own_figure(model, values)
+
+    return "figure", make
+
+
+def _draw(make: Make, path: Path, timeout: float) -> None:
     from numerics.figures.plots import require_matplotlib
 
     require_matplotlib()
@@ -68,19 +105,20 @@ def _draw(figure: Specification, path: Path, timeout: float) -> None:
     check_suffix(path)
     check_writable(path)
     begun = time.monotonic()
-    draw(run(lambda enter: _data(figure, enter), timeout), path)
-    deliver(f"{caption(figure)}\n\n{path} ({time.monotonic() - begun:.1f} s)", None)
+    data = run(lambda enter: _data(make, enter), timeout)
+    draw(data, path)
+    deliver(f"{caption(data.figure)}\n\n{path} ({time.monotonic() - begun:.1f} s)", None)
 
 
-def _data(figure: Specification, enter: Enter) -> PlottedFigure:
+def _data(make: Make, enter: Enter) -> PlottedFigure:
     enter("importing the algebra")
     from numerics.figures.data import plotted
 
-    return plotted(figure, enter)
+    return plotted(make(), enter)
 
 
-def _table(figure: Specification, form: Form, enter: Enter) -> Answer:
-    data = _data(figure, enter)
+def _table(make: Make, form: Form, enter: Enter) -> Answer:
+    data = _data(make, enter)
     from numerics.figures.data import to_csv, to_json
 
     return Answer({"json": to_json, "csv": to_csv}[form.name](data))

@@ -27,6 +27,6 @@ No code knows any figure by name.
 'ball'
 """
 
-from numerics.figures.specification import Axes, Model, Series, Specification, figures, find
+from numerics.figures.specification import Axes, Series, Specification, figures, find
 
-__all__ = ["Axes", "Model", "Series", "Specification", "figures", "find"]
+__all__ = ["Axes", "Series", "Specification", "figures", "find"]

@@ -140,12 +140,16 @@ def _radii(q: FunctionOfBeta, centre: Array, rays: Array, unit: float) -> Array:
 def _levels(
     figure: Specification, series: Series, values: dict[str, str]
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """Return the quantity of two outputs on a square, and levels that a quadratic spaces evenly."""
+    """Return the quantity of two outputs on a square, and its levels."""
     model = figure.models[series.model]
     q, line = function_of(model, series, values), _grid(figure.axes)
     value = q(np.stack(np.meshgrid(line, line), axis=-1))
-    levels = np.linspace(0, 1, _LEVELS + 1)[1:] ** 2 * np.nanmax(value)
-    return line, line, value, levels, centre_of(model, start_of(series, values))
+    return line, line, value, levels_of(value), centre_of(model, start_of(series, values))
+
+
+def levels_of(value: Array) -> Array:
+    """Return levels that a quadratic spaces evenly."""
+    return np.asarray(np.linspace(0, 1, _LEVELS + 1)[1:] ** 2 * np.nanmax(value))
 
 
 def _sweep(figure: Specification, series: Series, values: dict[str, str]) -> tuple[Array, Array]:

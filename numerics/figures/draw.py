@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from derive.errors import InputError
+from numerics.evaluate.backend import Array
 from numerics.figures.data import PlottedCurve, PlottedFigure
 from numerics.figures.plots import new_figure, require_matplotlib, save
 
@@ -82,16 +83,21 @@ def _panels(plotted: PlottedFigure) -> Figure:
     figure = new_figure(2.1 * axes.columns + 0.4, 2.2 * rows + 0.7)
     plots = figure.subplots(rows, axes.columns, sharex=True, sharey=True, squeeze=False)
     for plot, surface in zip(plots.flat, surfaces, strict=False):
-        grid = (surface.x, surface.y, surface.value)
-        plot.contourf(*grid, levels=[0, *surface.levels], cmap="cividis", extend="max")
-        plot.contour(*grid, levels=surface.levels, colors="white", linewidths=0.6)
-        plot.plot(*surface.centre, "x", color="white", markersize=5)
-        plot.set(title=surface.label, aspect="equal")
+        draw_levels(plot, (surface.x, surface.y, surface.value), surface.levels, surface.centre)
+        plot.set_title(surface.label)
     for plot in plots[-1]:
         plot.set_xlabel(axes.x)
     for plot in plots[:, 0]:
         plot.set_ylabel(axes.y)
     return figure
+
+
+def draw_levels(plot: Axes, grid: tuple[Array, Array, Array], levels: Array, centre: Array) -> None:
+    """Draw level sets on one panel, and a cross at their centre."""
+    plot.contourf(*grid, levels=[0, *levels], cmap="cividis", extend="max")
+    plot.contour(*grid, levels=levels, colors="white", linewidths=0.6)
+    plot.plot(*centre, "x", color="white", markersize=5)
+    plot.set(aspect="equal", xlim=grid[0][[0, -1]], ylim=grid[1][[0, -1]])
 
 
 def _curves(plot: Axes, plotted: PlottedFigure) -> None:

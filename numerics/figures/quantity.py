@@ -16,8 +16,8 @@ from derive.derivation import Derivation, derive
 from derive.errors import InputError, NumericalError
 from derive.explicit.counterpart import ExplicitCounterpart, distance_function
 from derive.explicit.regularize import explicit_counterpart
-from derive.language import parse_assignments, parse_expression, parse_names, to_sympy
-from derive.model.parameterization import Parameterization
+from derive.language import parse_expression, to_sympy
+from derive.model.typed import TypedModel
 from derive.regimes.find import regimes
 from derive.verdict import Verdict
 from numerics.evaluate.backend import Array
@@ -25,7 +25,7 @@ from numerics.evaluate.lowering import lower
 from numerics.evaluate.potential import NumericPotential
 from numerics.experiments.sparse_regression import SparseData, draw, least_l1
 from numerics.experiments.sparse_results import SparseSetting
-from numerics.figures.specification import Model, Series, Specification
+from numerics.figures.specification import Series, Specification
 from numerics.interpolate.interpolant import interpolate
 
 FunctionOfBeta: TypeAlias = Callable[[Array], Array]
@@ -34,27 +34,18 @@ _DIGITS = 40
 
 
 @functools.cache
-def derivation_of(model: Model) -> Derivation:
+def derivation_of(model: TypedModel) -> Derivation:
     """Derive a model; NumericalError where no Q was proved."""
-    found = derive(_parameterization(model))
+    found = derive(model.read().parameterization())
     if found.verdict is not Verdict.PROVED:
         raise NumericalError(f"{', '.join(model.outputs)} has no Q to draw")
     return found
 
 
 @functools.cache
-def counterpart_of(model: Model) -> ExplicitCounterpart:
+def counterpart_of(model: TypedModel) -> ExplicitCounterpart:
     """Find the explicit counterpart of a model."""
-    return explicit_counterpart(_parameterization(model))
-
-
-def _parameterization(model: Model) -> Parameterization:
-    start = dict(parse_assignments(model.start)) if model.start else {}
-    positive = parse_names(model.positive) if model.positive else ()
-    parameters = parse_names(model.parameter) if model.parameter else ()
-    return Parameterization.parse(
-        list(model.outputs), start=start, positive=positive, parameters=parameters
-    )
+    return explicit_counterpart(model.read().parameterization())
 
 
 def start_of(series: Series, values: Mapping[str, str]) -> dict[str, Fraction]:
@@ -75,17 +66,17 @@ def start_of(series: Series, values: Mapping[str, str]) -> dict[str, Fraction]:
     return start
 
 
-def potential_of(model: Model, start: Mapping[str, Fraction]) -> NumericPotential:
+def potential_of(model: TypedModel, start: Mapping[str, Fraction]) -> NumericPotential:
     """Return Q at a start, in plain doubles: no picture shows the last digits."""
     return lower(derivation_of(model).potential, start).in_doubles
 
 
-def centre_of(model: Model, start: Mapping[str, Fraction]) -> Array:
+def centre_of(model: TypedModel, start: Mapping[str, Fraction]) -> Array:
     """Return beta_0, where Q is least."""
     return np.array(potential_of(model, start).beta0)
 
 
-def function_of(model: Model, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
+def function_of(model: TypedModel, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
     """Return the quantity of a series at numbers, 0 at the start; NumericalError if not derived."""
     if series.quantity not in _QUANTITIES:
         known = ", ".join(_QUANTITIES)
@@ -93,14 +84,14 @@ def function_of(model: Model, series: Series, values: Mapping[str, str]) -> Func
     return _QUANTITIES[series.quantity](model, series, values)
 
 
-def _implicit(model: Model, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
+def _implicit(model: TypedModel, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
     q = potential_of(model, start_of(series, values))
     origin = np.array(q.beta0)
     # grad Q = 0 at beta_0: the divergence from there is Q - Q(beta_0), without cancellation.
     return lambda beta: np.asarray(q.bregman(beta, origin))
 
 
-def _explicit(model: Model, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
+def _explicit(model: TypedModel, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
     start, blocks = start_of(series, values), counterpart_of(model).blocks
     if any(len(block.outputs) != 1 for block in blocks):
         raise NumericalError("R is drawn for outputs that share no weights")
@@ -115,7 +106,7 @@ def _pointwise(value: Callable[[Fraction], float], x: Array) -> Array:
     return found[where].reshape(np.shape(x))
 
 
-def _limit(model: Model, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
+def _limit(model: TypedModel, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
     derivation = derivation_of(model)
     (limit,) = regimes(derivation, series.symbol, [series.to]).limits
     form = limit.potential

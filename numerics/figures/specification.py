@@ -11,22 +11,13 @@ from typing import Any, TypeAlias, TypeVar
 
 from derive.errors import InputError
 from derive.folder import find_record, read_folder
+from derive.model.typed import TypedModel
 
 FOLDER = Path(__file__).parent / "entries"
 KINDS = ("profile", "ball", "levels", "sweep")
 Record: TypeAlias = Mapping[str, Any]
 """A table of TOML, not yet checked."""
 _Record = TypeVar("_Record")
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """F and the start, as they are typed on the command line."""
-
-    outputs: tuple[str, ...]
-    start: str = ""
-    positive: str = ""
-    parameter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +82,7 @@ class Specification:
     kind: str
     cite: tuple[str, ...]
     axes: Axes
-    models: Mapping[str, Model]
+    models: Mapping[str, TypedModel]
     series: tuple[Series, ...]
     problem: Mapping[str, int]
 
@@ -112,7 +103,7 @@ def read_specification(name: str, record: Record) -> Specification:
     given = dict(record)
     given["axes"] = _build(f"{name}, axes", Axes, given.get("axes", {}))
     models = given.get("models", {})
-    given["models"] = {k: _build(f"{name}, model {k}", Model, m) for k, m in models.items()}
+    given["models"] = {k: _build(f"{name}, model {k}", TypedModel, m) for k, m in models.items()}
     series = enumerate(given.get("series", ()), 1)
     given["series"] = tuple(_series(f"{name}, series {i}", x) for i, x in series)
     figure = _build(name, Specification, {"id": name, "problem": {}, **given})

@@ -1,0 +1,105 @@
+"""Figures of one's own F, and displays that keep their arrays."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from derive import InputError, Parameterization, derive, regimes
+from numerics import FlowDisplay, PotentialDisplay, RegimeDisplay, flow
+from tests.cli.commands import refusal_of, run
+
+PAIR = Parameterization.parse(
+    ["p**2 - m**2"], start={"p": "alpha", "m": "alpha"}, positive=["alpha"]
+)
+PAIR_START = ["--start", "p=alpha,m=alpha"]
+
+
+def test_a_potential_is_shown_where_it_has_values():
+    d = derive(["a*u1", "a*u2"])
+    shown = PotentialDisplay.from_derivation(d, {"a_0": "1/2"}, points=31)
+    q = d.potential.numeric(shown.start)
+    assert shown.beta0 == pytest.approx([0.5, 0.5])
+    assert shown.value[3, 20] == pytest.approx(q.bregman([shown.x[20], shown.x[3]], shown.beta0))
+    square = PotentialDisplay.from_derivation(derive("w**2"))
+    assert square.x[0] >= 0
+    assert np.isfinite(square.value).all()
+    with pytest.raises(InputError, match="one or two outputs"):
+        PotentialDisplay.from_derivation(derive(["a*u1", "a*u2", "a*u3"]))
+    with pytest.raises(InputError, match="one or two"):
+        PotentialDisplay.from_derivation(derive(["x*y", "y*z", "z*x"]))
+
+
+def test_regimes_are_approached():
+    found = regimes(derive(PAIR), "alpha")
+    for which in (0, 1):
+        shown = RegimeDisplay.from_regimes(found, which)
+        distances = [np.abs(value - shown.limit).max() for value in shown.values]
+        assert distances == sorted(distances, reverse=True)
+        assert distances[-1] < 0.1
+        assert distances[0] > 5 * distances[-1]
+    with pytest.raises(InputError, match="there are 2 limits"):
+        RegimeDisplay.from_regimes(found, 2)
+
+
+def test_a_flow_is_shown_from_its_start_to_its_limit():
+    start = {"p": "1/10", "m": "1/10"}
+    shown = FlowDisplay.from_data(PAIR, [["1/2"]], [1], start, points=12)
+    assert shown.beta[0] == pytest.approx([0], abs=1e-5)
+    assert shown.beta[-1] == pytest.approx(float(flow(PAIR, [["1/2"]], [1], start, 15).limit[0]))
+    assert (np.diff(shown.residual) < 0).all()
+
+    def slope(t, beta):
+        """beta' = K X^T r, K = 4 sqrt(beta^2 + 4 alpha^4)."""
+        return 4 * np.sqrt(beta**2 + 4e-4) * (1 - beta / 2) / 2
+
+    span = shown.time[[0, -1]]
+    known = solve_ivp(slope, span, [0.0], t_eval=shown.time, rtol=1e-9, atol=1e-12).y[0]
+    assert shown.beta[:, 0] == pytest.approx(known, abs=1e-7)
+
+
+def test_displays_are_drawn():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    shown = PotentialDisplay.from_derivation(derive("w")).plot()
+    again = FlowDisplay.from_data(PAIR, [[1]], [1], {"p": 1, "m": 1}, points=3).plot(shown.ax_)
+    assert again.figure_ is shown.figure_
+    assert len(shown.ax_.lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "labels"),
+    [
+        (["w**2"], ["start times 1/2", "start times 1", "start times 2"]),
+        (
+            ["p**3 - m**3", "--start", "p=alpha,m=alpha", "--values", "alpha=sqrt(2)"],
+            ["alpha = 1.41421"],
+        ),
+    ],
+)
+def test_an_own_model_is_drawn(arguments, labels):
+    done = run("figure", "--of", *arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [c["label"] for c in json.loads(done.stdout)["curves"]] == labels
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--of"], "goes with OUTPUTs"),
+        (["diagonal-balls", "a*u"], "give one ID"),
+        (["diagonal-balls", "--values", "alpha=1"], "give one ID"),
+        (["--of", "w", "--values", "w_0=x", "--csv"], "must be a number"),
+        (["--of", "w", "--values", "v_0=1", "--csv"], "its symbols are: w_0"),
+        (["--of", "w +", "--csv"], "column 4"),
+    ],
+)
+def test_a_figure_of_nothing_is_refused(arguments, message):
+    assert message in refusal_of("figure", *arguments)
+
+
+def test_what_has_no_Q_is_not_drawn():
+    done = run("figure", "--of", "a**2 + b**2", "a*c + b*d", "--csv")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "has no Q to draw" in done.stderr
