@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from derive.inverse.parameterize import parameterize
     from derive.margins.find import Margins, margins
     from derive.model.parameterization import Parameterization
+    from derive.perturbed.find import Perturbation, perturb
     from derive.regimes.find import Regimes, regimes
     from derive.regimes.initialization import Initialization, scale_start
     from derive.regimes.random_width import random_width
@@ -53,6 +54,7 @@ __all__ = [
     "Margins",
     "NumericalError",
     "Parameterization",
+    "Perturbation",
     "RankDeficient",
     "Regimes",
     "Verdict",
@@ -61,6 +63,7 @@ __all__ = [
     "explicit_counterpart",
     "margins",
     "parameterize",
+    "perturb",
     "random_width",
     "regimes",
     "scale_start",
@@ -81,6 +84,8 @@ make_lazy(
         "margins": "derive.margins.find",
         "parameterize": "derive.inverse.parameterize",
         "Parameterization": "derive.model.parameterization",
+        "Perturbation": "derive.perturbed.find",
+        "perturb": "derive.perturbed.find",
         "Initialization": "derive.regimes.initialization",
         "random_width": "derive.regimes.random_width",
         "Regimes": "derive.regimes.find",

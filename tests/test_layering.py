@@ -44,6 +44,7 @@ LAYERS = [
     {"derive.components", "derive.copies"},
     {"derive.regimes", "derive.explicit", "derive.inverse"},
     {"derive.margins"},
+    {"derive.perturbed"},
     {"derive.render", "derive.certificate.writing"},
     {"derive.catalogue"},
     {"derive.catalogue.audit"},

@@ -1,0 +1,69 @@
+"""Weight decay: w' = G^-1 J^T lambda - kappa(t) w, or -kappa(t) G^-1 dh for a penalty h.
+
+With a = int kappa dt, per unit of a a law changes by -<dc, w>, and y_i by -<dy_i, w> beside the
+steering g lambda_i. Where that is q y_i + f(c), one q for all outputs, y - y(w_0) leaves the row
+space by the solution of xi' = kappa (q (y_0 + xi) + f(c)) alone.
+
+Where the fields are homogeneous, X_b(s w) = s^m X_b(w), decay shrinks the start and does nothing
+else: w = exp(-a) v has v' = exp((1 - m) a) sum_b lambda_b X_b(v), gradient flow from w_0 with a
+steering in the row space. So where a stays finite and the limit interpolates, it is that of
+gradient flow from exp(-a) w_0, for every F with a Q, warped or not: our own derivation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sympy import Expr
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
+from derive.exact.linear.matrix import dot
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
+from derive.perturbed.drift import Drift, drift_of, not_closed
+from derive.perturbed.followed import Followed, Leaf
+
+
+def decay_of(leaf: Leaf, x: Followed, push: Field) -> Drift:
+    """Return what -kappa times a field does to a law or dual coordinate, per unit of int kappa.
+
+    Args:
+        push: w for weight decay, or G^-1 dh for the penalty h.
+    """
+    z = LogFunction(-dot(push, x.gradient))
+    if x.output is None:
+        return drift_of(leaf, x, z)
+    q = _factor(leaf, z.rational, x.output)
+    if q is None:
+        why = not_closed(x, f"is not q {x.symbol} + f(c)")
+        return Drift(x.symbol, leaf.with_logs(x.function), leaf.with_logs(z), why)
+    found = drift_of(leaf, x, z, LogFunction(q))
+    return replace(found, in_laws=_in_laws(leaf, x, z.rational, q), factor=leaf.in_laws(q))
+
+
+def _factor(leaf: Leaf, z: RationalFunction, i: int) -> RationalFunction | None:
+    """Return q with z - q y_i conserved: <grad z, grad F_j> = q g delta_ij for all j; or None."""
+    slopes = [dot(x, z.field.gradient(z)) for x in leaf.parameterization.fields]
+    if leaf.g is None or any(not s.is_zero() for j, s in enumerate(slopes) if j != i):
+        return None
+    q = slopes[i] / leaf.g
+    return q if leaf.is_law(LogFunction(q)) else None
+
+
+def _in_laws(leaf: Leaf, x: Followed, z: RationalFunction, q: RationalFunction) -> Expr | None:
+    """Return z = q y + f(c), where f is affine; None where it was not written so."""
+    if not q.is_zero() and x.function.logs:
+        return None
+    rest = leaf.in_laws(z - q * x.function.rational)
+    return None if rest is None else leaf.written(q) * x.symbol + rest
+
+
+def field_degree(p: Parameterization) -> RationalFunction | None:
+    """Return m with X_b(s w) = s^m X_b(w) for every field, by Euler's identity, or None."""
+    entries = [x for row in p.fields for x in row if not x.is_zero()]
+    moved = [dot(p.w, p.field.gradient(x)) for x in entries]
+    m = moved[0] / entries[0]
+    if set(m.variables()) - p.field.parameters:
+        return None
+    return m if all(z == m * x for z, x in zip(moved, entries, strict=True)) else None

@@ -1,0 +1,269 @@
+"""The laws c and the dual coordinates y of one block, as what a perturbation is followed by.
+
+Let the weights move by w' = G^-1 J^T lambda + e. Then c' = <dc, e>, and y_i' = g lambda_i +
+<dy_i, e>: steering by the data moves no law, and y in the row space alone.
+
+A dual coordinate is known up to functions of the laws. Where the laws change the choice matters:
+here y = 0 where beta = 0, if that can be had with multiples of c, 1/c and log |c| added; else a
+choice with <dy, w> constant, if there is one. Q_c is then the potential of y on the leaf of c.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field.factors import factored, factors
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.generators import Generator
+from derive.exact.linear.families import LogFunction
+from derive.exact.linear.matrix import Matrix, dot, nullspace_over_constants
+from derive.model.geometry import Field
+from derive.model.names import unused
+from derive.model.notation import Notation, to_expr
+from derive.model.parameterization import Parameterization
+from derive.records import Block
+from derive.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A law or a dual coordinate.
+
+    Attributes:
+        symbol: what it is called: c1, y1.
+        output: of a dual coordinate, which output of its block, counted from 0; None for a law.
+    """
+
+    symbol: Symbol
+    function: LogFunction
+    output: int | None = None
+
+    @functools.cached_property
+    def gradient(self) -> Field:
+        """The differential, p functions of the weights."""
+        return gradient(self.function)
+
+    @functools.cached_property
+    def hessian(self) -> Matrix:
+        """The second derivatives by the weights."""
+        return tuple(tuple(x.field.gradient(x)) for x in self.gradient)
+
+    def over(self, field: FunctionField) -> Followed:
+        """Return it as a function in a larger field."""
+        logs = tuple((field.embed(c), field.embed(a)) for c, a in self.function.logs)
+        return replace(self, function=LogFunction(field.embed(self.function.rational), logs))
+
+    def poles(self) -> Iterator[RationalFunction]:
+        """Yield the irreducible functions of the weights at whose zeros it is singular."""
+        f = self.function.rational
+        seen = chain([f.field.polynomial(f.denominator)], (a for _, a in self.function.logs))
+        for argument in seen:
+            yield from (_base(factor) for factor, _ in factors(argument) if _vanishes(factor))
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """What is followed in one block of outputs.
+
+    Attributes:
+        outputs: which, counted from 0.
+        laws: conserved quantities without the perturbation.
+        dual: dual coordinates; empty where none were found, or where coefficients of logarithms
+            are laws: derivatives of these are not rational.
+        g: the warp with them.
+        complete: are the laws all that there are?
+        letters: of the perturbation, in the functions at hand.
+    """
+
+    outputs: tuple[int, ...]
+    notation: Notation
+    parameterization: Parameterization
+    laws: tuple[Followed, ...]
+    dual: tuple[Followed, ...]
+    g: RationalFunction | None
+    complete: bool
+    letters: Mapping[str, Symbol] = dataclasses.field(default_factory=dict, hash=False)
+
+    def with_letters(self, *symbols: Symbol) -> Leaf:
+        """Return the same over a field in which letters of a perturbation are constants."""
+        p, letters = self.parameterization, {s.name: s for s in symbols}
+        constants = tuple(Generator[RationalFunction](name, "parameter") for name in letters)
+        field = replace(p.field, generators=(*p.field.generators, *constants))
+        return replace(
+            self,
+            parameterization=p.over(field),
+            laws=tuple(x.over(field) for x in self.laws),
+            dual=tuple(x.over(field) for x in self.dual),
+            g=None if self.g is None else field.embed(self.g),
+            letters=letters,
+        )
+
+    @property
+    def all(self) -> tuple[Followed, ...]:
+        """Laws, then dual coordinates."""
+        return (*self.laws, *self.dual)
+
+    def poles(self) -> Iterator[RationalFunction]:
+        """Yield what a law or dual coordinate is singular at, each once."""
+        yield from dict.fromkeys(P for x in self.all for P in x.poles())
+
+    def number(self, a: int) -> str:
+        """Return the number of an output in names; nothing where there is one output."""
+        return _number(self.notation, a)
+
+    def is_law(self, f: LogFunction) -> bool:
+        """Tell exactly whether steering does not change a function of the weights."""
+        return all(f.along(x).is_zero() for x in self.parameterization.fields)
+
+    def in_laws(self, f: RationalFunction) -> Expr | None:
+        """Return f in 1, c, 1/c, c^2 of every law and the letters, by expansion; else None."""
+        one = self.parameterization.field.one
+        powers = [(law.function.rational, law.symbol, n) for law in self.laws for n in (1, -1, 2)]
+        known = [one, *(c**n for c, _, n in powers)]
+        for *vector, last in nullspace_over_constants([(x,) for x in (*known, f)]):
+            if not last.is_zero():
+                terms = zip(vector, (1, *(c**n for _, c, n in powers)), strict=True)
+                return sympy.Add(*(-self.written(k / last) * x for k, x in terms))
+        return None
+
+    def written(self, f: RationalFunction) -> Expr:
+        """Return a function of the weights as an expression."""
+        return to_expr(f, {**self.notation.weights, **self.letters})
+
+    def with_logs(self, f: LogFunction) -> Expr:
+        """Return the same with logarithms, those of moduli."""
+        logs = (self.written(c) * sympy.log(sympy.Abs(self.written(a))) for c, a in f.logs)
+        return sympy.Add(self.written(f.rational), *logs)
+
+    def fresh(self, name: str) -> Symbol:
+        """Return a symbol of ours that is called otherwise where the user has the name."""
+        return _called(self.notation, name)
+
+
+def gradient(f: LogFunction) -> Field:
+    """Return the differential of a function whose logarithms have constant coefficients."""
+    field = f.rational.field
+    total = list(field.gradient(f.rational))
+    for c, argument in f.logs:
+        slopes = field.gradient(argument)
+        total = [t + c * x / argument for t, x in zip(total, slopes, strict=True)]
+    return tuple(total)
+
+
+def follow(blocks: Sequence[Block]) -> tuple[Leaf, ...]:
+    """Return the laws and dual coordinates of all blocks, numbered together."""
+    several = sum(len(b.conserved.laws) for b in blocks) > 1
+    found: list[Leaf] = []
+    for block in blocks:
+        dual, notation = block.potential.dual, block.notation
+        if dual is not None and any(_varies(c) for f in dual.y for c, _ in f.logs):
+            dual = None
+        p = block.parameterization if dual is None else dual.parameterization
+        first = 1 + sum(len(leaf.laws) for leaf in found)
+        laws = tuple(
+            Followed(_called(notation, f"c{k if several else ''}"), LogFunction(p.field.embed(law)))
+            for k, law in enumerate(block.conserved.laws, first)
+        )
+        y = tuple(
+            Followed(_called(notation, f"y{_number(notation, a)}"), f, a)
+            for a, f in enumerate(_normalised(p, () if dual is None else dual.y, laws))
+        )
+        g = None if dual is None else dual.g
+        complete = block.conserved.verdict is Verdict.PROVED
+        found.append(Leaf(block.outputs, notation, p, laws, y, g, complete))
+    return tuple(found)
+
+
+def _called(notation: Notation, name: str) -> Symbol:
+    return Symbol(unused(name, notation.taken), real=True)
+
+
+def _number(notation: Notation, a: int) -> str:
+    p = notation.parameterization
+    return "" if p.d == 1 and not p.affine else str(p.labels[notation.block[a]])
+
+
+Condition = Callable[[LogFunction], Field]
+"""What is linear in a function, and to be 0."""
+
+
+def _normalised(
+    p: Parameterization, y: Sequence[LogFunction], laws: Sequence[Followed]
+) -> list[LogFunction]:
+    """Return y with functions of the laws added: 0 where beta is, or with a constant <dy, w>."""
+    conditions: list[Condition] = [lambda f: (dot(p.w, gradient(f)),)]
+    if p.d == 1 and (images := _where_zero(p)) is not None:
+        conditions.insert(0, lambda f: gradient(_composed(f, images)))
+    return [_with_laws(p, f, laws, conditions) for f in y]
+
+
+def _with_laws(
+    p: Parameterization, y: LogFunction, laws: Sequence[Followed], conditions: Sequence[Condition]
+) -> LogFunction:
+    """Return y + sum_k theta_k f_k(c) for which the first condition holds that can; else y."""
+    added = [f for law in laws for f in _functions_of(p, law.function.rational)]
+    for condition in conditions:
+        columns = []
+        with suppress(ZeroDivisionError):
+            columns = [condition(f) for f in (*added, y)]
+        for *vector, last in nullspace_over_constants(columns) if columns else ():
+            if not last.is_zero():
+                pairs = [(k / last, f) for k, f in zip(vector, added, strict=True)]
+                return sum((f.scaled(k) for k, f in pairs if not k.is_zero()), start=y)
+    return y
+
+
+def _functions_of(p: Parameterization, c: RationalFunction) -> tuple[LogFunction, ...]:
+    """Return c, 1/c and log |c|, of which combinations are added; factors apart in the last."""
+    logs = tuple((p.field.constant(n), f) for f, n in factored(c)[1])
+    return LogFunction(c), LogFunction(1 / c), LogFunction(p.field.zero, logs)
+
+
+def _where_zero(p: Parameterization) -> Field | None:
+    """Return the weights on a part of {F = 0}: one of them as a function of the others."""
+    if p.field.kinds:
+        return None
+    for factor, _ in factors(p.F[0]):
+        for k, w in enumerate(p.w):
+            slope = factor.partial(k)
+            if factor.is_polynomial() and not slope.is_zero() and not slope.depends_on(k):
+                images = list(p.field.gens)
+                images[k] = w - factor / slope
+                return tuple(images)
+    return None
+
+
+def _composed(f: LogFunction, images: Field) -> LogFunction:
+    field = f.rational.field
+    logs = tuple((c, a.compose(images, field)) for c, a in f.logs)
+    if any(a.is_zero() for _, a in logs):
+        raise ZeroDivisionError
+    return LogFunction(f.rational.compose(images, field), logs)
+
+
+def _varies(f: RationalFunction) -> bool:
+    return bool(set(f.variables()) - f.field.parameters)
+
+
+def _generator(f: RationalFunction) -> Generator[RationalFunction] | None:
+    return next((g for g in f.field.generators if f == f.field.named(g.name)), None)
+
+
+def _vanishes(f: RationalFunction) -> bool:
+    """Tell whether an irreducible function may be 0: no constant, and no exponential."""
+    g = _generator(f)
+    return _varies(f) and (g is None or g.kind != "exp")
+
+
+def _base(f: RationalFunction) -> RationalFunction:
+    """Return where a power is 0."""
+    g = _generator(f)
+    return f.field.embed(g.argument) if g is not None and g.kind == "power" else f

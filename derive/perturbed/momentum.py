@@ -1,0 +1,110 @@
+"""Momentum: lam w'' + w' = G^-1 J^T lambda from rest, and Nesterov's w'' + (r/t) w' in its place.
+
+    lam c'' + c' = lam w'^T (Hess c) w'
+    lam y_i'' + y_i' = g lambda_i + lam w'^T (Hess y_i) w'
+
+so that c(inf) = c(0) + int mu w'^T (Hess c) w' dt, and y(inf) - y(0) - int mu w'^T (Hess y) w' dt
+is in the row space: mu = lam for constant mass, and mu = t/(r - 1) for the damping r/t, r > 1, of
+which the integrating factor is t^r, as t^r int_t^inf s^-r ds = t/(r - 1).
+
+A weight may cross 0 under momentum: what has a pole or a logarithm there is lost, polynomials stay.
+Source: Papazov, Pesme, Flammarion 2024, for diagonal networks; in general our own derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sympy import Expr, Symbol
+
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
+from derive.exact.linear.matrix import Matrix, dot, inverse, rank
+from derive.exact.positivity import is_nonnegative, is_positive
+from derive.model.geometry import Field
+from derive.perturbed.drift import Drift, drift_of, not_closed
+from derive.perturbed.followed import Followed, Leaf
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """A function of one law that changes to one side under momentum, with that side, 1 or -1."""
+
+    law: Symbol
+    quantity: Expr
+    change: Expr
+    side: int
+
+
+def momentum_of(leaf: Leaf, x: Followed) -> Drift:
+    """Return w'^T (Hess c) w' in the velocities w_t, closed where it is so in those of c and y."""
+    moving = leaf.with_letters(*(leaf.fresh(f"{w}_t") for w in leaf.parameterization.weights))
+    change, own = form(moving, x.over(moving.parameterization.field)), _in_own_velocities(leaf, x)
+    if own is None:
+        why = not_closed(x, "needs weights that the laws and dual coordinates do not tell")
+        return Drift(x.symbol, leaf.with_logs(x.function), moving.written(change), why)
+    within, f = own
+    found = drift_of(within, x.over(f.field), LogFunction(f))
+    return replace(found, change=moving.written(change))
+
+
+def form(leaf: Leaf, x: Followed) -> RationalFunction:
+    """Return v^T (Hess c) v in the letters v."""
+    return dot(v := velocities(leaf), tuple(dot(row, v) for row in x.hessian))
+
+
+def velocities(leaf: Leaf) -> Field:
+    """Return the letters as functions."""
+    return tuple(map(leaf.parameterization.field.named, leaf.letters))
+
+
+def _in_own_velocities(leaf: Leaf, x: Followed) -> tuple[Leaf, RationalFunction] | None:
+    """Return w'^T (Hess c) w' in c' and y', where these tell w'; else None."""
+    rows = tuple(f.gradient for f in leaf.all)
+    if len(rows) != leaf.parameterization.p or rank(rows) < len(rows):
+        return None
+    within = leaf.with_letters(*(leaf.fresh(f"{f.symbol}_t") for f in leaf.all))
+    field, v = within.parameterization.field, velocities(within)
+    w = tuple(dot(tuple(map(field.embed, row)), v) for row in inverse(rows))
+    H = (dot(tuple(map(field.embed, row)), w) for row in x.hessian)
+    return within, dot(w, tuple(H))
+
+
+def one_sided(leaf: Leaf) -> Iterator[OneSided]:
+    """Yield each law, or its logarithm, that changes to one side as long as no weight crosses 0."""
+    for law in leaf.laws:
+        c = law.function.rational
+        logarithm = Followed(law.symbol, LogFunction(c.field.zero, ((c.field.one, c),)))
+        zero = leaf.parameterization.at_start(c).is_zero()
+        for x in (law,) if zero else (law, logarithm):
+            side = _side(x.hessian, _positive(leaf))
+            if side:
+                change = momentum_of(leaf, x).change
+                yield OneSided(law.symbol, leaf.with_logs(x.function), change, side)
+                break
+
+
+def _positive(leaf: Leaf) -> frozenset[str]:
+    """Return the weights that are positive at the start."""
+    p, known = leaf.parameterization, leaf.notation.positive
+    return frozenset(
+        w for w, value in zip(p.weights, p.w0, strict=True) if is_positive(value, known)
+    )
+
+
+def _side(H: Matrix, positive: frozenset[str]) -> int:
+    """Return 1 or -1 for a form that is proved semidefinite, by elimination; else 0."""
+    rows, sides = [list(row) for row in H], set[int]()
+    for k in range(len(rows)):
+        pivot = rows[k][k]
+        if pivot.is_zero():
+            if any(not x.is_zero() for x in rows[k]):
+                return 0
+            continue
+        signs = [s for s in (1, -1) if is_nonnegative(s * pivot, positive)]
+        sides.update(signs or [0])
+        for i in range(k + 1, len(rows)):
+            factor = rows[i][k] / pivot
+            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
+    return sides.pop() if len(sides) == 1 else 0

@@ -1,0 +1,38 @@
+"""Vectors of open dimension, followed in the plane of u and of what moves it.
+
+A steering lambda, a velocity or a step moves u in the plane that it spans with u, and c and y know
+u by rotation-equivariant functions. So what holds for u = (u1, u2) holds in every dimension d >= 2,
+coordinates taken along u and, in that plane, across it.
+"""
+
+from __future__ import annotations
+
+from derive.language import parse_expression
+from derive.language.tree import Name, Operation, Tree, children, fold, names, with_parts
+from derive.model.names import unused
+from derive.model.parameterization import Parameterization
+
+
+def in_plane(p: Parameterization) -> Parameterization:
+    """Return phi u with u = (u1, u2), from u1 = |u_0| and u2 = 0 where that is given."""
+    (vector,) = p.vectors
+    taken = (*p.weights, *p.start_symbols, *p.parameters)
+    u = [unused(f"{vector.name}{i}", taken) for i in (1, 2)]
+    length = parse_expression(f"sqrt({u[0]}**2 + {u[1]}**2)")
+
+    def combine(tree: Tree, parts: list[Tree]) -> Tree:
+        return length if tree == Name(vector.norm) else with_parts(tree, parts)
+
+    phi = fold(vector.coefficient, children, combine)
+    start = dict(p.start)
+    norm = start.pop(vector.norm)
+    if not (isinstance(norm, Name) and norm.name.startswith(f"{vector.norm}_0")):
+        start |= {u[0]: norm, u[1]: parse_expression("0")}
+    known = {*p.weights[:-1], *p.parameters, *names(tuple(start.values()))}
+    return Parameterization(
+        [Operation("*", phi, Name(name)) for name in u],
+        [*p.weights[:-1], *u],
+        start,
+        [name for name in p.positive if name in known],
+        parameters=p.parameters,
+    )
