@@ -42,7 +42,7 @@ LAYERS = [
     {"derive.joint"},
     {"derive.derivation"},
     {"derive.components", "derive.copies"},
-    {"derive.regimes", "derive.explicit", "derive.inverse"},
+    {"derive.regimes", "derive.explicit", "derive.inverse", "derive.optimizers"},
     {"derive.margins"},
     {"derive.perturbed"},
     {"derive.render", "derive.certificate.writing"},
@@ -63,6 +63,7 @@ NUMERIC_LAYERS = [
     {"numerics.interpolate"},
     {"numerics.margins"},
     {"numerics.flow"},
+    {"numerics.optimizers"},
     {"numerics.confirm"},
     {"numerics.matrices"},
     {"numerics.experiments"},
@@ -86,6 +87,7 @@ NUMERICS_READS = (
     "derive.derivation",
     "derive.regimes",
     "derive.explicit",
+    "derive.optimizers",
 )
 LONGEST_FILE, FULLEST_FOLDER, MOST_BRANCHES, MOST_ARGUMENTS = 300, 24, 15, 5
 BRANCHES = (ast.If, ast.For, ast.While, ast.ExceptHandler, ast.IfExp, ast.comprehension, ast.Assert)

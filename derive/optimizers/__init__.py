@@ -1,0 +1,1 @@
+"""Optimizers on linear models: what their iterates span, and what their limits minimise."""
