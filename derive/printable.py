@@ -66,6 +66,14 @@ class Printable(Held):
         """
         return str(renderer(type(self), "latex")(self, standalone, part, rename))
 
+    def to_html(self, rename: Mapping[str, str] | None = None) -> str:
+        """Return a page for a browser in one file, with names written as for :meth:`to_latex`."""
+        return str(renderer(type(self), "html")(self, rename))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: verdicts, the formula, a picture, and the rest folded."""
+        return str(renderer(type(self), "card")(self))
+
     def to_json(self) -> str:
         """Return the versioned JSON record: exact numbers as text, no floats."""
         return str(renderer(type(self), "json")(self))

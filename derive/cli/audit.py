@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from derive.catalogue.library import Entry
     from numerics.confirm.norm_bounds import BoundTrial
 
-ReportForm: TypeAlias = Annotated[Form, offer("latex", "standalone", "json")]
+ReportForm: TypeAlias = Annotated[Form, offer("latex", "standalone", "html", "json")]
 WIDTH = 24
 Models = Annotated[list[str] | None, argument("ID")]
 
@@ -61,16 +61,20 @@ def _audit(chosen: tuple[Entry, ...], form: Form, enter: Enter) -> Answer:
     audits: list[Audit] = []
     for done, entry in enumerate(chosen):
         enter(progress(done, len(chosen), entry.id))
-        audits += audit_entry(entry, _try_norm_bound)
+        audits += audit_entry(entry, try_norm_bound)
     from derive.render.page.paper import document
 
     if form.name == "standalone":
         return Answer(document(render_latex(audits)))
+    if form.name == "html":
+        from derive.catalogue.audit.site import audit_html
+
+        return Answer(audit_html(audits))
     render = {"latex": render_latex, "json": render_json, "text": render_text}[form.name]
     return Answer(render(audits))
 
 
-def _try_norm_bound(*claim: Any) -> BoundTrial:
+def try_norm_bound(*claim: Any) -> BoundTrial:
     """Try a printed bound on random problems; most audits need no numbers."""
     from numerics.confirm.norm_bounds import try_norm_bound
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from derive.catalogue.library import Entry
 
 Model = Annotated[str | None, argument("ID")]
-ListForm: TypeAlias = Annotated[Form, offer("bibtex", "markdown", "latex", "standalone", "json")]
+ListForm: TypeAlias = Annotated[
+    Form, offer("bibtex", "markdown", "latex", "standalone", "html", "json")
+]
 
 
 def catalogue(
@@ -25,7 +27,7 @@ def catalogue(
 
     Without ID the models are listed. A model is a record: F and the start as one types them,
     and formulas as they were printed. Nothing that is derived comes from the record but F and
-    the start. --latex and --json go with an ID.
+    the start. --latex, --html and --json go with an ID.
 
     Exit status: 0 listed; with ID as for `derive regularizer`.
 
@@ -37,7 +39,7 @@ def catalogue(
       derive catalogue --markdown
     """
     if model is None and form.render is not None and form is not TEXT:
-        raise InputError("--latex and --json go with an ID: `derive catalogue` lists them")
+        raise InputError("--latex, --html and --json go with an ID: `derive catalogue` lists them")
     if model is not None and form.name == "markdown":
         raise InputError("--markdown is a table of all models: give no ID")
     check_writable(output)
@@ -75,6 +77,10 @@ def _derive(entry: Entry, form: Form, enter: Enter) -> Answer:
     if form.name in ("latex", "standalone"):
         page = entry_latex(entry, derivation, form.name == "standalone")
         return Answer(page, answer.code)
+    if form.name == "html":
+        from derive.catalogue.audit.site import entry_html
+
+        return Answer(entry_html(entry, derivation), answer.code)
     if form is not TEXT:
         return answer
     parts = [heading(entry), answer.result, printed_lines(entry)]

@@ -41,6 +41,7 @@ FORMS = {
             methodcaller("to_latex", standalone=True),
             of="latex",
         ),
+        Form("html", "Print a page for a browser, one file.", methodcaller("to_html")),
         Form("pdf", "Write a PDF to -o FILE.pdf, by TeX."),
         Form("json", "Print the JSON record.", methodcaller("to_json")),
         Form("csv", "Print a CSV table.", methodcaller("to_csv")),
@@ -97,8 +98,10 @@ def _of_record(part: str, rename: str, **asked: bool) -> Form:
         return replace(form, render=methodcaller("to_latex", form.name == "standalone", **page))
     if form.name == "pdf":
         return replace(form, render=functools.partial(_to_set, page))
+    if form.name == "html" and not part:
+        return replace(form, render=methodcaller("to_html", page["rename"]))
     if part or rename:
-        raise InputError("--part and --rename go with --latex and --pdf")
+        raise InputError("--part goes with --latex and --pdf, --rename with --html too")
     return replace(form, render=_bibtex) if form.name == "bibtex" else form
 
 
@@ -125,10 +128,10 @@ def _bibtex(record: Any) -> str:
 
 
 def _record_form() -> Bundle:
-    offered = offer("latex", "standalone", "pdf", "bibtex", "json")
+    offered = offer("latex", "standalone", "html", "pdf", "bibtex", "json")
     texts = {
         "part": text_option("PART", "Of --latex: theorem, proof or formula alone."),
-        "rename": text_option("NAME=LATEX,...", "In --latex: names written otherwise."),
+        "rename": text_option("NAME=LATEX,...", "In --latex and --html: names written otherwise."),
     }
     kind = inspect.Parameter.KEYWORD_ONLY
     options = (

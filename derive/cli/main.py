@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, TypeAlias
 
@@ -25,6 +26,7 @@ from derive.cli.output import ReaderLeft
 from derive.cli.parameterize import parameterize
 from derive.cli.regimes import regimes
 from derive.cli.regularizer import regularizer
+from derive.cli.report import report
 from derive.cli.running import BAD_INPUT, FAULT, INTERRUPTED, READER_LEFT, UNDECIDED, YES, Stop
 from derive.errors import ConsistencyError, DeriveError, InputError
 
@@ -41,6 +43,7 @@ COMMANDS: tuple[Command, ...] = (
     ("check", check, "Check the certificate of a result, without SymPy."),
     ("catalogue", catalogue, "List the published models, or derive one."),
     ("audit", audit, "Compare printed formulas with what is derived."),
+    ("report", report, "Write the catalogue and the audit as pages for a browser."),
     ("figure", figure, "List the figures of regularizers, or draw one."),
 )
 
@@ -121,6 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(_explain(fault))
     except DeriveError as error:
         _refuse(str(error))
+        _teach(sys.argv[1:] if arguments is None else arguments)
         sys.exit(BAD_INPUT if isinstance(error, InputError) else UNDECIDED)
     except KeyboardInterrupt:
         _refuse("interrupted")
@@ -130,6 +134,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as fault:
         sys.exit(_explain(fault))
     sys.exit(code if isinstance(code, int) else YES)
+
+
+def _teach(arguments: Sequence[str]) -> None:
+    """Show on a terminal the examples of a command that was given nothing."""
+    commands = {name: function for name, function, _ in COMMANDS}
+    if len(arguments) == 1 and arguments[0] in commands and sys.stderr.isatty():
+        _, heading, examples = (commands[arguments[0]].__doc__ or "").partition("Examples:\n")
+        print(
+            f"\n{heading}{textwrap.indent(textwrap.dedent(examples).rstrip(), '  ')}",
+            file=sys.stderr,
+        )
 
 
 def _explain(fault: Exception) -> int:

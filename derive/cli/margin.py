@@ -77,7 +77,7 @@ def margin(
     if norm and (data is None or norm not in NORMS):
         raise InputError(f"--norm is {', '.join(NORMS)}, and goes with --data FILE.csv")
     if data is not None and form not in (TEXT, FORMS["json"]):
-        raise InputError("--data is for text and --json: leave out --latex")
+        raise InputError("--data is for text and --json: leave out --latex and --html")
     text = "" if data is None else _text_of(data)
     check_writable(output)
     work = partial(_find, read, form)

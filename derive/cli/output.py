@@ -19,6 +19,10 @@ TAKEN = sys.stdlib_module_names | {"numpy"}
 """Modules that one of the same name would hide."""
 
 
+PATIENCE, ROOM = 0.5, 7
+"""Seconds before a stage is shown, and how far the bar beside it moves."""
+
+
 class ReaderLeft(Exception):
     """Nobody reads the standard output any more, as in ``derive ... | head``."""
 
@@ -133,6 +137,17 @@ def _umask() -> int:
     return mask
 
 
+def moving_bar(seconds: float) -> str:
+    """Return a bar whose middle moves: how long a stage takes nobody knows.
+
+    >>> moving_bar(0.5), moving_bar(1.2)
+    ('[.....###..]', '[..###.....]')
+    """
+    there_and_back = int(10 * seconds) % (2 * ROOM)
+    at = min(there_and_back, 2 * ROOM - there_and_back)
+    return f"[{'.' * at}###{'.' * (ROOM - at)}]"
+
+
 class Narrator:
     """One line on the terminal's stderr, if it is one, that says which stage is running."""
 
@@ -145,11 +160,11 @@ class Narrator:
         return time.monotonic() - self._begun
 
     def __call__(self, stage: str) -> None:
-        """Show the stage once a second has passed."""
+        """Show the stage once half a second has passed, behind a bar that moves."""
         self.stage = stage
-        if self.elapsed > 1 and sys.stderr.isatty():
+        if self.elapsed > PATIENCE and sys.stderr.isatty():
             self._shown = True
-            sys.stderr.write(f"\r\033[Kderiving: {stage} ({self.elapsed:.0f} s)")
+            sys.stderr.write(f"\r\033[K{moving_bar(self.elapsed)} {stage} ({self.elapsed:.1f} s)")
             sys.stderr.flush()
 
     def close(self) -> None:

@@ -69,7 +69,7 @@ def regimes(
       derive regimes "u*v" --width k --check
     """
     if check and form is not TEXT:
-        raise InputError("--check is for text: leave out --json or --latex")
+        raise InputError("--check is for text: leave out --json, --html or --latex")
     check_writable(output)
     read = model.read()
     name = _name(scale, "--scale")

@@ -85,6 +85,7 @@ def regularizer(
       derive regularizer "W*T(W)" --matrix W:2x2
       derive regularizer "p**D - m**D" --start p=alpha,m=alpha
       derive regularizer "a*u1" "a*u2" --latex --standalone -o neuron.tex
+      derive regularizer "a*u1" "a*u2" --html -o neuron.html
       derive regularizer "a*u1" "a*u2" --numpy neuron.py
       derive regularizer "w**2" --conjecture "beta*log(beta/w_0**2) - beta"
     """

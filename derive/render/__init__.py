@@ -16,5 +16,5 @@ RENDERERS: dict[str, dict[str, str]] = {
     "ExplicitCounterpart": _forms(text="explicit", json="explicit_json", page="page.explicit"),
     "Margins": _forms(text="margins", json="margins", page="page.margins"),
     "InverseDesign": _forms(text="inverse", json="inverse", page="page.inverse"),
-    "Printable": _forms(latex="page.paper"),
+    "Printable": _forms(latex="page.paper", html="html.document", card="html.document"),
 }

@@ -39,7 +39,7 @@ class IntegratedBlock:
 
     def __init__(self, ode: LeafOde) -> None:
         """Keep the ODE."""
-        self._ode = ode
+        self.ode = ode
 
     @property
     def in_doubles(self) -> IntegratedBlock:
@@ -52,7 +52,7 @@ class IntegratedBlock:
             return [self._bregman(columns)]
         if what == "stretch":
             return [1 / self("hessian", columns[:1], least)[0]]
-        beta0 = self._ode.beta0
+        beta0 = self.ode.beta0
         alone = float(0 if what == "inverse" else beta0[0]) if len(beta0) == 1 else None
         points = [*zip(*columns, strict=True)]
         results: list[Sequence[Real]] = [()] * len(points)
@@ -68,7 +68,7 @@ class IntegratedBlock:
 
     def precisely(self, what: str, point: Sequence[Number], digits: int) -> list[Real]:
         """Return what is asked for at one point, in mpf."""
-        ode, working = self._ode, digits + _GUARD
+        ode, working = self.ode, digits + _GUARD
         if what in ("value", "primitive"):
             return [ode.mirror_map(point, working)[1]]
         if what == "gradient":

@@ -19,6 +19,7 @@ OWN = {
     ("parameterize", "--start"),
     ("parameterize", "--positive"),
     ("regimes", "--check"),
+    ("report", "--output"),
     ("matrix-factorization", "--sizes"),
 }
 
@@ -61,7 +62,7 @@ def test_an_option_means_the_same_everywhere():
                 texts.setdefault(option.opts[-1], {})[names[-1]] = option.help
     differing = {name: found for name, found in texts.items() if len(set(found.values())) > 1}
     assert differing == {}
-    assert len(texts["--json"]) == len(COMMANDS) - 1  # all but check
+    assert len(texts["--json"]) == len(COMMANDS) - 2  # all but check and report
 
 
 def test_pages_and_lists_import_nothing_that_computes():

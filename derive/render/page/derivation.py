@@ -176,7 +176,7 @@ def _theorem(d: Derivation) -> Iterator[str]:
         yield say("theorem.copies")
     if d.hessian.verdict is Verdict.REFUTED:
         g = "" if d.warping.g is None else f", $g = {inline(d.warping.g)}$"
-        yield say("theorem.clock", g=g if width(g) < COLUMN / 2 else ", $g$ as below,")
+        yield say("theorem.clock", g=g if width(g) < COLUMN / 2 else ", $g$ as below")
 
 
 def _where(domains: Sequence[Domain]) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Pages of mathematics in a browser: what is printed as LaTeX, as HTML with MathML."""

@@ -1,0 +1,140 @@
+"""A finished record as one file for a browser: nothing is fetched, and nothing typed is markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib
+from collections.abc import Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from derive.derivation import Derivation
+from derive.printable import Printable, renderer
+from derive.render.html import mathml
+from derive.render.html.passages import as_html, badge
+from derive.render.labels import MARK
+from derive.render.page.formula import fraction, listed
+from derive.render.page.names import latex_name
+from derive.render.page.paper import Page, written
+from derive.verdict import Verdict
+
+TITLES = {
+    "Derivation": "The implicit regularizer",
+    "Regimes": "Limits of the regularizer",
+    "RandomWidth": "The regularizer at random starts",
+    "ExplicitCounterpart": "Explicit regularization beside the implicit one",
+    "Margins": "The flow on separable data",
+    "InverseDesign": "A parameterization of a given regularizer",
+}
+STAGES = {"conserved": "laws complete", "hessian": "Hessian map", "warping": "warp"}
+"""What a record may have a verdict of, beside its own, and how it is called."""
+FOLDER = Path(__file__).parent
+STYLE = (FOLDER / "style.css").read_text(encoding="utf-8").strip()
+SEARCH = (FOLDER / "search.js").read_text(encoding="utf-8").strip()
+LOOKS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "open"}
+
+
+def render_html(record: Printable, rename: Mapping[str, str] | None = None) -> str:
+    """Return a finished record as a document."""
+    title = TITLES[type(record).__name__]
+    typed, snippet = _typed(record), written(_page(record), "", rename)
+    head = f'<h1>{title}</h1><p class="typed"><code>{escape(typed)}</code></p>'
+    return document(f"{title}: {typed}", head + sections(record, snippet))
+
+
+def sections(record: Printable, snippet: str) -> str:
+    """Return what a record says: verdicts, a picture, what is written of it, and all of it."""
+    return "\n".join((*_head(record), as_html(snippet), *_as_text(record)))
+
+
+def render_card(record: Printable) -> str:
+    """Return a finished record as an element of a notebook: the formula, and all else folded."""
+    page = _page(record)
+    kinds = {passage.kind for passage in page.passages}
+    part = next((kind for kind in ("formula", "theorem") if kind in kinds), "")
+    whole = as_html(written(page)) if part else ""
+    rest = f"<details><summary>Derivation</summary>{whole}</details>" if part else ""
+    typed = f'<p class="typed"><code>{escape(_typed(record))}</code></p>'
+    body = (typed, *_head(record), as_html(written(page, part)), rest)
+    return f'<style>{STYLE}</style><div class="regderive">{"".join(body)}</div>'
+
+
+def document(title: str, body: str, script: str = "") -> str:
+    """Return a document that fetches nothing, and runs nothing but the script given."""
+    scripts = f"; script-src {_hash(script)}" if script else ""
+    policy = (
+        f"default-src 'none'; style-src {_hash(STYLE)}{scripts}; img-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    return "\n".join(
+        (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            '<meta name="generator" content="regderive">',
+            f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">',
+            f'<style>{STYLE}</style>\n</head>\n<body>\n<main class="regderive">',
+            f"{body}\n</main>",
+            f"<script>{script}</script>" if script else "",
+            "</body>\n</html>",
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _page(record: Printable) -> Page:
+    found: Page = renderer(type(record), "page")(record)
+    return found
+
+
+def _typed(record: Any) -> str:
+    """Return the code that makes what a record is of."""
+    subject = getattr(record, "derivation", record)
+    return repr(getattr(subject, "parameterization", record))
+
+
+def _head(record: Any) -> Iterator[str]:
+    """Yield the verdicts, and a picture where Q is evaluated."""
+    yield badges(record)
+    derivation = getattr(record, "derivation", record)
+    if isinstance(derivation, Derivation):
+        yield _figure(derivation)
+
+
+def badges(record: Any) -> str:
+    """Return the verdict of a record, and of its stages, in boxes."""
+    stages = [(said, getattr(record, x)) for x, said in STAGES.items() if hasattr(record, x)]
+    answer = "Q exists" if stages else "answer"
+    verdicts = ((said, stage.verdict) for said, stage in ((answer, record), *stages))
+    boxes = (badge(f"{said}: {verdict.value}", LOOKS[verdict]) for said, verdict in verdicts)
+    return f'<ul class="badges">{"".join(f"<li>{box}</li>" for box in boxes)}</ul>'
+
+
+def _figure(derivation: Derivation) -> str:
+    if derivation.verdict is not Verdict.PROVED:
+        return ""
+    # Looked up, not imported: symbols do not depend on numbers.
+    room = importlib.import_module("numerics.figures.portrait")
+    if (found := room.portrait(derivation.potential)) is None:
+        return ""
+    values = ((latex_name(name).replace(MARK, ""), fraction(x)) for name, x in found.start)
+    at = [mathml.inline(f"{name} = {value}") for name, value in values]
+    where = f" for {listed(at)}" if at else ""
+    panels = "".join(found.pictures)
+    return (
+        f'<figure><div class="panels">{panels}</div><figcaption>{found.caption}{where}. '
+        "The dot is the start.</figcaption></figure>"
+    )
+
+
+def _as_text(record: Printable) -> Iterator[str]:
+    """Yield all that is known, with every identity that was expanded, as text."""
+    yield '<details class="record"><summary><h2>The whole record, as text</h2></summary>'
+    yield f"<pre>{escape(record.to_text())}</pre></details>"

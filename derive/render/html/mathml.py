@@ -1,0 +1,152 @@
+"""Formulas in LaTeX as MathML, by latex2mathml: its tree is tidied, and written by us.
+
+What the library returns as text is not escaped, so only its tree is used: every text in it is
+escaped here, and of attributes only those are kept that say how mathematics looks.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import re
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from latex2mathml.converter import Converter
+
+from derive.render.html.words import plain
+
+KEPT = re.compile(
+    "accent|displaystyle|fence|form|linethickness|[lr]space|mathvariant|maxsize|minsize"
+    "|movablelimits|scriptlevel|stretchy|width"
+)
+WORDS = re.compile(
+    r"\\(?P<kind>text|mathrm|mathsf|operatorname)(?:\{(?P<word>(?:\\.|[^{}\\]|\{[^{}]*\})*)\}"
+    r"| (?P<letter>\w))"
+)
+"""What is upright; the library sets letters of words apart."""
+
+TABLE = re.compile(r"\s*\\begin\{(split|aligned)\}(.*)\\end\{\1\}\s*", re.DOTALL)
+ACCENTS = {"~": "\u02dc", "^": "\u02c6", "\u02d9": "\u02d9", "\u00af": "\u00af"}
+LIMITS = {"min", "max", "lim", "arg\u2009min"}
+BARS = {"|", "\u2016"}
+PRIMES, CLOSING = {"\u2032", "\u2033"}, {")", "]", "}", "\u27e9"}
+THIN, TIGHT = "0.167em", {"lspace": "0em", "rspace": "0em"}
+UPRIGHT = {"mathvariant": "normal"}
+
+
+def inline(latex: str) -> str:
+    """Return a formula in a line of words.
+
+    >>> inline("x < 1")
+    '<math display="inline"><mrow><mi>x</mi><mo>&lt;</mo><mn>1</mn></mrow></math>'
+    """
+    return _written(_math("inline", latex))
+
+
+def display(latex: str) -> str:
+    r"""Return a displayed formula; in rows where it is one of several, aligned at ``&``."""
+    if found := TABLE.fullmatch(latex):
+        return aligned(found[2])
+    return _written(_math("block", latex))
+
+
+def aligned(latex: str) -> str:
+    r"""Return rows with ``\\`` between them, aligned at ``&``."""
+    math = Element("math", {"display": "block"})
+    table = SubElement(math, "mtable", {"displaystyle": "true", "class": "aligned"})
+    for line in _parts(latex, r"\\"):
+        row = SubElement(table, "mtr")
+        for cell in _parts(line, "&"):
+            SubElement(row, "mtd").extend(_math("block", cell))
+    return _written(math)
+
+
+def _parts(latex: str, mark: str) -> list[str]:
+    """Return what is between marks that are in no environment."""
+    found: list[str] = []
+    for part in latex.split(mark):
+        is_open = found and found[-1].count(r"\begin") > found[-1].count(r"\end")
+        found.append(f"{found.pop()}{mark}{part}" if is_open else part)
+    return found
+
+
+def _written(tree: Element) -> str:
+    return tostring(tree, encoding="unicode", short_empty_elements=False)
+
+
+@functools.lru_cache(4096)
+def _math(kind: str, latex: str) -> Element:
+    """Return a formula as a tree, which is not to be altered."""
+    words: list[tuple[str, str]] = []
+
+    def held(found: re.Match[str]) -> str:
+        words.append(("mtext" if found["kind"] == "text" else "mi", found["word"] or found[3]))
+        return rf"\text{{{len(words) - 1}}}"
+
+    source = WORDS.sub(held, latex.replace(r"\operatorname*{arg\,min}", r"\argmin "))
+    tree = Converter(display=kind).convert_to_element(source.strip() or r"\,")
+    bars = iter(("prefix", "postfix") * len(source))
+    for element in tree.iter():
+        _tidy(element, words, bars)
+    for element in tree.iter():
+        element[:] = _spaced(list(element))
+    tree.attrib = {"display": kind}
+    return tree
+
+
+def _tidy(element: Element, words: list[tuple[str, str]], bars: Iterator[str]) -> None:
+    """Mend one element: its text and attributes, words, signs, limits, primes and accents."""
+    text = html.unescape(element.text or "").strip(" ")
+    element.text = text or None
+    element.attrib = {k: v for k, v in element.attrib.items() if KEPT.fullmatch(k)}
+    if element.tag == "mtext" and text.isdigit():
+        element.tag, word = words[int(text)]
+        element.text = re.sub("^ | $", "\u00a0", plain(word))
+        element.attrib = {**UPRIGHT} if element.tag == "mi" and len(element.text) == 1 else {}
+    elif element.tag in ("mo", "mi"):
+        _mend_sign(element, text, bars)
+    elif element.tag in ("msub", "msup", "mover"):
+        _mend_script(element)
+
+
+def _mend_sign(element: Element, text: str, bars: Iterator[str]) -> None:
+    if text in LIMITS:
+        element.tag, element.attrib = "mo", {**TIGHT, "movablelimits": "true", "rspace": THIN}
+    elif text == "\u221e" or (text.isalpha() and text.isascii()):
+        element.tag = "mi"
+    elif text == "/":
+        element.attrib = {**TIGHT}
+    elif text in BARS and "form" not in element.attrib:
+        element.attrib |= {"form": next(bars), "stretchy": "false"}
+
+
+def _mend_script(element: Element) -> None:
+    base, script = (html.unescape(part.text or "") for part in element[:2])
+    if element.tag == "msub" and base in LIMITS:
+        element.tag = "munder"
+    elif element.tag == "msup" and script in PRIMES:
+        # Where it stands the sign is raised as it is: as a superscript it would be twice.
+        element.tag, element[1].tag, element[1].attrib = "mrow", "mo", {**TIGHT}
+    elif element.tag == "mover" and script in ACCENTS:
+        element.attrib = {"accent": "true"}
+        element[1].text = ACCENTS[script]
+
+
+def _spaced(row: list[Element]) -> Iterator[Element]:
+    """Yield a row with spaces around names of functions, and none after the sign of a number."""
+    for at, element in enumerate(row):
+        is_name = element.tag == "mi" and len(element.text or "") > 1
+        if is_name and at and row[at - 1].tag not in ("mo", "mspace"):
+            yield Element("mspace", {"width": THIN})
+        if element.text in ("+", "\u2212") and at and _opens(row[at - 1]):
+            element.set("form", "prefix")
+        yield element
+        if is_name and row[at + 1 :] and row[at + 1].tag not in ("mo", "mspace", "mrow"):
+            yield Element("mspace", {"width": THIN})
+
+
+def _opens(before: Element) -> bool:
+    """Return whether a plus or minus after that is a sign, as after an equality."""
+    closes = before.text in CLOSING or before.get("form") == "postfix"
+    return before.tag == "mo" and not closes and before.text not in PRIMES

@@ -1,0 +1,201 @@
+"""Pages for a browser: their formulas are those of the LaTeX, and nothing typed is markup."""
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from derive import derive
+from derive.catalogue import entries, find
+from derive.catalogue.audit.formula_kinds import audit_entry
+from derive.catalogue.audit.site import site
+from derive.explicit.regularize import explicit_counterpart
+from derive.margins.find import margins
+from derive.printable import renderer
+from derive.regimes.find import regimes
+from derive.render.html import mathml
+from derive.render.html.document import SEARCH
+from derive.render.page.paper import written
+from numerics.figures.portrait import along_leaf, portrait
+from tests.cli.commands import refusal_of, run
+
+MODELS = ("tied-pair", "linear-neuron", "symmetric-factorization", "deep-diagonal", "convolution-2")
+SIGNS = {
+    "\u2212": "-", "\u2061": "", "\u2026": r"\dots", "\u221e": r"\infty", "\u2202": r"\partial",
+    "\u2207": r"\nabla", "\u2211": r"\sum", "\u222b": r"\int", "\u2208": r"\in", "\u00b7": r"\cdot",
+    "\u2192": r"\to", "\u2265": r"\ge", "\u2260": r"\neq", "\u27e8": r"\langle",
+    "\u00d7": r"\times", "\u27e9": r"\rangle", "\u2016": r"\Vert", "\u211d": r"\mathbbR",
+    "\u02d9": "", "\u2032": "'", "\u2033": "''", "\u02dc": "", "\u2113": r"\ell",
+    **dict(zip("αβδλμνρτφψϕηωκ", [rf"\{x}" for x in
+     ("alpha", "beta", "delta", "lambda", "mu", "nu", "rho", "tau", "varphi", "psi", "phi", "eta",
+      "omega", "kappa")], strict=True)),
+}  # fmt: skip
+SHAPES = {"mfrac": r"\frac", "msqrt": r"\sqrt"}
+DROPPED = re.compile(
+    r"[{}\s\u00a0]|\\[,;]|\\(left|right|[bB]igg?[lr]|q?quad|text|operatorname|mathrm|mathsf|dot|tilde)"
+    r"(?![a-z])"
+)
+
+
+def back(element):
+    """Return MathML as LaTeX without brackets of groups."""
+    parts, tag = [back(x) for x in element], element.tag
+    if tag == "mroot":
+        return rf"\sqrt[{parts[1]}]{parts[0]}"
+    if tag in ("msup", "msubsup", "msub", "munder"):
+        marks = {"msup": "^", "msubsup": "_^"}.get(tag, "_")
+        return parts[0] + "".join(m + x for m, x in zip(marks, parts[1:], strict=True))
+    text = "".join(SIGNS.get(c, c) for c in DROPPED.sub("", element.text or ""))
+    named = text in ("log", "exp", "sinh", "cosh", "sin", "cos", "min", "tan", "tanh", "arctan")
+    return SHAPES.get(tag, "") + "\\" * named + text + "".join(parts)
+
+
+def bare(latex):
+    same = re.sub(r"\\[lr]Vert", r"\\Vert", re.sub(r"\\[lr]vert", "|", latex))
+    return DROPPED.sub("", same.replace(r"\tfrac", r"\frac").replace(r"\ne ", r"\neq "))
+
+
+class Elements(HTMLParser):
+    """Collects elements, and the text outside formulas, styles and what is preformatted."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.words, self.inside = [], "", []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag not in ("meta", "link", "input", "br", "wbr"):
+            self.inside.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.inside.pop() == tag
+
+    def handle_data(self, data):
+        if not {"title", "math", "style", "script", "pre", "code"}.intersection(self.inside):
+            self.words += data
+
+
+def assert_inert(page, scripts=()):
+    """Assert that elements are closed, and that nothing runs or is fetched."""
+    seen = Elements(page)
+    assert not seen.inside
+    for tag, attributes in seen.found:
+        assert tag not in ("iframe", "object", "img", "base", "form", "embed")
+        assert not [x for x in attributes if x.startswith("on") or x in ("style", "src")]
+        assert re.match(r"#|data:,$|[\w-]+\.html$", attributes.get("href") or "#")
+    texts = {tag: re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.S) for tag in ("style", "script")}
+    assert tuple(texts["script"]) == tuple(scripts)
+    assert sum(tag == "script" for tag, _ in seen.found) == len(scripts)
+    policy = next(a["content"] for t, a in seen.found if a.get("http-equiv"))
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    for text in (*texts["style"], *texts["script"]):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    return seen
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_formulas_are_those_of_the_latex(name, derived):
+    d = derived(name)
+    snippet = written(renderer(type(d), "page")(d))
+    formulas = re.findall(r"(?<!\\)\$([^$]+)\$|\\\[(.*?)\\\]", snippet, re.S)
+    for formula in (short or long for short, long in formulas if "pmatrix" not in long):
+        tree = ElementTree.fromstring(mathml.display(formula))
+        assert back(tree) == bare(formula)
+    page = d.to_html()
+    assert page.count("<math") >= len(formulas)
+    assert not re.search(r"\\|\$|[{}]", assert_inert(page).words)
+
+
+def test_a_sign_that_is_lost_would_be_seen():
+    tree = ElementTree.fromstring(mathml.display("a + b"))
+    assert back(tree) == bare("a + b") != bare("a - b")
+
+
+def test_every_record_has_a_page_and_a_card(derived):
+    d = derived("tied-pair")
+    records = (d, regimes(d, "alpha"), margins(d), explicit_counterpart(d.parameterization))
+    for record in (*records, derived("symmetric-factorization")):
+        seen = assert_inert(record.to_html())
+        assert ("h1", {}) in seen.found
+        assert "PROVED" in seen.words or "REFUTED" in seen.words
+        card = record._repr_html_()
+        assert "<script" not in card
+        assert "<math" in card
+
+
+@pytest.mark.parametrize("weight", ["w" * 40, "input", "script", "catcode"])
+def test_names_are_letters(weight):
+    assert_inert(derive(f"{weight}**2").to_html())
+
+
+def test_texts_of_a_catalogue_are_words(derived):
+    hostile = r"</title><script>alert(1)</script> \input{x} % & $ <img src=x onerror=y>"
+    entry = find("tied-pair")
+    printed = replace(entry.printed[0], place=hostile, kind="Q", text=(hostile,))
+    entry = replace(entry, title=hostile, assumptions="<b>", printed=(printed,))
+    pages = site([(entry, derived("tied-pair"))], [])
+    assert set(pages) == {"index.html", "audit.html", "tied-pair.html"}
+    assert_inert(pages["index.html"], [SEARCH])
+    assert "<script" not in pages["tied-pair.html"]
+    assert "<img" not in pages["tied-pair.html"]
+
+
+def test_a_site_says_what_the_audit_found(derived):
+    entry = find("tied-pair")
+    audits = list(audit_entry(entry))
+    pages = site([(entry, derived(entry.id))], audits)
+    outcome = audits[0].judgement.outcome.value
+    assert all(outcome in page for page in pages.values())
+    assert_inert(pages["audit.html"])
+    assert_inert(pages["tied-pair.html"])
+
+
+def test_names_are_written_as_one_likes(derived):
+    page = derived("tied-pair").to_html({"alpha": r"\sigma"})
+    assert "\u03c3" in page
+    assert "\u03b1" not in re.sub(r"<figcaption>.*?</figcaption>", "", page)
+
+
+def test_the_curve_along_a_leaf_is_that_of_precise_numbers():
+    q = derive("exp(w)*v").potential.numeric({"w_0": 1, "v_0": "1/2"})
+    beta, value, slope = along_leaf(q.functions.parts[0][1].ode)
+    at = [20, 130]
+    assert np.allclose(q.gradient(beta[at]), slope[at], rtol=1e-5)
+    assert np.allclose(q(beta[at]), value[at], rtol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "panels"), [("tied-pair", 2), ("linear-neuron", 1)])
+def test_pictures_show_q(name, panels, derived):
+    found = portrait(derived(name).potential)
+    assert len(found.pictures) == panels
+    for picture in found.pictures:
+        tree = ElementTree.fromstring(picture)
+        numbers = re.findall(r"-?\d+\.?\d*", " ".join(p.get("d", "") for p in tree.iter()))
+        assert len(numbers) > 200
+        assert 0 <= min(map(float, numbers)) <= max(map(float, numbers)) <= 400
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path):
+    (tmp_path / "index.html").write_text("mine")
+    assert "other files" in refusal_of("report", "-o", str(tmp_path))
+    assert "a file" in refusal_of("report", "-o", str(tmp_path / "index.html"))
+    assert "give a folder" in refusal_of("report")
+
+
+@pytest.mark.slow
+def test_the_catalogue_is_a_site(tmp_path):
+    for _ in range(2):
+        assert run("report", "-o", str(tmp_path / "site")).returncode == 0
+    pages = sorted((tmp_path / "site").iterdir())
+    assert len(pages) == len(entries()) + 2
+    for page in pages:
+        scripts = [SEARCH] if page.name == "index.html" else []
+        assert_inert(page.read_text(encoding="utf-8"), scripts)
