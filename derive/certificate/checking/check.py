@@ -54,13 +54,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from derive.certificate.checking import potential
-from derive.certificate.checking.assumed import assume, stated
 from derive.certificate.checking.cost import explicit
 from derive.certificate.checking.existence import decide, laws
 from derive.certificate.checking.limits import regimes
-from derive.certificate.checking.shape import KINDS, shape, typed
-from derive.certificate.checking.text import JSON, NotACertificate, Rejected, require
-from derive.certificate.checking.theorem import PROVED, REFUTED, UNDECIDED, Checker
+from derive.certificate.checking.shape import KINDS, shape
+from derive.certificate.checking.text import (
+    JSON,
+    PROVED,
+    REFUTED,
+    UNDECIDED,
+    NotACertificate,
+    Rejected,
+    require,
+)
+from derive.certificate.checking.theorem import Checker
 
 FORMAT, VERSION = "regderive-certificate", 3
 FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r"
@@ -151,7 +158,6 @@ def derived(record: JSON) -> tuple[Report, Checker]:
 
 def _checked(record: JSON, state: Checker) -> Report:
     """Return what the sections of a record prove, one after the other."""
-    typed(record)
     shape(record, FLOW)
     proof, q = record["certificate"], record["potential"]
     state.outputs()
@@ -204,7 +210,7 @@ def _potential(record: JSON, state: Checker) -> None:
         state.theorem.append(
             f"(grad Q)' = -c g X^T r along the flow, c > 0 constant, with the warp g = {said['g']}"
         )
-        assume(state, stated(state))
+        state.assume(state.stated())
     duals = zip(given["blocks"], said["dual_coordinates"], proof["dual"], strict=True)
     for block, dual, part in duals:
         if any(value is not None for value in dual.values()):

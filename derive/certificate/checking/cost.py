@@ -15,33 +15,17 @@ What is shown not to be negative is a product of squares and of factors of one s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from math import prod
 
 from flint import fmpq
 
 from derive.certificate.checking.function import Function
+from derive.certificate.checking.shape import are_all, keyed, summed_up
 from derive.certificate.checking.signs import CONDITION, Conditions
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, names_in, rational, require
-from derive.certificate.checking.theorem import PROVED, UNDECIDED
+from derive.certificate.checking.text import JSON, PROVED, UNDECIDED, names_in, rational, require
 
-KEYS = {
-    "record": "format version verdict parameterization blocks values certificate",
-    "parameterization": "outputs weights start vector homogeneity_degree",
-    "block": "outputs R R_F contrast limits",
-    "R_F": "variables polynomials branches closed_form verdict",
-    "branch": "low high polynomial closed_form",
-    "certificate": "format version blocks",
-    "side": "where at definitions bounds weights",
-    "bound": "parts power q root",
-}
-
-
-def keyed(entry: JSON, keys: str, *optional: str) -> None:
-    """Require that an entry has some keys, and no others."""
-    odd = min({*keys.split()} ^ ({*entry} - {*optional}), default="")
-    require(not odd, f"the key {odd!s:.40} is missing or unknown")
+HIGHEST = 20
 
 
 class Cost:
@@ -55,12 +39,10 @@ class Cost:
         self.of = betas[0] if len(betas) == 1 else f"({', '.join(betas)})"
         space = self.space = Space(self.weights, [], 0)
         space.start = [fmpq(2 * k + 3, k + 2) for k, _ in enumerate(self.weights)]
-        self.signs = Conditions(space, ())
-        self.F = [space.read(text) for text in self.texts]
-        self.square = sum((w * w for w in space.symbols), space.number(0))
+        self.signs, self.F = Conditions(space), [space.read(text) for text in self.texts]
+        require(not {*betas, "r"} & {*self.weights}, "beta has the name of another")
+        require(len({*betas, "r"}) == len(betas) + 1, "beta has the name of another")
         space.names |= dict(zip(betas, self.F, strict=True))
-        names = len({*self.weights, *betas, "r"}) == len(self.weights) + len(betas) + 1
-        require(names, "beta has the name of another")
 
     def is_bounded(self, f: Function) -> bool:
         """Tell whether a function of the weights is shown not to be negative."""
@@ -68,35 +50,34 @@ class Cost:
 
     def has_degree(self, f: Function, degree: int) -> bool:
         """Tell whether Euler's identity holds of f in the weights."""
-        slopes = (w * f.partial(k) for k, w in enumerate(self.space.symbols))
-        zero = self.space.number(0)
-        return (sum(slopes, zero) - self.space.number(degree) * f).is_zero()
+        space = self.space
+        w = [*enumerate(space.symbols)]
+        return space.sum(x * f.partial(k) for k, x in w).same(degree * f)
 
     def bound(self, bounds: JSON, beta: Space) -> tuple[Function, bool]:
         """Return what |w|^2 is at least, in beta, and whether all w attain it."""
-        total, below, tight = beta.number(0), self.space.number(0), True
+        space, total, tight = self.space, beta.number(0), True
+        rest = space.dot(space.symbols, space.symbols)
         for entry in bounds:
-            keyed(entry, KEYS["bound"])
-            parts, power = [self.space.read(text) for text in entry["parts"]], int(entry["power"])
-            require(0 < power <= 20 and 0 < len(parts) <= 20, "a bound has no such power")
+            parts, power = [space.read(text) for text in entry["parts"]], int(entry["power"])
+            fits = 0 < power <= HIGHEST and 0 < len(parts) <= HIGHEST
+            require(fits, "a bound has no such power")
             root, n = beta.read(entry["root"]), power * len(parts)
             if n > 1:
                 require(all(map(self.is_bounded, parts)), "a part of |w|^2 may be negative")
                 beta.positive(root, "a root")
-            more = prod(parts, start=self.space.number(1)) ** power - self.space.read(entry["q"])
+            more = prod(parts, start=space.number(1)) ** power - space.read(entry["q"])
             require(self.is_bounded(more), "the parts of |w|^2 do not bound q(F)")
-            require((root**n - beta.read(entry["q"])).is_zero(), "the root is not one of q(beta)")
-            total = total + root * beta.number(len(parts))
-            below = sum(parts, below)
+            require((root**n).same(beta.read(entry["q"])), "the root is not one of q(beta)")
+            total, rest = total + root * len(parts), rest - space.sum(parts)
             tight = tight and n == 1 and more.is_zero()
-        plain = all(d.is_constant() for d in self.space.divisors.values())
-        rest = self.square - below
+        plain = all(d.is_constant() for d in space.divisors.values())
         require(plain and self.is_bounded(rest), "the parts are more than |w|^2, or have poles")
         return total, tight and rest.is_zero()
 
     def side(self, side: JSON, text: str | None) -> tuple[Space, list[str]]:
         """Return beta on a side, where the cost is as printed, and what was shown of it."""
-        keyed(side, KEYS["side"])
+        keyed(side, "side")
         require({*side["at"]} == {*self.betas}, "at gives other names than beta")
         space = Space([], self.betas, len(side["definitions"]))
         space.start = [rational(side["at"][b]) for b in self.betas]
@@ -109,10 +90,7 @@ class Cost:
             return space, [f"no w has F(w) = {self.of}{where}"]
         lines = [f"R_F = min |w|^2 subject to F(w) = {self.of} is {text}{where}"]
         lines += self.minimum(side, text, space)
-        missing = signs.missing(space.signs, [*space.divisors.values()])
-        stated = all(condition.endswith(" != 0") for condition in missing)
-        require(stated, f"a condition is used that is not stated: {'; '.join(missing):.200}")
-        generic = [*(f"{p} != 0" for p in signs.generic), *missing]
+        generic = signs.apart_from(space.signs, [*space.divisors.values()])
         return space, lines + [f"as long as {condition}" for condition in generic]
 
     def minimum(self, side: JSON, text: str, space: Space) -> list[str]:
@@ -120,7 +98,7 @@ class Cost:
         require(names_in([text]) <= {*self.betas}, "R_F has another name than beta")
         cost = space.read(text)
         total, tight = self.bound(side["bounds"], space)
-        require((total - cost).is_zero(), f"the bound is another than {text:.60}")
+        require(total.same(cost), f"the bound is another than {text:.60}")
         if (weights := side["weights"]) is None:
             require(tight, "no w is shown to attain the bound")
             return ["attained by every such w, where there is one"]
@@ -135,28 +113,22 @@ class Cost:
         require({*weights} == {*self.weights}, "w has other weights than F")
         w, before = {name: space.read(text) for name, text in weights.items()}, space.scope()
         space.names |= w
-        F = [space.read(text) for text in self.texts]
-        betas = space.symbols[: len(self.betas)]
-        same = all((f - b).is_zero() for f, b in zip(F, betas, strict=True))
+        pairs = zip(self.texts, space.symbols, strict=False)
+        same = all(space.read(text).same(b) for text, b in pairs)
         require(same, "w has another output than beta")
-        square = sum((x * x for x in w.values()), space.number(0))
-        require((square - cost).is_zero(), "|w|^2 is other than R_F")
+        require(space.dot(w.values(), w.values()).same(cost), "|w|^2 is other than R_F")
         space.names = before[0]
 
     def has_none(self, where: Sequence[str]) -> bool:
         """Tell whether a condition on beta contradicts the sign of F."""
-        for condition in where:
-            found = CONDITION.fullmatch(condition)
-            f = self.space.read(found[1]) if found else self.space.number(0)
-            sign = {"> 0": -1, "< 0": 1}.get(found[2] if found else "", 0)
-            if sign and self.is_bounded(self.space.number(sign) * f):
-                return True
-        return False
+        found = [part.groups() for text in where if (part := CONDITION.fullmatch(text))]
+        signs = [(text, {"> 0": -1, "< 0": 1}.get(relation, 0)) for text, relation in found]
+        return any(s and self.is_bounded(s * self.space.read(text)) for text, s in signs)
 
 
 def proved(cost: Cost, said: JSON, proof: JSON) -> list[str]:
     """Return what is shown of R_F on all branches that are printed, each on all its sides."""
-    keyed(said, KEYS["R_F"])
+    keyed(said, "R_F")
     require(said["verdict"] == PROVED, "the cost is proved, and not said to be")
     shown = [f"{b} = {text}" for b, text in zip(cost.betas, cost.texts, strict=True)]
     solved = set[int]()
@@ -183,26 +155,14 @@ def _named(texts: dict[str, str]) -> str:
 
 def branches(said: JSON) -> list[JSON]:
     """Return the branches of a cost; one that holds everywhere where it has none."""
-    ends: JSON = {"low": None, "high": None, "polynomial": None}
-    apart = said["branches"] == [] or (
-        isinstance(said["branches"], list) and not said["closed_form"]
-    )
+    found, text = said["branches"], said["closed_form"]
+    apart = isinstance(found, list) and not (found and text)
     require(apart, "branches have forms of their own, and are a list")
-    return said["branches"] or [{**ends, "closed_form": said["closed_form"]}]
-
-
-def are_all(ends: list[str], where: list[list[str]]) -> None:
-    """Require that sides are all on a branch: for some forms, all choices of their signs."""
-    require(all(side[: len(ends)] == ends for side in where), "a branch holds elsewhere")
-    more = [tuple(side[len(ends) :]) for side in where]
-    forms = [text.removesuffix(" < 0") for text in min(more)]
-    signs = [*product(*((f"{form} < 0", f"{form} > 0") for form in forms))]
-    require(sorted(more) == signs, "sides of a branch are left out")
+    return found or [{**dict.fromkeys(("low", "high", "polynomial")), "closed_form": text}]
 
 
 def between(branch: JSON, betas: Sequence[str]) -> list[str]:
     """Return the conditions that beta is between the ends of a branch."""
-    keyed(branch, KEYS["branch"])
     ends = [(branch[end], sign) for end, sign in (("low", ">"), ("high", "<"))]
     known = [(rational(x), sign) for x, sign in ends if x is not None]
     require(len(betas) == 1 or not known, "a branch is one of a single output")
@@ -212,12 +172,9 @@ def between(branch: JSON, betas: Sequence[str]) -> list[str]:
 def explicit(record: JSON) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Return the verdict, what is proved of explicit costs, and what is not certified."""
     given, blocks, proofs = record["parameterization"], record["blocks"], record["certificate"]
-    keyed(record, KEYS["record"])
-    keyed(given, KEYS["parameterization"], "affine")
-    keyed(proofs, KEYS["certificate"])
+    keyed(record, "explicit", {"affine"} & {*given})
     shown, left, verdicts, seen = list[str](), list[str](), list[str](), list[int]()
     for block, proof in zip(blocks, proofs["blocks"], strict=True):
-        keyed(block, KEYS["block"])
         seen += block["outputs"]
         of = f" of block {', '.join(map(str, block['outputs']))}" * (len(blocks) > 1)
         verdicts += [block[part]["verdict"] for part in ("R", "R_F")]
@@ -227,20 +184,14 @@ def explicit(record: JSON) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
             shown += proved(Cost(given, block["outputs"], said["variables"]), said, proof)
         left += [f"R_F{of}"] * (proof is None) + [f"R{of}", f"the comparison of R and Q{of}"]
         left += [f"the limits of R and Q{of}"] * bool(block["limits"])
-    require(sorted(seen) == [*range(1, len(given["outputs"]) + 1)], "blocks share out the outputs")
-    _is_homogeneous(given)
-    left += ["values at single points"] * bool(record["values"])
-    left += ["the outputs that are left out"] * ("affine" in given)
-    verdict = PROVED if {*verdicts} == {PROVED} else UNDECIDED
-    require(record["verdict"] == verdict, f"the record says {verdict} of its parts")
-    partly = UNDECIDED if None in proofs["blocks"] else f"{PROVED} of R_F"
-    return (partly if left else PROVED), tuple(shown), tuple(left)
-
-
-def _is_homogeneous(given: JSON) -> None:
-    """Require Euler's identity with the degree that is said."""
-    degree, numbers = given["homogeneity_degree"], range(1, len(given["outputs"]) + 1)
-    if degree is not None and given["vector"] is None:
+    numbers = [*range(1, len(given["outputs"]) + 1)]
+    require(sorted(seen) == numbers, "blocks share out the outputs")
+    if (degree := given["homogeneity_degree"]) is not None and given["vector"] is None:
         whole = Cost(given, numbers, [f"_{n}" for n in numbers])
         same = all(whole.has_degree(f, int(degree)) for f in whole.F)
         require(same, "F is not homogeneous of this degree")
+    left += ["values at single points"] * bool(record["values"])
+    left += ["the outputs that are left out"] * ("affine" in given)
+    summed_up(record["verdict"], verdicts)
+    partly = UNDECIDED if None in proofs["blocks"] else f"{PROVED} of R_F"
+    return (partly if left else PROVED), tuple(shown), tuple(left)

@@ -1,15 +1,24 @@
-"""Where Q lives: ends of one output or of the parameter of a curve; walls of several outputs."""
+"""Where Q lives: ends of one output or of the parameter of a curve; walls of several outputs.
+
+Of several coupled outputs every beta that no wall parts from beta_0 is reached: a path in beta is
+lifted to the leaf by w' = J^T K^-1 beta' as long as w is bounded and det K is not 0. Proofs are
+relations P(f; beta, c) = 0 with conserved c: |w|^2 is bounded where beta is if it has one with
+leading coefficient 1; a factor f of det K is 0 only where P(0; beta, c_0) is.
+"""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
 
-from derive.certificate.checking.function import Function
-from derive.certificate.checking.reached import Lift
+from flint import fmpz_mpoly
+
+from derive.certificate.checking.existence import starts_at
+from derive.certificate.checking.flow import determinant
+from derive.certificate.checking.function import Function, leading
 from derive.certificate.checking.signs import CONDITION, Conditions
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, Rejected, names_in, require
+from derive.certificate.checking.text import JSON, Rejected, require
 from derive.certificate.checking.theorem import Checker
 
 UNDECIDED = {"kernel", "leaf", "length", "curve", "smooth", "beyond"}
@@ -17,33 +26,27 @@ UNDECIDED = {"kernel", "leaf", "length", "curve", "smooth", "beyond"}
 
 def domain(state: Checker, said: JSON, proof: JSON) -> None:
     """Accept the domain, or say that it is not decided, or leave what is said of it open."""
-    where, curve = said["domain"], said["curve"]
+    where, curve, betas = said["domain"], said["curve"], said["beta"]
     require({*where["undecided"]} <= UNDECIDED, "a domain is undecided otherwise")
     _are_ends(state.space, said)
     if where["undecided"] and not (where["walls"] or where["unless_zero"] or curve):
-        state.theorem.append(f"which {', '.join(said['beta'])} are reached is not decided")
+        state.theorem.append(f"which {', '.join(betas)} are reached is not decided")
         return
-    of_one = len(said["beta"]) == 1
+    of_one = len(betas) == 1
     more = any(wall["vanishing"] is not None for wall in where["walls"])
     unread = of_one and (where["unless_zero"] or not (said["kernel"] or curve))
     if more or unread or proof.get("domain") is None:
-        state.open.append(f"the domain of Q of {', '.join(said['beta'])}")
+        state.open.append(f"the domain of Q of {', '.join(betas)}")
     elif of_one:
         _of_one(state, said, proof)
     else:
-        _of_several(state, said, proof)
-
-
-def _of_several(state: Checker, said: JSON, proof: JSON) -> None:
-    """Accept that every beta between the walls is reached."""
-    unless = [f"{text} != 0" for text in said["domain"]["unless_zero"]]
-    alone, signs = _between(state, said, proof, said["beta"], unless)
-    Lift(state, alone, signs).check(
-        [*map(state.given["beta"].index, said["beta"])], proof["reached"]
-    )
-    state.assumed |= dict.fromkeys(unless)
-    state.generic |= signs.generic
-    state.theorem.append(f"every beta{' below' * bool(said['domain']['walls'])} is reached")
+        unless = [f"{text} != 0" for text in where["unless_zero"]]
+        alone, signs = _between(state, said, proof, betas, unless)
+        lift = Lift(state, alone, signs)
+        lift.check([*map(state.given["beta"].index, betas)], proof["reached"])
+        state.assumed |= dict.fromkeys(unless)
+        state.generic |= signs.generic
+        state.theorem.append(f"every beta{' below' * bool(where['walls'])} is reached")
 
 
 def _of_one(state: Checker, said: JSON, proof: JSON) -> None:
@@ -58,7 +61,7 @@ def _of_one(state: Checker, said: JSON, proof: JSON) -> None:
         name, text = curve["parameter"], curve["beta"]
     alone, signs = _between(state, said, proof, [name])
     f = alone.read(text)
-    lives = f if curve is None else Function(alone, f.bottom, alone.one)
+    lives = f if curve is None else alone.of(f.bottom)
     missing = signs.missing([*alone.signs, lives * lives], ())
     require(not missing, f"{name} may reach {'; '.join(missing):.100}")
 
@@ -66,9 +69,22 @@ def _of_one(state: Checker, said: JSON, proof: JSON) -> None:
 def _between(
     state: Checker, said: JSON, proof: JSON, names: Sequence[str], unless: Sequence[str] = ()
 ) -> tuple[Space, Conditions]:
-    """Return beta, or z, as variables, with the conditions, and the signs of the walls."""
-    alone = _alone(state, names, proof["domain"])
-    signs = _signs(alone, [*state.conditions, *said["assumptions"], *unless])
+    """Return a space in which beta, or z, are the variables, with conditions and walls in it.
+
+    What the flow keeps is fixed there.
+    """
+    space, definitions = state.space, proof["domain"]
+    constants = [n for n in space.names if n in space.fixed]
+    alone = Space(names, constants, len(definitions) + 1)
+    alone.start = [space.names[n].at(space.start) for n in (*names, *constants)]
+    alone.w0 = alone.symbols[: len(names)]
+    for entry in definitions:
+        require("of" in entry and "name" in entry, "only calls are defined for a domain")
+        alone.define(entry)
+    signs = Conditions(alone)
+    for text in (*state.conditions, *said["assumptions"], *unless):
+        with contextlib.suppress(Rejected):  # of calls that are not known here
+            signs.take([text] * bool(CONDITION.fullmatch(text)), alone.names)
     for form in ends(said):
         signs.add(form, "> 0" if alone.read(form).at(alone.start) > 0 else "< 0")
     return alone, signs
@@ -77,8 +93,7 @@ def _between(
 def _are_ends(space: Space, said: JSON) -> None:
     """Require that walls, and the ends of a curve, are on the side of the start that is said."""
     walls = said["domain"]["walls"]
-    signs = {wall["sign"] for wall in walls}
-    require(signs <= {"> 0", "as at beta_0"}, "a wall has another sign")
+    require({w["sign"] for w in walls} <= {"> 0", "as at beta_0"}, "a wall has another sign")
     forms = [wall["form"] for wall in walls if wall["sign"] == "> 0"]
     for form in forms if said["curve"] is None else [*forms, *ends(said)]:
         space.positive(space.read(form), f"{form:.60} at the start")
@@ -92,25 +107,61 @@ def ends(said: JSON) -> list[str]:
     return [f"{name} - ({low})"] * (low != "-oo") + [f"{high} - {name}"] * (high != "oo")
 
 
-def _alone(state: Checker, names: Sequence[str], definitions: JSON) -> Space:
-    """Return a space in which beta, or z, are the variables, and what the flow keeps is fixed."""
-    space = state.space
-    constants = [n for n in space.names if n in space.fixed]
-    alone = Space(names, constants, len(definitions) + 1)
-    alone.start = [space.names[n].at(space.start) for n in (*names, *constants)]
-    alone.w0 = alone.symbols[: len(names)]
-    for entry in definitions:
-        require("of" in entry and "name" in entry, "only calls are defined for a domain")
-        alone.define(entry)
-    return alone
+class Lift:
+    """Relations in "_x" for a function, beta, and "_1", "_2", ... for the conserved quantities.
 
+    In the space *alone* beta are variables, and "_1", ... have their values at the start.
+    """
 
-def _signs(alone: Space, conditions: Sequence[str]) -> Conditions:
-    """Return the conditions that are about constants."""
-    signs = Conditions(alone, ())
-    for condition in conditions:
-        found = CONDITION.fullmatch(condition)
-        if found and names_in([found[1]]) <= set(alone.names):
-            with contextlib.suppress(Rejected):  # of calls that are not known here
-                signs.add(*found.groups())
-    return signs
+    def __init__(self, state: Checker, alone: Space, signs: Conditions) -> None:
+        self.state, self.space, self.alone, self.signs = state, state.space, alone, signs
+        space, calls = state.space, range(state.space.size, len(state.space.symbols))
+        plain = [f.bottom.is_constant() and not any(map(f.uses, calls)) for f in state.flow.F]
+        plain += [alone.is_of_constants(call.argument) for call in alone.known]
+        plain += [not name.startswith("_") for name in space.names]
+        require(all(plain), "F is no polynomial in weights")
+        laws, values = (state.record["conserved"][key] for key in ("laws", "values_at_start"))
+        for n, (law, value) in enumerate(zip(laws, values, strict=True), 1):
+            c = space.names[f"_{n}"] = space.read(law)
+            kept = space.kept(c) and value is not None and starts_at(state, c, value)
+            require(kept, "a law of the domain is no constant of the flow")
+            alone.names[f"_{n}"] = alone.read(value)
+
+    def check(self, at: list[int], proof: JSON) -> None:
+        """Require that |w|^2 is bounded where beta is, and det K not 0 between the walls."""
+        state, flow, alone = self.state, self.state.flow, self.alone
+        last = len(alone.symbols) - 1
+        own = [self.space.symbols[k] for k in state.free if any(flow.F[a].uses(k) for a in at)]
+        P = self._relation(self.space.dot(own, own), proof["square"], alone.symbols[-1])
+        bounded = leading(P.top, last).is_constant() and P.uses(last)
+        require(bounded, "|w|^2 is not shown to be bounded where beta is")
+        shown = [self.space.read(entry["is"]) for entry in proof["factors"]]
+        for f, entry in zip(shown, proof["factors"], strict=True):
+            P = self._relation(f, entry["zero"], alone.number(0))
+            lives = not P.top.is_zero() and all(self._lives(p) for p, _ in P.top.factor()[1])
+            require(lives, f"{entry['is']:.60} is not shown to be other than 0")
+        kept, K = state.stated(), [[flow.K[a][b] for b in at] for a in at]
+        for p, _ in determinant(K).top.factor()[1]:
+            divides = any((f.top % p).is_zero() for f in shown)
+            lives = divides or state.stays_away(self.space.of(p), kept)
+            require(lives, "det K is not shown to be other than 0")
+
+    def _relation(self, f: Function, text: str, x: Function) -> Function:
+        """Return P(x; beta, c_0), where P(f; beta, c) = 0 on the leaf."""
+        self.space.names["_x"], self.alone.names["_x"] = f, x
+        require(self.space.read(text).is_zero(), f"{text:.60} is no relation")
+        P = self.alone.read(text)
+        plain = self.alone.is_of_constants(self.alone.of(P.bottom))
+        require(plain, f"{text:.60} is no polynomial in beta")
+        return P
+
+    def _lives(self, p: fmpz_mpoly) -> bool:
+        """Tell whether p is a wall, or a constant other than 0 and what has the sign of that."""
+        if str(p) in self.signs.others:
+            return True
+        f = self.alone.of(p)
+        c = f.into([self.alone.number(0)] * self.alone.weights)
+        if c.top.is_zero() or self.signs.missing([c * c], ()):
+            return False
+        rest, of = f - c, self.signs.sign_anywhere
+        return bool(rest.top.is_zero()) or of(rest) == of(c) != 0

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 
-from derive.certificate.checking.assumed import assume, stated
 from derive.certificate.checking.flow import Field, determinant, independent
 from derive.certificate.checking.function import Function, Value, not_zero
-from derive.certificate.checking.text import JSON, Rejected, rational, require
-from derive.certificate.checking.theorem import PROVED, REFUTED, UNDECIDED, Check, Checker
+from derive.certificate.checking.text import (
+    JSON,
+    PROVED,
+    REFUTED,
+    UNDECIDED,
+    Rejected,
+    rational,
+    require,
+)
+from derive.certificate.checking.theorem import Check, Checker
 
 
 def laws(state: Checker, said: JSON, proof: JSON) -> None:
@@ -24,7 +32,9 @@ def laws(state: Checker, said: JSON, proof: JSON) -> None:
     for text, c, value in zip(texts, functions, values, strict=True):
         require(starts_at(state, c, value), "a conserved quantity has another value at the start")
         _is_conserved(state, c, text)
-    point = _point(state, proof["point"])
+    point = space.values([rational(proof["point"].get(name)) for name in space.given])
+    on = all(space.read(t["zero"]).at(point) == 0 for t in state.ties)
+    require(on, "the point is not where the ties hold")
     gradients = [[c.derivative(k) for k in range(space.weights)] for c in functions]
     require(_spread(state, gradients, point), "the gradients are not shown to be independent")
     fields = [flow.nested(tree) for tree in proof["brackets"]]
@@ -34,16 +44,16 @@ def laws(state: Checker, said: JSON, proof: JSON) -> None:
     verdict = PROVED if count == bound else UNDECIDED
     require(same and said["verdict"] == verdict, "the brackets show another number of laws")
     state.theorem += [f"conserved: {text}" for text in texts]
-    assume(state, stated(state))
+    state.assume(state.stated())
     whole = "every conserved quantity is a function of these" if texts else "nothing is conserved"
     state.theorem.append(whole if count == bound else f"at most {bound} are conserved")
 
 
 def _is_conserved(state: Checker, c: Function, text: str) -> None:
     """Require <grad c, X_a> = 0, and that c is a function of weights that are free."""
-    flow = state.flow
-    for a, x in enumerate(flow.X, 1):
-        require(flow.along(x, c).is_zero(), f"<grad c, grad F{a}> is not 0: {text:.60}")
+    for a, x in enumerate(state.flow.X, 1):
+        same = state.space.along(x, c).is_zero()
+        require(same, f"<grad c, grad F{a}> is not 0: {text:.60}")
     tied = (k for k in range(state.space.weights) if k not in state.free)
     free = all(c.derivative(k).is_zero() for k in tied)
     require(free, "a law uses a weight that is tied to others")
@@ -55,16 +65,7 @@ def starts_at(state: Checker, c: Function, value: JSON) -> bool:
         at_start = state.space.at_start(c)
     except Rejected:
         return value is None
-    return value is not None and (at_start - state.space.read(value)).is_zero()
-
-
-def _point(state: Checker, at: JSON) -> list[Value]:
-    """Return the values of all names at a point where the ties hold."""
-    space = state.space
-    point = space.values([rational(at.get(name)) for name in space.given])
-    on = all(space.read(t["zero"]).at(point) == 0 for t in state.ties)
-    require(on, "the point is not where the ties hold")
-    return point
+    return value is not None and at_start.same(state.space.read(value))
 
 
 def _spread(state: Checker, fields: Sequence[Field], point: Sequence[Value]) -> bool:
@@ -72,7 +73,7 @@ def _spread(state: Checker, fields: Sequence[Field], point: Sequence[Value]) -> 
     return independent([[x[k].at(point) for k in state.free] for x in fields])
 
 
-def exists(state: Checker, kind: str, proof: JSON) -> None:
+def exists(kind: str, state: Checker, _: JSON, proof: JSON) -> None:
     """Accept that Q exists: the structure of the fields X_a and V, and eta is closed."""
     flow = state.flow = state.flow.for_claim(kind)
     if flow.turning is not None and not flow.warped:
@@ -100,18 +101,17 @@ def _closes(
     (i, j), flow = pair, state.flow
     c = [flow.zero] * flow.d + [state.space.read(t) for t in texts]
     if i < flow.d:
-        c[i] = flow.zero - eta[j]
+        c[i] = -eta[j]
     if j < flow.d:
         c[j] = eta[i]
     curl = flow.along(fields[i], eta[j]) - flow.along(fields[j], eta[i])
-    rows = [[*field, e] for field, e in zip(fields, eta, strict=True)]
-    for k, x in enumerate([*flow.bracket(fields[i], fields[j]), curl]):
-        right = sum((ck * row[k] for ck, row in zip(c, rows, strict=True)), flow.zero)
-        what = f"the structure of the fields {i + 1}, {j + 1} does not hold identically"
-        require((x - right).is_zero(), what)
+    columns = zip(*([*field, e] for field, e in zip(fields, eta, strict=True)), strict=True)
+    left = [*flow.bracket(fields[i], fields[j]), curl]
+    same = all(x.same(state.space.dot(c, y)) for x, y in zip(left, columns, strict=True))
+    require(same, f"the structure of the fields {i + 1}, {j + 1} does not hold identically")
 
 
-def fails(state: Checker, kind: str, proof: JSON) -> None:
+def fails(kind: str, state: Checker, _: JSON, proof: JSON) -> None:
     """Accept that a condition, which every warp (or g = 1) needs, fails on the leaf."""
     flow = state.flow.for_claim(kind)
     values, (condition, path, pair) = state.space.start, proof["identity"]
@@ -134,7 +134,5 @@ def fails(state: Checker, kind: str, proof: JSON) -> None:
 def decide(name: str, verdict: str) -> Check:
     """Return what accepts the proof of a Hessian map or a warp, or that there is none."""
     kind = {"hessian": "hessian", "warping": "warp"}[name]
-    if verdict == PROVED:
-        return lambda state, said, proof: exists(state, kind, proof)
-    require(verdict == REFUTED, f"{verdict!s:.20} is no verdict")
-    return lambda state, said, proof: fails(state, f"no {kind}", proof)
+    require(verdict in (PROVED, REFUTED), f"{verdict!s:.20} is no verdict")
+    return partial(exists, kind) if verdict == PROVED else partial(fails, f"no {kind}")

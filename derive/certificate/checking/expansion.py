@@ -1,140 +1,141 @@
-"""A limit at fixed coordinates, by expansions of grad Q on each of its sides."""
+"""A limit at fixed coordinates, by expansions of grad Q on each of its sides.
+
+What is said of it is Q or its gradient, N, its shape, regime and degree.
+"""
 
 from __future__ import annotations
 
 import re
+from itertools import combinations, product
 
-from derive.certificate.checking.cost import are_all, keyed
 from derive.certificate.checking.domain import ends
 from derive.certificate.checking.function import Function, not_zero
-from derive.certificate.checking.near import Near, Roots
+from derive.certificate.checking.near import LOG, SMALL, Near, Roots
 from derive.certificate.checking.printed import LARGEST
 from derive.certificate.checking.setting import Setting
-from derive.certificate.checking.tending import Tending
-from derive.certificate.checking.text import JSON, Rejected, rational, require
+from derive.certificate.checking.shape import are_all
+from derive.certificate.checking.text import JSON, Rejected, names_in, rational, require
 
 POINT = re.compile(r"(\w+) -> (?:(0)\+|(infinity)|(-?\d+(?:/\d+)?)([+-]))")
 
 
-class Expansion:
-    """A limit at fixed coordinates, by expansions on each of its sides."""
+def expanded(whole: Setting, said: JSON, proof: JSON) -> list[str]:
+    """Accept a limit at fixed coordinates; return where it holds, and the order of its error."""
+    blocks, betas = whole.given["blocks"], whole.given["beta"]
+    single, above, lines = len(blocks) == len(betas), said["reached_above_0_only"], list[str]()
+    require((single or len(blocks) == 1) and whole.pieces, "coordinates of several kinds")
+    proofs = whole.record["derivation"]["certificate"]["pieces"]
+    require(None not in proofs, "Q is not certified, of which this is a limit")
+    _are_sides(said, [side["where"] for side in proof["sides"]], single)
+    sharp, known = False, proof["error"] and said["relative_error"] is not None
+    for side in proof["sides"]:
+        found, slopes, space = _on_side(whole, said, proof["rate"], side)
+        found.is_named([[*map(space.read, row)] for row in whole.kernel or ()], single)
+        if known:
+            sharp |= _is_sharp(space, said["relative_error"], slopes, found.G)
+        lines += whole.holds(side["where"], space)
+    exact = sharp or not (known and said["error_is_sharp"])
+    require(exact, "the error is not shown to be sharp")
+    ends = (name for name in above if not _is_end(whole, said, proof, name))
+    whole.open += [f"that {name} > 0 alone is reached" for name in ends]
+    order = "of order" if said["error_is_sharp"] else "at most of order"
+    lines += [f"relative error: {order} {said['relative_error']}"] * known
+    late = not known and said["relative_error"] is not None
+    whole.open += [f"the order of the error as {said['limit']}"] * late
+    return list(dict.fromkeys(lines))
 
-    def __init__(self, whole: Setting, said: JSON, proof: JSON) -> None:
-        keyed(proof, "rate sides error")
-        self.whole, self.said, self.proof = whole, said, proof
-        blocks = whole.given["blocks"]
-        self.single = len(blocks) == len(whole.given["beta"])
-        mixed = not self.single and len(blocks) > 1
-        require(not mixed and whole.pieces, "coordinates of several kinds are not checked")
-        proofs = whole.record["derivation"]["certificate"]["pieces"]
-        require(None not in proofs, "Q is not certified, of which this is a limit")
 
-    def accepted(self) -> list[str]:
-        """Accept the limit; return where it holds, and the order of its error."""
-        said, sides, lines = self.said, self.proof["sides"], list[str]()
-        above = said["reached_above_0_only"]
-        self.sides([side["where"] for side in sides], above)
-        sharp, known = False, self.proof["error"] and said["relative_error"] is not None
-        for side in sides:
-            keyed(side, "where at definitions")
-            found, slopes, space = self.on_side(side)
-            if known:
-                error = space.read(said["relative_error"])
-                space.positive(error, "the error")
-                rest = [(y - g) / error for y, g in zip(slopes, found.G, strict=True)]
-                sharp = sharp | any(not_zero(space.limit(f).at(space.start)) for f in rest)
-            lines += self.whole.holds(side["where"], space)
-        order = "of order" if said["error_is_sharp"] else "at most of order"
-        require(
-            sharp or not (known and said["error_is_sharp"]), "the error is not shown to be sharp"
-        )
-        for name in above:
-            if not self.is_end(name, sides[0]):
-                self.whole.open.append(f"that {name} > 0 alone is reached")
-        lines += [f"relative error: {order} {said['relative_error']}"] * known
-        whole = f"the order of the error as {said['limit']}"
-        self.whole.open += [] if known or said["relative_error"] is None else [whole]
-        return list(dict.fromkeys(lines))
+def _is_sharp(space: Near, text: str, slopes: list[Function], G: list[Function]) -> bool:
+    """Require that the error is of an order; tell whether it is not smaller."""
+    error = space.read(text)
+    space.positive(error, "the error")
+    rest = [space.limit((y - g) / error) for y, g in zip(slopes, G, strict=True)]
+    return any(not_zero(f.at(space.start)) for f in rest)
 
-    def sides(self, where: list[list[str]], above: list[str]) -> None:
-        """Require that sides are all that are said: either sign of what Q is a sum over."""
-        x = self.said["coordinates"]
-        both = [n for n in x if n not in above] if self.single and self.said["Q"] else []
-        first = [f"{n} > 0" for n in x if n not in both] if self.single else []
-        require({*above} <= {*x} and (self.single or not above), "there is no such coordinate")
-        are_all(first, where)
-        forms = {text.rsplit(" ", 2)[0] for side in where for text in side[len(first) :]}
-        require(forms == {*both}, "sides are those of other functions")
 
-    def is_end(self, name: str, side: JSON) -> bool:
-        """Tell whether a wall of Q keeps a coordinate above 0 near the limit."""
-        whole, said = self.whole, self.said
-        beta = whole.given["beta"][said["coordinates"].index(name)]
-        (piece,) = (p for p in whole.pieces if p["beta"] == [beta])
-        space = whole.near(said, {**side, "at": {n: f"-{x}" for n, x in side["at"].items()}})
-        space.names[whole.record["variable"]] = image_of(space, said["limit"], self.proof["rate"])
-        introduce(space, {**whole.places(said), **piece["constants"]})
-        certified = f"the domain of Q of {beta}" not in whole.state.open
-        walls = [wall["form"] for wall in piece["domain"]["walls"] if wall["sign"] == "> 0"]
-        try:
-            beyond = (space.lead(space.read(form))[1].at(space.start) < 0 for form in walls)
-            return certified and any(beyond)
-        except Rejected:
-            return False
+def _are_sides(said: JSON, where: list[list[str]], single: bool) -> None:
+    """Require that sides are all that are said: either sign of what Q is a sum over."""
+    x, above = said["coordinates"], said["reached_above_0_only"]
+    both = [n for n in x if n not in above] if single and said["Q"] else []
+    first = [f"{n} > 0" for n in x if n not in both] if single else []
+    require({*above} <= {*x} and (single or not above), "there is no such coordinate")
+    are_all(first, where)
+    forms = {text.rsplit(" ", 2)[0] for side in where for text in side[len(first) :]}
+    require(forms == {*both}, "sides are those of other functions")
 
-    def on_side(self, side: JSON) -> tuple[Tending, list[Function], Near]:
-        """Require the limit of grad Q on a side; return it with (grad Q)/N."""
-        whole, said = self.whole, self.said
-        space = whole.near(said, side)
-        space.names[whole.record["variable"]] = image_of(space, said["limit"], self.proof["rate"])
-        y = self.gradient(space, side["definitions"])
-        sign = -1 if any(text.endswith(" < 0") for text in side["where"]) else 1
-        found = Tending(said, space, sign)
-        slopes = [f / found.N for f in y]
-        for f, g in zip(slopes, found.G, strict=True):
-            require((space.limit(f) - g).is_zero(), "the limit is another")
-        K = [[space.read(text) for text in row] for row in whole.kernel or ()]
-        found.is_named(K, self.single)
-        return found, slopes, space
 
-    def gradient(self, space: Near, definitions: JSON) -> list[Function]:
-        """Return grad Q as it is printed, by the names that pieces have and by expansions."""
-        pending, roots = names_of(self.whole.pieces)
-        pending |= self.whole.places(self.said)
-        space.reserved |= {*pending, *roots}
-        for piece in (p for p in self.whole.pieces if p["curve"] is not None):
-            require(self.whole.rises(piece), "beta is not shown to rise along the curve")
-        for entry in definitions:
-            introduce(space, pending)
-            if "expand" in entry:
-                space.expand(entry, roots)
-            else:
-                require("of" in entry, "only calls are defined near a limit")
-                space.define(entry)
+def _near(whole: Setting, said: JSON, rate: JSON, side: JSON) -> Near:
+    """Return coordinates and constants near the limit, with the symbol that tends to it."""
+    space = whole.near(said, side)
+    space.names[whole.record["variable"]] = image_of(space, said["limit"], rate)
+    return space
+
+
+def _is_end(whole: Setting, said: JSON, proof: JSON, name: str) -> bool:
+    """Tell whether a wall of Q keeps a coordinate above 0 near the limit."""
+    beta, side = whole.given["beta"][said["coordinates"].index(name)], proof["sides"][0]
+    (piece,) = (p for p in whole.pieces if p["beta"] == [beta])
+    opposite = {**side, "at": {n: f"-{x}" for n, x in side["at"].items()}}
+    space = _near(whole, said, proof["rate"], opposite)
+    introduce(space, {**whole.places(said), **piece["constants"]})
+    walls = [wall["form"] for wall in piece["domain"]["walls"] if wall["sign"] == "> 0"]
+    try:
+        beyond = (space.lead(space.read(form))[1].at(space.start) < 0 for form in walls)
+        return f"the domain of Q of {beta}" not in whole.state.open and any(beyond)
+    except Rejected:
+        return False
+
+
+def _on_side(
+    whole: Setting, said: JSON, rate: JSON, side: JSON
+) -> tuple[Tending, list[Function], Near]:
+    """Require the limit of grad Q on a side; return it with (grad Q)/N."""
+    space = _near(whole, said, rate, side)
+    y = _gradient(whole, said, space, side["definitions"])
+    sign = -1 if any(text.endswith(" < 0") for text in side["where"]) else 1
+    found = Tending(said, space, sign)
+    slopes = [f / found.N for f in y]
+    same = all(space.limit(f).same(g) for f, g in zip(slopes, found.G, strict=True))
+    require(same, "the limit is another")
+    return found, slopes, space
+
+
+def _gradient(whole: Setting, said: JSON, space: Near, definitions: JSON) -> list[Function]:
+    """Return grad Q as it is printed, by the names that pieces have and by expansions."""
+    pending, roots = names_of(whole.pieces)
+    pending |= whole.places(said)
+    space.reserved |= {*pending, *roots}
+    rising = all(whole.rises(p) for p in whole.pieces if p["curve"] is not None)
+    require(rising, "beta is not shown to rise along the curve")
+    for entry in definitions:
         introduce(space, pending)
-        slopes = {
-            b: y for p in self.whole.pieces for b, y in zip(p["beta"], p["gradient"], strict=True)
-        }
-        y = [space.read(slopes[b]) for b in self.whole.given["beta"]]
-        if (basis := self.said["basis"]) is None:
-            return y
-        d = range(len(y))
-        turned = ([space.read(basis[i][j]) * y[i] for i in d] for j in d)
-        return [sum(column, space.number(0)) for column in turned]
+        if "expand" in entry:
+            space.expand(entry, roots)
+        else:
+            require("of" in entry, "only calls are defined near a limit")
+            space.define(entry)
+    introduce(space, pending)
+    slopes = {b: y for p in whole.pieces for b, y in zip(p["beta"], p["gradient"], strict=True)}
+    y = [space.read(slopes[b]) for b in whole.given["beta"]]
+    if (basis := said["basis"]) is None:
+        return y
+    columns = zip(*basis, strict=True)
+    return [space.dot(map(space.read, column), y) for column in columns]
 
 
 def image_of(space: Near, limit: str, rate: JSON) -> Function:
     """Return the symbol that tends to a limit in e, or in l where there is a rate."""
-    found, one = POINT.fullmatch(limit), space.number(1)
+    found = POINT.fullmatch(limit)
     require(found, "the limit is not read")
     _, _, infinity, number, side = found.groups()  # type: ignore[union-attr]
     if number is not None:
-        return space.number(rational(number)) + (space.e if side == "+" else one - one - space.e)
-    if rate is None:
-        return one / space.e if infinity else space.e
-    c = space.read(rate)
-    space.positive(c, "a rate")
-    return one / (c * space.slow) if infinity else c * space.slow
+        return (space.e if side == "+" else -space.e) + rational(number)
+    small = space.e
+    if rate is not None:
+        c = space.read(rate)
+        space.positive(c, "a rate")
+        small = c * space.slow
+    return 1 / small if infinity else small
 
 
 def names_of(pieces: JSON) -> tuple[dict[str, str], Roots]:
@@ -163,3 +164,72 @@ def introduce(space: Near, pending: dict[str, str]) -> None:
             except Rejected:
                 continue
             del pending[name]
+
+
+class Tending:
+    """A limit that is printed: its coordinates, N, and G where these have signs."""
+
+    def __init__(self, said: JSON, space: Near, sign: int) -> None:
+        self.said, self.space, d = said, space, len(said["coordinates"])
+        variable, constants = said["limit"].partition(" ")[0], {*space.given[d:]} - {SMALL, LOG}
+        forms = [*said["gradient"], *([said["Q"]] if said["Q"] is not None else [])]
+        plain = names_in(forms) <= {*said["coordinates"], *constants} - {variable}
+        sizes = [text for text in (said["unit"], said["relative_error"]) if text is not None]
+        plain = plain and names_in(sizes) <= constants
+        require(plain, "a limit has a name that it should not have")
+        require((said["Q"] is None) == (said["degree"] is None), "a limit without Q has no degree")
+        self.x, self.N = space.symbols[:d], space.read(said["unit"])
+        self.G = [space.read(text) for text in said["gradient"]] if sign > 0 else []
+        if said["Q"] is not None:
+            Q, G = space.read(said["Q"]), self.G
+            self.G = [Q.derivative(k) for k in range(d)]
+            same = not G or all(a.same(b) for a, b in zip(self.G, G, strict=True))
+            require(same, "G is another than grad Q")
+        require(len(self.G) == d, "the gradient of the limit is not given")
+        space.positive(self.N, "N")
+
+    def is_named(self, K: list[list[Function]], single: bool) -> None:
+        """Require the shape, the regime and the degree that are said."""
+        said, slopes = self.said, [[g.derivative(k) for k, _ in enumerate(self.x)] for g in self.G]
+        shape = self.shape([s for row in slopes for s in row], single)
+        regime = {"l1": "rich", "l2": "anti-NTK"}.get(shape, "intermediate")
+        if shape == "linear":
+            round_ = self.is_radial() and self.is_homogeneous(slopes, "2")
+            shape = "l2" if round_ else "quadratic"
+            regime = "kernel" if self.is_kernel(K, slopes) else "intermediate"
+        shape = "other" if said["Q"] is None else shape
+        same = [said["shape"], said["regime"]] == [shape, regime]
+        require(same, f"the limit is {shape} and {regime}, not {said['shape']}, {said['regime']}")
+        degree = said["degree"]
+        same = degree is None or self.is_homogeneous(slopes, degree)
+        require(same or shape == "quadratic", "Q is not homogeneous of this degree")
+
+    def shape(self, slopes: list[Function], single: bool) -> str:
+        """Return what the gradient shows: linear, an l1 or l2 norm, or a power."""
+        among = range(len(self.x))
+        outward = all(
+            g.at(self.space.start) * x > 0 for g, x in zip(self.G, self.space.start, strict=False)
+        )
+        if all(s.is_zero() for s in slopes):
+            return "l1" if single and outward else "power"
+        if all(s.derivative(k).is_zero() for s in slopes for k in among):
+            return "linear"
+        return "l2" if not single and outward and self.is_radial() else "power"
+
+    def is_radial(self) -> bool:
+        """Tell whether G is along x."""
+        pairs = combinations(zip(self.x, self.G, strict=True), 2)
+        return all((x * h).same(y * g) for (x, g), (y, h) in pairs)
+
+    def is_homogeneous(self, slopes: list[list[Function]], degree: str) -> bool:
+        """Tell whether Euler's identity holds for G, of a degree that is one less."""
+        q, pairs = self.space.read(degree) - 1, zip(slopes, self.G, strict=True)
+        return all(self.space.dot(self.x, row).same(q * g) for row, g in pairs)
+
+    def is_kernel(self, K: list[list[Function]], slopes: list[list[Function]]) -> bool:
+        """Tell whether K(w_0) G' tends to a multiple of the identity, up to scale."""
+        require(K, "K at the start is not known")
+        space, columns = self.space, [*zip(*slopes, strict=True)]
+        table = [[space.dot(row, column) for column in columns] for row in K]
+        places = product(range(len(K)), repeat=2)
+        return all(space.limit(table[i][j] / table[0][0]).same(int(i == j)) for i, j in places)

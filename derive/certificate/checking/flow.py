@@ -26,7 +26,7 @@ class Turning:
 
     def __init__(self, phi: Function, gradient: Field, n: Function) -> None:
         self.phi, self.n = phi, n
-        self.H = n * sum((x * x for x in gradient), phi.ring.number(0)) / phi
+        self.H = n * phi.ring.dot(gradient, gradient) / phi
 
 
 class Flow:
@@ -76,13 +76,14 @@ class Flow:
         require(2 <= len(path) <= 12, "a path has two numbers of outputs or more")
         if tuple(path) not in self.vertical:
             *before, m = path
-            a, x, y = before[0], self.X[m], self.X[before[0]]
             if len(before) == 1:
-                terms = zip(self.bracket(y, x), y, x, strict=True)
-                v = [z - self.H[a] * xk + self.H[m] * yk for z, yk, xk in terms]
+                w, rate, eta = self.X[before[0]], -self.H[before[0]], self.H[m]
+                v = [-z for z in self.bracket(self.X[m], w)]
+                v = [z + rate * x + eta * y for z, x, y in zip(v, self.X[m], w, strict=True)]
             else:
                 w, rate = self.field(before)
-                v = [z + rate * xk for z, xk in zip(self.bracket(x, w), x, strict=True)]
+                pairs = zip(self.bracket(self.X[m], w), self.X[m], strict=True)
+                v = [z + rate * x for z, x in pairs]
             idle = all(vk.is_zero() for vk in v)
             omega = self.zero if idle else self.along(v, self.K[0][0]) / self.K[0][0]
             self.vertical[tuple(path)] = v, omega
@@ -137,7 +138,7 @@ class Flow:
 
     def derivative(self, polynomial: fmpz_mpoly, labels: Sequence[int]) -> Function:
         """Return an iterated derivative of a polynomial along fields."""
-        f = Function(self.space, polynomial, self.space.one)
+        f = self.space.of(polynomial)
         for label in labels:
             f = self.along(self.X[self.position(label)], f)
         return f
@@ -166,9 +167,8 @@ def independent(rows: Sequence[Sequence[Value]]) -> bool:
 def determinant(matrix: Sequence[Sequence[Function]]) -> Function:
     """Return a determinant, by expansion."""
     require(len(matrix) <= 7, "a determinant is too large to be expanded")
-    total, rest = matrix[0][0], matrix[1:]
-    for j, x in enumerate(matrix[0]):
-        minor = [[*row[:j], *row[j + 1 :]] for row in rest]
-        term = x * determinant(minor) if minor else x
-        total = term if j == 0 else total - term if j % 2 else total + term
-    return total
+    first, *rest = matrix
+    minors = ([[*row[:j], *row[j + 1 :]] for row in rest] for j in range(len(first)))
+    terms = (determinant(minor) if rest else 1 for minor in minors)
+    signed = ((-1) ** j * x * term for j, (x, term) in enumerate(zip(first, terms, strict=True)))
+    return first[0].ring.sum(signed)

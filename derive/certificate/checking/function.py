@@ -9,7 +9,7 @@ a value, in rationals or in balls. All divisors are kept, so that the checker ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, TypeVar
 
 from flint import Ordering, arb, ctx, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
@@ -17,6 +17,7 @@ from flint import Ordering, arb, ctx, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
 from derive.certificate.checking.text import require
 
 Value: TypeAlias = fmpq | arb
+Number: TypeAlias = "Function | int | fmpq"
 X = TypeVar("X", fmpq | arb, "Function")
 BITS, NAMES = 320, 400
 TERMS, DEGREE, DIGITS, WORK = 300_000, 2_000, 20_000, 30_000_000
@@ -34,14 +35,28 @@ class Ring:
         names = [f"x{i}" for i in range(size + generators)]
         ring = fmpz_mpoly_ctx.get(names, Ordering.degrevlex)
         self.one = ring.constant(1)
-        self.symbols = [Function(self, x, self.one) for x in ring.gens()]
+        self.symbols = [self.of(x) for x in ring.gens()]
         self.slopes: list[list[Function]] = []
         self.relations: list[tuple[fmpz_mpoly, int]] = []
         self.divisors: dict[str, fmpz_mpoly] = {}
 
-    def number(self, x: int | fmpq) -> Function:
+    def number(self, x: Number) -> Function:
         """Return a rational number as a function."""
+        if isinstance(x, Function):
+            return x
         return Function(self, self.one * fmpq(x).p, self.one * fmpq(x).q)
+
+    def of(self, polynomial: fmpz_mpoly) -> Function:
+        """Return a polynomial as a function."""
+        return Function(self, polynomial, self.one)
+
+    def sum(self, terms: Iterable[Function]) -> Function:
+        """Return a sum of functions."""
+        return sum(terms, self.number(0))
+
+    def dot(self, row: Iterable[Function], column: Iterable[Function]) -> Function:
+        """Return the sum of the products of entries."""
+        return self.sum(x * y for x, y in zip(row, column, strict=True))
 
     def reduce(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
         """Return the remainder of a polynomial by all relations, the last first."""
@@ -74,7 +89,8 @@ class Function:
     def _of(self, top: fmpz_mpoly, bottom: fmpz_mpoly) -> Function:
         return Function(self.ring, top, bottom)
 
-    def __add__(self, other: Function) -> Function:
+    def __add__(self, other: Number) -> Function:
+        other = self.ring.number(other)
         if self.bottom == other.bottom:
             return self._of(self.top + other.top, self.bottom)
         common = self.bottom.gcd(other.bottom)
@@ -82,22 +98,37 @@ class Function:
         top = times(self.top, left) + times(other.top, right)
         return self._of(top, times(self.bottom, left))
 
-    def __sub__(self, other: Function) -> Function:
-        return self + self._of(-other.top, other.bottom)
+    def __neg__(self) -> Function:
+        return self._of(-self.top, self.bottom)
 
-    def __mul__(self, other: Function) -> Function:
+    def __sub__(self, other: Number) -> Function:
+        return self + -self.ring.number(other)
+
+    def __mul__(self, other: Number) -> Function:
+        other = self.ring.number(other)
         return self._of(times(self.top, other.top), times(self.bottom, other.bottom))
 
-    def __truediv__(self, other: Function) -> Function:
+    def __rmul__(self, other: Number) -> Function:
+        return self * other
+
+    def __truediv__(self, other: Number) -> Function:
+        other = self.ring.number(other)
         require(not other.top.is_zero(), "a divisor is zero")
         self.ring.divisors[str(other.top)] = other.top
         return self._of(times(self.top, other.bottom), times(self.bottom, other.top))
 
+    def __rtruediv__(self, other: Number) -> Function:
+        return self.ring.number(other) / self
+
     def __pow__(self, n: int) -> Function:
-        base, result = self if n >= 0 else self.ring.number(1) / self, self.ring.number(1)
+        base, result = self if n >= 0 else 1 / self, self.ring.number(1)
         for digit in bin(abs(n))[2:]:
             result = result * result * base if digit == "1" else result * result
         return result
+
+    def same(self, other: Number) -> bool:
+        """Tell whether this is equal to another by the relations; True is a proof."""
+        return (self - other).is_zero()
 
     def is_zero(self) -> bool:
         """Tell whether this is zero by the relations; True is a proof."""

@@ -17,74 +17,71 @@ from __future__ import annotations
 
 from flint import fmpq
 
-from derive.certificate.checking.cost import keyed
-from derive.certificate.checking.expansion import POINT, Expansion
-from derive.certificate.checking.near import Near
-from derive.certificate.checking.setting import KEYS, Setting
+from derive.certificate.checking.expansion import POINT, Tending, expanded
+from derive.certificate.checking.setting import Setting
+from derive.certificate.checking.shape import keyed, summed_up
 from derive.certificate.checking.signs import Conditions
-from derive.certificate.checking.tending import Tending
-from derive.certificate.checking.text import JSON, Rejected, rational, require
-from derive.certificate.checking.theorem import PROVED, UNDECIDED, Checker
+from derive.certificate.checking.text import JSON, PROVED, UNDECIDED, Rejected, rational, require
+from derive.certificate.checking.theorem import Checker
 
-SAMPLES = [fmpq(n) for n in (3, 7, 19, 37, 61, 89)]
+SAMPLES = ("3", "7", "19", "37", "61", "89")
 
 
 def accept(setting: Setting, said: JSON, proof: JSON) -> None:
     """Accept a limit."""
-    keyed(said, KEYS["limit"])
+    keyed(said, "limit")
     point = POINT.fullmatch(said["limit"])
     require(point and point[1] == setting.record["variable"], "the limit is of another symbol")
     plain = [said[key] for key in ("verdict", "given", "steep", "curve")] == [PROVED, [], [], None]
     plain = plain and isinstance(said["error_is_sharp"], bool)
     require(plain, "a limit of this kind is not checked")
-    if "exponent" in proof:
-        lines = covariance(setting, said, proof)
-    else:
-        lines = Expansion(setting, said, proof).accepted()
-    x = said["coordinates"]
-    G = [f"dQ/d{n} = N ({g} + o(1))" for n, g in zip(x, said["gradient"], strict=True)]
-    above = said["reached_above_0_only"] if said["Q"] is not None else x
+    by_scale = "exponent" in proof
+    keyed(proof, "covariance" if by_scale else "expansion")
+    prove = covariance if by_scale else expanded
+    lines = prove(setting, said, proof)
+    x, Q = said["coordinates"], said["Q"]
+    above = x if Q is None else said["reached_above_0_only"]
     where = f" where {' and '.join(f'{n} > 0' for n in above)}" * bool(above)
+    G = zip(x, said["gradient"], strict=True) if Q is None else ()
+    moved = {k: said[k] for k in ("coordinates", "origin", "basis") if said[k] is not None}
     setting.shown += [f"{said['limit']}, {said['regime']} regime, N = {said['unit']}:"]
-    setting.shown += [f"Q/N -> {said['Q']}{where}"] * (said["Q"] is not None)
-    setting.shown += [g + where for g in G] * (said["Q"] is None)
-    if said["origin"] is not None or said["basis"] is not None:
-        moved = {k: said[k] for k in ("coordinates", "origin", "basis") if said[k] is not None}
-        setting.shown.append(", ".join(f"{k}: {v}" for k, v in moved.items()))
+    setting.shown += [f"Q/N -> {Q}{where}"] * (Q is not None)
+    setting.shown += [f"dQ/d{n} = N ({g} + o(1)){where}" for n, g in G]
+    setting.shown += [", ".join(f"{k}: {v}" for k, v in moved.items())] * (len(moved) > 1)
     setting.shown += lines
 
 
 def covariance(setting: Setting, said: JSON, proof: JSON) -> list[str]:
     """Accept the limit at fixed beta - beta_0 of a homogeneous F."""
-    keyed(proof, KEYS["covariance"])
     state, base, m = setting.state, setting.space, rational(proof["exponent"])
-    scales(setting, m, {"infinity": 1, "0+": -1}.get(said["limit"].split(" -> ")[1], 0))
+    record, order = setting.record, int(proof["order"])
+    _scales(setting, m, {"infinity": 1, "0+": -1}.get(said["limit"].split(" -> ")[1], 0))
     spread = [said["origin"] or ["0"] * len(setting.given["beta"]), said["basis"]]
-    same = spread == [setting.record["beta_0"], None] and not said["reached_above_0_only"]
+    same = spread == [record["beta_0"], None] and not said["reached_above_0_only"]
     require(same, "x is another than beta - beta_0")
-    space = setting.near(said, {**proof, "at": sample(setting, said)})
+    at = dict(zip(said["coordinates"], SAMPLES, strict=False))
+    space = setting.near(said, {**proof, "at": at})
     for entry in proof["definitions"]:
         space.define(entry)
-    found = Tending(said, space, 1)
-    K = [[space.read(text) for text in row] for row in setting.kernel]
+    found, K = Tending(said, space, 1), [[space.read(t) for t in row] for row in setting.kernel]
     g = space.read(base.written(base.at_start(state.printed_warp())))
     space.positive(g, "the warp at the start")
     for row, x in zip(K, found.x, strict=True):
-        left = sum((k * h for k, h in zip(row, found.G, strict=True)), space.number(0))
-        require((left * found.N - g * x).is_zero(), "N K G is another than g x at the start")
+        same = (space.dot(row, found.G) * found.N).same(g * x)
+        require(same, "N K G is another than g x at the start")
     named = [said["shape"], said["regime"], said["degree"]]
     require(named == ["quadratic", "kernel", "2"], "the limit has another name")
-    order = int(proof["order"])
-    require(order == 1 or (order == 2 and is_flat(setting)), "the error is of another order")
-    return [*setting.holds([], space), *error(setting, said, space, -m * order)]
+    slopes = [state.flow.along(x, k) for x in state.flow.X for row in state.flow.K for k in row]
+    flat = (base.at_start(f).is_zero() for f in [*slopes, *state.flow.H])
+    require(order == 1 or (order == 2 and all(flat)), "the error is of another order")
+    require(said["error_is_sharp"] is False, "the error is not shown to be sharp")
+    power = f"({record['variable']})**(({record['homogeneity']['degree']})*({-m * order}))"
+    require(space.read(said["relative_error"]).same(space.read(power)), "another error")
+    error = f"relative error: at most of order {said['relative_error']}"
+    return [*setting.holds([], space), error]
 
 
-def sample(setting: Setting, said: JSON) -> dict[str, str]:
-    """Return coordinates in numbers."""
-    return {x: str(n) for x, n in zip(said["coordinates"], SAMPLES, strict=False)}
-
-
-def scales(setting: Setting, m: fmpq, toward: int) -> None:
+def _scales(setting: Setting, m: fmpq, toward: int) -> None:
     """Require that F and the fields are homogeneous, w_0 = s^m w_1, and s^(m D) -> oo."""
     space, state, D = setting.space, setting.state, setting.degree
     open_ends = {"the warp", "the Hessian map"} & {*state.open} or not setting.kernel
@@ -92,49 +89,28 @@ def scales(setting: Setting, m: fmpq, toward: int) -> None:
     if D is None or not has_Q:
         raise Rejected("there is no homogeneous F with a Q that is certified")
     fields = [x[k] for x in state.flow.X for k in state.free]
-    require(state.is_homogeneous(fields, D - space.number(1)), "the fields do not scale")
-    grows = Conditions(space, ()).sign_of(D * space.number(m * toward)) > 0
+    require(state.is_homogeneous(fields, D - 1), "the fields do not scale")
+    grows = Conditions(space).sign_of(D * (m * toward)) > 0
     require(grows, "s^(m D) does not tend to infinity")
     k = space.given.index(setting.record["variable"])
     hidden = any(f.uses(k) for g in space.generators for f in (g.argument, g.exponent))
     s, w0 = space.symbols[k], [space.w0[j] for j in state.free]
-    same = all((s * w.partial(k) - space.number(m) * w).is_zero() for w in w0)
+    same = all((s * w.partial(k)).same(m * w) for w in w0)
     require(same and not hidden, "the start is not scaled as a whole")
-
-
-def is_flat(setting: Setting) -> bool:
-    """Tell whether the slopes of K and of the warp vanish at w_0."""
-    flow, space = setting.state.flow, setting.space
-    slopes = [flow.along(x, k) for x in flow.X for row in flow.K for k in row]
-    return all(space.at_start(f).is_zero() for f in [*slopes, *flow.H])
-
-
-def error(setting: Setting, said: JSON, space: Near, power: fmpq) -> list[str]:
-    """Require the relative error s^(power D)."""
-    require(said["error_is_sharp"] is False, "the error is not shown to be sharp")
-    D = setting.record["homogeneity"]["degree"]
-    text = f"({setting.record['variable']})**(({D})*({power}))"
-    require((space.read(said["relative_error"]) - space.read(text)).is_zero(), "another error")
-    return [f"relative error: at most of order {said['relative_error']}"]
 
 
 def regimes(record: JSON, state: Checker) -> tuple[str, list[str], list[str]]:
     """Return what is proved of limits, and what is not certified, after its derivation."""
-    whole, verdicts = Setting(record, state), set[str]()
-    for said, proof in zip(record["limits"], record["certificate"]["limits"], strict=True):
+    whole, verdicts, proofs = Setting(record, state), set[str](), record["certificate"]["limits"]
+    for said, proof in zip(record["limits"], proofs, strict=True):
         verdicts.add(said["verdict"])
         if proof is None:
             whole.open.append(f"the limit {said['limit']}")
         else:
             accept(whole, said, proof)
-    verdict = PROVED if verdicts == {PROVED} else UNDECIDED
-    require(record["verdict"] == verdict, f"the record says {verdict} of its limits")
-    unchecked = {
-        "decided_by_kernel_at_start": "that K(w_0) decides",
-        "warped_time": "the warped time",
-    }
+    summed_up(record["verdict"], verdicts)
+    unchecked = {"decided_by_kernel_at_start": "that K(w_0) decides"}
+    unchecked |= {"warped_time": "the warped time"}
     whole.open += [text for key, text in unchecked.items() if record[key] is not None]
-    proofs = record["certificate"]["limits"]
-    if None in proofs:
-        verdict = f"{PROVED} in part" if any(proofs) else UNDECIDED
-    return verdict, whole.shown, whole.open
+    partly = f"{PROVED} in part" if any(proofs) else UNDECIDED
+    return partly if None in proofs else record["verdict"], whole.shown, whole.open

@@ -51,8 +51,7 @@ class Near(Space):
         self.e, self.slow = self.names[SMALL], self.names[LOG]
         self.varying = [self.size - 2, self.size - 1]
         self.images, self.ends, self.spare = list(self.symbols), list(self.symbols), room
-        log = self.number(-1) / self.slow
-        self.known.append(Known("log", self.e, self.number(0), log))
+        self.known.append(Known("log", self.e, self.number(0), -1 / self.slow))
         self.kept_signs = list[Function]()
 
     def at(self, numbers: Sequence[Value]) -> None:
@@ -62,10 +61,9 @@ class Near(Space):
         self.w0 = self.symbols[: self.weights]
 
     def _define_generator(self, name: str, call: Call, text: str) -> None:
-        k = self.size + len(self.generators)
         super()._define_generator(name, call, text)
         if any(f.uses(i) for f in (call.argument, call.exponent) for i in self.varying):
-            self.varying.append(k)
+            self.varying.append(self.size + len(self.generators) - 1)
 
     def positive(self, f: Function, what: str) -> None:
         """Require that a function is positive near the limit, and keep it."""
@@ -83,13 +81,9 @@ class Near(Space):
     def _reduced(self, f: Function) -> Function:
         """Return a function with what roots without e solve put in."""
         for relation, k in (r for r in self.relations[::-1] if r[1] not in self.varying):
-            lead = Function(self, leading(relation, k), self.one)
+            lead = self.of(leading(relation, k))
             (top, n), (bottom, m) = (remainder(p, relation, k) for p in (f.top, f.bottom))
-            f = (
-                Function(self, top, self.one)
-                * lead**m
-                / (Function(self, bottom, self.one) * lead**n)
-            )
+            f = self.of(top) * lead**m / (self.of(bottom) * lead**n)
         return f
 
     def lowest(self, p: fmpz_mpoly) -> tuple[tuple[int, int], Function]:
@@ -138,7 +132,7 @@ class Near(Space):
             self.positive(image, "a root")
         else:
             rules = {"log": self._log, "value": self._value, "series": self._series}
-            rules[rule](call, image, z, end)
+            require(rules[rule](call, image, z).same(end), "a remainder has another limit")
         self.ends[k] = end
         self.images[self.symbols.index(call.image)] = image.into(self.images)
 
@@ -162,39 +156,42 @@ class Near(Space):
         self.divisors.clear()
         self.divisors.update(before)
         for p in (p for key, p in found.items() if key not in before):
-            there = Function(self, p, self.one).into(images).top
+            there = self.of(p).into(images).top
             self.divisors[str(there)] = there
         while not P.is_zero():
-            yield Function(self, P, self.one).into(images)
+            yield self.of(P).into(images)
             P = P.derivative(last)
 
-    def _log(self, call: Known, image: Function, z: Function, end: Function) -> None:
+    def _log(self, call: Known, image: Function, z: Function) -> Function:
+        """Return the limit of the remainder of a logarithm."""
         require(call.kind in ("log", "asinh"), "this is no logarithm")
         u = call.argument
         (r, k), c = self.lead(u if call.kind == "log" else u + self.hypotenuse(u))
-        same = k == 0 and (image - z + self.number(r) / self.slow).is_zero()
-        require(same and (end - self._plain("log", c)).is_zero(), "a logarithm has another limit")
+        same = k == 0 and (z - image).same(r / self.slow)
+        require(same, "a logarithm has another leading term")
         self.kept_signs.append(c * c)
+        return self._plain("log", c)
 
-    def _value(self, call: Known, image: Function, z: Function, end: Function) -> None:
+    def _value(self, call: Known, image: Function, z: Function) -> Function:
+        """Return the limit of a call."""
         require(call.kind in ("exp", "atan", "asinh", "log", "sin", "cos"), "this has no value")
-        require((image - z).is_zero(), "a value is its own remainder")
-        limit = self._plain(call.kind, self.limit(call.argument))
-        require((end - limit).is_zero(), "a call has another value in the limit")
+        require(image.same(z), "a value is its own remainder")
+        return self._plain(call.kind, self.limit(call.argument))
 
     def _plain(self, kind: str, u: Function) -> Function:
         """Return a call of a function without e."""
         plain = None if (x := constant(u)) is None else ball(kind, x, fmpq(0))
         return self.number(plain) if isinstance(plain, fmpq) else self.find(kind, u)
 
-    def _series(self, call: Known, image: Function, z: Function, end: Function) -> None:
-        v = call.argument - self.number(call.kind == "log")
+    def _series(self, call: Known, image: Function, z: Function) -> Function:
+        """Return the limit of the remainder of a power series."""
+        v = call.argument - int(call.kind == "log")
         require(self.lead(v)[0] > (0, 0), "the argument of a power series does not tend to 0")
         total, m = self.number(0), 0
-        while not (image - total - v**m * z).is_zero():
-            total, m = total + v**m * self.number(coefficient(call.kind, m)), m + 1
+        while not image.same(total + v**m * z):
+            total, m = total + v**m * coefficient(call.kind, m), m + 1
             require(m < 20, "this is no power series with a remainder")
-        require((end - self.number(coefficient(call.kind, m))).is_zero(), "another series")
+        return self.number(coefficient(call.kind, m))
 
 
 def coefficient(kind: str, n: int) -> fmpq:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from derive.certificate.checking.assumed import assume, constant_divisors, is_kept, stated
 from derive.certificate.checking.domain import domain, ends
 from derive.certificate.checking.function import Function
 from derive.certificate.checking.printed import Printed
 from derive.certificate.checking.signs import Conditions, factors
 from derive.certificate.checking.text import JSON, Missing, names_in, require
-from derive.certificate.checking.theorem import Checker, dot
+from derive.certificate.checking.theorem import Checker
 
 
 def metric(state: Checker, said: JSON, proof: JSON) -> None:
@@ -20,44 +19,37 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
     K = [[state.factor * k for k in row] for row in flow.K]
     if flow.turning is not None:
         K = [[flow.turning.phi**2, flow.zero], [flow.zero, K[0][0]]]
-        require([said["T"], said["R"]] == _diagonal(said["kernel"]), "T and R are other than in K")
-    in_weights, in_beta = said["kernel_in_weights"], [said["kernel"], said["rho"]]
+        diagonal = [None] * 2 if said["kernel"] is None else [said["kernel"][k][k] for k in (0, 1)]
+        require([said["T"], said["R"]] == diagonal, "T and R are other than in K")
+    in_weights = said["kernel_in_weights"]
     state.require_plain([text for row in in_weights for text in row])
     printed = Printed(space, state.given["beta"], flow.F, said, proof)
     printed.leaf.take(state.conditions, {*space.given})
     printed.branches()
-    _is_table(state, in_weights, K, "the printed K")
-    state.theorem.append(f"K = {_matrix(in_weights)} in the weights")
-    known = {n: table for n, table in zip(("K", "rho"), in_beta, strict=True) if table is not None}
-    texts = [text for table in known.values() for row in table for text in row]
+    state.equal(state.table(in_weights), K, "the printed K")
+    in_beta = {"K": said["kernel"], "rho": said["rho"]}
+    in_beta = {n: table for n, table in in_beta.items() if table is not None}
+    texts = [text for table in in_beta.values() for row in table for text in row]
     require(names_in(texts) <= printed.known, "a name in K or rho is not fixed by beta")
-    if "K" in known:
-        _is_table(state, known["K"], K, "the printed K")
-    if "rho" in known:
-        _is_inverse(state, known["rho"], K)
-    state.theorem += [f"{n} = {_matrix(table)}" for n, table in known.items()]
-    assume(state, printed.leaf)
+    if "K" in in_beta:
+        state.equal(state.table(in_beta["K"]), K, "the printed K")
+    if "rho" in in_beta:
+        _is_inverse(state, in_beta["rho"], K)
+    state.theorem.append(f"K = {_matrix(in_weights)} in the weights")
+    state.theorem += [f"{n} = {_matrix(table)}" for n, table in in_beta.items()]
+    state.assume(printed.leaf)
 
 
 def _is_inverse(state: Checker, texts: JSON, K: list[list[Function]]) -> None:
     """Require that rho K = 1."""
     space, columns = state.space, list(zip(*K, strict=True))
-    rho = [[space.read(text) for text in row] for row in texts]
-    one = [[space.number(i == j) for j in range(len(K))] for i in range(len(K))]
-    state.equal([[dot(row, c, state.flow.zero) for c in columns] for row in rho], one, "rho K")
-
-
-def _is_table(state: Checker, texts: JSON, table: list[list[Function]], what: str) -> None:
-    """Require that a matrix is printed."""
-    state.equal([[state.space.read(text) for text in row] for row in texts], table, what)
+    one = [[space.number(a is b) for b in columns] for a in columns]
+    rows = [[space.dot(row, c) for c in columns] for row in state.table(texts)]
+    state.equal(rows, one, "rho K")
 
 
 def _matrix(table: JSON) -> str:
     return f"[{'; '.join(', '.join(row) for row in table)}]"
-
-
-def _diagonal(kernel: JSON) -> list[JSON]:
-    return [None, None] if kernel is None else [kernel[0][0], kernel[1][1]]
 
 
 def dual(state: Checker, said: JSON, proof: JSON) -> None:
@@ -66,25 +58,19 @@ def dual(state: Checker, said: JSON, proof: JSON) -> None:
     at = [flow.position(a) for a in block]
     for entry in proof["definitions"]:
         space.define(entry)
-    if flow.turning is not None:
-        log, psi = (
-            _logs(state, said["log_psi"]),
-            state.printed_warp() * flow.turning.n / flow.turning.phi,
-        )
-        slope = flow.along(flow.X[0], psi) / psi
-        require((flow.along(flow.X[0], log) - slope).is_zero(), "log psi has another derivative")
+    if (u := flow.turning) is not None:
+        log, psi = _logs(state, said["log_psi"]), state.printed_warp() * u.n / u.phi
+        state.rises(log, [space.along(x, psi) / psi for x in flow.X], "log psi")
         return
     y = [_logs(state, f) for f in said["y"]]
     g, ratio = mirror(state, at, y)
-    require((ratio * state.factor - space.number(1)).is_zero(), "y is in another unit than g")
+    require((ratio * state.factor).same(1), "y is in another unit than g")
     state.theorem += [f"y{a + 1} = {_written(f)}" for a, f in zip(at, said["y"], strict=True)]
-    if said["conjugate"] is not None:
-        state.theorem.append(
-            f"R = {_written(said['conjugate'])}, sum_b y_b beta_b - Q up to a constant"
-        )
+    if (R := said["conjugate"]) is not None:
+        state.theorem.append(f"R = {_written(R)}, sum_b y_b beta_b - Q up to a constant")
         slopes = [g * f if a in at else flow.zero for a, f in enumerate(flow.F)]
-        rises(state, _logs(state, said["conjugate"]), slopes, "the conjugate")
-    assume(state, stated(state))
+        state.rises(_logs(state, R), slopes, "the conjugate")
+    state.assume(state.stated())
 
 
 def _logs(state: Checker, f: JSON) -> Function:
@@ -102,29 +88,21 @@ def _written(f: JSON) -> str:
 def mirror(state: Checker, at: Sequence[int], y: Sequence[Function]) -> tuple[Function, Function]:
     """Require X_a y_b = g delta_ab with g > 0 a warp; return g and its ratio to the printed one."""
     flow, space = state.flow, state.space
-    g = flow.along(flow.X[at[0]], y[0])
+    g = space.along(flow.X[at[0]], y[0])
     for (a, x), (b, yb) in product(enumerate(flow.X), zip(at, y, strict=True)):
-        slope = flow.along(x, yb) - (g if a == b else flow.zero)
-        require(slope.is_zero(), f"y{b + 1} is no mirror map along grad F{a + 1}")
-    for x, h in zip(flow.X, flow.H, strict=True):
-        require((flow.along(x, g) - h * g).is_zero(), "g is not the warp")
+        same = space.along(x, yb).same(g if a == b else 0)
+        require(same, f"y{b + 1} is no mirror map along grad F{a + 1}")
+    state.rises(g, [h * g for h in flow.H], "g, which is not the warp,")
     if flow.turning is not None:
-        across = g * flow.turning.n - y[0] * flow.turning.phi
-        require(across.is_zero(), "y is no mirror map across beta")
+        across = (g * flow.turning.n).same(y[0] * flow.turning.phi)
+        require(across, "y is no mirror map across beta")
     space.positive(g, "the warp g")
     printed = state.printed_warp()
-    same = (g - printed).is_zero()
-    ratio = space.number(1) if same else space.without_ties(g / printed)
+    ratio = space.number(1) if g.same(printed) else space.without_ties(g / printed)
     own = any(map(ratio.uses, range(space.size + state.named, len(space.symbols))))
     require(space.is_of_constants(ratio) and not own, "the record prints another g")
     require(ratio.at(space.start) > 0, "the record prints a g of the other sign")
     return g, ratio
-
-
-def rises(state: Checker, f: Function, slopes: Sequence[Function], what: str) -> None:
-    """Require the derivatives of a function along the fields."""
-    for x, slope in zip(state.flow.X, slopes, strict=True):
-        require((state.flow.along(x, f) - slope).is_zero(), f"{what} has another derivative")
 
 
 def piece(state: Checker, said: JSON, proof: JSON) -> None:
@@ -135,14 +113,14 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     _in_beta(state, said, printed, at)
     y = [space.read(text) for text in said["gradient"]]
     g, ratio = mirror(state, at, y)
-    require(all((ratio - r).is_zero() for r in state.ratios), "one g serves for all outputs")
+    require(all(map(ratio.same, state.ratios)), "one g serves for all outputs")
     for b, yb in zip(said["beta"], y, strict=True):
         space.vanish_at_start(_raised(state, yb), f"the slope along {b}")
     if said["Q"] is None:
         state.open.append("Q, of which the gradient is printed alone")
     else:
-        rows = [dot([row[a] for a in at], y, flow.zero) for row in flow.K]
-        rises(state, space.read(said["Q"]), rows, "Q")
+        slopes = [space.dot([row[a] for a in at], y) for row in flow.K]
+        state.rises(space.read(said["Q"]), slopes, "Q")
     printed.leaf.take(state.conditions, {*space.given})
     printed.leaf.take(said["assumptions"], {*space.given, *printed.known})
     printed.branches()
@@ -150,7 +128,7 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     _require_conditions(state, g, printed.leaf)
     state.ratios.append(ratio)
     state.theorem += _lines(said, state.record["potential"].get("linear"))
-    assume(state, printed.leaf, ends(said))
+    state.assume(printed.leaf, ends(said))
 
 
 def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) -> None:
@@ -160,7 +138,7 @@ def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) ->
     if curve is not None:
         z = curve["parameter"]
         require(names_in([curve["beta"]]) <= space.fixed | {z}, "h uses more than z and constants")
-        same = (space.read(curve["beta"]) - flow.F[at[0]]).is_zero()
+        same = space.read(curve["beta"]).same(flow.F[at[0]])
         require(same and len(at) == 1, "beta is not h(z)")
         printed.known.add(z)
     require(names_in(texts) <= printed.known, "a name that is printed is not fixed by beta")
@@ -173,9 +151,9 @@ def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) ->
 def _require_conditions(state: Checker, g: Function, signs: Conditions) -> None:
     """Require the conditions for what has to keep its sign: as read at the start, and g > 0."""
     space = state.space
-    missing = signs.missing(space.signs, constant_divisors(state))
-    odd = (Function(space, p, space.one) for p, n in factors(g) if n % 2)
-    kept = (f for f in odd if not is_kept(state, f, signs))
+    missing = signs.missing(space.signs, state.constant_divisors())
+    odd = (space.of(p) for p, n in factors(g) if n % 2)
+    kept = (f for f in odd if not state.is_kept(f, signs))
     missing += [f"{space.written(f)} keeps its sign along the flow" for f in kept]
     if missing:
         raise Missing(missing)
@@ -187,7 +165,7 @@ def _raised(state: Checker, y: Function) -> Function:
         return y
     text = state.record["potential"]["linear"]["coefficient"]
     require(names_in([text]) <= state.space.fixed, "the linear term of Q is not constant")
-    return y + state.space.number(state.sign) * state.space.read(text) * state.flow.turning.n
+    return y + state.sign * state.space.read(text) * state.flow.turning.n
 
 
 def _kind(said: JSON, texts: Sequence[str]) -> str:

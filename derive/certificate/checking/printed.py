@@ -25,32 +25,31 @@ class Printed:
     def __init__(
         self, space: Space, betas: Sequence[str], F: Sequence[Function], said: JSON, proof: JSON
     ) -> None:
-        self.space, roots = space, {root["symbol"]: root for root in said["roots"]}
-        short = said.get("abbreviations", {})
-        names, defined = {*said["constants"], *roots, *short}, set[str]()
-        given = [*said["constants"], *short, *(root["symbol"] for root in said["roots"])]
+        self.space, self.leaf, self.slopes = space, Conditions(space), proof.get("slopes") or {}
+        roots = self.roots = {root["symbol"]: root for root in said["roots"]}
+        constants, short = said["constants"], said.get("abbreviations", {})
+        names, defined = {*constants, *roots, *short}, set[str]()
+        given = [*constants, *short, *(root["symbol"] for root in said["roots"])]
         require(len(names) == len(given), "a name is given twice")
         for name, f in zip(betas, F, strict=True):
             require(name not in space.names, f"the name {name!s:.40} is given twice")
             space.names[name] = f
         for entry in proof["definitions"]:
             space.define(entry)
-            if (name := entry.get("name")) in said["constants"]:
-                self.constant(name, said["constants"][name])
+            if (name := entry.get("name")) in constants:
+                self._constant(name, constants[name])
             elif name in names:
                 text = short[name] if name in short else roots[name]["polynomial"]
                 fixed = names_in([text]) <= {*space.fixed, *betas, *defined, name}
                 require(fixed, f"{name} uses a name that is not fixed by beta")
             if name in short:
-                same = space.names[name] - space.read(short[name])
-                require(same.is_zero(), f"{name} is not {short[name]:.60}")
+                same = space.names[name].same(space.read(short[name]))
+                require(same, f"{name} is not {short[name]:.60}")
             defined |= {name} & names
         require(defined == names, "a name that is printed is not defined")
         self.known = {*space.fixed, *betas, *roots, *short}
-        self.leaf = Conditions(space, ())
-        self.roots, self.slopes = roots, proof.get("slopes") or {}
 
-    def constant(self, name: str, value: str) -> None:
+    def _constant(self, name: str, value: str) -> None:
         """Accept a constant of the flow, with its value at the start."""
         space = self.space
         require(names_in([value]) <= space.fixed, f"the value of {name} is not one of the start")
@@ -61,31 +60,29 @@ class Printed:
     def branches(self) -> None:
         """Require of every root that it is on the branch that is printed, and its formula."""
         for name, root in self.roots.items():
-            self.branch(name, root)
-            if root["explicit"] is not None:
-                formula, image = self.space.read(root["explicit"]), self.space.names[name]
-                require(
-                    names_in([root["explicit"]]) <= self.known - {name},
-                    f"the formula of {name} uses another name",
-                )
-                require((formula - image).is_zero(), f"{name} is not {root['explicit']:.60}")
+            self._branch(name, root)
+            if (text := root["explicit"]) is not None:
+                own = names_in([text]) <= self.known - {name}
+                require(own, f"the formula of {name} uses another name")
+                same = self.space.read(text).same(self.space.names[name])
+                require(same, f"{name} is not {text:.60}")
 
-    def branch(self, name: str, root: JSON) -> None:
+    def _branch(self, name: str, root: JSON) -> None:
         """Require that a name is the root of its polynomial P that is printed.
 
         It is the largest, all along the leaf, if all derivatives of P there have one sign: P(r + x)
         has no zero x > 0. It is the only one if P' has one sign everywhere.
         """
         space, said, above = self.space, root["branch"], root["real_roots_above"]
-        P, k = space.root(name, root["polynomial"])
-        degree, image = int(P.degrees()[k]), space.names[name]
-        slopes, images = [P.derivative(k)], [*space.symbols[:k], image]
+        P, last = space.root(name, root["polynomial"])
+        degree, image = int(P.degrees()[last]), space.names[name]
+        slopes, images = [P.derivative(last)], [*space.symbols[:last], image]
         while len(slopes) < degree:
-            slopes.append(slopes[-1].derivative(k))
-        at = [Function(space, p, space.one).into(images) for p in slopes]
+            slopes.append(slopes[-1].derivative(last))
+        at = [space.of(p).into(images) for p in slopes]
         for k, text in enumerate(self.slopes.get(name, ())):
-            given = space.read(text) * space.number(math.factorial(k + 1))
-            at[k] = given if (at[k] - given).is_zero() else at[k]
+            given = space.read(text) * math.factorial(k + 1)
+            at[k] = given if at[k].same(given) else at[k]
         if said in LARGEST:
             signs = [self.leaf.sign_of(f) for f in at]
             shown = len({*signs}) == 1 and all(signs)

@@ -97,7 +97,7 @@ class Reading(Ring):
             require(node.id in self.names, f"the name {node.id:.40} is not known here")
             return self.names[node.id]
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return self.number(0) - self._build(node.operand, depth + 1)
+            return -self._build(node.operand, depth + 1)
         if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
             left, right = (self._build(side, depth + 1) for side in (node.left, node.right))
             return SIGNS[type(node.op)](left, right)
@@ -114,15 +114,14 @@ class Reading(Ring):
 
     def _quotient(self, name: str, u: Function) -> Function:
         if name in ("Abs", "abs"):  # by the sign of u at the start, which is kept
-            size = u if u.at(self.start) > 0 else self.number(0) - u
+            size = u if u.at(self.start) > 0 else -u
             self.positive(size, "an absolute value")
             return size
         if name == "tan":
             return self.find("sin", u) / self.find("cos", u)
         up = self.find("exp", u)
-        down = self.number(1) / up
-        sinh, cosh = (up - down) / self.number(2), (up + down) / self.number(2)
-        return {"sinh": sinh, "cosh": cosh}[name] if name != "tanh" else sinh / cosh
+        sinh, cosh = (up - 1 / up) / 2, (up + 1 / up) / 2
+        return {"sinh": sinh, "cosh": cosh}.get(name) or sinh / cosh
 
     def _call(self, node: ast.expr, depth: int) -> Call:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
@@ -164,10 +163,9 @@ class Reading(Ring):
         except Rejected:
             if not whole:
                 raise
-        rest = exponent - self.number(whole)
-        opposite = self.number(0) - rest
-        if any(k.kind == kind and (k.exponent - opposite).is_zero() for k in self.known):
-            return argument**whole / self.find(kind, argument, opposite)
+        rest = exponent - whole
+        if any(k.kind == kind and k.exponent.same(-rest) for k in self.known):
+            return argument**whole / self.find(kind, argument, -rest)
         return argument**whole * self.find(kind, argument, rest)
 
     def among(self, known: Iterable[Known], call: Call) -> Function:
@@ -176,7 +174,7 @@ class Reading(Ring):
             # Logarithms are those of absolute values.
             signs = (u - call.argument, u + call.argument)[: 2 if call.kind == "log" else 1]
             same = any(not not_zero(x.at(self.start)) and x.is_zero() for x in signs)
-            if same and (e - call.exponent).is_zero():
+            if same and e.same(call.exponent):
                 return image
         raise Rejected(f"a call of {call.kind:.60} is used that is not among the definitions")
 
@@ -190,7 +188,7 @@ class Reading(Ring):
         if kind == "power":
             self.positive(f, "a power")
             if n := root_of(e):
-                return (f**n - u).is_zero()
+                return (f**n).same(u)
             self.positive(u, "the base of a power")
             u = e * self.find("log", u)
         elif kind not in ("exp", "log"):
@@ -199,13 +197,13 @@ class Reading(Ring):
         total, product = self.number(0), self.number(1)
         for part, m in parts:  # sum m_i L_i and prod E_i^(2 m_i common)
             E, L = self._pair(part)
-            total, product = total + L * self.number(m), product * E ** (2 * int(m * common))
+            total, product = total + L * m, product * E ** (2 * int(m * common))
         if kind == "log":
-            return bool(parts) and (f - total).is_zero() and (u ** (2 * common) - product).is_zero()
+            return bool(parts) and f.same(total) and (u ** (2 * common)).same(product)
         if common > 1:
             return False
         self.positive(f, "an exponential")
-        return (u - total).is_zero() and (f**2 - product).is_zero()
+        return u.same(total) and (f**2).same(product)
 
     def _pair(self, call: Call) -> tuple[Function, Function]:
         """Return (E, L) with |E| = exp(L) for a call that is known."""
@@ -222,7 +220,7 @@ class Reading(Ring):
 
     def hypotenuse(self, u: Function) -> Function:
         """Return sqrt(u^2 + 1)."""
-        return self.find("power", u**2 + self.number(1), self.number(fmpq(1, 2)))
+        return self.find("power", u**2 + 1, self.number(fmpq(1, 2)))
 
     def is_angle(
         self, u: Function, c: Function, s: Function, parts: Sequence[tuple[Call, fmpq]]
@@ -231,12 +229,11 @@ class Reading(Ring):
         real, imaginary, total = self.number(1), self.number(0), self.number(0)
         for (kind, angle, e), n in parts:
             require(kind == "cos" and n.q == 1 and abs(n.p) <= TURNS, "angles are added n times")
-            x, y = self.find("cos", angle, e), self.find("sin", angle, e)
-            y = y * self.number(1 if n > 0 else -1)
-            total = total + angle * self.number(n)
+            x, y = self.find("cos", angle, e), self.find("sin", angle, e) * (1 if n > 0 else -1)
+            total = total + angle * n
             for _ in range(abs(int(n.p))):
                 real, imaginary = real * x - imaginary * y, real * y + imaginary * x
-        return all(f.is_zero() for f in (u - total, c - real, s - imaginary))
+        return u.same(total) and c.same(real) and s.same(imaginary)
 
     def written(self, f: Function | fmpz_mpoly) -> str:
         """Return a function as text, its calls spelled out."""
@@ -254,4 +251,4 @@ class Reading(Ring):
             call = kind + (", " if kind.startswith("Integral") else "(") + inside + ")"
             log = f"log(Abs({inside}))"
             names[str(image.top)] = {"power": power, "log": log}.get(kind, call)
-        return whole(f if isinstance(f, Function) else Function(self, f, self.one))
+        return whole(f if isinstance(f, Function) else self.of(f))

@@ -6,25 +6,14 @@ from collections.abc import Sequence
 
 from flint import fmpq
 
-from derive.certificate.checking.cost import keyed
 from derive.certificate.checking.domain import ends
-from derive.certificate.checking.function import Function
 from derive.certificate.checking.near import Near
-from derive.certificate.checking.signs import CONDITION, Conditions
+from derive.certificate.checking.shape import keyed
+from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, rational, require
 from derive.certificate.checking.theorem import Checker
 
-KEYS = {
-    "regimes": "format version verdict derivation outputs start variable vector kernel_at_start "
-    "beta_0 unbiased assumptions homogeneity decided_by_kernel_at_start limits warped_time "
-    "certificate",
-    "homogeneity": "degree time_exponent",
-    "limit": "limit given regime Q gradient shape degree curve coordinates origin basis steep "
-    "reached_above_0_only unit relative_error error_is_sharp verdict",
-    "certificate": "format version definitions limits",
-    "covariance": "exponent definitions order",
-}
 INSIDE = [fmpq(0), fmpq(1, 2), fmpq(-1, 2), fmpq(2), fmpq(-2)]
 
 
@@ -32,8 +21,7 @@ class Setting:
     """A record of regimes, whose derivation was checked: *shown* and *open* are what is said."""
 
     def __init__(self, record: JSON, state: Checker) -> None:
-        keyed(record, KEYS["regimes"])
-        keyed(record["certificate"], KEYS["certificate"])
+        keyed(record, "regimes")
         self.record, self.state, self.space = record, state, state.space
         self.shown, self.open = list[str](), list[str]()
         self.given = record["derivation"]["parameterization"]
@@ -42,12 +30,17 @@ class Setting:
         require(plain and record["vector"] is None, "limits of this kind of model are not checked")
         self.constants = self.space.given[self.space.weights :]
         require(record["variable"] in self.constants, "the variable is no symbol of the start")
-        self.at_start()
-        self.homogeneity()
+        self._at_start()
+        self.degree = None
+        if (said := record["homogeneity"]) is not None:  # 2 D - 2 for the time
+            D = self.degree = self.space.read(said["degree"])
+            same = self.space.read(said["time_exponent"]).same(D * 2 - 2)
+            same = same and state.is_homogeneous(state.flow.F, D)
+            require(same, "F is not homogeneous of this degree")
 
-    def at_start(self) -> None:
+    def _at_start(self) -> None:
         """Require what is said of the start: F, K and beta there, and the conditions on it."""
-        record, space, flow = self.record, self.space, self.state.flow
+        record, space, state = self.record, self.space, self.state
         for key in ("outputs", "start"):
             require(record[key] == self.given[key], f"the {key} are other than of the derivation")
         texts = [text for piece in self.pieces for text in piece["assumptions"]]
@@ -59,31 +52,18 @@ class Setting:
             return
         for entry in record["certificate"]["definitions"]:
             space.define(entry)
-        K = [[space.at_start(self.state.factor * k) for k in row] for row in flow.K]
-        said = [[space.read(text) for text in row] for row in self.kernel]
-        self.state.equal(said, K, "K at the start")
-        beta = [space.at_start(f) for f in flow.F]
-        self.state.equal([[space.read(text) for text in record["beta_0"]]], [beta], "beta_0")
+        K = [[space.at_start(state.factor * k) for k in row] for row in state.flow.K]
+        state.equal(state.table(self.kernel), K, "K at the start")
+        beta = [space.at_start(f) for f in state.flow.F]
+        state.equal(state.table([record["beta_0"]]), [beta], "beta_0")
         unbiased = all(b.is_zero() for b in beta)
         require(record["unbiased"] is unbiased, "whether beta_0 = 0 is another")
         self.shown.append(f"K(w_0) = {record['kernel_at_start']}, beta_0 = {record['beta_0']}")
 
-    def homogeneity(self) -> None:
-        """Require Euler's identity for F with the degree that is said, 2 D - 2 for the time."""
-        said, space, self.degree = self.record["homogeneity"], self.space, None
-        if said is not None:
-            keyed(said, KEYS["homogeneity"])
-            D = self.degree = space.read(said["degree"])
-            time = space.read(said["time_exponent"]) - D * space.number(2) + space.number(2)
-            same = self.state.is_homogeneous(self.state.flow.F, D) and time.is_zero()
-            require(same, "F is not homogeneous of this degree")
-
     def conditions(self, space: Space, where: Sequence[str]) -> Conditions:
         """Return conditions on coordinates and constants."""
-        signs, known = Conditions(space, where), {*self.constants}
-        texts = [*self.state.conditions, *self.state.assumed]
-        stated = [text for text in texts if CONDITION.fullmatch(text)]
-        signs.take([*stated, f"{self.record['variable']} > 0"], known)
+        signs, texts = Conditions(space, where), [*self.state.conditions, *self.state.assumed]
+        signs.take([*texts, f"{self.record['variable']} > 0"], self.constants)
         return signs
 
     def near(self, said: JSON, side: JSON) -> Near:
@@ -104,10 +84,10 @@ class Setting:
         if x == betas:  # where nothing is moved
             return {}
         rows = said["basis"] or [[str(int(a == b)) for a in betas] for b in betas]
-        origin = said["origin"] or ["0" for _ in betas]
+        origins = said["origin"] or ["0" for _ in betas]
         sums = (" + ".join(f"({c})*{n}" for c, n in zip(row, x, strict=True)) for row in rows)
-        pairs = zip(origin, sums, strict=True)
-        return dict(zip(betas, (f"({o}) + {total}" for o, total in pairs), strict=True))
+        triples = zip(betas, origins, sums, strict=True)
+        return {beta: f"({origin}) + {total}" for beta, origin, total in triples}
 
     def rises(self, piece: JSON) -> bool:
         """Tell whether h' is not 0 between the ends of a curve beta = h(z): one z for each beta."""
@@ -120,23 +100,15 @@ class Setting:
                 signs = self.conditions(alone, [f"{form} > 0" for form in ends(piece)])
             except Rejected:
                 continue
-            return (
-                not signs.missing([slope * slope], [*alone.divisors.values()]) and not signs.generic
-            )
+            missing = signs.missing([slope * slope], [*alone.divisors.values()])
+            return not missing and not signs.generic
         return False
 
     def holds(self, where: Sequence[str], space: Near) -> list[str]:
         """Require the conditions that signs near the limit need; return where nothing is said."""
-        signs = self.conditions(space, where)
-        kept = [space.lead(f)[1] for f in space.signs]
+        signs, kept = self.conditions(space, where), [space.lead(f)[1] for f in space.signs]
         require(all(f.at(space.start) > 0 for f in kept), "a sign is another near the limit")
-        divisors = [
-            space.lead(Function(space, p, space.one))[1] for p in [*space.divisors.values()]
-        ]
-        missing = signs.missing([*kept, *space.kept_signs], [f.top for f in divisors])
-        stated = all(text.endswith(" != 0") for text in missing)
-        require(stated, f"a condition is used that is not stated: {'; '.join(missing):.200}")
+        divisors = [space.lead(space.of(p))[1].top for p in [*space.divisors.values()]]
+        needed = signs.apart_from([*kept, *space.kept_signs], divisors)
         on = f"where {' and '.join(where)}: " * bool(where)
-        return [
-            f"{on}as long as {text}" for text in (*(f"{p} != 0" for p in signs.generic), *missing)
-        ]
+        return [f"{on}as long as {text}" for text in needed]

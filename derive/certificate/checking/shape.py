@@ -2,50 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import product
 
-from derive.certificate.checking.text import JSON, require
-from derive.certificate.checking.theorem import UNDECIDED
+from derive.certificate.checking.text import JSON, PROVED, UNDECIDED, require
 
 NORMALIZATION = tuple(
     f"{zero}; up to a positive factor and a constant"
     for zero in ("grad Q(beta_0) = 0", "grad Q = y - y(w_0), or y(w_0) - y")
 )
-FRAME = "eigenvalues across beta (T) and along it (R)"
-LINEAR = "q(s) + coefficient*<start_vector, beta>"
-FORMULA = "K = T I + (R - T) beta beta^T/s**2"
 KINDS = ("explicit", "parametric", "algebraic", "quadrature")
+HEAD = "format version verdict certificate"
+# The keys of each kind of entry, "key:kind" for entries or lists of them, "key:kind?" where there
+# may be none; "kind feature" for the keys that entries of the kind have besides in some records.
 KEYS = {
-    "record": "format version verdict parameterization conserved metric hessian warping potential "
-    "certificate",
-    "parameterization": "flow outputs weights parameters start positive idle ties kernel_factor "
+    "record": f"{HEAD}:proof parameterization:F conserved:conserved metric:metric hessian:hessian "
+    "warping:warping potential:potential",
+    "record relations": "relations:relations",
+    "F": "flow outputs weights parameters start positive idle ties kernel_factor "
     "homogeneity_degree beta blocks",
-    "equivalent": "equivalent_start",
-    "vector": "dimension vector coefficient norms start_vector s",
-    "affine": "affine",
-    "rated": "rates",
+    "F equivalent_start": "equivalent_start",
+    "F vector": "dimension vector coefficient norms start_vector s",
+    "F affine": "affine:equation",
+    "F rates": "rates",
     "conserved": "laws values_at_start count bound lie_dimension verdict",
-    "metric": "kernel_in_weights kernel rho roots constants",
-    "eigenvalues": "frame formula T R",
+    "metric": "kernel_in_weights kernel rho roots:root constants",
+    "metric vector": "frame formula T R",
     "hessian": "verdict",
-    "warping": "verdict g dual_coordinates",
-    "dual": "y conjugate",
-    "psi": "log_psi",
-    "potential": "kind pieces normalization asked verdict",
-    "linear": "linear Q",
-    "sides": "other_side",
-    "piece": "kind beta Q gradient constants roots curve kernel abbreviations assumptions domain",
+    "warping": "verdict g dual_coordinates:dual",
+    "dual scalars": "y:function? conjugate:function?",
+    "dual vector": "log_psi:function?",
+    "potential": "kind pieces:piece normalization asked verdict",
+    "potential vector": "linear:coefficient Q",
+    "potential other_side": "other_side",
+    "piece": "kind beta Q gradient constants roots:root curve:curve? kernel abbreviations "
+    "assumptions domain:domain",
     "root": "symbol polynomial explicit branch real_roots_above",
-    "domain": "walls undecided unless_zero",
+    "domain": "walls:wall undecided unless_zero",
     "wall": "form sign vanishing",
-    "certificate": "format version at definitions conserved hessian warping metric dual pieces",
-    "moved": "equivalence",
+    "proof": "format version at definitions conserved hessian warping metric dual pieces",
+    "proof equivalent_start": "equivalence",
     "relations": "blocks",
     "equation": "beta output is",
     "curve": "parameter beta interval",
-    "function": "rational logarithms",
+    "function": "rational logarithms:log",
     "log": "coefficient argument",
     "coefficient": "vector coefficient",
+    "regimes": f"{HEAD}:limits derivation outputs start variable vector kernel_at_start beta_0 "
+    "unbiased assumptions homogeneity:homogeneity? decided_by_kernel_at_start limits warped_time",
+    "homogeneity": "degree time_exponent",
+    "limits": "format version definitions limits",
+    "limit": "limit given regime Q gradient shape degree curve coordinates origin basis steep "
+    "reached_above_0_only unit relative_error error_is_sharp verdict",
+    "covariance": "exponent definitions order",
+    "expansion": "rate sides:expanded error",
+    "expanded": "where at definitions",
+    "explicit": f"{HEAD}:costs parameterization:given blocks:block values",
+    "costs": "format version blocks",
+    "given": "outputs weights start vector homogeneity_degree",
+    "given affine": "affine",
+    "block": "outputs R R_F contrast limits",
+    "R_F": "variables polynomials branches:branch closed_form verdict",
+    "branch": "low high polynomial closed_form",
+    "side": "where at definitions bounds:bound weights",
+    "bound": "parts power q root",
 }
 TYPES = {
     list: "outputs weights parameters positive idle blocks laws values_at_start roots pieces dual "
@@ -53,6 +73,35 @@ TYPES = {
     "logarithms",
     dict: "start ties constants abbreviations at equivalent_start rates",
 }
+
+
+def keys_of(*names: str) -> dict[str, str]:
+    """Return the keys of some kinds, with the kinds of what they have."""
+    pairs = (key.partition(":") for name in names for key in KEYS.get(name, "").split())
+    return {key: inner for key, _, inner in pairs}
+
+
+def keyed(entry: JSON, kind: str, features: Collection[str] = ()) -> None:
+    """Require that an entry, or each of a list, has the keys of its kind in a record of features.
+
+    What is undecided has a reason besides.
+    """
+    if isinstance(entry, list):
+        for inner in entry:
+            keyed(inner, kind, features)
+        return
+    if entry is None and kind.endswith("?"):
+        return
+    kind = kind.rstrip("?")
+    inside = keys_of(kind, *(f"{kind} {feature}" for feature in features))
+    if entry.get("verdict") == UNDECIDED and "certificate" not in inside:
+        inside["reason"] = ""
+        require(isinstance(entry.get("reason"), str), "what is undecided has a reason")
+    odd = min({*inside} ^ {*entry}, default="")
+    require(not odd, f"{kind}: the key {odd!s:.40} is missing or unknown")
+    for key, inner in inside.items():
+        if inner:
+            keyed(entry[key], inner, features)
 
 
 def typed(value: JSON) -> None:
@@ -66,77 +115,43 @@ def typed(value: JSON) -> None:
             typed(inner)
 
 
-def _keys(entry: JSON, *kinds: str) -> None:
-    """Require that an entry has the keys of its kinds, and a reason where it is undecided."""
-    wanted = {key for kind in kinds for key in KEYS[kind].split()}
-    if entry.get("verdict") == UNDECIDED and "record" not in kinds:
-        wanted.add("reason")
-        require(isinstance(entry.get("reason"), str), "what is undecided has a reason")
-    odd = min(wanted ^ set(entry), default="")
-    require(not odd, f"{kinds[0]}: the key {odd!s:.40} is missing or unknown")
-
-
-def _logarithms(value: JSON) -> None:
-    """Require that functions that are given with their logarithms have nothing else."""
-    for f in value:
-        if isinstance(f, list):
-            _logarithms(f)
-        elif f is not None:
-            _keys(f, "function")
-            for log in f["logarithms"]:
-                _keys(log, "log")
-
-
-def _rated(given: JSON) -> bool:
-    """Tell whether the weights have rates: each of them, and no vectors."""
-    rates = given.get("rates")
-    same = rates is None or ({*rates} == {*given["weights"]} and "vector" not in given)
-    require(same, "each weight has a rate, and no vector has")
-    return rates is not None
-
-
 def shape(record: JSON, flow: Sequence[str]) -> None:
     """Require that the record has the keys of its format, and says in words what it has to."""
-    given, q = record["parameterization"], record["potential"]
-    if open_dimension := "vector" in given:
-        norm = {given["vector"]: given["norms"][given["vector"]]}
-        words = [given["dimension"], given["norms"], given["start_vector"], given["s"]]
-        same = words == ["d >= 2", norm, f"{given['vector']}_0", *given["beta"]]
-        require(same, "the record says something else of its vector")
-    _keys({key: record[key] for key in record if key != "relations"}, "record")
-    moved = "equivalent_start" in given
-    optional = ["affine"] * ("affine" in given) + ["vector"] * open_dimension
-    rated = _rated(given)
-    _keys(given, "parameterization", *optional, *["equivalent"] * moved, *["rated"] * rated)
-    _keys(record["metric"], "metric", *["eigenvalues"] * open_dimension)
-    sided = "other_side" in q
-    _keys(q, "potential", *["linear"] * open_dimension, *["sides"] * sided)
-    for kind in ("conserved", "hessian", "warping"):
-        _keys(record[kind], kind)
-    _keys(record["certificate"], "certificate", *["moved"] * moved)
-    duals = record["warping"]["dual_coordinates"]
-    require(len(duals) == len(given["blocks"]), "each block has dual coordinates, or none")
-    for dual in duals:
-        _keys(dual, "psi" if open_dimension else "dual")
-        _logarithms([*dual.values()])
-    for entry in given.get("affine", ()):
-        _keys(entry, "equation")
-    if "relations" in record:
-        _keys(record["relations"], "relations")
-    for piece in q["pieces"]:
-        _keys(piece, "piece")
-        _keys(piece["domain"], "domain")
-        if piece["curve"] is not None:
-            _keys(piece["curve"], "curve")
-        for wall in piece["domain"]["walls"]:
-            _keys(wall, "wall")
-    for root in (r for part in (record["metric"], *q["pieces"]) for r in part["roots"]):
-        _keys(root, "root")
-    flow = flow[rated]
-    require(given["flow"] == flow, f"the flow is another than {flow}")
-    require(q["normalization"] == NORMALIZATION[sided], "Q is normalized in another way")
-    if open_dimension:
-        words = [record["metric"]["frame"], record["metric"]["formula"], q["Q"]]
-        require(words == [FRAME, FORMULA, LINEAR], "the record says something else of a vector")
-        _keys(q["linear"], "coefficient")
-        require(q["linear"]["vector"] == given["start_vector"], "the linear term is of another")
+    typed(record)
+    given, q, metric = record["parameterization"], record["potential"], record["metric"]
+    optional = {"relations": record, "other_side": q}
+    optional |= dict.fromkeys(("vector", "affine", "rates", "equivalent_start"), given)
+    here = {key for key, entry in optional.items() if key in entry}
+    keyed(record, "record", here if "vector" in here else {*here, "scalars"})
+    same = len(record["warping"]["dual_coordinates"]) == len(given["blocks"])
+    require(same, "each block has dual coordinates, or none")
+    rates = given.get("rates")
+    same = rates is None or ({*rates} == {*given["weights"]} and "vector" not in here)
+    require(same, "each weight has a rate, and no vector has")
+    said: list[JSON] = [given["flow"], q["normalization"]]
+    wanted: list[JSON] = [flow["rates" in here], NORMALIZATION["other_side" in here]]
+    if "vector" in here:
+        u, (beta,) = given["vector"], given["beta"]
+        said += [given["dimension"], given["norms"], given["start_vector"], given["s"]]
+        wanted += ["d >= 2", {u: given["norms"][u]}, f"{u}_0", beta]
+        said += [metric["frame"], metric["formula"], q["Q"], q["linear"]["vector"]]
+        wanted += ["eigenvalues across beta (T) and along it (R)"]
+        wanted += ["K = T I + (R - T) beta beta^T/s**2", "q(s) + coefficient*<start_vector, beta>"]
+        wanted += [given["start_vector"]]
+    for words, own in zip(said, wanted, strict=True):
+        require(words == own, f"the record says {words!s:.60} where it has to say {own}")
+
+
+def summed_up(said: str, verdicts: Collection[str]) -> None:
+    """Require that a verdict is the one of all parts: PROVED where these are."""
+    verdict = PROVED if {*verdicts} == {PROVED} else UNDECIDED
+    require(said == verdict, f"the record says {verdict} of its parts")
+
+
+def are_all(ends: list[str], where: list[list[str]]) -> None:
+    """Require that sides are all on a branch: for some forms, all choices of their signs."""
+    require(all(side[: len(ends)] == ends for side in where), "a branch holds elsewhere")
+    more = [tuple(side[len(ends) :]) for side in where]
+    forms = [text.removesuffix(" < 0") for text in min(more)]
+    signs = [*product(*((f"{form} < 0", f"{form} > 0") for form in forms))]
+    require(sorted(more) == signs, "sides of a branch are left out")

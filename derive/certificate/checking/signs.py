@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator
 from itertools import product
 
 from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking.function import Function, evaluated, not_zero
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import names_in, require
+from derive.certificate.checking.text import Missing, names_in, require
 
 MEET = re.compile(r"no two real roots of the polynomial of (\w+) meet along the flow")
 CONDITION = re.compile(r"(.+) (> 0|< 0|!= 0|keeps its sign along the flow)")
@@ -24,12 +24,14 @@ class Conditions:
     it; then signs of functions of the weights are those on the whole leaf.
     """
 
-    def __init__(self, space: Space, texts: Iterable[str]) -> None:
+    def __init__(
+        self, space: Space, texts: Iterable[str] = (), names: Collection[str] | None = None
+    ) -> None:
         self.space, self.signs, self.others = space, dict[str, int](), set[str]()
         self.generic, self.meet = dict[str, None](), set[str]()
-        self.take(texts, {*space.names})
+        self.take(texts, {*space.names} if names is None else names)
 
-    def take(self, texts: Iterable[str], names: Set[str]) -> None:
+    def take(self, texts: Iterable[str], names: Collection[str]) -> None:
         """Take conditions, as far as they are about these names."""
         for text in texts:
             if found := MEET.fullmatch(text):
@@ -37,18 +39,18 @@ class Conditions:
                 continue
             parts = CONDITION.fullmatch(text)
             require(parts, f"{text!s:.60} is no condition")
-            if names_in([parts[1]]) <= names:  # type: ignore[index]
+            if names_in([parts[1]]) <= {*names}:  # type: ignore[index]
                 self.add(*parts.groups())  # type: ignore[union-attr]
 
     def add(self, text: str, relation: str) -> None:
         """Add a condition that the start in numbers satisfies."""
         f = self.space.read(text)
-        value = f.at(self.space.start)
-        holds = value > 0 if relation == "> 0" else value < 0 if relation == "< 0" else True
+        value, parts = f.at(self.space.start), [*factors(f)]
+        holds = {"> 0": value > 0, "< 0": value < 0}.get(relation, True)
         require(holds and not_zero(value), f"the start does not satisfy {text:.60} {relation}")
-        self.others |= {str(p) for p, _ in factors(f)}
-        odd = [p for p, n in factors(f) if n % 2]
-        if relation not in ("> 0", "< 0", "!= 0"):
+        self.others |= {str(p) for p, _ in parts}
+        odd = [p for p, n in parts if n % 2]
+        if relation.startswith("keeps"):
             self.space.signs.append(f)  # the sign that it keeps is the one at the start
         if relation != "!= 0" and len(odd) == 1:
             self.signs[str(odd[0])] = 1 if evaluated(odd[0], self.space.start) > 0 else -1
@@ -78,13 +80,15 @@ class Conditions:
 
     def _of_name(self, k: int) -> int:
         """Return the sign of a name or call; those of exponentials and of powers are known."""
-        at = k - self.space.size
-        known = 0 <= at < len(self.space.generators)
-        known = known and self.space.generators[at].kind in ("exp", "power")
-        return 1 if known else self.signs.get(str(self.space.symbols[k].top), 0)
+        calls = self.space.generators[max(k - self.space.size, 0) :]
+        if k >= self.space.size and calls and calls[0].kind in ("exp", "power"):
+            return 1
+        return self.signs.get(str(self.space.symbols[k].top), 0)
 
-    def _is_signed(self, exponents: Sequence[int]) -> bool:
-        return all(self._of_name(k) for k, n in enumerate(exponents) if n)
+    def _is_generic(self, p: fmpz_mpoly) -> bool:
+        """Tell whether no term of p has names of known signs alone, as in a**2 + b**2."""
+        terms = ((k for k, n in enumerate(exponents) if n) for exponents in p.to_dict())
+        return not any(all(map(self._of_name, names)) for names in terms)
 
     def missing(self, functions: Iterable[Function], divisors: Iterable[fmpz_mpoly]) -> list[str]:
         """Return the conditions without which functions may change sign, or divisors vanish.
@@ -93,19 +97,26 @@ class Conditions:
         """
         space, found = self.space, dict[str, None]()
         wanted = [(p, n) for f in functions for p, n in factors(space.near_start(f))]
-        for d in (space.near_start(Function(space, p, space.one)) for p in divisors):
-            wanted += [(p, 2) for p, _ in factors(d)]
+        wanted += [(p, 2) for d in divisors for p, _ in factors(space.near_start(space.of(d)))]
         for p, n in wanted:
             if n % 2 == 0 and str(p) in self.others:
                 continue
-            if self.sign(p):
-                if not any(self._is_signed(e) for e in p.to_dict()):
-                    self.generic[space.written(p)] = None  # such as a**2 + b**2
-            else:
+            if not self.sign(p):
                 value = evaluated(p, space.start)
                 relation = "!= 0" if n % 2 == 0 else "> 0" if value > 0 else "< 0"
                 found[f"{space.written(p)} {relation}"] = None
+            elif self._is_generic(p):
+                self.generic[space.written(p)] = None
         return list(found)
+
+    def apart_from(
+        self, functions: Iterable[Function], divisors: Iterable[fmpz_mpoly]
+    ) -> list[str]:
+        """Return what must not vanish besides; Missing where a sign is used that is not stated."""
+        missing = self.missing(functions, divisors)
+        if not all(condition.endswith(" != 0") for condition in missing):
+            raise Missing(missing)
+        return [*(f"{p} != 0" for p in self.generic), *missing]
 
 
 def is_square_sum(p: fmpz_mpoly) -> bool:
@@ -117,8 +128,7 @@ def is_square_sum(p: fmpz_mpoly) -> bool:
         i, j = ([k for k, n in enumerate(exponents) for _ in range(n)] + [size, size])[:2]
         for at in ((i, j), (j, i)):
             gram[at] = gram.get(at, fmpq(0)) + fmpq(int(c), 2)
-    names = sorted({i for i, _ in gram})
-    for k in names:
+    for k in sorted({i for i, _ in gram}):
         pivot, row = gram.get((k, k), fmpq(0)), {j: c for (i, j), c in gram.items() if i == k and c}
         if pivot < 0 or (pivot == 0 and row):
             return False

@@ -55,7 +55,7 @@ class Space(Reading):
     def along(self, x: Sequence[Function], f: Function) -> Function:
         """Return <x, grad f>."""
         used = [(k, xk) for k, xk in enumerate(x) if not xk.top.is_zero()]
-        return sum((xk * f.derivative(k) for k, xk in used), self.number(0))
+        return self.sum(xk * f.derivative(k) for k, xk in used)
 
     def kept(self, f: Function) -> bool:
         """Tell whether the flow keeps a function."""
@@ -92,9 +92,9 @@ class Space(Reading):
         return f.into(images)
 
     def _call_at_start(self, kind: str, u: Function, exponent: Function) -> Function:
-        if kind.startswith("Integral"):
-            return self.number(0)
-        value = None if (x := constant(u)) is None else ball(kind, x, fmpq(0))
+        """Return a call at w_0; an integral runs over nothing there."""
+        x = constant(u)
+        value = fmpq(0) if kind[0] == "I" else None if x is None else ball(kind, x, fmpq(0))
         if isinstance(value, fmpq):
             return self.number(value)
         fixed = (c for c in self.known if all(map(self.is_of_constants, (c.argument, c.image))))
@@ -122,15 +122,15 @@ class Space(Reading):
         for entry in entries:
             text, main = entry["zero"], entry["main"]
             f, k = self.read(text), self.symbols.index(self.names[main])
+            lead = leading(f.top, k)
             self.vanish_at_start(f, f"{text:.60}")
-            require(f.top.degrees()[k] > 0, f"{text:.60} does not give {main}")
-            regular = not_zero(evaluated(leading(f.top, k), self.start))
-            require(regular, f"{text:.60} does not give {main} at the start")
+            gives = f.top.degrees()[k] > 0 and not_zero(evaluated(lead, self.start))
+            require(gives, f"{text:.60} does not give {main} at the start")
             found.append((f, k))
-            self.leads.append(Function(self, leading(f.top, k) ** 2, self.one))
+            self.leads.append(self.of(lead**2))
         self.relations += [(f.top, k) for f, k in found]
         # f' = q f along the fields, and q is regular at the start: f stays 0.
-        for f, x in product((f for f, _ in found), self.fields):
+        for (f, _), x in product(found, self.fields):
             slope = self.along(x, f)
             regular = not_zero(evaluated(f.bottom * slope.bottom, self.start))
             require(slope.is_zero() and regular, "what is 0 at the start does not stay 0")
@@ -139,10 +139,10 @@ class Space(Reading):
         """Return a function on the leaf in the weights that no relation gives linearly."""
         images = list(self.symbols[: self.weights])
         for relation, k in self.relations:
-            g = Function(self, relation, self.one)
+            g = self.of(relation)
             if k < self.weights and relation.degrees()[k] == 1:
-                rest = Function(self, relation - leading(relation, k) * images[k].top, self.one)
-                images[k] = self.number(0) - rest / g.partial(k)
+                rest = self.of(relation - leading(relation, k) * images[k].top)
+                images[k] = -rest / g.partial(k)
         return f.into(images) if any(f.uses(k) for _, k in self.relations) else f
 
     def scope(self) -> Scope:
@@ -192,25 +192,24 @@ class Space(Reading):
                 self.relations.append(((image**n - argument).top, k))
         elif kind == "sin":
             cosine = self.find("cos", argument)
-            self.relations.append(((image**2 + cosine**2 - self.number(1)).top, k))
+            self.relations.append(((image**2 + cosine**2 - 1).top, k))
             if cosine in self.symbols:
-                at = self.symbols.index(cosine) - self.size
-                self.slopes[at] = [self.number(-1) * image * x for x in inner]
+                self.slopes[self.symbols.index(cosine) - self.size] = [-image * x for x in inner]
         self.names[name] = image
-        self.generators.append(Known(*call, image))
+        for known in (self.generators, self.known):
+            known.append(Known(*call, image))
         self.start = self.values(self.start[: self.size])
-        self.known.append(Known(*call, image))
 
     def _slope(self, call: Call, image: Function) -> Function:
         """Return the derivative of f = kind(u) by u."""
-        (kind, u, exponent), one = call, self.number(1)
+        kind, u, exponent = call
         slopes: dict[str, Callable[[], Function]] = {
             "exp": lambda: image,
-            "log": lambda: one / u,
-            "atan": lambda: one / (u**2 + one),
+            "log": lambda: 1 / u,
+            "atan": lambda: 1 / (u**2 + 1),
             "cos": lambda: self.number(0),
             "sin": lambda: self.find("cos", u),
-            "asinh": lambda: one / self.hypotenuse(u),
+            "asinh": lambda: 1 / self.hypotenuse(u),
             "power": lambda: image * exponent / u,
         }
         return slopes[kind]()
@@ -235,11 +234,10 @@ class Space(Reading):
         if call.kind == "cos":
             sine = self.read(entry["sin"])
             same = self.is_angle(call.argument, image, sine, parts)
-            require(same, f"{entry['of']} is another angle")
             self.known.append(Known("sin", call.argument, call.exponent, sine))
         else:
             same = self.is_call(call, image, parts)
-            require(same, f"{entry['of']} is not shown to be {entry['is']:.60}")
+        require(same, f"{entry['of']} is not shown to be {entry['is']:.60}")
         self.known.append(Known(*call, image))
 
     def root(self, name: str, polynomial: str) -> tuple[fmpz_mpoly, int]:

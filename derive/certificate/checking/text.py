@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from flint import fmpq
 
+PROVED, REFUTED, UNDECIDED = "PROVED", "REFUTED", "UNDECIDED"
 JSON: TypeAlias = Any
 """What a certificate holds: it may be anything, and any access to it may fail."""
 

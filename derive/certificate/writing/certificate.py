@@ -18,8 +18,17 @@ from derive.certificate.checking.existence import decide, laws
 from derive.certificate.checking.flow import independent
 from derive.certificate.checking.function import Value
 from derive.certificate.checking.signs import CONDITION
-from derive.certificate.checking.text import JSON, Missing, NotACertificate, Rejected, names_in
-from derive.certificate.checking.theorem import PROVED, UNDECIDED, Check, Checker, Kind
+from derive.certificate.checking.start import Kind
+from derive.certificate.checking.text import (
+    JSON,
+    PROVED,
+    UNDECIDED,
+    Missing,
+    NotACertificate,
+    Rejected,
+    names_in,
+)
+from derive.certificate.checking.theorem import Check, Checker
 from derive.certificate.writing import conditions
 from derive.certificate.writing.definitions import Calls
 from derive.certificate.writing.equivalence import equivalence

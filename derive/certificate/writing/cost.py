@@ -12,6 +12,7 @@ from flint import fmpq
 from derive.certificate.checking import cost as checking
 from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.function import Function
+from derive.certificate.checking.shape import keys_of
 from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected
@@ -44,8 +45,8 @@ def certify_costs(found: ExplicitCounterpart, record: JSON, seconds: float) -> J
 
 
 def _brief(said: JSON) -> JSON:
-    branches = [{k: x[k] for k in checking.KEYS["branch"].split()} for x in said["branches"]]
-    return {**{k: said[k] for k in checking.KEYS["R_F"].split()}, "branches": branches}
+    branches = [{k: x[k] for k in keys_of("branch")} for x in said["branches"]]
+    return {**{k: said[k] for k in keys_of("R_F")}, "branches": branches}
 
 
 def _proof(problem: ConstrainedProblem | None, given: JSON, block: JSON, said: JSON) -> JSON:

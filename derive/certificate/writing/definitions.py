@@ -9,8 +9,9 @@ import sympy
 
 from derive.certificate.checking.function import Function, constant, not_zero, root_of
 from derive.certificate.checking.space import Space
+from derive.certificate.checking.start import Kind
 from derive.certificate.checking.text import JSON, Rejected
-from derive.certificate.checking.theorem import Checker, Kind
+from derive.certificate.checking.theorem import Checker
 from derive.certificate.writing import products
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
