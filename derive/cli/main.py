@@ -21,6 +21,7 @@ from derive.cli.experiment import EXPERIMENTS, experiment
 from derive.cli.explicit import explicit
 from derive.cli.figure import figure
 from derive.cli.margin import margin
+from derive.cli.optimizers import optimizers
 from derive.cli.options import spelled_out
 from derive.cli.output import ReaderLeft
 from derive.cli.parameterize import parameterize
@@ -38,6 +39,7 @@ COMMANDS: tuple[Command, ...] = (
     ("regularizer", regularizer, "Derive Q(beta) of gradient flow on F, or prove there is none."),
     ("regimes", regimes, "Find what Q tends to as the start is scaled."),
     ("margin", margin, "Find what the flow tends to on separable data."),
+    ("optimizers", optimizers, "List what optimizers on linear models minimise."),
     ("explicit", explicit, "Compare Q with explicit l2 regularization of the weights."),
     ("parameterize", parameterize, "Find F(w) whose implicit regularizer is a given Q."),
     ("check", check, "Check the certificate of a result, without SymPy."),

@@ -56,15 +56,13 @@ class Norm:
         return [signed_power(x, self.p - 1) for x in w]
 
     def direction(self, g: Sequence[arb]) -> list[arb]:
-        """Return minus the step of steepest descent where the gradient is g."""
-        q, size = self.dual.p, self.dual.value(g)
-        if q is None:
-            largest = [abs(x) >= size for x in g]
-            if sum(largest) != 1:
-                raise InputError("several coordinates have the largest slope")
-            return [x if is_largest else arb(0) for x, is_largest in zip(g, largest, strict=True)]
-        factor = size ** ball(2 - q)
-        return [factor * x for x in self.dual.slope(g)]
+        """Return minus the step where the gradient is g, but for a positive factor."""
+        if self.dual.p is not None:
+            return self.dual.slope(g)
+        largest = [all(abs(x) >= abs(z) for z in g) for x in g]
+        if sum(largest) != 1:
+            raise InputError("several coordinates have the largest slope")
+        return [x if is_largest else arb(0) for x, is_largest in zip(g, largest, strict=True)]
 
 
 def read_norm(value: object) -> Norm:

@@ -15,6 +15,12 @@ RENDERERS: dict[str, dict[str, str]] = {
     "RandomWidth": _forms(text="random_width", json="random_width", page="page.random_width"),
     "ExplicitCounterpart": _forms(text="explicit", json="explicit_json", page="page.explicit"),
     "Margins": _forms(text="margins", json="margins", page="page.margins"),
+    "Optimizer": _forms(text="optimizers", json="optimizers", page="page.optimizers"),
+    "Optimizers": {
+        "text": "optimizers:render_table",
+        "json": "optimizers:render_table_json",
+        "page": "page.optimizers:render_table",
+    },
     "InverseDesign": _forms(text="inverse", json="inverse", page="page.inverse"),
     "Printable": _forms(latex="page.paper", html="html.document", card="html.document"),
 }

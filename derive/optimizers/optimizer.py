@@ -1,0 +1,282 @@
+"""What an optimizer on a linear model does: what it spans, minimises, and tends to; all computed.
+
+Where grad psi(w) - grad psi(w_0) stays in row(X), first steps from w_0 lie in Hess psi(w_0)^-1
+row(X), of m dimensions on m rows. Steps at m + 1 residuals that are independent refute that for
+every psi. On data the limit from 0 is compared, in balls, with an interpolant of smaller norm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+from operator import add, mul, truediv
+
+from flint import arb, arb_mat
+
+from derive.errors import InputError
+from derive.exact.balls import ball, fraction, shown
+from derive.exact.field.function_field import FunctionField
+from derive.exact.linear.matrix import Matrix, inverse
+from derive.exact.linear.matrix import dot as exact_dot
+from derive.exact.positivity import is_positive
+from derive.exact.towers.reader import refined
+from derive.exact.towers.tower import Tower
+from derive.language import Name, Number, Operation, Power, Tree, children, parse_expression
+from derive.language.tree import fold
+from derive.optimizers.bounded import Vector, dot
+from derive.optimizers.least_norm import shorter, step_in_balls
+from derive.optimizers.norms import Norm, power, read_norm
+from derive.optimizers.paths import path
+from derive.optimizers.span import decide_signs, decide_span, motion
+from derive.optimizers.table import Update, find_update, updates
+from derive.printable import Printable
+from derive.verdict import Finding, Identity, Verdict
+
+REFUTES = "no psi with an invertible Hessian at w_0 has"
+DIGITS = 10
+"""Of numbers that are shown and not rational."""
+_OPERATIONS: dict[str, Callable[[arb, arb], arb]] = {"+": add, "*": mul, "/": truediv}
+
+
+@dataclass(frozen=True)
+class Example:
+    """Data on which the limit from 0 is not the interpolant of least norm; numbers as text.
+
+    Attributes:
+        limit: exact, or its leading digits.
+        shorter: another interpolant, exact.
+        norms: of both.
+    """
+
+    norm: str
+    X: Sequence[Sequence[int]]
+    y: Sequence[int]
+    limit: tuple[str, ...]
+    shorter: tuple[str, ...]
+    norms: tuple[str, str]
+
+
+@dataclass(frozen=True, repr=False)
+class Optimizer(Printable):
+    """One optimizer.
+
+    Attributes:
+        update: as in the table.
+        span: do its iterates stay in w_0 + row(X), or their dual points?
+        finite: what a limit that interpolates minimises, for losses with a finite root.
+        margins: does each iterate minimise the same at its own margins, for decreasing losses?
+        example: a limit that is not of least norm.
+    """
+
+    update: Update
+    span: Finding
+    finite: Finding
+    margins: Finding
+    example: Example | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether there is a law of the limits."""
+        return self.span.verdict
+
+    @property
+    def word(self) -> str:
+        """The verdict, or that there is no clean statement: no law, and no claim of least norm."""
+        unclear = self.verdict is Verdict.REFUTED and self.example is None
+        return "no clean statement" if unclear else self.verdict.value
+
+
+@dataclass(frozen=True, repr=False)
+class Optimizers(Printable):
+    """All of the table."""
+
+    found: tuple[Optimizer, ...]
+    verdict = Verdict.PROVED
+
+
+def optimizers() -> Optimizers:
+    """Return all optimizers of the table."""
+    return Optimizers(tuple(map(decide, updates())))
+
+
+def optimizer(name: str) -> Optimizer:
+    """Return what is proved, refuted and cited of an optimizer.
+
+    >>> optimizer("momentum").finite.reason
+    'argmin |w - w_0|_2^2/2 s.t. X w = y'
+
+    Raises:
+        InputError: the table has none of that name.
+    """
+    return decide(find_update(name))
+
+
+def decide(update: Update) -> Optimizer:
+    """Return what is proved and refuted of an update."""
+    moved = motion(update)
+    span = decide_span(moved)
+    margins = decide_signs(moved, span)
+    if span.verdict is Verdict.PROVED:
+        return Optimizer(update, span, _minimised(update), margins)
+    span = _refuted(update) or span if update.data else span
+    if update.norm:
+        finite, example = _compared(update)
+        return Optimizer(update, span, finite, margins, example)
+    return Optimizer(update, span, _on_one_row(update), margins)
+
+
+def _minimised(update: Update) -> Finding:
+    """Return what z - z_0 in row(X) and X w = y say: a convex problem is stationary there."""
+    data = "X w = y, A w = b" if update.space != "row(X)" else "X w = y"
+    if update.metric:
+        told = "argmin D_h(beta, beta_0) s.t. X beta = y"
+        return Finding(Verdict.PROVED, told, (_pullback(),))
+    if update.point == "z":
+        return Finding(Verdict.PROVED, f"argmin D_psi(w, w_0) s.t. {data}")
+    if not update.potential:
+        return Finding(Verdict.PROVED, f"argmin |w - w_0|_2^2/2 s.t. {data}")
+    return _of_potential(update, data)
+
+
+def _of_potential(update: Update, data: str) -> Finding:
+    """Return D_psi(w, w_0) in closed form, for a psi whose slope and convexity are checked."""
+    tower = Tower(("w", "w_0"), positive=("w", "w_0"))
+    w, w0 = (tower.field.named(name) for name in ("w", "w_0"))
+    trees = parse_expression(update.potential), update.slope
+    found = [tower.element(t, {"w": x}) for x in (w, w0) for t in trees if t is not None]
+    here, slope, there, slope0 = map(tower.field.embed, found)
+    D = here - there - slope0 * tower.field.embed(w - w0)
+    convex = is_positive(tower.field.derivative(slope, 0), frozenset(("w", "w_0")))
+    if tower.field.derivative(here, 0) != slope or not convex:
+        return Finding(Verdict.UNDECIDED, "psi is not proved to be convex")
+    return Finding(Verdict.PROVED, f"argmin sum [{D}] s.t. {data}")
+
+
+def _pullback() -> Identity:
+    """Return J (J^T H J)^-1 J^T H, expanded for 2 x 2 matrices of symbols; it should be I."""
+    a, b, c, d, h, k, m = FunctionField(("a", "b", "c", "d", "h", "k", "m")).gens
+    J, H = ((a, b), (c, d)), ((h, k), (k, m))
+    turned = tuple(zip(*J, strict=True))
+    K = _product(_product(J, inverse(_product(_product(turned, H), J))), turned)
+    found = "; ".join(" ".join(map(str, row)) for row in _product(K, H))
+    point = () if found == "1 0; 0 1" else (("J, H", "generic"),)
+    return Identity("in symbols, for d = 2", "J (J^T H J)^-1 J^T H", f"[{found}]", point)
+
+
+def _product(A: Matrix, B: Matrix) -> Matrix:
+    return tuple(tuple(exact_dot(r, c) for c in zip(*B, strict=True)) for r in A)
+
+
+def _refuted(update: Update) -> Finding | None:
+    """Look for m + 1 residuals whose first steps are independent, proved in balls."""
+    X = update.read_data()[0]
+    size = len(X) + 1
+    residuals = product(map(Fraction, range(-2, 4)), repeat=len(X))
+    known = {r: step for r in residuals if any(r) and (step := _first_step(update, X, r))}
+    for chosen in combinations(known, size):
+        det = arb_mat([known[r][:size] for r in chosen]).det()
+        if not det.contains(0):
+            point = tuple(
+                (f"r_{i}", f"({', '.join(map(str, r))})") for i, r in enumerate(chosen, 1)
+            )
+            said = f"the first steps at {size} residuals, on {len(X)} rows, are dependent"
+            left = fraction(det) if det.is_exact() else shown(det)
+            identity = Identity(said, "their determinant", "0", point, left)
+            why = f"{REFUTES} grad psi(w) - grad psi(w_0) in row(X)"
+            return Finding(Verdict.REFUTED, why, (identity,))
+    return None
+
+
+def _first_step(update: Update, X: Sequence[Vector], r: Sequence[Fraction]) -> list[arb] | None:
+    """Return minus the first step from 0 at g = X^T r, with scalars 1; None where slopes tie."""
+    g = [ball(dot(column, r)) for column in zip(*X, strict=True)]
+    try:
+        d = read_norm(update.norm).direction(g) if update.norm else g
+        known = dict.fromkeys((*update.state, *update.state.values()), arb(0))
+        known |= dict.fromkeys(update.scalars, arb(1))
+        tree = parse_expression(update.update[update.point])
+        return [-_value(tree, known | {"g": x, "d": v}) for x, v in zip(g, d, strict=True)]
+    except (InputError, ZeroDivisionError):
+        return None
+
+
+def _value(tree: Tree, known: Mapping[str, arb]) -> arb:
+    """Return the value of an update at numbers."""
+
+    def combine(node: Tree, parts: list[arb]) -> arb:
+        match node:
+            case Number(value):
+                return ball(value)
+            case Name(name):
+                return known[name]
+            case Power(_, exponent):
+                return power(parts[0], exponent)
+            case Operation(operator, _, _):
+                return _OPERATIONS[operator](*parts)
+        raise InputError(f"an update has no {type(node).__name__}")
+
+    return fold(tree, children, combine)
+
+
+def _compared(update: Update) -> tuple[Finding, Example | None]:
+    """Compare the limit from 0 on the data of the table with interpolants, in its norm."""
+    norm, (X, y) = read_norm(update.norm), update.read_data()
+    index = norm.name.removeprefix("l")
+    index = f"({index})" if "/" in index else index
+    claim = f"argmin |w - w_0|_{index} s.t. X w = y"
+    limit = _limit(norm, X, y)
+    better = shorter(X, y, list(map(ball, limit)), norm)
+    if better is None:
+        return Finding(Verdict.UNDECIDED, f"not refuted: {claim}"), None
+    norms = _shown(_length(norm, limit)), _shown(_length(norm, better))
+    texts = tuple(map(_shown, limit)), tuple(map(_shown, better))
+    example = Example(norm.name, update.data["X"], update.data["y"], *texts, norms)
+    return Finding(Verdict.REFUTED, f"not {claim}"), example
+
+
+def _limit(norm: Norm, X: Sequence[Vector], y: Vector) -> Sequence[Fraction | arb]:
+    if norm.p is None or norm.p == 1:
+        return path(norm.name, X, y, [Fraction(0)] * len(X[0])).limit
+    found = step_in_balls(X, y, norm, 2 * DIGITS)
+    if found is None:
+        raise InputError("limits in balls need two rows and an even q")
+    return found
+
+
+def _length(norm: Norm, w: Sequence[Fraction | arb]) -> Fraction | arb:
+    exact = [abs(x) for x in w if isinstance(x, Fraction)]
+    if len(exact) == len(w) and (norm.p is None or norm.p == 1):
+        return max(exact) if norm.p is None else sum(exact, Fraction(0))
+    return norm.value(list(map(ball, w)))
+
+
+def _shown(x: Fraction | arb) -> str:
+    return str(x) if isinstance(x, Fraction) else str(x.str(DIGITS, radius=False))
+
+
+def _on_one_row(update: Update) -> Finding:
+    """Decide whether steps on one row x are t sign(x): then a limit from 0 has the least linf.
+
+    After steps S = a^2 x^2; with g = c x the next step should not depend on x > 0, nor S/x^2.
+    """
+    if update.one_row != "inf":
+        return Finding(Verdict.UNDECIDED, "no clean statement")
+    return refined(lambda units: _one_row(update, units), "roots in an update")
+
+
+def _one_row(update: Update, units: dict[str, int]) -> Finding:
+    tower = Tower(("x", "c", "a", "eta", "w"), (), units, ("x", "c", "a", "eta"))
+    x, c, a = (tower.field.named(name) for name in "xca")
+    known = {"w": tower.field.named("w"), "eta": tower.field.named("eta")}
+    known |= {"S": a * a * x * x, "g": c * x}
+    w, S = (tower.element(parse_expression(update.update[name]), known) for name in ("w", "S"))
+    w, ratio = tower.field.embed(w), tower.field.embed(S) / tower.field.embed(x * x)
+    if any(not tower.field.derivative(e, 0).is_zero() for e in (w, ratio)):
+        return Finding(Verdict.UNDECIDED, "no clean statement")
+    identity = Identity(
+        "on one row x, after S = a^2 x^2", "w_next - w", str(w - tower.field.named("w"))
+    )
+    told = "no clean statement; on one row from 0: argmin |w|_inf s.t. X w = y"
+    return Finding(Verdict.UNDECIDED, told, (identity,))

@@ -1,0 +1,159 @@
+"""The table of optimizers: what is proved of an update holds for its iterates, in fractions."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from derive.errors import InputError
+from derive.optimizers.bounded import rank
+from derive.optimizers.optimizer import decide, optimizer, optimizers
+from derive.optimizers.table import find_update, updates
+from derive.verdict import Verdict
+from tests.cli.commands import refusal_of, run
+
+FOUND = {o.update.id: o for o in optimizers().found}
+LINEAR = [u for u in updates() if not u.data and not u.potential]
+
+
+class Drawn:
+    """Vectors, matrices and fractions: products of two matrices are products of operators."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __add__(self, other):
+        return Drawn(self.value + other.value)
+
+    def __mul__(self, other):
+        a, b = self.value, other.value
+        if isinstance(a, Fraction) or isinstance(b, Fraction):
+            return Drawn(a * b)
+        return Drawn(a @ b)
+
+    def __neg__(self):
+        return Drawn(-self.value)
+
+    def __sub__(self, other):
+        return self + -other
+
+    def __truediv__(self, other):
+        return Drawn(self.value * (1 / other.value))
+
+
+def iterates(update, X, rng, steps=4):
+    """Run an update in fractions, with drawn scalars, rows, forms and starts."""
+    m, d = X.shape
+    whole = np.vectorize(Fraction)
+
+    def drawn(kind):
+        if kind == "row":
+            return Drawn(X.T @ whole(rng.integers(-4, 5, (m, 1))))
+        return Drawn(whole(rng.integers(-4, 5, (d, 1) if kind == "vector" else (1, d))))
+
+    scalar = lambda: Drawn(Fraction(int(rng.integers(1, 5)), 3))  # noqa: E731
+    starts = {"0": Drawn(whole(np.zeros((d, 1), int))), "h": Drawn(whole(np.eye(d, dtype=int)) * 2)}
+    z0 = drawn("vector")
+    state = {x: starts.get(s, z0) for x, s in update.state.items()}
+    for _ in range(steps):
+        known = state | {x: scalar() for x in update.scalars}
+        known |= {x: drawn("row") for x in update.rows} | {x: drawn("form") for x in update.forms}
+        state = {x: eval(text, {}, known) for x, text in update.update.items()}
+        yield [x for (x,) in (state[update.point] - z0).value]
+
+
+@pytest.mark.parametrize("update", LINEAR, ids=lambda u: u.id)
+def test_iterates_stay_where_they_are_proved_to_stay(update):
+    assert FOUND[update.id].verdict is Verdict.PROVED
+    rng = np.random.default_rng(0)
+    X = np.vectorize(Fraction)(rng.integers(-3, 4, (2, 5)))
+    moved = list(iterates(update, X, rng))
+    assert any(any(v) for v in moved)
+    assert rank([*X.tolist(), *moved]) == 2
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"w": "w - eta*g + mu*(2*w - before)", "before": "w"},
+        {"w": "w - eta*g + mu*w", "before": "w"},
+        {"w": "w - eta*g*g", "before": "w"},
+        {"w": "w/(1 + g) + before - before", "before": "w"},
+        {"w": "w - eta*g", "before": "w + g*g - w"},
+        {"w": "w - eta*exp(g)", "before": "w"},
+    ],
+    ids=["affine", "decay", "square", "quotient", "other state", "exponential"],
+)
+def test_a_broken_update_is_not_proved(update):
+    broken = replace(find_update("momentum"), update=update)
+    found = decide(broken)
+    assert found.span.verdict is Verdict.UNDECIDED
+    assert found.finite.verdict is Verdict.UNDECIDED
+
+
+def test_momentum_of_the_other_sign_has_no_margins():
+    update = {"w": "w - eta*g - mu*(w - before)", "before": "w"}
+    found = decide(replace(find_update("momentum"), update=update))
+    assert found.span.verdict is Verdict.PROVED
+    assert found.margins.verdict is Verdict.UNDECIDED
+
+
+def test_a_potential_that_is_not_the_updates_is_not_proved():
+    wrong = replace(find_update("exponentiated-gradient"), potential="w**2/2")
+    assert decide(wrong).span.verdict is Verdict.UNDECIDED
+    concave = replace(
+        find_update("exponentiated-gradient"), potential="-w*log(w)", update={"w": "w*exp(eta*g)"}
+    )
+    assert decide(concave).finite.verdict is Verdict.UNDECIDED
+
+
+def test_verdicts_and_their_witnesses():
+    refuted = {"steepest-descent", "coordinate-descent", "signed", "adagrad"}
+    assert {name for name, o in FOUND.items() if o.verdict is Verdict.REFUTED} == refuted
+    assert {o.word for o in FOUND.values()} == {"PROVED", "REFUTED", "no clean statement"}
+    for name in refuted:
+        (witness,) = FOUND[name].span.evidence
+        assert witness.residual != 0
+        assert len(witness.point) == 3
+    example = FOUND["coordinate-descent"].example
+    assert (example.limit, example.norms) == (("-1/4", "5/12", "-1/4"), ("11/12", "5/6"))
+    linear = replace(find_update("steepest-descent"), norm="2")
+    assert decide(linear).span.verdict is Verdict.UNDECIDED  # its steps are dependent
+
+
+def test_momentum_minimises_at_its_margins():
+    """Each iterate of heavy ball on logistic loss solves the problem that is proved."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3, 6))
+    w = before = np.zeros(6)
+    for _ in range(20):
+        g = X.T @ (-1 / (1 + np.exp(X @ w)))
+        w, before = w - 0.3 * g + 0.8 * (w - before), w
+        s = np.linalg.solve(X @ X.T, X @ w)
+        assert np.allclose(X.T @ s, w)
+        assert min(s) >= 0
+
+
+def test_the_command():
+    done = run("optimizers", "adagrad", "--json")
+    record = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert record["verdict"] == "no clean statement"
+    assert record["span"]["witness"]["residual"] == "4"
+    assert run("optimizers", "bfgs").returncode == 0
+    assert "nesterov" in refusal_of("optimizers", "nestrov")
+    assert r"\begin{longtable}" in run("optimizers", "--latex", "--standalone").stdout
+    for name in FOUND:
+        page = optimizer(name).to_text()
+        assert max(map(len, page.splitlines())) <= 80
+        assert r"\begin{theorem}" in optimizer(name).to_latex()
+    with pytest.raises(InputError, match="no optimizer"):
+        optimizer("adam")
+
+
+def test_the_documentation_shows_this_table():
+    page = Path(__file__).parents[2] / "docs" / "howto" / "optimizers.md"
+    assert optimizers().to_text() in page.read_text(encoding="utf-8")
