@@ -156,7 +156,7 @@ def _in_weights(block: Block) -> Entries:
     K, direction = block.metric.K, block.metric.direction
     if direction is not None:
         zero = direction.R.field.zero
-        K = ((direction.phi * direction.phi, zero), (zero, direction.R))
+        K = ((direction.T, zero), (zero, direction.R))
     return tuple(tuple(to_expr(x, block.notation.weights) for x in row) for row in K)
 
 

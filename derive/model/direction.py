@@ -3,9 +3,11 @@
 With n = |u| and s = phi n = |beta|, gradient flow with steering lambda moves (a, n) along
 grad s by <u/n, lambda>, and the direction u/n on the sphere. Hence for every d >= 2
 
-    K = T I + (R - T) beta beta^T / s^2,   T = phi^2,   R = |grad s|^2,
+    K = T I + (R - T) beta beta^T / s^2,   T = r phi^2,   R = |grad s|^2,
 
-the conserved quantities are those of the single output s, and a leaf is a curve times a sphere.
+with the learning rate r of u, 1 in gradient flow; across u the direction moves by
+(u/n)' = (r phi/n) lambda. The conserved quantities are those of the single output s, and a
+leaf is a curve times a sphere.
 """
 
 from __future__ import annotations
@@ -78,6 +80,28 @@ class Direction:
         return self.parameterization.F[0] / self.n
 
     @property
+    def rate(self) -> RationalFunction:
+        """The learning rate r of u."""
+        p = self.parameterization
+        dn = p.field.gradient(self.n)
+        return p.geometry.inner(dn, dn)
+
+    @property
+    def pushed(self) -> str:
+        """What moves u, r phi, in words."""
+        return "phi" if self.rate == self.n.field.one else f"rate({self.vector}) phi"
+
+    @property
+    def turn(self) -> RationalFunction:
+        """r phi/n, by which the steering turns u/n, and g = psi r phi/n."""
+        return self.rate * self.phi / self.n
+
+    @property
+    def T(self) -> RationalFunction:
+        """r phi^2, the eigenvalue of K across beta."""
+        return self.rate * self.phi * self.phi
+
+    @property
     def R(self) -> RationalFunction:
         """|grad s|^2, the eigenvalue of K along beta."""
         p = self.parameterization
@@ -85,10 +109,11 @@ class Direction:
 
     @property
     def H(self) -> RationalFunction:
-        """<grad log g, grad s> = n |grad phi|^2/phi of the only warp g = psi phi/n, d >= 2."""
-        field = self.parameterization.field
-        slopes = field.gradient(self.phi)
-        return self.n * sum((x * x for x in slopes), field.zero) / self.phi
+        """<grad log g, grad s> = n |grad phi|^2/phi + <grad log r, grad s> of the only warp g."""
+        p, r = self.parameterization, self.rate
+        slopes = p.field.gradient(self.phi)
+        grown = p.geometry.inner(p.field.gradient(r), p.covectors[0]) / r
+        return self.n * p.geometry.inner(slopes, slopes) / self.phi + grown
 
     @property
     def beta(self) -> Symbol:

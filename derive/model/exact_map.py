@@ -162,9 +162,10 @@ class ExactMap:
 
     @property
     def nonnegative(self) -> frozenset[str]:
-        """Weights that are never negative: norms, and those that F needs positive."""
+        """Names that are never negative: norms, what F needs positive, positive parameters."""
         norms = (v.norm for v in self.vectors)
-        return frozenset((*norms, *positive_bases(self.trees, self.weights)))
+        constants = (name for name in self.parameters if name in self.positive)
+        return frozenset((*norms, *constants, *positive_bases(self.trees, self.weights)))
 
     @functools.cached_property
     def degree(self) -> int | None:

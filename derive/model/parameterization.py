@@ -27,7 +27,14 @@ from derive.model.names import (
     read_weights,
 )
 from derive.model.orientation import oriented
-from derive.model.rates import check_rates, positive_rates, rate_parameters, read_rates
+from derive.model.rates import (
+    CURVATURE,
+    RATE,
+    check_rates,
+    positive_rates,
+    rate_parameters,
+    read_rates,
+)
 from derive.model.related_numbers import check_numbers
 from derive.model.validity import validate
 from derive.model.vectors import Ingredients, Vector, lengths, named_as_vectors, read_vectors
@@ -111,7 +118,7 @@ class Parameterization(ExactMap):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "geometry", geometry.over(self._functions[self.d :]))
         validate(self)
-        check_rates(self)
+        check_rates(self, RATE if mirror is None else CURVATURE)
         check_numbers(self)
 
     def __repr__(self) -> str:
@@ -210,11 +217,15 @@ class Parameterization(ExactMap):
             DegenerateStart: F is undefined or cannot move at the start.
         """
         if found := read_vectors(outputs, tuple(vectors)):
-            if rates or mirror is not None:
-                raise InputError("rates go with outputs of given dimension: give components")
-            given = lengths(found, start or {}, positive)
+            if mirror is not None:
+                raise InputError("a mirror goes with outputs of given dimension: give components")
+            given, norms = lengths(found, start or {}, positive), {v.name: v.norm for v in found}
+            turned = {norms.get(name, name): rate for name, rate in (rates or {}).items()}
+            known = (read_tree(rate, f"the rate of {name}") for name, rate in turned.items())
+            if {*names(tuple(known))} & {*norms, *norms.values()}:
+                raise InputError("rates: one of a model with vectors names scalars alone")
             with named_as_vectors(found):
-                return cls(**given)
+                return cls(**given, rates=turned)
         entries = parse_array_outputs(outputs, arrays) if arrays else None
         trees = independent_entries(entries) if entries else parse_outputs(outputs)
         return cls(trees, None, start, positive, parameters=parameters, rates=rates, mirror=mirror)

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from derive.errors import DegenerateStart, InputError
 from derive.exact.constants import is_number, sign_of_number
+from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.positivity import is_nonnegative, is_positive
@@ -70,25 +71,32 @@ def positive_rates(geometry: Geometry) -> tuple[str, ...]:
     return tuple(tree.name for tree in geometry.trees if isinstance(tree, Name))
 
 
-def check_rates(p: ExactMap) -> None:
-    """Refuse rates that are undefined, zero or negative at the start."""
+RATE = "the rate of {name}, {rate:.60},"
+CURVATURE = "the mirror is not strictly convex: 1/psi'' in {name}, {rate:.60},"
+
+
+def check_rates(p: ExactMap, words: str) -> None:
+    """Refuse rates that are undefined, zero or negative at the start; *words* say which one is."""
     for name, rate, tree in _rates(p):
-        said = f"the rate of {name}, {to_text(tree):.60},"
+        said = words.format(name=name, rate=to_text(tree))
         try:
             value = p.at_start(rate)
         except ZeroDivisionError:
             raise DegenerateStart(f"{said} is undefined at the start") from None
-        if is_nonnegative(-value) or (is_number(value) and sign_of_number(value) <= 0):
+        if is_nonnegative(-value, frozenset(p.positive)) or (
+            is_number(value) and sign_of_number(value) <= 0
+        ):
             raise InputError(f"{said} is not positive at the start")
 
 
 def rate_conditions(p: ExactMap) -> Iterator[str]:
-    """Yield the rates that are not seen to stay positive: no flow crosses r = 0 if r | X_a r."""
-    for _, rate, tree in _rates(p):
-        slopes = [dot(x, p.field.gradient(rate)) / rate for x in p.fields]
-        stays = all(slope.is_polynomial() for slope in slopes)
-        if not (stays or is_positive(rate, frozenset((*p.parameters, *p.nonnegative)))):
-            yield f"{to_text(tree)} keeps its sign along the flow"
+    """Yield the factors f of rates that are not seen to keep their sign: as where f | X_a f."""
+    roots = (g.name for g in p.field.generators if g.kind in ("exp", "root"))
+    known = frozenset((*p.parameters, *p.nonnegative, *roots))
+    for f in (f for _, rate, _ in _rates(p) for f, _ in factored(rate)[1]):
+        slopes = [dot(x, p.field.gradient(f)) / f for x in p.fields]
+        if not (all(slope.is_polynomial() for slope in slopes) or is_positive(f, known)):
+            yield f"{f!r} keeps its sign along the flow"
 
 
 def _rates(p: ExactMap) -> Iterator[tuple[str, RationalFunction, Tree]]:

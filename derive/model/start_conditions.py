@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derive.errors import InputError
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_positive
+from derive.exact.positivity import is_nonnegative, is_positive
 from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 from derive.model.names import PI, bases
-from derive.model.notation import Notation, to_expr
+from derive.model.notation import Notation, positive_generators, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.rates import rate_conditions
 
@@ -24,7 +25,29 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[str, ...]
     images, field = notation.start_symbols, p.start_field
     known = frozenset((PI, *(g.name for g in field.generators if g.kind == "exp")))
     found = (to_expr(value, images) for value in _positive(p) if not is_positive(value, known))
-    return tuple(dict.fromkeys((*(f"{value} > 0" for value in found), *rate_conditions(p))))
+    return tuple(
+        dict.fromkeys(
+            (
+                *(f"{value} > 0" for value in found),
+                *(f"{to_expr(f, images)} != 0" for f in _not_zero(p)),
+                *rate_conditions(p),
+            )
+        )
+    )
+
+
+def _rates(p: Parameterization) -> Iterator[RationalFunction]:
+    known = positive_generators(p.start_field) | {*p.positive}
+    found = map(p.at_start, p.geometry.functions)
+    return (rate for rate in found if not is_positive(rate, known))
+
+
+def _not_zero(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield the factors of the rates that are never negative, such as u of u^2."""
+    known = frozenset(p.positive)
+    for rate in _rates(p):
+        if is_nonnegative(rate, known):
+            yield from (f for f, _ in factors(rate) if not is_positive(f, known))
 
 
 def _positive(p: Parameterization) -> Iterator[RationalFunction]:
@@ -33,9 +56,7 @@ def _positive(p: Parameterization) -> Iterator[RationalFunction]:
             yield p.w0[p.weights.index(name)]
         elif name in p.start_field.positions:
             yield p.start_field.named(name)
-    known = frozenset(p.positive)
-    rates = map(p.at_start, p.geometry.functions)
-    yield from (rate for rate in rates if not is_positive(rate, known))
+    yield from (rate for rate in _rates(p) if not is_nonnegative(rate, frozenset(p.positive)))
     for tree in bases(p.trees):
         try:
             yield p.at_start(p.field.embed(Tower.over(p.field, p.positive).element(tree)))

@@ -64,8 +64,8 @@ class TypedModel:
         if len(known) == len(shapes):
             read = parse_array_outputs(texts, known)
             return ReadModel(read, start, positive, parameters, rates=rates, mirror=mirror)
-        if rates or mirror:
-            raise InputError("--rates and --mirror go with vectors of given dimension only")
+        if mirror:
+            raise InputError("--mirror goes with vectors of given dimension only")
         open_vectors = [name for name, shape in vectors.items() if shape is None]
         if known:
             raise InputError(f"--vector: give {open_vectors[0]} a dimension too, or none to all")
@@ -73,7 +73,7 @@ class TypedModel:
             raise InputError("--parameter goes with vectors of given dimension only")
         if len(texts) != 1:
             raise InputError("with a vector of open dimension give one output, such as a*u")
-        return ReadModel((), start, positive, (), texts[0], tuple(open_vectors))
+        return ReadModel((), start, positive, (), texts[0], tuple(open_vectors), rates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class ReadModel:
 
         if self.vectors:
             return Parameterization.parse(
-                [self.text], self.start, self.positive, vectors=self.vectors
+                [self.text], self.start, self.positive, vectors=self.vectors, rates=self.rates
             )
         trees = independent_entries(self.outputs)
         return Parameterization(

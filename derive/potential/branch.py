@@ -46,7 +46,8 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
     """
     found, at_start = [], metric.parameterization.at_start
     for element, multiplicity in factors(function):
-        if at_start(element).is_zero():
+        fixed = {*element.variables()} <= element.field.parameters
+        if fixed or at_start(element).is_zero():
             continue
         if multiplicity % 2 and not _is_kept(metric, element):
             guards = _guards(metric, element)

@@ -120,18 +120,28 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
     """
     p = metric.parameterization
     laws = metric.conserved.laws
-    if not all(law.degree() >= 1 if law.is_polynomial() else _is_ratio(p, law) for law in laws):
+    units = [unit for law in laws if (unit := _unit(p, law)) is not None]
+    if len(units) < len(laws):
         return None
     entries = [(s.name, f, s) for s, f in zip(notation.betas, p.F, strict=True)]
     constants = []
-    for i, law in enumerate(laws, 1):
+    for i, (law, unit) in enumerate(zip(laws, units, strict=True), 1):
         symbol = notation.fresh("delta" if len(laws) == 1 else f"delta{i}")
         value = to_expr(p.at_start(law), notation.start_symbols)
         known = value.is_number or value.is_Symbol
         constants += [] if known else [(symbol, value)]
-        entries.append((symbol.name, law, value if known else symbol))
+        image = (value if known else symbol) * to_expr(unit, notation.start_symbols)
+        entries.append((symbol.name, law * unit, image))
     entries += [(name, p.field.named(name), notation.start_symbols[name]) for name in p.parameters]
     return Chart(notation, metric, tuple(entries), tuple(constants))
+
+
+def _unit(p: Parameterization, law: RationalFunction) -> RationalFunction | None:
+    """Return what makes a law a polynomial in the weights, made of parameters alone, or None."""
+    below = p.field.polynomial(law.denominator)
+    if {*below.variables()} - p.field.parameters:
+        return p.field.one if _is_ratio(p, law) else None
+    return below if (law * below).degree() >= 1 else None
 
 
 def _is_ratio(p: Parameterization, law: RationalFunction) -> bool:

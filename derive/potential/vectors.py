@@ -73,7 +73,7 @@ def find_radial_potential(warping: WarpVerdict, direction: Direction) -> BlockPo
 def _eigenvalues(direction: Direction, chart: Chart | None) -> Eigenvalues | None:
     if chart is None:
         return None
-    T, R = chart.write(direction.phi**2), chart.write(direction.R)
+    T, R = chart.write(direction.T), chart.write(direction.R)
     if T is None or R is None:
         return None
     short = _short_roots(chart.roots)
@@ -140,7 +140,7 @@ def _oriented(
 def _rational_psi(direction: Direction, dual: DualLength) -> RationalFunction | None:
     """Return psi where it is rational; a constant warp, the unit of time, is 1."""
     psi = rational_exponential(dual.log_psi)
-    g = None if psi is None else psi * direction.phi / direction.n
+    g = None if psi is None else psi * direction.turn
     return psi if psi is None or g is None or not g.is_constant() else psi / g
 
 
@@ -148,9 +148,9 @@ def _warp(direction: Direction, dual: DualLength) -> Expr:
     """Return g = psi phi/n in the scalars and the norm, as given: phi with its sign."""
     psi, symbols = _rational_psi(direction, dual), direction.notation.weights
     if psi is not None:
-        return to_expr(psi * direction.phi / direction.n, symbols)
-    n = symbols[direction.norm]
-    return sympy.powsimp(_in_weights(direction, dual) / n) * to_expr(direction.phi, symbols)
+        return to_expr(psi * direction.turn, symbols)
+    n, pushed = symbols[direction.norm], direction.rate * direction.phi
+    return sympy.powsimp(_in_weights(direction, dual) / n) * to_expr(pushed, symbols)
 
 
 def _rational_form(
@@ -158,7 +158,7 @@ def _rational_form(
 ) -> tuple[Piece, Chart | None] | None:
     """Return q through the conjugate R, <grad R, grad s> = g s, where psi is rational."""
     p, y = direction.parameterization, LogFunction(psi)
-    g = psi * direction.phi / direction.n
+    g = psi * direction.turn
     if not is_dual(p, (y,), g):
         raise AssertionError("psi was accepted before")
     homogeneous = p.degree is not None and g.is_homogeneous()
@@ -262,13 +262,14 @@ def _from_eigenvalues(direction: Direction, scalar: WarpVerdict, notation: Notat
     v = notation.fresh("v")
     T, R = sympy.Function("T"), sympy.Function("R")
     slope = n0 * sympy.exp(sympy.Integral(T(v) / (v * R(v)), (v, s0, s)))
+    rate = direction.pushed.removesuffix("phi")
     return Quadrature(
         (s,),
         integral_from(s0, slope, s, notation),
         (slope,),
-        note=f"`T = phi^2` and `R = |grad s|^2` where {_curve(direction)}",
+        note=f"`T = {rate}phi^2` and `R = |grad s|^2` where {_curve(direction)}",
         assumptions=(*notation.assumptions, *keeps_sign(scalar.metric, direction.phi)),
-        evidence=(Identity("s q''/q' = T/R", "s q''/q'", repr(direction.phi**2 / direction.R)),),
+        evidence=(Identity("s q''/q' = T/R", "s q''/q'", repr(direction.T / direction.R)),),
     )
 
 

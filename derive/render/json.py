@@ -8,6 +8,7 @@ import json
 from derive.certificate.writing import certify
 from derive.clock import OutOfTime
 from derive.derivation import Derivation
+from derive.model.exact_map import ExactMap
 from derive.potential.block import DirectionTerms
 from derive.records import Block, InducedMetric
 from derive.render import sections
@@ -58,13 +59,14 @@ def _(section: sections.PredictorMap) -> Record:
         "beta": d.beta,
         "blocks": [[i + 1 for i in block.outputs] for block in d.blocks],
         **affine_record(p),
-        **(
-            {"rates": dict(zip(p.weights, p.geometry.trees, strict=True))}
-            if p.geometry.trees
-            else {}
-        ),
+        **_rates(p),
         **_equivalent_start(d),
     }
+
+
+def _rates(p: ExactMap) -> Record:
+    """Return the rate of each weight, where there are any; that of a norm is of its vector."""
+    return {"rates": dict(zip(p.weights, p.rates, strict=True))} if p.rates else {}
 
 
 def _equivalent_start(d: Derivation) -> Record:
@@ -97,6 +99,7 @@ def _(section: sections.VectorMap) -> Record:
         "norms": {direction.vector: direction.norm},
         "start_vector": direction.start_vector,
         "s": d.beta[0],
+        **_rates(p),
     }
 
 

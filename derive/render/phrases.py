@@ -79,7 +79,8 @@ def flow_lines(p: Parameterization) -> Iterator[str]:
     """Yield the flow and what its metric changes, where the weights have rates."""
     if p.rates:
         pairs = zip(p.weights, map(to_text, p.rates), strict=True)
-        rates = ", ".join(f"{w}: {rate}" for w, rate in pairs)
+        vectors = {v.norm: v.name for v in p.vectors}
+        rates = ", ".join(f"{vectors.get(w, w)}: {rate}" for w, rate in pairs)
         yield f"flow: {p.geometry.statement}, with the rates {marked(rates)}"
         yield "so grad F stands for diag(rates) dF, and K for J diag(rates) J^T"
 

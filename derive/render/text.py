@@ -18,6 +18,7 @@ from derive.render import sections
 from derive.render.labels import marked, said
 from derive.render.phrases import (
     algebra_lines,
+    flow_lines,
     homogeneity,
     norms_as_text,
     output_lines,
@@ -117,10 +118,9 @@ def _(section: sections.VectorMap) -> Iterator[str]:
         turned = f"{u} needs no direction there, as y = {u}"
     yield "Parameterization beta = F(w), for every dimension d >= 2"
     yield f"{beta} = phi {u}, phi = {marked(to_text(direction.coefficient))}, {u} in R^d"
-    yield (
-        f"rotation-equivariant: with {s} = |{beta}| = |phi| {marked(direction.norm)} all is "
-        f"known from ({marked(', '.join(p.weights))})"
-    )
+    known = f"all is known from ({marked(', '.join(p.weights))})"
+    yield f"rotation-equivariant: with {s} = |{beta}| = |phi| {marked(direction.norm)} {known}"
+    yield from flow_lines(p)
     yield f"start: {starts}; {turned}"
     yield from _left_out(section.d.idle, "start and stay at 0")
 

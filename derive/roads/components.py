@@ -99,14 +99,27 @@ def _components_from(direction: Direction, d: int, u_0: Mapping[str, Tree]) -> P
     start = {**{w: tree for w, tree in reduced.start if w in scalars}, **u_0}
     known = {*names(tuple(start.values())), *scalars} & {*scalars, *reduced.start_symbols}
     positive = [x for x in reduced.positive if x in known]
-    parameters = reduced.parameters
-    return Parameterization(outputs, (*scalars, *vector), start, positive, parameters=parameters)
+    turned = [*range(len(scalars)), *(len(scalars) for _ in vector)]
+    rates = reduced.geometry.restricted(turned)
+    return Parameterization(
+        outputs,
+        (*scalars, *vector),
+        start,
+        positive,
+        parameters=reduced.parameters,
+        geometry=rates.mapped(lambda tree: _norm_in_components(direction, vector, tree)),
+    )
 
 
 def _in_components(
     direction: Direction, vector: tuple[str, ...], function: RationalFunction
 ) -> Tree:
-    """Return a function of (a, n) with n^2 = u1^2 + ... + ud^2."""
+    """Return a function of (a, n) as one of the components."""
+    return _norm_in_components(direction, vector, parse_expression(repr(function)))
+
+
+def _norm_in_components(direction: Direction, vector: tuple[str, ...], function: Tree) -> Tree:
+    """Write n^2 = u1^2 + ... + ud^2."""
     square: Tree = Power(Name(vector[0]), Fraction(2))
     for name in vector[1:]:
         square = Operation("+", square, Power(Name(name), Fraction(2)))
@@ -120,7 +133,7 @@ def _in_components(
                 return Power(square, exponent / 2)
         return with_parts(tree, parts)
 
-    return fold(parse_expression(repr(function)), children, combine)
+    return fold(function, children, combine)
 
 
 class _Components:
@@ -144,10 +157,8 @@ class _Components:
 
 
 def _warp_identities(at: _Components, explicit: WarpVerdict) -> tuple[Identity, ...]:
-    """Compare the decided H_a = <grad F_a, grad log g> with u_a |grad phi|^2/phi."""
-    field = at.direction.parameterization.field
-    steepness = sum((x * x for x in field.gradient(at.direction.phi)), field.zero)
-    rate = at.lift(steepness / at.direction.phi)
+    """Compare the decided H_a = <grad F_a, grad log g> with u_a H/n, u_a |grad phi|^2/phi."""
+    rate = at.lift(at.direction.H / at.direction.n)
     gens = at.parameterization.field.gens
     return tuple(
         _proved(f"H{i} = {at.vector[i - 1]} |grad phi|**2/phi", h, gens[k] * rate)
@@ -173,7 +184,7 @@ def _dual_identities(at: _Components, dual: DualLength) -> tuple[Identity, ...]:
     logs.append((-half, n * n))
     lifted = tuple((p.field.constant(c.value()), at.lift(a)) for c, a in logs)
     scale = LogFunction(at.lift(dual.log_psi.rational), lifted)
-    phi = at.lift(at.direction.phi)
+    phi = at.lift(at.direction.rate * at.direction.phi)
     identities = []
     for i, k in enumerate(at.positions, 1):
         for j, x in enumerate(p.fields, 1):

@@ -1,12 +1,13 @@
 """The dual length psi of a vector of open dimension: grad Q = psi u/|u|, by one linear system.
 
 For y = psi u/n the dual equations <grad y_i, grad F_j> = g delta_ij hold in every dimension
-exactly when g = psi phi/n and <grad psi, grad s> = g. For log psi that is linear,
+exactly when g = psi r phi/n and <grad psi, grad s> = g, with the rate r of u. For log psi that is
+linear,
 
-    <grad log psi, grad s> = s/n^2,
+    <grad log psi, grad s> = r phi/n,
 
 so psi = exp(rational) prod P_k^c_k is found by one nullspace, and accepted by this identity of
-rational functions. If moreover <grad t, grad s> + t s/n^2 = |grad s|^2 then q = psi t is an
+rational functions. If moreover <grad t, grad s> + t r phi/n = |grad s|^2 then q = psi t is an
 antiderivative of psi along the leaf.
 """
 
@@ -41,7 +42,7 @@ class DualLength:
 
 
 def find_dual_length(direction: Direction, conserved: ConservedQuantities) -> DualLength | None:
-    """Return psi with <grad log psi, grad s> = s/n^2, and q = psi t, or None.
+    """Return psi with <grad log psi, grad s> = r phi/n, and q = psi t, or None.
 
     Args:
         direction: of a vector u of open dimension, n = |u|.
@@ -53,7 +54,7 @@ def find_dual_length(direction: Direction, conserved: ConservedQuantities) -> Du
     Source: derived here.
     """
     p = direction.parameterization
-    rate = p.F[0] / (direction.n * direction.n)
+    rate = direction.turn
     logs = [((p.field.one, P),) for P in _arguments(direction, conserved)]
     terms = [LogFunction(p.field.zero, log) for log in logs]
     terms += [LogFunction(f) for f in _laurent(direction, 0) if not f.is_constant()]
@@ -62,7 +63,9 @@ def find_dual_length(direction: Direction, conserved: ConservedQuantities) -> Du
         return None
     ratio = _ratio(direction, rate)
     left = repr(log_psi.along(p.fields[0]))
-    evidence = [Identity(f"<grad log psi, grad s> = phi/{direction.norm}", left, repr(rate))]
+    evidence = [
+        Identity(f"<grad log psi, grad s> = {direction.pushed}/{direction.norm}", left, repr(rate))
+    ]
     if ratio is not None:
         both = (repr(_growth(direction, ratio, rate)), repr(direction.R))
         evidence.append(Identity("<grad q, grad s> = psi |grad s|**2", *both))
@@ -70,7 +73,7 @@ def find_dual_length(direction: Direction, conserved: ConservedQuantities) -> Du
 
 
 def _ratio(direction: Direction, rate: RationalFunction) -> RationalFunction | None:
-    """Return t with <grad t, grad s> + t s/n^2 = |grad s|^2, proved, or None."""
+    """Return t with <grad t, grad s> + t r phi/n = |grad s|^2, proved, or None."""
     p = direction.parameterization
     family = list(_laurent(direction, p.degree))
     row = [*(_growth(direction, f, rate) for f in family), direction.R]

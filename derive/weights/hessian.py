@@ -77,9 +77,12 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
 
 
 def _needs_no_warp(direction: Direction) -> Finding:
-    """Decide whether the warp g = psi phi/n, unique up to a factor for d >= 2, is constant."""
+    """Decide whether the warp g = psi r phi/n, unique up to a factor for d >= 2, is constant."""
     p, H = direction.parameterization, direction.H
-    statement = f"<grad log g, grad s> = {direction.norm} |grad phi|**2/phi = 0"
+    forced = f"{direction.norm} |grad phi|**2/phi"
+    if any(not x.is_zero() for x in p.field.gradient(direction.rate)[: p.p]):
+        forced += f" + <grad log rate({direction.vector}), grad s>"
+    statement = f"<grad log g, grad s> = {forced} = 0"
     if H.is_zero():
         reason = "phi is constant, so the only warp g is, too"
         return Finding(Verdict.PROVED, reason, (Identity(statement, "0", "0"),))

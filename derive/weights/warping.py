@@ -96,11 +96,11 @@ def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
 
 
 def _of_direction(direction: Direction) -> Finding:
-    """Say that g = psi phi/n is a warp: a leaf is a curve along which s grows, so psi is psi(s)."""
+    """Say that g = psi r phi/n is a warp: s grows along the leaf, a curve, so psi is psi(s)."""
     p = direction.parameterization
     n, u = quoted(direction.norm, p), quoted(direction.vector, p)
     reason = (
-        f"g = psi phi/{n} with <grad psi, grad s> = g, which has a solution on every "
-        f"leaf: <grad y_i, grad F_j> = g delta_ij for y = psi {u}/{n}"
+        f"g = psi {direction.pushed}/{n} with <grad psi, grad s> = g, which has a solution on "
+        f"every leaf: <grad y_i, grad F_j> = g delta_ij for y = psi {u}/{n}"
     )
     return Finding(Verdict.PROVED, reason)

@@ -229,7 +229,8 @@ def _compare(
         optimality = min(in_row_space(found), fits)
     consistent = [agreement.consistency(potential, c, precision) for c in copies]
     consistent += [agreement.kernel_agreement(potential, c, working) for c in copies]
-    broken = (text for c in copies for text in broken_signs(potential, c.begin, c.end))
+    ends = (({**c.start, **c.begin}, {**c.start, **c.end}) for c in copies)
+    broken = (text for begin, last in ends for text in broken_signs(potential, begin, last))
     return CrossCheck(
         asked=digits,
         stationarity=in_row_space(end.limit),

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import sympy
 
 from derive import (
     DegenerateStart,
@@ -14,6 +15,7 @@ from derive import (
     regimes,
 )
 from derive.certificate.checking.check import Rejected, check
+from derive.components import in_components
 from numerics import crosscheck
 
 parse = Parameterization.parse
@@ -74,6 +76,41 @@ def test_the_page_expands_in_this_metric():
     assert r"\langle \nabla \delta, \nabla F\rangle = m \cdot p - p \cdot m = 0" in page
 
 
+@pytest.mark.parametrize("rates", [{"a": "eta"}, {"a": "2", "u": "zeta"}, {"u": "1 + a**2"}])
+def test_a_neuron_of_any_dimension_is_that_in_components(rates):
+    d = derive(parse(["a*u"], vectors=["u"], rates=rates))
+    assert d.hessian.verdict is Verdict.REFUTED
+    assert d.warping.verdict is Verdict.PROVED
+    record = json.loads(d.to_json())
+    assert check(record).verdict == "PROVED"
+    own = record["parameterization"]["rates"]
+    forged = {**own, "norm_u": f"2*({own['norm_u']})"}
+    with pytest.raises(Rejected):
+        check({**record, "parameterization": {**record["parameterization"], "rates": forged}})
+    if "u" not in rates or rates["u"] == "zeta":
+        assert crosscheck(in_components(d), digits=20).passed
+    assert ("r_{u}" in d.to_latex()) == ("u" in rates)
+
+
+def test_the_rate_of_the_first_layer_between_its_limits():
+    d = derive(parse(["a*u"], vectors=["u"], rates={"a": "eta"}))
+    assert [str(law) for law in d.conserved.laws] == ["a**2/eta - norm_u**2"]
+    explicit = derive(parse(["a*u1", "a*u2"], rates={"a": "eta"}))
+    assert (d.potential.kind, explicit.potential.kind) == ("explicit", "explicit")
+    slow, fast = regimes(d, "eta").limits
+    assert (slow.regime, fast.regime) == ("kernel", "intermediate")
+    # |u| is kept where a is fast: |u_0| |beta| - <u_0, beta>, with beta1 along u_0.
+    b = sympy.symbols("beta1 beta2", real=True)
+    n0 = next(s for s in fast.potential.Q.free_symbols if s.name == "norm_u_0")
+    assert sympy.simplify(fast.potential.Q - n0 * (sympy.sqrt(b[0] ** 2 + b[1] ** 2) - b[0])) == 0
+
+
+def test_the_inverse_of_an_arctangent_is_checked():
+    d = derive(parse(["w"], rates={"w": "1 + w**2"}, start={"w": -1}))
+    assert "atan" in str(d.potential.Q)
+    assert crosscheck(d, digits=20).passed
+
+
 def test_rates_of_one_are_gradient_flow():
     plain = derive(["u*v"])
     assert derive(parse(["u*v"], rates={"u": "1", "v": 1})) == plain
@@ -111,12 +148,28 @@ def test_limits_are_those_of_the_metric():
         ({"rates": {"v": "1"}}, "there is no weight v"),
         ({"rates": {"w": "2"}, "mirror": "w**2"}, "not both"),
         ({"mirror": "3*w"}, "not strictly convex in w"),
-        ({"mirror": "-w**2"}, "not positive"),
+        ({"mirror": "-w**2"}, "not strictly convex: 1/psi'' in w, -1/2, is not positive"),
+        ({"mirror": "w**4", "start": {"w": 0}}, "not strictly convex: .* is undefined at the"),
+        ({"rates": {"w": "-eta"}}, "not positive"),
     ],
 )
 def test_rates_that_make_no_sense_are_refused(given, why):
     with pytest.raises(InputError, match=why):
         parse(["w"], **given)
+
+
+def test_conditions_on_the_start_are_those_that_can_fail():
+    def said(**rates):
+        (piece,) = derive(parse(["u*v"], rates=rates)).potential.pieces
+        return piece.assumptions
+
+    assert said(u="u**2") == ("u_0 != 0",)
+    assert said(u="u**2*v**2", v="1 + u**2") == (
+        "v_0 != 0",
+        "u_0 != 0",
+        "v keeps its sign along the flow",
+    )
+    assert said(u="sqrt(1 + v**2)") == ()
 
 
 def test_more_that_makes_no_sense():
@@ -125,6 +178,10 @@ def test_more_that_makes_no_sense():
     with pytest.raises(InputError, match="sum of functions of one weight"):
         parse(["a*b"], mirror="a**2 + a*b + b**2")
     with pytest.raises(InputError, match="give components"):
-        parse(["a*u"], vectors=["u"], rates={"a": "2"})
+        parse(["a*u"], vectors=["u"], mirror="a**2")
+    with pytest.raises(InputError, match=r"no weight v \(the weights are a, u\)"):
+        parse(["a*u"], vectors=["u"], rates={"v": "2"})
+    with pytest.raises(InputError, match="names scalars alone"):
+        parse(["a*u"], vectors=["u"], rates={"u": "u"})
     with pytest.raises(InputError, match="no learning rates"):
         explicit_counterpart(LAYERS)

@@ -20,13 +20,13 @@ WARPED = ("warp", "no warp")
 class Turning:
     """beta = phi u with a vector u of open dimension and n = |u|: phi > 0, and s = phi n.
 
-    With y = psi u/n and g = psi phi/n, <grad y_i, grad F_j> = u_i u_j (X psi - g)/n^2 +
-    g delta_ij in every dimension d >= 2, where that leaves H = X log g = n |grad phi|^2/phi.
+    With the rate r of u, y = psi u/n and g = psi r phi/n, <grad y_i, grad F_j> = u_i u_j
+    (X psi - g)/n^2 + g delta_ij in every dimension d >= 2, where that leaves H = X log g =
+    n <grad phi, grad phi>/phi + X log r. *steep* is <grad phi, grad phi> + phi X log r/n.
     """
 
-    def __init__(self, phi: Function, gradient: Field, n: Function) -> None:
-        self.phi, self.n = phi, n
-        self.H = n * phi.ring.dot(gradient, gradient) / phi
+    def __init__(self, phi: Function, rate: Function, steep: Function, n: Function) -> None:
+        self.phi, self.n, self.pushed, self.H = phi, n, rate * phi, n * steep / phi
 
 
 class Flow:

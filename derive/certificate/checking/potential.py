@@ -18,7 +18,7 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
     flow, space = state.flow, state.space
     K = [[state.factor * k for k in row] for row in flow.K]
     if flow.turning is not None:
-        K = [[flow.turning.phi**2, flow.zero], [flow.zero, K[0][0]]]
+        K = [[flow.turning.phi * flow.turning.pushed, flow.zero], [flow.zero, K[0][0]]]
         diagonal = [None] * 2 if said["kernel"] is None else [said["kernel"][k][k] for k in (0, 1)]
         require([said["T"], said["R"]] == diagonal, "T and R are other than in K")
     in_weights = said["kernel_in_weights"]
@@ -59,7 +59,7 @@ def dual(state: Checker, said: JSON, proof: JSON) -> None:
     for entry in proof["definitions"]:
         space.define(entry)
     if (u := flow.turning) is not None:
-        log, psi = _logs(state, said["log_psi"]), state.printed_warp() * u.n / u.phi
+        log, psi = _logs(state, said["log_psi"]), state.printed_warp() * u.n / u.pushed
         state.rises(log, [space.along(x, psi) / psi for x in flow.X], "log psi")
         return
     y = [_logs(state, f) for f in said["y"]]
@@ -94,7 +94,7 @@ def mirror(state: Checker, at: Sequence[int], y: Sequence[Function]) -> tuple[Fu
         require(same, f"y{b + 1} is no mirror map along grad F{a + 1}")
     state.rises(g, [h * g for h in flow.H], "g, which is not the warp,")
     if flow.turning is not None:
-        across = (g * flow.turning.n).same(y[0] * flow.turning.phi)
+        across = (g * flow.turning.n).same(y[0] * flow.turning.pushed)
         require(across, "y is no mirror map across beta")
     space.positive(g, "the warp g")
     printed = state.printed_warp()

@@ -126,8 +126,7 @@ def shape(record: JSON, flow: Sequence[str]) -> None:
     same = len(record["warping"]["dual_coordinates"]) == len(given["blocks"])
     require(same, "each block has dual coordinates, or none")
     rates = given.get("rates")
-    same = rates is None or ({*rates} == {*given["weights"]} and "vector" not in here)
-    require(same, "each weight has a rate, and no vector has")
+    require(rates is None or {*rates} == {*given["weights"]}, "each weight has a rate")
     said: list[JSON] = [given["flow"], q["normalization"]]
     wanted: list[JSON] = [flow["rates" in here], NORMALIZATION["other_side" in here]]
     if "vector" in here:

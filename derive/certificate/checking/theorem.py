@@ -49,7 +49,11 @@ class Checker:
         F, phi, *rows = ([space.without_ties(f) for f in row] for row in [F, phi, *gradients])
         space.fields, turning = rows[: len(F)], None
         if vector is not None:
-            turning = Turning(self.sign * phi[0], rows[-1], space.names[given["norms"][vector]])
+            norm = given["norms"][vector]
+            r, n = space.without_ties(rates[given["weights"].index(norm)]), space.names[norm]
+            grown = phi[0] * space.along(rows[0], r) / (r * n)
+            steep = space.along(rows[-1], phi[0]) + grown
+            turning = Turning(self.sign * phi[0], r, steep, n)
         self.flow = Flow(space, F, space.fields, turning, "hessian")
         self.factor = self._factor_of_ties()
         space.reserved, self.named = set(given["beta"]), len(space.generators)

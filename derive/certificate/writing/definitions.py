@@ -66,7 +66,7 @@ class Calls(Definitions):
         given, proof = record["parameterization"], record["certificate"]
         plain = {**given, "outputs": list(p.weights[:1]), "idle": [], "ties": {}}
         plain |= {"kernel_factor": None}
-        plain = {k: v for k, v in plain.items() if k not in ("vector", "equivalent_start")}
+        plain = {k: v for k, v in plain.items() if k not in ("vector", "equivalent_start", "rates")}
         copied = {**proof, "definitions": [*proof["definitions"]]}
         alone = {"parameterization": plain, "certificate": copied}
         space = Checker(alone, ROOM, make).space
@@ -75,7 +75,8 @@ class Calls(Definitions):
             if g.kind != "parameter":
                 self.name(g.name)
         F = [given["coefficient"]] if p.vectors else given["outputs"]
-        for text in products.calls_in([*F, record["warping"]["g"] or "1"]):
+        rates = given.get("rates", {}).values()
+        for text in products.calls_in([*F, *rates, record["warping"]["g"] or "1"]):
             if not self.knows(text):
                 self._known_at_start(p)
                 self._image_at_start(*self.space.call(text), p)

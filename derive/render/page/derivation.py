@@ -11,6 +11,7 @@ from derive.derivation import Derivation
 from derive.language import to_sympy
 from derive.model.direction import Direction
 from derive.model.labels import taken_names
+from derive.model.parameterization import Parameterization
 from derive.potential.domain import CONVEX, Domain
 from derive.potential.piece import WHY_LEFT, Quadrature
 from derive.records import Potential
@@ -72,6 +73,10 @@ def _of_outputs(d: Derivation, kind: str) -> Iterator[str]:
     yield from affine_sentences(p)
     yield say("setting.flow")
     yield say(f"setting.{kind}_flow", start=at_start(p.start))
+    yield from _rates(p, symbols)
+
+
+def _rates(p: Parameterization, symbols: dict[str, Symbol]) -> Iterator[str]:
     if p.rates:
         rates = (inline(to_sympy(rate, symbols)) for rate in p.rates)
         yield say("setting.rates", rates=", ".join(rates))
@@ -91,6 +96,7 @@ def _of_vector(d: Derivation, direction: Direction) -> Iterator[str]:
     )
     yield say("setting.flow")
     yield say("setting.vector_flow", start=at_start(d.parameterization.start))
+    yield from _rates(direction.parameterization, dict(direction.notation.weights))
 
 
 def _tuple(weights: Sequence[str]) -> str:

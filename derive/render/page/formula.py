@@ -103,6 +103,7 @@ def formula(text: str) -> str:
 
 SHAPES = (
     (r"\b(norm_\w+) \|grad phi\|\*\*2/phi", lambda m: _steepness(m[1])),
+    (r"\brate\((\w+)\)", lambda m: rate_name(m[1])),
     (r"\b([FKHVXy])(\d+)\b", r"\1_{\2}"),
     (r"\bgrad log\b", r"\\nabla\\log"),
     (r"\bgrad ", r"\\nabla "),
@@ -124,6 +125,11 @@ def statement(text: str) -> str:
     for pattern, written in SHAPES:
         text = re.sub(pattern, written, text)
     return text
+
+
+def rate_name(vector: str) -> str:
+    """Return the name of the learning rate of a vector."""
+    return rf"r_{{{latex_name(vector)}}} "
 
 
 def _steepness(norm: str) -> str:

@@ -11,11 +11,12 @@ from sympy.core.function import AppliedUndef
 from derive.derivation import Derivation
 from derive.exact.linear.families import LogFunction
 from derive.language import parse_expression, to_sympy
+from derive.model.direction import Direction
 from derive.model.notation import to_expr
 from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Root, kernel_of, trimmed
 from derive.records import Block
-from derive.render.page.formula import formula, statement
+from derive.render.page.formula import formula, rate_name, statement
 from derive.render.page.lines import COLUMN, Row, display, width
 from derive.render.page.names import latex_name
 from derive.render.page.printer import bracketed, inline, latex
@@ -34,6 +35,11 @@ def proof_lines(d: Derivation) -> Iterator[str]:
     if d.hessian.verdict is Verdict.REFUTED and failure is not None:
         names = {"s": latex(d.beta[0])}
         if d.direction is not None:
+            r = _rate(d.direction)
+            names["rate"], names["slope"] = (
+                x * bool(r)
+                for x in (rf" + \log {r}", rf" + \langle\nabla\log {r}, \nabla {names['s']}\rangle")
+            )
             yield say("direction.no_hessian", n=latex_name(d.direction.norm), **names)
         else:
             yield say("proof.no_hessian")
@@ -211,7 +217,8 @@ def _direction(block: Block, piece: Piece, name: str) -> Iterator[str]:
     u, n = latex_name(turning.direction.vector), latex_name(turning.direction.norm)
     if turning.direction.sign < 0:
         yield say("direction.signs", u=u)
-    yield say("direction.functions", u=u, n=n, s=latex(piece.betas[0]), Q=name)
+    of = {"u": u, "n": n, "r": _rate(turning.direction)}
+    yield say("direction.functions", **of, s=latex(piece.betas[0]), Q=name)
     yield from _psi(turning)
     yield from _chart_lines(block, piece)
     (slope,) = piece.gradient
@@ -221,13 +228,19 @@ def _direction(block: Block, piece: Piece, name: str) -> Iterator[str]:
         yield from _root_slopes(piece)
 
 
+def _rate(direction: Direction) -> str:
+    """Return the name of the rate of u, "" where it is 1."""
+    return "" if direction.pushed == "phi" else rate_name(direction.vector)
+
+
 def _psi(turning: DirectionTerms) -> Iterator[str]:
     """Yield psi and the clock in the scalars and the norm."""
     if turning.g is None:
         yield say("direction.unwritten")
         return
     symbols, direction = turning.direction.notation.weights, turning.direction
-    psi = turning.g * symbols[direction.norm] / to_expr(direction.phi, symbols) * direction.sign
+    pushed = to_expr(direction.rate * direction.phi, symbols)
+    psi = turning.g * symbols[direction.norm] / pushed * direction.sign
     yield say("direction.here")
     yield from display([("g", turning.g), (r"\psi", sympy.powsimp(psi))])
 

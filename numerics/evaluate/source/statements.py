@@ -81,6 +81,10 @@ class _Printer(StrPrinter):  # type: ignore[misc]
             raise NoSource(f"{name} has no form with error bounds")
         return f"{name}({self._ball(expr.args[0])})"
 
+    def _print_cot(self, expr: Expr) -> str:
+        # SymPy writes tan(x + pi/2) so; beside its zero a quotient by tan has no bounds.
+        return f"tan(2 * atan(c.of(1)) - ({self._ball(expr.args[0])}))"
+
     def _ball(self, expr: Expr) -> str:
         """Print what a function takes: a number as a ball."""
         text: str = self._print(expr)
