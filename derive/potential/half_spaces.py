@@ -175,8 +175,12 @@ def _walls(
 
 
 def _constant_part(f: RationalFunction, d: int) -> RationalFunction:
-    """Return f at beta = 0."""
-    return f.compose((*[f.field.zero] * d, *f.field.gens[d:]), f.field)
+    """Return f at beta = 0; a quadratic function of one beta, where it is extreme."""
+    centre, slope = f.field.zero, f.partial(0)
+    curvature = slope.partial(0)
+    if d == 1 and not (curvature.is_zero() or curvature.depends_on(0)):
+        centre = f.field.gens[0] - slope / curvature
+    return f.compose((*[centre] * d, *f.field.gens[d:]), f.field)
 
 
 def is_definite(f: RationalFunction, d: int, positive: frozenset[str]) -> bool:

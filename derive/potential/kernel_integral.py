@@ -153,34 +153,27 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
     field = relation.field
     v = q.partial(0)
     q2 = v.partial(0) / field.constant(2)
-    if not is_positive(q2, relation.positive):
+    exact, positive = _exact_square_root(q2), is_positive(q2, relation.positive)
+    if exact is None and not positive:
         return None
+    take_root = _square_root if positive else _named_root
     leading = relation.factored(q2)
     discriminant = 4 * q2 * q - v * v
     if discriminant.is_zero() or not is_nonnegative(discriminant, relation.positive):
         return None
     square = _square_content(q)
-    scale = sympy.sqrt(leading / square**2)
-    x = relation.notation.betas[0]
-    if v == 2 * q2 * field.gens[0]:
-        root, constants = _square_root(relation, discriminant / (4 * square**2 * q2))
-        argument, argument0 = scale * x / root, scale * relation.expr(relation.beta0) / root
-        K = square * sympy.sqrt(scale**2 * x**2 + root**2)
-    else:
-        root, constants = _square_root(relation, discriminant / field.constant(square**4))
-        argument = relation.expr(v) / root / square**2
-        at_start = v.compose((relation.beta0, *field.gens[1:]), field)
-        argument0 = relation.expr(at_start) / root / square**2
-        four = 4 * leading
-        K = sympy.sqrt(sympy.expand((relation.expr(v) ** 2 + square**4 * root**2) / four))
-    scale = scale * square
-    linear = relation.expr(v)
-    factor = 1 / (2 * leading * scale)
-    start_slope = sympy.asinh(argument0) / scale
-    gradient = sympy.asinh(argument) / scale - start_slope
-    value = factor * sympy.expand(linear * sympy.asinh(argument)) - 2 * factor * scale * K
+    # Either sign serves where the root of q2 is rational, as asinh is odd.
+    scale = sympy.sqrt(leading) if exact is None else relation.factored(exact)
+    scale /= square
+    x, centre = relation.notation.betas[0], field.gens[0] - v / (2 * q2)
+    root, constants = take_root(relation, discriminant / (4 * square**2 * q2))
+    t, t0 = x - relation.expr(centre), relation.expr(relation.beta0 - centre)
+    argument, start_slope = scale * t / root, sympy.asinh(scale * t0 / root) / (scale * square)
+    K = square * sympy.sqrt(scale**2 * t**2 + root**2)
+    slope = sympy.asinh(argument) / (scale * square)
+    gradient = slope - start_slope
+    value = t * slope - K / leading - start_slope * x
     assumptions = tuple(f"{symbol} > 0" for symbol, _ in constants)
-    value -= start_slope * x
     piece = Explicit((x,), value, (gradient,), constants, (), assumptions, kernel=K)
     return accept_explicit(relation, piece, f"K**2 = {sympy.expand(K**2)}")
 
@@ -199,6 +192,13 @@ def _square_root(
     for candidate in () if root is None else (root, -root):
         if is_nonnegative(candidate, relation.positive):
             return relation.expr(candidate), ()
+    return _named_root(relation, radicand)
+
+
+def _named_root(
+    relation: KernelRelation, radicand: RationalFunction
+) -> tuple[Expr, tuple[Constant, ...]]:
+    """Return sqrt(k) with a name for k, where that is no number."""
     value = relation.factored(radicand)
     if value.is_number:
         return sympy.sqrt(value), ()

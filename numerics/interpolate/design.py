@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -61,16 +61,24 @@ class Design(ABC):
 
 
 class Dense(Design):
-    """X in memory."""
+    """X in memory or mapped to it, of any real type; only blocks of columns are ever converted."""
 
     def __init__(self, X: Matrix) -> None:
         self._X, self.shape = X, X.shape
+        self._width = X.shape[1] if X.dtype == np.float64 else max(1, _BLOCK // X.shape[0])
+
+    def _blocks(self) -> Iterator[tuple[slice, Array]]:
+        for i in range(0, self.shape[1], self._width):
+            columns = slice(i, i + self._width)
+            yield columns, np.asarray(self._X[:, columns], dtype=np.float64)
 
     def apply(self, beta: Array) -> Array:  # noqa: D102
-        return np.asarray(self._X @ beta)
+        return np.asarray(
+            np.sum([block @ beta[columns] for columns, block in self._blocks()], axis=0)
+        )
 
     def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
-        return np.asarray(multiplier @ self._X)
+        return np.concatenate([multiplier @ block for _, block in self._blocks()])
 
     def gram(self, weights: Array) -> Array:  # noqa: D102
         used = np.flatnonzero(weights)
@@ -90,10 +98,10 @@ class Dense(Design):
         return type(self)(self._X[list(rows)])
 
     def columns(self, chosen: Array) -> Array:  # noqa: D102
-        return np.asarray(self._X[:, chosen])
+        return np.asarray(self._X[:, chosen], dtype=np.float64)
 
     def dense(self) -> Array:  # noqa: D102
-        return np.asarray(self._X)
+        return np.asarray(self._X, dtype=np.float64)
 
 
 class Sparse(Dense):
@@ -102,6 +110,9 @@ class Sparse(Dense):
     def __init__(self, X: sparse.csr_array) -> None:
         super().__init__(X)
         self._transposed = X.T.tocsr()
+
+    def apply(self, beta: Array) -> Array:  # noqa: D102
+        return np.asarray(self._X @ beta)
 
     def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
         return np.asarray(self._transposed @ multiplier)
@@ -183,11 +194,12 @@ def read_design(X: Matrix) -> Design:
         _check(array.shape, array.dtype)
         if array.dtype.kind not in "biufO":
             raise TypeError
-        array = np.asarray(array, dtype=np.float64)
+        if array.dtype.kind != "f" or array.dtype.itemsize > 8:
+            array = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError("X must be a matrix of real numbers, its rows of one length") from None
     with np.errstate(over="ignore", invalid="ignore"):
-        _refuse_undefined(array.sum(axis=1))
+        _refuse_undefined(array.sum(axis=1, dtype=np.float64))
     return Dense(array)
 
 

@@ -33,6 +33,7 @@ SMALL = SparseSetting(
     trained=((1e-3, 0.0), (1e-2, 0.9)),
     sizes=(8, 40),
 )
+PREDICTED = replace(SMALL, trained=())  # training rounds with the number of threads
 
 
 @pytest.fixture(scope="module")
@@ -186,3 +187,11 @@ def test_the_published_grid() -> None:
     assert all(c.distance < 1e-6 for c in found.trained)
     scales = [t.alpha for t in found.thresholds]
     assert scales == sorted(scales)
+
+
+@pytest.mark.slow
+def test_a_cluster_finds_the_same() -> None:
+    distributed, joblib = pytest.importorskip("distributed"), pytest.importorskip("joblib")
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
+        assert sparse_regression(PREDICTED, 2) == sparse_regression(PREDICTED)

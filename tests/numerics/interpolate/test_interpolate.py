@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -263,6 +264,15 @@ def test_number_types_count_at_their_value(dtype: Any) -> None:
     s = interpolate(tied("1/10"), X, y)
     check(tied("1/10"), X.astype(float), y.astype(float), s)
     assert s.value.dtype == np.float64
+
+
+def test_mapped_singles_give_what_doubles_give(tmp_path: Path) -> None:
+    X, y = gaussian(4, 300_000)
+    np.save(tmp_path / "X.npy", X.astype(np.float32))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    found = interpolate(tied("1/10"), mapped, y)
+    reference = interpolate(tied("1/10"), mapped.astype(np.float64), y)
+    assert np.allclose(found.value, reference.value, rtol=1e-9, atol=1e-12)
 
 
 def test_exact_numbers_are_read() -> None:
