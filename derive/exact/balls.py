@@ -96,13 +96,14 @@ def _polynomial(polynomial: Polynomial, values: Sequence[Value]) -> Value:
         product: Value = Fraction(coefficient)
         for x, e in zip(values, exponents, strict=True):
             if e:
-                product = _combined(mul, product, _whole_power(x, e))
+                product = _combined(mul, product, whole_power(x, e))
         total = _combined(add, total, product)
     return total
 
 
-def _whole_power(x: Value, e: int) -> Value:
-    if isinstance(x, Fraction) or not x.contains(0):
+def whole_power(x: Value, e: int) -> Value:
+    """Return a number or a ball to a whole power."""
+    if isinstance(x, Fraction) or not x.contains(0) or e < 0:
         return x**e
     # flint takes balls about 0 to integer powers by way of the logarithm: not a number.
     return functools.reduce(mul, [x] * e)

@@ -16,6 +16,7 @@ from flint import arb, fmpq
 from sympy import Expr, Symbol
 
 from derive.errors import InputError
+from derive.exact.balls import ball, whole_power
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
 from derive.exact.towers.reader import refined
@@ -161,11 +162,12 @@ def _differs_from_zero(c: Expr) -> bool:
     """Tell whether c is proved not to vanish at one rational point, by ball arithmetic."""
     symbols = sorted(c.free_symbols, key=str)
     point = {s: arb(fmpq(11 + 6 * k * k, 7 + 4 * k)) for k, s in enumerate(symbols)}
-    value = _ball(c, point)
+    value = ball_of(c, point)
     return bool(value.is_finite() and not value.contains(0))
 
 
-def _ball(c: Expr, point: Mapping[Symbol, arb]) -> arb:
+def ball_of(c: Expr, point: Mapping[Symbol, arb]) -> arb:
+    """Return the value of an expression at numbers or balls; not a number where it has none."""
     if c.is_Symbol:
         return point[c]
     if c.is_Rational:
@@ -174,10 +176,10 @@ def _ball(c: Expr, point: Mapping[Symbol, arb]) -> arb:
         return arb.pi()
     if not (c.is_Add or c.is_Mul or c.is_Pow or c.func in _BALLS):
         return arb("nan")
-    parts = [_ball(a, point) for a in c.args]
+    parts = [ball_of(a, point) for a in c.args]
     if c.is_Add or c.is_Mul:
         return functools.reduce(operator.add if c.is_Add else operator.mul, parts)
     if c.is_Pow:
-        return parts[0] ** int(c.exp) if c.exp.is_Integer else parts[0] ** parts[1]
+        return ball(whole_power(parts[0], int(c.exp))) if c.exp.is_Integer else parts[0] ** parts[1]
     value: arb = getattr(parts[0], _BALLS[c.func])()
     return value

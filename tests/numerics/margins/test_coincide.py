@@ -1,0 +1,48 @@
+"""The decision in balls between the monotone path and the margin in Q, against paths in doubles."""
+
+import numpy as np
+import pytest
+
+from derive import InputError, NumericalError, Parameterization, Verdict, derive
+from numerics import interpolate, margin_path
+from numerics.margins.coincide import path_is_margin
+from tests.numerics.margins.test_paths import LEAVES, STAYS, tied
+
+ENTERS = [[3, 0, 0, -2], [1, 4, 1, -2], [2, 3, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("depth", "X"), [(2, LEAVES), (2, STAYS), (2, ENTERS), (3, LEAVES), (3, STAYS)]
+)
+def test_it_is_refuted_where_a_row_leaves_and_only_there(depth, X):
+    q = tied(depth).potential.numeric({"alpha": 1})
+    found = path_is_margin(q, X, 30)
+    path = margin_path(q, X, [30])
+    if X is LEAVES:
+        ((row, level),) = path.left
+        assert (found.finding.verdict, found.row) == (Verdict.REFUTED, row)
+        assert found.level == pytest.approx(level, rel=2e-3)
+        assert path_is_margin(q, X, level * 0.99).finding.verdict is Verdict.PROVED
+    else:
+        assert (found.finding.verdict, found.level, path.left) == (Verdict.PROVED, 30, ())
+        rows = np.array(X)[path.multiplier[0] > 0]
+        margin = interpolate(q, rows, [30.0] * len(rows)).value
+        assert margin == pytest.approx(path.value[0], rel=1e-8)
+
+
+def test_coupled_outputs_with_a_warp():
+    q = derive(Parameterization.parse(["a*u1", "a*u2"])).potential.numeric(
+        {"a_0": 1, "u1_0": 0, "u2_0": 0}
+    )
+    assert path_is_margin(q, LEAVES, 2).finding.verdict is Verdict.PROVED
+
+
+def test_what_cannot_be_decided_is_refused():
+    q = tied(2).potential.numeric({"alpha": 1})
+    with pytest.raises(InputError, match="above 0"):
+        path_is_margin(q, LEAVES, -1)
+    with pytest.raises(NumericalError):
+        path_is_margin(q, [[1, 2], [-1, -2]], 1)
+    walled = derive(Parameterization.parse(["exp(w)"])).potential.numeric({"w_0": 0})
+    with pytest.raises(NumericalError, match="all of"):
+        path_is_margin(walled, [[1, 2]], 4)
