@@ -105,7 +105,7 @@ def shifted_power(
         k = relation.expr(kappa) * (1 if even else sign)
     if n == 2:
         value = _without_constant((t / t0 - logarithm(relation, t)) / k, x)
-        gradient = sign * (1 / t0 - 1 / t) / k
+        gradient = (1 / t0 - 1 / t) / k
     else:
         first, second = sympy.cancel(1 - n), sympy.cancel(2 - n)
         start, slope = _power_of_start(t0, first), sympy.factor(sign / (first * k))

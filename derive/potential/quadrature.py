@@ -174,7 +174,8 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
     s = notation.fresh("s", positive=True)
     chart = _with_functions(_with_length(base, dual, s), m)
     written = _write(chart, m)
-    if written is None or any(r.explicit is None for r in chart.roots):
+    formulas = [r.explicit for r in chart.roots if r.explicit is not None]
+    if written is None or len(formulas) < len(chart.roots):
         return None
     slopes = [at_start(p, y, notation) for y in dual.y]
     slope = without_roots(written * s, chart.roots[1:])
@@ -182,7 +183,7 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
     start = sympy.sqrt(to_factored_expr(p.at_start(dot(p.F, p.F)), notation.start_symbols))
     q = integral_from(start, slope, s, notation) if closed is None else closed
     kind = Quadrature if closed is None else Explicit
-    used = written.free_symbols.union(*(r.explicit.free_symbols for r in chart.roots if r.explicit))
+    used = written.free_symbols.union(*(f.free_symbols for f in formulas))
     kept = keeps_sign(metric, dual.g)
     assumptions = dict.fromkeys((*notation.assumptions, *chart.assumptions, *kept))
     radial = Identity("y_i = m beta_i, so that Q = q(s) + z.beta with q' = s m", "m", repr(m))

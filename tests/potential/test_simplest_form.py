@@ -214,3 +214,18 @@ def test_many_products_have_the_closed_form_of_one() -> None:
     d = derive(products)
     assert d.potential.kind == "explicit"
     assert d.potential.Q.has(sympy.asinh)
+
+
+@pytest.mark.parametrize(
+    ("output", "start", "Q"),
+    [
+        ("exp(2*w)", "a", "beta*exp(-2*a)/4 - log(beta)/4"),
+        ("exp(-2*w)", "0", "beta/4 - log(beta)/4"),
+        ("-exp(2*w)", "0", "-beta/4 - log(-beta)/4"),
+        ("3 + exp(2*w)", "0", "beta/4 - log(beta - 3)/4"),
+    ],
+)
+def test_the_entropy_of_burg_is_that_of_exponentials(output: str, start: str, Q: str) -> None:
+    """K = 4 (beta - b)^2: Q'' = 1/K, Q' = 0 where beta = beta_0."""
+    (piece,) = derive(Parameterization.parse([output], {"w": start})).potential.pieces
+    assert str(piece.value) == Q

@@ -131,8 +131,7 @@ class RelationSearch:
             samples = [scaled(s, grading.weights) for s in samples]
         rows = monomial_rows(exponents, samples)
         for vectors in nullspaces(residue_matrix(rows), self._lifts):
-            sample = self._samples[0]
-            found = _accept(vectors, exponents, self._target, self._coordinates, sample)
+            found = _accept(vectors, exponents, self._target, self._coordinates, samples)
             if found is not None:
                 return found
         return None
@@ -160,7 +159,7 @@ def _accept(
     exponents: Sequence[tuple[int, ...]],
     target: RationalFunction,
     coordinates: Coordinates,
-    sample: Sequence[int],
+    samples: Sequence[Sequence[int]],
 ) -> Relation | None:
     """Return the sparsest vector that is a true relation with a leading coefficient that lives."""
     for vector in sorted(_sparser(vectors, exponents), key=_support):
@@ -169,7 +168,8 @@ def _accept(
             continue
         leading = Evaluator(relation.coefficients[-1])
         # A multiple of a relation among the coordinates alone says nothing about the target.
-        if leading(sample[1:]) != 0 and holds(relation, coordinates):
+        lives = any(leading(sample[1:]) != 0 for sample in samples)
+        if lives and holds(relation, coordinates):
             return relation
     return None
 

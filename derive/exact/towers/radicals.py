@@ -63,18 +63,14 @@ class Radicals(TreeReader):
     def power(self, A: RationalFunction, exponent: Fraction) -> RationalFunction:
         """Return A^exponent for a rational exponent, A > 0 where it is not an integer."""
         A = self.field.embed(A)
-        if exponent.denominator == 1:
-            return A ** int(exponent)
-        if A.is_zero():
-            if exponent < 0:
-                raise ZeroDivisionError("zero to a negative power")
-            return A
+        if exponent.denominator == 1 or A.is_zero():
+            return A**exponent.numerator
         if self.is_algebraic(A):
             return self._nested_root(A, exponent)
         content, factors = oriented(A)
         if _is_composite(A):
             return self._by_primes(content, exponent)
-        if abs(exponent.numerator) > 1 and any(oriented(f * f)[1][0][0] != f for f, _ in factors):
+        if abs(exponent.numerator) > 1:
             # (-w)^(2/3) is the square of a root of -w, which w^2 no longer tells from one of w.
             return self.power(A, Fraction(1, exponent.denominator)) ** exponent.numerator
         result, radicand, index = self.field.one, self.field.one, exponent.denominator

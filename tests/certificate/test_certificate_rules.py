@@ -1,0 +1,297 @@
+"""Each rule of the checker by itself: a record that breaks it is refused, for that reason."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+
+import pytest
+
+from derive import Parameterization
+from derive.certificate.checking.check import NotACertificate, Rejected, check
+from tests.certificate.certificates import replaced
+from tests.certificate.test_certificate_cost import written as cost
+from tests.certificate.test_certificate_limits import written as limits
+from tests.certificate.test_certificate_vectors import record_of
+from tests.published import derive_once
+
+P, PIECE, Q = "parameterization", ("potential", "pieces", 0), ("certificate", "pieces", 0)
+R_F, SIDES = ("blocks", 0, "R_F"), ("certificate", "blocks", 0, 0)
+LIMIT, LAST = ("limits", 0), ("limits", 1)
+FIRST = ("certificate", "limits", 0, "sides", 0, "definitions")
+SECOND = ("certificate", "limits", 1, "sides", 0, "definitions")
+LOGS = ("warping", "dual_coordinates", 0, "y", 0)
+BALANCED = {"a": "1", "b": "1", "u1": "1", "u2": "0", "v1": "1", "v2": "0"}
+
+
+@functools.cache
+def derived(*outputs, start=(), vectors=()):
+    model = Parameterization.parse(outputs, dict(start), vectors=vectors)
+    return derive_once(model).to_json()
+
+
+def record(*outputs, start=(), vectors=()):
+    return json.loads(derived(*outputs, start=tuple(dict(start).items()), vectors=vectors))
+
+
+NEURON, PAIR = ("a*u1", "a*u2"), ("p**2 - m**2",)
+TIED = functools.partial(record, "a*u1 + b*v1", "a*u2 + b*v2", start=BALANCED)
+DERIVATIONS = {
+    "a name for two outputs": [record, NEURON, {(P, "positive"): ["zz"]}, "positive is a name"],
+    "blocks that overlap": [record, NEURON, {(P, "blocks"): [[1], [1, 2]]}, "dual|overlap"],
+    "a name twice": [record, NEURON, {(*PIECE, "constants"): {"A": "1"}}, "given twice"],
+    "an aid named as an output": [
+        record,
+        NEURON,
+        {(*Q, "definitions"): [{"name": "beta1", "is": "a"}]},
+        "given twice",
+    ],
+    "a relation that does not hold": [
+        record,
+        NEURON,
+        {("relations",): {"blocks": [["beta1 - beta2"]]}},
+        "is not 0",
+    ],
+    "a logarithm with more": [
+        record,
+        PAIR,
+        {(*LOGS, "logarithms", 0): {"coefficient": "1", "argument": "p", "base": "2"}},
+        "the key base",
+    ],
+    "a wall of another sign": [
+        record,
+        NEURON,
+        {(*PIECE, "domain", "walls"): [{"form": "beta1", "sign": "< 0", "vanishing": None}]},
+        "a wall has another sign",
+    ],
+    "rates of some weights": [record, NEURON, {(P, "rates"): {"a": "1"}}, "has a rate"],
+    "a rational that divides by 0": [
+        record,
+        NEURON,
+        {("certificate", "at", "a_0"): "3/0"},
+        "is no rational",
+    ],
+    "a number for a rational": [record, NEURON, {("certificate", "at", "a_0"): 3}, "no rational"],
+    "a text that is too long": [
+        record,
+        NEURON,
+        {("warping", "g"): "+".join(["u1"] * 10_000)},
+        "too long",
+    ],
+    "a text that is too deep": [
+        record,
+        NEURON,
+        {("warping", "g"): "+".join(["u1"] * 300)},
+        "nested too deeply",
+    ],
+    "a point where the ties do not hold": [
+        TIED,
+        (),
+        {("certificate", "conserved", "point", "a"): "1/7"},
+        "where the ties hold",
+    ],
+    "a path of one output": [record, NEURON, {("certificate", "warping", "paths"): [[1]]}, "path"],
+    "another T": [record_of, ("a*u", {}), {("metric", "T"): "A + s"}, "T and R"],
+    "a linear term that moves": [
+        record_of,
+        ("a*u", {}),
+        {("potential", "linear", "coefficient"): "-a/a"},
+        "is not constant",
+    ],
+    "a vector named as a weight": [
+        record_of,
+        ("a*u", {}),
+        {
+            (P, "vector"): "a",
+            (P, "norms"): {"a": "norm_u"},
+            (P, "start_vector"): "a_0",
+            ("potential", "linear", "vector"): "a_0",
+        },
+        "stands alone",
+    ],
+    "an abbreviation that is another": [
+        record,
+        NEURON,
+        {
+            (*PIECE, "abbreviations"): {"short": "2*beta1"},
+            (*Q, "definitions", 0): {"name": "short", "is": "a*u1"},
+        },
+        "is not 2|not known",
+    ],
+}
+EXPLICIT = {
+    "a branch of two outputs": [
+        cost,
+        ("vectors",),
+        {
+            (*R_F, "branches"): [
+                {"low": "0", "high": None, "polynomial": None, "closed_form": None}
+            ],
+            (*R_F, "closed_form"): None,
+        },
+        "a single output",
+    ],
+    "no blocks": [
+        cost,
+        ("a product",),
+        {("blocks",): [], ("certificate", "blocks"): []},
+        "share out the outputs",
+    ],
+    "an output r": [cost, ("a product",), {(*R_F, "variables"): ["r"]}, "name of another"],
+    "weights that are said by others": [
+        cost,
+        ("powers",),
+        {(*SIDES, 0, "weights", "p"): "r"},
+        "w has another name",
+    ],
+    "a weight more": [cost, ("powers",), {(*SIDES, 0, "weights", "q"): "0"}, "w has other weights"],
+    "weights that are longer": [
+        cost,
+        ("the same for all w",),
+        {("certificate", "blocks", 0, 1, 0, "weights"): {"a": "0", "b": "0"}},
+        "another output",
+    ],
+    "a cost without a polynomial": [
+        cost,
+        ("powers",),
+        {(*R_F, "branches", 0, "polynomial"): None},
+        "without a polynomial",
+    ],
+    "no power": [cost, ("powers",), {(*SIDES, 0, "bounds", 0, "power"): 0}, "no such power"],
+    "a high power": [cost, ("powers",), {(*SIDES, 0, "bounds", 0, "power"): 21}, "no such power"],
+    "no parts": [cost, ("powers",), {(*SIDES, 0, "bounds", 0, "parts"): []}, "no such power"],
+    "another root": [
+        cost,
+        ("powers",),
+        {(*SIDES, 0, "bounds", 0, "root"): "2*f1**4"},
+        "the root is not one",
+    ],
+}
+REGIMES = {
+    "a name of another": [
+        limits,
+        ("a neuron",),
+        {(*LIMIT, "coordinates"): ["alpha", "beta2"]},
+        "has the name of another",
+    ],
+    "a coordinate that there is not": [
+        limits,
+        ("a tied pair",),
+        {(*LIMIT, "reached_above_0_only"): ["x"]},
+        "no such coordinate",
+    ],
+    "another variable": [limits, ("a tied pair",), {("variable",): "p"}, "no symbol of the start"],
+    "a vector": [limits, ("a tied pair",), {("vector",): "u"}, "this kind of model"],
+    "a rest of a known name": [
+        limits,
+        ("a tied pair",),
+        {(*FIRST, 2, "rest"): "alpha"},
+        "given twice",
+    ],
+    "a root that is none": [
+        limits,
+        ("a tied pair",),
+        {(*FIRST, 5, "by"): "root"},
+        "only roots are expanded",
+    ],
+    "a logarithm that is none": [
+        limits,
+        ("a tied pair",),
+        {(*FIRST, 2, "by"): "log"},
+        "this is no logarithm",
+    ],
+    "another leading term of a logarithm": [
+        limits,
+        ("a tied pair",),
+        {(*FIRST, 5, "is"): "-(3)/_l + f_5"},
+        "another leading term|not one on the other",
+    ],
+    "a value that is none": [
+        limits,
+        ("a tied pair",),
+        {(*FIRST, 2, "by"): "value"},
+        "this has no value",
+    ],
+    "a value with more": [
+        limits,
+        ("a tied pair",),
+        {(*SECOND, 3, "by"): "value"},
+        "its own remainder",
+    ],
+    "a series of what does not tend to 0": [
+        limits,
+        ("a tied pair",),
+        {(*FIRST, 5, "by"): "series"},
+        "does not tend to 0",
+    ],
+    "a series with another term": [
+        limits,
+        ("a tied pair",),
+        {(*SECOND, 3, "is"): "2*((beta*_e**2)/2) + ((beta*_e**2)/2)**3*f_4"},
+        "no power series with a remainder",
+    ],
+    "a name near the limit": [
+        limits,
+        ("a tied pair",),
+        {(*FIRST, 1): {"name": "f_1", "is": "beta"}},
+        "only calls are defined",
+    ],
+    "a call without its expansion": [
+        limits,
+        ("a tied pair",),
+        {(*SECOND, 3): {"name": "f_4", "of": "exp(1)"}},
+        "has no expansion",
+    ],
+    "a sharp error of a shifted limit": [
+        limits,
+        ("a neuron",),
+        {
+            ("certificate", "limits", 1): {"exponent": "1", "definitions": [], "order": 2},
+            (*LAST, "origin"): ["0", "0"],
+        },
+        "is another|not scaled|another name|sharp",
+    ],
+    "a derivation of explicit costs": [
+        limits,
+        ("a tied pair",),
+        {("derivation",): json.loads(cost("a product"))},
+        "another format",
+    ],
+    "sides where there is no sum": [
+        limits,
+        ("a neuron",),
+        {("certificate", "limits", 0, "sides", 0, "where"): ["beta1 > 0"]},
+        "left out|other functions",
+    ],
+}
+ALL = {**DERIVATIONS, **EXPLICIT, **REGIMES}
+
+
+@pytest.mark.parametrize("rule", ALL.values(), ids=ALL)
+def test_what_breaks_a_rule_is_refused(rule):
+    maker, arguments, changes, why = rule
+    found = maker(*arguments)
+    found = json.loads(found) if isinstance(found, str) else found
+    check(found)
+    for path, value in changes.items():
+        found = replaced(found, path, value)
+    with pytest.raises((Rejected, NotACertificate)) as refusal:
+        check(found)
+    assert re.search(why, str(refusal.value)), str(refusal.value)
+
+
+def test_an_output_has_a_name_of_its_own():
+    """The theorem would be ambiguous, even where no formula in beta is proved."""
+    found = replaced(record("x**2*y", "y**3"), ("certificate", "metric"), None)
+    assert check(found).verdict == "REFUTED"
+    with pytest.raises(Rejected, match="an output has the name of another"):
+        check(replaced(found, (P, "beta"), ["x", "y"]))
+
+
+def test_a_condition_on_roots_is_one():
+    """It is printed, and has no name that would have to be said."""
+    meet = "no two real roots of the polynomial of A meet along the flow"
+    found = record(*NEURON)
+    found["potential"]["pieces"][0]["assumptions"].append(meet)
+    assert any(meet in line for line in check(found).theorem)
