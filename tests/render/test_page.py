@@ -152,3 +152,9 @@ def test_long_formulas_are_broken_and_stay_the_same():
         evaluate(" ".join(lines).replace("\ue000", ""), values), mpmath.mpf(str(exact)), 1e-9
     )
     assert mpmath.almosteq(evaluate(latex(long).replace("\ue000", ""), values), exact, 1e-9)
+
+
+def test_laws_that_were_not_looked_for_are_not_denied():
+    late = derive(["u*v + w**2", "u*w"], timeout=0).to_latex()
+    assert "at most 1 independent ones exist" in late
+    assert "No function of the weights" not in late

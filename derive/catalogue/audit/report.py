@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -171,5 +172,5 @@ def _set(text: str) -> str:
 
 def code(text: str) -> str:
     """Return a formula of the command line in a typewriter face, breakable after operators."""
-    marked = "".join(c + "\0" if c in "+*/=" else c for c in text)
+    marked = re.sub(r"\*\*|[+*/=]", lambda sign: f"{sign[0]}\0", text)
     return r"\texttt{" + escaped(marked).replace("\0", r"\allowbreak{}") + "}"

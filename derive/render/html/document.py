@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from derive.derivation import Derivation
+from derive.inverse.design import InverseDesign
+from derive.language import to_text
 from derive.printable import Printable, renderer
+from derive.regimes.random_width import RandomWidth
 from derive.render.html import mathml
 from derive.render.html.passages import as_html, badge
 from derive.render.labels import MARK
@@ -26,6 +29,7 @@ TITLES = {
     "RandomWidth": "The regularizer at random starts",
     "ExplicitCounterpart": "Explicit regularization beside the implicit one",
     "Margins": "The flow on separable data",
+    "Perturbation": "What perturbations do to the flow",
     "InverseDesign": "A parameterization of a given regularizer",
 }
 STAGES = {"conserved": "laws complete", "hessian": "Hessian map", "warping": "warp"}
@@ -95,9 +99,11 @@ def _page(record: Printable) -> Page:
 
 
 def _typed(record: Any) -> str:
-    """Return the code that makes what a record is of."""
+    """Return the code that makes what a record is of, or the Q that was given."""
     subject = getattr(record, "derivation", record)
-    return repr(getattr(subject, "parameterization", record))
+    if isinstance(subject, InverseDesign):
+        return ", ".join(f"Q = {to_text(c.term.tree)}" for c in subject.coordinates)
+    return repr(subject.unit if isinstance(subject, RandomWidth) else subject.parameterization)
 
 
 def _head(record: Any) -> Iterator[str]:

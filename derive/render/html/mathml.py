@@ -17,7 +17,7 @@ from latex2mathml.converter import Converter
 from derive.render.html.words import plain
 
 KEPT = re.compile(
-    "accent|displaystyle|fence|form|linethickness|[lr]space|mathvariant|maxsize|minsize"
+    "accent|displaystyle|fence|form|height|linethickness|[lr]space|mathvariant|maxsize|minsize"
     "|movablelimits|scriptlevel|stretchy|width"
 )
 WORDS = re.compile(
@@ -128,6 +128,11 @@ def _mend_script(element: Element) -> None:
     elif element.tag == "msup" and script in PRIMES:
         # Where it stands the sign is raised as it is: as a superscript it would be twice.
         element.tag, element[1].tag, element[1].attrib = "mrow", "mo", {**TIGHT}
+    elif element.tag == "msup" and "minsize" in element[0].attrib:
+        # A bracket of fixed size grows where it stands alone, and not as a base.
+        bracket, exponent = element
+        element.tag, element[:] = "mrow", [bracket, raised := Element("msup")]
+        raised.extend((Element("mspace", {"height": "1.1em"}), exponent))
     elif element.tag == "mover" and script in ACCENTS:
         element.attrib = {"accent": "true"}
         element[1].text = ACCENTS[script]

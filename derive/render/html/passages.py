@@ -12,6 +12,7 @@ from html import escape
 
 from derive.render.html import mathml
 from derive.render.html.words import plain
+from derive.render.page.lines import COLUMN, width
 from derive.render.page.paper import cited
 from derive.sources import bibitem
 
@@ -96,7 +97,7 @@ class Writer:
 
     def long_table(self, latex: str) -> str:
         """Return a table whose cells are put below each other where there is no room."""
-        return self.table(latex).replace("<table>", '<table class="stacked">', 1)
+        return self.table(latex).replace("<table>", '<table class="cards">', 1)
 
     def _row(self, tag: str, latex: str) -> str:
         cells = (self.words(cell.strip()) for cell in re.split(r"(?<!\\)&", latex))
@@ -113,7 +114,8 @@ class Writer:
     def _inline(self, part: re.Match[str]) -> str:
         formula, command, inner = part.groups()
         if formula is not None:
-            return mathml.inline(formula)
+            shown = mathml.inline(formula)
+            return f'<span class="wide">{shown}</span>' if width(formula) > COLUMN else shown
         if command == "cite":
             numbered = ((escape(key), self.keys.index(key) + 1) for key in inner.split(","))
             links = ", ".join(f'<a href="#{key}">{number}</a>' for key, number in numbered)

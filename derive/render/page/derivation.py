@@ -125,7 +125,8 @@ def _laws(d: Derivation) -> Iterator[Passage]:
     section = sections.Laws(d)
     found = list(section.named())
     why = [words for block in section.algebras for words in algebra_words(block)]
-    lines = _law_lines(d, found) if found else [say("laws.none")] if why else []
+    none = say("laws.open" if d.conserved.bound else "laws.none", bound=d.conserved.bound)
+    lines = _law_lines(d, found) if found else [none] if why else []
     if lines:
         yield Passage("paragraph", (*lines, *why), "Conserved quantities")
 
