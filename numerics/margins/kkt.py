@@ -1,0 +1,198 @@
+"""KKT points of the margin problem in the weights, proved in balls.
+
+Of min |w|^2/2 subject to <x_i, F(w)> >= 1, F polynomial, a KKT point has rows S with
+
+    w = sum_S lambda_i grad u_i,   u_i = <x_i, F(w)> = 1 and lambda_i > 0 on S,   u_i > 1 elsewhere.
+
+Newton's steps propose w and lambda, a step of Krawczyk's proves that a zero is there. Rotations of
+the weights that leave F alone, w' = A w with A^T = -A and J A w = 0, make whole orbits of zeros:
+with E = w - sum_S lambda_i grad u_i,  <A w, E> = 0 whatever w and lambda are. Hence as many weights
+are held fixed as there are independent A_k w, as many equations of E left out, and these hold as
+well where the matrix of the A_k w on them is regular, in balls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb, arb_mat, fmpq
+from numpy.typing import ArrayLike
+from scipy.linalg import qr
+from scipy.optimize import nnls
+
+from derive.copies import copies
+from derive.errors import InputError, NumericalError
+from derive.exact.balls import precise
+from derive.model.parameterization import Parameterization
+from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import read_matrix
+from numerics.margins.enclosure import BITS, enclose
+from numerics.margins.weights_margins import Margins, Rotation, in_balls, in_floats, moved_by
+
+ACTIVE, TIGHT = 1e-6, 1e-4
+"""Of rows with a multiplier, relative to the largest, and of margins above the smallest."""
+
+
+@dataclass(frozen=True)
+class KKTPoint:
+    """Weights and multipliers in balls that contain a KKT point.
+
+    Attributes:
+        weights: by name, those of copies of one output as by :func:`derive.copies`.
+        multiplier: lambda, one for each row; 0 off the support.
+        beta, margins: F(w) and X F(w) there.
+        rotations: the dimension of the orbit of KKT points that it is one of.
+    """
+
+    weights: Mapping[str, arb]
+    multiplier: tuple[arb, ...]
+    beta: tuple[arb, ...]
+    margins: tuple[arb, ...]
+    rotations: int
+
+    @property
+    def cost(self) -> arb:
+        """|w|^2."""
+        return sum((x * x for x in self.weights.values()), arb(0))
+
+    @property
+    def support(self) -> tuple[int, ...]:
+        """The rows whose multiplier is positive, from 0."""
+        return tuple(i for i, y in enumerate(self.multiplier) if y > 0)
+
+    def report(self) -> str:
+        """Return it as text."""
+        beta = ", ".join(x.str(12, radius=False) for x in self.beta)
+        rows = [f"row {i + 1}: {self.multiplier[i].str(12, radius=False)}" for i in self.support]
+        lines = ["KKT point of min |w|^2 subject to <x_i, F(w)> >= 1, certified in balls"]
+        lines += [f"  |w|^2 = {self.cost.str(12, radius=False)}", f"  beta = ({beta})"]
+        lines += [f"  multipliers: {', '.join(rows)}"]
+        return "\n".join([*lines, f"  orbit under rotations: dimension {self.rotations}"])
+
+
+def kkt_point(
+    outputs: object,
+    X: object,
+    near: ArrayLike | None = None,
+    *,
+    rng: np.random.Generator | None = None,
+) -> KKTPoint:
+    """Return a KKT point of the margin problem in the weights.
+
+    >>> point = kkt_point("p**2 - m**2", [[2, 1]], [0, 0, 1, 0])
+    >>> [x.str(5, radius=False) for x in point.margins], float(point.cost)
+    (['1.0000'], 1.0)
+
+    Args:
+        outputs: a parameterization, polynomial; of a single output there are copies of it, one for
+            each column of X.
+        X: rows that carry their labels.
+        near: weights, copy by copy, near which it is looked for; otherwise a local minimum is.
+        rng: from which the search begins where *near* is not given.
+
+    Raises:
+        InputError: F is no polynomial, or X or *near* do not fit.
+        NumericalError: none was proved to be where doubles look.
+    """
+    one = Parameterization.of(outputs)
+    given = [list(row) for row in X]  # type: ignore[attr-defined]
+    columns = len(given[0]) if given else 0
+    rows = read_matrix(given, columns)
+    p = Parameterization(copies(one, columns).trees) if one.d == 1 and columns > 1 else one
+    if p.d != columns:
+        raise InputError(f"X has {columns} columns, but F has {p.d} outputs")
+    with precise(BITS):
+        balls = arb_mat([[arb(fmpq(*x.as_integer_ratio())) for x in row] for row in rows])
+        margins = Margins(p, balls)
+        generator = rng or np.random.default_rng(0)
+        w = margins.least(generator) if near is None else _read(near, p.p)
+        return _certified(margins, w)
+
+
+def _read(near: ArrayLike, size: int) -> Array:
+    w = np.asarray(near, float).ravel()
+    if w.shape != (size,) or not np.all(np.isfinite(w)):
+        raise InputError(f"near must be {size} numbers, one for each weight")
+    return w
+
+
+@dataclass(frozen=True)
+class _Stationary:
+    """E = 0 and u = 1 on some rows, in lambda and the weights that are not held."""
+
+    margins: Margins
+    rows: Sequence[int]
+    held: Mapping[int, arb]
+
+    @property
+    def free(self) -> list[int]:
+        return [k for k in range(self.margins.n) if k not in self.held]
+
+    def whole(self, x: Sequence[arb]) -> tuple[list[arb], list[arb]]:
+        """Return all weights, and lambda on the rows."""
+        known = {**self.held, **dict(zip(self.free, x, strict=False))}
+        return [known[k] for k in range(self.margins.n)], list(x[len(self.free) :])
+
+    def __call__(self, x: list[arb]) -> tuple[arb_mat, arb_mat]:
+        (w, y), m, free = self.whole(x), self.margins, self.free
+        X = arb_mat([[m.X[i, j] for j in range(m.X.ncols())] for i in self.rows])
+        gradients = m.gradients(w).tolist()
+        G = [gradients[i] for i in self.rows]
+        column = arb_mat([[v] for v in y])
+        bend = m.bend(w, (X.transpose() * column).entries())
+        pulled = (arb_mat(G).transpose() * column).entries()
+        values = [w[k] - pulled[k] for k in free] + [u - 1 for u in (X * m.beta(w)).entries()]
+        top = [[int(k == j) - bend[k, j] for j in free] + [-g[k] for g in G] for k in free]
+        bottom = [[g[j] for j in free] + [arb(0)] * len(G) for g in G]
+        return arb_mat([[v] for v in values]), arb_mat(top + bottom)
+
+
+def _certified(margins: Margins, w: Array) -> KKTPoint:
+    """Prove a KKT point near weights in doubles."""
+    moved, held = _fixed(margins, w)
+    rows, weights, own = _solved(margins, w, {k: arb(float(w[k])) for k in held})
+    beta = margins.beta(weights).entries()
+    u = (margins.X * arb_mat([[b] for b in beta])).entries()
+    if not all(v > 1 for i, v in enumerate(u) if i not in rows):
+        raise NumericalError("a margin that should be above 1 is not: the point is degenerate")
+    turned = [moved_by(A, weights) for A in moved]
+    if held and arb_mat([[row[k] for k in held] for row in turned]).det().contains(0):
+        raise NumericalError("the rotations of the weights were not told apart")
+    of = dict(zip(rows, own, strict=True))
+    multiplier = tuple(of.get(i, arb(0)) for i in range(len(u)))
+    names = dict(zip(margins.p.weights, weights, strict=True))
+    return KKTPoint(names, multiplier, tuple(beta), tuple(u), len(held))
+
+
+def _solved(
+    margins: Margins, w: Array, held: Mapping[int, arb]
+) -> tuple[list[int], list[arb], list[arb]]:
+    """Return rows, weights and lambda > 0; rows whose multiplier turns negative are left."""
+    near = in_floats(margins.X * margins.beta(in_balls(w))).ravel()
+    tight = near <= near.min() + TIGHT * np.abs(near).max()
+    y, _ = nnls(in_floats(margins.gradients(in_balls(w))).T * tight, w)
+    rows = [i for i, v in enumerate(y) if tight[i] and v > ACTIVE * y.max()]
+    while rows:
+        system = _Stationary(margins, rows, held)
+        start = [*(float(w[k]) for k in system.free), *(float(y[i]) for i in rows)]
+        found = enclose(system, start)
+        if found is None:
+            raise NumericalError("no KKT point was proved near the weights that were found")
+        weights, own = system.whole(found)
+        if all(v > 0 for v in own):
+            return rows, weights, own
+        del rows[min(range(len(rows)), key=lambda k: float(own[k].mid()))]
+    raise NumericalError("no row has a positive multiplier where weights were found")
+
+
+def _fixed(margins: Margins, w: Array) -> tuple[list[Rotation], list[int]]:
+    """Return rotations whose A w are independent, and as many weights on which they are."""
+    if not margins.rotations:
+        return [], []
+    T = np.array([[float(x) for x in moved_by(A, in_balls(w))] for A in margins.rotations])
+    _, R, chosen = qr(T.T, pivoting=True)
+    rank = int(np.sum(np.abs(np.diag(R)) > 1e-7 * max(np.abs(w).max(), 1e-300)))
+    _, _, places = qr(T[chosen[:rank]], pivoting=True) if rank else (0, 0, np.zeros(0, int))
+    return [margins.rotations[k] for k in chosen[:rank]], sorted(int(k) for k in places[:rank])
