@@ -44,7 +44,7 @@ LAYERS = [
     {"derive.components", "derive.copies"},
     {"derive.regimes", "derive.explicit", "derive.inverse", "derive.optimizers"},
     {"derive.margins"},
-    {"derive.perturbed"},
+    {"derive.perturbed", "derive.univariate"},
     {"derive.render", "derive.certificate.writing"},
     {"derive.catalogue"},
     {"derive.catalogue.audit"},
@@ -65,7 +65,7 @@ NUMERIC_LAYERS = [
     {"numerics.flow"},
     {"numerics.optimizers"},
     {"numerics.confirm"},
-    {"numerics.matrices"},
+    {"numerics.matrices", "numerics.univariate"},
     {"numerics.experiments"},
     {"numerics.figures"},
 ]
@@ -88,6 +88,7 @@ NUMERICS_READS = (
     "derive.regimes",
     "derive.explicit",
     "derive.optimizers",
+    "derive.univariate",
 )
 LONGEST_FILE, FULLEST_FOLDER, MOST_BRANCHES, MOST_ARGUMENTS = 300, 24, 15, 5
 BRANCHES = (ast.If, ast.For, ast.While, ast.ExceptHandler, ast.IfExp, ast.comprehension, ast.Assert)

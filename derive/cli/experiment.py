@@ -189,9 +189,49 @@ def matrix_factorization(
     )
 
 
+def univariate_nets(
+    *,
+    widths: Annotated[
+        str, typer.Option(help="Even widths of the nets.", metavar="N,...")
+    ] = "100,400,1600,6400",
+    nets: Annotated[
+        int, typer.Option(help="Nets drawn for each width.", min=1, max=1000, metavar="N")
+    ] = 12,
+    session: Shared,
+) -> None:
+    """Train univariate shallow nets by mirror flow, and compare them with their derived limits.
+
+    f(x) = sum_j a_j sigma(w_j x - b_j) + d with uniform biases. ReLU nets under three unscaled
+    potentials tend to one limit, nets with |.| under the same potentials, scaled, to a limit each.
+    The error sup |f - h| on [-1, 1] is that of the whole net, all of whose weights move, with
+    random biases, and of nets with biases at quantiles whose output weights move (Liang and
+    Montufar, implicit bias of mirror flow for shallow nets in univariate regression, figures 1
+    and 2). --plot draws six panels: nets and limits, errors, shifted data, |h''|.
+
+    Exit status: 0 the results are printed; 2 bad input; 3 a net was not trained.
+
+    \b
+    Examples (the first: about two minutes, on one core):
+      derive experiment univariate-nets
+      derive experiment univariate-nets --plot panels.pdf --jobs 2
+      derive experiment univariate-nets --widths 100,400,1600 --nets 5 --json
+    """
+    session.prepare()
+    sizes = _read_numbers(widths, int, "--widths", "100,400,1600")
+    from numerics.experiments import univariate as experiments
+    from numerics.figures.plots import plot_univariate
+
+    session.require_plots()
+    setting = experiments.UnivariateSetting(widths=sizes, nets=nets, seed=session.seed)
+    session.publish(
+        lambda enter: experiments.univariate(setting, session.jobs, enter), plot_univariate
+    )
+
+
 EXPERIMENTS = (
     ("sparse-regression", sparse_regression, "Sparse beta*, by a diagonal network."),
     ("matrix-factorization", matrix_factorization, "Low-rank beta*, by descent on U U^T."),
+    ("univariate-nets", univariate_nets, "Wide shallow nets on the line, by mirror flow."),
 )
 """Name, function and summary of each experiment."""
 

@@ -29,6 +29,7 @@ from derive.cli.regimes import regimes
 from derive.cli.regularizer import regularizer
 from derive.cli.report import report
 from derive.cli.running import BAD_INPUT, FAULT, INTERRUPTED, READER_LEFT, UNDECIDED, YES, Stop
+from derive.cli.univariate import univariate
 from derive.errors import ConsistencyError, DeriveError, InputError
 
 Command: TypeAlias = tuple[str, Callable[..., None], str]
@@ -40,6 +41,7 @@ COMMANDS: tuple[Command, ...] = (
     ("regimes", regimes, "Find what Q tends to as the start is scaled."),
     ("margin", margin, "Find what the flow tends to on separable data."),
     ("optimizers", optimizers, "List what optimizers on linear models minimise."),
+    ("univariate", univariate, "Find the limit of wide univariate nets under mirror flow."),
     ("explicit", explicit, "Compare Q with explicit l2 regularization of the weights."),
     ("parameterize", parameterize, "Find F(w) whose implicit regularizer is a given Q."),
     ("check", check, "Check the certificate of a result, without SymPy."),

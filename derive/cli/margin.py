@@ -78,7 +78,7 @@ def margin(
         raise InputError(f"--norm is {', '.join(NORMS)}, and goes with --data FILE.csv")
     if data is not None and form not in (TEXT, FORMS["json"]):
         raise InputError("--data is for text and --json: leave out --latex and --html")
-    text = "" if data is None else _text_of(data)
+    text = "" if data is None else text_of(data)
     check_writable(output)
     work = partial(_find, read, form)
     if data is not None:
@@ -86,7 +86,8 @@ def margin(
     finish(work, timeout, output)
 
 
-def _text_of(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Return the text of --data, or refuse the file."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

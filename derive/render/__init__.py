@@ -21,6 +21,7 @@ RENDERERS: dict[str, dict[str, str]] = {
         "json": "optimizers:render_table_json",
         "page": "page.optimizers:render_table",
     },
+    "VariationalProblem": _forms(text="univariate", json="univariate", page="page.univariate"),
     "InverseDesign": _forms(text="inverse", json="inverse", page="page.inverse"),
     "Printable": _forms(latex="page.paper", html="html.document", card="html.document"),
 }

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from derive.errors import InputError
 
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
 
     from numerics.experiments.matrix_results import MatrixResults
     from numerics.experiments.sparse_results import SparseResults
+    from numerics.experiments.univariate import Curve, UnivariateResults
+    from numerics.univariate.limit_function import LimitFunction
 
 
 def require_matplotlib() -> None:
@@ -71,6 +76,72 @@ def plot_matrix_factorization(experiment: MatrixResults, path: Path) -> None:
         axes.set(xscale="log", yscale="log", xlabel="scale of the start", ylabel=label)
     figure.axes[0].legend()
     save(figure, path, "--plot")
+
+
+def plot_univariate(experiment: UnivariateResults, path: Path) -> None:
+    """Draw six panels: nets and limits, errors by width, shifted data, |h''| of the limits."""
+    figure = new_figure(12, 7)
+    panels = {
+        "unscaled": "unscaled potentials, relu",
+        "unscaled errors": "sup |f - h|, unscaled",
+        "shifted": "x**2, shifted data",
+        "scaled": "scaled potentials, abs",
+        "scaled errors": "sup |f - h|, scaled",
+        "second derivative": "limits, scaled: share of x with |h''| at most",
+    }
+    for axes, (panel, title) in zip(figure.subplots(2, 3).flat, panels.items(), strict=True):
+        axes.set_title(title, fontsize=9)
+        if panel.endswith("errors"):
+            _draw_errors(axes, experiment, panel.partition(" ")[0])
+        else:
+            _draw_curves(axes, [c for c in experiment.curves if c.panel == panel])
+        if panel == "second derivative":
+            axes.set(xscale="symlog", xlabel="|h''|", ylabel="share")
+    save(figure, path, "--plot")
+
+
+def _draw_errors(axes: Axes, experiment: UnivariateResults, kind: str) -> None:
+    for biases, style in (("random", "o-"), ("quantiles", "^--")):
+        axes.set_prop_cycle(None)
+        groups: dict[str, list[tuple[int, float]]] = {}
+        for e in experiment.errors:
+            if (e.kind, e.biases) == (kind, biases):
+                groups.setdefault(e.potential, []).append((e.width, e.median))
+        for potential, points in groups.items():
+            label = f"{potential}, {biases}"
+            axes.plot(*zip(*sorted(points), strict=True), style, label=label, markersize=3)
+    axes.set(xscale="log", yscale="log", xlabel="width", ylabel="median error")
+    axes.legend(fontsize=6)
+
+
+def _draw_curves(axes: Axes, curves: Iterable[Curve]) -> None:
+    """Draw nets in colour with their limits dashed in black; limits alone as distributions."""
+    drawn = list(curves)
+    alone = all(c.of == "limit" for c in drawn)
+    for c in drawn:
+        if alone:
+            share = [(i + 1) / len(c.y) for i in range(len(c.y))]
+            axes.step(c.y, share, label=c.label)
+        elif c.of == "limit":
+            axes.plot(c.x, c.y, "k--", linewidth=0.8)
+        else:
+            axes.plot(c.x, c.y, linewidth=1.6, alpha=0.8, label=c.label)
+    axes.legend(fontsize=6)
+
+
+def plot_limit(h: LimitFunction, path: Path) -> None:
+    """Draw a limit function with its data, beyond the support of the biases, too."""
+    figure = new_figure(6.4, 4.2)
+    axes, (low, high) = figure.subplots(), map(float, h.dual.density.support)
+    reach = (high - low) / 8
+    t = np.linspace(low - reach, high + reach, 801)
+    axes.plot(t, h.on_arrays(t), label=f"h, phi = {h.problem.potential.text}")
+    axes.plot([float(x) for x in h.dual.x], [float(y) for y in h.dual.y], "ko", label="data")
+    for end in (low, high):
+        axes.axvline(end, color="0.85", linewidth=0.6)
+    axes.set(xlabel="x", ylabel="h(x)")
+    axes.legend()
+    save(figure, path, "--figure")
 
 
 def _draw_level(axes: Axes, left: float, height: float, name: str) -> None:

@@ -21,6 +21,8 @@ OWN = {
     ("regimes", "--check"),
     ("report", "--output"),
     ("matrix-factorization", "--sizes"),
+    ("univariate", "--data"),
+    ("univariate", "--check"),
 }
 
 
@@ -41,6 +43,7 @@ def test_a_page_fits_the_terminal_and_teaches(names):
 def test_an_experiment_names_its_source():
     assert "Azulay" in page("experiment", "sparse-regression")
     assert "Gunasekar" in page("experiment", "matrix-factorization")
+    assert "Montufar" in page("experiment", "univariate-nets")
 
 
 @pytest.mark.parametrize("names", [(), ("experiment",)], ids=["derive", "experiment"])

@@ -1,0 +1,1 @@
+"""Univariate shallow nets trained by mirror flow: from what is typed to the variational problem."""

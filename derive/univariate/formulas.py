@@ -1,0 +1,298 @@
+"""Functions of one real variable as text: analytic pieces between rational points.
+
+An absolute value is resolved on each side of the zeros of what is inside it, so that a piece is one
+analytic expression: evaluated on complex balls for certified integrals, on doubles, or as a
+polynomial.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from bisect import bisect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from flint import acb, fmpq, fmpq_poly
+
+from derive.errors import InputError
+from derive.exact.balls import real_roots
+from derive.language import (
+    Call,
+    Name,
+    Number,
+    Operation,
+    Power,
+    Tree,
+    children,
+    names,
+    parse_expression,
+    walk,
+)
+from derive.language.tree import fold, with_parts
+
+Value: TypeAlias = Any
+"""A number, a ball, an array or a polynomial: what can be added and multiplied."""
+_HALF = Fraction(1, 2)
+_ARRAY_NAMES = {"asinh": "arcsinh", "atan": "arctan"}
+_I = acb(0, 1)
+
+
+class NotPolynomial(Exception):
+    """An expression is no polynomial over the rationals."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """An expression in at most one name, real and analytic where it is used."""
+
+    tree: Tree
+
+    def on_balls(self, z: acb, analytic: bool = False) -> acb:
+        """Return the value on a complex ball; not finite where it is not *analytic*, if asked."""
+
+        def power(x: acb, e: Fraction) -> acb:
+            return acb(
+                whole_power(x, e)
+                if e.denominator == 1
+                else x.pow(acb(rational(e)), analytic=analytic)
+            )
+
+        def call(name: str, x: acb) -> acb:
+            if name == "log":
+                return acb(x.log(analytic=analytic))
+            if name == "asinh":
+                return (x + (1 + x * x).sqrt(analytic=analytic)).log(analytic=analytic)
+            if name == "atan":
+                ends = ((1 + _I * x).log(analytic=analytic), (1 - _I * x).log(analytic=analytic))
+                return acb((ends[0] - ends[1]) / (2 * _I))
+            return acb(getattr(x, name)())
+
+        return acb(self._value(z, lambda q: acb(rational(q)), power, call))
+
+    def on_arrays(self, x: Value) -> Value:
+        """Return the values at doubles."""
+        import numpy as np
+
+        def call(name: str, value: Value) -> Value:
+            return getattr(np, _ARRAY_NAMES.get(name, name))(value)
+
+        return np.asarray(self._value(x, float, lambda b, e: np.power(b, float(e)), call) + 0.0 * x)
+
+    @functools.cached_property
+    def polynomial(self) -> fmpq_poly | None:
+        """The polynomial that it is, if it is one."""
+
+        def power(x: fmpq_poly, e: Fraction) -> fmpq_poly:
+            if e.denominator > 1 or e < 0:
+                raise NotPolynomial
+            return x ** int(e)
+
+        def call(name: str, x: fmpq_poly) -> fmpq_poly:
+            raise NotPolynomial
+
+        try:
+            return fmpq_poly(self._value(fmpq_poly([0, 1]), _constant, power, call))
+        except (NotPolynomial, ZeroDivisionError):
+            return None
+
+    def derivative(self) -> Formula:
+        """Return the derivative."""
+        return Formula(fold(self.tree, children, _differentiated)[1])
+
+    def _value(
+        self,
+        x: Value,
+        number: Callable[[Fraction], Value],
+        power: Callable[[Value, Fraction], Value],
+        call: Callable[[str, Value], Value],
+    ) -> Value:
+        def combine(node: Tree, parts: list[Value]) -> Value:
+            match node:
+                case Number(value):
+                    return number(value)
+                case Name():
+                    return x
+                case Operation(sign, _, _):
+                    return _ARITHMETIC[sign](*parts)
+                case Power(_, exponent):
+                    return power(parts[0], exponent)
+                case Call(function, _):
+                    return call(function, parts[0])
+            raise InputError("an exponent with a name in it is not accepted here: write a number")
+
+        return fold(self.tree, children, combine)
+
+
+def _divided(a: Value, b: Value) -> Value:
+    if isinstance(b, fmpq_poly):
+        if b.degree() > 0:
+            raise NotPolynomial
+        return a / b[0]
+    return a / b
+
+
+_ARITHMETIC: Mapping[str, Callable[[Value, Value], Value]] = {
+    "+": operator.add,
+    "*": operator.mul,
+    "/": _divided,
+}
+
+
+_SLOPES = {
+    "exp": "exp(x)",
+    "log": "1/x",
+    "sin": "cos(x)",
+    "cos": "-sin(x)",
+    "tan": "1 + tan(x)**2",
+    "sinh": "cosh(x)",
+    "cosh": "sinh(x)",
+    "tanh": "1 - tanh(x)**2",
+    "asinh": "1/sqrt(1 + x**2)",
+    "atan": "1/(1 + x**2)",
+}
+
+
+def _differentiated(node: Tree, parts: list[tuple[Tree, Tree]]) -> tuple[Tree, Tree]:
+    """Return a node and its derivative from those of its parts; powers stay powers of a base."""
+    match node, parts:
+        case Name(), _:
+            return node, _ONE
+        case Operation("+", _, _), [(_, u), (_, v)]:
+            return node, _sum(u, v)
+        case Operation("*", f, g), [(_, u), (_, v)]:
+            return node, _sum(_times(u, g), _times(f, v))
+        case Operation(_, f, g), [(_, u), (_, v)]:
+            top = _sum(_times(u, g), _times(_times(Number(Fraction(-1)), f), v))
+            return node, Operation("/", top, Power(g, Fraction(2)))
+        case Power(base, e), [(_, u)]:
+            lowered = Power(base, e - 1) if e != 1 else _ONE
+            return node, _times(_times(Number(e), lowered), u)
+        case Call(function, argument), [(_, u)]:
+            slope = parse_expression(_SLOPES[function])
+            return node, _times(_with_argument(slope, argument), u)
+    return node, _ZERO
+
+
+_ZERO, _ONE = Number(Fraction(0)), Number(Fraction(1))
+
+
+def _sum(a: Tree, b: Tree) -> Tree:
+    return b if a == _ZERO else a if b == _ZERO else Operation("+", a, b)
+
+
+def _times(a: Tree, b: Tree) -> Tree:
+    if _ZERO in (a, b):
+        return _ZERO
+    return b if a == _ONE else a if b == _ONE else Operation("*", a, b)
+
+
+def _with_argument(tree: Tree, argument: Tree) -> Tree:
+    def combine(node: Tree, parts: list[Tree]) -> Tree:
+        return argument if isinstance(node, Name) else with_parts(node, parts)
+
+    return fold(tree, children, combine)
+
+
+def rational(x: Fraction) -> fmpq:
+    """Return a fraction as a rational number of FLINT."""
+    return fmpq(x.numerator, x.denominator)
+
+
+def fraction(x: fmpq) -> Fraction:
+    """Return a rational number of FLINT as a fraction."""
+    return Fraction(int(x.p), int(x.q))
+
+
+def _constant(x: Fraction) -> fmpq_poly:
+    return fmpq_poly([rational(x)])
+
+
+def whole_power(x: Value, e: Fraction) -> Value:
+    """Return x^e for a whole e, by products: FLINT takes balls about 0 by way of the logarithm."""
+    found = functools.reduce(operator.mul, [x] * abs(int(e)), x * 0 + 1)
+    return found if e >= 0 else 1 / found
+
+
+@dataclass(frozen=True)
+class Piecewise:
+    """A function that is *formulas[i]* between *breaks[i - 1]* and *breaks[i]*, which ascend."""
+
+    text: str
+    breaks: tuple[Fraction, ...]
+    formulas: tuple[Formula, ...]
+
+    def derivative(self) -> Piecewise:
+        """Return the derivative of each piece."""
+        return Piecewise(self.text, self.breaks, tuple(f.derivative() for f in self.formulas))
+
+    def at(self, x: Fraction) -> Formula:
+        """Return the formula at x, at a break that of the right."""
+        return self.formulas[bisect(self.breaks, x)]
+
+    def on_arrays(self, x: Value) -> Value:
+        """Return the values at doubles."""
+        import numpy as np
+
+        places = np.searchsorted(np.array([float(b) for b in self.breaks]), x)
+        with np.errstate(all="ignore"):
+            found = [f.on_arrays(x) for f in self.formulas]
+        return np.choose(places, found) if len(found) > 1 else found[0]
+
+
+def read_piecewise(text: str, option: str) -> Piecewise:
+    """Read a function of one name; *option* names it in refusals.
+
+    >>> read_piecewise("abs(x)**3 + x**2", "--potential").breaks
+    (Fraction(0, 1),)
+
+    Raises:
+        InputError: not the language, several names, or an absolute value whose zeros are not found.
+    """
+    try:
+        tree = parse_expression(text)
+    except InputError as error:
+        raise InputError(f"{option}: {error}") from None
+    if len(found := names((tree,))) > 1:
+        raise InputError(f"{option}: {text} is to be a function of one name, not {len(found)}")
+    sizes = [node for node in walk(tree) if _inside(node) is not None]
+    zeros = sorted({zero for node in sizes for zero in _zeros(_inside(node), option)})
+    ends = [zeros[0] - 1, *zeros, zeros[-1] + 1] if zeros else [Fraction(0), Fraction(1)]
+    formulas = (Formula(_resolved(tree, (a + b) / 2)) for a, b in pairwise(ends))
+    return Piecewise(text, tuple(zeros), tuple(formulas))
+
+
+def _inside(node: Tree) -> Tree | None:
+    """Return A of |A|, which the language reads as sqrt(A**2)."""
+    match node:
+        case Power(Power(inner, exponent), half) if exponent == 2 and half == _HALF:
+            return inner
+    return None
+
+
+def _zeros(inner: Tree | None, option: str) -> list[Fraction]:
+    polynomial = None if inner is None else Formula(inner).polynomial
+    if polynomial is None or polynomial.degree() < 1:
+        raise InputError(f"{option}: abs(...) is accepted of polynomials with numbers")
+    rationals = [fraction(root) for root, _ in polynomial.roots()]
+    if len(real_roots([fraction(c) for c in polynomial.coeffs()])) > len(rationals):
+        raise InputError(f"{option}: inside abs(...) there is a zero that is not rational")
+    return rationals
+
+
+def _resolved(tree: Tree, point: Fraction) -> Tree:
+    """Return a tree with the absolute values as they are near a point."""
+
+    def combine(node: Tree, parts: list[Tree]) -> Tree:
+        built = with_parts(node, parts)
+        inner = _inside(built)
+        if inner is None:
+            return built
+        value = Formula(inner).polynomial
+        sign = 1 if value is not None and value(rational(point)) > 0 else -1
+        return inner if sign > 0 else Operation("*", Number(Fraction(-1)), inner)
+
+    return fold(tree, children, combine)

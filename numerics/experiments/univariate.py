@@ -1,0 +1,250 @@
+"""Univariate nets trained by mirror flow, against the functions that they tend to.
+
+Unscaled potentials have one limit, scaled ones a limit each: supremum errors by width, with random
+biases and with biases at quantiles, and what the six panels of the talk show.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from scipy.interpolate import PPoly
+
+from derive.errors import InputError
+from derive.univariate.activation import Activation, read_activation
+from derive.univariate.density import Density, read_density
+from derive.univariate.potential import read_potential
+from numerics.evaluate.backend import Array
+from numerics.experiments.scaffold import Results, Row, Stages, require_counts
+from numerics.univariate.distance import distance_to_net, supremum_distance
+from numerics.univariate.law import Law
+from numerics.univariate.limit_function import LimitFunction, limit_function
+from numerics.univariate.training import MirrorFlow, Net, quantile_net, random_net, train
+
+POTENTIALS = ("x**2", "abs(x)**3 + x**2", "x**4 + x**2")
+KINDS = {"unscaled": "relu", "scaled": "abs"}
+"""The potentials of the two theorems, with their activation."""
+WIDTHS = (100, 400, 1600, 6400)
+SHIFTS = tuple(Fraction(k, 2) for k in range(-2, 3))
+DENSITY = "uniform"
+_POINTS = 201
+
+
+@dataclass(frozen=True, slots=True)
+class UnivariateSetting:
+    """What is drawn and asked for: data, widths, and the nets that are drawn for each."""
+
+    x: tuple[str, ...] = ("-4/5", "-1/3", "1/4", "3/4")
+    y: tuple[str, ...] = ("1/2", "-1/4", "1/4", "0")
+    widths: tuple[int, ...] = WIDTHS
+    nets: int = 12
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_counts({"nets": self.nets, "widths": len(self.widths)})
+        if bad := [n for n in self.widths if not 10 <= n <= 10**6 or n % 2]:
+            raise InputError(f"a width must be even, from 10 to 10^6, not {bad[0]}")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One net: potential, kind, how biases are chosen ("random" or "quantiles"), width, number."""
+
+    potential: str
+    kind: str
+    biases: str
+    width: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """sup |f - h| of the nets of a width: their median, least and largest."""
+
+    potential: str
+    kind: str
+    biases: str
+    width: int
+    median: float
+    least: float
+    largest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A curve of a panel: of a net, of a limit, or |h''| in ascending order."""
+
+    panel: str
+    label: str
+    of: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnivariateResults(Results):
+    """What was found.
+
+    Attributes:
+        errors: by width.
+        slopes: of log median against log width, by kind, biases and potential.
+        differences: sup |h - h of x**2| of limits, by kind and potential.
+        curves: what the panels show beside errors.
+    """
+
+    experiment: ClassVar[str] = "univariate-nets"
+    columns: ClassVar[tuple[str, ...]] = Errors.__match_args__
+
+    setting: UnivariateSetting
+    errors: tuple[Errors, ...]
+    slopes: Mapping[str, float | None]
+    differences: Mapping[str, float]
+    curves: tuple[Curve, ...]
+
+    def rows(self) -> Iterable[Row]:
+        """Return one row for each width of each kind."""
+        return [asdict(e) for e in self.errors]
+
+    def to_text(self) -> str:
+        """Return tables of the medians, by width."""
+        s = self.setting
+        data = ", ".join(f"({x}, {y})" for x, y in zip(s.x, s.y, strict=True))
+        lines = [f"Univariate nets trained by mirror flow; data {data}", f"seed {s.seed}"]
+        lines.append("Median of sup |f - h| on [-1, 1], h the derived limit, biases uniform")
+        for kind, activation in KINDS.items():
+            for biases, how in (
+                ("random", f"random, {s.nets} nets"),
+                ("quantiles", "at quantiles"),
+            ):
+                lines += ["", f"{kind} potentials, {activation}; biases {how}"]
+                lines.append("   width" + "".join(f"{p:>18}" for p in POTENTIALS))
+                for n in s.widths:
+                    cells = (self._median(kind, biases, p, n) for p in POTENTIALS)
+                    lines.append(f"{n:8d}" + "".join(f"{c:18.3e}" for c in cells))
+                found = (self.slopes[f"{kind}, {biases}, {p}"] for p in POTENTIALS)
+                cells_ = (f"{'':>18}" if x is None else f"{x:18.2f}" for x in found)
+                lines.append("   slope" + "".join(cells_))
+            away = (self.differences[f"{kind}, {p}"] for p in POTENTIALS)
+            lines.append("   sup |h - h of x**2| of limits: " + ", ".join(f"{x:.4f}" for x in away))
+        return "\n".join(lines)
+
+    def _median(self, kind: str, biases: str, potential: str, width: int) -> float:
+        key = (potential, kind, biases, width)
+        return next(
+            e.median for e in self.errors if (e.potential, e.kind, e.biases, e.width) == key
+        )
+
+
+def univariate(
+    setting: UnivariateSetting | None = None,
+    jobs: int = 1,
+    progress: Callable[[str], None] | None = None,
+) -> UnivariateResults:
+    """Run the experiment, by *jobs* processes of joblib; *progress* is told what is being done.
+
+    InputError for a number out of its range or without joblib; NumericalError for a failed solver.
+    """
+    setting, stages = setting or UnivariateSetting(), Stages(jobs, progress)
+    pairs = [(p, kind) for kind in KINDS for p in POTENTIALS]
+    stages.enter("limit functions")
+    limits = {(p, kind): _limit(setting, p, kind, Fraction(0)) for p, kind in pairs}
+    tables = {key: h.table for key, h in limits.items()}
+    tasks = [
+        Task(p, kind, biases, n, i)
+        for n in reversed(setting.widths)
+        for p, kind in pairs
+        for biases, count in (("random", setting.nets), ("quantiles", 1))
+        for i in range(count)
+    ]
+    found = stages.each("nets", functools.partial(_error, setting, tables), tasks)
+    errors = tuple(_summaries(tasks, found))
+    stages.enter("panels")
+    base = {kind: limits[POTENTIALS[0], kind] for kind in KINDS}
+    return UnivariateResults(
+        setting,
+        errors,
+        {
+            f"{k}, {b}, {p}": _slope(errors, p, k, b)
+            for p, k in pairs
+            for b in ("random", "quantiles")
+        },
+        {f"{k}, {p}": supremum_distance(limits[p, k], base[k]) for p, k in pairs},
+        tuple(_curves(setting, limits)),
+    )
+
+
+def _limit(setting: UnivariateSetting, potential: str, kind: str, shift: Fraction) -> LimitFunction:
+    y = [Fraction(v) + shift for v in setting.y]
+    return limit_function(setting.x, y, potential, KINDS[kind], DENSITY, scaled=kind == "scaled")
+
+
+@functools.cache
+def _law(potential: str) -> Law:
+    return Law(read_potential(potential))
+
+
+def trained_net(setting: UnivariateSetting, task: Task, shift: float = 0.0) -> Net:
+    """Return a net at the end of its mirror flow; at quantiles the output weights move alone."""
+    density, activation = _model(task.kind)
+    if task.biases == "quantiles":
+        net, moving = quantile_net(task.width, density, activation), "a"
+    else:
+        rng = np.random.default_rng([setting.seed, task.width, task.number])
+        net, moving = random_net(task.width, density, activation, rng), "awbd"
+    x = [float(Fraction(v)) for v in setting.x]
+    y = [float(Fraction(v)) + shift for v in setting.y]
+    scale = float(task.width) if task.kind == "scaled" else 1.0
+    return train(net, x, y, MirrorFlow(_law(task.potential), scale, moving)).net
+
+
+def _model(kind: str) -> tuple[Density, Activation]:
+    return read_density(DENSITY), read_activation(KINDS[kind])
+
+
+def _error(
+    setting: UnivariateSetting, tables: Mapping[tuple[str, str], PPoly], task: Task
+) -> float:
+    return distance_to_net(tables[task.potential, task.kind], trained_net(setting, task))
+
+
+def _summaries(tasks: Iterable[Task], found: Iterable[float]) -> Iterable[Errors]:
+    groups: dict[tuple[str, str, str, int], list[float]] = {}
+    for t, error in zip(tasks, found, strict=True):
+        groups.setdefault((t.potential, t.kind, t.biases, t.width), []).append(error)
+    for key, group in groups.items():
+        yield Errors(*key, float(np.median(group)), min(group), max(group))
+
+
+def _slope(errors: Iterable[Errors], potential: str, kind: str, biases: str) -> float | None:
+    chosen = [e for e in errors if (e.potential, e.kind, e.biases) == (potential, kind, biases)]
+    if len(chosen) < 2:
+        return None
+    logs = np.log([[e.width, e.median] for e in chosen])
+    return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
+
+
+def _curves(
+    setting: UnivariateSetting, limits: Mapping[tuple[str, str], LimitFunction]
+) -> Iterable[Curve]:
+    t, width = np.linspace(-1, 1, _POINTS), max(setting.widths)
+    for (p, kind), h in limits.items():
+        net = trained_net(setting, Task(p, kind, "random", width, 0))
+        yield from _pair(kind, p, t, h, net)
+        if kind == "scaled":
+            sizes = np.sort(np.abs(h.second_derivative(t)))
+            yield Curve("second derivative", p, "limit", tuple(t), tuple(map(float, sizes)))
+    for shift in SHIFTS:
+        h = _limit(setting, POTENTIALS[0], "unscaled", shift)
+        task = Task(POTENTIALS[0], "unscaled", "random", width, 0)
+        net = trained_net(setting, task, float(shift))
+        yield from _pair("shifted", f"y + {shift}", t, h, net)
+
+
+def _pair(panel: str, label: str, t: Array, h: LimitFunction, net: Net) -> Iterable[Curve]:
+    for of, values in (("net", net(t)), ("limit", h.on_arrays(t))):
+        yield Curve(panel, label, of, tuple(map(float, t)), tuple(map(float, values)))

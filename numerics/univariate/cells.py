@@ -1,0 +1,212 @@
+"""Integrals over the biases: cells on which the density is one formula and features are linear.
+
+On a cell feature i is g_i (x_i - b), so that the dual s(b) = sum_i lambda_i g_i (x_i - b) is linear
+in b. With alpha in the place of b no inverse of phi' is left under the integral,
+
+    int p(b) b^k alpha db = int p(b) b^k alpha phi''(alpha)/c_1 d alpha,  s = c_0 + c_1 b,
+
+an integral of a polynomial where phi and p are polynomials: then it is written out.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Protocol, TypeAlias
+
+from flint import acb, arb, arb_poly, ctx, fmpq
+
+from derive.univariate.activation import Activation
+from derive.univariate.density import Density, DensityPiece
+from derive.univariate.formulas import Formula, Value, rational
+from numerics.univariate.law import Law
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An interval of biases, of one sign of w, on which feature i is ``slopes[i] (x_i - b)``."""
+
+    weight: fmpq
+    left: fmpq
+    right: fmpq
+    piece: DensityPiece
+    slopes: tuple[fmpq, ...]
+
+
+class Integrals(Protocol):
+    """Of a cell: int p b^k alpha for k < 2, int p b^k d alpha/ds for k < 3, int p D_phi(alpha)."""
+
+    @property
+    def first(self) -> Sequence[Value]:
+        """Of alpha."""
+
+    @property
+    def second(self) -> Sequence[Value]:
+        """Of its derivative by s."""
+
+    @property
+    def divergence(self) -> Value:
+        """Of D_phi(alpha, 0)."""
+
+
+def cells(points: Sequence[Fraction], density: Density, activation: Activation) -> list[Cell]:
+    """Return the cells between all points and the ends of all pieces."""
+    e, o = rational(activation.even), rational(activation.odd)
+    sheets = [(fmpq(1, 2), o), (fmpq(1, 2), -o)] if o else [(fmpq(1), o)]
+    found = []
+    for piece in density.pieces:
+        inside = sorted({x for x in points if piece.left < x < piece.right})
+        for left, right in pairwise([piece.left, *inside, piece.right]):
+            ends = rational(left), rational(right)
+            for weight, odd in sheets:
+                slopes = tuple(e + odd if x >= right else -e + odd for x in points)
+                found.append(Cell(weight, *ends, piece, slopes))
+    return found
+
+
+def integrals(
+    cell: Cell, density: Density, law: Law, points: Sequence[Value], coefficients: Sequence[Value]
+) -> Integrals:
+    """Return the integrals of a cell at lambda: rational where all is, else balls."""
+    terms = [c * g for c, g in zip(coefficients, cell.slopes, strict=True)]
+    c0 = sum((t * x for t, x in zip(terms, points, strict=True)), fmpq(0))
+    c1 = -sum(terms, fmpq(0))
+    if law.constant is not None:
+        moments = density.moments(cell.piece, cell.left, cell.right, 3)
+        return _Linear(moments, c0, c1, law.constant)
+    return _Substituted(cell, density, law, arb(c0), arb(c1))
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """The integrals of a cell where alpha = s/k, from the moments of p there."""
+
+    moments: Sequence[Value]
+    c0: Value
+    c1: Value
+    k: fmpq
+
+    @property
+    def first(self) -> Sequence[Value]:
+        m = self.moments
+        return [(self.c0 * m[i] + self.c1 * m[i + 1]) / self.k for i in range(2)]
+
+    @property
+    def second(self) -> Sequence[Value]:
+        return [m / self.k for m in self.moments]
+
+    @property
+    def divergence(self) -> Value:
+        m, c0, c1 = self.moments, self.c0, self.c1
+        return (c0 * c0 * m[0] + 2 * c0 * c1 * m[1] + c1 * c1 * m[2]) / (2 * self.k)
+
+
+class _Substituted:
+    """The integrals of a cell in alpha."""
+
+    def __init__(self, cell: Cell, density: Density, law: Law, c0: arb, c1: arb) -> None:
+        self.cell, self.density, self.law, self.c0, self.c1 = cell, density, law, c0, c1
+        self.low, self.high = (law.inverse(c0 + c1 * b) for b in (cell.left, cell.right))
+        self.flat = c1.contains(0) or abs(c1) < arb(2) ** (-ctx.prec // 2)
+        self.zero = [law.at_zero(f) for f in (law.potential.function, law.potential.slope)]
+
+    @functools.cached_property
+    def first(self) -> Sequence[arb]:
+        return [self._integral(_ALPHA, k) for k in range(2)]
+
+    @functools.cached_property
+    def second(self) -> Sequence[arb]:
+        return [self._integral(_RESPONSE, k) for k in range(3)]
+
+    @functools.cached_property
+    def divergence(self) -> arb:
+        return self._integral(_DIVERGENCE, 0)
+
+    def _integral(self, of: Integrand, k: int) -> arb:
+        """Return int p(b) b^k F db."""
+        if self.flat:
+            return self._flat(of, k)
+        breaks = self.law.potential.function.breaks
+        for number, x in enumerate(breaks):
+            b = arb(rational(x))
+            apart = (self.low < b and self.high < b) or (self.low > b and self.high > b)
+            if not apart:
+                below, above = (
+                    self._from(number, b, alpha, (of, k)) for alpha in (self.low, self.high)
+                )
+                return arb(above - below)
+        number = sum(1 for x in breaks if self.low > arb(rational(x)))
+        return self._piece(number, self.low, self.high, (of, k))
+
+    def _flat(self, of: Integrand, k: int) -> arb:
+        """Return it where alpha is nearly constant."""
+        cell, alpha = self.cell, self.low.union(self.high)
+        potential = self.law.potential
+        functions = (potential.function, potential.curvature)
+        phi, curvature = (self.law.on_ball(f, alpha) for f in functions)
+        above = phi - self.zero[0] - self.zero[1] * alpha
+        value = of.plain(lambda: above, lambda: curvature, alpha)
+        moments = self.density.moments(cell.piece, cell.left, cell.right, k + 1)
+        spread = value.rad() * max(abs(cell.left), abs(cell.right)) ** k * moments[0]
+        return arb(value.mid() * moments[k] + arb(0, spread.abs_upper()))
+
+    def _from(self, number: int, b: arb, alpha: arb, of: tuple[Integrand, int]) -> arb:
+        """Return the part from a break to alpha, which may be on either side."""
+        if alpha < b:
+            return self._piece(number, b, alpha, of)
+        if not alpha > b:
+            both = [self._piece(number + side, b, alpha, of) for side in range(2)]
+            return both[0].union(both[1])
+        further = self.law.potential.function.breaks[number + 1 : number + 2]
+        for x in (arb(rational(x)) for x in further):
+            if not alpha < x:
+                passed = self._piece(number + 1, b, x, of)
+                return passed + self._from(number + 1, x, alpha, of)
+        return self._piece(number + 1, b, alpha, of)
+
+    def _piece(self, number: int, low: arb, high: arb, of: tuple[Integrand, int]) -> arb:
+        """Return the part from low to high in one piece of phi."""
+        potential = self.law.potential
+        orders = (potential.function, potential.slope, potential.curvature)
+        phi, slope, curvature = (f.formulas[number] for f in orders)
+        density = self.cell.piece.formula
+        unit, factor = 1 / self.c1, 1 / (self.c1 * self.density.mass)
+        origin = self.zero[1] + self.c0
+
+        def value(alpha: Value, evaluate: Callable[[Formula, Value], Value]) -> Value:
+            b = (evaluate(slope, alpha) - origin) * unit
+            weight = evaluate(density, b) * factor
+            for _ in range(of[1]):
+                weight = weight * b
+
+            def divergence() -> Value:
+                return evaluate(phi, alpha) - self.zero[0] - alpha * self.zero[1]
+
+            return weight * of[0].curved(divergence, lambda: evaluate(curvature, alpha), alpha)
+
+        if all(f.polynomial is not None for f in (phi, density)):
+            whole = value(arb_poly([0, 1]), lambda f, x: arb_poly(f.polynomial)(x)).integral()
+            return arb(whole(high) - whole(low))
+        return acb.integral(
+            lambda z, analytic: value(z, lambda f, x: f.on_balls(x, analytic)), acb(low), acb(high)
+        ).real
+
+
+Later: TypeAlias = Callable[[], Value]
+"""A value that is computed where it is needed: under an integral every evaluation counts."""
+
+
+@dataclass(frozen=True)
+class Integrand:
+    """F, of which int p b^k F db is asked, and F phi'': of D_phi(alpha), phi''(alpha) and alpha."""
+
+    plain: Callable[[Later, Later, Value], Value]
+    curved: Callable[[Later, Later, Value], Value]
+
+
+_ALPHA = Integrand(lambda d, c, alpha: alpha, lambda d, c, alpha: alpha * c())
+_RESPONSE = Integrand(lambda d, c, alpha: 1 / c(), lambda d, c, alpha: alpha * 0 + 1)
+_DIVERGENCE = Integrand(lambda d, c, alpha: d(), lambda d, c, alpha: d() * c())

@@ -1,0 +1,104 @@
+"""The least sum |c_j| of ReLU nets sum_j c_j (w_j x - b_j)_+ + d that are a piecewise linear f.
+
+    R(f) = max(int |f''|, |f'(-inf) + f'(inf)|),  w_j = 1 or -1, biases and offset free,
+
+the cost of f under l2 regularization of all weights but biases. Both sides of a linear program
+certify it: the units of a net of that cost, and a linear functional that is at most 1 in absolute
+value on every unit, (x - b)_+ or (-x - b)_+, and R(f) on f: the sum of jumps of f', each with its
+sign, or f'(-inf) + f'(inf) (Savarese et al. 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from derive.errors import ConsistencyError, InputError
+
+
+@dataclass(frozen=True)
+class Unit:
+    """c (w x - b)_+ with w = 1 or -1."""
+
+    c: Fraction
+    w: int
+    b: Fraction
+
+    def __call__(self, x: Fraction) -> Fraction:
+        """Return its value."""
+        return self.c * max(self.w * x - self.b, Fraction(0))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """R(f) with its certificate.
+
+    Attributes:
+        bending: int |f''|.
+        slopes: f'(-inf) + f'(inf).
+        units, offset: a net that is f.
+        signs: the functional: one factor for each jump of f', none for the sum of the slopes.
+    """
+
+    bending: Fraction
+    slopes: Fraction
+    units: tuple[Unit, ...]
+    offset: Fraction
+    signs: tuple[int, ...]
+
+    @property
+    def value(self) -> Fraction:
+        """R(f)."""
+        return max(self.bending, abs(self.slopes))
+
+
+def relu_cost(
+    x: Sequence[Fraction], y: Sequence[Fraction], ends: tuple[Fraction, Fraction] | None = None
+) -> Cost:
+    """Return R of the f that is linear between points, with slopes *ends* beyond them.
+
+    >>> relu_cost([Fraction(0), Fraction(1)], [Fraction(0), Fraction(1)]).value
+    Fraction(2, 1)
+
+    Args:
+        x, y: the points, in any order, two or more; one where slopes are given.
+        ends: f'(-inf) and f'(inf); those of the first and last interval if not given.
+
+    Raises:
+        InputError: too few points, or two at the same x.
+    """
+    points = sorted(zip(x, y, strict=True))
+    if len(points) < (1 if ends else 2):
+        raise InputError("a piecewise linear function needs two points")
+    if any(a == b for (a, _), (b, _) in pairwise(points)):
+        raise InputError("two points have the same x")
+    inner = [(v - u) / (b - a) for (a, u), (b, v) in pairwise(points)]
+    slopes = [ends[0], *inner, ends[1]] if ends else [inner[0], *inner, inner[-1]]
+    jumps = [b - a for a, b in pairwise(slopes)]
+    bending, total = sum(map(abs, jumps), Fraction(0)), slopes[0] + slopes[-1]
+    units = []
+    for j, ((t, _), v) in enumerate(zip(points, jumps, strict=True)):
+        share = abs(v) / bending if bending else Fraction(int(j == 0))
+        right, left = (v + total * share) / 2, (v - total * share) / 2
+        units += [Unit(c, w, w * t) for c, w in ((right, 1), (left, -1)) if c]
+    offset = points[0][1] - sum(unit(points[0][0]) for unit in units)
+    signs = tuple((v > 0) - (v < 0) for v in jumps) if bending >= abs(total) else ()
+    found = Cost(bending, total, tuple(units), offset, signs)
+    _check(found, points, slopes)
+    return found
+
+
+def _check(
+    found: Cost, points: Sequence[tuple[Fraction, Fraction]], slopes: Sequence[Fraction]
+) -> None:
+    """Compare the net with f, and its cost with the value of the functional on f."""
+    first, last = points[0], points[-1]
+    beyond = [(first[0] - 1, first[1] - slopes[0]), (last[0] + 1, last[1] + slopes[-1])]
+    net = all(found.offset + sum(u(t) for u in found.units) == v for t, v in (*points, *beyond))
+    jumps = [b - a for a, b in pairwise(slopes)]
+    dual = sum((s * v for s, v in zip(found.signs, jumps, strict=False)), Fraction(0))
+    lower = dual if found.signs else abs(found.slopes)
+    if not net or sum(abs(u.c) for u in found.units) != lower:
+        raise ConsistencyError("a univariate net and its lower bound differ")

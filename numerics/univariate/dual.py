@@ -1,0 +1,198 @@
+"""The dual problem in m unknowns: a function through the data of least cost.
+
+    h(x) = E alpha sigma(w x - b),  phi'(alpha) - phi'(0) = sum_i lambda_i sigma(w x_i - b),
+
+with lambda = argmin E phi*(sum_i lambda_i sigma(w x_i - b)) - <lambda, y>: it makes h(x_i) = y_i. A
+quadratic phi gives a linear system, over the rationals where the density is piecewise polynomial;
+for others Newton's method ends in a ball that Krawczyk's operator maps into itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+from scipy.optimize import minimize
+
+from derive.errors import InputError, NumericalError
+from derive.univariate.activation import Activation
+from derive.univariate.density import Density
+from derive.univariate.formulas import Value, rational
+from numerics.evaluate.backend import Array
+from numerics.univariate.cells import Cell, Integrals, cells, integrals
+from numerics.univariate.law import Law
+
+_NEWTON = 12
+_NODES = 40
+
+
+@dataclass(frozen=True)
+class Dual:
+    """The dual problem of data on distinct points of the support."""
+
+    x: tuple[Fraction, ...]
+    y: tuple[Fraction, ...]
+    law: Law
+    density: Density
+    activation: Activation
+
+    def state(self, coefficients: Sequence[Value], at: Fraction | None = None) -> State:
+        """Return all integrals at lambda; with another point *at* which h is asked for."""
+        points = (*self.x, at) if at is not None else self.x
+        values, given = [rational(x) for x in points], [*coefficients]
+        given += [fmpq(0)] * (len(points) - len(given))
+        on = cells(points, self.density, self.activation)
+        found = [(c, integrals(c, self.density, self.law, values, given)) for c in on]
+        return State(tuple(values), tuple(found))
+
+    def solve(self) -> tuple[Value, ...]:
+        """Return lambda: rational numbers, or balls that hold it; NumericalError without one."""
+        y = [[rational(v)] for v in self.y]
+        if self.law.constant is not None:
+            hessian = self.state([fmpq(0)] * len(self.x)).hessian()
+            exact = all(isinstance(c, fmpq) for row in hessian for c in row)
+            try:
+                if exact:
+                    return tuple(fmpq_mat(hessian).solve(fmpq_mat(y)).entries())
+                return tuple(arb_mat(hessian).solve(arb_mat(y)).entries())
+            except ZeroDivisionError:
+                raise NumericalError("the kernel matrix of these points is singular") from None
+        near = [arb(float(c)) for c in self._near()]
+        return self._certified(self._polished(near))
+
+    def _residual(self, state: State) -> arb_mat:
+        pairs = zip(state.values(), self.y, strict=True)
+        return arb_mat([[value - rational(y)] for value, y in pairs])
+
+    def _polished(self, near: list[arb]) -> list[arb]:
+        """Return exact numbers at which Newton's steps end."""
+        for _ in range(_NEWTON):
+            state = self.state(near)
+            jacobian, residual = arb_mat(state.hessian()).mid(), self._residual(state).mid()
+            try:
+                step = jacobian.solve(residual).mid().entries()
+            except ZeroDivisionError:
+                break
+            near = [(c - s).mid() for c, s in zip(near, step, strict=True)]
+            scale = max(abs(c) for c in near)
+            if max(abs(s) for s in step) <= scale * arb(2) ** (-ctx.prec * 2 // 3):
+                return near
+        raise NumericalError("Newton's method on the dual problem did not converge")
+
+    def _certified(self, near: list[arb]) -> tuple[arb, ...]:
+        """Return balls around *near* that Krawczyk's operator maps into themselves."""
+        m, residual = len(near), self._residual(self.state(near))
+        scale = max(abs(c) for c in near) + arb(2) ** -ctx.prec
+        radius = (scale * arb(2) ** (-ctx.prec * 3 // 5)).abs_upper()
+        guess = [c + arb(0, radius) for c in near]
+        jacobian = arb_mat(self.state(guess).hessian())
+        try:
+            inverse = jacobian.mid().inv().mid()
+        except ZeroDivisionError:
+            raise NumericalError("the dual problem is degenerate: no ball was certified") from None
+        identity = arb_mat([[int(i == j) for j in range(m)] for i in range(m)])
+        spread = arb_mat([[arb(0, radius)]] * m)
+        moved = -(inverse * residual) + (identity - inverse * jacobian) * spread
+        if not all(abs(shift) < radius for shift in moved.entries()):
+            raise NumericalError("no ball was certified around the solution of the dual problem")
+        return tuple(c + shift for c, shift in zip(near, moved.entries(), strict=True))
+
+    def _near(self) -> Array:
+        """Return lambda in doubles, by quadrature and a trust region."""
+        nodes, weights, y = *self._quadrature(), np.array([float(v) for v in self.y])
+        phi, law = self.law.potential, self.law
+        zero, one = (float(f.on_arrays(np.zeros(1))[0]) for f in (phi.function, phi.slope))
+
+        def parts(c: Array) -> tuple[Array, Array]:
+            s = c @ nodes
+            return s, law.on_arrays(s)
+
+        def value(c: Array) -> float:
+            s, alpha = parts(c)
+            return float(
+                weights @ ((s + one) * alpha - phi.function.on_arrays(alpha) + zero) - c @ y
+            )
+
+        def gradient(c: Array) -> Array:
+            return np.asarray(nodes @ (weights * parts(c)[1]) - y)
+
+        def hessian(c: Array) -> Array:
+            curvature = phi.curvature.on_arrays(parts(c)[1])
+            return np.asarray((nodes * (weights / np.maximum(curvature, 1e-6))) @ nodes.T)
+
+        start = np.linalg.solve(hessian(np.zeros(len(y))), y)
+        found = minimize(value, start, jac=gradient, hess=hessian, method="trust-exact")
+        return np.asarray(found.x)
+
+    def _quadrature(self) -> tuple[Array, Array]:
+        """Return features (m, nodes) and weights with the density, by Gauss and Legendre."""
+        unit, rule = np.polynomial.legendre.leggauss(_NODES)
+        points, mass = np.array([float(x) for x in self.x]), float(arb(self.density.mass))
+        features, weights = [], []
+        for cell in cells(self.x, self.density, self.activation):
+            half, middle = float(cell.right - cell.left) / 2, float(cell.right + cell.left) / 2
+            b, g = middle + half * unit, np.array([float(arb(g)) for g in cell.slopes])
+            features.append(g[:, None] * (points[:, None] - b))
+            p = cell.piece.formula.on_arrays(b) / mass
+            weights.append(float(arb(cell.weight)) * half * rule * p)
+        return np.hstack(features), np.concatenate(weights)
+
+
+@dataclass(frozen=True)
+class State:
+    """The integrals on all cells at some lambda."""
+
+    points: tuple[fmpq, ...]
+    found: tuple[tuple[Cell, Integrals], ...]
+
+    def values(self) -> list[Value]:
+        """Return h at all points."""
+        return [self.value(i) for i in range(len(self.points))]
+
+    def value(self, i: int) -> Value:
+        """Return h at a point."""
+        x = self.points[i]
+        parts = (c.weight * c.slopes[i] * (x * f.first[0] - f.first[1]) for c, f in self.found)
+        return sum(parts, fmpq(0))
+
+    def slope(self, i: int) -> Value:
+        """Return h' at a point, from the left."""
+        return sum((c.weight * c.slopes[i] * f.first[0] for c, f in self.found), fmpq(0))
+
+    def divergence(self) -> Value:
+        """Return E D_phi(alpha, 0)."""
+        return sum((c.weight * f.divergence for c, f in self.found), fmpq(0))
+
+    def hessian(self) -> list[list[Value]]:
+        """Return E alpha'(s) sigma(w x_i - b) sigma(w x_j - b)."""
+        m = len(self.points)
+        entries = [[self._entry(i, j) for j in range(i + 1)] for i in range(m)]
+        return [[entries[max(i, j)][min(i, j)] for j in range(m)] for i in range(m)]
+
+    def _entry(self, i: int, j: int) -> Value:
+        x, z, total = self.points[i], self.points[j], fmpq(0)
+        for cell, f in self.found:
+            factor = cell.weight * cell.slopes[i] * cell.slopes[j]
+            if factor:
+                n = f.second
+                total = total + factor * (x * z * n[0] - (x + z) * n[1] + n[2])
+        return total
+
+
+def check_data(x: Sequence[Fraction], y: Sequence[Fraction], density: Density) -> None:
+    """Raise InputError for data without a function through them, or outside the support."""
+    if len(x) != len(y):
+        raise InputError(f"there are {len(x)} points x but {len(y)} values y")
+    seen: set[Fraction] = set()
+    for point in x:
+        if point in seen:
+            raise InputError(f"two points have x = {point}: give each x once")
+        seen.add(point)
+    low, high = density.support
+    if outside := [p for p in x if not low <= p <= high]:
+        end = max(map(abs, outside))
+        wider = f"give a density on a wider set, such as --density 'uniform on [-{end}, {end}]'"
+        raise InputError(f"x = {outside[0]} is outside the support [{low}, {high}]: {wider}")

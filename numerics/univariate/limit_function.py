@@ -1,0 +1,273 @@
+"""The function that wide univariate shallow nets tend to under mirror flow."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import mpmath
+import numpy as np
+from flint import arb, ctx, fmpq, fmpq_poly
+from scipy.interpolate import CubicHermiteSpline, PPoly
+
+from derive.univariate.activation import read_activation
+from derive.univariate.density import read_density
+from derive.univariate.formulas import Value, fraction, rational
+from derive.univariate.potential import read_potential
+from derive.univariate.problem import VariationalProblem, variational_problem
+from numerics.evaluate.backend import Array, Number
+from numerics.evaluate.numbers import read_number, read_vector
+from numerics.univariate.cells import cells
+from numerics.univariate.dual import Dual, State, check_data
+from numerics.univariate.law import Law
+
+BITS = 128
+"""Bits of the balls."""
+_GRID, _NEAR = 256, 1e-9
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A polynomial between two points, None where there is no end; coefficients of 1, x, ..."""
+
+    left: Fraction | None
+    right: Fraction | None
+    coefficients: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class LimitFunction:
+    """The limit function h of nets, h(x_i) = y_i.
+
+    Attributes:
+        problem: the variational problem that h solves.
+        dual: the same as a problem in m unknowns.
+        multipliers: its solution lambda, rational or in balls.
+    """
+
+    problem: VariationalProblem
+    dual: Dual
+    multipliers: tuple[Value, ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether h is a spline with rational coefficients; else it is certified by balls."""
+        return all(isinstance(c, fmpq) for c in self.multipliers)
+
+    @property
+    def coefficients(self) -> tuple[Any, ...]:
+        """lambda: phi'(alpha) - phi'(0) = sum_i lambda_i sigma(w x_i - b), h = E alpha sigma."""
+        return tuple(_number(c) for c in self.multipliers)
+
+    @property
+    def digits(self) -> int | None:
+        """Decimal digits of lambda that are certified; None where all are."""
+        if self.exact:
+            return None
+        balls = [arb(c) for c in self.multipliers]
+        widest, largest = max(c.rad() for c in balls), max(abs(c) for c in balls)
+        exponent = (
+            (largest / widest).log_base(10) if widest > 0 else arb(BITS) * arb(2).log_base(10)
+        )
+        return max(0, int(float(exponent)))
+
+    def __call__(self, t: Any) -> Any:
+        """Return h(t): a fraction where h is exact, else an mpf; of an array, doubles."""
+        if isinstance(t, np.ndarray):
+            return self.on_arrays(t)
+        return _number(self.ball(read_number(t, "t")))
+
+    def ball(self, t: Fraction) -> Value:
+        """Return h(t), rational or in a ball."""
+        return self._beyond(t, State.value)
+
+    def slope(self, t: Fraction) -> Value:
+        """Return h'(t), rational or in a ball."""
+        return self._beyond(t, State.slope)
+
+    def _beyond(self, t: Fraction, ask: Callable[[State, int], Value]) -> Value:
+        with ctx.workprec(BITS):
+            return ask(self.dual.state(self.multipliers, t), len(self.dual.x))
+
+    @functools.cached_property
+    def functionals(self) -> dict[str, Any]:
+        """What h minimises: G1, G2 and G3, or the divergence D where they are no sum of these."""
+        with ctx.workprec(BITS):
+            state = self.dual.state(self.multipliers)
+            total = state.divergence()
+            if self.problem.affine is None:
+                return {"D": _number(total)}
+            # E alpha^2 is G1 + G2 + G3; both sums of slopes are h'(-inf) and h'(inf).
+            ends = self.dual.density.support
+            left, right = self.slope(ends[0]), self.slope(ends[1] + 1)
+            spread = self._beyond(ends[1], State.value) + self._beyond(ends[0], State.value)
+            moment = rational(ends[1]) * (right - left) - spread
+            g2, g3 = self.problem.affine
+            second, third = g2 * (left + right) ** 2, g3 * moment**2
+            sum_ = 2 * total / self.dual.law.constant if self.dual.law.constant else total
+            parts = {"G1": sum_ - second - third, "G2": second, "G3": third}
+            return {name: _number(value) for name, value in parts.items()}
+
+    @functools.cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The polynomials of an exact h, from left to right; none where it is not exact."""
+        if not self.exact:
+            return ()
+        low = self.dual.density.support[0]
+        x = fmpq_poly([0, 1])
+        start = self.slope(low)
+        h = self.ball(low) + start * (x - rational(low))
+        found, edges = [Piece(None, low, _read(h))], self._edges()
+        for a, b in pairwise(edges):
+            second = self._second(a, b)
+            rise = second.integral()
+            rise = rise - rise(rational(a))
+            own = rise.integral()
+            at, slope = h(rational(a)), h.derivative()(rational(a))
+            h = own - own(rational(a)) + slope * (x - rational(a)) + at
+            found.append(Piece(a, b, _read(h)))
+        end = rational(edges[-1])
+        last = h(end) + h.derivative()(end) * (x - end)
+        return (*found, Piece(edges[-1], None, _read(last)))
+
+    def _edges(self) -> list[Fraction]:
+        pieces = self.dual.density.pieces
+        ends = {e for p in pieces for e in (p.left, p.right)}
+        return sorted(ends | {x for x in self.dual.x if pieces[0].left < x < pieces[-1].right})
+
+    def _second(self, a: Fraction, b: Fraction) -> fmpq_poly:
+        """Return h'' = 2 e p alpha_e between two edges."""
+        total, left, right = fmpq_poly([0]), rational(a), rational(b)
+        for cell in cells(self.dual.x, self.dual.density, self.dual.activation):
+            if cell.left <= left and right <= cell.right:
+                p = (cell.piece.formula.polynomial or fmpq_poly()) / self.dual.density.mass
+                for c, g, x in zip(self.multipliers, cell.slopes, self.dual.x, strict=True):
+                    total += p * (cell.weight * c * g) * fmpq_poly([rational(x), -1])
+        curvature = self.dual.law.constant or fmpq(1)
+        return fmpq_poly(total * (2 * rational(self.dual.activation.even) / curvature))
+
+    @functools.cached_property
+    def table(self) -> PPoly:
+        """A piecewise polynomial in doubles on the support, h to about 1e-13."""
+        if self.exact:
+            inner, edges = self.pieces[1:-1], self._edges()
+            c = np.zeros((max(len(p.coefficients) for p in inner), len(inner)))
+            for i, (p, left) in enumerate(zip(inner, edges, strict=False)):
+                own = fmpq_poly([rational(q) for q in p.coefficients])
+                for k, value in enumerate(own(fmpq_poly([rational(left), 1])).coeffs()):
+                    c[-1 - k, i] = float(fraction(value))
+            return PPoly(c, np.array([float(e) for e in edges]))
+        return self._tabulated()
+
+    def _tabulated(self) -> CubicHermiteSpline:
+        """Integrate h'' = 2 e p alpha_e twice on a grid, by Gauss and Legendre."""
+        low = self.dual.density.support[0]
+        grid = self._grid()
+        unit, rule = np.polynomial.legendre.leggauss(5)
+        half, middle = np.diff(grid) / 2, (grid[1:] + grid[:-1]) / 2
+        b = middle[:, None] + half[:, None] * unit
+        second = self.second_derivative(b.ravel()).reshape(b.shape) * half[:, None] * rule
+        slope = float(arb(self.slope(low))) + np.r_[0.0, np.cumsum(second.sum(1))]
+        steps = slope[:-1] * np.diff(grid) + (second * (grid[1:, None] - b)).sum(1)
+        return CubicHermiteSpline(
+            grid, float(arb(self.ball(low))) + np.r_[0.0, np.cumsum(steps)], slope
+        )
+
+    def _grid(self) -> Array:
+        """Return points between which alpha changes little, and those where phi changes form."""
+        law, c = self.dual.law, np.array([float(arb(v)) for v in self.multipliers])
+        x, found = np.array([float(v) for v in self.dual.x]), []
+        breaks = np.array([float(b) for b in law.potential.function.breaks])
+        for cell in cells(self.dual.x, self.dual.density, self.dual.activation):
+            g = c * np.array([float(arb(v)) for v in cell.slopes])
+            ends = np.array([float(arb(cell.left)), float(arb(cell.right))])
+            alpha = law.on_arrays(g @ x - g.sum() * ends)
+            between = np.r_[np.linspace(alpha[0], alpha[1], _GRID), breaks]
+            with np.errstate(all="ignore"):
+                b = (g @ x - law.on_duals(between)) / g.sum()
+            found += [np.linspace(ends[0], ends[1], _GRID), b[(b > ends[0]) & (b < ends[1])]]
+        whole = np.unique(np.concatenate(found))
+        return whole[np.r_[True, np.diff(whole) > _NEAR]]
+
+    def second_derivative(self, t: Array) -> Array:
+        """Return h'' = 2 e p alpha_e at doubles in the support."""
+        dual, e, o = self.dual, self.dual.activation.even, self.dual.activation.odd
+        c = np.array([float(arb(v)) for v in self.multipliers])
+        away = np.array([float(x) for x in dual.x])[:, None] - t
+        sizes, sums = float(e) * (c @ np.abs(away)), float(o) * (c @ away)
+        alpha = (dual.law.on_arrays(sizes + sums) + dual.law.on_arrays(sizes - sums)) / 2
+        p = np.zeros_like(t)
+        for piece in dual.density.pieces:
+            inside = (t >= float(piece.left)) & (t <= float(piece.right))
+            p = np.where(inside, piece.formula.on_arrays(t), p)
+        return np.asarray(2 * float(e) * p * alpha / float(arb(dual.density.mass)))
+
+    def on_arrays(self, t: Array) -> Array:
+        """Return h at doubles, affine beyond the support."""
+        points = np.asarray(t, float)
+        inside = np.clip(points, self.table.x[0], self.table.x[-1])
+        slope = self.table.derivative()(inside)
+        return np.asarray(self.table(inside) + slope * (points - inside))
+
+
+def limit_function(
+    x: Number,
+    y: Number,
+    potential: str = "x**2",
+    activation: str = "relu",
+    density: str = "uniform",
+    *,
+    scaled: bool = False,
+) -> LimitFunction:
+    """Return the limit h of nets of width n -> infinity, trained by mirror flow on (x_i, y_i).
+
+    min E D_phi(alpha(w, b), 0) subject to h(t) = E alpha(w, b) sigma(w t - b), h(x_i) = y_i. For
+    unscaled potentials phi counts by phi''(0) alone: h is the same for all.
+
+    >>> h = limit_function(["-3/5", "0", "1/2"], [1, 0, 1])
+    >>> h.exact, h(0), h("1/2")
+    (True, Fraction(0, 1), Fraction(1, 1))
+
+    Args:
+        x, y: m numbers each, exact: integers, fractions, doubles or text such as "-3/5"; y is what
+            nets have still to learn, y_i - f(x_i, theta(0)).
+        potential: phi, an expression in one name.
+        activation: relu or abs.
+        density: of the biases: uniform, or an expression on [-1, 1], or "EXPR on [-2, 2]".
+        scaled: whether Phi = sum phi(n (theta - theta(0)))/n^2; else sum phi(theta - theta(0)).
+
+    Raises:
+        InputError: no data, two equal points, or a text that is refused.
+        NumericalError: no solution was certified.
+
+    Source: Liang and Montufar, implicit bias of mirror flow for shallow neural networks in
+    univariate regression.
+    """
+    setting = read_potential(potential), read_activation(activation), read_density(density)
+    return limit_of(variational_problem(*setting, scaled), x, y)
+
+
+def limit_of(problem: VariationalProblem, x: Number, y: Number) -> LimitFunction:
+    """Return the solution of a variational problem on data; errors as of :func:`limit_function`."""
+    points, values = read_vector(x, "x"), read_vector(y, "y")
+    check_data(points, values, problem.density)
+    law = Law(problem.law)
+    dual = Dual(tuple(points), tuple(values), law, problem.density, problem.activation)
+    with ctx.workprec(BITS):
+        return LimitFunction(problem, dual, dual.solve())
+
+
+def _read(p: fmpq_poly) -> tuple[Fraction, ...]:
+    return tuple(fraction(c) for c in p.coeffs())
+
+
+def _number(value: Value) -> Any:
+    """Return a fraction, or the midpoint of a ball as an mpf of all its digits."""
+    if isinstance(value, fmpq):
+        return fraction(value)
+    mantissa, exponent = arb(value).mid().man_exp()
+    return mpmath.mp.make_mpf(mpmath.libmp.from_man_exp(int(mantissa), int(exponent)))

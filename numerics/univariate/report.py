@@ -1,0 +1,159 @@
+"""A limit function as text and for JSON, with what confirms it from outside."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from derive.errors import InputError
+from numerics.evaluate.backend import Array
+from numerics.margins.classes import read_csv
+from numerics.univariate.cost import Cost, relu_cost
+from numerics.univariate.distance import supremum_distance
+from numerics.univariate.law import Law
+from numerics.univariate.limit_function import LimitFunction, Piece
+from numerics.univariate.training import MirrorFlow, quantile_net, train
+
+WIDTH = 1600
+_DIGITS, _LONG, _VALUES, _NODES = 20, 24, 9, 60
+
+
+def read_points(text: str) -> tuple[list[Fraction], list[str]]:
+    """Return x and y of a table with rows x,y; InputError for any other."""
+    rows, y = read_csv(text)
+    if len(rows[0]) != 1:
+        raise InputError(f"--data: rows are x,y; the first has {len(rows[0]) + 1} entries")
+    return [row[0] for row in rows], y
+
+
+def report(h: LimitFunction, checks: Mapping[str, float]) -> str:
+    """Return the limit on its data as text, with what was checked."""
+    lines = [line for part in (_limit(h), _cost(h), _checked(checks)) for line in part]
+    return "\n".join(
+        textwrap.fill(line, 80, subsequent_indent="    ", break_on_hyphens=False) for line in lines
+    )
+
+
+def record_of(h: LimitFunction, checks: Mapping[str, float]) -> dict[str, Any]:
+    """Return it for JSON: exact numbers as text, others to 20 digits."""
+    found = _cost_of(h)
+    return {
+        "x": [str(x) for x in h.dual.x],
+        "y": [str(y) for y in h.dual.y],
+        "exact": h.exact,
+        "digits": h.digits,
+        "coefficients": [_number(c) for c in h.coefficients],
+        "pieces": [
+            {
+                "left": None if p.left is None else str(p.left),
+                "right": None if p.right is None else str(p.right),
+                "coefficients": [str(c) for c in p.coefficients],
+            }
+            for p in h.pieces
+        ],
+        "values": {str(t): _number(h(t)) for t in _places(h)},
+        "functionals": {name: _number(value) for name, value in h.functionals.items()},
+        "relu_cost": None if found is None else str(found.value),
+        "checks": {name: f"{value:.3e}" for name, value in checks.items()},
+    }
+
+
+def checks(h: LimitFunction) -> dict[str, float]:
+    """Return distances from a quadrature in doubles, and from a net with biases at quantiles."""
+    gaps = [abs(_by_quadrature(h, float(t)) - float(h(t))) for t in _places(h)]
+    found = {"largest |h - quadrature| at nine points": max(gaps)}
+    problem = h.problem
+    if problem.potential.strict:
+        net = quantile_net(WIDTH, problem.density, problem.activation)
+        x, y = ([float(v) for v in values] for values in (h.dual.x, h.dual.y))
+        flow = MirrorFlow(Law(problem.potential), WIDTH if problem.scaled else 1, "a")
+        end = train(net, x, y, flow).net
+        found[f"sup |h - net of width {WIDTH}|, biases at quantiles"] = supremum_distance(h, end)
+    return found
+
+
+def _by_quadrature(h: LimitFunction, t: float) -> float:
+    """Return E alpha sigma(w t - b) from lambda alone, by a double exponential rule."""
+    dual, c = h.dual, np.array([float(v) for v in h.coefficients])
+    x, e, o = np.array([float(v) for v in dual.x]), dual.activation.even, dual.activation.odd
+    k = np.arange(-_NODES, _NODES + 1) * (3.2 / _NODES)
+    unit = np.tanh(np.pi / 2 * np.sinh(k))
+    rule = np.pi / 2 * np.cosh(k) / np.cosh(np.pi / 2 * np.sinh(k)) ** 2 * (3.2 / _NODES)
+
+    def sigma(z: Array) -> Array:
+        return float(e) * np.abs(z) + float(o) * z
+
+    total, norm = 0.0, 0.0
+    for piece, w in itertools.product(dual.density.pieces, (1.0, -1.0)):
+        low, high = float(piece.left), float(piece.right)
+        kinks = np.unique([low, high, *(z for z in (*(w * x), w * t) if low < z < high)])
+        s = c @ sigma(w * x[:, None] - kinks)
+        turns = s[1:] * s[:-1] < 0  # where alpha may have a branch point
+        zeros = (kinks[:-1] - s[:-1] * np.diff(kinks) / np.where(turns, np.diff(s), 1))[turns]
+        for a, b in pairwise(np.sort(np.r_[kinks, zeros])):
+            at, weight = (a + b + (b - a) * unit) / 2, (b - a) / 2 * rule
+            p = weight * piece.formula.on_arrays(at)
+            alpha = dual.law.on_arrays(c @ sigma(w * x[:, None] - at))
+            total, norm = total + float(p @ (alpha * sigma(w * t - at))), norm + float(p.sum())
+    return total / norm
+
+
+def _limit(h: LimitFunction) -> Iterator[str]:
+    if h.exact:
+        yield "Limit on these data, exact: a spline with rational coefficients"
+        yield from (f"  {_domain(p)}: {_polynomial(p)}" for p in h.pieces)
+    else:
+        yield f"Limit on these data, lambda certified by balls to {h.digits} digits"
+        yield from (f"  h({t}) = {h.ball(t).str(_DIGITS, radius=False)}" for t in _places(h))
+    yield f"  lambda = ({', '.join(map(_number, h.coefficients))})"
+    yield from (f"  {name} = {_number(value)}" for name, value in h.functionals.items())
+
+
+def _cost(h: LimitFunction) -> Iterator[str]:
+    found = _cost_of(h)
+    if found is not None:
+        side = "int |f''|" if found.signs else "|f'(-inf) + f'(inf)|"
+        yield ""
+        yield "Explicit l2 regularization of ReLU nets, biases free"
+        yield f"  R(f) = {_number(found.value)} = {side} for f linear between the data,"
+        yield f"  certified by a net of {len(found.units)} units and a dual functional"
+
+
+def _cost_of(h: LimitFunction) -> Cost | None:
+    relu = h.problem.activation.name == "relu" and len(h.dual.x) > 1
+    return relu_cost(h.dual.x, h.dual.y) if relu else None
+
+
+def _checked(found: Mapping[str, float]) -> Iterator[str]:
+    if found:
+        yield from ("", "Check", *(f"  {name}: {value:.1e}" for name, value in found.items()))
+
+
+def _places(h: LimitFunction) -> list[Fraction]:
+    low, high = h.dual.density.support
+    return [low + (high - low) * Fraction(k, _VALUES - 1) for k in range(_VALUES)]
+
+
+def _domain(p: Piece) -> str:
+    if p.left is None:
+        return f"x < {p.right}"
+    return f"x > {p.left}" if p.right is None else f"[{p.left}, {p.right}]"
+
+
+def _polynomial(p: Piece) -> str:
+    powers = ("", " x", *(f" x^{k}" for k in range(2, len(p.coefficients))))
+    terms = [f"{_number(c)}{x}" for c, x in zip(p.coefficients, powers, strict=False) if c]
+    return " + ".join(terms).replace("+ -", "- ") or "0"
+
+
+def _number(x: Any) -> str:
+    if isinstance(x, Fraction):
+        return str(x) if len(str(x)) <= _LONG else f"{float(x):.15g}..."
+    return str(mpmath.nstr(x, _DIGITS))

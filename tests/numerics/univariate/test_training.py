@@ -1,0 +1,105 @@
+"""Nets of finite width against their limits, and the cost of piecewise linear functions."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from derive.errors import InputError
+from derive.univariate.potential import read_potential
+from numerics.experiments.univariate import UnivariateSetting, univariate
+from numerics.univariate import (
+    MirrorFlow,
+    limit_function,
+    random_net,
+    relu_cost,
+    supremum_distance,
+    train,
+)
+from numerics.univariate.law import Law
+
+X, Y = [-0.6, 0.0, 0.5], [0.5, -0.25, 0.25]
+
+
+def drawn(width, potential="x**2", activation="relu"):
+    h = limit_function(["-3/5", "0", "1/2"], ["1/2", "-1/4", "1/4"], potential, activation)
+    problem = h.problem
+    return h, random_net(width, problem.density, problem.activation, np.random.default_rng(3))
+
+
+@pytest.mark.parametrize(
+    "potential", ["x**2", pytest.param("x**4/100 + x**2", marks=pytest.mark.slow)]
+)
+def test_steps_follow_mirror_descent_with_small_steps(potential):
+    _, net = drawn(40, potential)
+    law, x, y = Law(read_potential(potential)), np.array(X), np.array(Y)
+    end = train(net, X, Y, MirrorFlow(law, 40.0))
+    assert end.residual < 1e-9
+    dual, now = np.zeros(121), net
+    for _ in range(3000):
+        dual -= 0.5 * now.jacobian(x).T @ (now(x) - y)
+        now = net.moved(law.on_arrays(dual) / 40)
+    t = np.linspace(-1, 1, 50)
+    assert np.abs(now(x) - y).max() < 1e-3
+    assert np.abs(now(t) - end.net(t)).max() < 4e-3
+    assert np.abs(net(t) - end.net(t)).max() > 0.1
+
+
+def test_the_jacobian_is_that_of_the_net():
+    _, net = drawn(10)
+    x, change = np.array(X), np.random.default_rng(0).standard_normal(31)
+    ends = [net.moved(s * change)(x) for s in (1e-6, -1e-6)]
+    assert (ends[0] - ends[1]) / 2e-6 == pytest.approx(net.jacobian(x) @ change, rel=1e-6)
+
+
+def test_the_distance_of_a_net_is_that_on_a_fine_grid():
+    h, net = drawn(60)
+    t = np.linspace(-1, 1, 40001)
+    moved = net.moved(np.random.default_rng(1).standard_normal(181) / 20)
+    for f in (net, moved):
+        assert supremum_distance(h, f) == pytest.approx(np.abs(h(t) - f(t)).max(), abs=1e-3)
+
+
+def test_errors_fall_with_the_width():
+    setting = UnivariateSetting(("-3/5", "0", "1/2"), ("1/2", "-1/4", "1/4"), (100, 400, 1600), 5)
+    found = univariate(setting)
+    for name, slope in found.slopes.items():
+        if "random" in name:
+            assert -0.75 < slope < -0.25, name
+        elif name != "unscaled, quantiles, abs(x)**3 + x**2":  # |x|^3 is seen at order 1/n
+            assert slope < -1.5, name
+    medians = {(e.kind, e.potential): e.median for e in found.errors if e.width == 1600}
+    assert max(medians.values()) < 1e-3  # those at quantiles come last
+    assert found.differences["unscaled, x**4 + x**2"] == 0
+    assert found.differences["scaled, x**4 + x**2"] > 0.01
+    assert "abs(x)**3 + x**2" in found.to_text()
+    assert found.to_csv().count("\n") == len(found.errors) == 36
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_cost_is_the_value_of_a_linear_program(seed):
+    rng = np.random.default_rng(seed)
+    x = sorted(rng.choice(20, 5, replace=False))
+    y = [Fraction(int(v)) for v in rng.integers(-5, 6, 5)]
+    ends = None if seed % 2 else (Fraction(int(rng.integers(-9, 9))), Fraction(7, 2))
+    found = relu_cost([Fraction(int(v)) for v in x], y, ends)
+    # Units with kinks on a fine grid; f is fixed by its values there and beyond.
+    knots = np.linspace(min(x), max(x), 4 * (max(x) - min(x)) + 1)
+    t = np.r_[knots[0] - 1, knots, knots[-1] + 1]
+    f = [float(found.offset + sum(u(Fraction(v)) for u in found.units)) for v in t]
+    units = np.hstack([np.maximum(t[:, None] - knots, 0), np.maximum(knots - t[:, None], 0)])
+    one = np.ones((len(t), 1))
+    A = np.hstack([units, -units, one, -one])
+    cost = np.r_[np.ones(2 * units.shape[1]), 0, 0]
+    assert linprog(cost, A_eq=A, b_eq=f).fun == pytest.approx(float(found.value))
+    jumps = [(b - a) for a, b in pairwise(np.diff(f) / np.diff(t))]
+    assert float(found.bending) == pytest.approx(np.abs(jumps).sum())
+
+
+def test_functions_without_a_cost_are_refused():
+    with pytest.raises(InputError, match="same x"):
+        relu_cost([Fraction(0)] * 2, [Fraction(1)] * 2)
+    with pytest.raises(InputError, match="two points"):
+        relu_cost([Fraction(0)], [Fraction(1)])
