@@ -27,7 +27,7 @@ from derive.model.restriction import (
 from derive.potential.block import BlockPotential
 from derive.potential.find import find_potential
 from derive.potential.piece import Quadrature
-from derive.printable import Certified
+from derive.printable import Certified, renderer
 from derive.records import Block, Compared, Conserved, Decision, InducedMetric, Potential
 from derive.roads.ansatz import Ansatz
 from derive.roads.road import Road, ask_road, find_roads
@@ -88,6 +88,18 @@ class Derivation(Certified):
             return None
         lines = self.to_latex(part="formula").splitlines()
         return "\n".join(line for line in lines if not line.startswith("%"))
+
+    def to_code(self, language: str) -> str:
+        """Return a file that other programs read.
+
+        Args:
+            language: jax or torch, for Q and grad Q as differentiable functions; mathematica or
+                lean, for Q, and the identities that prove it or the one that fails.
+
+        Raises:
+            NumericalError: Q has no form there.
+        """
+        return str(renderer(type(self), language)(self))
 
     @property
     def verdict(self) -> Verdict:

@@ -44,6 +44,10 @@ FORMS = {
         Form("html", "Print a page for a browser, one file.", methodcaller("to_html")),
         Form("pdf", "Write a PDF to -o FILE.pdf, by TeX."),
         Form("json", "Print the JSON record.", methodcaller("to_json")),
+        Form("jax", "Print Q and grad Q as a JAX module.", methodcaller("to_code", "jax")),
+        Form("torch", "Print Q and grad Q in PyTorch.", methodcaller("to_code", "torch")),
+        Form("lean", "Print the identities as Lean goals.", methodcaller("to_code", "lean")),
+        Form("mathematica", "Print them for Mathematica.", methodcaller("to_code", "mathematica")),
         Form("csv", "Print a CSV table.", methodcaller("to_csv")),
         Form("bibtex", "Print the BibTeX of the sources."),
         Form("markdown", "Derive all models and print a table of them."),
@@ -127,8 +131,8 @@ def _bibtex(record: Any) -> str:
     return bibtex(cited(record.to_latex()))
 
 
-def _record_form() -> Bundle:
-    offered = offer("latex", "standalone", "html", "pdf", "bibtex", "json")
+def _record_form(*more: str) -> Bundle:
+    offered = offer("latex", "standalone", "html", "pdf", "bibtex", "json", *more)
     texts = {
         "part": text_option("PART", "Of --latex: theorem, proof or formula alone."),
         "rename": text_option("NAME=LATEX,...", "In --latex and --html: names written otherwise."),
@@ -143,3 +147,5 @@ def _record_form() -> Bundle:
 
 RecordForm: TypeAlias = Annotated[Form, _record_form()]
 """The form of one finished record."""
+DerivationForm: TypeAlias = Annotated[Form, _record_form("jax", "torch", "lean", "mathematica")]
+"""The form of a derivation, which other programs read too."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from derive.cli.forms import Form, RecordForm
+from derive.cli.forms import DerivationForm, Form
 from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_module, check_writable, deliver
 from derive.cli.running import NO, UNDECIDED, Answer, Enter, answer_with, run
@@ -58,7 +58,7 @@ def regularizer(
     model: Model,
     check: Check = False,
     digits: Digits = None,
-    form: RecordForm,
+    form: DerivationForm,
     output: Output = None,
     numpy: Module = None,
     conjecture: Conjectured = "",
@@ -87,6 +87,8 @@ def regularizer(
       derive regularizer "a*u1" "a*u2" --latex --standalone -o neuron.tex
       derive regularizer "a*u1" "a*u2" --html -o neuron.html
       derive regularizer "a*u1" "a*u2" --numpy neuron.py
+      derive regularizer "a*u1" "a*u2" --jax -o neuron_jax.py
+      derive regularizer "a*u1" "a*u2" --lean -o neuron.lean
       derive regularizer "w**2" --conjecture "beta*log(beta/w_0**2) - beta"
     """
     read = model.read()

@@ -10,7 +10,15 @@ def _forms(**modules: str) -> dict[str, str]:
 
 
 RENDERERS: dict[str, dict[str, str]] = {
-    "Derivation": _forms(text="text", json="json", page="page.derivation"),
+    "Derivation": _forms(
+        text="text",
+        json="json",
+        page="page.derivation",
+        jax="exports.program",
+        torch="exports.program",
+        mathematica="exports.identities",
+        lean="exports.identities",
+    ),
     "Regimes": _forms(text="regimes", json="regimes", page="page.regimes"),
     "RandomWidth": _forms(text="random_width", json="random_width", page="page.random_width"),
     "ExplicitCounterpart": _forms(text="explicit", json="explicit_json", page="page.explicit"),

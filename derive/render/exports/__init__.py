@@ -1,0 +1,1 @@
+"""A derivation as text that other programs read: JAX, PyTorch, Mathematica, Lean."""

@@ -1,0 +1,250 @@
+"""Q and grad Q as one differentiable module of JAX or PyTorch."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.derivation import Derivation
+from derive.errors import NumericalError
+from derive.model.names import PI
+from derive.potential.piece import Parametric, Piece, Root
+from derive.records import Potential
+from derive.render.exports.printer import LANGUAGES, Language
+from derive.verdict import Verdict
+
+_IMPORTS = {"jax": "import jax\nimport jax.numpy as jnp", "torch": "import torch"}
+_BASIC = {
+    "jax": {
+        "_read": '''def _read(beta, *start):
+    """Return numbers as arrays of one type."""
+    beta = jnp.asarray(beta) * 1.0
+    return beta, *(jnp.asarray(x, dtype=beta.dtype) for x in start)
+''',
+        "_fixed": '''def _fixed(x):
+    """Return a number that is not differentiated."""
+    return jax.lax.stop_gradient(x)
+''',
+        "_sorted": """def _sorted(x):
+    return jnp.sort(x)
+""",
+    },
+    "torch": {
+        "_read": '''def _read(beta, *start):
+    """Return numbers as tensors of one type."""
+    beta = torch.as_tensor(beta) * 1.0
+    return beta, *(torch.as_tensor(x, dtype=beta.dtype) for x in start)
+''',
+        "_fixed": '''def _fixed(x):
+    """Return a number that is not differentiated."""
+    return x.detach()
+''',
+        "_sorted": """def _sorted(x):
+    return torch.sort(x)[0]
+""",
+    },
+}
+_SOLVE = '''def _solve(f, slope, x):
+    """Return x with f(x) = 0, by Newton's steps from near it: they carry derivatives over."""
+    x = _fixed(x)
+    for _ in range(2):
+        x = x - f(x) / slope(x)
+    return x
+'''
+_BETWEEN = '''def _between(h, z, beta):
+    """Return z(t) with h(z(t)) = beta for a t in (-1, 1), by bisection; h is monotone."""
+    beta = _fixed(beta)
+    low, high = {xp}.zeros_like(beta) - 1, {xp}.zeros_like(beta) + 1
+    rising = h(z(low / 4)) < h(z(high / 4))
+    for _ in range(60):
+        middle = (low + high) / 2
+        right = (h(z(middle)) < beta) == rising
+        low, high = {xp}.where(right, middle, low), {xp}.where(right, high, middle)
+    return z((low + high) / 2)
+'''
+_ROOT = '''def _root(k, *c):
+    """Return the real root of sum_i c_i x^i below k others, by eigenvalues and Newton's steps."""
+    n = len(c) - 1
+    zero = sum(c) * 0
+    last = {xp}.stack([zero - x / c[n] for x in _fixed({xp}.stack([zero + x for x in c]))[:n]], -1)
+    above = {xp}.broadcast_to({xp}.eye(n, dtype=last.dtype)[1:], (*last.shape[:-1], n - 1, n))
+    roots = {xp}.linalg.eigvals({xp}.concatenate([above, last[..., None, :]], -2))
+    real = {xp}.where(abs(roots.imag) <= 1e-6 * abs(roots), roots.real, -{xp}.inf)
+
+    def f(x):
+        return sum(a * x**i for i, a in enumerate(c))
+
+    def slope(x):
+        return sum(i * a * x ** (i - 1) for i, a in enumerate(c) if i)
+
+    return _solve(f, slope, _solve(f, slope, _sorted(real)[..., n - 1 - k]))
+'''
+_SHARED = {"_root": _ROOT, "_between": _BETWEEN, "_solve": _SOLVE}
+_NOTE = """These are the printed formulas in plain floating point, differentiable in beta and in the
+start; Q is up to an additive constant. They have no error bounds: next to where formulas cancel
+they lose digits, and outside the domain they give no nan; the module of --numpy does better."""
+
+
+_WIDTH = 92
+_WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+
+
+def render_jax(derivation: Derivation) -> str:
+    """Return a module of JAX."""
+    return _module(derivation, "jax", "jnp")
+
+
+def render_torch(derivation: Derivation) -> str:
+    """Return a module of PyTorch."""
+    return _module(derivation, "torch", "torch")
+
+
+def _module(d: Derivation, language: str, xp: str) -> str:
+    """Return the text of a module; without functions where there is no Q."""
+    kept = ("Yes", "No", "Undecided", "Parameterization", "Conserved", "Implicit")
+    sections = [part for part in d.to_text().split("\n\n") if part.startswith(kept)]
+    note = [_NOTE] if d.verdict is Verdict.PROVED else []
+    title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
+    told = "\n\n".join([title, *sections, *note]).replace("\\", "/")
+    head = f'"""{told}\n"""\n\nimport math\n\n{_IMPORTS[language]}\n'
+    if d.verdict is not Verdict.PROVED:
+        return head.rstrip()
+    writer = _Writer(d.potential, LANGUAGES[language], xp)
+    functions = [
+        writer.function("Q", "Return Q(beta)."),
+        writer.function("gradient", "Return grad Q."),
+    ]
+    parts = list(functions)
+    for name, text in {**_SHARED, **_BASIC[language]}.items():
+        if any(f"{name}(" in part for part in parts):
+            parts.append(text.replace("{xp}", xp))
+    head = head if any("math." in part for part in parts) else head.replace("import math\n\n", "")
+    return "\n\n".join([head, *parts]).rstrip()
+
+
+class _Writer:
+    """Writes functions of beta and the start."""
+
+    def __init__(self, potential: Potential, language: Language, xp: str) -> None:
+        self.potential, self.language, self.xp = potential, language, xp
+        p, turning = potential.parameterization, potential.turning
+        self.vector = turning.direction.start_vector if turning else ""
+        self.norm = f"{p.weights[-1]}_0" if turning else ""
+        names = [n for n in (*p.parameters, *p.start_symbols) if n not in (self.norm, PI)]
+        self.start = [self.name(n) for n in (*names, *[self.vector] * bool(turning))]
+        self.has_pi = PI in p.start_symbols
+
+    def name(self, given: str) -> str:
+        return self.language.name(given)
+
+    def shown(self, expression: Expr) -> str:
+        return self.language.shown(expression)
+
+    def function(self, name: str, says: str) -> str:
+        """Return the text of Q or gradient."""
+        whole = name == "Q"
+        lines = [*self._read(), *(line for x in self.potential.pieces for line in self._piece(x))]
+        lines.append(f"return {self._value() if whole else self._gradient()}")
+        head = (
+            f'def {name}({", ".join(["beta", *self.start])}):\n    """{says} {self._shapes()}"""\n'
+        )
+        return head + "".join(f"    {_broken(line)}\n" for line in lines)
+
+    def _shapes(self) -> str:
+        if self.vector:
+            return f"beta has shape (..., d), {self.name(self.vector)} (d,)."
+        d = self.potential.parameterization.d
+        return "beta has any shape." if d == 1 else f"beta has shape (..., {d})."
+
+    def _read(self) -> Iterator[str]:
+        given = ", ".join(["beta", *self.start])
+        yield f"{given}{',' * (not self.start)} = _read({given})"
+        if self.has_pi:
+            yield f"{self.name(PI)} = math.pi"
+        betas = [b for piece in self.potential.pieces for b in piece.betas]
+        if self.vector:
+            (s,) = betas
+            norm, vector = self.name(self.norm), self.name(self.vector)
+            yield f"{self.name(s.name)} = {self.xp}.sqrt((beta * beta).sum(-1))"
+            if self.norm in self.potential.parameterization.start_symbols:
+                yield f"{norm} = {self.xp}.sqrt(({vector} * {vector}).sum(-1))"
+        elif len(betas) > 1:
+            order = sorted(betas, key=lambda b: int(b.name.removeprefix("beta")))
+            for i, b in enumerate(order):
+                yield f"{self.name(b.name)} = beta[..., {i}]"
+        elif self.name(betas[0].name) != "beta":
+            yield f"{self.name(betas[0].name)} = beta"
+
+    def _piece(self, piece: Piece) -> Iterator[str]:
+        for symbol, value in piece.constants:
+            yield f"{self.name(symbol.name)} = {self.shown(value)}"
+        for root in piece.roots:
+            yield f"{self.name(root.symbol.name)} = {self._root(root)}"
+        if isinstance(piece, Parametric):
+            yield from self._curve(piece)
+
+    def _root(self, root: Root) -> str:
+        if root.explicit is not None:
+            return self.shown(root.explicit)
+        if root.from_above is None:
+            raise NumericalError(
+                f"{root.symbol.name} is told from other roots by its formula alone"
+            )
+        coefficients = sympy.Poly(root.polynomial, root.symbol).all_coeffs()[::-1]
+        return f"_root({root.from_above}, {', '.join(map(self.shown, coefficients))})"
+
+    def _curve(self, piece: Parametric) -> Iterator[str]:
+        curve, (b,) = piece.curve, map(self.shown, piece.betas)
+        z, t = self.shown(curve.parameter), Symbol("_t")
+        yield f"_curve = lambda {z}: {self.shown(curve.beta)}"
+        yield f"_slope = lambda {z}: {self.shown(curve.beta.diff(curve.parameter))}"
+        along = _along(curve.interval, t)
+        yield f"_near = _between(_curve, lambda {t.name}: {self.shown(along)}, {b})"
+        yield f"{z} = _solve(lambda {z}: _curve({z}) - {b}, _slope, _near)"
+
+    def _value(self) -> str:
+        parts = " + ".join(f"({self.shown(piece.value)})" for piece in self.potential.pieces)
+        turning = self.potential.turning
+        if turning is None or turning.slope == 0:
+            return parts
+        return (
+            f"{parts} - ({self.shown(turning.slope)}) * (beta * {self.name(self.vector)}).sum(-1)"
+        )
+
+    def _gradient(self) -> str:
+        pieces, turning = self.potential.pieces, self.potential.turning
+        slopes = {
+            b.name: self.shown(g) for x in pieces for b, g in zip(x.betas, x.gradient, strict=True)
+        }
+        if turning is not None:
+            ((s, slope),) = slopes.items()
+            away = f"({self.shown(turning.slope)}) * {self.name(self.vector)}"
+            return f"(({slope}) / {self.name(s)})[..., None] * beta - {away}"
+        if len(slopes) == 1:
+            return next(iter(slopes.values()))
+        order = sorted(slopes, key=lambda b: int(b.removeprefix("beta")))
+        return f"{self.xp}.stack([{', '.join(slopes[b] for b in order)}], -1)"
+
+
+def _broken(line: str) -> str:
+    """Return a line of Python on lines of at most 96 characters, where blanks allow."""
+    if len(line) <= _WIDTH:
+        return line
+    mark = "return " if line.startswith("return ") else ": " if "lambda" in line else " = "
+    left, _, right = line.partition(mark)
+    body = textwrap.indent(textwrap.fill(right, _WIDTH - 8, **_WHOLE), " " * 8)
+    return f"{left}{mark}(\n{body}\n    )"
+
+
+def _along(interval: Sequence[Expr], t: Symbol) -> Expr:
+    """Return z between two ends, which may be infinite, for t from -1 to 1."""
+    low, high = interval
+    if low.is_finite is not False and high.is_finite is not False:
+        return (low + high) / 2 + t * (high - low) / 2
+    if low.is_finite is not False:
+        return low + (1 + t) / (1 - t)
+    return high - (1 - t) / (1 + t) if high.is_finite is not False else t / (1 - t**2)

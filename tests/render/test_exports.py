@@ -1,0 +1,191 @@
+"""Exports: read back by other programs where they are installed, else by a reader of our own."""
+
+import importlib.util
+import multiprocessing
+import re
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+import sympy
+from sympy.parsing.mathematica import parse_mathematica
+
+from derive import NumericalError, Parameterization, derive
+from derive.catalogue.library import derive_entry, entries, find
+from derive.verdict import Verdict
+from tests.cli.commands import run
+
+TIED = Parameterization.parse(["p**3 - m**3"], start={"p": "alpha", "m": "alpha"})
+SHOWN = {
+    "neuron": lambda: derive(["a*u1", "a*u2"]),
+    "roots": lambda: derive(["a*b*u1", "a*b*u2"]),
+    "curve": lambda: derive(TIED),
+    "vector": lambda: derive(Parameterization.parse(["a*u"], vectors=["u"])),
+    "two blocks": lambda: derive(["w**2", "exp(v)"]),
+    "names": lambda: derive(
+        Parameterization.parse(["jnp*in_"], start={"jnp": "torch", "in_": "in_0"})
+    ),
+}
+START = {"a_0": 1.5, "b_0": 0.75, "u1_0": 0.25, "u2_0": -0.5, "alpha": 0.5, "w_0": 0.75}
+START |= {"v_0": 0.25, "torch": 0.5, "in_0": 1.25, "u_0": [0.25, -0.5, 1.0]}
+
+
+def values(language, tasks):
+    """Return Q, grad Q and the slope of Q by the library, in a process of its own."""
+    if language == "jax":
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+    else:
+        import torch
+    found = {}
+    for name, (text, points, start) in tasks.items():
+        space = {}
+        exec(compile(text, name, "exec"), space)
+        Q, gradient = space["Q"], space["gradient"]
+        if language == "jax":
+            total = jax.jit(lambda b, Q=Q, start=start: Q(b, *start).sum())
+            found[name] = (
+                Q(points, *start),
+                jax.jit(gradient)(points, *start),
+                jax.grad(total)(points),
+            )
+        else:
+            beta = torch.tensor(points, requires_grad=True)
+            value = Q(beta, *start)
+            slope = torch.autograd.grad(value.sum(), beta)
+            found[name] = value.detach(), gradient(beta, *start).detach(), *slope
+    return {name: [np.asarray(x, dtype=float).ravel() for x in got] for name, got in found.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["jax", "torch"])
+def test_libraries_differentiate_q(language):
+    if importlib.util.find_spec(language) is None:
+        pytest.skip(f"{language} is not installed")
+    tasks, wanted = {}, {}
+    for name, make in SHOWN.items():
+        d = make()
+        names = re.search(r"def Q\(beta(.*)\)", text := d.to_code(language))[1].split(", ")[1:]
+        start = {
+            n if n in START else n.rstrip("_"): START.get(n, START.get(n.rstrip("_")))
+            for n in names
+        }
+        q = d.potential.numeric(start)
+        steps = np.array([[0.3], [-0.2], [0.01]]) * np.array([1.0, -0.5, 0.75])[: q.d]
+        points = np.array(q.beta0) + steps
+        tasks[name] = text, points, [np.array(x) for x in start.values()]
+        wanted[name] = np.diff(q(points).ravel()), q.gradient(points).ravel()
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        found = pool.submit(values, language, tasks).result()
+    for name, (change, gradient) in wanted.items():
+        value, *slopes = found[name]
+        assert np.isfinite(gradient).all()
+        assert np.diff(value) == pytest.approx(change, rel=1e-9, abs=1e-11), name
+        for slope in slopes:
+            assert slope == pytest.approx(gradient, rel=1e-9, abs=1e-11), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.id)
+def test_every_model_is_exported(entry):
+    d = derive_entry(entry)
+    for language in ("jax", "torch"):
+        if entry.id == "weight-normalization":
+            with pytest.raises(NumericalError, match="an integral"):
+                d.to_code(language)
+            continue
+        text = d.to_code(language)
+        compile(text, entry.id, "exec")
+        assert ("\ndef Q(" in text) is (d.verdict is Verdict.PROVED)
+        assert max(map(len, text.splitlines())) <= 130
+    check_mathematica(d.to_code("mathematica"))
+    check_lean(d.to_code("lean"))
+
+
+def check_mathematica(text):
+    assert text.count("(*") == text.count("*)")
+    goals = text.partition("identities = {\n")[2].rpartition("\n};")[0].splitlines()
+    goals = [line for line in goals if not line.startswith("  (*")]
+    assert all(re.fullmatch(r"  TrueQ\[.* (==|!=) 0\],?", line) for line in goals)
+    assert [line[-1] for line in goals] == [*"," * (len(goals) - 1), *"]" * bool(goals)]
+
+
+def lean_goals(text):
+    """Read back what `example`s say: (left, right, hypotheses, point)."""
+    known = {"unused": sympy.S.One}
+    for goal in text.split("\nexample")[1:]:
+        head, proof = goal.split(" := by")
+        variables, sides = head.rsplit("\n", 1) if "\n" in head else ("", head)
+        names = re.findall(
+            r"[\w']+", variables.partition(" : ")[0].partition("\u2200")[2] or variables
+        )
+        symbols = {n: sympy.Symbol(n) for n in names}
+        left, right = (
+            sympy.sympify(side.replace(": \u211d", "").replace(" ^ ", "**"), {**known, **symbols})
+            for side in sides.split(" = ")
+        )
+        at = re.findall(r"\(([-/\d]+)\)", proof.partition("have h := h")[2].partition("\n")[0])
+        yield left - right, dict(zip(symbols.values(), map(sympy.Rational, at), strict=False)), head
+
+
+def check_lean(text):
+    for difference, point, head in lean_goals(text):
+        if "\u00ac" in head:
+            assert difference.subs(point) != 0
+        else:
+            assert sympy.cancel(difference) == 0
+            assert ("field_simp" in text) or "\u2260" not in head
+    assert text.count("/-") == text.count("-/")
+
+
+@pytest.mark.parametrize("name", ["linear-neuron-plane", "symmetric-factorization"])
+def test_goals_are_true(name):
+    d = derive_entry(find(name))
+    check_lean(text := d.to_code("lean"))
+    check_mathematica(d.to_code("mathematica"))
+    assert len(list(lean_goals(text))) >= 2
+    if name == "linear-neuron-plane":
+        with pytest.raises(AssertionError):
+            check_lean(text.replace("(2*a)", "(3*a)"))
+
+
+def test_what_is_divided_by_is_assumed():
+    text = derive("p**2 - m**2").to_code("lean")
+    assert "(h0 : p \u2260 0)" in text
+    assert "field_simp" in text
+
+
+@pytest.mark.parametrize("name", ["linear-neuron-plane", "tied-pair", "deep-diagonal-3"])
+def test_mathematica_reads_q(name):
+    d = derive_entry(find(name))
+    lines = re.sub(r"\bbeta\b", "b", d.to_code("mathematica").replace("$", "0")).splitlines()
+    defined = dict(re.findall(r"^(A0|delta|Q) = (.*);$", "\n".join(lines), re.MULTILINE))
+    found = parse_mathematica(defined.pop("Q"))
+    for symbol, text in reversed(list(defined.items())):
+        found = found.subs(sympy.Symbol(symbol), parse_mathematica(text))
+    at = {
+        s.name: sympy.Rational(k + 3, 7) for k, s in enumerate(sorted(found.free_symbols, key=str))
+    }
+    same = {
+        s: at[s.name.replace("_", "0").replace("beta", "b", d.parameterization.d == 1)]
+        for s in d.potential.Q.free_symbols
+    }
+    difference = found.subs(at) - d.potential.Q.subs(same)
+    assert abs(sympy.N(difference, 30, maxn=80)) < 1e-25
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["a*u", "--jax"], 0, "def gradient(beta, a_0, u_0):"),
+        (["W*T(W)", "--matrix", "W:2x2", "--torch"], 1, "No: "),
+        (["W*T(W)", "--matrix", "W:2x2", "--lean"], 1, "norm_num at h"),
+        (["u*v*w", "--torch"], 3, "it is an integral"),
+        (["a*u", "--lean", "--mathematica"], 2, "choose one of"),
+    ],
+)
+def test_from_the_command_line(arguments, code, said):
+    done = run("regularizer", *arguments)
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
