@@ -25,6 +25,7 @@ from derive.cli.optimizers import optimizers
 from derive.cli.options import spelled_out
 from derive.cli.output import ReaderLeft
 from derive.cli.parameterize import parameterize
+from derive.cli.perturb import perturb
 from derive.cli.regimes import regimes
 from derive.cli.regularizer import regularizer
 from derive.cli.report import report
@@ -42,6 +43,7 @@ COMMANDS: tuple[Command, ...] = (
     ("margin", margin, "Find what the flow tends to on separable data."),
     ("optimizers", optimizers, "List what optimizers on linear models minimise."),
     ("univariate", univariate, "Find the limit of wide univariate nets under mirror flow."),
+    ("perturb", perturb, "Find what decay, momentum, steps and noise do to Q."),
     ("explicit", explicit, "Compare Q with explicit l2 regularization of the weights."),
     ("parameterize", parameterize, "Find F(w) whose implicit regularizer is a given Q."),
     ("check", check, "Check the certificate of a result, without SymPy."),

@@ -21,7 +21,7 @@ from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.perturbed.drift import Drift, drift_of, not_closed
+from derive.perturbed.drift import Drift, drift_of, open_drift
 from derive.perturbed.followed import Followed, Leaf
 
 
@@ -36,8 +36,7 @@ def decay_of(leaf: Leaf, x: Followed, push: Field) -> Drift:
         return drift_of(leaf, x, z)
     q = _factor(leaf, z.rational, x.output)
     if q is None:
-        why = not_closed(x, f"is not q {x.symbol} + f(c)")
-        return Drift(x.symbol, leaf.with_logs(x.function), leaf.with_logs(z), why)
+        return open_drift(leaf, x, leaf.with_logs(z), f"is not q {x.symbol} + f(c)")
     found = drift_of(leaf, x, z, LogFunction(q))
     return replace(found, in_laws=_in_laws(leaf, x, z.rational, q), factor=leaf.in_laws(q))
 

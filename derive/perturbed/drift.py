@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sympy import Expr, Symbol
 
@@ -22,6 +22,7 @@ class Drift(Decided, Held):
         change: of it, in the weights and the letters of the perturbation.
         finding: is the change closed? It depends on the weights through the laws alone; but for
             decay, where that of y may have a term q y.
+        regular: has the quantity no pole and no logarithm that weights may reach?
         in_laws: the change in c, and y, where it was written so.
         factor: q.
     """
@@ -30,6 +31,7 @@ class Drift(Decided, Held):
     quantity: Expr
     change: Expr
     finding: Finding
+    regular: bool
     in_laws: Expr | None = None
     factor: Expr | None = None
 
@@ -56,8 +58,14 @@ def drift_of(leaf: Leaf, x: Followed, change: LogFunction, own: LogFunction | No
     Args:
         own: what has to be a function of the laws, if that is not the change itself.
     """
-    f = change if own is None else own
+    finding = closing(leaf, x, change if own is None else own)
     written = None if change.logs else leaf.in_laws(change.rational)
-    return Drift(
-        x.symbol, leaf.with_logs(x.function), leaf.with_logs(change), closing(leaf, x, f), written
+    return replace(
+        open_drift(leaf, x, leaf.with_logs(change), ""), finding=finding, in_laws=written
     )
+
+
+def open_drift(leaf: Leaf, x: Followed, change: Expr, why: str) -> Drift:
+    """Return a drift that is not known to be closed."""
+    regular = not any(x.poles())
+    return Drift(x.symbol, leaf.with_logs(x.function), change, not_closed(x, why), regular)

@@ -52,6 +52,7 @@ class Perturbation(Printable):
         one_sided: under momentum, the laws that are known to grow or to fall.
         conditions: of a step, what has to be positive; 0 is where c or y is singular.
         singular: functions of the weights at whose zeros c or y is singular.
+        vanishing: do all laws fall to 0 under noise that does not stop?
     """
 
     derivation: Derivation
@@ -65,6 +66,7 @@ class Perturbation(Printable):
     one_sided: tuple[OneSided, ...] = ()
     conditions: tuple[Expr, ...] = ()
     singular: tuple[Expr, ...] = ()
+    vanishing: bool = False
 
     @property
     def laws(self) -> tuple[Expr, ...]:
@@ -80,6 +82,25 @@ class Perturbation(Printable):
     def dual(self) -> tuple[Expr, ...]:
         """How each dual coordinate changes: beside its steering g lambda_i, and in a step whole."""
         return tuple(x.change for x in self.of_dual)
+
+    @property
+    def ends_on_leaf(self) -> bool:
+        """Do the laws tell the leaf on which the perturbed flow ends?"""
+        d = self.derivation
+        return d.conserved.verdict is Verdict.PROVED and d.equivalent is None
+
+    @property
+    def Q(self) -> Expr | None:
+        """Q of the effective start, where it is explicit and no dual coordinate drifts beside."""
+        kept = bool(self.start) or all(y.in_laws == 0 for y in self.of_dual)
+        Q = self.derivation.potential.Q
+        if not kept or self.effective is None or Q is None:
+            return None
+        known = {s.name: x for s, x in self.effective.items()}
+        own = {s.name for s in self.derivation.beta} | known.keys()
+        if any(s.name not in own for s in Q.free_symbols):
+            return None
+        return Q.xreplace({s: known[s.name] for s in Q.free_symbols if s.name in known})
 
     @property
     def verdict(self) -> Verdict:
@@ -163,7 +184,7 @@ def _shrunk(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Pertu
     factor = sympy.exp(-Symbol(unused("kappa", taken_names(given)), real=True))
     degree = to_expr(m, Notation(p, ()).weights)
     statement = f"<w, dX> = ({degree}) X for every component X of the fields grad F_a"
-    if d.warping.verdict is not Verdict.PROVED:
+    if found.derivation.warping.verdict is not Verdict.PROVED:
         return replace(found, degree=degree)
     reason = "the fields grad F_a are homogeneous, so decay shrinks the start and nothing else"
     return replace(
@@ -209,10 +230,12 @@ def _plus_one(ratio: Expr | None) -> Expr | None:
 
 def _accumulated(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Perturbation:
     """Return noise with the start that has the laws after S."""
-    factors = [
-        [None if r is None else sympy.exp(r) for r in _ratios(found, leaf)] for leaf in leaves
-    ]
-    return _from_laws(found, leaves, factors)
+    ratios = [list(_ratios(found, leaf)) for leaf in leaves]
+    factors = [[None if r is None else sympy.exp(r) for r in part] for part in ratios]
+    S = leaves[0].fresh("S")
+    known = [r for part in ratios for r in part if r is not None and r.has(S)]
+    falling = all((r / S).is_negative for r in known) and len(known) == len(found.of_laws) > 0
+    return replace(_from_laws(found, leaves, factors), vanishing=falling)
 
 
 def _ratios(found: Perturbation, leaf: Leaf) -> Iterator[Expr | None]:

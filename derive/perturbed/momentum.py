@@ -23,7 +23,7 @@ from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix, dot, inverse, rank
 from derive.exact.positivity import is_nonnegative, is_positive
 from derive.model.geometry import Field
-from derive.perturbed.drift import Drift, drift_of, not_closed
+from derive.perturbed.drift import Drift, drift_of, open_drift
 from derive.perturbed.followed import Followed, Leaf
 
 
@@ -42,8 +42,8 @@ def momentum_of(leaf: Leaf, x: Followed) -> Drift:
     moving = leaf.with_letters(*(leaf.fresh(f"{w}_t") for w in leaf.parameterization.weights))
     change, own = form(moving, x.over(moving.parameterization.field)), _in_own_velocities(leaf, x)
     if own is None:
-        why = not_closed(x, "needs weights that the laws and dual coordinates do not tell")
-        return Drift(x.symbol, leaf.with_logs(x.function), moving.written(change), why)
+        why = "needs weights that the laws and dual coordinates do not tell"
+        return open_drift(leaf, x, moving.written(change), why)
     within, f = own
     found = drift_of(within, x.over(f.field), LogFunction(f))
     return replace(found, change=moving.written(change))

@@ -20,19 +20,23 @@ def in_plane(p: Parameterization) -> Parameterization:
     u = [unused(f"{vector.name}{i}", taken) for i in (1, 2)]
     length = parse_expression(f"sqrt({u[0]}**2 + {u[1]}**2)")
 
-    def combine(tree: Tree, parts: list[Tree]) -> Tree:
-        return length if tree == Name(vector.norm) else with_parts(tree, parts)
+    def written(tree: Tree) -> Tree:
+        def combine(node: Tree, parts: list[Tree]) -> Tree:
+            return length if node == Name(vector.norm) else with_parts(node, parts)
 
-    phi = fold(vector.coefficient, children, combine)
-    start = dict(p.start)
-    norm = start.pop(vector.norm)
+        return fold(tree, children, combine)
+
+    start, rates = dict(p.start), dict(zip(p.weights, map(written, p.rates), strict=False))
+    norm, rate = start.pop(vector.norm), rates.pop(vector.norm, None)
     if not (isinstance(norm, Name) and norm.name.startswith(f"{vector.norm}_0")):
         start |= {u[0]: norm, u[1]: parse_expression("0")}
+    outputs = [Operation("*", written(vector.coefficient), Name(name)) for name in u]
     known = {*p.weights[:-1], *p.parameters, *names(tuple(start.values()))}
     return Parameterization(
-        [Operation("*", phi, Name(name)) for name in u],
+        outputs,
         [*p.weights[:-1], *u],
         start,
         [name for name in p.positive if name in known],
-        parameters=p.parameters,
+        parameters=[name for name in p.parameters if name in names(tuple(outputs))],
+        rates=rates if rate is None else rates | dict.fromkeys(u, rate),
     )

@@ -16,7 +16,7 @@ from sympy import Expr
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.model.geometry import Field
-from derive.perturbed.drift import Drift, drift_of, not_closed
+from derive.perturbed.drift import Drift, drift_of, open_drift
 from derive.perturbed.followed import Followed, Leaf
 
 
@@ -28,7 +28,7 @@ def step_of(leaf: Leaf, x: Followed) -> Drift:
         moved = zip(leaf.parameterization.w, after, strict=False)
         plus = {leaf.written(w): leaf.written(image) for w, image in moved}
         change = quantity.subs(plus, simultaneous=True) - quantity
-        return Drift(x.symbol, quantity, change, not_closed(x, "is decided for rational F alone"))
+        return open_drift(leaf, x, change, "is decided for rational F alone")
     x = x.over(leaf.parameterization.field)
     f = x.function
     ratios = tuple((c, _after(a, after) / a) for c, a in f.logs)

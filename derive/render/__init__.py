@@ -30,6 +30,7 @@ RENDERERS: dict[str, dict[str, str]] = {
         "page": "page.optimizers:render_table",
     },
     "VariationalProblem": _forms(text="univariate", json="univariate", page="page.univariate"),
+    "Perturbation": _forms(text="perturbed", json="perturbed", page="page.perturbed"),
     "InverseDesign": _forms(text="inverse", json="inverse", page="page.inverse"),
     "Printable": _forms(latex="page.paper", html="html.document", card="html.document"),
 }

@@ -1,22 +1,208 @@
 """Perturbed flows: drifts against flows of the weights that share no code with them."""
 
-from derive import Parameterization, Verdict, derive, perturb
+import functools
+import json
 
-TIED = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
+import numpy as np
+import pytest
+
+from derive import InputError, Parameterization, Verdict, derive, perturb
+from tests.cli.commands import run
+from tests.perturbed.flows import Model, integrate, limit
+
+MODELS = {
+    "tied pair": Model(["p**2 - m**2"]),
+    "untied pair": Model(["u*v"]),
+    "unequal pair": Model(["p**2 - m**2/2"]),
+    "depth 3": Model(["p**3 - m**3"]),
+    "square": Model(["w**2"]),
+    "cube": Model(["w**3"]),
+    "width two": Model(["p1**2 + p2**2 - m1**2 - m2**2"]),
+    "exponentiated gradient": Model(["p - m"], mirror="p*log(p) + m*log(m)"),
+    "rates": Model(["p**2 - m**2"], rates={"p": "p", "m": "m"}),
+    "neuron": Model(["a*u1", "a*u2", "a*u3"], copies=1),
+    "neuron with a rate": Model(["a*u1", "a*u2", "a*u3"], rates={"a": "3"}, copies=1),
+    "deep neuron": Model(["a*b*u1", "a*b*u2"], copies=1),
+}
+WARPED = {"neuron", "neuron with a rate", "deep neuron"}
+each_model = pytest.mark.parametrize("name", MODELS)
 
 
-def test_the_tied_pair_has_an_effective_scale_under_decay_and_noise():
-    d = derive(TIED)
-    found = {by: perturb(d, by=by) for by in ("decay", "noise", "step", "momentum")}
-    assert {v.verdict for v in found.values()} == {Verdict.PROVED}
-    shown = {by: str(v.effective) for by, v in found.items()}
-    assert shown["decay"] == "{alpha: alpha*exp(-kappa)}"
-    assert shown["noise"] == "{alpha: alpha*exp(-2*S)}"
-    assert shown["step"] == "{alpha: alpha*sqrt(-4*G**2*eta**2 + 1)}"
-    assert [side.side for side in found["momentum"].one_sided] == [-1]
+@functools.cache
+def found(name, by):
+    model = MODELS[name]
+    given = {"mirror": model.mirror} if model.mirror else {"rates": model.rates}
+    return perturb(derive(Parameterization.parse(model.outputs, **given)), by)
 
 
-def test_what_is_not_closed_is_not_called_so():
-    assert perturb(derive(["p**2 - m**2", "q**3 - n**3"]), "decay").verdict is Verdict.UNDECIDED
-    assert perturb(derive(["a*u1", "a*u2"]), "noise").verdict is Verdict.UNDECIDED
-    assert perturb(derive(["p**2 + q"]), "decay").verdict is Verdict.UNDECIDED
+@each_model
+def test_decay_shrinks_the_start_and_nothing_else(name):
+    v, model = found(name, "decay"), MODELS[name]
+    assert v.verdict is Verdict.PROVED
+    assert (v.derivation.hessian.verdict is Verdict.REFUTED) == (name in WARPED)
+    scale = {value / symbol for symbol, value in v.effective.items()}.pop()
+    scale = float(scale.xreplace(dict.fromkeys(scale.free_symbols, 0.7)))
+    after = limit(model, model.start, decay=0.7)
+    shrunk = limit(model, model.start * scale)
+    assert np.abs(after - shrunk).max() < 1e-10
+    assert np.abs(after - limit(model, model.start)).max() > 1e-2
+
+
+LAM = 0.05
+SAME = {"p": "alpha", "m": "alpha"}
+TIED = Parameterization.parse(["p**2 - m**2"], SAME, ["alpha"])
+# By name: the damping of w', the size of the force, and mu, the weight of the integrals.
+DAMPING = {"mass": lambda t: (1 / LAM, 1 / LAM, LAM), "nesterov": lambda t: (3 / t, 1, t / 2)}
+
+
+@each_model
+@pytest.mark.parametrize("kind", DAMPING)
+def test_momentum_moves_laws_and_dual_coordinates_as_stated(name, kind):
+    v, model, time = found(name, "momentum"), MODELS[name], 3.0
+    drifts, shape, size = (*v.of_laws, *v.of_dual), model.start.shape, model.start.size
+
+    def slope(t, state):
+        w, velocity = state[: 2 * size].reshape(2, *shape)
+        rate, push, mu = DAMPING[kind](t)
+        force = push * model.moved(w, -model.gradient(w)) - rate * velocity
+        letters = {f"{x}_t": velocity[:, k] for k, x in enumerate(model.w)}
+        changes = [mu * model.values(x.change, w, **letters) for x in drifts]
+        return np.concatenate([velocity.ravel(), force.ravel(), *changes])
+
+    begin = np.concatenate([model.start.ravel(), np.zeros(size + len(drifts) * model.copies)])
+    end = integrate(slope, begin, 1, time)
+    w, velocity = end[: 2 * size].reshape(2, *shape)
+    integrals = end[2 * size :].reshape(len(drifts), model.copies)
+    # c + mu c' is what (c' = 0 at the start and) the integral adds to c, before the flow has ended
+    reached = np.array(
+        [
+            model.values(x.quantity, w)
+            - model.values(x.quantity, model.start)
+            + DAMPING[kind](time)[2] * model.derivative(x.quantity, w, velocity)
+            for x in drifts
+        ]
+    )
+    laws = len(v.of_laws)
+    assert np.abs(reached[:laws] - integrals[:laws]).max(initial=0) < 1e-10
+    assert model.off_row_space((reached - integrals)[laws:].T.ravel()) < 1e-10
+    if any(x.change != 0 for x in drifts):
+        assert np.abs(integrals).max() > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "sides"),
+    [
+        (["p**2 - m**2"], SAME, {"log(Abs(m*p))": -1}),  # richer
+        (["p**3 - m**3"], SAME, {"1/p + 1/m": 1}),
+        (["u*v"], {"u": 1, "v": 1}, {}),  # the law is 0: its logarithm says nothing
+        (["a*u1", "a*u2"], {}, {}),
+    ],
+)
+def test_momentum_changes_some_laws_to_one_side(outputs, start, sides):
+    p = Parameterization.parse(outputs, start, ["alpha"] if start is SAME else [])
+    v = perturb(derive(p), "momentum")
+    assert {str(x.quantity): x.side for x in v.one_sided} == sides
+
+
+@each_model
+def test_a_step_has_the_stated_increments(name):
+    v, model, rng = found(name, "step"), MODELS[name], np.random.default_rng(5)
+    G, eta = rng.standard_normal((model.copies, model.d // model.copies)), 0.1
+    names = ["G"] if G.shape[1] == 1 else [f"G{a + 1}" for a in range(G.shape[1])]
+    letters = dict(zip(names, G.T, strict=True)) | {"eta": np.full(model.copies, eta)}
+    after = model.start - eta * model.moved(model.start, G.ravel())
+    for x in (*v.of_laws, *v.of_dual):
+        increment = model.values(x.quantity, after) - model.values(x.quantity, model.start)
+        assert np.abs(model.values(x.change, model.start, **letters) - increment).max() < 1e-12
+    wrong = {**letters, "eta": -letters["eta"]}
+    changes = [y.change for y in v.of_dual]
+    right, left = ([model.values(x, model.start, **at) for x in changes] for at in (letters, wrong))
+    assert np.abs(np.array(right) - left).max() > 1e-3
+    for condition in v.conditions:
+        assert (model.values(condition, model.start, **letters) > 0).all()
+
+
+@each_model
+def test_noise_has_the_stated_tensors(name):
+    v, model, rng = found(name, "noise"), MODELS[name], np.random.default_rng(6)
+    d = model.d // model.copies
+    s = rng.standard_normal((model.copies, d))
+    pairs = [(a, b) for a in range(d) for b in range(a, d)]
+    letters = {"S" if d == 1 else f"S{a + 1}{b + 1}": s[:, a] * s[:, b] for a, b in pairs}
+    push = model.moved(model.start, s.ravel())
+
+    def mean_change(x, size):
+        """Half the second difference along the noise, which takes either sign."""
+        ends = [model.values(x.quantity, model.start + sign * size * push) for sign in (1, -1)]
+        return (sum(ends) - 2 * model.values(x.quantity, model.start)) / (2 * size**2)
+
+    for x in (*v.of_laws, *v.of_dual):
+        change = (4 * mean_change(x, 5e-4) - mean_change(x, 1e-3)) / 3
+        assert np.abs(change - model.values(x.change, model.start, **letters)).max() < 1e-8
+
+
+def test_the_tied_pair_has_an_effective_scale():
+    shown = {by: str(perturb(derive(TIED), by).effective) for by in ("decay", "step", "noise")}
+    assert shown == {
+        "decay": "{alpha: alpha*exp(-kappa)}",
+        "step": "{alpha: alpha*sqrt(-4*G**2*eta**2 + 1)}",
+        "noise": "{alpha: alpha*exp(-2*S)}",
+    }
+
+
+@pytest.mark.parametrize(
+    ("outputs", "by"),
+    [
+        (["p**2 - m**2", "q**3 - n**3"], "decay"),  # of two degrees
+        (["p**2 + q"], "decay"),
+        (["exp(p) - exp(-m)"], "decay"),
+        (["a*u1", "a*u2"], "noise"),
+        (["p**3 - m**3"], "noise"),
+        (["p**3 - m**3"], "step"),
+    ],
+)
+def test_what_is_not_closed_is_not_called_so(outputs, by):
+    v = perturb(derive(outputs), by)
+    assert v.verdict is Verdict.UNDECIDED
+    assert (v.effective, v.start) == (None, ())
+
+
+def test_without_a_q_the_laws_drift_alone():
+    v = perturb(derive(["a*u1 + b", "a*u2"]), "decay")
+    assert v.verdict is Verdict.REFUTED
+    assert (v.dual, v.start) == ((), ())
+    assert [str(x) for x in v.laws] == ["-2*a**2 + 2*u1**2 + 2*u2**2"]
+
+
+def test_an_unknown_perturbation_is_refused():
+    with pytest.raises(InputError, match="one of decay, momentum, step, noise"):
+        perturb(derive("w"), "dropout")
+
+
+def test_the_command_prints_each_kind_and_says_so_by_its_status():
+    tied = ["p**2 - m**2", "--start", "p=alpha,m=alpha"]
+    done = run("perturb", *tied, "--by", "noise")
+    assert done.returncode == 0
+    assert "alpha -> alpha*exp(-2*S)" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    done = run("perturb", "a*u", "--vector", "u", "--by", "step", "--json")
+    record = json.loads(done.stdout)
+    assert (done.returncode, record["verdict"], record["laws"][0]["regular"]) == (
+        3,
+        "UNDECIDED",
+        True,
+    )
+    assert run("perturb", "a*u1 + b", "a*u2", "--by", "decay").returncode == 1
+    refused = run("perturb", *tied, "--by", "dropout")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("by", ["decay", "momentum", "step", "noise"])
+def test_pages_are_set_for_models_of_every_kind(by):
+    for name in ("tied pair", "depth 3", "neuron with a rate"):
+        v = found(name, by)
+        page = v.to_latex()
+        assert "What the limit minimises" in page
+        assert "@" not in page
+        assert "What the limit minimises" in v.to_text()
+        assert json.loads(v.to_json())["by"] == by

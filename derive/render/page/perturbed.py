@@ -1,0 +1,92 @@
+r"""What a perturbation of the flow does, as a page of mathematics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sympy import Expr
+
+from derive.language.symbolic import to_sympy
+from derive.model.labels import taken_names
+from derive.perturbed.drift import Drift
+from derive.perturbed.find import Perturbation
+from derive.render.page.derivation import setting_of
+from derive.render.page.lines import display
+from derive.render.page.paper import Page, Passage
+from derive.render.page.printer import inline, latex
+from derive.render.page.wording import say
+from derive.verdict import Verdict
+
+
+def render_page(found: Perturbation) -> Page:
+    """Return the page of what the perturbation does."""
+    d = found.derivation
+    parts = (
+        Passage("theorem", (*_drift(found),), label="thm:perturbed"),
+        Passage("paragraph", (*_minimised(found),), "What the limit minimises"),
+        Passage("paragraph", (*_where(found),), "Where this holds"),
+    )
+    return Page((setting_of(d), *(p for p in parts if p.lines)), taken_names(d.parameterization))
+
+
+def _drift(v: Perturbation) -> Iterator[str]:
+    yield say(f"perturbed.{v.by}")
+    if v.derivation.direction is not None:
+        yield say("perturbed.plane")
+    if v.derivation.kernel_factor is not None and v.by in ("step", "noise"):
+        yield say("perturbed.tied", factor=inline(to_sympy(v.derivation.kernel_factor)))
+    drifts = (*v.of_laws, *v.of_dual)
+    if not drifts:
+        return
+    yield from display([(latex(x.symbol), x.quantity) for x in drifts])
+    yield say("perturbed.drifts")
+    yield from display([(rf"\Delta {latex(x.symbol)}", _sides(x)) for x in drifts])
+    yield say(f"perturbed.{v.by}_drift")
+    yield say(f"perturbed.{'closed' if v.verdict is Verdict.PROVED else 'open'}")
+
+
+def _sides(x: Drift) -> Expr | str:
+    """Return the drift in the weights, and in laws where it is known so."""
+    if x.in_laws is None or x.in_laws == x.change:
+        return x.change
+    return f"{latex(x.change)} = {latex(x.in_laws)}"
+
+
+def _minimised(v: Perturbation) -> Iterator[str]:
+    if v.verdict is Verdict.REFUTED:
+        yield say("perturbed.none")
+    if not v.of_dual and not v.start:
+        return
+    if v.start:
+        yield say("perturbed.shrunk")
+    elif not v.ends_on_leaf:
+        yield say("perturbed.unknown")
+    else:
+        yield say("perturbed.limit", sums=say(f"perturbed.{v.by}_sums"))
+        if all(y.in_laws == 0 for y in v.of_dual):
+            yield say("perturbed.only_laws")
+    if v.effective is not None:
+        yield say("perturbed.step_start" if v.by == "step" else "perturbed.start")
+        yield from display([(latex(s), x) for s, x in v.effective.items()], relation=r"\mapsto")
+        if v.by == "momentum":
+            yield say("perturbed.change")
+    if v.Q is not None:
+        yield say("perturbed.with_q")
+        yield from display([("Q", v.Q)])
+    if v.by == "decay":
+        yield say(
+            "perturbed.kept_on" if not v.derivation.parameterization.rates else "perturbed.ends"
+        )
+
+
+def _where(v: Perturbation) -> Iterator[str]:
+    if v.by == "decay":
+        return
+    conditions = [f"${inline(x)} > 0$" for x in v.conditions]
+    conditions = conditions or [rf"${inline(x)} \ne 0$" for x in v.singular]
+    if conditions:
+        yield say("perturbed.where", conditions=", ".join(conditions))
+    for x in v.one_sided:
+        side = "grows" if x.side > 0 else "falls"
+        yield say("perturbed.side", quantity=inline(x.quantity), side=side)
+        yield from display([("D", x.change)])
