@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import latex2mathml.converter
 from docutils import nodes
 
 from derive import __version__
+from derive.render.html import mathml
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -69,8 +69,8 @@ def write_gallery(app: Sphinx) -> None:
 
 def as_mathml(translator: HTML5Translator, node: nodes.Node) -> None:
     """Write a formula as MathML, which browsers show without a script."""
-    display = "block" if isinstance(node, nodes.math_block) else "inline"
-    translator.body.append(latex2mathml.converter.convert(node.astext(), display=display))
+    write = mathml.display if isinstance(node, nodes.math_block) else mathml.inline
+    translator.body.append(write(node.astext()))
     raise nodes.SkipNode
 
 

@@ -38,7 +38,7 @@ CAPTIONS = {
     2: "Level sets of Q",
     3: "Level sets of Q in the first two coordinates, the others as at the start",
 }
-CURVE, GRID, LEVELS = 161, 65, 8
+CURVE, GRID, LEVELS = 161, 49, 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 
 LETTERS = {"textbackslash": "\\", "textasciicircum": "^", "textasciitilde": "~"}
 LETTERS |= {"textless": "<", "textgreater": ">", "textbar": "|", "allowbreak": "", "dots": "\u2026"}
+LETTERS |= {",": "\u2009"}
 COMMAND = re.compile(r"\\([A-Za-z]+)(?:\{\}| )?|\\(.)|[{}]", re.DOTALL)
 
 
@@ -15,4 +16,4 @@ def plain(latex: str) -> str:
     >>> plain(r"R\_alpha -\textgreater{} 0")
     'R_alpha -> 0'
     """
-    return COMMAND.sub(lambda m: LETTERS.get(m[1], m[2] or ""), latex)
+    return COMMAND.sub(lambda m: LETTERS.get(m[1] or m[2], m[2] or ""), latex)

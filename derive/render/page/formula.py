@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 import sympy
 
@@ -18,9 +19,14 @@ from derive.verdict import Number
 
 
 def fraction(value: Number) -> str:
-    """Return an exact number, or leading decimal digits, as LaTeX."""
+    r"""Return an exact number, or leading decimal digits, as LaTeX.
+
+    >>> fraction("0e-3"), fraction("1.25")
+    ('0.000\\ldots', '1.25\\ldots')
+    """
     if isinstance(value, str):
-        return rf"{value}\ldots"
+        digits = f"{Decimal(value):f}" if value.startswith("0e-") else value
+        return rf"{digits}\ldots"
     return latex(sympy.Rational(value.numerator, value.denominator))
 
 
