@@ -75,7 +75,7 @@ class _Once(TyperCommand):
 def _group(name: str, commands: Iterable[Command]) -> typer.Typer:
     group = typer.Typer(
         name=name,
-        add_completion=False,
+        add_completion=name == "derive",
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -40,7 +40,9 @@ _HINTS = (
     ("_", "a name starts with a letter, such as w_1, and has no _ inside digits"),
     ("[ ] { }", "write round brackets ( ) only"),
     ("' \" `", "text in quotes is not accepted; write names without quotes"),
-    ("& | ~", "logic and bit operators are not accepted; " + _EXTRA),
+    ("|", "write abs(x) for |x|, and norm(u) for the length of a vector; " + _EXTRA),
+    ("\\", r"LaTeX is not read: write (a)/(b) for \frac{a}{b}, sqrt(x), a*b and p**2; " + _EXTRA),
+    ("& ~", "logic and bit operators are not accepted; " + _EXTRA),
     ("!", "a factorial is not accepted; " + _EXTRA),
 )
 _FOREIGN = {symbol: hint for symbols, hint in _HINTS for symbol in symbols.split()}

@@ -6,6 +6,7 @@ which name what is typed, import no language either.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -58,6 +59,10 @@ class TypedModel:
             raise InputError(f"--matrix: {twice[0]} is a vector already")
         texts = tuple(text.lstrip() for text in self.outputs)
         shapes = {**vectors, **matrices}
+        for name in shapes:
+            if any(texts) and not any(re.search(rf"\b{name}\b", text) for text in texts):
+                option = "--vector" if name in vectors else "--matrix"
+                raise InputError(f"{option}: {name} does not occur in {', '.join(texts)}")
         known = {name: shape for name, shape in shapes.items() if shape is not None}
         rates = dict(read_option("--rates", parse_assignments, self.rates))
         mirror = read_option("--mirror", _parse_mirror, self.mirror)

@@ -127,7 +127,7 @@ REFUSED: list[tuple[str, str]] = [
     ("x // y", "write / for a quotient"),
     ("x % y", "'%' is not accepted"),
     ("x & y", "bit operators"),
-    ("x | y", "bit operators"),
+    ("x | y", "write abs(x)"),
     ("~x", "bit operators"),
     ("x << 2", "'<<'"),
     ("x!", "factorial"),

@@ -48,7 +48,7 @@ def test_it_is_the_parameterization_that_the_library_parses(typed, made, named):
 )
 def test_a_refusal_names_its_option(texts, message):
     with pytest.raises(InputError, match=message):
-        TypedModel(("w",), **texts).read()
+        TypedModel(("u*v*W",), **texts).read()
 
 
 def test_outputs_are_counted():

@@ -102,8 +102,8 @@ class Radicals(TreeReader):
         smooth = n % 2 or exponent % 2 == 0  # (f^4)^(1/2) = f^2, whatever the sign of f
         if not (smooth or self.is_positive(f)):
             raise InputError(
-                f"a root of an even power of {f!r} is that of its absolute value: write {f!r} or "
-                f"-({f!r}), or declare {f!r} positive if it is a name"
+                f"abs({f!r}), and a root of an even power of it, has a kink where {f!r} = 0: write "
+                f"{f!r} or -({f!r}), or declare {f!r} positive if it is a name (--positive)"
             )
 
     def _split_factor(

@@ -1,0 +1,28 @@
+"""Tasks in environments of their own: `nox` runs lint and tests, `nox -s docs` builds the pages."""
+
+import nox
+
+nox.options.sessions = ["lint", "tests"]
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Run ruff and mypy."""
+    session.install("-e", ".[test]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests, as the continuous integration does; arguments go to pytest."""
+    session.install("-e", ".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation into docs/_build."""
+    session.install("-e", ".[docs]")
+    session.run("sphinx-build", "-W", "docs", "docs/_build")
