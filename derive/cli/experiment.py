@@ -51,12 +51,12 @@ class Session:
             require_matplotlib()
 
     def publish(
-        self, find: Callable[[Narrator], Found], draw: Callable[[Found, Path], None]
+        self, find: Callable[[Narrator], Found], draw: Callable[[Found, Path], None] | None = None
     ) -> None:
         """Find, draw where that is asked, and write the results in their form."""
         with closing(Narrator()) as narrator:
             found = find(narrator)
-        if self.plot is not None:
+        if self.plot is not None and draw is not None:
             draw(found, self.plot)
         deliver(rendered(found, self.form), self.output)
 
@@ -65,17 +65,18 @@ Samples: TypeAlias = Annotated[
     int, typer.Option(help="The number m of measurements.", min=1, max=10**4, metavar="M")
 ]
 Shared: TypeAlias = Annotated[Session, bundle_of(Session)]
+WithoutPlot: TypeAlias = Annotated[Session, bundle_of(Session, "plot")]
 
 
-def _read_sizes(text: str, example: str) -> tuple[int, ...]:
-    """Read the numbers of samples of ``--sizes``."""
-    numbers = _read_numbers(text, int, "--sizes", example)
+def read_sizes(text: str, example: str, option: str = "--sizes") -> tuple[int, ...]:
+    """Read numbers from 1 on, of samples by default."""
+    numbers = read_numbers(text, int, option, example)
     if min(numbers, default=1) < 1:
-        raise InputError(f"--sizes: {min(numbers)} is no number of samples; give 1 or more")
+        raise InputError(f"{option}: {min(numbers)} is too small; give 1 or more")
     return numbers
 
 
-def _read_numbers(
+def read_numbers(
     text: str, kind: Callable[[str], Number], option: str, example: str
 ) -> tuple[Number, ...]:
     """Read the numbers of an option; *example* says how they are written."""
@@ -88,7 +89,7 @@ def _read_numbers(
 def sparse_regression(
     *,
     dimension: Annotated[
-        int, typer.Option(help="The dimension d of beta*.", min=1, max=10**5, metavar="D")
+        int, typer.Option(help="The dimension d of the predictor.", min=1, max=10**5, metavar="D")
     ] = 1000,
     samples: Samples = 100,
     sparsity: Annotated[
@@ -114,7 +115,7 @@ def sparse_regression(
       derive experiment sparse-regression --samples 200 --jobs 2 --json
     """
     session.prepare()
-    numbers = _read_sizes(sizes, "80,100,200")
+    numbers = read_sizes(sizes, "80,100,200")
     from numerics.experiments import sparse_regression as experiments
     from numerics.experiments.sparse_results import SparseSetting
     from numerics.figures.plots import plot_sparse_regression
@@ -172,9 +173,9 @@ def matrix_factorization(
       derive experiment matrix-factorization --noise 0 --tolerance 1e-5 --json
     """
     session.prepare()
-    starts = _read_numbers(scales, float, "--scales", "1e-3,1e-2,1")
-    paces = _read_numbers(steps, float, "--steps", "0.3,0.1")
-    numbers = _read_sizes(sizes, "100,200,300")
+    starts = read_numbers(scales, float, "--scales", "1e-3,1e-2,1")
+    paces = read_numbers(steps, float, "--steps", "0.3,0.1")
+    numbers = read_sizes(sizes, "100,200,300")
     from numerics.experiments import matrix_factorization as experiments
     from numerics.experiments.matrix_results import MatrixSetting
     from numerics.figures.plots import plot_matrix_factorization
@@ -217,7 +218,7 @@ def univariate_nets(
       derive experiment univariate-nets --widths 100,400,1600 --nets 5 --json
     """
     session.prepare()
-    sizes = _read_numbers(widths, int, "--widths", "100,400,1600")
+    sizes = read_numbers(widths, int, "--widths", "100,400,1600")
     from numerics.experiments import univariate as experiments
     from numerics.figures.plots import plot_univariate
 

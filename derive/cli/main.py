@@ -18,6 +18,7 @@ from derive.cli.audit import audit
 from derive.cli.catalogue import catalogue
 from derive.cli.check import check
 from derive.cli.experiment import EXPERIMENTS, experiment
+from derive.cli.experiment_linear import LINEAR_EXPERIMENTS
 from derive.cli.explicit import explicit
 from derive.cli.figure import figure
 from derive.cli.margin import margin
@@ -86,7 +87,7 @@ def _group(name: str, commands: Iterable[Command]) -> typer.Typer:
 
 
 app = _group("derive", COMMANDS)
-_experiments = _group("experiment", EXPERIMENTS)
+_experiments = _group("experiment", (*EXPERIMENTS, *LINEAR_EXPERIMENTS))
 _experiments.callback()(experiment)
 app.add_typer(_experiments, short_help="Repeat a published experiment.")
 

@@ -21,6 +21,7 @@ from derive.errors import InputError, NumericalError
 from numerics.margins.classes import Folded, fold
 from numerics.margins.euclidean import are_independent, is_nondegenerate, nearest
 from numerics.margins.polyhedral import cancelling, least_l1, least_linf
+from numerics.margins.power_norm import power_interval, read_power_norm
 from numerics.margins.predictor import Cancelling, MaxMargin
 from numerics.margins.spectral import Bounds, MarginInterval, dft, interval, nuclear
 
@@ -78,7 +79,8 @@ def max_margin(
         labels: the class of each row. Of two, the greater is +1; for more there is a predictor for
             each class, and the margins are differences of their scores, as under softmax.
         norm: l2, l1 or linf, exactly; "softmax" is l2 on more than two classes. nuclear or dft,
-            sum_k |sum_j w_j exp(-2 pi i j k/d)|, between two bounds that are proved in balls.
+            sum_k |sum_j w_j exp(-2 pi i j k/d)|, and "l4/3" and so on between two bounds that are
+            proved in balls.
         shape: of the matrices, for the nuclear norm.
 
     Raises:
@@ -87,18 +89,22 @@ def max_margin(
         NumericalError: neither was certified; doubles did not tell which rows are tight.
     """
     wanted = "l2" if norm == "softmax" else norm
-    if wanted not in (*NORMS, *SPECTRAL):
+    power = None if wanted in (*NORMS, *SPECTRAL) else read_power_norm(wanted)
+    if power is None and wanted not in (*NORMS, *SPECTRAL):
         known = ", ".join((*NORMS, *SPECTRAL))
-        raise InputError(f"there is no norm {norm!r}; the norms are {known}, softmax")
+        raise InputError(
+            f"there is no norm {norm!r}; the norms are {known}, l4/3 and so on, softmax"
+        )
     folded = fold(X, labels)
     if (shape is None) == (wanted == "nuclear"):
         raise InputError("shape=(n, m) goes with the nuclear norm, and the nuclear norm with it")
-    if wanted in SPECTRAL and folded.several:
+    if wanted not in NORMS and folded.several:
         raise InputError(f"the {wanted} margin is that of two classes")
     distinct = list(dict.fromkeys(map(tuple, folded.rows)))
-    if wanted in SPECTRAL:
+    if wanted not in NORMS:
         d = len(distinct[0])
-        bounds = interval(dft(d) if shape is None else nuclear(shape, d), distinct)
+        spectral = dft(d) if shape is None else nuclear(shape, d)
+        bounds = power_interval(power, distinct) if power else interval(spectral, distinct)
         if bounds is not None:
             return _between(wanted, bounds, distinct, folded)
     elif (found := _of_distinct(distinct, wanted)) is not None:

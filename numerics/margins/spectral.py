@@ -43,7 +43,7 @@ class MarginInterval:
     """A predictor of nearly the largest margin, and proved bounds of the least norm.
 
     Attributes:
-        norm: nuclear, or dft: sum_k |sum_j w_j exp(-2 pi i j k/d)|.
+        norm: l4/3 and so on, nuclear, or dft: sum_k |sum_j w_j exp(-2 pi i j k/d)|.
         value: w, with a smallest margin of 1; a matrix row by row.
         multiplier: lambda >= 0, one for each row.
         lower, upper: lower <= min |w| <= |value| <= upper.

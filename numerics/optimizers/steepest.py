@@ -38,6 +38,7 @@ from numerics.evaluate.numbers import read_number, read_vector
 from numerics.flow.builder import compile_forward
 from numerics.flow.taylor import integrate
 from numerics.flow.watch import ConvergenceWatch
+from numerics.margins.power_norm import dual_slope
 from numerics.reals import Real, check_digits, rational
 
 Value: TypeAlias = Fraction | Real
@@ -134,13 +135,11 @@ def steepest_descent_limit(
 
 def _flowed(X: Sequence[Vector], r: Vector, norm: Norm, digits: int) -> list[Real]:
     """Return w(inf) - w(0) of the flow: in doubles, or where no slope changes sign to *digits*."""
-    A, rest, q = np.array(X, float), np.array(r, float), float(norm.dual.p or 1)
+    A, rest = np.array(X, float), np.array(r, float)
     scale = np.linalg.norm(rest)
 
     def slope(t: float, w: Array) -> Array:
-        g = A.T @ (rest - A @ w)
-        size = np.linalg.norm(g, q)
-        return np.asarray(np.sign(g) * np.abs(g) ** (q - 1) * size ** (2 - q)) if size else g
+        return dual_slope(A.T @ (rest - A @ w), norm)
 
     def fits(t: float, w: Array) -> float:
         return float(np.linalg.norm(rest - A @ w) - DOUBLE * scale)

@@ -58,11 +58,11 @@ def test_the_first_command_is_the_first_to_learn():
 
 
 def test_an_option_means_the_same_everywhere():
-    texts: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[tuple[str, ...], str]] = {}
     for names, command in COMMANDS.items():
         for option in command.params:
             if option.param_type_name == "option" and (names[-1], option.opts[-1]) not in OWN:
-                texts.setdefault(option.opts[-1], {})[names[-1]] = option.help
+                texts.setdefault(option.opts[-1], {})[names] = option.help
     differing = {name: found for name, found in texts.items() if len(set(found.values())) > 1}
     assert differing == {}
     assert len(texts["--json"]) == len(COMMANDS) - 2  # all but check and report

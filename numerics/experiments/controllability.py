@@ -1,0 +1,97 @@
+"""What U' = (sum_i s_i(t) A_i) U can reach, U of full rank: Lie algebras of random symmetric A_i.
+
+Where the A_i and their brackets span all n x n matrices, steering s leads from any U to any other
+of the same orientation, so U U^T to any positive definite matrix; its rank stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+import numpy as np
+from flint import fmpq_mat, fmpz_mat
+
+from derive.errors import InputError
+from numerics.experiments.scaffold import Results, Row, Stages, require_counts
+
+
+def lie_dimension(matrices: Iterable[fmpz_mat]) -> int:
+    """Return the dimension of the Lie algebra that some n x n matrices generate, exactly.
+
+    >>> lie_dimension([fmpz_mat([[0, 1], [0, 0]]), fmpz_mat([[0, 0], [1, 0]])])
+    3
+    """
+    generators, basis, pending = list(matrices), fmpq_mat(0, 0), list(matrices)
+    while pending and basis.nrows() < generators[0].nrows() ** 2:
+        A = pending.pop(0)
+        row = [int(x) for x in A.entries()]
+        grown = fmpq_mat([*basis.tolist(), row]).rref()
+        if grown[1] > basis.nrows():
+            basis = grown[0]
+            pending += [A * B - B * A for B in generators]
+    return int(basis.nrows())
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """One draw: n, the number of matrices, the dimension of their Lie algebra, and n^2."""
+
+    size: int
+    matrices: int
+    dimension: int
+    full: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReachResults(Results):
+    """All draws."""
+
+    experiment: ClassVar[str] = "controllability"
+    columns: ClassVar[tuple[str, ...]] = tuple(Reach.__dataclass_fields__)
+
+    seed: int
+    draws: tuple[Reach, ...]
+
+    def rows(self) -> Iterable[Row]:
+        """Return a row for each draw."""
+        return (asdict(draw) for draw in self.draws)
+
+    def to_text(self) -> str:
+        """Return the table."""
+        lines = [
+            f"Lie algebras of random symmetric matrices of whole numbers, seed {self.seed}",
+            "",
+        ]
+        lines.append(f"{'n':>4}{'matrices':>10}{'dimension':>11}{'n^2':>6}")
+        for d in self.draws:
+            lines.append(f"{d.size:>4}{d.matrices:>10}{d.dimension:>11}{d.full:>6}")
+        return "\n".join(lines)
+
+
+def controllability(
+    sizes: tuple[int, ...],
+    matrices: int = 2,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Callable[[str], None] | None = None,
+) -> ReachResults:
+    """Draw symmetric matrices of each size and find the dimensions of their Lie algebras."""
+    require_counts({"sizes": min(sizes, default=0), "the number of matrices": matrices})
+    if max(sizes) > 12:
+        raise InputError("sizes must be at most 12: exact ranks of n^2 rows")
+    draws = Stages(jobs, progress).each("sizes", _Draw(matrices, seed), sizes)
+    return ReachResults(seed, draws)
+
+
+@dataclass(frozen=True)
+class _Draw:
+    matrices: int
+    seed: int
+
+    def __call__(self, n: int) -> Reach:
+        rng = np.random.default_rng([self.seed, n])
+        drawn = (rng.integers(-9, 10, (n, n)) for _ in range(self.matrices))
+        found = lie_dimension([fmpz_mat((A + A.T).tolist()) for A in drawn])
+        return Reach(n, self.matrices, found, n * n)

@@ -1,0 +1,198 @@
+"""Optimizers run from 0 on one drawn X: how near their ends are to the best in each norm.
+
+Regression: least |w|/|w| at X w = y. Separable data, rows with their labels, under exponential loss
+with steps over the loss: min_i <x_i, w>/|w| over the largest such margin. Both are at most 1.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import linprog, minimize
+from scipy.special import softmax
+
+from derive.errors import InputError
+from derive.language import Name, Number, Operation, Power, Tree, children, parse_expression
+from derive.language.tree import fold
+from derive.optimizers.norms import Norm, read_norm
+from derive.optimizers.table import find_update
+from numerics.evaluate.backend import Array
+from numerics.experiments.scaffold import Results, Row, Stages, require_counts
+from numerics.margins.max_margin import max_margin
+from numerics.margins.power_norm import dual_slope
+from numerics.margins.spectral import MarginInterval
+
+NORMS = ("l1", "l4/3", "l2", "linf")
+RUN = (
+    "gradient-descent",
+    "momentum",
+    "nesterov",
+    "steepest-descent",
+    "coordinate-descent",
+    "signed",
+)
+MOMENTUM = 0.9
+SHARE = 0.5
+"""Of the largest step at which descent is sure."""
+_OPERATIONS: dict[str, Callable[..., Array]] = {
+    "+": operator.add,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerSetting:
+    """What is drawn and run: m, d; absolute steps of AdaGrad, whose limit depends on them."""
+
+    samples: int = 5
+    dimension: int = 10
+    steps: int = 10_000
+    adagrad: tuple[float, ...] = (3.0, 1.0, 0.3, 0.1)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        names = ("samples", "dimension", "steps")
+        require_counts({f"the number of {name}": getattr(self, name) for name in names})
+        if self.samples >= self.dimension:
+            raise InputError("samples must be fewer than the dimension")
+        if not all(x > 0 for x in self.adagrad):
+            raise InputError("steps of AdaGrad must be positive")
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Where a run ended: quality in each norm, at most 1; the residual, 0 on separable data."""
+
+    problem: str
+    optimizer: str
+    step: float
+    l1: float
+    l4_3: float
+    l2: float
+    linf: float
+    residual: float
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerResults(Results):
+    """All ends."""
+
+    experiment: ClassVar[str] = "optimizers"
+    columns: ClassVar[tuple[str, ...]] = tuple(End.__dataclass_fields__)
+
+    setting: OptimizerSetting
+    ends: tuple[End, ...]
+
+    def rows(self) -> Iterable[Row]:
+        """Return a row for each end."""
+        return (asdict(end) for end in self.ends)
+
+    def to_text(self) -> str:
+        """Return the table."""
+        s, heads = self.setting, "".join(f"{name:>9}" for name in NORMS)
+        shape = f"{s.samples} rows in {s.dimension} dimensions, seed {s.seed}"
+        lines = [f"{shape}; 1 is the best in a norm", ""]
+        lines.append(f"{'problem':<12}{'optimizer':<20}{'step':>8}{heads}{'residual':>10}")
+        for e in self.ends:
+            numbers = "".join(f"{x:>9.5f}" for x in (e.l1, e.l4_3, e.l2, e.linf))
+            lines.append(
+                f"{e.problem:<12}{e.optimizer:<20}{e.step:>8.3g}{numbers}{e.residual:>10.0e}"
+            )
+        return "\n".join(lines)
+
+
+def optimizers(
+    setting: OptimizerSetting, jobs: int = 1, progress: Callable[[str], None] | None = None
+) -> OptimizerResults:
+    """Run optimizers of the table on regression and on separable data."""
+    rng = np.random.default_rng(setting.seed)
+    X, y = rng.normal(size=(setting.samples, setting.dimension)), rng.normal(size=setting.samples)
+    largest = np.linalg.norm(X, 2) ** 2
+    tasks = [(name, SHARE / largest / _excess(name, setting)) for name in RUN]
+    stages = Stages(jobs, progress)
+    ends: tuple[End, ...] = ()
+    for problem, extra in (("regression", setting.adagrad), ("separable", ())):
+        known = tasks + [("adagrad", step) for step in extra]
+        ends += stages.each(problem, partial(_run, problem, X, y, setting.steps), known)
+    return OptimizerResults(setting, ends)
+
+
+def _excess(name: str, setting: OptimizerSetting) -> float:
+    """Return by how much |v|_2^2 may exceed |v|^2 in the norm of the optimizer."""
+    p = read_norm(find_update(name).norm or "2").p
+    return float(setting.dimension ** max(0.0, 1 - 2 * float(1 / p if p else 0)))
+
+
+def _run(problem: str, X: Array, y: Array, steps: int, task: tuple[str, float]) -> End:
+    name, eta = task
+    update = find_update(name)
+    trees = {x: parse_expression(text) for x, text in update.update.items()}
+    state = {x: np.zeros(X.shape[1]) for x in update.state}
+    known = {"eta": np.array(eta), "mu": np.array(MOMENTUM)}
+    separable, norm = problem == "separable", read_norm(update.norm or "2")
+    for _ in range(steps):
+        at = state.get("v", state["w"])
+        g = -X.T @ softmax(-X @ at) if separable else X.T @ (X @ at - y)
+        if not np.any(g):
+            break
+        known |= {"g": g, "d": dual_slope(g, norm), **state}
+        state = {x: _value(tree, known) for x, tree in trees.items()}
+    w = state["w"]
+    l1, l4_3, l2, linf = _margins(X, w) if separable else _norms(X, y, w)
+    residual = 0.0 if separable else float(np.linalg.norm(X @ w - y) / np.linalg.norm(y))
+    return End(problem, name, eta, l1, l4_3, l2, linf, residual)
+
+
+def _value(tree: Tree, known: Mapping[str, Array]) -> Array:
+    def combine(node: Tree, parts: list[Array]) -> Array:
+        match node:
+            case Number(value):
+                return np.array(float(value))
+            case Name(name):
+                return known[name]
+            case Power(_, exponent):
+                return np.asarray(parts[0] ** float(exponent))
+            case Operation(kind, _, _):
+                return _OPERATIONS[kind](*parts)
+        raise InputError(f"an update has no {type(node).__name__}")
+
+    return fold(tree, children, combine)
+
+
+def _margins(X: Array, w: Array) -> list[float]:
+    """Return the margin over the largest, in each norm."""
+    found = {name: max_margin(X, norm=name) for name in NORMS}
+    best = (
+        float(x.lower if isinstance(x, MarginInterval) else 1 / x.margin) for x in found.values()
+    )
+    return [float(min(X @ w)) * b / _size(w, name) for name, b in zip(found, best, strict=True)]
+
+
+def _norms(X: Array, y: Array, w: Array) -> list[float]:
+    """Return the least norm of an interpolant over that of w, in each norm."""
+    m, d = X.shape
+    one = linprog(np.ones(2 * d), A_eq=np.hstack([X, -X]), b_eq=y).fun
+    sides = np.hstack([np.vstack([np.eye(d), -np.eye(d)]), -np.ones((2 * d, 1))])
+    cost, whole = np.append(np.zeros(d), 1), np.hstack([X, np.zeros((m, 1))])
+    largest = linprog(cost, sides, np.zeros(2 * d), whole, y, bounds=(None, None)).fun
+    least = {"l1": one, "linf": largest}
+    for name in ("l4/3", "l2"):
+        q = _power(read_norm(name).dual)
+        dual = minimize(lambda s, q=q: np.linalg.norm(X.T @ s, q) ** 2 / 2 - s @ y, np.zeros(m))
+        least[name] = math.sqrt(-2 * dual.fun)
+    return [float(least[name]) / _size(w, name) for name in NORMS]
+
+
+def _power(norm: Norm) -> float:
+    return math.inf if norm.p is None else float(norm.p)
+
+
+def _size(w: Array, name: str) -> float:
+    return float(np.linalg.norm(w, _power(read_norm(name))))
