@@ -255,7 +255,8 @@ def known(files: Sequence[str], tree: Path, drawn: Sequence[Mutant]) -> list[Kno
     for file in files:
         begin = time.monotonic()
         if fate([file], tree, LONGEST, watched) != "SURVIVED":
-            sys.exit("the tests fail as they are:\n" + (tree / "last.txt").read_text())
+            print(f"left out, as it fails without mutants: {file}", flush=True)
+            continue
         calls = json.loads((tree / "called.json").read_text())
         found.append(Known(file, time.monotonic() - begin, calls))
     return found

@@ -77,6 +77,8 @@ def test_the_catalogue_is_certified_in_full(entry, derived):
         (["w**5+w"], {}, "PROVED", ("Q of beta",)),
         (["a*u1", "a*u2"], {"a": "1 - sqrt(2)"}, "PROVED", ()),
         (["w**2"], {"w": "log(2)"}, "PROVED", ()),
+        (["2*a*b + c*d/3"], {}, "PROVED", ()),
+        (["a*b - c*d + e*f/10"], dict.fromkeys("abcdef", "1"), "PROVED", ()),
         (["x**2*y", "y**3"], {}, "REFUTED", ()),
         # J has rank 1 at these starts, and full rank nearby on the leaf.
         (["5*b**3", "a*b"], {"a": "-2", "b": "0"}, "REFUTED", ()),

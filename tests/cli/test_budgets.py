@@ -9,10 +9,12 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.certificate.checking.check import NotACertificate, check_text
+from derive.certificate.writing import certificate
 from derive.cli import running
 from derive.cli.forms import FORMS
 from derive.cli.regularizer import derive_and_add
 from derive.cli.running import Answer, Enter, answer_with
+from derive.clock import OutOfTime
 from derive.model.typed import TypedModel
 
 
@@ -53,6 +55,16 @@ def test_a_certificate_that_takes_too_long_is_left_out() -> None:
     assert kept == late
     in_time = answer_with(d, FORMS["json"], Enter(told.append, 60))
     assert (in_time.result, in_time.narration) == (d.to_json(), "")
+
+
+def test_a_section_that_takes_too_long_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object) -> None:
+        raise OutOfTime
+
+    d = derive(Parameterization.parse(["u*v"]))
+    monkeypatch.setattr(certificate.potential, "piece", late)
+    report = check_text(d.to_json())
+    assert (report.verdict, report.open) == ("PROVED", ("Q of beta",))
 
 
 def test_a_derivation_that_takes_too_long_is_printed_as_far_as_it_came() -> None:

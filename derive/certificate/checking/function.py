@@ -121,10 +121,7 @@ class Function:
         return self.ring.number(other) / self
 
     def __pow__(self, n: int) -> Function:
-        base, result = self if n >= 0 else 1 / self, self.ring.number(1)
-        for digit in bin(abs(n))[2:]:
-            result = result * result * base if digit == "1" else result * result
-        return result
+        return raised(self if n >= 0 else 1 / self, abs(n), self.ring.number(1))
 
     def same(self, other: Number) -> bool:
         """Tell whether this is equal to another by the relations; True is a proof."""
@@ -179,9 +176,17 @@ def substituted(polynomial: fmpz_mpoly, values: Sequence[X], number: Callable[[i
         term = number(int(coefficient))
         require(not any(exponents[len(values) :]), "a value is missing")
         for x, n in zip(values, exponents, strict=False):
-            term = term * x ** int(n) if n else term
+            term = term * raised(x, int(n), number(1)) if n else term
         total = total + term
     return total
+
+
+def raised(x: X, n: int, one: X) -> X:
+    """Return x^n, also of a ball around 0, of which the powers of python-flint are no numbers."""
+    result = one
+    for digit in bin(n)[2:]:
+        result = result * result * x if digit == "1" else result * result
+    return result
 
 
 def remainder(polynomial: fmpz_mpoly, relation: fmpz_mpoly, k: int) -> tuple[fmpz_mpoly, int]:

@@ -36,7 +36,7 @@ from derive.certificate.writing.form import form_proofs
 from derive.certificate.writing.products import calls_in
 from derive.certificate.writing.reached import lift
 from derive.certificate.writing.timed import TimedSpace
-from derive.clock import Clock
+from derive.clock import Clock, OutOfTime
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of
@@ -159,17 +159,21 @@ class _Writer:
 
     def _piece(self, said: JSON, shown: Piece, block: Block) -> JSON:
         """Return the proof of a piece, to which the conditions are added that it needs."""
-        assumed, ends = said["assumptions"], self._ends(said, block)
-        for proof in form_proofs(shown, [block], self.state, self.calls):
-            said["assumptions"] = [*assumed]
-            for part in [{**proof, **ends}] * 3 + [{**proof, "domain": None}] * 3:
-                try:
-                    self.state.prove("", potential.piece, said, part)
-                    return part
-                except Missing as needed:
-                    said["assumptions"] += needed.conditions
-                except Rejected:
-                    continue
+        assumed = said["assumptions"]
+        try:
+            ends = self._ends(said, block)
+            for proof in form_proofs(shown, [block], self.state, self.calls):
+                said["assumptions"] = [*assumed]
+                for part in [{**proof, **ends}] * 3 + [{**proof, "domain": None}] * 3:
+                    try:
+                        self.state.prove("", potential.piece, said, part)
+                        return part
+                    except Missing as needed:
+                        said["assumptions"] += needed.conditions
+                    except Rejected:
+                        continue
+        except OutOfTime:
+            pass
         said["assumptions"] = assumed
         return None
 
@@ -196,7 +200,7 @@ class _Writer:
                 except Rejected:
                     continue
                 return proof
-        except Rejected:
+        except (Rejected, OutOfTime):  # the section is left without a proof
             pass
         return None
 

@@ -166,7 +166,8 @@ class FormDefinitions(Definitions):
                 for entry in products.logarithm(self.space, call, self.fresh):
                     self.define(entry)
             elif image is None:
-                self.define({"name": self.fresh(), "of": call})
+                power = products.power_of_exponential(self.space, call)
+                self.define(power or {"name": self.fresh(), "of": call})
             else:
                 for entry in products.entries_for(
                     self.space, call, products.text_of(image), self.fresh

@@ -7,6 +7,7 @@ are conserved quantities, roots are powers of polynomials there. These are the d
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations, product
 from typing import TypeAlias
 
 import sympy
@@ -51,6 +52,7 @@ def form_proofs(
                 form.solve_leaf(mode[1])
             if isinstance(shown, Parametric):
                 form.name_parameter(shown.curve, shown.gradient[0])
+                form.follow_curve(shown.curve)
             if not isinstance(shown, InducedMetric):
                 form.name_powers(shown)
             form.name_roots()
@@ -182,6 +184,30 @@ class _Form:
                     self.definitions.powers.append(
                         (self.space.read(base), self.space.read(exponent), quotient)
                     )
+
+    def follow_curve(self, curve: Curve) -> None:
+        """Say which exponentials of z weights are, sums and differences of two of them first.
+
+        As u + v of u v these rise by themselves, which the weights then do that they are made of.
+        """
+        space, z = self.space, curve.parameter
+        if not any(w.has(sympy.exp) for _, w in curve.weights):
+            return
+        pairs = product(combinations(curve.weights, 2), (("+", 1), ("-", -1)))
+        sums = [(f"{a} {s} {b}", sympy.expand(v + n * w)) for ((a, v), (b, w)), (s, n) in pairs]
+        alone = [
+            (text, w)
+            for text, w in sums
+            if len(rates := w.atoms(sympy.exp)) == 1 and not sympy.expand(w / rates.pop()).has(z)
+        ]
+        for text, w in (*alone, *curve.weights):
+            self.use(plain(w))
+            zero, before = f"{text} - ({plain(w)})", space.scope()
+            if not space.read(zero).is_zero():
+                try:
+                    self.define({"zero": zero, "main": text.split()[0]})
+                except Rejected:
+                    space.leave(before)
 
     def name_powers(self, piece: Piece) -> None:
         """Say which weights powers of beta with open exponents are: c w^D to 1/D is c^(1/D) w."""

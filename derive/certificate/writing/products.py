@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations, product
 from typing import cast
 
+import sympy
 from flint import fmpz_mpoly
 
 from derive.certificate.checking.function import Function, constant, leading, remainder, root_of
@@ -201,12 +202,12 @@ def angles(space: Space, text: str) -> list[list[str]]:
 
 
 def _factors(f: Function) -> list[tuple[Function, int]]:
-    """Return irreducible polynomials, and a number, with their powers in a function."""
+    """Return irreducible polynomials, and primes, with their powers in a function."""
     found: list[tuple[Function, int]] = []
     for polynomial, sign in ((f.top, 1), (f.bottom, -1)):
         content, factors = factorize(polynomial)
-        if abs(int(content)) != 1:
-            found.append((f.ring.number(abs(int(content))), sign))
+        primes = sympy.factorint(abs(int(content))).items()
+        found += [(f.ring.number(p), sign * n) for p, n in primes]
         found += [(Function(f.ring, p, f.ring.one), sign * int(n)) for p, n in factors]
     return found
 
