@@ -152,16 +152,26 @@ def matrix_factorization(
             metavar="M,...",
         ),
     ] = "100,150,200,300",
+    model: Annotated[
+        str, typer.Option(help="What is trained: U*T(U) or U*T(V), from U = V.", metavar="F")
+    ] = "U*T(U)",
+    truth: Annotated[
+        str, typer.Option(help="beta*: psd, or general for U*T(V).", metavar="KIND")
+    ] = "psd",
+    measurements: Annotated[
+        str, typer.Option(help="gaussian, completion or multitask.", metavar="KIND")
+    ] = "gaussian",
     session: Shared,
 ) -> None:
-    """Find a low-rank n x n matrix beta* by gradient descent on beta = U U^T, U of full size.
+    """Find a low-rank n x n matrix beta* by gradient descent on U U^T or U V^T, of full size.
 
     y_i = <A_i, beta*> + noise for m Gaussian A_i, fewer than beta* has entries: most matrices that
     fit are far from beta*. Small starts and small steps lead near it, and near the least nuclear
     norm; large starts do not (Gunasekar et al. 2017, "Implicit regularization in matrix
     factorization"). Descent is on sum (<A_i, U U^T> - y_i)^2/(4m), and ends where
     |<A_i, U U^T> - y_i| <= tolerance |y|. A step three times smaller takes three times as
-    long, and smaller starts take longer, too.
+    long, and smaller starts take longer, too. For U V^T and m = 300, beta* is not the matrix of
+    least nuclear norm that fits: 196 numbers are to be found then.
 
     Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
 
@@ -171,6 +181,8 @@ def matrix_factorization(
       derive experiment matrix-factorization --csv -o errors.csv --plot errors.svg
       derive experiment matrix-factorization --size 20 --samples 60 --sizes 30,60
       derive experiment matrix-factorization --noise 0 --tolerance 1e-5 --json
+      derive experiment matrix-factorization --model "U*T(V)" --truth general --scales 1e-6,1e-3
+      derive experiment matrix-factorization --measurements completion --samples 600
     """
     session.prepare()
     starts = read_numbers(scales, float, "--scales", "1e-3,1e-2,1")
@@ -182,7 +194,18 @@ def matrix_factorization(
 
     session.require_plots()
     setting = MatrixSetting(
-        size, samples, rank, noise, session.seed, starts, paces, numbers, tolerance
+        size,
+        samples,
+        rank,
+        noise,
+        session.seed,
+        starts,
+        paces,
+        numbers,
+        tolerance,
+        model=model,
+        truth=truth,
+        measurements=measurements,
     )
     session.publish(
         lambda enter: experiments.matrix_factorization(setting, session.jobs, enter),

@@ -1,13 +1,14 @@
-"""Matrix factorization: what gradient descent on U U^T reconstructs, by step and by start.
+"""Matrix sensing: what gradient descent on U U^T or U V^T reconstructs, by step and by start.
 
-U is square, so that nothing bounds the rank; descent from a small start with small steps finds a
-beta* of low rank all the same (Gunasekar et al. 2017, "Implicit regularization in matrix
+U and V are square, so that nothing bounds the rank; descent from a small start with small steps
+finds a beta* of low rank all the same (Gunasekar et al. 2017, "Implicit regularization in matrix
 factorization", experiments).
 """
 
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
@@ -22,7 +23,7 @@ from numerics.experiments.matrix_results import (
     Reconstruction,
 )
 from numerics.experiments.scaffold import Stages
-from numerics.matrices.least_trace import least_trace
+from numerics.matrices.least_trace import least_nuclear, least_trace
 
 _DIVERGED = 1e6
 
@@ -61,8 +62,8 @@ def matrix_factorization(
     pairs = [(alpha, step) for alpha in setting.scales for step in setting.steps]
     return MatrixResults(
         setting,
-        float(np.trace(data.truth)),
-        _least_nuclear(data),
+        float(np.linalg.norm(data.truth, "nuc")),
+        _least_nuclear(setting, data),
         data.measured(frobenius),
         stages.each("descents", functools.partial(_descent, setting, data), pairs),
         stages.each("sizes", functools.partial(_reconstruction, setting), setting.sizes),
@@ -70,15 +71,20 @@ def matrix_factorization(
 
 
 def draw(setting: MatrixSetting, samples: int) -> MatrixData:
-    """Draw beta* = V V^T of norm 1, A_i = (G + G^T)/2 and y; G, V and noise are normal."""
+    """Draw beta* of norm 1, the A_i and y; what is drawn is normal but for the entries observed.
+
+    beta* = V V^T, or V W^T where it need not be positive semidefinite. The A_i are such that the
+    mean of <A_i, beta> A_i is beta; on U U^T they count by their symmetric parts.
+    """
     rng = np.random.default_rng([setting.seed, samples])
     factor = rng.standard_normal((setting.size, setting.rank))
-    truth = factor @ factor.T
+    other = factor if setting.truth == "psd" else rng.standard_normal(factor.shape)
+    truth = factor @ other.T
     truth /= np.linalg.norm(truth)
 
     def measured() -> tuple[Array, Array]:
-        G = rng.standard_normal((samples, setting.size, setting.size))
-        matrices = (G + G.transpose(0, 2, 1)) / 2
+        G = MEASUREMENTS[setting.measurements](rng, setting, samples)
+        matrices = (G + G.transpose(0, 2, 1)) / 2 if setting.is_symmetric else G
         noise = setting.noise * rng.standard_normal(samples)
         return matrices, np.tensordot(matrices, truth, 2) + noise
 
@@ -86,49 +92,86 @@ def draw(setting: MatrixSetting, samples: int) -> MatrixData:
     return MatrixData(matrices, y, truth, *measured())
 
 
+def _gaussian(rng: np.random.Generator, setting: MatrixSetting, samples: int) -> Array:
+    return rng.standard_normal((samples, setting.size, setting.size))
+
+
+def _entries(rng: np.random.Generator, setting: MatrixSetting, samples: int) -> Array:
+    """Return n e_a e_b^T for different entries (a, b), a <= b where those are all there are."""
+    n = setting.size
+    places = np.argwhere(np.triu(np.ones((n, n))) if setting.is_symmetric else np.ones((n, n)))
+    a, b = rng.choice(places, samples, replace=False).T
+    G = np.zeros((samples, n, n))
+    G[np.arange(samples), a, b] = n
+    return G
+
+
+def _tasks(rng: np.random.Generator, setting: MatrixSetting, samples: int) -> Array:
+    """Return sqrt(n) x e_t^T: a linear measurement of one column of beta, task after task."""
+    n = setting.size
+    G = np.zeros((samples, n, n))
+    G[np.arange(samples), :, np.arange(samples) % n] = rng.standard_normal((samples, n)) * n**0.5
+    return G
+
+
+MEASUREMENTS = {"gaussian": _gaussian, "completion": _entries, "multitask": _tasks}
+"""The A_i (m, n, n) by their name."""
+
+
 def descend(
     data: MatrixData, scale: float, step: float, tolerance: float, max_iterations: int
 ) -> tuple[Array, float, int, str]:
-    """Run gradient descent on ``L(U) = sum_i (<A_i, U U^T> - y_i)^2/(4 m)`` from ``U = scale I``.
+    """Run gradient descent on ``sum_i (<A_i, U V^T> - y_i)^2/(2 m)`` from ``U = V = scale I``.
 
-    ``U <- U - step (1/m) sum_i r_i A_i U``; for Gaussian A_i the mean of the sum over i, divided by
-    m, is ``beta - beta*``, so that steps mean the same for every m. Returns beta, ``|r|/|y|``
-    (at most *tolerance* where it fits), the iterations, and fits, diverged or iteration limit.
+    ``U <- U - step G V, V <- V - step G^T U, G = (1/m) sum_i r_i A_i``: the mean of G is ``beta -
+    beta*``, so that steps mean the same for every m. For symmetric A_i, U = V at all times, and
+    this is descent on ``sum_i (<A_i, U U^T> - y_i)^2/(4 m)``. Returns beta, ``|r|/|y|`` (at most
+    *tolerance* where it fits), the iterations, and fits, diverged or iteration limit.
     """
     n, m = data.truth.shape[0], len(data.y)
-    upper = np.triu_indices(n)
+    symmetric = bool((data.matrices == data.matrices.transpose(0, 2, 1)).all())
     # Of symmetric matrices, one triangle is enough; off the diagonal, it counts twice.
-    packed = np.ascontiguousarray(data.matrices[:, upper[0], upper[1]])
-    measure, spread = packed * np.where(upper[0] == upper[1], 1.0, 2.0), packed.T / m
-    U, gradient, size = scale * np.eye(n), np.empty((n, n)), float(np.linalg.norm(data.y))
+    used = np.triu_indices(n) if symmetric else tuple(np.indices((n, n)).reshape(2, -1))
+    packed = np.ascontiguousarray(data.matrices[:, used[0], used[1]])
+    twice = symmetric & (used[0] != used[1])
+    measure, spread = packed * np.where(twice, 2.0, 1.0), packed.T / m
+    U, V, G, size = scale * np.eye(n), scale * np.eye(n), np.empty((n, n)), np.linalg.norm(data.y)
     limit = _DIVERGED * max(1.0, scale * scale)
     with np.errstate(over="ignore", invalid="ignore"):
         for iteration in range(max_iterations + 1):
-            beta = U @ U.T
-            misfit = measure @ beta[upper] - data.y
-            residual = float(np.linalg.norm(misfit)) / size
+            beta = U @ V.T
+            misfit = measure @ beta[used] - data.y
+            residual = float(np.linalg.norm(misfit) / size)
             if not residual <= limit:
                 return beta, residual, iteration, "diverged"
             if residual <= tolerance:
                 return beta, residual, iteration, "fits"
-            gradient[upper] = gradient.T[upper] = spread @ misfit
-            U -= step * (gradient @ U)
+            entries = spread @ misfit
+            if symmetric:
+                G.T[used] = entries
+            G[used] = entries
+            U, V = U - step * (G @ V), V - step * (G.T @ U)
     return beta, residual, max_iterations, "iteration limit"
 
 
 def _descent(setting: MatrixSetting, data: MatrixData, pair: tuple[float, float]) -> Descent:
+    began = time.perf_counter()
     beta, residual, count, status = descend(data, *pair, setting.tolerance, setting.max_iterations)
+    spent = time.perf_counter() - began
     if status == "diverged":
-        return Descent(*pair, None, None, None, None, count, status)
+        return Descent(*pair, None, None, None, None, count, status, spent)
     found = asdict(data.measured(beta))
-    return Descent(*pair, **found, residual=residual, iterations=count, status=status)
+    return Descent(
+        *pair, **found, residual=residual, iterations=count, status=status, seconds=spent
+    )
 
 
-def _least_nuclear(data: MatrixData) -> Baseline:
-    return data.measured(least_trace(data.matrices, data.y, tol=1e-5).beta)
+def _least_nuclear(setting: MatrixSetting, data: MatrixData) -> Baseline:
+    find = least_trace if setting.is_symmetric else least_nuclear
+    return data.measured(find(data.matrices, data.y, tol=1e-5).beta)
 
 
 def _reconstruction(setting: MatrixSetting, samples: int) -> Reconstruction:
     data = draw(setting, samples)
     descent = _descent(setting, data, (setting.scales[0], setting.steps[:2][-1]))
-    return Reconstruction(samples, descent, _least_nuclear(data))
+    return Reconstruction(samples, descent, _least_nuclear(setting, data))

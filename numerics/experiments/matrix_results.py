@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
 from derive.errors import InputError
@@ -12,6 +12,11 @@ from numerics.experiments.scaffold import Results, Row, require_counts
 SCALES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 STEPS = (0.3, 0.1, 0.03)
 SIZES = (100, 150, 200, 300)
+KINDS = {
+    "model": ("U*T(U)", "U*T(V)"),
+    "truth": ("psd", "general"),
+    "measurements": ("gaussian", "completion", "multitask"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,9 @@ class MatrixSetting:
             is compared with the least nuclear norm.
         tolerance: ``|<A_i, beta> - y_i|/|y|`` at which descent has ended; the truth has about the
             standard deviation of the noise.
+        model: of F, ``U*T(U)`` or ``U*T(V)``.
+        truth: ``psd``, or ``general``, which U*T(U) is not.
+        measurements: ``gaussian`` matrices, ``completion`` by entries, or ``multitask`` regression.
     """
 
     size: int = 50
@@ -39,21 +47,38 @@ class MatrixSetting:
     sizes: tuple[int, ...] = SIZES
     tolerance: float = 5e-4
     max_iterations: int = 1_000_000
+    model: str = "U*T(U)"
+    truth: str = "psd"
+    measurements: str = "gaussian"
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether F is, so that the measurements count by their symmetric parts."""
+        return self.model == "U*T(U)"
 
     def __post_init__(self) -> None:
         names = ("size", "samples", "rank", "max_iterations")
         require_counts({name: getattr(self, name) for name in names})
         if self.rank > self.size:
             raise InputError(f"the rank must be at most the size, {self.size}")
-        entries = self.size * (self.size + 1) // 2
+        self._require_known()
+        n = self.size
+        entries, said = (n * (n + 1) // 2, "n (n + 1)/2") if self.is_symmetric else (n * n, "n^2")
         if max(self.samples, *self.sizes, 1) > entries or min(self.sizes, default=1) < 1:
-            raise InputError(f"samples and sizes must be from 1 to n (n + 1)/2 = {entries}")
+            raise InputError(f"samples and sizes must be from 1 to {said} = {entries}")
         if not self.scales or not self.steps:
             raise InputError("give at least one scale and one step")
         if not all(0 < x < math.inf for x in (*self.scales, *self.steps)):
             raise InputError("scales and steps must be positive and finite")
         if not (0 <= self.noise < math.inf and 0 < self.tolerance < 1):
             raise InputError("the noise must not be negative, the tolerance between 0 and 1")
+
+    def _require_known(self) -> None:
+        for name, accepted in KINDS.items():
+            if getattr(self, name) not in accepted:
+                raise InputError(f"the {name} must be one of {', '.join(accepted)}")
+        if self.is_symmetric and self.truth != "psd":
+            raise InputError("U*T(U) is positive semidefinite: give the model U*T(V)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +93,7 @@ class Descent:
     residual: float | None
     iterations: int
     status: str
+    seconds: float = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +145,10 @@ class MatrixResults(Results):
         """Return tables: the errors, then the nuclear norms, then the comparison by m."""
         setting = self.setting
         lines = [
+            f"beta = {setting.model}, {setting.truth} beta* of rank {setting.rank}, "
+            f"{setting.measurements} measurements, seed {setting.seed}",
             f"Reconstruction error |beta - beta*|_F/|beta*|_F: n = {setting.size}, "
-            f"m = {setting.samples}, rank {setting.rank}, noise {setting.noise:g}, "
-            f"fitted to {setting.tolerance:g}",
+            f"m = {setting.samples}, noise {setting.noise:g}, fitted to {setting.tolerance:g}",
             *self._table("error"),
             f"least nuclear norm {self.least_nuclear.error:.4f}, "
             f"least Frobenius norm {self.least_frobenius.error:.4f}",
@@ -130,6 +157,7 @@ class MatrixResults(Results):
             f"least: {self.least_nuclear.nuclear_norm:.4f})",
             *self._table("nuclear_norm"),
         ]
+        lines += ["", *self._claim()]
         if late := [d for d in self.grid if d.status == "iteration limit"]:
             lines += [
                 "",
@@ -146,6 +174,26 @@ class MatrixResults(Results):
             norms = f"{_cell(descent.nuclear_norm):>14}{least.nuclear_norm:9.4f}"
             lines.append(f"{found.samples:6d}{errors}{norms}")
         return "\n".join(lines)
+
+    def _claim(self) -> list[str]:
+        """Say what is stated of small starts and steps, and what was seen."""
+        truth, least = self.truth_nuclear_norm, self.least_nuclear.nuclear_norm
+        first = self.grid[0]
+        lines = ["Stated: small starts and small steps lead to the least nuclear norm, near beta*"]
+        if first.nuclear_norm is not None and first.error is not None:
+            above = first.nuclear_norm / least - 1
+            lines.append(
+                f"Seen: from {first.scale:g} with step {first.step:g}, {above:.1%} above the "
+                f"least, {first.error:.4f} from beta*"
+            )
+        if least < truth * (1 - 1e-2):
+            lines.append(
+                "Seen: beta* is not the interpolant of least nuclear norm: "
+                f"{least:.4f} < {truth:.4f}"
+            )
+        spent = sorted(d.seconds for d in self.grid)
+        lines.append(f"{spent[len(spent) // 2]:.2g} s a descent (median of {len(spent)})")
+        return lines
 
     def _table(self, column: str) -> list[str]:
         steps, by_place = self.setting.steps, {(d.scale, d.step): d for d in self.grid}

@@ -18,7 +18,7 @@ from numerics.matrices.exponential_formulas import (
     compare_paths,
     time_ordered_exponential,
 )
-from numerics.matrices.least_trace import LeastTrace, least_trace
+from numerics.matrices.least_trace import LeastTrace, least_nuclear, least_trace
 from numerics.matrices.matrix_flow import MatrixState, Measurements, matrix_flow
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "commuting_limit",
     "commuting_solution",
     "compare_paths",
+    "least_nuclear",
     "least_trace",
     "matrix_flow",
     "shared_eigenbasis",

@@ -32,8 +32,8 @@ class LeastTrace:
 
     @property
     def nuclear_norm(self) -> float:
-        """The trace of beta, which is its nuclear norm."""
-        return float(np.trace(self.beta))
+        """The nuclear norm of beta: its trace, where it is positive semidefinite."""
+        return float(np.linalg.norm(self.beta, "nuc"))
 
 
 def least_trace(
@@ -78,7 +78,7 @@ def least_trace(
         if iteration % _PERIOD:
             continue
         found = _certified(rows, target, beta, penalty * nu, iteration)
-        excess = abs(found.nuclear_norm - found.bound)
+        excess = abs(np.trace(beta) - found.bound)
         if found.residual <= tol and excess <= tol * abs(found.bound):
             return found
         moved = penalty * float(np.linalg.norm(beta - before)) / np.sqrt(n)
@@ -90,6 +90,30 @@ def least_trace(
         "there may be no positive semidefinite matrix with these measurements, as where they are "
         "many and noisy"
     )
+
+
+def least_nuclear(
+    matrices: ArrayLike, y: ArrayLike, *, tol: float = 1e-6, max_iterations: int = 20_000
+) -> LeastTrace:
+    """Return the matrix, of any kind, of least nuclear norm with the measurements y.
+
+    |X|_* is the least (tr W_1 + tr W_2)/2 with [[W_1, X], [X^T, W_2]] positive semidefinite, so
+    this is :func:`least_trace` of matrices of twice the size; A_i (m, n, n) need not be symmetric.
+    The bound <nu, y> is that of |sum_i nu_i A_i|_op <= 1.
+
+    Source: Recht, Fazel, Parrilo 2010, "Guaranteed minimum-rank solutions of linear matrix
+    equations via nuclear norm minimization", section 2.
+
+    >>> round(least_nuclear([[[0, 1], [0, 0]]], [-1]).nuclear_norm, 4)
+    1.0
+    """
+    A = np.asarray(matrices, dtype=float)
+    n, empty = A.shape[-1], np.zeros_like(A)
+    wide = np.block([[empty, A], [A.swapaxes(-1, -2), empty]]) / 2
+    found = least_trace(wide, y, tol=tol, max_iterations=max_iterations)
+    beta = found.beta[:n, n:]
+    nu, bound = found.multiplier / 2, found.bound / 2
+    return LeastTrace(beta, nu, bound, found.residual, found.iterations)
 
 
 def _read(matrices: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:

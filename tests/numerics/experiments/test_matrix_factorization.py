@@ -150,9 +150,44 @@ def test_plot_needs_matplotlib_or_draws(small: MatrixResults, tmp_path: Path) ->
     assert "<svg" in path.read_text(encoding="utf-8")
 
 
+def test_two_factors_need_more_measurements_or_smaller_starts() -> None:
+    wide = replace(SMALL, model="U*T(V)", truth="general", scales=(1e-9, 1e-3), steps=(0.1,))
+    scarce, ample = (matrix_factorization(replace(wide, samples=m, sizes=())) for m in (32, 80))
+    assert scarce.least_nuclear.nuclear_norm < 0.98 * scarce.truth_nuclear_norm
+    assert "beta* is not the interpolant of least nuclear norm" in scarce.to_text()
+    assert ample.grid[0].error < 0.01 < scarce.grid[1].error
+    assert "is not" not in ample.to_text()
+
+
+def test_two_factors_from_one_start_are_one_where_measurements_are_symmetric() -> None:
+    data = draw(SMALL, 32)
+    beta, *_ = descend(data, 0.1, 0.03, 1e-3, 50)
+    assert np.array_equal(beta, beta.T)
+    tilted = replace(data, matrices=data.matrices + np.triu(np.ones((14, 14)), 1))
+    other, *_ = descend(tilted, 0.1, 0.03, 1e-3, 50)
+    assert not np.allclose(other, other.T)
+
+
+@pytest.mark.parametrize("measurements", ["completion", "multitask"])
+@pytest.mark.parametrize("model", ["U*T(U)", "U*T(V)"])
+def test_measurements_reproduce_on_the_mean(measurements: Any, model: Any) -> None:
+    every = {"U*T(U)": 105, "U*T(V)": 196}[model] if measurements == "completion" else 105
+    setting = replace(SMALL, model=model, measurements=measurements, noise=0.0)
+    data = draw(setting, every)
+    mean = np.tensordot(data.y, data.matrices, 1) / len(data.y)
+    if measurements == "completion":  # each entry once; on U U^T off the diagonal twice
+        assert np.array_equal(mean != 0, np.ones((14, 14), dtype=bool))
+        ratio = mean / data.truth
+        assert ratio[0, 1] == pytest.approx(ratio[2, 5])
+    assert np.sum(mean * data.truth) > 0.5
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"truth": "general"}, "U\\*T\\(U\\) is positive semidefinite"),
+        ({"model": "W"}, "the model must be one of U\\*T\\(U\\), U\\*T\\(V\\)"),
+        ({"model": "U*T(V)", "samples": 200}, "n\\^2 = 196"),
         ({"samples": 106}, "from 1 to n \\(n \\+ 1\\)/2 = 105"),
         ({"sizes": (500,)}, "from 1 to"),
         ({"sizes": (0,)}, "from 1 to"),
