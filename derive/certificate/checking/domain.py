@@ -16,7 +16,7 @@ from flint import fmpz_mpoly
 from derive.certificate.checking.existence import starts_at
 from derive.certificate.checking.flow import determinant
 from derive.certificate.checking.function import Function, leading
-from derive.certificate.checking.signs import CONDITION, Conditions
+from derive.certificate.checking.signs import Conditions, understood
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, require
 from derive.certificate.checking.theorem import Checker
@@ -82,9 +82,9 @@ def _between(
         require("of" in entry and "name" in entry, "only calls are defined for a domain")
         alone.define(entry)
     signs = Conditions(alone)
-    for text in (*state.conditions, *said["assumptions"], *unless):
+    for text in understood((*state.conditions, *said["assumptions"], *unless)):
         with contextlib.suppress(Rejected):  # of calls that are not known here
-            signs.take([text] * bool(CONDITION.fullmatch(text)), alone.names)
+            signs.take([text], alone.names)
     for form in ends(said):
         signs.add(form, "> 0" if alone.read(form).at(alone.start) > 0 else "< 0")
     return alone, signs

@@ -9,7 +9,7 @@ from flint import fmpq
 from derive.certificate.checking.domain import ends
 from derive.certificate.checking.near import Near
 from derive.certificate.checking.shape import keyed
-from derive.certificate.checking.signs import Conditions
+from derive.certificate.checking.signs import Conditions, understood
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, rational, require
 from derive.certificate.checking.theorem import Checker
@@ -63,7 +63,7 @@ class Setting:
     def conditions(self, space: Space, where: Sequence[str]) -> Conditions:
         """Return conditions on coordinates and constants."""
         signs, texts = Conditions(space, where), [*self.state.conditions, *self.state.assumed]
-        signs.take([*texts, f"{self.record['variable']} > 0"], self.constants)
+        signs.take([*understood(texts), f"{self.record['variable']} > 0"], self.constants)
         return signs
 
     def near(self, said: JSON, side: JSON) -> Near:

@@ -119,6 +119,11 @@ class Conditions:
         return [*(f"{p} != 0" for p in self.generic), *missing]
 
 
+def understood(texts: Iterable[str]) -> list[str]:
+    """Return the texts that are conditions; others, as of the end of the flow, are said alone."""
+    return [text for text in texts if CONDITION.fullmatch(text)]
+
+
 def is_square_sum(p: fmpz_mpoly) -> bool:
     """Tell whether p, of degree 2, is a sum of squares: by elimination in its matrix."""
     size, gram = len(p.degrees()), dict[tuple[int, int], fmpq]()

@@ -11,7 +11,7 @@ from flint import fmpz_mpoly
 
 from derive.certificate.checking.flow import Flow, Turning
 from derive.certificate.checking.function import Function, not_zero
-from derive.certificate.checking.signs import CONDITION, Conditions, factors
+from derive.certificate.checking.signs import CONDITION, Conditions, factors, understood
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.start import Kind, move_start, rates_of, space_of
 from derive.certificate.checking.text import JSON, NAME, Rejected, names_in, require
@@ -197,7 +197,7 @@ class Checker:
 
     def stated(self) -> Conditions:
         """Return the conditions of the record that are about weights and constants."""
-        return Conditions(self.space, self.conditions, self.space.given)
+        return Conditions(self.space, understood(self.conditions), self.space.given)
 
     def assume(self, signs: Conditions, walls: Sequence[str] = ()) -> None:
         """Say what has to be so at the start, and what must not vanish on the way from there."""
