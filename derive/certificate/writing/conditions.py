@@ -93,7 +93,7 @@ def _structure(flow: Flow, paths: list[list[int]], point: list[JSON]) -> Iterato
     columns = _columns(vertical, point)
     for i, j in combinations(range(len(fields)), 2):
         left = flow.bracket(fields[i], fields[j])
-        parts = [(k, x) for k, x in ((i, eta[j]), (j, flow.zero - eta[i])) if k < flow.d]
+        parts = [(k, x) for k, x in ((i, eta[j]), (j, -eta[i])) if k < flow.d]
         for n, factor in parts:
             left = [x + factor * y for x, y in zip(left, fields[n], strict=True)]
         if not all(x.is_zero() for x in left):

@@ -11,7 +11,6 @@ from flint import fmpq
 
 from derive.certificate.checking import cost as checking
 from derive.certificate.checking.check import FORMAT, VERSION
-from derive.certificate.checking.function import Function
 from derive.certificate.checking.shape import keys_of
 from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
@@ -94,7 +93,7 @@ def _odd(cost: checking.Cost, proposal: Proposal) -> dict[str, None]:
     space = Space([], cost.betas, 0)
     found = (p for b in proposal.bounds for p, _ in space.read(b.q).top.factor()[1])
     linear = [p for p in found if p.total_degree() == 1 and proposal.weights]
-    return dict.fromkeys(text_of(Function(space, p, space.one)) for p in linear)
+    return dict.fromkeys(text_of(space.of(p)) for p in linear)
 
 
 def _side(cost: checking.Cost, proposal: Proposal, text: str | None, where: list[str]) -> JSON:

@@ -197,16 +197,14 @@ class FormDefinitions(Definitions):
         if number is not None and number.q == 1 and sympy.isprime(int(number.p)):
             return None
         for g in self.candidates:
-            if (g**n - argument).is_zero():
+            if (g**n).same(argument):
                 return g
         up, down = (products.reduced(self.space, x) for x in (argument.top, argument.bottom))
         for f in (argument, up / down):
-            top, bottom = (
-                self._root(Function(self.space, x, self.space.one), n) for x in (f.top, f.bottom)
-            )
+            top, bottom = (self._root(self.space.of(x), n) for x in (f.top, f.bottom))
             if top is not None and bottom is not None:
                 image = top / bottom
-                return self.space.number(0) - image if image.at(self.space.start) < 0 else image
+                return -image if image.at(self.space.start) < 0 else image
         return None
 
     def _root(self, f: Function, n: int) -> Function | None:
@@ -232,25 +230,25 @@ class FormDefinitions(Definitions):
             return None
         total = space.number(-1 if content < 0 else 1)
         for prime, e in sympy.factorint(abs(int(content))).items():
-            total = total * space.number(prime ** (e // n))
+            total = total * (prime ** (e // n))
             if e % n:
                 self.use(f"({prime})**(1/{n})")
                 total = total * space.read(f"({prime})**({e % n}/{n})")
         for factor, e in factors:
-            total = total * Function(space, factor, space.one) ** (e // n)
-        return total / Function(space, f.bottom, space.one)
+            total = total * space.of(factor) ** (e // n)
+        return total / space.of(f.bottom)
 
     def _real_power(self, base: Function, exponent: Function) -> Function | None:
         """Return B^e where a weight on the curve is w = c B^E: it is (w/c)^(e/E)."""
         for known, power, quotient in self.powers:
-            if (known - base).is_zero():
+            if known.same(base):
                 ratio = products.text_of(exponent / power)
                 self._name_logarithm(base, quotient, power)
                 return self._power(quotient, ratio)
         for kind, known, power, image in self.space.known:
-            if kind == "power" and constant(power) is None and (known - base).is_zero():
+            if kind == "power" and constant(power) is None and known.same(base):
                 for n in (1, -1, 2, -2):
-                    rest = constant(exponent - power * self.space.number(n))
+                    rest = constant(exponent - power * n)
                     if rest is not None and rest.q == 1:
                         return base ** int(rest.p) * image**n
         return None
@@ -259,7 +257,7 @@ class FormDefinitions(Definitions):
         """Return a power of a quotient as that of the powers of its sides."""
         sides = []
         for side in (quotient.top, quotient.bottom):
-            base = products.text_of(Function(self.space, side, self.space.one))
+            base = products.text_of(self.space.of(side))
             text = "1" if side.is_one() else f"({base})**({exponent})"
             self.use(text)
             sides.append(self.space.read(text))
@@ -268,7 +266,7 @@ class FormDefinitions(Definitions):
     def _name_logarithm(self, base: Function, quotient: Function, power: Function) -> None:
         """Define log|B| where B^E = w/c, from B = (w/c)^(1/E)."""
         space = self.space
-        product = self._power(quotient, products.text_of(space.number(1) / power))
+        product = self._power(quotient, products.text_of(1 / power))
         for entry in products.logarithm(space, products.log_of(base), self.fresh, product):
             self.define(entry)
 
@@ -281,7 +279,7 @@ class FormDefinitions(Definitions):
                 if c is None or c.q != 1:
                     return None
                 total = total * inner ** int(c.p)
-                argument = argument - space.number(c) * image
+                argument = argument - c * image
         for kind, inner, _, image in space.known:
             if kind == "exp" and not argument.top.is_zero():
                 c = constant(argument / inner)
@@ -290,4 +288,4 @@ class FormDefinitions(Definitions):
                     argument = space.number(0)
         if not argument.is_zero() or constant(total) is not None:
             return None
-        return total if total.at(space.start) > 0 else space.number(0) - total
+        return total if total.at(space.start) > 0 else -total

@@ -62,7 +62,7 @@ class Expansions:
             step = space.read(form)  # -low or high
             sign = 1 if form.startswith(name) else -1
             end = space.number(0 - sign) * step
-            image = end + space.number(sign) * space.e**m * z
+            image = end + sign * space.e**m * z
             space.names[name] = image
             _, left = space.lowest(space.read(polynomial).into(space.images).top)
             space.leave(before)
@@ -78,9 +78,9 @@ class Expansions:
         powers = sorted({int(e[k]) for e in f.top.to_dict()})
         if len(powers) != 2 or powers[0]:
             return None
-        a = Function(self.space, leading(f.top, k), self.space.one)
+        a = self.space.of(leading(f.top, k))
         b = f - a * self.space.symbols[k] ** powers[1]
-        c, n = self.space.number(-1) * b / a, powers[1]
+        c, n = -b / a, powers[1]
         if not c.at(self.space.start) > 0:
             return None
         return self.root_text(c, n)
@@ -112,7 +112,7 @@ class Expansions:
         name = self.name()
         self.add({"name": name, "of": text})
         rules = {"power": self.root, "log": self.log, "asinh": self.log}
-        small = call.argument - space.number(call.kind == "log")
+        small = call.argument - int(call.kind == "log")
         if call.kind != "power" and space.lead(small)[0] > (0, 0):
             rule = self.series
         else:
@@ -133,7 +133,7 @@ class Expansions:
         roots = (g.image for g in self.space.generators if g.kind == "power")
         still = [x for x in roots if not any(map(x.uses, self.space.varying))]
         for x, j in product(still, range(1, ORDER)):
-            if (x ** (j * n) - f).is_zero():
+            if (x ** (j * n)).same(f):
                 return text_of(x**j)
         outside, inside = self.parted(f, n)
         return text_of(outside) if constant(inside) == 1 else None
@@ -146,11 +146,11 @@ class Expansions:
             content, found = side.factor()
             primes = sympy.factorint(abs(int(content))).items()
             factors = [(space.number(p), k) for p, k in primes]
-            factors += [(Function(space, p, space.one), int(k)) for p, k in found]
+            factors += [(space.of(p), int(k)) for p, k in found]
             for p, k in factors:
                 outside, inside = outside * p ** (sign * k // n), inside * p ** (sign * k % n)
         if outside.at(space.start) < 0:
-            outside = space.number(-1) * outside
+            outside = -outside
         return outside, f / outside**n
 
     def root_text(self, f: Function, n: int) -> str:
@@ -208,7 +208,7 @@ class Expansions:
 
     def series(self, call: Call) -> tuple[str, str, str]:
         """Expand a call of what tends to 0."""
-        v, terms = text_of(call.argument - self.space.number(call.kind == "log")), list[str]()
+        v, terms = text_of(call.argument - int(call.kind == "log")), list[str]()
         orders = [m for m in range(20) if coefficient(call.kind, m) != 0]
         for m in orders[: self.terms]:
             terms.append(f"({coefficient(call.kind, m)})*({v})**{m}")

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import sympy
 from sympy import Expr
 
-from derive.certificate.checking.function import Function, constant
+from derive.certificate.checking.function import constant
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, names_in
 from derive.certificate.checking.theorem import Checker
@@ -154,7 +154,7 @@ class _Form:
         space, whole = self.space, self.space.read(zero).top
         factors = [f for f, _ in factorize(reduced(space, whole).top)[1]]
         same = whole.primitive()[1]
-        parts = (Function(space, f, space.one) for f in factors if f not in (same, -same))
+        parts = (space.of(f) for f in factors if f not in (same, -same))
         return next((text_of(part) for part in parts if space.at_start(part).is_zero()), zero)
 
     def name_parameter(self, curve: Curve, slope: Expr) -> None:
@@ -219,7 +219,7 @@ class _Form:
             for kind, weight, exponent, image in list(space.known):
                 factor = B / image
                 if kind == "power" and constant(exponent) is None and space.is_of_constants(factor):
-                    E = space.number(1) / exponent
+                    E = 1 / exponent
                     text = text_of(weight)
                     if text_of(factor) != "1":
                         text = f"({text})*({text_of(factor)})**({text_of(E)})"

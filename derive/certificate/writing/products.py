@@ -196,7 +196,7 @@ def angles(space: Space, text: str) -> list[list[str]]:
         if n is not None and n.q == 1:
             return [[name, str(n)]]
     for ((one, u), (other, v)), sign in product(combinations(known, 2), (1, -1)):
-        if (u + v * space.number(sign) - argument).is_zero():
+        if (u + v * sign - argument).is_zero():
             return [[one, "1"], [other, str(sign)]]
     raise Rejected("no angles add up to this one")
 
@@ -208,7 +208,7 @@ def _factors(f: Function) -> list[tuple[Function, int]]:
         content, factors = factorize(polynomial)
         primes = sympy.factorint(abs(int(content))).items()
         found += [(f.ring.number(p), sign * n) for p, n in primes]
-        found += [(Function(f.ring, p, f.ring.one), sign * int(n)) for p, n in factors]
+        found += [(f.ring.of(p), sign * int(n)) for p, n in factors]
     return found
 
 
@@ -223,5 +223,5 @@ def reduced(space: Space, polynomial: fmpz_mpoly) -> Function:
     bottom = space.number(1)
     for relation, k in 2 * space.relations[::-1]:
         polynomial, n = remainder(polynomial, relation, k)
-        bottom = bottom * Function(space, leading(relation, k), space.one) ** n
-    return Function(space, polynomial, space.one) / bottom
+        bottom = bottom * space.of(leading(relation, k)) ** n
+    return space.of(polynomial) / bottom

@@ -11,7 +11,7 @@ from fractions import Fraction
 import sympy
 from flint import fmpz_mpoly
 
-from derive.certificate.checking.function import Function, constant, evaluated
+from derive.certificate.checking.function import constant, evaluated
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, rational
 from derive.certificate.writing.products import calls_in, text_of
@@ -40,7 +40,7 @@ class Roots:
 
     def _oriented(self, p: fmpz_mpoly) -> str:
         positive = evaluated(p, self.space.start) > 0
-        return text_of(Function(self.space, p if positive else -p, self.space.one))
+        return text_of(self.space.of(p if positive else -p))
 
     def _root(self, base: str, exponent: Fraction) -> str:
         whole = exponent * self.degree
