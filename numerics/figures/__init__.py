@@ -4,7 +4,7 @@ A file says which parameterizations are derived, at which starts, and which quan
 
     title = "Unit balls of Q as the start grows"
     caption = "..."
-    kind = "ball"                    # profile, ball, levels or sweep: see numerics.figures.data
+    kind = "ball"                    # or profile, levels, sweep, rate: see numerics.figures.data
     cite = ["Woodworth et al. (2020)"]
 
     [axes]                           # labels, scales, ranges, points

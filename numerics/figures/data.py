@@ -14,6 +14,7 @@ import numpy as np
 from derive.errors import NumericalError
 from numerics.evaluate.backend import Array
 from numerics.figures.quantity import FunctionOfBeta, centre_of, function_of, start_of, sweep
+from numerics.figures.separable import rate
 from numerics.figures.specification import Axes, Series, Specification
 
 VERSION = 1
@@ -157,7 +158,12 @@ def _sweep(figure: Specification, series: Series, values: dict[str, str]) -> tup
     return x, sweep(figure, series, values, x)
 
 
-_CURVES = {"profile": _profile, "ball": _ball, "sweep": _sweep}
+def _rate(figure: Specification, series: Series, values: dict[str, str]) -> tuple[Array, Array]:
+    x = _grid(figure.axes)
+    return x, rate(series.measure, figure.rows, values["nu"], x)
+
+
+_CURVES = {"profile": _profile, "ball": _ball, "sweep": _sweep, "rate": _rate}
 
 
 def caption(figure: Specification) -> str:

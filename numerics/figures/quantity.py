@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import sympy
@@ -25,6 +25,7 @@ from numerics.evaluate.lowering import lower
 from numerics.evaluate.potential import NumericPotential
 from numerics.experiments.sparse_regression import SparseData, draw, least_l1
 from numerics.experiments.sparse_results import SparseSetting
+from numerics.figures.separable import margin_gap
 from numerics.figures.specification import Series, Specification
 from numerics.interpolate.interpolant import interpolate
 
@@ -125,13 +126,19 @@ def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: A
 
     "ratio": Q(e_1)/Q(1/sqrt d) for d copies of the output; 1/sqrt d for l1, 1 for squared l2.
     "error", "l1", "l2": of the interpolant of least Q in sparse regression, the
-    population error and the excess of the norm over the least. InputError for another measure.
+    population error and the excess of the norm over the least.
+    "l1 margin", "l2 margin": of the flow of exponential loss at exp(-level), level among the
+    values, by how much the margin falls short of the largest. InputError for another measure.
     """
     if series.measure not in _MEASURES:
         raise InputError(f"the measure must be one of {', '.join(_MEASURES)}")
     measure, model = _MEASURES[series.measure], figure.models[series.model]
-    starts = (start_of(series, {**values, series.symbol: repr(float(number))}) for number in x)
-    return np.array([measure(potential_of(model, start), figure.problem) for start in starts])
+    known = {name: value for name, value in values.items() if name != "level"}
+    starts = (start_of(series, {**known, series.symbol: repr(float(number))}) for number in x)
+    problem: dict[str, Any] = dict(figure.problem)
+    if series.measure in _MARGINS:
+        problem |= {"rows": figure.rows, **values}
+    return np.array([measure(potential_of(model, start), problem) for start in starts])
 
 
 def _ratio(q: NumericPotential, problem: Mapping[str, int]) -> float:
@@ -171,7 +178,10 @@ def _least(problem: tuple[tuple[str, int], ...]) -> dict[int, float]:
     return {norm: float(np.linalg.norm(beta, norm)) for norm, beta in least.items()}
 
 
-_MEASURES: dict[str, Callable[[NumericPotential, Mapping[str, int]], float]] = {
+_MARGINS = ("l1 margin", "l2 margin")
+_MEASURES: dict[str, Callable[[NumericPotential, Mapping[str, Any]], float]] = {
+    "l1 margin": functools.partial(margin_gap, "l1"),
+    "l2 margin": functools.partial(margin_gap, "l2"),
     "ratio": _ratio,
     "error": _error,
     "l1": functools.partial(_excess, 1),

@@ -14,7 +14,8 @@ from derive.folder import find_record, read_folder
 from derive.model.typed import TypedModel
 
 FOLDER = Path(__file__).parent / "entries"
-KINDS = ("profile", "ball", "levels", "sweep")
+KINDS = ("profile", "ball", "levels", "sweep", "rate")
+Rows: TypeAlias = tuple[tuple[int, ...], ...]
 Record: TypeAlias = Mapping[str, Any]
 """A table of TOML, not yet checked."""
 _Record = TypeVar("_Record")
@@ -70,10 +71,11 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """A figure of the kind profile, ball, levels or sweep; *id* is the name of its file.
+    """A figure of the kind profile, ball, levels, sweep or rate; *id* is the name of its file.
 
     *cite* is where the like was printed; *models* are parameterizations by name, of which *series*
-    are drawn; *problem* has the numbers of the regression problem of a sweep.
+    are drawn; *problem* has the numbers of the regression problem of a sweep, *rows* are separable
+    data that carry their labels.
     """
 
     id: str
@@ -85,6 +87,7 @@ class Specification:
     models: Mapping[str, TypedModel]
     series: tuple[Series, ...]
     problem: Mapping[str, int]
+    rows: Rows = ()
 
 
 @functools.cache
@@ -106,6 +109,7 @@ def read_specification(name: str, record: Record) -> Specification:
     given["models"] = {k: _build(f"{name}, model {k}", TypedModel, m) for k, m in models.items()}
     series = enumerate(given.get("series", ()), 1)
     given["series"] = tuple(_series(f"{name}, series {i}", x) for i, x in series)
+    given["rows"] = tuple(tuple(row) for row in given.get("rows", ()))
     figure = _build(name, Specification, {"id": name, "problem": {}, **given})
     if figure.kind not in KINDS:
         raise InputError(f"{name}: the kind must be one of {', '.join(KINDS)}, not {figure.kind}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -77,18 +78,21 @@ def check_cost(subject: Subject, printed: Printed) -> Judgement:
     """Compare min |w|^2 s.t. F(w) = beta; for a symbolic degree its degree of homogeneity."""
     if subject.p.parameters:
         return check_degree(subject, printed)
-    form, names = _cost(subject)
+    return compare_form(printed, *_cost(subject), "exact elimination, the root certified")
+
+
+def compare_form(printed: Printed, form: Expr, names: Sequence[str], method: str) -> Judgement:
+    """Compare a printed function of positive coordinates with a form, up to scale."""
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
         germs = Germs.at(point, texts_of(printed), len(names))
         return germs, germs.texts, [germs.read(form)]
 
-    method = "exact elimination, the root certified"
     shift, n = range(len(COORDINATES)), len(COORDINATES)
     places = [{name: abs(COORDINATES[(k + i) % n]) for i, name in enumerate(names)} for k in shift]
     return judge(
         compare_up_to_factor(build, [places, places[1:]]),
-        "no constant factor makes the printed and the derived cost equal",
+        f"no constant factor makes the printed and the derived {printed.kind} equal",
         lambda: f"{plain(form)}, up to scale",
         lambda same: judge_sign(same, plain(form), method),
     )

@@ -27,6 +27,7 @@ from derive.catalogue.audit.geometry import (
 )
 from derive.catalogue.audit.identities import check_conserved, check_decision, check_equation
 from derive.catalogue.audit.judgement import Audit, Judgement, Outcome
+from derive.catalogue.audit.largest_margins import check_margin
 from derive.catalogue.audit.limits_of_q import check_limit
 from derive.catalogue.audit.starts import check_rate, check_time, check_variance, check_wide_limit
 from derive.catalogue.audit.subject import Subject, Trial
@@ -35,7 +36,7 @@ from derive.errors import DeriveError
 from derive.exact.towers.germ import Unsettled
 
 PAGE = "read from the typeset page"
-SEVERAL = ("conserved", "equation", "rate")
+SEVERAL = ("conserved", "equation", "rate", "largest margin")
 """Kinds of which a source may print several that are true, and unlike."""
 
 Check: TypeAlias = Callable[[Subject, Printed], Judgement]
@@ -59,6 +60,7 @@ KINDS: Mapping[str, Check] = {
     "limit of R_alpha": check_limit_of_explicit,
     "R_alpha": check_explicit,
     "limit": check_limit,
+    "largest margin": check_margin,
     "limit of wide random starts": check_wide_limit,
     "rate": check_rate,
     "time rescaling": check_time,
@@ -83,6 +85,8 @@ KINDS: Mapping[str, Check] = {
 | R_alpha | a polynomial in r and b |
 | limit | what Q tends to; the end of ``where`` says what tends to what: a symbol, a new name that
 scales the start, or a function of the start; weights in ``where`` are a path of starts |
+| largest margin | the function whose minimizer subject to ``X beta >= 1`` is the limit of the
+direction on separable data; its term, for copies of one output; then the constraint, if printed |
 | limit of wide random starts | what Q tends to as k -> infinity and as the end of ``where``,
 a power of sigma sqrt(k), tends to 0 or infinity |
 | rate | bounds on a start symbol, in eps, d and norm = |b|_p, beyond which

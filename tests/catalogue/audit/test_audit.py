@@ -47,6 +47,11 @@ DIFFERENCES = {
         "tied-pair",
         "Srebro's slides, beta(inf) = alpha^2 (e^(-X^T s) - e^(X^T s)) = 2 alpha^2 sinh X^T s",
     ),
+    (
+        "tied-pair",
+        "Srebro's slides, Logistic Loss vs Squared Loss, depth two: argmin |beta|_1 subject to "
+        "X beta = y",
+    ),
     ("symmetric-factorization-commuting", "Srebro's slides, D_Psi(beta || a I)"),
     (
         "symmetric-factorization-commuting",
@@ -287,6 +292,13 @@ CONTROLS = [
     ("convolution-frequency", "representation cost", f"-{LENGTH}", (), DIFFERS),
     ("matrix-factorization", "representation cost", "beta1", (), OPEN),
     ("linear-neuron", "representation cost", "2*s", (), AGREES),
+    (TIED, "largest margin", "4*sqrt(beta**2)", (), UP_TO),
+    (TIED, "largest margin", "beta**2", (), DIFFERS),
+    (TIED, "largest margin", ("sqrt(beta**2)", "X beta = y"), (), DIFFERS),
+    ("linear", "largest margin", "sqrt(beta**2)", (), DIFFERS),
+    ("linear-neuron", "largest margin", "s", (), AGREES),
+    ("convolution-2", "largest margin", "beta1 + beta2", (), DIFFERS),
+    ("deep-diagonal-3", "largest margin", "sqrt(beta**2)", (), OPEN),
     (TIED, "rate", LARGE, (("p", "2"), ("alpha", "infinity")), AGREES),
     (TIED, "rate", SMALL, (("p", "2"), ("alpha", "0")), DIFFERS),
     (TIED, "rate", LARGE, (("p", "1"), ("alpha", "infinity")), DIFFERS),

@@ -23,7 +23,7 @@ from numerics.figures.specification import read_specification
 from tests.cli.commands import ROOT, refusal_of, run
 
 IDS = [figure.id for figure in figures()]
-FEW = {"profile": 41, "ball": 17, "levels": 21, "sweep": 5}
+FEW = {"profile": 41, "ball": 17, "levels": 21, "sweep": 5, "rate": 9}
 
 
 def small(name: str) -> Specification:
@@ -109,6 +109,24 @@ def test_scale_and_shape_act_through_one_factor():
     assert abs(by_place["0.0001", "0.9999"] - squares).max() < 0.02
     assert abs(by_place["0.0001", "0"] - sums).max() < 0.1
     assert abs(by_place["0.0001", "0"] - squares).max() > 0.1
+
+
+def test_scales_part_the_margins_and_accuracy_joins_them():
+    found = {(c.label[:7], c.values["level"]): c.y for c in shown("margin-accuracy").curves}
+    one, two = ([found[f"$\\ell_{n}", level] for level in ("10", "1000", "100000")] for n in (1, 2))
+    assert all((np.diff(y[:3]) > 0).all() for y in one)
+    assert one[0][1] > one[1][1] > one[2][1]
+    assert two[0][-1] > two[1][-1] > two[2][-1]
+    assert two[2][0] > 0.1
+
+
+def test_gaps_of_margins_have_the_constant_that_is_drawn():
+    found = {(c.quantity, c.values["nu"]): c for c in shown("margin-rates").curves}
+    for nu in ("1/2", "1", "3/2"):
+        assert found["Q", nu].y[-1] == pytest.approx(found["limit", nu].y[-1], rel=1e-3)
+    for curve in shown("margin-tails").curves:
+        slope = np.log(curve.y[-2] / curve.y[-1]) / np.log(curve.x[-2] / curve.x[-1])
+        assert slope == pytest.approx(-1 / float(Fraction(curve.values["nu"])), rel=0.02)
 
 
 def test_depths_part_away_from_zero():
