@@ -16,6 +16,7 @@ from derive.derivation import Derivation
 from derive.margins.far import Far, far_out
 from derive.margins.finite_time import finite_time
 from derive.margins.horizon import Horizon, Hypothesis, find_horizon
+from derive.margins.scaled_start import ScaledStart, scaled_start
 from derive.margins.weights_problem import WeightsProblem, agreement, pose_in_weights
 from derive.printable import Printable
 from derive.verdict import Finding, Verdict, conclude
@@ -33,6 +34,7 @@ class Margins(Printable):
         shape: the horizon of Q, with the hypotheses under which it decides the direction.
         weights: the margin problem in the weights, and R_F.
         agreement: do both have the same predictors? None where one of them does not apply.
+        scaled: what large starts do at first: the limits of scale and of accuracy do not commute.
     """
 
     derivation: Derivation
@@ -42,6 +44,7 @@ class Margins(Printable):
     shape: Horizon
     weights: WeightsProblem
     agreement: Finding | None
+    scaled: ScaledStart
 
     @property
     def horizon(self) -> Expr | None:
@@ -101,7 +104,8 @@ def margins(derivation: Derivation, progress: Callable[[str], None] | None = Non
     enter("the problem in the weights")
     weights = pose_in_weights(derivation)
     agree = agreement(far, weights) if shape.function is not None and weights.costs else None
-    return Margins(derivation, stated, coercive, far, shape, weights, agree)
+    scaled = scaled_start(derivation)
+    return Margins(derivation, stated, coercive, far, shape, weights, agree, scaled)
 
 
 def _coercive(far: tuple[Far, ...]) -> Finding:

@@ -28,7 +28,7 @@ OPEN = "open"
 
 def render_text(found: Margins, width: int = 80) -> str:
     """Return the record as text."""
-    parts = (_model, _finite_time, _coercive, _horizon, _weights, _agreement)
+    parts = (_model, _finite_time, _coercive, _horizon, _weights, _agreement, _scaled)
     head = ["Gradient flow on separable data, under losses that decrease"]
     taken = taken_names(found.derivation.parameterization)
     return page([head, *(part(found) for part in parts)], width, taken)
@@ -157,6 +157,23 @@ def _agreement(m: Margins) -> Iterator[str]:
         yield said(m.agreement.reason)
 
 
+def _scaled(m: Margins) -> Iterator[str]:
+    """Yield what large starts do, where that is another limit than that of all starts."""
+    scaled = m.scaled
+    if scaled.kernel is None or not scaled.displacement or scaled.time is None:
+        return
+    c = sympy.Symbol("c", positive=True)
+    yield f"Starts c w_0, c -> infinity, at times tau/{shown(c**scaled.time)}"
+    moved = f"w = c w_0 + v(tau)/{shown(c**scaled.displacement)}"
+    yield f"{moved}, beta -> J(w_0) v: a linear model, K_0 its kernel"
+    rows = [f"[{', '.join(map(shown, row))}]" for row in scaled.kernel.tolist()]
+    yield f"K_0 = {', '.join(rows) if len(rows) > 1 else rows[0][1:-1]}"
+    yield "first c -> infinity, then L -> 0: argmin <beta, K_0^-1 beta> s.t. <x_i, beta> >= 1"
+    other = f"the largest margin in phi{f', {m.norm}' if m.norm else ''}"
+    which = other if m.horizon is not None else "a KKT point in the weights"
+    yield f"first L -> 0, for every c: {which}"
+
+
 def render_json(found: Margins) -> str:
     """Return the record as JSON text; expressions are strings."""
     p, w = found.derivation.parameterization, found.weights
@@ -183,6 +200,12 @@ def render_json(found: Margins) -> str:
         },
         "R_F": found.cost,
         "agreement": found.agreement and brief_finding(found.agreement),
+        "large_starts": {
+            "time_exponent": found.scaled.time,
+            "displacement_exponent": found.scaled.displacement,
+            "kernel": found.scaled.kernel and found.scaled.kernel.tolist(),
+            **brief_finding(found.scaled.finding),
+        },
     }
     return json_text("margin", record)
 

@@ -2,17 +2,20 @@
 
 import functools
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import sympy
 from hypothesis import given, settings
+from scipy.integrate import solve_ivp
 from sympy import Symbol
 
 from derive import Parameterization, Verdict, derive, margins
 from derive.margins.ends import Slope, find_end
 from derive.margins.far import far_out
 from derive.margins.weights_problem import agreement, pose_in_weights
+from derive.regimes.find import regimes
 from derive.testing import parameterizations
 from tests.cli.commands import run
 from tests.published import derive_once
@@ -106,6 +109,54 @@ def test_a_horizon_that_is_not_that_of_the_cost_is_told():
     assert agreement(tied.far, linear.weights).verdict is Verdict.REFUTED
     other = pose_in_weights(found("unequal pair").derivation)
     assert agreement(tied.far, other).verdict is Verdict.REFUTED
+
+
+def test_large_starts_are_a_linear_model_first():
+    scaled = found("tied pair").scaled
+    assert (scaled.time, scaled.displacement, str(scaled.kernel[0])) == (2, 1, "8*alpha**2")
+    assert str(found("any depth").scaled.time) == "2*D - 2"
+    assert found("neuron").scaled.kernel is None  # F(w_0) is not 0
+    for name in ("exponential", "vector", "correlated"):
+        assert found(name).scaled.finding.verdict.value in ("UNDECIDED", "PROVED")
+
+
+def test_scaled_time_and_displacement_on_runs():
+    """w' = -J^T X^T l' at scales that grow, against the linear model at the same tau."""
+    X, w0, tau = np.array([[2.0, 3.0], [-2.0, 5.0]]), np.ones(4), 0.05
+    J0 = np.array([[3.0, 0, -3, 0], [0, 3, 0, -3]])
+
+    def flow(F, J, w, t):
+        def slope(_, w):
+            return J(w).T @ X.T @ np.exp(-X @ F(w))
+
+        return solve_ivp(slope, (0, t), w, rtol=1e-10, atol=1e-12).y[:, -1]
+
+    v = flow(lambda v: J0 @ v, lambda v: J0, np.zeros(4), tau)
+    scaled = found("depth 3").scaled
+    apart = []
+    for c in (4, 16):
+        t = tau / c ** int(scaled.time)
+        w = flow(
+            lambda w: w[:2] ** 3 - w[2:] ** 3,
+            lambda w: np.hstack([np.diag(3 * w[:2] ** 2), np.diag(-3 * w[2:] ** 2)]),
+            c * w0,
+            t,
+        )
+        apart.append(np.abs((w - c * w0) * c ** int(scaled.displacement) - v).max())
+    assert apart[1] < apart[0] / 16
+    assert apart[1] < 1e-4 < np.abs(v).max()
+
+
+def test_the_table_of_losses_is_what_is_derived():
+    table = (Path(__file__).parents[2] / "docs/howto/margins.md").read_text(encoding="utf-8")
+    for depth in ("2", "3", "4", "D"):
+        outputs = f"p**{depth} - m**{depth}"
+        m = margins(derive_once(Parameterization.parse([outputs], **TIED)))
+        (limit,) = regimes(m.derivation, "alpha", ["0"]).limits
+        cost = m.cost or f"degree {2 / m.weights.degree}"
+        logistic = f"largest {m.norm} margin" if m.norm else f"KKT point of {cost}"
+        row = (outputs, limit.potential.Q, logistic, m.scaled.kernel[0])
+        assert f"| {' | '.join(map(str, row))} |" in table
 
 
 def test_laws_that_vanish_at_kkt_points():
