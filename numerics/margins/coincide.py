@@ -34,6 +34,8 @@ from numerics.margins.path_equations import Equations, derivative, equations_of,
 BITS = 192
 FIRST, LEAST, STEPS = 0.05, 1e-5, 4000
 """Steps in c, relative."""
+NOTHING = 1e-12
+"""Multipliers at the start, which are 0 but for the rounding of its margin."""
 EARLY = 1e-3
 """The margin, from that at the start, at which the rows of the path are first looked at."""
 
@@ -107,6 +109,10 @@ class _Walk:
 
     def to_the_end(self) -> Coincidence:
         """Go on step by step; where steps become too small, look for a fall a little later."""
+        begin = self._on(self.rows, self.a, self.a)
+        if begin is None or not all(abs(v) < NOTHING for v in begin.s):
+            reason = "rows enter at once after the start, too near to be told apart"
+            return Coincidence(Finding(Verdict.UNDECIDED, reason), self.a)
         for _ in range(STEPS):
             if self.a >= self.end:
                 reason = f"all multipliers rise up to the margin {self.end:g}, in balls"

@@ -37,6 +37,16 @@ def test_coupled_outputs_with_a_warp():
     assert path_is_margin(q, LEAVES, 2).finding.verdict is Verdict.PROVED
 
 
+def test_rows_that_enter_at_once_are_not_passed_over():
+    """beta_0 is not 0: the second row is active soon after the first, or later."""
+    start = {"p": "alpha", "m": "beta"}
+    d = derive(Parameterization.parse(["p**2 - m**2"], start, ["alpha", "beta"]))
+    q = d.potential.numeric({"alpha": 1, "beta": 2})  # beta_0 = (-3, -3)
+    assert path_is_margin(q, [[1, 0], [0.25, 0.5]], 1).finding.verdict is Verdict.PROVED
+    near = path_is_margin(q, [[1, 0], [0, 0.9999]], 1)
+    assert near.finding.verdict is Verdict.UNDECIDED
+
+
 def test_what_cannot_be_decided_is_refused():
     q = tied(2).potential.numeric({"alpha": 1})
     with pytest.raises(InputError, match="above 0"):
