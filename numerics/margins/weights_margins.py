@@ -20,7 +20,7 @@ Terms = tuple[tuple[arb, tuple[int, ...]], ...]
 """Coefficients, each with the places of the weights that it is multiplied by."""
 Rotation = tuple[tuple[int, int, arb], ...]
 """Entries k < l of a skew matrix."""
-TRIALS = 20
+TRIALS = 8
 """Random weights from which a local minimum is looked for."""
 
 
@@ -65,7 +65,7 @@ class Margins:
                 jac=True,
                 method="SLSQP",
                 constraints=[constraint],
-                options={"maxiter": 500, "ftol": 1e-14},
+                options={"maxiter": 200, "ftol": 1e-14},
             )
             if found.success:
                 return np.asarray(found.x)

@@ -11,9 +11,10 @@ from tests.numerics.margins.test_paths import LEAVES, STAYS, tied
 ENTERS = [[3, 0, 0, -2], [1, 4, 1, -2], [2, 3, 0, 0]]
 
 
-@pytest.mark.parametrize(
-    ("depth", "X"), [(2, LEAVES), (2, STAYS), (2, ENTERS), (3, LEAVES), (3, STAYS)]
-)
+DEEP = [pytest.param(3, X, marks=pytest.mark.slow) for X in (LEAVES, STAYS)]
+
+
+@pytest.mark.parametrize(("depth", "X"), [(2, LEAVES), (2, STAYS), (2, ENTERS), *DEEP])
 def test_it_is_refuted_where_a_row_leaves_and_only_there(depth, X):
     q = tied(depth).potential.numeric({"alpha": 1})
     found = path_is_margin(q, X, 30)
@@ -30,6 +31,7 @@ def test_it_is_refuted_where_a_row_leaves_and_only_there(depth, X):
         assert margin == pytest.approx(path.value[0], rel=1e-8)
 
 
+@pytest.mark.slow
 def test_coupled_outputs_with_a_warp():
     q = derive(Parameterization.parse(["a*u1", "a*u2"])).potential.numeric(
         {"a_0": 1, "u1_0": 0, "u2_0": 0}

@@ -330,6 +330,7 @@ def test_the_features_have_to_fit(tmp_path):
     assert "2 outputs" in refusal_of("margin", "a*u1", "a*u2", "--data", path)
 
 
+@pytest.mark.slow
 def test_long_numbers_are_written():
     """Data in doubles have multipliers of thousands of digits."""
     rng = np.random.default_rng(1)

@@ -83,6 +83,7 @@ def test_rows_that_cancel_and_bad_shapes():
             max_margin([[1, 2], [3, 4]], **options)
 
 
+@pytest.mark.slow
 def test_the_command_takes_the_norm_of_the_horizon(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("3,1,a\n1,2,a\n-1,-4,b\n")
