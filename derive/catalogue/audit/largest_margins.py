@@ -7,7 +7,7 @@ from dataclasses import replace
 from sympy import Add, Expr
 
 from derive.catalogue.audit.explicit_regularizers import compare_form
-from derive.catalogue.audit.judgement import Judgement, difference
+from derive.catalogue.audit.judgement import Judgement, Witness, difference
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Printed
 from derive.exact.towers.germ import Unsettled
@@ -15,6 +15,8 @@ from derive.margins.find import Margins, margins
 from derive.render.plain import plain
 
 MARGINS = "X beta >= 1"
+EXAMPLE = Witness((("X", "[[1], [2]]"), ("y", "(1, 1)")), ("no beta",), ("beta = 1",))
+"""Whatever the norm is, of beta >= 1 and 2 beta >= 1 the least has beta = 1."""
 METHOD = "exact expansions of Q far out, and the hypotheses of the theorem on its horizon"
 
 
@@ -27,7 +29,7 @@ def check_margin(subject: Subject, printed: Printed) -> Judgement:
     text, *constraint = printed.text
     if constraint not in ([], [MARGINS]):
         reason = "the direction is decided by margins, which are at least those of the predictor"
-        return difference(reason, METHOD, f"argmin {plain(form)} subject to {MARGINS}")
+        return difference(reason, METHOD, f"argmin {plain(form)} subject to {MARGINS}", (EXAMPLE,))
     names = [symbol.name for symbol in subject.betas]
     return compare_form(replace(printed, text=(text,)), form, names, METHOD)
 
