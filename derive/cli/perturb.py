@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from derive.cli.forms import Form, RecordForm
-from derive.cli.options import Model, Output, Timeout
+from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_writable
 from derive.cli.running import Answer, Enter, answer_with, finish
 from derive.errors import InputError
@@ -17,9 +17,19 @@ from derive.model.typed import ReadModel
 KINDS = ("decay", "momentum", "step", "noise")
 By = Annotated[str, typer.Option("--by", help="What perturbs the flow.", metavar="|".join(KINDS))]
 
+Penalty = Annotated[
+    str, text_option("H", "With decay: a penalty h(w), decay -k(t) grad h in place of -k(t) w.")
+]
+
 
 def perturb(
-    *, model: Model, by: By, form: RecordForm, output: Output = None, timeout: Timeout = 60.0
+    *,
+    model: Model,
+    by: By,
+    penalty: Penalty = "",
+    form: RecordForm,
+    output: Output = None,
+    timeout: Timeout = 60.0,
 ) -> None:
     """Find what weight decay, momentum, finite steps or noise do to the regularizer of F.
 
@@ -44,6 +54,7 @@ def perturb(
       derive perturb "p**2 - m**2" --start p=alpha,m=alpha --by decay
       derive perturb "p**2 - m**2" --start p=alpha,m=alpha --by momentum
       derive perturb "p**2 - m**2" --start p=alpha,m=alpha --by noise
+      derive perturb "p**2 - m**2" --by decay --penalty "(p**2 + 3*m**2)/2"
       derive perturb "a*u" --vector u --by decay
       derive perturb "a*u1" "a*u2" --rates a=eta --by step
     """
@@ -51,13 +62,15 @@ def perturb(
     if by not in KINDS:
         raise InputError(f"--by is one of {', '.join(KINDS)}, not {by!r:.40}")
     check_writable(output)
-    finish(partial(_find, read, by, form), timeout, output)
+    finish(partial(_find, read, by, penalty, form), timeout, output)
 
 
-def _find(model: ReadModel, by: str, form: Form, enter: Enter) -> Answer:
+def _find(model: ReadModel, by: str, penalty: str, form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
     from derive.derivation import derive
     from derive.perturbed.find import perturb
 
     enter("parameterization")
-    return answer_with(perturb(derive(model.parameterization(), enter), by, enter), form, enter)
+    derivation = derive(model.parameterization(), enter)
+    found = perturb(derivation, by, enter, penalty=penalty or None)
+    return answer_with(found, form, enter)

@@ -16,21 +16,44 @@ from dataclasses import replace
 
 from sympy import Expr
 
+from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
+from derive.exact.towers.tower import build_elements
+from derive.language.tree import Tree, names
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.perturbed.drift import Drift, drift_of, open_drift
 from derive.perturbed.followed import Followed, Leaf
 
 
-def decay_of(leaf: Leaf, x: Followed, push: Field) -> Drift:
-    """Return what -kappa times a field does to a law or dual coordinate, per unit of int kappa.
+def decay_of(leaf: Leaf, x: Followed) -> Drift:
+    """Return what weight decay does to a law or dual coordinate, per unit of int kappa."""
+    return _pushed(leaf, x, leaf.parameterization.w)
 
-    Args:
-        push: w for weight decay, or G^-1 dh for the penalty h.
+
+def penalty_of(penalty: Tree, leaf: Leaf, x: Followed) -> Drift:
+    """Return the same for the penalty h, along G^-1 dh.
+
+    Raises:
+        InputError: h is no function of the weights.
     """
+    p = leaf.parameterization
+    unknown = set(names((penalty,))) - {*p.weights, *p.parameters}
+    if unknown:
+        raise InputError(
+            f"the penalty has no weight {min(unknown)} (there are {', '.join(p.weights)})"
+        )
+    *_, h = build_elements((*p.trees, *p.geometry.trees, penalty), p.weights, p.parameters)
+    within, field = leaf, leaf.parameterization.field
+    if not set(h.field.names) <= set(field.names):
+        within, field = leaf.over(h.field), h.field
+    dh = field.gradient(field.embed(h))
+    return _pushed(within, x.over(field), p.geometry.raised(dh, field.embed))
+
+
+def _pushed(leaf: Leaf, x: Followed, push: Field) -> Drift:
     z = LogFunction(-dot(push, x.gradient))
     if x.output is None:
         return drift_of(leaf, x, z)

@@ -2,10 +2,10 @@
 
 All are read off one calculus (:mod:`derive.perturbed.followed`), which gives, for any of them,
 
-    c(inf) = c_1,    y(inf) - y(0) - xi in the row space of X.
+    c(inf) = c_inf,    y(inf) - y(0) - xi in the row space of X.
 
-So where the perturbed flow converges to an interpolant and g > 0, its limit minimises Q_(c_1)(beta)
-- <y(0) + xi, beta> subject to X beta = y, where grad Q_c = y on the leaf of c.
+So where the perturbed flow converges to an interpolant and g > 0, its limit minimises
+Q_(c_inf)(beta) - <y(0) + xi, beta> subject to X beta = y, where grad Q_c = y on the leaf of c.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import sympy
 from sympy import Expr, Symbol
@@ -20,11 +21,12 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation, derive
 from derive.errors import InputError
 from derive.joint import join_findings
+from derive.language import to_sympy
 from derive.model.labels import taken_names
-from derive.model.names import unused
+from derive.model.names import read_tree, unused
 from derive.model.notation import Notation, to_expr
 from derive.model.restriction import leave_out
-from derive.perturbed.decay import decay_of, field_degree
+from derive.perturbed.decay import decay_of, field_degree, penalty_of
 from derive.perturbed.drift import Drift
 from derive.perturbed.effective import joined, scaled_start, scaled_symbols, start_with_laws
 from derive.perturbed.followed import Followed, Leaf, follow
@@ -45,13 +47,14 @@ class Perturbation(Printable):
         by: decay, momentum, step or noise.
         of_laws, of_dual: the drift of each conserved quantity, and of each dual coordinate.
         closed: do c and y follow a system of their own, with no more of the weights in it?
-        effective: start symbols of an unperturbed flow with the laws c_1, where one is written.
+        effective: start symbols of an unperturbed flow with the laws c_inf, where one is written.
         start: under decay of homogeneous fields, the weights from which unperturbed flow has the
             same limit; empty otherwise.
         degree: m of homogeneous fields, X(s w) = s^m X(w), where decay asks for it.
         one_sided: under momentum, the laws that are known to grow or to fall.
         conditions: of a step, what has to be positive; 0 is where c or y is singular.
         singular: functions of the weights at whose zeros c or y is singular.
+        penalty: h of a decay that is not that of the weights.
         vanishing: do all laws fall to 0 under noise that does not stop?
     """
 
@@ -66,6 +69,7 @@ class Perturbation(Printable):
     one_sided: tuple[OneSided, ...] = ()
     conditions: tuple[Expr, ...] = ()
     singular: tuple[Expr, ...] = ()
+    penalty: Expr | None = None
     vanishing: bool = False
 
     @property
@@ -108,8 +112,16 @@ class Perturbation(Printable):
         return self.closed.verdict
 
 
+Drifts = Callable[[Leaf, Followed], Drift]
+Completed = Callable[[Perturbation, Derivation, Sequence[Leaf]], Perturbation]
+
+
 def perturb(
-    derivation: Derivation, by: str, progress: Callable[[str], None] | None = None
+    derivation: Derivation,
+    by: str,
+    progress: Callable[[str], None] | None = None,
+    *,
+    penalty: str | Expr | None = None,
 ) -> Perturbation:
     """Return how laws and dual coordinates drift under a perturbation of the flow.
 
@@ -124,9 +136,10 @@ def perturb(
         by: "decay", w' = grad L - kappa(t) w; "momentum", lam w'' + w' = -grad L from rest;
             "step", w - eta J^T X^T r; "noise" in the row space, as of SGD or of labels.
         progress: called with the name of each step as it begins.
+        penalty: h, a function of the weights, of decay -kappa(t) G^-1 dh in place of -kappa(t) w.
 
     Raises:
-        InputError: there is no such perturbation.
+        InputError: there is no such perturbation, or h is no function of weights of one block.
 
     Source: Jacobs, Burkholz 2025 (decay); Papazov, Pesme, Flammarion 2024 (momentum); Even, Pesme,
     Gunasekar, Flammarion 2023 (steps); Pesme, Pillaud-Vivien, Flammarion 2021 (noise), for diagonal
@@ -140,8 +153,9 @@ def perturb(
         enter("coordinates in the plane of the vector")
         d = derive(in_plane(leave_out(d.parameterization, d.idle)))
     enter(f"drift under {by}")
-    leaves = follow(d.blocks)
-    drift, completed = KINDS[by]
+    # laws from another start say nothing of this one, from which the weights move otherwise
+    leaves = follow(d.blocks) if d.equivalent is None else ()
+    drift, completed = KINDS[by] if penalty is None else _penalty(by, leaves, penalty)
     laws = tuple(drift(leaf, x) for leaf in leaves for x in leaf.laws)
     dual = tuple(drift(leaf, x) for leaf in leaves for x in leaf.dual)
     singular = dict.fromkeys(leaf.written(P) for leaf in leaves for P in leaf.poles())
@@ -150,8 +164,19 @@ def perturb(
     return completed(found, d, leaves)
 
 
-def _weight_decay(leaf: Leaf, x: Followed) -> Drift:
-    return decay_of(leaf, x, leaf.parameterization.w)
+def _penalty(by: str, leaves: Sequence[Leaf], penalty: str | Expr) -> tuple[Drifts, Completed]:
+    """Return what a penalty does, as of a kind."""
+    tree = read_tree(penalty, "the penalty")
+    if by != "decay" or len(leaves) != 1:
+        raise InputError(
+            "a penalty goes with decay, and with one output or outputs that share weights"
+        )
+
+    def completed(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Perturbation:
+        h = to_sympy(tree, dict(leaves[0].notation.weights))
+        return _decayed(replace(found, penalty=h), d, leaves)
+
+    return partial(penalty_of, tree), completed
 
 
 def _closed(
@@ -160,7 +185,7 @@ def _closed(
     """Decide whether c and y follow a system of their own."""
     if d.warping.verdict is Verdict.REFUTED:
         return Finding(Verdict.REFUTED, f"there is no Q: {d.warping.finding.reason}")
-    if d.equivalent is not None:
+    if not leaves:
         reason = "laws are known from another start, which the perturbation may tell from this one"
         return Finding(Verdict.UNDECIDED, reason)
     if any(len(leaf.dual) < len(leaf.outputs) for leaf in leaves):
@@ -179,7 +204,7 @@ def _shrunk(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Pertu
     p = leave_out(d.parameterization, d.idle)
     m = field_degree(p)
     if m is None:
-        return found
+        return _decayed(found, d, leaves)
     given = leave_out(found.derivation.parameterization, found.derivation.idle)
     factor = sympy.exp(-Symbol(unused("kappa", taken_names(given)), real=True))
     degree = to_expr(m, Notation(p, ()).weights)
@@ -194,6 +219,14 @@ def _shrunk(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Pertu
         start=scaled_start(given, factor),
         degree=degree,
     )
+
+
+def _decayed(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Perturbation:
+    """Return decay with the start that has the laws after kappa."""
+    kappa = Symbol(unused("kappa", taken_names(d.parameterization)), real=True)
+    ratios = (list(_ratios(found, leaf)) for leaf in leaves)
+    factors = [[None if r is None else sympy.exp(kappa * r) for r in part] for part in ratios]
+    return _from_laws(found, leaves, factors)
 
 
 def _with_sides(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Perturbation:
@@ -232,7 +265,7 @@ def _accumulated(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> 
     """Return noise with the start that has the laws after S."""
     ratios = [list(_ratios(found, leaf)) for leaf in leaves]
     factors = [[None if r is None else sympy.exp(r) for r in part] for part in ratios]
-    S = leaves[0].fresh("S")
+    S = Symbol(unused("S", taken_names(d.parameterization)), real=True)
     known = [r for part in ratios for r in part if r is not None and r.has(S)]
     falling = all((r / S).is_negative for r in known) and len(known) == len(found.of_laws) > 0
     return replace(_from_laws(found, leaves, factors), vanishing=falling)
@@ -254,10 +287,8 @@ def _from_laws(
     return replace(found, effective=joined([start_with_laws(leaf, k) for leaf, k in pairs]))
 
 
-Drifts = Callable[[Leaf, Followed], Drift]
-Completed = Callable[[Perturbation, Derivation, Sequence[Leaf]], Perturbation]
 KINDS: dict[str, tuple[Drifts, Completed]] = {
-    "decay": (_weight_decay, _shrunk),
+    "decay": (decay_of, _shrunk),
     "momentum": (momentum_of, _with_sides),
     "step": (step_of, _with_conditions),
     "noise": (noise_of, _accumulated),

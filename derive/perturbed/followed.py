@@ -94,16 +94,19 @@ class Leaf:
 
     def with_letters(self, *symbols: Symbol) -> Leaf:
         """Return the same over a field in which letters of a perturbation are constants."""
-        p, letters = self.parameterization, {s.name: s for s in symbols}
-        constants = tuple(Generator[RationalFunction](name, "parameter") for name in letters)
-        field = replace(p.field, generators=(*p.field.generators, *constants))
+        field = self.parameterization.field
+        constants = (Generator[RationalFunction](s.name, "parameter") for s in symbols)
+        found = self.over(replace(field, generators=(*field.generators, *constants)))
+        return replace(found, letters={s.name: s for s in symbols})
+
+    def over(self, field: FunctionField) -> Leaf:
+        """Return the same in a larger field."""
         return replace(
             self,
-            parameterization=p.over(field),
+            parameterization=self.parameterization.over(field),
             laws=tuple(x.over(field) for x in self.laws),
             dual=tuple(x.over(field) for x in self.dual),
             g=None if self.g is None else field.embed(self.g),
-            letters=letters,
         )
 
     @property
@@ -222,9 +225,13 @@ def _with_laws(
 
 
 def _functions_of(p: Parameterization, c: RationalFunction) -> tuple[LogFunction, ...]:
-    """Return c, 1/c and log |c|, of which combinations are added; factors apart in the last."""
+    """Return c, 1/c and log |c|, of which combinations are added, but what is singular at w_0."""
+    if p.at_start(c).is_zero():
+        return (LogFunction(c),)
     logs = tuple((p.field.constant(n), f) for f, n in factored(c)[1])
-    return LogFunction(c), LogFunction(1 / c), LogFunction(p.field.zero, logs)
+    regular = not any(p.at_start(f).is_zero() for _, f in logs)
+    found = LogFunction(c), LogFunction(1 / c), LogFunction(p.field.zero, logs)
+    return found if regular else found[:2]
 
 
 def _where_zero(p: Parameterization) -> Field | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 from sympy import Expr, Symbol
 
@@ -29,12 +30,18 @@ from derive.perturbed.followed import Followed, Leaf
 
 @dataclass(frozen=True)
 class OneSided:
-    """A function of one law that changes to one side under momentum, with that side, 1 or -1."""
+    """A law c, or log |c|, that changes to one side under momentum: 1 or -1.
+
+    Attributes:
+        law: c.
+        positive: the weights for as long as which are positive.
+    """
 
     law: Symbol
     quantity: Expr
     change: Expr
     side: int
+    positive: tuple[str, ...]
 
 
 def momentum_of(leaf: Leaf, x: Followed) -> Drift:
@@ -72,25 +79,23 @@ def _in_own_velocities(leaf: Leaf, x: Followed) -> tuple[Leaf, RationalFunction]
 
 
 def one_sided(leaf: Leaf) -> Iterator[OneSided]:
-    """Yield each law, or its logarithm, that changes to one side as long as no weight crosses 0."""
+    """Yield each law, or its logarithm, that changes to one side while weights keep their signs."""
     for law in leaf.laws:
         c = law.function.rational
         logarithm = Followed(law.symbol, LogFunction(c.field.zero, ((c.field.one, c),)))
         zero = leaf.parameterization.at_start(c).is_zero()
-        for x in (law,) if zero else (law, logarithm):
-            side = _side(x.hessian, _positive(leaf))
+        for x, signs in product((law,) if zero else (law, logarithm), ((), _positive(leaf))):
+            side = _side(x.hessian, frozenset(signs))
             if side:
                 change = momentum_of(leaf, x).change
-                yield OneSided(law.symbol, leaf.with_logs(x.function), change, side)
+                yield OneSided(law.symbol, leaf.with_logs(x.function), change, side, signs)
                 break
 
 
-def _positive(leaf: Leaf) -> frozenset[str]:
+def _positive(leaf: Leaf) -> tuple[str, ...]:
     """Return the weights that are positive at the start."""
     p, known = leaf.parameterization, leaf.notation.positive
-    return frozenset(
-        w for w, value in zip(p.weights, p.w0, strict=True) if is_positive(value, known)
-    )
+    return tuple(w for w, value in zip(p.weights, p.w0, strict=True) if is_positive(value, known))
 
 
 def _side(H: Matrix, positive: frozenset[str]) -> int:

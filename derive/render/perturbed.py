@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import sympy
+
 from derive.language import to_text
 from derive.model.geometry import EUCLIDEAN
 from derive.model.labels import taken_names
 from derive.perturbed.drift import Drift
 from derive.perturbed.find import Perturbation
+from derive.perturbed.momentum import OneSided
 from derive.render.labels import marked, said
 from derive.render.phrases import output_lines, start_words
 from derive.render.plain import page, shown, title
@@ -28,13 +31,13 @@ DRIFTS = {
     "noise": "drift: by S = int X^T sigma sigma^T X dt; of y, beside what X^T steers",
 }
 SUMS = {
-    "decay": ("c_1 - c(0) and xi are the integrals of k(t) times the drifts",),
+    "decay": ("c_inf - c(0) and xi are the integrals of k(t) times the drifts",),
     "momentum": (
-        "c_1 - c(0) and xi are the integrals of mu D dt with mu = lam;",
+        "c_inf - c(0) and xi are the integrals of mu D dt with mu = lam;",
         "under Nesterov's damping, w'' + (r/t) w' with r > 1, with mu = t/(r - 1)",
     ),
-    "step": ("c_1 - c(0) is the sum of the drifts, xi of those of y with eta g G added",),
-    "noise": ("c_1 - c(0) and xi are the accumulated drifts",),
+    "step": ("c_inf - c(0) is the sum of the drifts, xi of those of y with eta g G added",),
+    "noise": ("c_inf - c(0) and xi are the accumulated drifts",),
 }
 
 
@@ -49,6 +52,8 @@ def _model(v: Perturbation) -> Iterator[str]:
     yield "Parameterization beta = F(w)"
     yield from output_lines(v.derivation.parameterization)
     yield f"start w_0: {start_words(v.derivation.parameterization)}"
+    if v.penalty is not None:
+        yield f"decay by the penalty h = {shown(v.penalty)}: -k(t) grad h in place of -k(t) w"
     if v.derivation.direction is not None:
         yield "u = (u1, u2) in the plane of u and of what moves it"
         if v.by == "noise":
@@ -86,10 +91,10 @@ def _minimised(v: Perturbation) -> Iterator[str]:
     elif not v.ends_on_leaf:
         yield "not known: the laws that tell the leaf at the end are not all known"
     else:
-        yield "c(inf) = c_1, and y(inf) - y(0) - xi is in the row space of X, where"
+        yield "c(inf) = c_inf, and y(inf) - y(0) - xi is in the row space of X, where"
         yield from SUMS[v.by]
-        yield f"so {warped}a limit with X beta = y minimises Q_(c_1)(beta) - <y(0) + xi, beta>"
-        yield "there; Q_c is the potential of y on the leaf of c"
+        yield f"so {warped}a limit with X beta = y minimises there"
+        yield "Q_(c_inf)(beta) - <y(0) + xi, beta>; Q_c is the potential of y on the leaf of c"
         if all(y.in_laws == 0 for y in v.of_dual):
             yield "xi = 0: only the laws move"
     yield from _effective(v)
@@ -100,7 +105,7 @@ def _minimised(v: Perturbation) -> Iterator[str]:
 def _effective(v: Perturbation) -> Iterator[str]:
     if v.effective is None:
         return
-    of = "Q of that start" if v.start else "laws c_1"
+    of = "Q of that start" if v.start else "laws c_inf"
     if v.by == "step":
         of = "laws after one step"
     yield f"{of}: {', '.join(f'{shown(s)} -> {shown(x)}' for s, x in v.effective.items())}"
@@ -114,6 +119,8 @@ def _effective(v: Perturbation) -> Iterator[str]:
 
 def _kept_on(v: Perturbation) -> str:
     """Say what becomes of decay that does not end."""
+    if v.penalty is not None:
+        return "kept on at k it ends at a critical point of L + k h, not at X beta = y"
     if v.derivation.parameterization.geometry == EUCLIDEAN:
         return "kept on at k it ends at a critical point of L + k |w|^2/2: see derive explicit"
     return "kept on at k it ends where sum_a lambda_a grad F_a = k w, not at X beta = y"
@@ -129,9 +136,16 @@ def _where(v: Perturbation) -> Iterator[str]:
         yield f"as long as {' and '.join(f'{shown(x)} != 0' for x in v.singular)}"
     if v.by == "momentum" and v.singular:
         yield _left_at_zero(v)
-    for x in v.one_sided:
-        side = "grows" if x.side > 0 else "falls"
-        yield f"{shown(x.quantity)} {side}: its drift is {shown(x.change)}"
+    yield from map(_side, v.one_sided)
+
+
+def _side(x: OneSided) -> str:
+    """Say to which side a law changes, and while what holds."""
+    held = [f"{marked(w)} > 0" for w in x.positive]
+    held += [f"{shown(x.law)} != 0"] if x.quantity.has(sympy.log) else []
+    side = "grows" if x.side > 0 else "falls"
+    condition = f" while {', '.join(held)}" if held else ""
+    return f"{shown(x.quantity)} {side}{condition}: its drift is {shown(x.change)}"
 
 
 def _left_at_zero(v: Perturbation) -> str:
@@ -147,6 +161,7 @@ def render_json(found: Perturbation) -> str:
     effective = None if found.effective is None else named(found.effective.items())
     record: Record = {
         "by": found.by,
+        "penalty": found.penalty,
         "verdict": found.verdict,
         "outputs": p.trees,
         "start": dict(p.start),
@@ -156,10 +171,7 @@ def render_json(found: Perturbation) -> str:
         "effective": effective,
         "effective_start": dict(found.start),
         "Q": found.Q,
-        "one_sided": [
-            {"law": x.law, "quantity": x.quantity, "change": x.change, "side": x.side}
-            for x in found.one_sided
-        ],
+        "one_sided": [_side_record(x) for x in found.one_sided],
         "conditions": found.conditions,
         "singular": found.singular,
     }
@@ -175,3 +187,8 @@ def _drift_record(x: Drift) -> Record:
         "regular": x.regular,
         **brief_finding(x.finding),
     }
+
+
+def _side_record(x: OneSided) -> Record:
+    given = {"law": x.law, "quantity": x.quantity, "drift": x.change}
+    return given | {"side": x.side, "while_positive": x.positive}

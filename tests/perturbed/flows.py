@@ -27,7 +27,8 @@ class Model:
             given = {str(w): 1 / psi.diff(w, 2) for w in self.w}
         J = sympy.Matrix(F).jacobian(self.w)
         G = sympy.diag(*(sympy.sympify(given.get(str(w), 1)) for w in self.w))
-        self._F, self._X = (sympy.lambdify([self.w], x, "numpy") for x in (F, (J * G).T))
+        found = (F, (J * G).T, G)
+        self._F, self._X, self._G = (sympy.lambdify([self.w], x, "numpy") for x in found)
         self.p, self.d = len(self.w), len(F) * self.copies
         rng = np.random.default_rng(3)
         self.start = 0.5 + rng.random((self.copies, self.p)) / 2
@@ -42,6 +43,10 @@ class Model:
         parts = np.split(steering, self.copies)
         pairs = zip(w, parts, strict=True)
         return np.array([np.asarray(self._X(row), float) @ part for row, part in pairs])
+
+    def raised(self, w, covectors):
+        """Return G^-1 times covectors of the copies."""
+        return np.array([self._G(row) @ x for row, x in zip(w, covectors, strict=True)])
 
     def gradient(self, w):
         return self.X.T @ (self.X @ self.F(w) - self.y)

@@ -5,10 +5,11 @@ import json
 
 import numpy as np
 import pytest
+import sympy
 
 from derive import InputError, Parameterization, Verdict, derive, perturb
 from tests.cli.commands import run
-from tests.perturbed.flows import Model, integrate, limit
+from tests.perturbed.flows import Model, bump, integrate, limit
 
 MODELS = {
     "tied pair": Model(["p**2 - m**2"]),
@@ -25,14 +26,21 @@ MODELS = {
     "deep neuron": Model(["a*b*u1", "a*b*u2"], copies=1),
 }
 WARPED = {"neuron", "neuron with a rate", "deep neuron"}
-each_model = pytest.mark.parametrize("name", MODELS)
+QUICK = {"tied pair", "depth 3", "square", "exponentiated gradient", "neuron with a rate"}
+each_model = pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=() if x in QUICK else pytest.mark.slow) for x in MODELS]
+)
 
 
 @functools.cache
-def found(name, by):
+def derived(name):
     model = MODELS[name]
     given = {"mirror": model.mirror} if model.mirror else {"rates": model.rates}
-    return perturb(derive(Parameterization.parse(model.outputs, **given)), by)
+    return derive(Parameterization.parse(model.outputs, **given))
+
+
+def found(name, by):
+    return perturb(derived(name), by)
 
 
 @each_model
@@ -46,6 +54,38 @@ def test_decay_shrinks_the_start_and_nothing_else(name):
     shrunk = limit(model, model.start * scale)
     assert np.abs(after - shrunk).max() < 1e-10
     assert np.abs(after - limit(model, model.start)).max() > 1e-2
+
+
+@pytest.mark.parametrize(
+    ("name", "penalty", "closed"),
+    [
+        ("tied pair", "(p**2 + 3*m**2)/2", True),
+        ("exponentiated gradient", "p + 3*m", True),
+        ("tied pair", "p**4 + m**2", False),
+        ("neuron with a rate", "(a**2 + u1**2 + u2**2 + u3**2)/2", False),
+    ],
+)
+def test_a_penalty_moves_laws_and_dual_coordinates_as_stated(name, penalty, closed):
+    model, v = MODELS[name], perturb(derived(name), "decay", penalty=penalty)
+    assert (v.verdict is Verdict.PROVED) == closed
+    drifts, shape, size = (*v.of_laws, *v.of_dual), model.start.shape, model.start.size
+    slopes = [sympy.diff(penalty, w) for w in model.w]
+
+    def slope(t, state):
+        w = state[:size].reshape(shape)
+        push = model.raised(w, np.array([model.values(s, w) for s in slopes]).T)
+        changes = [0.7 * bump(t) * model.values(x.change, w) for x in drifts]
+        moved = -model.moved(w, model.gradient(w)) - 0.7 * bump(t) * push
+        return np.concatenate([moved.ravel(), *changes])
+
+    begin = np.concatenate([model.start.ravel(), np.zeros(len(drifts) * model.copies)])
+    end = integrate(slope, begin, 0, 2)
+    w, integrals = end[:size].reshape(shape), end[size:].reshape(len(drifts), model.copies)
+    both = [[model.values(x.quantity, at) for x in drifts] for at in (w, model.start)]
+    reached, laws = np.subtract(*both), len(v.of_laws)
+    assert np.abs((reached - integrals)[:laws]).max() < 1e-10
+    assert model.off_row_space((reached - integrals)[laws:].T.ravel()) < 1e-10
+    assert np.abs(reached[:laws]).max() > 1e-2
 
 
 LAM = 0.05

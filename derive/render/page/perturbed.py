@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import sympy
 from sympy import Expr
 
 from derive.language.symbolic import to_sympy
@@ -12,6 +13,7 @@ from derive.perturbed.drift import Drift
 from derive.perturbed.find import Perturbation
 from derive.render.page.derivation import setting_of
 from derive.render.page.lines import display
+from derive.render.page.names import latex_name
 from derive.render.page.paper import Page, Passage
 from derive.render.page.printer import inline, latex
 from derive.render.page.wording import say
@@ -31,6 +33,8 @@ def render_page(found: Perturbation) -> Page:
 
 def _drift(v: Perturbation) -> Iterator[str]:
     yield say(f"perturbed.{v.by}")
+    if v.penalty is not None:
+        yield say("perturbed.penalty", penalty=inline(v.penalty))
     if v.derivation.direction is not None:
         yield say("perturbed.plane")
     if v.derivation.kernel_factor is not None and v.by in ("step", "noise"):
@@ -88,5 +92,9 @@ def _where(v: Perturbation) -> Iterator[str]:
         yield say("perturbed.where", conditions=", ".join(conditions))
     for x in v.one_sided:
         side = "grows" if x.side > 0 else "falls"
-        yield say("perturbed.side", quantity=inline(x.quantity), side=side)
+        held = [f"${latex_name(w)} > 0$" for w in x.positive]
+        held += [rf"${latex(x.law)} \ne 0$"] if x.quantity.has(sympy.log) else []
+        condition = f", while {', '.join(held)}," if held else ""
+        quantity = inline(x.quantity)
+        yield say("perturbed.side", quantity=quantity, side=side, condition=condition)
         yield from display([("D", x.change)])
