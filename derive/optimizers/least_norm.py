@@ -49,12 +49,14 @@ def straight_step(X: Sequence[Vector], r: Vector, norm: Norm) -> Vector | None:
     None where it turns, or where q is no whole number.
     """
     q = norm.dual.p
+    if not any(r):
+        return [Fraction(0)] * len(X[0])
     if q is None or q.denominator != 1:
         return None
     g = times(list(map(list, zip(*X, strict=True))), r)
     v = [x ** int(q - 1) if x > 0 or q % 2 == 0 else -((-x) ** int(q - 1)) for x in g]
     moved = times(X, v)
-    share = dot(r, r) / dot(r, moved) if any(r) else Fraction(0)
+    share = dot(r, r) / dot(r, moved)
     turns = any(share * x != z for x, z in zip(moved, r, strict=True))
     return None if turns else [share * x for x in v]
 

@@ -7,11 +7,10 @@ every psi. On data the limit from 0 is compared, in balls, with an interpolant o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
-from operator import add, mul, truediv
 
 from flint import arb, arb_mat
 
@@ -23,11 +22,11 @@ from derive.exact.linear.matrix import dot as exact_dot
 from derive.exact.positivity import is_positive
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
-from derive.language import Name, Number, Operation, Power, Tree, children, parse_expression
-from derive.language.tree import fold
+from derive.language import parse_expression
+from derive.language.evaluation import value_of
 from derive.optimizers.bounded import Vector, dot
 from derive.optimizers.least_norm import shorter, step_in_balls
-from derive.optimizers.norms import Norm, power, read_norm
+from derive.optimizers.norms import Norm, read_norm
 from derive.optimizers.paths import path
 from derive.optimizers.span import decide_signs, decide_span, motion
 from derive.optimizers.table import Update, find_update, updates
@@ -37,7 +36,6 @@ from derive.verdict import Finding, Identity, Verdict
 REFUTES = "no psi with an invertible Hessian at w_0 has"
 DIGITS = 10
 """Of numbers that are shown and not rational."""
-_OPERATIONS: dict[str, Callable[[arb, arb], arb]] = {"+": add, "*": mul, "/": truediv}
 
 
 @dataclass(frozen=True)
@@ -196,28 +194,16 @@ def _first_step(update: Update, X: Sequence[Vector], r: Sequence[Fraction]) -> l
         d = read_norm(update.norm).direction(g) if update.norm else g
         known = dict.fromkeys((*update.state, *update.state.values()), arb(0))
         known |= dict.fromkeys(update.scalars, arb(1))
-        tree = parse_expression(update.update[update.point])
-        return [-_value(tree, known | {"g": x, "d": v}) for x, v in zip(g, d, strict=True)]
+        text = update.update[update.point]
+        pairs = zip(g, d, strict=True)
+        return [-value_of(text, known | {"g": x, "d": v}, _root) for x, v in pairs]
     except (InputError, ZeroDivisionError):
         return None
 
 
-def _value(tree: Tree, known: Mapping[str, arb]) -> arb:
-    """Return the value of an update at numbers."""
-
-    def combine(node: Tree, parts: list[arb]) -> arb:
-        match node:
-            case Number(value):
-                return ball(value)
-            case Name(name):
-                return known[name]
-            case Power(_, exponent):
-                return power(parts[0], exponent)
-            case Operation(operator, _, _):
-                return _OPERATIONS[operator](*parts)
-        raise InputError(f"an update has no {type(node).__name__}")
-
-    return fold(tree, children, combine)
+def _root(function: str, x: arb) -> arb:
+    assert function == "sqrt"
+    return x.sqrt()
 
 
 def _compared(update: Update) -> tuple[Finding, Example | None]:

@@ -7,8 +7,7 @@ with steps over the loss: min_i <x_i, w>/|w| over the largest such margin. Both 
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import ClassVar
@@ -18,8 +17,7 @@ from scipy.optimize import linprog, minimize
 from scipy.special import softmax
 
 from derive.errors import InputError
-from derive.language import Name, Number, Operation, Power, Tree, children, parse_expression
-from derive.language.tree import fold
+from derive.language.evaluation import value_of
 from derive.optimizers.norms import Norm, read_norm
 from derive.optimizers.table import find_update
 from numerics.evaluate.backend import Array
@@ -40,11 +38,6 @@ RUN = (
 MOMENTUM = 0.9
 SHARE = 0.5
 """Of the largest step at which descent is sure."""
-_OPERATIONS: dict[str, Callable[..., Array]] = {
-    "+": operator.add,
-    "*": operator.mul,
-    "/": operator.truediv,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +126,6 @@ def _excess(name: str, setting: OptimizerSetting) -> float:
 def _run(problem: str, X: Array, y: Array, steps: int, task: tuple[str, float]) -> End:
     name, eta = task
     update = find_update(name)
-    trees = {x: parse_expression(text) for x, text in update.update.items()}
     state = {x: np.zeros(X.shape[1]) for x in update.state}
     known = {"eta": np.array(eta), "mu": np.array(MOMENTUM)}
     separable, norm = problem == "separable", read_norm(update.norm or "2")
@@ -143,27 +135,16 @@ def _run(problem: str, X: Array, y: Array, steps: int, task: tuple[str, float]) 
         if not np.any(g):
             break
         known |= {"g": g, "d": dual_slope(g, norm), **state}
-        state = {x: _value(tree, known) for x, tree in trees.items()}
+        state = {x: value_of(text, known, _root) for x, text in update.update.items()}
     w = state["w"]
     l1, l4_3, l2, linf = _margins(X, w) if separable else _norms(X, y, w)
     residual = 0.0 if separable else float(np.linalg.norm(X @ w - y) / np.linalg.norm(y))
     return End(problem, name, eta, l1, l4_3, l2, linf, residual)
 
 
-def _value(tree: Tree, known: Mapping[str, Array]) -> Array:
-    def combine(node: Tree, parts: list[Array]) -> Array:
-        match node:
-            case Number(value):
-                return np.array(float(value))
-            case Name(name):
-                return known[name]
-            case Power(_, exponent):
-                return np.asarray(parts[0] ** float(exponent))
-            case Operation(kind, _, _):
-                return _OPERATIONS[kind](*parts)
-        raise InputError(f"an update has no {type(node).__name__}")
-
-    return fold(tree, children, combine)
+def _root(function: str, x: Array) -> Array:
+    assert function == "sqrt"
+    return np.sqrt(x)
 
 
 def _margins(X: Array, w: Array) -> list[float]:

@@ -12,6 +12,7 @@ implicit bias in terms of optimization geometry", section 3.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -42,6 +43,8 @@ from numerics.margins.power_norm import dual_slope
 from numerics.reals import Real, check_digits, rational
 
 Value: TypeAlias = Fraction | Real
+STEPS = 500
+"""Of Taylor series, after which doubles have to do."""
 DOUBLE = 1e-12
 """Residual, relative to that at the start, to which a flow in doubles is followed."""
 
@@ -120,7 +123,8 @@ def steepest_descent_limit(
             norm.name, path(norm.name, rows, target, w0).limit, mpmath.mpf(0), None
         )
     require_full_rank(rows)
-    step = least_l2(rows, r) if norm.p == 2 else straight_step(rows, r, norm)
+    alone = norm.p == 2 or len(rows) == len(w0)
+    step = least_l2(rows, r) if alone else straight_step(rows, r, norm)
     if step is not None:
         limit = tuple(a + b for a, b in zip(w0, step, strict=True))
         return SteepestLimit(norm.name, limit, mpmath.mpf(0), Fraction(0))
@@ -151,9 +155,10 @@ def _flowed(X: Sequence[Vector], r: Vector, norm: Norm, digits: int) -> list[Rea
     if found.status != 1:
         raise NumericalError("the flow did not reach X w = y in doubles")
     slopes = np.sign(A.T @ (rest[:, None] - A @ found.y[:, :-1]))
-    if np.any(slopes != slopes[:, :1]):
-        return [mpmath.mpf(x) for x in found.y[:, -1]]
-    return _integrated(X, r, norm, digits, slopes[:, 0])
+    if np.all(slopes) and np.all(slopes == slopes[:, :1]):
+        with suppress(NumericalError):
+            return _integrated(X, r, norm, digits, slopes[:, 0])
+    return [mpmath.mpf(x) for x in found.y[:, -1]]
 
 
 def _integrated(
@@ -173,7 +178,7 @@ def _integrated(
     tape = compile_forward([parse_expression(text) for text in field], names)
     observed = compile_forward([parse_expression(text) for text in rest], names)
     watch = ConvergenceWatch(observed, r, digits, Fraction(1, 10**digits))
-    return list(integrate(tape, [Fraction(0)] * d, digits, watch).state)
+    return list(integrate(tape, [Fraction(0)] * d, digits, watch, STEPS).state)
 
 
 def _sum(pairs: Iterable[tuple[Fraction, str]]) -> str:

@@ -90,3 +90,9 @@ def test_bad_norms_get_one_line(p):
 def test_dependent_rows_are_refused():
     with pytest.raises(InputError, match="dependent"):
         steepest_descent_limit([[1, 2, 3], [2, 4, 6]], [1, 2], "4/3")
+
+
+def test_nothing_to_move_and_nowhere_else_to_end():
+    assert steepest_descent_limit([[-3, 1]], [0], 3).limit == (0, 0)
+    for p in ("4/3", 3):
+        assert steepest_descent_limit([[1, 2], [3, 4]], [5, 6], p).limit == (-4, Fraction(9, 2))
