@@ -18,8 +18,9 @@ from derive.explicit.regularize import explicit_counterpart
 from derive.margins.find import margins
 from derive.printable import renderer
 from derive.regimes.find import regimes
+from derive.render import RENDERERS
 from derive.render.html import mathml
-from derive.render.html.document import SEARCH
+from derive.render.html.document import SEARCH, TITLES
 from derive.render.page.paper import written
 from numerics.figures.portrait import along_leaf, portrait
 from tests.cli.commands import refusal_of, run
@@ -129,6 +130,10 @@ def test_every_record_has_a_page_and_a_card(derived):
         card = record._repr_html_()
         assert "<script" not in card
         assert "<math" in card
+
+
+def test_every_record_that_has_a_page_has_a_title():
+    assert {name for name, forms in RENDERERS.items() if "page" in forms} == set(TITLES)
 
 
 @pytest.mark.parametrize("weight", ["w" * 40, "input", "script", "catcode"])

@@ -30,6 +30,9 @@ TITLES = {
     "ExplicitCounterpart": "Explicit regularization beside the implicit one",
     "Margins": "The flow on separable data",
     "Perturbation": "What perturbations do to the flow",
+    "Optimizer": "An optimizer on linear models",
+    "Optimizers": "Optimizers on linear models",
+    "VariationalProblem": "What wide nets on the line learn",
     "InverseDesign": "A parameterization of a given regularizer",
 }
 STAGES = {"conserved": "laws complete", "hessian": "Hessian map", "warping": "warp"}
@@ -103,12 +106,15 @@ def _typed(record: Any) -> str:
     subject = getattr(record, "derivation", record)
     if isinstance(subject, InverseDesign):
         return ", ".join(f"Q = {to_text(c.term.tree)}" for c in subject.coordinates)
-    return repr(subject.unit if isinstance(subject, RandomWidth) else subject.parameterization)
+    if isinstance(subject, RandomWidth):
+        return repr(subject.unit)
+    return repr(getattr(subject, "parameterization", subject))
 
 
 def _head(record: Any) -> Iterator[str]:
     """Yield the verdicts, and a picture where Q is evaluated."""
-    yield badges(record)
+    if hasattr(record, "verdict"):
+        yield badges(record)
     derivation = getattr(record, "derivation", record)
     if isinstance(derivation, Derivation):
         yield _figure(derivation)
