@@ -14,7 +14,7 @@ from flint import acb, arb, ctx, fmpq, fmpq_poly
 from derive.errors import InputError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.language import to_sympy
-from derive.univariate.formulas import Formula, Value, rational, read_piecewise
+from derive.univariate.formulas import Formula, Value, fraction, rational, read_piecewise
 from derive.univariate.positivity import NOWHERE, positivity
 
 UNIFORM = "uniform"
@@ -125,13 +125,17 @@ def read_density(text: str) -> Density:
 def _interval(part: str) -> tuple[str, Fraction, Fraction]:
     match = re.fullmatch(r"(.*?)(?:\s+on\s*\[([^,\]]{1,60}),([^,\]]{1,60})\])?", part.strip())
     expression, low, high = match.groups() if match else (part, None, None)
-    try:
-        ends = Fraction((low or "-1").strip()), Fraction((high or "1").strip())
-    except (ValueError, ZeroDivisionError):
-        raise InputError(f"--density: {part!r}: write EXPR on [-2, 2]") from None
-    if not ends[0] < ends[1]:
-        raise InputError(f"--density: the interval [{ends[0]}, {ends[1]}] is empty")
-    return expression, *ends
+    left, right = _end(low or "-1"), _end(high or "1")
+    if not left < right:
+        raise InputError(f"--density: the interval [{left}, {right}] is empty")
+    return expression, left, right
+
+
+def _end(text: str) -> Fraction:
+    number = read_piecewise(text, "--density").formulas[0].polynomial
+    if number is None or number.degree() > 0:
+        raise InputError(f"--density: {text} is no number: write EXPR on [-2, 2]")
+    return fraction(number[0])
 
 
 def _positive_inside(p: DensityPiece) -> bool:

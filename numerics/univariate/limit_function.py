@@ -11,7 +11,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from flint import arb, ctx, fmpq, fmpq_poly
+from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
 from scipy.interpolate import CubicHermiteSpline, PPoly
 
 from derive.univariate.activation import read_activation
@@ -117,54 +117,29 @@ class LimitFunction:
         """The polynomials of an exact h, from left to right; none where it is not exact."""
         if not self.exact:
             return ()
-        low = self.dual.density.support[0]
-        x = fmpq_poly([0, 1])
-        start = self.slope(low)
-        h = self.ball(low) + start * (x - rational(low))
-        found, edges = [Piece(None, low, _read(h))], self._edges()
-        for a, b in pairwise(edges):
-            second = self._second(a, b)
-            rise = second.integral()
-            rise = rise - rise(rational(a))
-            own = rise.integral()
-            at, slope = h(rational(a)), h.derivative()(rational(a))
-            h = own - own(rational(a)) + slope * (x - rational(a)) + at
-            found.append(Piece(a, b, _read(h)))
-        end = rational(edges[-1])
-        last = h(end) + h.derivative()(end) * (x - end)
-        return (*found, Piece(edges[-1], None, _read(last)))
+        edges = self._edges()
+        whole = [(None, edges[0]), *pairwise(edges), (edges[-1], None)]
+        return tuple(Piece(a, b, self._interpolated(a, b)) for a, b in whole)
+
+    def _interpolated(self, left: Fraction | None, right: Fraction | None) -> tuple[Fraction, ...]:
+        """Return the polynomial between two edges, h'' = 2 e p alpha_e, from its values."""
+        formulas = (p.formula.polynomial for p in self.dual.density.pieces)
+        degree = max(0 if f is None else f.degree() for f in formulas) + 3
+        low = (right or Fraction(0)) - 1 if left is None else left
+        high = (left or Fraction(0)) + 1 if right is None else right
+        points = [low + (high - low) * Fraction(k, degree) for k in range(degree + 1)]
+        powers = fmpq_mat([[rational(t**k) for k in range(degree + 1)] for t in points])
+        found = powers.solve(fmpq_mat([[self.ball(t)] for t in points])).entries()
+        return _read(fmpq_poly(found))
 
     def _edges(self) -> list[Fraction]:
         pieces = self.dual.density.pieces
         ends = {e for p in pieces for e in (p.left, p.right)}
         return sorted(ends | {x for x in self.dual.x if pieces[0].left < x < pieces[-1].right})
 
-    def _second(self, a: Fraction, b: Fraction) -> fmpq_poly:
-        """Return h'' = 2 e p alpha_e between two edges."""
-        total, left, right = fmpq_poly([0]), rational(a), rational(b)
-        for cell in cells(self.dual.x, self.dual.density, self.dual.activation):
-            if cell.left <= left and right <= cell.right:
-                p = (cell.piece.formula.polynomial or fmpq_poly()) / self.dual.density.mass
-                for c, g, x in zip(self.multipliers, cell.slopes, self.dual.x, strict=True):
-                    total += p * (cell.weight * c * g) * fmpq_poly([rational(x), -1])
-        curvature = self.dual.law.constant or fmpq(1)
-        return fmpq_poly(total * (2 * rational(self.dual.activation.even) / curvature))
-
     @functools.cached_property
     def table(self) -> PPoly:
-        """A piecewise polynomial in doubles on the support, h to about 1e-13."""
-        if self.exact:
-            inner, edges = self.pieces[1:-1], self._edges()
-            c = np.zeros((max(len(p.coefficients) for p in inner), len(inner)))
-            for i, (p, left) in enumerate(zip(inner, edges, strict=False)):
-                own = fmpq_poly([rational(q) for q in p.coefficients])
-                for k, value in enumerate(own(fmpq_poly([rational(left), 1])).coeffs()):
-                    c[-1 - k, i] = float(fraction(value))
-            return PPoly(c, np.array([float(e) for e in edges]))
-        return self._tabulated()
-
-    def _tabulated(self) -> CubicHermiteSpline:
-        """Integrate h'' = 2 e p alpha_e twice on a grid, by Gauss and Legendre."""
+        """Cubics in doubles on the support, by h'' = 2 e p alpha_e integrated twice."""
         low = self.dual.density.support[0]
         grid = self._grid()
         unit, rule = np.polynomial.legendre.leggauss(5)
