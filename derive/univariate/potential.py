@@ -11,7 +11,7 @@ import sympy
 from flint import acb, fmpq
 from sympy import Expr
 
-from derive.errors import InputError
+from derive.errors import DeriveError, InputError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.language import Call, Number, Operation, Power, Tree, to_sympy, walk
 from derive.univariate.formulas import Formula, Piecewise, rational, read_piecewise
@@ -130,7 +130,7 @@ def _side(formula: Formula, low: End, high: End, text: str) -> int:
         x = Fraction(k, 8)
         if (low is None or x > low) and (high is None or x < high):
             value = formula.on_balls(acb(rational(x))).real
-            if value < 0:
+            if value < 0 or (formula.polynomial is not None and value <= 0):
                 shown = value.str(4, radius=False)
                 raise InputError(f"--potential: {text} is not convex: phi'' = {shown} at {x}")
-    raise InputError(f"--potential: that {text} is strictly convex could not be proved")
+    raise DeriveError(f"that {text} is strictly convex could not be proved")

@@ -25,7 +25,7 @@ from numerics.evaluate.backend import Array
 from numerics.univariate.cells import Cell, Integrals, cells, integrals
 from numerics.univariate.law import Law
 
-_NEWTON = 12
+_NEWTON = 80
 _NODES = 40
 
 

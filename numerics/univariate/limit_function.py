@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
 from scipy.interpolate import CubicHermiteSpline, PPoly
 
+from derive.errors import NumericalError
 from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
 from derive.univariate.formulas import Value, fraction, rational
@@ -25,8 +27,8 @@ from numerics.univariate.cells import cells
 from numerics.univariate.dual import Dual, State, check_data
 from numerics.univariate.law import Law
 
-BITS = 128
-"""Bits of the balls."""
+PRECISIONS = (128, 256, 512)
+"""Bits of the balls, more where fewer do not certify."""
 _GRID, _NEAR = 256, 1e-9
 
 
@@ -47,11 +49,13 @@ class LimitFunction:
         problem: the variational problem that h solves.
         dual: the same as a problem in m unknowns.
         multipliers: its solution lambda, rational or in balls.
+        bits: of the balls.
     """
 
     problem: VariationalProblem
     dual: Dual
     multipliers: tuple[Value, ...]
+    bits: int
 
     @property
     def exact(self) -> bool:
@@ -71,7 +75,7 @@ class LimitFunction:
         balls = [arb(c) for c in self.multipliers]
         widest, largest = max(c.rad() for c in balls), max(abs(c) for c in balls)
         exponent = (
-            (largest / widest).log_base(10) if widest > 0 else arb(BITS) * arb(2).log_base(10)
+            (largest / widest).log_base(10) if widest > 0 else arb(self.bits) * arb(2).log_base(10)
         )
         return max(0, int(float(exponent)))
 
@@ -83,20 +87,20 @@ class LimitFunction:
 
     def ball(self, t: Fraction) -> Value:
         """Return h(t), rational or in a ball."""
-        return self._beyond(t, State.value)
+        return self._asked(t, State.value)
 
     def slope(self, t: Fraction) -> Value:
         """Return h'(t), rational or in a ball."""
-        return self._beyond(t, State.slope)
+        return self._asked(t, State.slope)
 
-    def _beyond(self, t: Fraction, ask: Callable[[State, int], Value]) -> Value:
-        with ctx.workprec(BITS):
+    def _asked(self, t: Fraction, ask: Callable[[State, int], Value]) -> Value:
+        with ctx.workprec(self.bits):
             return ask(self.dual.state(self.multipliers, t), len(self.dual.x))
 
     @functools.cached_property
     def functionals(self) -> dict[str, Any]:
         """What h minimises: G1, G2 and G3, or the divergence D where they are no sum of these."""
-        with ctx.workprec(BITS):
+        with ctx.workprec(self.bits):
             state = self.dual.state(self.multipliers)
             total = state.divergence()
             if self.problem.affine is None:
@@ -104,7 +108,7 @@ class LimitFunction:
             # E alpha^2 is G1 + G2 + G3; both sums of slopes are h'(-inf) and h'(inf).
             ends = self.dual.density.support
             left, right = self.slope(ends[0]), self.slope(ends[1] + 1)
-            spread = self._beyond(ends[1], State.value) + self._beyond(ends[0], State.value)
+            spread = self._asked(ends[1], State.value) + self._asked(ends[0], State.value)
             moment = rational(ends[1]) * (right - left) - spread
             g2, g3 = self.problem.affine
             second, third = g2 * (left + right) ** 2, g3 * moment**2
@@ -232,8 +236,12 @@ def limit_of(problem: VariationalProblem, x: Number, y: Number) -> LimitFunction
     check_data(points, values, problem.density)
     law = Law(problem.law)
     dual = Dual(tuple(points), tuple(values), law, problem.density, problem.activation)
-    with ctx.workprec(BITS):
-        return LimitFunction(problem, dual, dual.solve())
+    *fewer, most = PRECISIONS
+    for bits in fewer:
+        with contextlib.suppress(NumericalError), ctx.workprec(bits):
+            return LimitFunction(problem, dual, dual.solve(), bits)
+    with ctx.workprec(most):
+        return LimitFunction(problem, dual, dual.solve(), most)
 
 
 def _read(p: fmpq_poly) -> tuple[Fraction, ...]:
