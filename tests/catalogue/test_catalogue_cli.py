@@ -75,7 +75,7 @@ def test_bad_input_is_refused_in_one_line(arguments, words):
 SHOWN = [
     line.split("#")[0].strip()
     for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    if re.match("derive (catalogue|audit|regimes|explicit|margin) +[^ #]", line)
+    if re.match("derive (catalogue|audit|regimes|explicit|margin|perturb|univariate) +[^ #]", line)
 ]
 
 
