@@ -13,7 +13,7 @@ from derive.catalogue.library import derive_entry
 from derive.potential.piece import Parametric, trimmed
 from derive.render.page.lines import broken, width
 from derive.render.page.names import as_latex
-from derive.render.page.printer import latex
+from derive.render.page.printer import latex, one_power
 from derive.render.phrases import norms_as_latex
 from derive.sources import sources
 from tests.render.latex_reader import equations, evaluate
@@ -158,3 +158,13 @@ def test_laws_that_were_not_looked_for_are_not_denied():
     late = derive(["u*v + w**2", "u*w"], timeout=0).to_latex()
     assert "at most 1 independent ones exist" in late
     assert "No function of the weights" not in late
+
+
+def test_a_theorem_alone_says_what_its_letters_are():
+    vector = derive(Parameterization.parse(["g**2*u"], vectors=["u"]))
+    assert r"Write $s = \lVert \beta \rVert$." in vector.to_latex(part="theorem")
+    tempered = derive(Parameterization.parse(["u**(2/(2-tau))"], positive=["u"]))
+    assert r"u_{0}^{2 (\tau - 1)/(\tau - 2)}" in tempered.to_latex(part="theorem")
+    u, x, a, b = sympy.Symbol("u", positive=True), *sympy.symbols("x a b")
+    assert one_power((u ** (1 / a)) ** b) == u ** (b / a)
+    assert one_power((x ** (1 / a)) ** b) == (x ** (1 / a)) ** b

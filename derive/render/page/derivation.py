@@ -171,6 +171,8 @@ def _theorem(d: Derivation) -> Iterator[str]:
     assumed = dict.fromkeys(a for piece in d.potential.pieces for a in piece.assumptions)
     if assumed:
         yield say("theorem.assume", assumed=listed(map(assumption, assumed)))
+    if d.direction is not None:
+        yield say("theorem.length", s=latex(d.beta[0]), beta=latex(d.direction.beta))
     yield from _formula(d.potential, "eq:Q")
     if (other := d.potential.other_side) is not None:
         more = (a for piece in other.pieces for a in piece.assumptions if a not in assumed)

@@ -16,6 +16,7 @@ from derive.render.page.printer import (
     bracketed,
     inline,
     latex,
+    one_power,
     ordered_terms,
     product_of,
     pulled_out,
@@ -133,6 +134,7 @@ def equation(left: str, right: Expr | str, relation: str = "=") -> Iterator[str]
 
 def broken(expression: Expr, room: float = COLUMN) -> list[str]:
     """Return an expression on lines of at most *room* points, as far as its atoms allow."""
+    expression = one_power(expression)
     whole = latex(expression)
     if width(whole) <= room:
         return [whole]

@@ -260,14 +260,22 @@ def latex(expression: Expr) -> str:
 
 @functools.lru_cache(4096)
 def _latex(expression: Expr) -> str:
-    return str(_LatexForms().doprint(sympy.sympify(expression, strict=True)))
+    return str(_LatexForms().doprint(one_power(sympy.sympify(expression, strict=True))))
+
+
+def one_power(expression: Expr) -> Expr:
+    """Return an expression with x^(ab) for (x^a)^b, x > 0, also where a has poles."""
+    return expression.replace(
+        lambda e: e.is_Pow and e.base.is_Pow and e.base.base.is_positive,
+        lambda e: e.base.base ** sympy.factor(e.base.exp * e.exp),
+    )
 
 
 def inline(expression: Expr) -> str:
     """Return an expression for a line of words, with fractions a/b."""
     forms = _LatexForms()
     forms.slashed = True
-    return str(forms.doprint(sympy.sympify(expression, strict=True)))
+    return str(forms.doprint(one_power(sympy.sympify(expression, strict=True))))
 
 
 def bracketed(expression: Expr) -> str:
