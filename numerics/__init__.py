@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numerics.confirm.agreement import CrossCheck
     from numerics.confirm.crosscheck import crosscheck
     from numerics.confirm.finite_time import FiniteTime, confirm_finite_time
+    from numerics.confirm.perturbed import PerturbedCheck, confirm_perturbation
     from numerics.confirm.time_warp import TimeWarp, time_warp
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
@@ -33,11 +34,13 @@ __all__ = [
     "MaxMargin",
     "NotSeparable",
     "NumericPotential",
+    "PerturbedCheck",
     "PotentialDisplay",
     "RegimeDisplay",
     "Solution",
     "TimeWarp",
     "confirm_finite_time",
+    "confirm_perturbation",
     "crosscheck",
     "flow",
     "interpolate",
@@ -67,6 +70,8 @@ make_lazy(
         "FlowDisplay": "numerics.figures.displays",
         "PotentialDisplay": "numerics.figures.displays",
         "RegimeDisplay": "numerics.figures.displays",
+        "PerturbedCheck": "numerics.confirm.perturbed",
+        "confirm_perturbation": "numerics.confirm.perturbed",
         "Solution": "numerics.interpolate.interpolant",
         "TimeWarp": "numerics.confirm.time_warp",
         "crosscheck": "numerics.confirm.crosscheck",

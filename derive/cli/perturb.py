@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from derive.cli.forms import Form, RecordForm
+from derive.cli.forms import TEXT, Form, RecordForm
 from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_writable
-from derive.cli.running import Answer, Enter, answer_with, finish
-from derive.errors import InputError
+from derive.cli.running import UNDECIDED, Answer, Enter, answer_with, finish
+from derive.errors import DeriveError, InputError
 from derive.model.typed import ReadModel
+
+if TYPE_CHECKING:
+    from derive.perturbed.find import Perturbation
 
 KINDS = ("decay", "momentum", "step", "noise")
 By = Annotated[str, typer.Option("--by", help="What perturbs the flow.", metavar="|".join(KINDS))]
+Check = Annotated[bool, typer.Option("--check", help="Confirm by perturbed flows of the weights.")]
 
 Penalty = Annotated[
     str, text_option("H", "With decay: a penalty h(w), decay -k(t) grad h in place of -k(t) w.")
@@ -27,6 +33,7 @@ def perturb(
     model: Model,
     by: By,
     penalty: Penalty = "",
+    check: Check = False,
     form: RecordForm,
     output: Output = None,
     timeout: Timeout = 60.0,
@@ -47,13 +54,13 @@ def perturb(
     copies of it, one for each feature.
 
     Exit status: 0 c and y follow a system of their own; 1 there is no Q; 2 bad input; 3 neither is
-    proved, or out of time: the drift is printed all the same.
+    proved, --check did not confirm it, or out of time: the drift is printed all the same.
 
     \b
     Examples:
       derive perturb "p**2 - m**2" --start p=alpha,m=alpha --by decay
       derive perturb "p**2 - m**2" --start p=alpha,m=alpha --by momentum
-      derive perturb "p**2 - m**2" --start p=alpha,m=alpha --by noise
+      derive perturb "p**2 - m**2" --start p=alpha,m=alpha --by noise --check
       derive perturb "p**2 - m**2" --by decay --penalty "(p**2 + 3*m**2)/2"
       derive perturb "a*u" --vector u --by decay
       derive perturb "a*u1" "a*u2" --rates a=eta --by step
@@ -61,16 +68,44 @@ def perturb(
     read = model.read()
     if by not in KINDS:
         raise InputError(f"--by is one of {', '.join(KINDS)}, not {by!r:.40}")
+    if check and form is not TEXT:
+        raise InputError("--check is for text: leave out --json, --html or --latex")
     check_writable(output)
-    finish(partial(_find, read, by, penalty, form), timeout, output)
+    if check and penalty:
+        raise InputError("--check does not run flows with a penalty: leave one of them out")
+    added = _with_check if check else _alone
+    finish(partial(_answer, read, (by, penalty), form, added), timeout, output)
 
 
-def _find(model: ReadModel, by: str, penalty: str, form: Form, enter: Enter) -> Answer:
+Added = Callable[["Perturbation", Answer, Enter], Answer]
+
+
+def _answer(
+    model: ReadModel, given: tuple[str, str], form: Form, added: Added, enter: Enter
+) -> Answer:
     enter("importing the algebra")
     from derive.derivation import derive
     from derive.perturbed.find import perturb
 
     enter("parameterization")
+    by, penalty = given
     derivation = derive(model.parameterization(), enter)
     found = perturb(derivation, by, enter, penalty=penalty or None)
-    return answer_with(found, form, enter)
+    return added(found, answer_with(found, form, enter), enter)
+
+
+def _alone(found: Perturbation, answer: Answer, enter: Enter) -> Answer:
+    return answer
+
+
+def _with_check(found: Perturbation, answer: Answer, enter: Enter) -> Answer:
+    """Add what perturbed flows of the weights say."""
+    enter("perturbed flow of the weights")
+    from numerics.confirm.perturbed import confirm_perturbation
+
+    try:
+        check = confirm_perturbation(found)
+        lines, code = check.report(), answer.code if check.passed else UNDECIDED
+    except DeriveError as error:
+        lines, code = f"--check: could not be done: {error}", UNDECIDED
+    return replace(answer, result=f"{answer.result}\n\n{lines}", code=code)

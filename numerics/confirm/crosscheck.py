@@ -45,7 +45,7 @@ GUARD = 6
 _ATTEMPTS = 12
 _MAX_STEPS = 1500
 # Laws were derived from F, which was read within limits of its own.
-_ANY_SIZE = replace(
+ANY_SIZE = replace(
     DEFAULT, degree=10**6, exponent=10**4, nodes=10**6, terms=10**12, digits=1000, bits=10**5
 )
 
@@ -93,7 +93,7 @@ def crosscheck(
         check_clock(derivation)
         count, given = derivation.count, {**dict(derivation.start), **given}
         derivation = derivation.derivation
-    subject, given = _in_numbers(derivation, given)
+    subject, given = in_numbers(derivation, given)
     p, potential = subject.parameterization, subject.potential
     if not potential.pieces:
         raise NumericalError(f"there is no Q to check: {potential.finding.reason}")
@@ -136,7 +136,7 @@ class _Subject:
         return self.potential if self.warp.evalf(subs=at) > 0 else other
 
 
-def _in_numbers(
+def in_numbers(
     derivation: Derivation, start: Mapping[str, object]
 ) -> tuple[_Subject, dict[str, object]]:
     """Give the parameters of F the numbers in *start*, by default halves of odd numbers."""
@@ -153,7 +153,7 @@ def _in_numbers(
         potential = specialize(potential, values)
         p = potential.parameterization
         laws = tuple(exact(law, values) for law in laws)
-    trees = tuple(from_sympy(law, _ANY_SIZE) for law in laws)
+    trees = tuple(from_sympy(law, ANY_SIZE) for law in laws)
     rest = {name: value for name, value in start.items() if name not in names}
     return _Subject(p, potential, trees, derivation.warping.g, whole), rest
 

@@ -1,0 +1,152 @@
+"""A perturbation in numbers, on a small regression problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import sympy
+from sympy import Expr, Symbol
+
+from derive.derivation import derive
+from derive.errors import NumericalError
+from derive.language.symbolic import from_sympy
+from derive.language.tree import Tree
+from derive.model.names import unused
+from derive.model.restriction import leave_out
+from derive.perturbed.drift import Drift
+from derive.perturbed.find import Perturbation, perturb
+from derive.perturbed.planar import in_plane
+from numerics.confirm.agreement import digits_of
+from numerics.confirm.crosscheck import ANY_SIZE, in_numbers
+from numerics.confirm.regression_problem import (
+    COPIES,
+    RegressionProblem,
+    complete_problem,
+    draw_starts,
+)
+from numerics.evaluate.copies import fixed_starts
+from numerics.evaluate.numbers import read_number
+from numerics.evaluate.start import with_pi
+from numerics.reals import Real, rational
+
+_ATTEMPTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A perturbation in numbers: F in copies with data, and what is followed in each of them."""
+
+    problem: RegressionProblem
+    laws: tuple[Drift, ...]
+    dual: tuple[Drift, ...]
+    start: tuple[tuple[str, Expr], ...]
+    taken: frozenset[str]
+
+    @property
+    def data(self) -> tuple[Sequence[object], Sequence[object], dict[str, object]]:
+        """X, y and the start of every weight."""
+        return self.problem.X, self.problem.y, dict(self.problem.origin)
+
+    def copied(self, of: Callable[[Drift], Expr]) -> list[Expr]:
+        """Return functions of the weights of all laws, and then of y, copy by copy."""
+        return [
+            self._renamed(of(x), i)
+            for group in (self.laws, self.dual)
+            for i in range(self.problem.model.count)
+            for x in group
+        ]
+
+    def _renamed(self, f: Expr, copy: int) -> Expr:
+        """Return a function in the names of one copy, with S_ab = G_a G_b."""
+        model, known = self.problem.model, dict[str, Expr]()
+        one, prefix = model.one, model.prefixes[copy]
+        for w in one.weights:
+            known |= {w: _real(prefix + w), unused(f"{w}_t", self.taken): _real(f"{prefix}{w}_t")}
+        labels = [""] if one.d == 1 and not one.affine else [str(x) for x in one.labels]
+        G = {x: _real(f"G_{copy * one.d + i}") for i, x in enumerate(labels, 1)}
+        known |= {unused(f"G{a}", self.taken): G[a] for a in G}
+        known |= {unused(f"S{a}{b}", self.taken): G[a] * G[b] for a in G for b in G}
+        known[unused("eta", self.taken)] = _real("eta")
+        return f.xreplace({s: known[s.name] for s in f.free_symbols if s.name in known})
+
+    def trees(self) -> tuple[Tree, ...]:
+        """Return the changes of all, with log(a**2)/2 for log |a|."""
+        changes = self.copied(lambda x: x.change)
+        return tuple(from_sympy(f.replace(sympy.Abs, _root), ANY_SIZE) for f in changes)
+
+    def evaluated(self, forms: Sequence[Expr], values: Sequence[Real]) -> list[Real]:
+        """Return functions of the weights, and of G_1, G_2, ... where these are given."""
+        names = [*self.problem.weights, *(f"G_{i}" for i in range(1, len(self.problem.trees) + 1))]
+        symbols = list(map(_real, names[: len(values)]))
+        return [sympy.lambdify(symbols, f, "mpmath")(*map(mpmath.mpf, values)) for f in forms]
+
+    def moved(self, w: Sequence[Real]) -> list[Real]:
+        """Return the change of every law and y from the start to w."""
+        forms = self.copied(lambda x: x.quantity)
+        ends = self.evaluated(forms, w), self.evaluated(forms, self.origin)
+        return [b - a for b, a in zip(*ends, strict=True)]
+
+    def split(
+        self, errors: Sequence[Real], values: Sequence[Real]
+    ) -> tuple[float | None, float | None]:
+        """Return the digits to which errors of laws, and of y, are small beside the values."""
+        k = self.problem.model.count * len(self.laws)
+        laws, dual = (_digits(errors[part], values[part]) for part in (slice(k), slice(k, None)))
+        return laws, dual
+
+    @property
+    def origin(self) -> list[Real]:
+        """The weights at the start, to the digits at hand."""
+        return [rational(x) for _, x in self.problem.origin]
+
+
+def _real(name: str) -> Symbol:
+    return Symbol(name, real=True)
+
+
+def _root(a: Expr) -> Expr:
+    return sympy.Pow(sympy.Pow(a, 2), sympy.S.Half, evaluate=False)
+
+
+def _digits(errors: Sequence[Real], values: Sequence[Real]) -> float | None:
+    if not errors:
+        return None
+    return digits_of(mpmath.norm(list(errors)), max(1, mpmath.norm(list(values))))
+
+
+def cases(
+    found: Perturbation, start: dict[str, object], rng: np.random.Generator
+) -> Iterator[Case]:
+    """Yield problems that are drawn one after the other, for what is not given."""
+    d = found.derivation
+    if d.direction is not None:
+        d = derive(in_plane(leave_out(d.parameterization, d.idle)))
+        found = perturb(d, found.by)
+    p = d.parameterization
+    names = {name: Fraction(2 * k + 7, 2) for k, name in enumerate(p.parameters)}
+    given = with_pi(p.parameters, start)
+    values = {x: read_number(given.get(x, names[x]), f"the parameter {x}") for x in names}
+    subject, rest = in_numbers(d, {**start, **values})
+    one, taken = subject.parameterization, d.blocks[0].notation.taken
+    fixed = fixed_starts(one.start_symbols, rest, 1 if one.d > 1 else COPIES)
+
+    def bound(f: Expr) -> Expr:
+        at = {s: values[s.name] for s in f.free_symbols if s.name in values}
+        return f.subs({s: sympy.Rational(x.numerator, x.denominator) for s, x in at.items()})
+
+    laws, dual = (
+        tuple(replace(x, quantity=bound(x.quantity), change=bound(x.change)) for x in group)
+        for group in (found.of_laws, found.of_dual)
+    )
+    begin = tuple((w, bound(x)) for w, x in found.start)
+    for _ in range(_ATTEMPTS):
+        starts = draw_starts(subject.potential, fixed, rng)
+        try:
+            problem = complete_problem(one, None, None, starts, rng)
+        except NumericalError:
+            continue
+        yield Case(problem, laws, dual, begin, taken)

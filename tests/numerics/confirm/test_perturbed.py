@@ -1,0 +1,90 @@
+"""Weight decay, momentum, steps and noise: what was derived, against perturbed flows."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from derive import InputError, Parameterization, derive, perturb
+from numerics import confirm_perturbation
+from numerics.flow.perturbed import Step, Terms, perturbed_flow, take_steps
+
+parse = Parameterization.parse
+PAIR = parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
+NEURON = parse(["a*u1", "a*u2"])
+EXPONENTIATED = parse(["p - m"], mirror="p*log(p) + m*log(m)")
+FAST = [PAIR, NEURON, EXPONENTIATED]
+SQUARE, WIDTH = parse(["w**2"]), parse(["a*u + b*v"])
+slow = pytest.mark.slow
+HOMOGENEOUS = [
+    *FAST,
+    *(
+        pytest.param(p, marks=slow)
+        for p in (
+            parse(["p**3 - m**3"], {"p": "alpha", "m": "alpha"}, ["alpha"]),
+            SQUARE,
+            WIDTH,
+            parse(["u*v"], rates={"u": "eta"}),
+            parse(["u*v*w"]),
+            parse(["u*v - x*y"]),
+            parse(["p**2 - m**2"], rates={"p": "p", "m": "m"}),
+            parse(["a*u1", "a*u2", "a*u3"]),  # warped, as NEURON and the next
+            parse(["a*b*u1", "a*b*u2"]),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("p", HOMOGENEOUS, ids=lambda p: str(p.texts))
+def test_decay_shrinks_the_start_and_does_nothing_else(p):
+    found = perturb(derive(p), "decay")
+    check = confirm_perturbation(found, digits=18)
+    assert check.passed, check.report()
+    assert check.limit > 13
+    assert check.unperturbed < 5
+    wrong = replace(found, start=tuple((w, x / 2) for w, x in found.start))
+    assert confirm_perturbation(wrong, digits=18).limit < 5
+
+
+@pytest.mark.parametrize("by", ["momentum", "step", "noise"])
+@pytest.mark.parametrize(
+    "p",
+    [PAIR, NEURON, *(pytest.param(p, marks=slow) for p in (parse(["u*v"]), SQUARE, WIDTH))],
+    ids=lambda p: str(p.texts),
+)
+def test_laws_and_dual_coordinates_drift_as_derived(p, by):
+    found = perturb(derive(p), by)
+    check = confirm_perturbation(found, digits=18)
+    assert check.passed, check.report()
+    group = "of_laws" if found.of_laws else "of_dual"
+    first, *rest = getattr(found, group)
+    if first.change != 0:
+        wrong = replace(found, **{group: (replace(first, change=-first.change), *rest)})
+        assert not confirm_perturbation(wrong, digits=18).passed
+
+
+def test_decay_and_momentum_go_together_and_constant_decay_leaves_no_interpolant():
+    data = [[1, 2]], [3], {"p": "1/2", "m": "1/3", "q": "1/4", "n": "1/5"}
+    p = parse(["p**2 - m**2", "q**2 - n**2"])
+    from derive.language import parse_expression
+
+    kappa, velocity = parse_expression("kappa"), parse_expression("2*p_t*m_t/20")
+    fading = Terms(parse_expression("exp(-t)"), Fraction(1, 20), (kappa, velocity))
+    end = perturbed_flow(p, data, fading, 20)
+    assert abs(end.limit[0] + 2 * end.limit[1] - 3) < 1e-18
+    assert abs(end.along[0] - 1) < 1e-18
+    assert end.along[1] < 0
+    with pytest.raises(InputError, match="mass"):
+        perturbed_flow(p, data, Terms(mass=Fraction(-1)), 20)
+
+
+def test_label_noise_shrinks_the_scale_of_the_tied_pair():
+    rng = np.random.default_rng(3)
+    noise = [(Fraction(int(k), 50),) for k in rng.integers(-100, 101, size=300)]
+    data = [[1, 1]], [1], dict.fromkeys(("p", "m", "q", "n"), "1/2")
+    p = parse(["p**2 - m**2", "q**2 - n**2"])
+    steps = [Step(Fraction(1, 50), (), x) for x in noise] + [Step(Fraction(1, 50))] * 900
+    noisy, plain = take_steps(p, data, steps), take_steps(p, data, steps[300:])
+    assert noisy.weights[0] * noisy.weights[1] < plain.weights[0] * plain.weights[1] < 0.25
+    assert take_steps(p, data, steps).weights == noisy.weights
