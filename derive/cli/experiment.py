@@ -181,8 +181,8 @@ def matrix_factorization(
       derive experiment matrix-factorization --csv -o errors.csv --plot errors.svg
       derive experiment matrix-factorization --size 20 --samples 60 --sizes 30,60
       derive experiment matrix-factorization --noise 0 --tolerance 1e-5 --json
-      derive experiment matrix-factorization --model "U*T(V)" --truth general --scales 1e-6,1e-3
-      derive experiment matrix-factorization --measurements completion --samples 600
+      derive experiment matrix-factorization --model "U*T(V)" --truth general
+      derive experiment matrix-factorization --measurements completion
     """
     session.prepare()
     starts = read_numbers(scales, float, "--scales", "1e-3,1e-2,1")

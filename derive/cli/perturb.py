@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KINDS = ("decay", "momentum", "step", "noise")
 By = Annotated[str, typer.Option("--by", help="What perturbs the flow.", metavar="|".join(KINDS))]
-Check = Annotated[bool, typer.Option("--check", help="Confirm by perturbed flows of the weights.")]
+Check = Annotated[bool, typer.Option("--check", help="Confirm by precise flows of the weights.")]
 
 Penalty = Annotated[
     str, text_option("H", "With decay: a penalty h(w), decay -k(t) grad h in place of -k(t) w.")

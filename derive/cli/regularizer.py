@@ -21,7 +21,7 @@ from derive.model.typed import ReadModel
 if TYPE_CHECKING:
     from derive.derivation import Derivation
 
-Check = Annotated[bool, typer.Option("--check", help="Confirm Q by a precise flow and solver.")]
+Check = Annotated[bool, typer.Option("--check", help="Confirm by precise flows of the weights.")]
 Digits = Annotated[
     int | None, typer.Option(help="Digits of --check (30).", min=10, max=1000, metavar="N")
 ]

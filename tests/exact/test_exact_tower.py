@@ -123,7 +123,7 @@ def test_values_and_derivatives_are_those_of_mpmath(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sqrt(x**2)", "absolute value"),
+        ("sqrt(x**2)", "a kink"),
         ("sqrt(x) + sqrt(y) + sqrt(x*y)", "product of roots"),
         ("sqrt(x) + (x**3*(y**2 + 1)**2)**(1/6)", "product of roots"),
         ("sqrt(x*y) + sqrt(x) + sqrt(y)", "product of roots"),
@@ -134,7 +134,7 @@ def test_values_and_derivatives_are_those_of_mpmath(text: str) -> None:
         ("atan(x) + atan(2*x/(1 - x**2))", "may depend"),
         ("atan(exp(x)) + atan(sinh(x))", "may depend"),
         ("atan(tan(x))", "inside atan"),
-        ("abs(x)", "absolute value"),
+        ("abs(x)", "a kink"),
         ("atan(sqrt(x))", "inside atan"),
         ("cos(2*atan(x))", "algebraic"),
         ("tan(x + atan(x))", "algebraic"),

@@ -33,7 +33,7 @@ def test_a_root_of_an_even_power_is_that_of_the_side_of_the_start(output: str, s
 
 @pytest.mark.parametrize("index", ["1/3", "1/4", "1/2"])
 def test_without_a_sign_odd_and_even_roots_are_refused_alike(index: str) -> None:
-    with pytest.raises(InputError, match="is that of its absolute value"):
+    with pytest.raises(InputError, match="has a kink"):
         Parameterization.parse([f"(w**2)**({index})"])
 
 

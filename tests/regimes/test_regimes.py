@@ -478,8 +478,8 @@ def test_the_command_writes_json_and_latex():
         (["u*exp(v)", "--width", "k"], "--width needs a polynomial"),
         (["w**2", "--width", "k"], "0 on average"),
         (["u*v + 2*x*y", "--width", "k"], "is no multiple of F"),
-        (["w**2", "--check", "--json"], "--check is for text: leave out --json or --latex"),
-        (["w**2", "--check", "--latex"], "--check is for text: leave out --json or --latex"),
+        (["w**2", "--check", "--json"], "leave out --json, --html or --latex"),
+        (["w**2", "--check", "--latex"], "leave out --json, --html or --latex"),
     ],
 )
 def test_refusals_are_one_line(arguments, words):

@@ -191,16 +191,17 @@ class _Form:
         As u + v of u v these rise by themselves, which the weights then do that they are made of.
         """
         space, z = self.space, curve.parameter
-        if not any(w.has(sympy.exp) for _, w in curve.weights):
+        weights = [(name, w) for name, w in curve.weights if name in space.names]
+        if not any(w.has(sympy.exp) for _, w in weights):
             return
-        pairs = product(combinations(curve.weights, 2), (("+", 1), ("-", -1)))
+        pairs = product(combinations(weights, 2), (("+", 1), ("-", -1)))
         sums = [(f"{a} {s} {b}", sympy.expand(v + n * w)) for ((a, v), (b, w)), (s, n) in pairs]
         alone = [
             (text, w)
             for text, w in sums
             if len(rates := w.atoms(sympy.exp)) == 1 and not sympy.expand(w / rates.pop()).has(z)
         ]
-        for text, w in (*alone, *curve.weights):
+        for text, w in (*alone, *weights):
             self.use(plain(w))
             zero, before = f"{text} - ({plain(w)})", space.scope()
             if not space.read(zero).is_zero():
