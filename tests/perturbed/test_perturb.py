@@ -9,7 +9,7 @@ import sympy
 
 from derive import InputError, Parameterization, Verdict, derive, perturb
 from tests.cli.commands import run
-from tests.perturbed.flows import Model, bump, integrate, limit
+from tests.perturbed.perturbed_flows import Model, bump, integrate, limit
 
 MODELS = {
     "tied pair": Model(["p**2 - m**2"]),
