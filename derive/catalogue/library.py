@@ -67,6 +67,8 @@ class Entry:
     vector: str = ""
     matrix: str = ""
     parameter: str = ""
+    rates: str = ""
+    mirror: str = ""
     assumptions: str = ""
     cite: tuple[str, ...] = ()
     printed: tuple[Printed, ...] = ()
@@ -74,14 +76,12 @@ class Entry:
     @property
     def model(self) -> TypedModel:
         """F and the start, as they are typed."""
-        return TypedModel(
-            self.outputs, self.start, self.positive, self.vector, self.matrix, self.parameter
-        )
+        return TypedModel(self.outputs, **dict(self.options))
 
     @property
     def options(self) -> tuple[tuple[str, str], ...]:
         """The options that are given, in the order in which they are typed."""
-        names = ("vector", "matrix", "parameter", "start", "positive")
+        names = ("vector", "matrix", "parameter", "rates", "mirror", "start", "positive")
         return tuple((name, getattr(self, name)) for name in names if getattr(self, name))
 
     @property
