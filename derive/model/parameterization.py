@@ -20,6 +20,7 @@ from derive.model.exact_map import ExactMap
 from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.names import (
     independent_entries,
+    positive_bases,
     read_parameters,
     read_positive,
     read_starts,
@@ -100,6 +101,8 @@ class Parameterization(ExactMap):
             named = rate_parameters(geometry, ordered)
             constants = tuple(dict.fromkeys((*constants, *named)))
             positive = (*positive, *named, *positive_rates(geometry))
+            psi = () if mirror is None else (read_tree(mirror, "the mirror"),)
+            positive = (*positive, *positive_bases(psi, ordered))
         starts = read_starts(ordered, constants, start or {})
         known = frozenset(map(str, positive := tuple(positive)))
         trees = tuple(oriented(tree, dict(starts), known) for tree in trees)

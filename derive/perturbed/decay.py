@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from sympy import Expr
 
+from derive.derivation import Derivation
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
@@ -31,6 +32,22 @@ from derive.perturbed.followed import Followed, Leaf
 def decay_of(leaf: Leaf, x: Followed) -> Drift:
     """Return what weight decay does to a law or dual coordinate, per unit of int kappa."""
     return _pushed(leaf, x, leaf.parameterization.w)
+
+
+def check_penalty(d: Derivation, penalty: Tree) -> None:
+    """Refuse a penalty that may move what the derivation does not follow.
+
+    Raises:
+        InputError: weights are tied, or it is of a vector.
+    """
+    if d.ties or d.equivalent:
+        raise InputError(
+            "from this start F is followed in fewer weights, which a penalty may not keep so: "
+            "choose another start"
+        )
+    p = d.parameterization
+    if d.direction is not None and not {*names((penalty,))} <= {*p.weights[:-1], *p.parameters}:
+        raise InputError("the penalty of a model with a vector is a function of its scalars alone")
 
 
 def penalty_of(penalty: Tree, leaf: Leaf, x: Followed) -> Drift:
@@ -65,12 +82,15 @@ def _pushed(leaf: Leaf, x: Followed, push: Field) -> Drift:
 
 
 def _factor(leaf: Leaf, z: RationalFunction, i: int) -> RationalFunction | None:
-    """Return q with z - q y_i conserved: <grad z, grad F_j> = q g delta_ij for all j; or None."""
+    """Return q with z - q y_i conserved: <grad z, grad F_j> = q g delta_ij for all j; or None.
+
+    It is a constant: what changes with laws would differ from one copy of F to the next.
+    """
     slopes = [dot(x, z.field.gradient(z)) for x in leaf.parameterization.fields]
     if leaf.g is None or any(not s.is_zero() for j, s in enumerate(slopes) if j != i):
         return None
     q = slopes[i] / leaf.g
-    return q if leaf.is_law(LogFunction(q)) else None
+    return None if set(q.variables()) - q.field.parameters else q
 
 
 def _in_laws(leaf: Leaf, x: Followed, z: RationalFunction, q: RationalFunction) -> Expr | None:

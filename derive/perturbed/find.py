@@ -26,7 +26,7 @@ from derive.model.labels import taken_names
 from derive.model.names import read_tree, unused
 from derive.model.notation import Notation, to_expr
 from derive.model.restriction import leave_out
-from derive.perturbed.decay import decay_of, field_degree, penalty_of
+from derive.perturbed.decay import check_penalty, decay_of, field_degree, penalty_of
 from derive.perturbed.drift import Drift
 from derive.perturbed.effective import joined, scaled_start, scaled_symbols, start_with_laws
 from derive.perturbed.followed import Followed, Leaf, follow
@@ -55,7 +55,7 @@ class Perturbation(Printable):
         conditions: of a step, what has to be positive; 0 is where c or y is singular.
         singular: functions of the weights at whose zeros c or y is singular.
         penalty: h of a decay that is not that of the weights.
-        vanishing: do all laws fall to 0 under noise that does not stop?
+        vanishing: do all laws fall to 0 under noise that does not stop, and nothing else moves?
     """
 
     derivation: Derivation
@@ -155,7 +155,7 @@ def perturb(
     enter(f"drift under {by}")
     # laws from another start say nothing of this one, from which the weights move otherwise
     leaves = follow(d.blocks) if d.equivalent is None else ()
-    drift, completed = KINDS[by] if penalty is None else _penalty(by, leaves, penalty)
+    drift, completed = KINDS[by] if penalty is None else _penalty(by, derivation, leaves, penalty)
     laws = tuple(drift(leaf, x) for leaf in leaves for x in leaf.laws)
     dual = tuple(drift(leaf, x) for leaf in leaves for x in leaf.dual)
     singular = dict.fromkeys(leaf.written(P) for leaf in leaves for P in leaf.poles())
@@ -164,9 +164,12 @@ def perturb(
     return completed(found, d, leaves)
 
 
-def _penalty(by: str, leaves: Sequence[Leaf], penalty: str | Expr) -> tuple[Drifts, Completed]:
+def _penalty(
+    by: str, given: Derivation, leaves: Sequence[Leaf], penalty: str | Expr
+) -> tuple[Drifts, Completed]:
     """Return what a penalty does, as of a kind."""
     tree = read_tree(penalty, "the penalty")
+    check_penalty(given, tree)
     if by != "decay" or len(leaves) != 1:
         raise InputError(
             "a penalty goes with decay, and with one output or outputs that share weights"
@@ -267,7 +270,8 @@ def _accumulated(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> 
     factors = [[None if r is None else sympy.exp(r) for r in part] for part in ratios]
     S = Symbol(unused("S", taken_names(d.parameterization)), real=True)
     known = [r for part in ratios for r in part if r is not None and r.has(S)]
-    falling = all((r / S).is_negative for r in known) and len(known) == len(found.of_laws) > 0
+    all_known = len(known) == len(found.of_laws) > 0 and all(y.in_laws == 0 for y in found.of_dual)
+    falling = all_known and all((r / S).is_negative for r in known)
     return replace(_from_laws(found, leaves, factors), vanishing=falling)
 
 

@@ -83,6 +83,8 @@ def one_sided(leaf: Leaf) -> Iterator[OneSided]:
     for law in leaf.laws:
         c = law.function.rational
         logarithm = Followed(law.symbol, LogFunction(c.field.zero, ((c.field.one, c),)))
+        if all(x.is_zero() for row in law.hessian for x in row):
+            continue  # c does not change
         zero = leaf.parameterization.at_start(c).is_zero()
         for x, signs in product((law,) if zero else (law, logarithm), ((), _positive(leaf))):
             side = _side(x.hessian, frozenset(signs))

@@ -61,6 +61,8 @@ def _model(v: Perturbation) -> Iterator[str]:
     if v.derivation.kernel_factor is not None and v.by in ("step", "noise"):
         factor = marked(to_text(v.derivation.kernel_factor))
         yield f"weights are tied: G, lambda and sigma are divided by {factor} below"
+    if v.derivation.parameterization.affine:
+        yield "X below is X A, where beta = A beta' + b for the outputs beta' that are kept"
 
 
 def _drift(v: Perturbation) -> Iterator[str]:

@@ -149,6 +149,7 @@ def test_limits_are_those_of_the_metric():
         ({"rates": {"w": "2"}, "mirror": "w**2"}, "not both"),
         ({"mirror": "3*w"}, "not strictly convex in w"),
         ({"mirror": "-w**2"}, "not strictly convex: 1/psi'' in w, -1/2, is not positive"),
+        ({"mirror": "-w*log(w)"}, "not strictly convex: 1/psi'' in w, -w, is not positive"),
         ({"mirror": "w**4", "start": {"w": 0}}, "not strictly convex: .* is undefined at the"),
         ({"rates": {"w": "-eta"}}, "not positive"),
     ],

@@ -219,6 +219,37 @@ def test_an_unknown_perturbation_is_refused():
         perturb(derive("w"), "dropout")
 
 
+@pytest.mark.parametrize("penalty", ["a**2", "(a**2 + u1**2 + u2**2)/2"])
+def test_a_penalty_is_refused_where_it_may_break_a_tie(penalty):
+    start = {"a": 1, "b": 2, "u1": 1, "u2": 0, "v1": 2, "v2": 0}
+    tied = derive(Parameterization.parse(["a*u1 + b*v1", "a*u2 + b*v2"], start))
+    with pytest.raises(InputError, match="fewer weights"):
+        perturb(tied, "decay", penalty=penalty)
+
+
+def test_a_penalty_knows_no_coordinate_of_a_vector():
+    neuron = derive(Parameterization.parse(["a*u"], vectors=["u"]))
+    assert perturb(neuron, "decay", penalty="a**2").verdict is Verdict.UNDECIDED
+    with pytest.raises(InputError, match="scalars alone"):
+        perturb(neuron, "decay", penalty="u1")
+
+
+def test_noise_is_called_vanishing_where_laws_alone_move():
+    for outputs, vanishing in (("p**2 - m**2", True), ("p**2 - 4*m**2", False)):
+        p = Parameterization.parse([outputs], SAME, ["alpha"])
+        assert perturb(derive(p), "noise").vanishing == vanishing
+
+
+def test_a_law_that_never_moves_is_given_no_side():
+    assert not perturb(derive("(p + m)**2"), "momentum").one_sided
+
+
+def test_the_noise_of_outputs_left_out_is_that_of_the_others():
+    v = perturb(derive(["p**2 - m**2", "2*p**2 - 2*m**2"]), "noise")
+    assert "X below is X A" in v.to_text()
+    assert "is $X A$ below" in v.to_latex()
+
+
 def test_the_command_prints_each_kind_and_says_so_by_its_status():
     tied = ["p**2 - m**2", "--start", "p=alpha,m=alpha"]
     done = run("perturb", *tied, "--by", "noise")

@@ -179,6 +179,7 @@ def test_mathematica_reads_q(name):
     ("arguments", "code", "said"),
     [
         (["a*u", "--jax"], 0, "def gradient(beta, a_0, u_0):"),
+        (["a*u", "--vector", "u", "--jax"], 0, "(1/(jnp.sqrt(A)))[..., None] * beta"),
         (["W*T(W)", "--matrix", "W:2x2", "--torch"], 1, "No: "),
         (["W*T(W)", "--matrix", "W:2x2", "--lean"], 1, "norm_num at h"),
         (["u*v*w", "--torch"], 3, "it is an integral"),

@@ -217,13 +217,14 @@ class _Writer:
 
     def _gradient(self) -> str:
         pieces, turning = self.potential.pieces, self.potential.turning
+        if turning is not None:
+            ((s,), (slope,)) = pieces[0].betas, pieces[0].gradient
+            away = f"({self.shown(turning.slope)}) * {self.name(self.vector)}"
+            # s cancels where it is a factor: at beta = 0 nothing is 0/0
+            return f"({self.shown(slope / s)})[..., None] * beta - {away}"
         slopes = {
             b.name: self.shown(g) for x in pieces for b, g in zip(x.betas, x.gradient, strict=True)
         }
-        if turning is not None:
-            ((s, slope),) = slopes.items()
-            away = f"({self.shown(turning.slope)}) * {self.name(self.vector)}"
-            return f"(({slope}) / {self.name(s)})[..., None] * beta - {away}"
         if len(slopes) == 1:
             return next(iter(slopes.values()))
         order = sorted(slopes, key=lambda b: int(b.removeprefix("beta")))

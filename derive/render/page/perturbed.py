@@ -39,6 +39,8 @@ def _drift(v: Perturbation) -> Iterator[str]:
         yield say("perturbed.plane")
     if v.derivation.kernel_factor is not None and v.by in ("step", "noise"):
         yield say("perturbed.tied", factor=inline(to_sympy(v.derivation.kernel_factor)))
+    if v.derivation.parameterization.affine:
+        yield say("perturbed.affine")
     drifts = (*v.of_laws, *v.of_dual)
     if not drifts:
         return
