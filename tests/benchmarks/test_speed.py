@@ -60,6 +60,7 @@ def test_vectors(benchmark, text):
     assert derivation.verdict is Verdict.PROVED
 
 
+@pytest.mark.slow
 @pytest.mark.benchmark(group="the whole catalogue, warm, in process")
 def test_catalogue(benchmark):
     derived = benchmark.pedantic(lambda: [derive_entry(e) for e in entries()])

@@ -150,9 +150,8 @@ def test_output_file_is_whole_and_stdout_empty(tmp_path):
 def test_output_does_not_depend_on_the_hash_seed():
     program = (
         "from derive import Parameterization as P, derive\n"
-        "deep, convolution = ['a*b*u1', 'a*b*u2'], ['u1*v1+u2*v2', 'u1*v2+u2*v1']\n"
-        "for d in (derive(P.parse(outputs)) for outputs in (deep, convolution)):\n"
-        "    print(d.to_text(), d.to_latex(), d.to_json())\n"
+        "d = derive(P.parse(['a*b*u1', 'a*b*u2']))\n"
+        "print(d.to_text(), d.to_latex(), d.to_json())\n"
     )
     texts = [
         printed_by(program, env={**os.environ, "PYTHONHASHSEED": seed}) for seed in ("0", "4242")

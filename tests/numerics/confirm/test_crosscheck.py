@@ -124,7 +124,10 @@ LEFT = "a*u1/(1+a**2)", "a*u2/(1+a**2)"
 """A model whose Q is an integral along curves of the weights."""
 
 
-@pytest.mark.parametrize("part", ["weights", "log_warp", "rho"])
+SLOW = (pytest.param(part, marks=pytest.mark.slow) for part in ("log_warp", "rho"))
+
+
+@pytest.mark.parametrize("part", ["weights", *SLOW])
 def test_a_wrong_lift_is_found(part: str) -> None:
     def doubled(functions: Any) -> Any:
         return (

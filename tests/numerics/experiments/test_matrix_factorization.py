@@ -150,6 +150,7 @@ def test_plot_needs_matplotlib_or_draws(small: MatrixResults, tmp_path: Path) ->
     assert "<svg" in path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_two_factors_need_more_measurements_or_smaller_starts() -> None:
     wide = replace(SMALL, model="U*T(V)", truth="general", scales=(1e-9, 1e-3), steps=(0.1,))
     scarce, ample = (matrix_factorization(replace(wide, samples=m, sizes=())) for m in (32, 80))

@@ -62,6 +62,7 @@ def test_the_distance_of_a_net_is_that_on_a_fine_grid():
         assert supremum_distance(h, f) == pytest.approx(np.abs(h(t) - f(t)).max(), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_errors_fall_with_the_width():
     setting = UnivariateSetting(("-3/5", "0", "1/2"), ("1/2", "-1/4", "1/4"), (100, 400, 1600), 5)
     found = univariate(setting)
