@@ -69,7 +69,7 @@ def univariate(
 
     Exit status: 0 found; 2 bad input; 3 no solution was certified, or out of time.
 
-    \\b
+    \b
     Examples:
       derive univariate
       derive univariate --data points.csv --check

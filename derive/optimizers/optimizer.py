@@ -179,7 +179,7 @@ def _refuted(update: Update) -> Finding | None:
             point = tuple(
                 (f"r_{i}", f"({', '.join(map(str, r))})") for i, r in enumerate(chosen, 1)
             )
-            said = f"the first steps at {size} residuals, on {len(X)} rows, are dependent"
+            said = f"with such a psi {size} first steps on {len(X)} rows would be dependent"
             left = fraction(det) if det.is_exact() else shown(det)
             identity = Identity(said, "their determinant", "0", point, left)
             why = f"{REFUTES} grad psi(w) - grad psi(w_0) in row(X)"

@@ -77,11 +77,12 @@ def _tail(o: Optimizer) -> Iterator[str]:
 def _said(finding: Finding) -> Iterator[str]:
     yield finding.reason
     for e in finding.evidence:
-        yield f"{e.statement}:"
+        yield f"{e.statement}{':' if e.holds else ', but'}"
         if e.holds:
             yield f"  {e.left} = {e.right}"
         else:
-            yield f"  {e.left} is {e.residual} at {', '.join(f'{n} = {x}' for n, x in e.point)}"
+            where = ", ".join(f"{n} = {x}" for n, x in e.point)
+            yield f"  {e.left} is {e.residual}, not {e.right}, at {where}"
 
 
 def render_json(o: Optimizer) -> str:

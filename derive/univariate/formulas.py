@@ -26,6 +26,7 @@ from derive.language import (
     Number,
     Operation,
     Power,
+    RealPower,
     Tree,
     children,
     names,
@@ -122,7 +123,7 @@ class Formula:
                     return power(parts[0], exponent)
                 case Call(function, _):
                     return call(function, parts[0])
-            raise InputError("an exponent with a name in it is not accepted here: write a number")
+            raise NotPolynomial
 
         return fold(self.tree, children, combine)
 
@@ -256,6 +257,8 @@ def read_piecewise(text: str, option: str) -> Piecewise:
         tree = parse_expression(text)
     except InputError as error:
         raise InputError(f"{option}: {error}") from None
+    if any(isinstance(node, RealPower) for node in walk(tree)):
+        raise InputError(f"{option}: an exponent with a name in it is not accepted: write a number")
     if len(found := names((tree,))) > 1:
         raise InputError(f"{option}: {text} is to be a function of one name, not {len(found)}")
     sizes = [node for node in walk(tree) if _inside(node) is not None]

@@ -132,5 +132,6 @@ def _side(formula: Formula, low: End, high: End, text: str) -> int:
             value = formula.on_balls(acb(rational(x))).real
             if value < 0 or (formula.polynomial is not None and value <= 0):
                 shown = value.str(4, radius=False)
-                raise InputError(f"--potential: {text} is not convex: phi'' = {shown} at {x}")
+                why = f"not strictly convex: phi'' = {shown} at {x}"
+                raise InputError(f"--potential: {text} is {why}")
     raise DeriveError(f"that {text} is strictly convex could not be proved")

@@ -44,7 +44,7 @@ def fold(X: object, labels: Iterable[object] | None = None) -> Folded:
     Raises:
         InputError: X is no matrix of finite numbers, labels do not fit, or all are the same.
     """
-    if not _is_matrix(X):
+    if not is_matrix(X):
         raise InputError("X must be a sequence of rows of numbers")
     first = next(iter(X), None)  # type: ignore[call-overload]
     if first is None:
@@ -65,7 +65,8 @@ def fold(X: object, labels: Iterable[object] | None = None) -> Folded:
     return _whole(list(_lifted(rows, given, classes)), tuple(classes))
 
 
-def _is_matrix(X: object) -> bool:
+def is_matrix(X: object) -> bool:
+    """Tell whether X can be a sequence of rows."""
     return hasattr(X, "__iter__") and not isinstance(X, str | bytes | dict)
 
 
@@ -111,7 +112,7 @@ def read_csv(text: str) -> tuple[Rows, list[str]]:
         raise InputError("--data: there are no rows of numbers")
     width = len(table[0][1])
     if width < 2:
-        raise InputError("--data: a row needs features and, last, its class, separated by commas")
+        raise InputError("--data: a row needs two entries or more, separated by commas")
     rows = []
     for line, row in table:
         if len(row) != width:

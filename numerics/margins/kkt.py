@@ -28,6 +28,7 @@ from derive.exact.balls import precise
 from derive.model.parameterization import Parameterization
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_matrix
+from numerics.margins.classes import is_matrix
 from numerics.margins.enclosure import BITS, enclose
 from numerics.margins.weights_margins import Margins, Rotation, in_balls, in_floats, moved_by
 
@@ -97,8 +98,10 @@ def kkt_point(
         NumericalError: none was proved to be where doubles look.
     """
     one = Parameterization.of(outputs)
-    given = [list(row) for row in X]  # type: ignore[attr-defined]
-    columns = len(given[0]) if given else 0
+    given = list(X) if is_matrix(X) else []  # type: ignore[call-overload]
+    if not (given and all(map(is_matrix, given))):
+        raise InputError("X must be a sequence of rows of numbers")
+    columns = len(given[0])
     rows = read_matrix(given, columns)
     p = Parameterization(copies(one, columns).trees) if one.d == 1 and columns > 1 else one
     if p.d != columns:

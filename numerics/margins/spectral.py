@@ -117,6 +117,8 @@ class Spectral:
 
 def nuclear(shape: tuple[int, int], d: int) -> Spectral:
     """Return the nuclear norm of matrices of a shape, row by row."""
+    if len(shape) != 2 or not all(isinstance(k, int) for k in shape):
+        raise InputError(f"shape must be two whole numbers, not {shape!r}")
     n, m = shape
     if n * m != d or min(n, m) < 1:
         raise InputError(f"rows of {d} numbers are no {n} x {m} matrices")
@@ -148,7 +150,9 @@ class Bounds(NamedTuple):
 
 def interval(spectral: Spectral, rows: Sequence[Sequence[int]]) -> Bounds | None:
     """Return what was found for a norm; None where no w of positive margin was."""
-    unit = max(1, *(abs(x) for row in rows for x in row))
+    unit = max(abs(x) for row in rows for x in row)
+    if not unit:
+        return None
     found = _central(spectral.blocks(np.array([[x / unit for x in row] for row in rows])))
     if found is None:
         return None

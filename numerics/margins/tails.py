@@ -29,10 +29,11 @@ from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz_mat
 from sympy import Expr
 
 from derive.errors import InputError, NumericalError
+from derive.exact.balls import precise
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_number
 from numerics.margins.classes import fold
-from numerics.margins.enclosure import enclose
+from numerics.margins.enclosure import BITS, enclose
 from numerics.margins.euclidean import nearest
 from numerics.margins.linear_program import as_fraction
 from numerics.margins.max_margin import max_margin
@@ -74,7 +75,10 @@ class PowerTail:
         value = ", ".join(x.str(12, radius=False) for x in self.direction)
         largest = sympy.N(self.largest.margin, 12)
         lines = [f"Linear model, loss sum_i u_i^-({self.nu}): certified in balls (Krawczyk)"]
-        lines += [f"  w(t)/|w(t)| -> ({value})", f"  |w(t)| ~ {_size(self.value).str(12)} {rate}"]
+        lines += [
+            f"  w(t)/|w(t)| -> ({value})",
+            f"  |w(t)| ~ {_size(self.value).str(12, radius=False)} {rate}",
+        ]
         lines += [f"  its margin {self.margin.str(12, radius=False)}; the largest is {largest}"]
         return "\n".join(lines)
 
@@ -98,11 +102,12 @@ def power_tail(X: object, nu: object, labels: Iterable[object] | None = None) ->
         raise InputError("a tail u^-nu is that of two classes")
     rows = [[Fraction(x, folded.scale) for x in row] for row in folded.rows]
     near = _minimum(np.array(rows, float), float(exponent), np.array(largest.value, float))
-    x = arb_mat([[_ball(a) for a in row] for row in rows])
-    found = None if near is None else enclose(_Stationary(x, _ball(exponent)), list(near))
-    if found is None:
-        raise NumericalError("no ball was proved to contain the limit")
-    margins = tuple((x * arb_mat([[w] for w in found])).entries())
+    with precise(BITS):
+        x = arb_mat([[_ball(a) for a in row] for row in rows])
+        found = None if near is None else enclose(_Stationary(x, _ball(exponent)), list(near))
+        if found is None:
+            raise NumericalError("no ball was proved to contain the limit")
+        margins = tuple((x * arb_mat([[w] for w in found])).entries())
     return PowerTail(exponent, tuple(found), margins, largest)
 
 

@@ -74,9 +74,12 @@ def test_bounds_hold_whatever_doubles_do():
 def test_rows_that_cancel_and_bad_shapes():
     with pytest.raises(NotSeparable):
         max_margin([[1, 2], [-1, -2]], norm="dft")
+    with pytest.raises(NotSeparable):
+        max_margin([[0, 0]], norm="dft")
     for options, said in (
         ({"norm": "nuclear"}, "shape"),
         ({"norm": "nuclear", "shape": (3, 2)}, "no 3 x 2"),
+        ({"norm": "nuclear", "shape": "22"}, "two whole numbers"),
         ({"norm": "dft", "shape": (1, 2)}, "shape"),
     ):
         with pytest.raises(InputError, match=said):

@@ -129,6 +129,13 @@ def test_krawczyk_refuses_double_zeros_and_finds_single_ones():
     assert enclose(functools.partial(square, arb(-1)), [1.0]) is None
 
 
+def test_numbers_that_are_no_doubles_are_taken_exactly():
+    """Of one row x the limit is a multiple of x; (1/3)^-(nu + 1) is that of 1/3."""
+    limit = power_tail([["1/3", "2/7"]], "1/3")
+    assert all(v.rad() < 1e-25 for v in limit.value)
+    assert (limit.value[0] * 6 - limit.value[1] * 7).contains(0)
+
+
 def test_what_has_no_limit_is_refused():
     with pytest.raises(NotSeparable):
         power_tail([[1, 2], [-1, -2]], 1)

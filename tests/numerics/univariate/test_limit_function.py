@@ -85,6 +85,12 @@ def test_scaled_potentials_are_certified(potential):
     assert supremum_distance(h, limit_function(X, Y, "x**2", "abs", scaled=True)) > 0.01
 
 
+@pytest.mark.parametrize("potential", ["cosh(x)", "x**4"])
+def test_what_is_fitted_already_is_not_moved(potential):
+    h = limit_function(X, [0] * len(X), potential, "abs", scaled=True)
+    assert (h.coefficients, h("1/3"), h.functionals) == ((0,) * len(X), 0, {"D": 0})
+
+
 def test_no_ball_is_certified_beside_the_solution():
     dual = limit_function(X, Y, "x**4 + x**2", "abs", scaled=True).dual
     with ctx.workprec(128):
