@@ -68,7 +68,12 @@ def test_a_stationary_point_that_is_no_minimum_and_one_that_is_none():
 
 
 def test_what_has_no_such_points_is_refused():
-    for outputs, X in (("exp(w)", [[1]]), (["a*u1", "a*u2"], [[1, 2, 3]]), ("w/(1+w**2)", [[1]])):
+    for outputs, X in (
+        ("exp(w)", [[1]]),
+        (["a*u1", "a*u2"], [[1, 2, 3]]),
+        ("w/(1+w**2)", [[1]]),
+        ("w", 5),
+    ):
         with pytest.raises(InputError):
             kkt_point(outputs, X)
     with pytest.raises(InputError, match="near"):
