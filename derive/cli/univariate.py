@@ -74,8 +74,8 @@ def univariate(
       derive univariate
       derive univariate --data points.csv --check
       derive univariate --data points.csv --density "9 - b**2 on [-3, 3]"
-      derive univariate --scaled --activation abs --potential "cosh(x)" --data points.csv
-      derive univariate --scaled --activation abs --potential "x**4 + x**2" --latex
+      derive univariate --data points.csv --scaled --potential "cosh(x)"
+      derive univariate --scaled --activation abs --potential "x**4" --latex
     """
     if data is None and (check or figure):
         raise InputError("--check and --figure go with --data FILE.csv")
