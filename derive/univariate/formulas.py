@@ -142,7 +142,6 @@ _ARITHMETIC: Mapping[str, Callable[[Value, Value], Value]] = {
     "/": _divided,
 }
 
-
 _SLOPES = {
     "exp": "exp(x)",
     "log": "1/x",

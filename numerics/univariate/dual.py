@@ -27,6 +27,8 @@ from numerics.univariate.law import Law
 
 _NEWTON = 80
 _NODES = 40
+_ALIKE = 36
+"""Bits of multipliers, from that of the largest, from which Newton's method begins."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,10 @@ class Dual:
                 raise NumericalError("the kernel matrix of these points is singular") from None
         if not any(self.y):
             return tuple(arb(0) for _ in self.y)
-        near = [arb(float(c)) for c in self._near()]
+        found = self._near()
+        # Of symmetric data s is constant on cells: there doubles that nearly agree are made equal.
+        grid = 2.0 ** (np.ceil(np.log2(np.abs(found).max())) - _ALIKE)
+        near = [arb(float(c)) for c in np.round(found / grid) * grid]
         return self._certified(self._polished(near))
 
     def _residual(self, state: State) -> arb_mat:
