@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
+from random import Random
 
 import sympy
 from sympy import Expr, Symbol
@@ -25,6 +26,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix, dot, nullspace_over_constants
+from derive.exact.linear.modular import Evaluator, Pole, random_point, saturated, supports
 from derive.model.geometry import Field
 from derive.model.names import unused
 from derive.model.notation import Notation, to_expr
@@ -217,11 +219,28 @@ def _with_laws(
         columns = []
         with suppress(ZeroDivisionError):
             columns = [condition(f) for f in (*added, y)]
-        for *vector, last in nullspace_over_constants(columns) if columns else ():
+        kept = _support(columns) if columns else ()
+        chosen = [columns[k] for k in kept]
+        for *vector, last in nullspace_over_constants(chosen) if chosen else ():
             if not last.is_zero():
-                pairs = [(k / last, f) for k, f in zip(vector, added, strict=True)]
+                pairs = [(k / last, added[n]) for k, n in zip(vector, kept, strict=False)]
                 return sum((f.scaled(k) for k, f in pairs if not k.is_zero()), start=y)
     return y
+
+
+def _support(columns: Sequence[Field]) -> tuple[int, ...]:
+    """Return the columns in a dependence with the last one modulo a prime, () without one."""
+    rng, prepared = Random(2), [tuple(map(Evaluator, column)) for column in columns]
+
+    def draw() -> list[list[int]]:
+        point = random_point(columns[0][0].field, rng)
+        return [[f(point) for f in row] for row in zip(*prepared, strict=True)]
+
+    try:
+        found = supports(saturated(len(columns), draw))
+    except Pole:
+        return tuple(range(len(columns)))
+    return next((s for s in found if s[-1] == len(columns) - 1), ())
 
 
 def _functions_of(p: Parameterization, c: RationalFunction) -> tuple[LogFunction, ...]:
