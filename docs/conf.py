@@ -67,6 +67,13 @@ def write_gallery(app: Sphinx) -> None:
     (HERE / "gallery.md").write_text("".join(parts), encoding="utf-8")
 
 
+def write_coverage(app: Sphinx) -> None:
+    """Write ``coverage.md``: what the sources state, and what the program says of it."""
+    from derive.catalogue.coverage import markdown
+
+    (HERE / "coverage.md").write_text(markdown(), encoding="utf-8")
+
+
 def as_mathml(translator: HTML5Translator, node: nodes.Node) -> None:
     """Write a formula as MathML, which browsers show without a script."""
     write = mathml.display if isinstance(node, nodes.math_block) else mathml.inline
@@ -85,4 +92,5 @@ def setup(app: Sphinx) -> None:
     for node in (nodes.math, nodes.math_block):
         app.add_node(node, override=True, html=(as_mathml, None))
     app.connect("builder-inited", write_gallery)
+    app.connect("builder-inited", write_coverage)
     app.connect("autodoc-process-docstring", keep_bars)

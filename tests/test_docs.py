@@ -35,7 +35,7 @@ def test_every_page_is_in_the_contents():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     contents = index.split("```{toctree}")[1].split()
     pages = {str(page.relative_to(DOCS).with_suffix("")) for page in PAGES} - {"index"}
-    assert pages | {"gallery"} == {name for name in contents if name[0].isalpha()}
+    assert pages | {"gallery", "coverage"} == {name for name in contents if name[0].isalpha()}
 
 
 @pytest.mark.slow
@@ -45,3 +45,4 @@ def test_it_builds_without_a_warning(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "p**2 - m**2" in (tmp_path / "gallery.html").read_text(encoding="utf-8")
+    assert "left out" in (tmp_path / "coverage.html").read_text(encoding="utf-8")

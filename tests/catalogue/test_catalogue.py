@@ -8,6 +8,7 @@ import pytest
 
 from derive import InputError, Verdict
 from derive.catalogue import Entry, bibtex, entries, find, library
+from derive.catalogue.coverage import statements
 from derive.catalogue.library import read_entry
 from derive.catalogue.listing import markdown
 from derive.components import in_components
@@ -56,6 +57,7 @@ def test_every_source_is_cited_and_every_citation_is_a_source():
     cited = {key for e in entries() for key in (*e.cite, *(f.cite for f in e.printed))}
     table = Path(__file__).parents[2] / "derive" / "optimizers" / "table.toml"
     cited |= set(re.findall(r'cite = "([^"]+)"', table.read_text(encoding="utf-8")))
+    cited |= {statement.cite for statement in statements()}
     assert cited | set(METHODS) == sources().keys()
     assert bibtex(["azulay2021"]).startswith("@inproceedings{azulay2021,")
 

@@ -18,6 +18,7 @@ from derive.catalogue.audit.report import (
     render_text,
 )
 from derive.catalogue.audit.subject import Subject
+from derive.catalogue.coverage import statements
 from numerics.confirm.norm_bounds import try_norm_bound
 from tests.published import derive_once
 
@@ -81,6 +82,15 @@ def audits(subjects):
 def test_what_differs_is_what_is_known_to(audits):
     found = {(a.model, a.printed.place) for a in audits if a.judgement.differs}
     assert found == DIFFERENCES
+
+
+def test_each_place_has_the_outcome_of_the_table_of_coverage(audits):
+    gravest = {}
+    for audit in audits:
+        found = gravest.setdefault(audit.printed.place, [])
+        found.append(list(Outcome).index(audit.judgement.outcome))
+    stated = {s.place: s.verdict for s in statements() if s.command.startswith("derive audit")}
+    assert stated == {place: list(Outcome)[max(found)].value for place, found in gravest.items()}
 
 
 def test_only_what_the_source_contradicts_is_a_misprint_in_extracted_text(audits):
