@@ -27,6 +27,8 @@ from numerics.univariate.law import Law
 
 _NEWTON = 80
 _NODES = 40
+_CLOSE = 1e-10
+"""Misfit of doubles, relative to y."""
 _ALIKE = 36
 """Bits of multipliers, from that of the largest, from which Newton's method begins."""
 
@@ -131,7 +133,8 @@ class Dual:
             return np.asarray((nodes * (weights / np.maximum(curvature, 1e-6))) @ nodes.T)
 
         start = np.linalg.solve(hessian(np.zeros(len(y))), y)
-        found = minimize(value, start, jac=gradient, hess=hessian, method="trust-exact")
+        close = {"gtol": _CLOSE * float(np.abs(y).max())}
+        found = minimize(value, start, (), "trust-exact", gradient, hessian, options=close)
         return np.asarray(found.x)
 
     def _quadrature(self) -> tuple[Array, Array]:

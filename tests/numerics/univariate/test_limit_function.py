@@ -92,8 +92,10 @@ def test_what_is_fitted_already_is_not_moved(potential):
 
 
 def test_symmetric_data_have_duals_that_are_constant_on_cells():
-    h = limit_function(["-1/2", "1/2"], [1, -1], "x**4", scaled=True)
-    assert (h.bits, sum(h.multipliers).contains(0)) == (128, True)
+    odd = limit_function(["-1/2", "1/2"], [1, -1], "x**4", scaled=True)
+    assert (odd.bits, sum(odd.multipliers).contains(0)) == (128, True)
+    even = limit_function(["-1/2", "1/2"], [1, 1], "(x - 1)**4 + x**2", "abs", scaled=True)
+    assert (even.multipliers[0] - even.multipliers[1]).contains(0)
 
 
 def test_no_ball_is_certified_beside_the_solution():
