@@ -104,7 +104,8 @@ class Perturbation(Printable):
         own = {s.name for s in self.derivation.beta} | known.keys()
         if any(s.name not in own for s in Q.free_symbols):
             return None
-        return Q.xreplace({s: known[s.name] for s in Q.free_symbols if s.name in known})
+        moved = Q.xreplace({s: known[s.name] for s in Q.free_symbols if s.name in known})
+        return moved.replace(lambda e: e.is_Add and e.has(sympy.exp), sympy.factor_terms)
 
     @property
     def verdict(self) -> Verdict:
@@ -145,11 +146,10 @@ def perturb(
     Gunasekar, Flammarion 2023 (steps); Pesme, Pillaud-Vivien, Flammarion 2021 (noise), for diagonal
     networks; for other F, and other metrics of the weights, our own derivation.
     """
-    if by not in KINDS:
+    if not isinstance(by, str) or by not in KINDS:
         raise InputError(f"by is one of {', '.join(KINDS)}, not {by!r:.40}")
     enter = progress or (lambda step: None)
-    d = derivation
-    if d.direction is not None:
+    if (d := derivation).direction is not None:
         enter("coordinates in the plane of the vector")
         d = derive(in_plane(leave_out(d.parameterization, d.idle)))
     enter(f"drift under {by}")

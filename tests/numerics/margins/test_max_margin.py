@@ -300,7 +300,7 @@ def test_the_command_on_data(tmp_path, text, code, said):
     [
         ("1,2,a\n3,nan,b\n", "line 2, entry 2"),
         ("1,2,a\n3,b\n", "line 2 has 2 entries"),
-        ("1\n2\n", "its class"),
+        ("1\n2\n", "two entries or more"),
         ("", "no rows"),
         ("a,b\n", "no rows"),
         ("1,2,a\n3,4,a\n", "all examples are of class a"),
