@@ -132,6 +132,13 @@ def equation(left: str, right: Expr | str, relation: str = "=") -> Iterator[str]
     yield from (rf"&\quad {line}" for line in lines[1:])
 
 
+def vanishing(expression: Expr) -> Iterator[str]:
+    """Yield that an expression is 0; one that is long stands on the right, on lines."""
+    whole = latex(expression)
+    long = width(whole) > COLUMN - 30
+    yield from display([("0", expression) if long else (whole, "0")])
+
+
 def broken(expression: Expr, room: float = COLUMN) -> list[str]:
     """Return an expression on lines of at most *room* points, as far as its atoms allow."""
     expression = one_power(expression)

@@ -8,7 +8,7 @@ from sympy import Symbol
 
 from derive.potential.piece import Parametric, Piece, Quadrature, trimmed
 from derive.render.page.formula import prose, root_note
-from derive.render.page.lines import Row, display
+from derive.render.page.lines import Row, display, vanishing
 from derive.render.page.printer import latex
 
 
@@ -24,7 +24,7 @@ def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[str]:
         yield from display(named)
     for root in (r for r in piece.roots if r.explicit is None):
         yield f"Let {root_note(root)}"
-        yield from display([(latex(root.polynomial.as_expr()), "0")])
+        yield from vanishing(root.polynomial.as_expr())
     if isinstance(piece, Parametric):
         low, high = (latex(end) for end in piece.curve.interval)
         z = latex(piece.curve.parameter)

@@ -271,6 +271,18 @@ def one_power(expression: Expr) -> Expr:
     )
 
 
+def gathered(expression: Expr) -> Expr:
+    """Return an expression with one power of each base where exponents have names."""
+    opens = expression.atoms(sympy.Pow)
+    if all(power.exp.is_number for power in opens):
+        return expression
+    one = sympy.powsimp(expression)
+    named = one.replace(
+        lambda e: e.is_Pow and not e.exp.is_number, lambda e: e.base ** sympy.cancel(e.exp)
+    )
+    return sympy.factor(sympy.powsimp(named))
+
+
 def inline(expression: Expr) -> str:
     """Return an expression for a line of words, with fractions a/b."""
     forms = _LatexForms()

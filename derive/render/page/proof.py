@@ -17,9 +17,9 @@ from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Root, kernel_of, trimmed
 from derive.records import Block
 from derive.render.page.formula import formula, rate_name, statement
-from derive.render.page.lines import COLUMN, Row, display, width
+from derive.render.page.lines import COLUMN, Row, display, vanishing, width
 from derive.render.page.names import latex_name
-from derive.render.page.printer import bracketed, inline, latex
+from derive.render.page.printer import bracketed, gathered, inline, latex
 from derive.render.page.refutation import failing, plain_failure
 from derive.render.page.wording import say
 from derive.render.sections import part_names
@@ -63,8 +63,7 @@ def _kernel(block: Block, piece: Piece, name: str) -> Iterator[str]:
     p, metric, symbols = block.parameterization, block.metric, block.notation.weights
     first, b, kernel = _statements(block)[0], latex(piece.betas[0]), kernel_of(piece)
     yield say("kernel.weights")
-    slope = to_expr(metric.along(0, 0, 0), symbols)
-    K = to_expr(metric.K[0][0], symbols)
+    slope, K = (gathered(to_expr(f, symbols)) for f in (metric.along(0, 0, 0), metric.K[0][0]))
     yield from display([("K", K), (r"\langle\nabla K, \nabla F\rangle", slope)])
     yield say("kernel.along", b=b)
     rows: list[Row] = [] if kernel is None else [("K", kernel)]
@@ -183,7 +182,7 @@ def _chart_lines(block: Block, piece: Piece) -> Iterator[str]:
 
 def _root_lines(root: Root, what: str) -> Iterator[str]:
     yield say("dual.root", A=latex(root.symbol), what=what)
-    yield from display([(latex(root.polynomial.as_expr()), "0")])
+    yield from vanishing(root.polynomial.as_expr())
     if root.explicit is None:
         yield say("dual.which", branch=root.branch.removeprefix("is "))
 
