@@ -16,11 +16,11 @@ ROOM = "derive.render"
 """The room whose ``RENDERERS`` say, for each record and form, which function prints it."""
 
 
-LINE = 200
+LINE = 199
 
 
 class Held:
-    """A record that people hold: its ``repr`` is one line of at most 200 characters."""
+    """A record that people hold: its ``repr`` is one line under 200 characters."""
 
     __slots__ = ()
 

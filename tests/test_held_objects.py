@@ -34,7 +34,7 @@ def test_records_are_one_line_and_equal_by_content(name):
         assert one == other
         assert hash(one) == hash(other)
         assert one is not other
-        assert len(repr(one)) <= 200
+        assert len(repr(one)) < 200
         assert "\n" not in repr(one)
         for again in (pickle.loads(pickle.dumps(one)), copy.copy(one), copy.deepcopy(one)):
             assert again == one
@@ -108,7 +108,7 @@ def test_other_commands_show_one_line():
         explicit_counterpart(d.parameterization),
         parameterize("-log(beta)"),
     ):
-        assert len(repr(record)) <= 200
+        assert len(repr(record)) < 200
         assert repr(record).startswith(type(record).__name__)
     assert "Q=beta*asinh(beta/(2*alpha**2))/4" in repr(d)
     assert "verdict=PROVED" in repr(d)
@@ -134,7 +134,7 @@ def test_numbers_are_pickled_as_what_they_were_made_of(name):
     for again in (pickle.loads(pickle.dumps(q)), copy.deepcopy(q)):
         at = [0.5] * q.d
         assert again.gradient(at) == pytest.approx(q.gradient(at), rel=1e-15)
-        assert len(repr(again)) <= 200
+        assert len(repr(again)) < 200
 
 
 def test_a_notebook_shows_q():
