@@ -54,3 +54,9 @@ class NumericalError(DeriveError):
 
 class ConsistencyError(DeriveError):
     """Two independent derivations of the same object disagree: a fault of this program."""
+
+
+def check_kind(given: object, kind: type, example: str) -> None:
+    """Raise InputError for what is of another type, such as the text of F for a derivation."""
+    if not isinstance(given, kind):
+        raise InputError(f"give a {kind.__name__}, such as {example}, not {given!r:.40}")

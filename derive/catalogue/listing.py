@@ -14,7 +14,7 @@ from derive.potential.piece import Parametric, Piece
 from derive.render.page.derivation import render_page
 from derive.render.page.formula import escaped
 from derive.render.page.lines import COLUMN, broken
-from derive.render.page.paper import Page, Passage, document, written
+from derive.render.page.paper import Page, Passage, written
 from derive.render.plain import plain, wrap
 from derive.verdict import Verdict
 
@@ -44,7 +44,7 @@ def printed_lines(entry: Entry) -> str:
     return "\n".join(part for line in lines for part in wrap(line, 80))
 
 
-def entry_latex(entry: Entry, derivation: Derivation, standalone: bool) -> str:
+def entry_latex(entry: Entry, derivation: Derivation) -> str:
     """Return the page of a model, with a remark on what the sources print."""
     page = render_page(derivation)
     snippet = written(page)
@@ -52,7 +52,7 @@ def entry_latex(entry: Entry, derivation: Derivation, standalone: bool) -> str:
         # In the letters of the sources: ours have no tilde here.
         remark = Page((Passage("remark", (*_as_printed(entry),)),))
         snippet = f"{snippet}\n\n{written(remark)}"
-    return document(snippet) if standalone else snippet
+    return snippet
 
 
 def _as_printed(entry: Entry) -> Iterator[str]:

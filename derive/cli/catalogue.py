@@ -75,8 +75,10 @@ def _derive(entry: Entry, form: Form, enter: Enter) -> Answer:
     derivation = derive_entry(entry, enter, enter.share)
     answer = answer_with(derivation, form, enter)
     if form.name in ("latex", "standalone"):
-        page = entry_latex(entry, derivation, form.name == "standalone")
-        return Answer(page, answer.code)
+        from derive.render.page.paper import document
+
+        page = entry_latex(entry, derivation)
+        return Answer(document(page) if form.name == "standalone" else page, answer.code)
     if form.name == "html":
         from derive.catalogue.audit.site import entry_html
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from sympy import Symbol
 
-from derive.errors import InputError
+from derive.errors import InputError, check_kind
 from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped, pose, pose_cost
 from derive.explicit.contrast import contrast_with
@@ -70,6 +70,7 @@ def explicit_counterpart(
 
     Source: Woodworth et al. 2020, appendix on R_alpha; Dai, Karzand, Srebro 2021 for R_F.
     """
+    check_kind(parameterization, Parameterization, "Parameterization.parse(['p**2'])")
     enter = progress or (lambda step: None)
     if parameterization.rates:
         raise InputError("the explicit problem has no learning rates: leave out rates and mirror")

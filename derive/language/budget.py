@@ -44,4 +44,4 @@ DEFAULT = Budget()
 """The bounds that hold unless a caller gives others."""
 
 OWN = Budget(nodes=200_000, names=1000, digits=1000)
-"""The bounds for what we wrote ourselves, of which a clock bounds the rest."""
+"""The bounds for what we wrote ourselves: of many terms, and names, but no deeper."""

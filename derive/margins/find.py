@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from derive.derivation import Derivation
+from derive.errors import check_kind
 from derive.margins.far import Far, far_out
 from derive.margins.finite_time import finite_time
 from derive.margins.horizon import Horizon, Hypothesis, find_horizon
@@ -93,6 +94,7 @@ def margins(derivation: Derivation, progress: Callable[[str], None] | None = Non
     Source: Pesme, Dragomir, Flammarion 2024, for the horizon; Lyu, Li 2020 and Ji, Telgarsky 2020
     for the problem in the weights.
     """
+    check_kind(derivation, Derivation, "derive('p**2')")
     enter = progress or (lambda step: None)
     stated = finite_time(derivation)
     enter("growth of Q")

@@ -16,7 +16,7 @@ from flint import arb, arb_mat
 
 from derive.errors import InputError
 from derive.exact.balls import ball, fraction, shown
-from derive.exact.field.function_field import FunctionField
+from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import Matrix, inverse
 from derive.exact.linear.matrix import dot as exact_dot
 from derive.exact.positivity import is_positive
@@ -118,11 +118,21 @@ def decide(update: Update) -> Optimizer:
     margins = decide_signs(moved, span)
     if span.verdict is Verdict.PROVED:
         return Optimizer(update, span, _minimised(update), margins)
-    span = _refuted(update) or span if update.data else span
-    if update.norm:
+    rate = _rate(moved.step)
+    if update.data and rate is not None:
+        span = _refuted(update) or span
+    if update.norm and rate == -moved.step.field.named("d"):
         finite, example = _compared(update)
         return Optimizer(update, span, finite, margins, example)
     return Optimizer(update, span, _on_one_row(update), margins)
+
+
+def _rate(step: RationalFunction) -> RationalFunction | None:
+    """Return step/eta, or None where the step is not proportional to eta, so as to be small."""
+    if "eta" not in step.variables():
+        return None
+    rate = step.partial(step.field.positions["eta"])
+    return rate if rate * step.field.named("eta") == step else None
 
 
 def _minimised(update: Update) -> Finding:
@@ -130,7 +140,9 @@ def _minimised(update: Update) -> Finding:
     data = "X w = y, A w = b" if update.space != "row(X)" else "X w = y"
     if update.metric:
         told = "argmin D_h(beta, beta_0) s.t. X beta = y"
-        return Finding(Verdict.PROVED, told, (_pullback(),))
+        identity = _pullback()
+        verdict = Verdict.PROVED if identity.holds else Verdict.UNDECIDED
+        return Finding(verdict, told, (identity,))
     if update.point == "z":
         return Finding(Verdict.PROVED, f"argmin D_psi(w, w_0) s.t. {data}")
     if not update.potential:
@@ -245,24 +257,29 @@ def _shown(x: Fraction | arb) -> str:
 def _on_one_row(update: Update) -> Finding:
     """Decide whether steps on one row x are t sign(x): then a limit from 0 has the least linf.
 
-    After steps S = a^2 x^2; with g = c x the next step should not depend on x > 0, nor S/x^2.
+    After steps S = a^2 x^2; with g = c x the next step should not depend on x > 0, nor S/x^2, and
+    with w and g of the other sign w_next should be of the other sign, S_next the same.
     """
-    if update.one_row != "inf":
+    if update.update.keys() != {"w", "S"}:
         return Finding(Verdict.UNDECIDED, "no clean statement")
     return refined(lambda units: _one_row(update, units), "roots in an update")
 
 
 def _one_row(update: Update, units: dict[str, int]) -> Finding:
     tower = Tower(("x", "c", "a", "eta", "w"), (), units, ("x", "c", "a", "eta"))
-    x, c, a = (tower.field.named(name) for name in "xca")
-    known = {"w": tower.field.named("w"), "eta": tower.field.named("eta")}
-    known |= {"S": a * a * x * x, "g": c * x}
-    w, S = (tower.element(parse_expression(update.update[name]), known) for name in ("w", "S"))
-    w, ratio = tower.field.embed(w), tower.field.embed(S) / tower.field.embed(x * x)
-    if any(not tower.field.derivative(e, 0).is_zero() for e in (w, ratio)):
+    x, c, a, eta, at = map(tower.field.named, ("x", "c", "a", "eta", "w"))
+
+    found = [
+        tower.element(parse_expression(update.update[name]), known)
+        for known in (
+            {"w": sign * at, "eta": eta, "S": a * a * x * x, "g": sign * c * x} for sign in (1, -1)
+        )
+        for name in ("w", "S")
+    ]
+    w, S, mirrored, same, x, at = map(tower.field.embed, (*found, x, at))
+    moves = any(not tower.field.derivative(e, 0).is_zero() for e in (w, S / (x * x)))
+    if moves or mirrored != -w or same != S:
         return Finding(Verdict.UNDECIDED, "no clean statement")
-    identity = Identity(
-        "on one row x, after S = a^2 x^2", "w_next - w", str(w - tower.field.named("w"))
-    )
+    identity = Identity("on one row x, after S = a^2 x^2", "w_next - w", str(w - at))
     told = "no clean statement; on one row from 0: argmin |w|_inf s.t. X w = y"
     return Finding(Verdict.UNDECIDED, told, (identity,))

@@ -35,7 +35,6 @@ class Update:
     metric: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     tail: Mapping[str, str] = field(default_factory=dict)
-    one_row: str = ""
 
     @property
     def point(self) -> str:

@@ -11,15 +11,16 @@ Q_(c_inf)(beta) - <y(0) + xi, beta> subject to X beta = y, where grad Q_c = y on
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import sympy
 from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
 
-from derive.derivation import Derivation, derive
-from derive.errors import InputError
+from derive.derivation import Derivation
+from derive.errors import InputError, check_kind
 from derive.joint import join_findings
 from derive.language import to_sympy
 from derive.model.labels import taken_names
@@ -32,7 +33,7 @@ from derive.perturbed.effective import joined, scaled_start, scaled_symbols, sta
 from derive.perturbed.followed import Followed, Leaf, follow
 from derive.perturbed.momentum import OneSided, momentum_of, one_sided
 from derive.perturbed.noise import noise_of
-from derive.perturbed.planar import in_plane
+from derive.perturbed.planar import followed_in_plane
 from derive.perturbed.step import conditions, step_of
 from derive.printable import Printable
 from derive.verdict import Finding, Identity, Verdict
@@ -55,7 +56,6 @@ class Perturbation(Printable):
         conditions: of a step, what has to be positive; 0 is where c or y is singular.
         singular: functions of the weights at whose zeros c or y is singular.
         penalty: h of a decay that is not that of the weights.
-        vanishing: do all laws fall to 0 under noise that does not stop, and nothing else moves?
     """
 
     derivation: Derivation
@@ -70,7 +70,6 @@ class Perturbation(Printable):
     conditions: tuple[Expr, ...] = ()
     singular: tuple[Expr, ...] = ()
     penalty: Expr | None = None
-    vanishing: bool = False
 
     @property
     def laws(self) -> tuple[Expr, ...]:
@@ -102,10 +101,19 @@ class Perturbation(Printable):
             return None
         known = {s.name: x for s, x in self.effective.items()}
         own = {s.name for s in self.derivation.beta} | known.keys()
-        if any(s.name not in own for s in Q.free_symbols):
+        # An integral over K(b) has a start in K that no symbol shows.
+        if Q.has(AppliedUndef) or any(s.name not in own for s in Q.free_symbols):
             return None
         moved = Q.xreplace({s: known[s.name] for s in Q.free_symbols if s.name in known})
         return moved.replace(lambda e: e.is_Add and e.has(sympy.exp), sympy.factor_terms)
+
+    @property
+    def vanishing(self) -> bool:
+        """Is it noise that takes the effective start to 0 unless it stops, and moves laws alone?"""
+        if self.by != "noise" or not self.effective or any(y.in_laws != 0 for y in self.of_dual):
+            return False
+        S = Symbol(unused("S", taken_names(self.derivation.parameterization)), real=True)
+        return all((sympy.log(x / s) / S).is_negative for s, x in self.effective.items())
 
     @property
     def verdict(self) -> Verdict:
@@ -146,12 +154,13 @@ def perturb(
     Gunasekar, Flammarion 2023 (steps); Pesme, Pillaud-Vivien, Flammarion 2021 (noise), for diagonal
     networks; for other F, and other metrics of the weights, our own derivation.
     """
+    check_kind(derivation, Derivation, "derive('p**2')")
     if not isinstance(by, str) or by not in KINDS:
         raise InputError(f"by is one of {', '.join(KINDS)}, not {by!r:.40}")
     enter = progress or (lambda step: None)
     if (d := derivation).direction is not None:
         enter("coordinates in the plane of the vector")
-        d = derive(in_plane(leave_out(d.parameterization, d.idle)))
+        d = followed_in_plane(d)
     enter(f"drift under {by}")
     # laws from another start say nothing of this one, from which the weights move otherwise
     leaves = follow(d.blocks) if d.equivalent is None else ()
@@ -227,52 +236,43 @@ def _shrunk(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Pertu
 def _decayed(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Perturbation:
     """Return decay with the start that has the laws after kappa."""
     kappa = Symbol(unused("kappa", taken_names(d.parameterization)), real=True)
-    ratios = (list(_ratios(found, leaf)) for leaf in leaves)
-    factors = [[None if r is None else sympy.exp(kappa * r) for r in part] for part in ratios]
-    return _from_laws(found, leaves, factors)
+    return _from_ratios(found, leaves, lambda r: sympy.exp(kappa * r))
 
 
 def _with_sides(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Perturbation:
-    """Return momentum with the laws that grow or fall, and starts by the change Delta_c of each.
-
-    That is the change of log |c| where it has a side.
-    """
+    """Return momentum with the laws that grow or fall, and starts by the change Delta_c of each."""
     sides = tuple(x for leaf in leaves for x in one_sided(leaf))
-    logs = {x.law for x in sides if x.quantity.has(sympy.log)}
-    factors = [[_changed(leaf, x, x.symbol in logs) for x in leaf.laws] for leaf in leaves]
+    logs = {x.law for x in sides if x.in_logarithm}
+    factors = [[_changed(leaf, x, logs) for x in leaf.laws] for leaf in leaves]
     return replace(_from_laws(found, leaves, factors), one_sided=sides)
 
 
-def _changed(leaf: Leaf, law: Followed, in_logarithm: bool) -> Expr | None:
-    """Return c(inf)/c(0) in terms of Delta_c."""
+def _changed(leaf: Leaf, law: Followed, logs: Collection[Symbol]) -> Expr | None:
+    """Return c(inf)/c(0) in terms of Delta_c, the change of log |c| for those in *logs*."""
     change = leaf.fresh(f"Delta_{law.symbol}")
+    if law.symbol in logs:
+        return sympy.exp(change)
     value = leaf.parameterization.at_start(law.function.rational)
-    if value.is_zero():
-        return None
-    start = to_expr(value, leaf.notation.start_symbols)
-    return sympy.exp(change) if in_logarithm else 1 + change / start
+    return None if value.is_zero() else 1 + change / to_expr(value, leaf.notation.start_symbols)
 
 
 def _with_conditions(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Perturbation:
     """Return a step with what has to be positive, and the start that has the laws after it."""
-    factors = [[_plus_one(r) for r in _ratios(found, leaf)] for leaf in leaves]
     positive = tuple(dict.fromkeys(c for leaf in leaves for c in conditions(leaf)))
-    return replace(_from_laws(found, leaves, factors), conditions=positive)
-
-
-def _plus_one(ratio: Expr | None) -> Expr | None:
-    return None if ratio is None else 1 + ratio
+    return replace(_from_ratios(found, leaves, lambda r: 1 + r), conditions=positive)
 
 
 def _accumulated(found: Perturbation, d: Derivation, leaves: Sequence[Leaf]) -> Perturbation:
     """Return noise with the start that has the laws after S."""
-    ratios = [list(_ratios(found, leaf)) for leaf in leaves]
-    factors = [[None if r is None else sympy.exp(r) for r in part] for part in ratios]
-    S = Symbol(unused("S", taken_names(d.parameterization)), real=True)
-    known = [r for part in ratios for r in part if r is not None and r.has(S)]
-    all_known = len(known) == len(found.of_laws) > 0 and all(y.in_laws == 0 for y in found.of_dual)
-    falling = all_known and all((r / S).is_negative for r in known)
-    return replace(_from_laws(found, leaves, factors), vanishing=falling)
+    return _from_ratios(found, leaves, sympy.exp)
+
+
+def _from_ratios(
+    found: Perturbation, leaves: Sequence[Leaf], factor: Callable[[Expr], Expr]
+) -> Perturbation:
+    """Return it with the start that has the laws times a function of their drift over them."""
+    factors = [[None if r is None else factor(r) for r in _ratios(found, x)] for x in leaves]
+    return _from_laws(found, leaves, factors)
 
 
 def _ratios(found: Perturbation, leaf: Leaf) -> Iterator[Expr | None]:

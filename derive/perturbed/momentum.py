@@ -33,15 +33,25 @@ class OneSided:
     """A law c, or log |c|, that changes to one side under momentum: 1 or -1.
 
     Attributes:
-        law: c.
+        of: c, or log |c|.
         positive: the weights for as long as which are positive.
     """
 
-    law: Symbol
+    of: Followed
     quantity: Expr
     change: Expr
     side: int
     positive: tuple[str, ...]
+
+    @property
+    def law(self) -> Symbol:
+        """What c is called."""
+        return self.of.symbol
+
+    @property
+    def in_logarithm(self) -> bool:
+        """Is it log |c|, which is followed for as long as c is not 0?"""
+        return bool(self.of.function.logs)
 
 
 def momentum_of(leaf: Leaf, x: Followed) -> Drift:
@@ -90,7 +100,7 @@ def one_sided(leaf: Leaf) -> Iterator[OneSided]:
             side = _side(x.hessian, frozenset(signs))
             if side:
                 change = momentum_of(leaf, x).change
-                yield OneSided(law.symbol, leaf.with_logs(x.function), change, side, signs)
+                yield OneSided(x, leaf.with_logs(x.function), change, side, signs)
                 break
 
 

@@ -7,13 +7,20 @@ coordinates taken along u and, in that plane, across it.
 
 from __future__ import annotations
 
+from derive.derivation import Derivation, derive
 from derive.language import parse_expression
 from derive.language.tree import Name, Operation, Tree, children, fold, names, with_parts
 from derive.model.names import unused
 from derive.model.parameterization import Parameterization
+from derive.model.restriction import leave_out
 
 
-def in_plane(p: Parameterization) -> Parameterization:
+def followed_in_plane(d: Derivation) -> Derivation:
+    """Return what is derived in the plane."""
+    return derive(_in_plane(leave_out(d.parameterization, d.idle)))
+
+
+def _in_plane(p: Parameterization) -> Parameterization:
     """Return phi u with u = (u1, u2), from u1 = |u_0| and u2 = 0 where that is given."""
     (vector,) = p.vectors
     taken = (*p.weights, *p.start_symbols, *p.parameters)

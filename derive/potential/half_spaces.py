@@ -163,7 +163,7 @@ def _walls(
     walls: list[Wall] = []
     unless: list[Expr] = []
     for f, _ in factors(q):
-        rest = _constant_part(f, p.d) if is_definite(f, p.d, notation.positive) else None
+        rest = constant_part(f, p.d) if is_definite(f, p.d, notation.positive) else None
         if rest is not None:
             unless += [to_expr(x, images) for x, _ in factors(rest) if not x.is_constant()]
             continue
@@ -174,7 +174,7 @@ def _walls(
     return walls, unless
 
 
-def _constant_part(f: RationalFunction, d: int) -> RationalFunction:
+def constant_part(f: RationalFunction, d: int) -> RationalFunction:
     """Return f at beta = 0; a quadratic function of one beta, where it is extreme."""
     centre, slope = f.field.zero, f.partial(0)
     curvature = slope.partial(0)
@@ -188,7 +188,7 @@ def is_definite(f: RationalFunction, d: int, positive: frozenset[str]) -> bool:
 
     Then f has no real zero in beta, its first d variables, unless that function of the start has.
     """
-    constant = _constant_part(f, d)
+    constant = constant_part(f, d)
     if constant.is_zero():
         return False
     rest = f - constant

@@ -17,7 +17,7 @@ from sympy import Expr
 
 from derive.components import in_components
 from derive.derivation import Derivation
-from derive.errors import InputError, NumericalError
+from derive.errors import InputError, NumericalError, check_kind
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import to_sympy
 from derive.model.direction import Direction
@@ -114,6 +114,7 @@ def regimes(
 
     Source: Chizat, Oyallon, Bach 2019; Woodworth et al. 2020; Azulay et al. 2021, section 7.
     """
+    check_kind(derivation, Derivation, "derive('p**2')")
     enter = progress or (lambda step: None)
     direction = derivation.direction
     if direction is not None:

@@ -122,7 +122,7 @@ def _weights(m: Margins) -> Iterator[str]:
     for law in w.vanishing:
         yield f"at a KKT point {shown(law)} = 0"
     for cost in w.costs:
-        yield from _cost(cost, several=len(w.costs) > 1)
+        yield from _cost(cost, f"R_F({_of(cost)})" if len(w.costs) > 1 else "R_F")
     if _counterexample(m):
         point = "beta = (0, 1), all weights of the first copy 0; (1/2, 0) costs half as much"
         yield f"a KKT point that is no minimizer, of two copies on X = [[2, 1]]: {point}"
@@ -134,16 +134,18 @@ def _counterexample(m: Margins) -> bool:
     return one and m.weights.degree == 2 and m.cost is not None
 
 
-def _cost(cost: BlockCost, several: bool) -> Iterator[str]:
-    of = ", ".join(map(str, cost.betas))
-    name = f"R_F({of})" if several else "R_F"
+def _of(cost: BlockCost) -> str:
+    return ", ".join(map(str, cost.betas))
+
+
+def _cost(cost: BlockCost, name: str) -> Iterator[str]:
     if cost.formula is None:
         yield f"{name} = min |w|^2 subject to F(w) = beta is not written: {said(_why(cost))}"
         return
     yield f"{name} = min |w|^2 subject to F(w) = beta is {shown(cost.formula)}"
     if cost.side:
         relation = "<" if cost.side > 0 else ">"
-        yield f"no w has F(w) = beta for {of} {relation} 0"
+        yield f"no w has F(w) = beta for {_of(cost)} {relation} 0"
 
 
 def _why(cost: BlockCost) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import sympy
-
 from derive.language import to_text
 from derive.model.geometry import EUCLIDEAN
 from derive.model.labels import taken_names
@@ -144,7 +142,7 @@ def _where(v: Perturbation) -> Iterator[str]:
 def _side(x: OneSided) -> str:
     """Say to which side a law changes, and while what holds."""
     held = [f"{marked(w)} > 0" for w in x.positive]
-    held += [f"{shown(x.law)} != 0"] if x.quantity.has(sympy.log) else []
+    held += [f"{shown(x.law)} != 0"] if x.in_logarithm else []
     side = "grows" if x.side > 0 else "falls"
     condition = f" while {', '.join(held)}" if held else ""
     return f"{shown(x.quantity)} {side}{condition}: its drift is {shown(x.change)}"

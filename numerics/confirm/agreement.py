@@ -216,11 +216,8 @@ class CrossCheck:
         return "\n".join(lines)
 
     def _data(self) -> list[str]:
-        problem, copies = (
-            f"X is {len(self.problem.X)} x {len(self.limit)}",
-            self.problem.model.count,
-        )
-        if copies > 1:
+        problem = f"X is {len(self.problem.X)} x {len(self.limit)}"
+        if (copies := self.problem.model.count) > 1:
             problem += f", {copies} copies of F with starts of their own"
         starts = ["; ".join(f"{n} = {x}" for n, x in start) for start in self.problem.starts]
         return [

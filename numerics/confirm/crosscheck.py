@@ -12,7 +12,7 @@ from sympy import Expr
 
 from derive.copies import Copies
 from derive.derivation import Derivation
-from derive.errors import DegenerateStart, InputError, NumericalError
+from derive.errors import DegenerateStart, InputError, NumericalError, check_kind
 from derive.language.budget import DEFAULT
 from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
@@ -93,6 +93,7 @@ def crosscheck(
         check_clock(derivation)
         count, given = derivation.count, {**dict(derivation.start), **given}
         derivation = derivation.derivation
+    check_kind(derivation, Derivation, "derive('p**2')")
     subject, given = in_numbers(derivation, given)
     p, potential = subject.parameterization, subject.potential
     if not potential.pieces:

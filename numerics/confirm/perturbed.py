@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import sympy
 
-from derive.errors import DegenerateStart, InputError, NumericalError
+from derive.errors import DegenerateStart, InputError, NumericalError, check_kind
 from derive.language import parse_expression
 from derive.language.tree import Name, Number, Operation, Tree
 from derive.perturbed.find import Perturbation
@@ -109,6 +109,7 @@ def confirm_perturbation(
     >>> confirm_perturbation(perturb(derive(p), "decay"), digits=15).passed
     True
     """
+    check_kind(found, Perturbation, "perturb(derive('p**2'), 'decay')")
     if found.penalty is not None:
         raise InputError("flows with a penalty are not run")
     rng = np.random.default_rng(0) if rng is None else rng

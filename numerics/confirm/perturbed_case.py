@@ -11,15 +11,13 @@ import numpy as np
 import sympy
 from sympy import Expr, Symbol
 
-from derive.derivation import derive
 from derive.errors import NumericalError
 from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
 from derive.model.names import unused
-from derive.model.restriction import leave_out
 from derive.perturbed.drift import Drift
 from derive.perturbed.find import Perturbation, perturb
-from derive.perturbed.planar import in_plane
+from derive.perturbed.planar import followed_in_plane
 from numerics.confirm.agreement import digits_of
 from numerics.confirm.crosscheck import ANY_SIZE, in_numbers
 from numerics.confirm.regression_problem import (
@@ -124,7 +122,7 @@ def cases(
     """Yield problems that are drawn one after the other, for what is not given."""
     d = found.derivation
     if d.direction is not None:
-        d = derive(in_plane(leave_out(d.parameterization, d.idle)))
+        d = followed_in_plane(d)
         found = perturb(d, found.by)
     p = d.parameterization
     names = {name: Fraction(2 * k + 7, 2) for k, name in enumerate(p.parameters)}

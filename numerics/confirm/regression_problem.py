@@ -69,11 +69,9 @@ def complete_problem(
     rows, target = read_data(X, y, p.d * copies)
     model = Copies(p, copies)
     values = (w for start in starts for w in start_point(p, start)[0])
-    about = (
-        tuple(tuple(start.items()) for start in starts),
-        tuple(zip(model.weights, values, strict=True)),
-    )
-    return RegressionProblem(model, tuple(map(tuple, rows)), tuple(target), *about)
+    origin = tuple(zip(model.weights, values, strict=True))
+    own = tuple(tuple(start.items()) for start in starts)
+    return RegressionProblem(model, tuple(map(tuple, rows)), tuple(target), own, origin)
 
 
 def draw_starts(

@@ -23,13 +23,17 @@ def numeric(copies: Copies, start: Mapping[str, Number]) -> NumericPotential:
     p, given = copies.one, {**dict(copies.start), **start}
     parameters = {name: given.pop(name) for name in p.parameters if name in given}
     starts = fixed_starts(p.start_symbols, given, copies.count)
-    known: dict[tuple[tuple[str, Fraction], ...], NumericPotential] = {}
-    for own in starts:
-        pairs = tuple(own.items())
-        if pairs not in known:
-            known[pairs] = lower(copies.derivation.potential, {**own, **parameters})
-    q = side_by_side([known[tuple(own.items())] for own in starts])
-    return replace(q, start=tuple(given.items()), source=copies)
+    own = [tuple(start.items()) for start in starts]
+    known = {
+        pairs: lower(copies.derivation.potential, {**dict(pairs), **parameters})
+        for pairs in dict.fromkeys(own)
+    }
+    q = side_by_side([known[pairs] for pairs in own])
+    exact: dict[str, Number] = {
+        name: read_number(x, f"the parameter {name}") for name, x in parameters.items()
+    }
+    exact |= {name: tuple(start[name] for start in starts) for name in given}
+    return replace(q, start=tuple(exact.items()), source=copies)
 
 
 def check_clock(copies: Copies) -> None:

@@ -147,8 +147,9 @@ class MatrixResults(Results):
         lines = [
             f"beta = {setting.model}, {setting.truth} beta* of rank {setting.rank}, "
             f"{setting.measurements} measurements, seed {setting.seed}",
-            f"Reconstruction error |beta - beta*|_F/|beta*|_F: n = {setting.size}, "
-            f"m = {setting.samples}, noise {setting.noise:g}, fitted to {setting.tolerance:g}",
+            f"n = {setting.size}, m = {setting.samples}, noise {setting.noise:g}, "
+            f"fitted to {setting.tolerance:g}",
+            "Reconstruction error |beta - beta*|_F/|beta*|_F",
             *self._table("error"),
             f"least nuclear norm {self.least_nuclear.error:.4f}, "
             f"least Frobenius norm {self.least_frobenius.error:.4f}",
@@ -179,7 +180,7 @@ class MatrixResults(Results):
         """Say what is stated of small starts and steps, and what was seen."""
         truth, least = self.truth_nuclear_norm, self.least_nuclear.nuclear_norm
         first = self.grid[0]
-        lines = ["Stated: small starts and small steps lead to the least nuclear norm, near beta*"]
+        lines = ["Stated (Gunasekar et al. 2017): small starts and steps near the least norm"]
         if first.nuclear_norm is not None and first.error is not None:
             above = first.nuclear_norm / least - 1
             lines.append(

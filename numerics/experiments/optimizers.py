@@ -89,14 +89,14 @@ class OptimizerResults(Results):
 
     def to_text(self) -> str:
         """Return the table."""
-        s, heads = self.setting, "".join(f"{name:>9}" for name in NORMS)
+        s, heads = self.setting, "".join(f"{name:>8}" for name in NORMS)
         shape = f"{s.samples} rows in {s.dimension} dimensions, seed {s.seed}"
         lines = [f"{shape}; 1 is the best in a norm", ""]
-        lines.append(f"{'problem':<12}{'optimizer':<20}{'step':>8}{heads}{'residual':>10}")
+        lines.append(f"{'problem':<11}{'optimizer':<19}{'step':>8}{heads}{'residual':>10}")
         for e in self.ends:
-            numbers = "".join(f"{x:>9.5f}" for x in (e.l1, e.l4_3, e.l2, e.linf))
+            numbers = "".join(f"{x:>8.5f}" for x in (e.l1, e.l4_3, e.l2, e.linf))
             lines.append(
-                f"{e.problem:<12}{e.optimizer:<20}{e.step:>8.3g}{numbers}{e.residual:>10.0e}"
+                f"{e.problem:<11}{e.optimizer:<19}{e.step:>8.3g}{numbers}{e.residual:>10.0e}"
             )
         return "\n".join(lines)
 

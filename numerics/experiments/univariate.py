@@ -114,7 +114,7 @@ class UnivariateResults(Results):
         """Return tables of the medians, by width."""
         s = self.setting
         data = ", ".join(f"({x}, {y})" for x, y in zip(s.x, s.y, strict=True))
-        lines = [f"Univariate nets trained by mirror flow; data {data}", f"seed {s.seed}"]
+        lines = ["Univariate nets trained by mirror flow", f"data {data}, seed {s.seed}"]
         lines.append("Median of sup |f - h| on [-1, 1], h the derived limit, biases uniform")
         for kind, activation in KINDS.items():
             for biases, how in (

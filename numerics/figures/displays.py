@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,7 +43,7 @@ _NEAR = 4
 """Numbers of a start symbol that a regime is shown at: 1, 1/10, ... from where it tends to."""
 
 
-class Display:
+class Display(ABC):
     """A picture that keeps its arrays; it has ``ax_`` and ``figure_`` once it is plotted."""
 
     ax_: Axes
@@ -59,8 +60,9 @@ class Display:
         self.ax_, self.figure_ = ax, ax.get_figure()
         return self
 
+    @abstractmethod
     def _draw(self, ax: Axes) -> None:
-        raise NotImplementedError
+        """Draw on the axes."""
 
 
 @dataclass(eq=False)
@@ -204,9 +206,10 @@ def _numbers(expressions: Iterable[Expr], start: Mapping[str, Fraction]) -> Arra
 def _along(derivation: Derivation, limit: Limit, start: Mapping[str, Any], x: Array) -> Array:
     """Return Q at origin + basis (x, 0, ...), scaled."""
     q: AnyPotential = derivation.potential.numeric(start)  # type: ignore[assignment]
-    column = [1, *[0] * (q.d - 1)] if limit.basis is None else list(limit.basis[:, 0])
+    first = [sympy.S.One, *[sympy.S.Zero] * (q.d - 1)]
+    column = first if limit.basis is None else list(limit.basis[:, 0])
     origin = np.zeros(q.d) if limit.origin is None else _numbers(limit.origin, start)
-    direction = _numbers(map(sympy.sympify, column), start)
+    direction = _numbers(column, start)
     beta = origin + x[:, None] * direction
     return _scaled(np.asarray(q.bregman(beta, np.array(q.beta0, float))))
 

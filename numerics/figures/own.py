@@ -17,7 +17,12 @@ from numerics.figures.quantity import derivation_of, potential_of, start_of
 from numerics.figures.specification import Axes, Series, Specification
 
 SCALES = ("1/2", "1", "2")
-_POINTS, _DIGITS = {1: 201, 2: 101}, 40
+_DIGITS = 40
+_KINDS = {
+    1: ("Q", "profile", (r"$\beta$", r"$Q - Q(\beta_0)$"), 201),
+    2: ("Level sets of Q", "levels", (r"$\beta_1$", r"$\beta_2$"), 101),
+}
+"""Title, kind, labels and points along an axis, for Q of one and of two outputs."""
 _TRIED = (lambda k: Fraction(1), lambda k: Fraction(1, k), Fraction)
 """Starts of the k-th symbol that are tried in turn, until Q was derived for one."""
 
@@ -41,21 +46,16 @@ def own_figure(model: TypedModel, values: str = "") -> Specification:
     series = Series("own", "Q", "start times {c}" if scaled else shown, scaled, starts)
     qs = [potential_of(model, start_of(series, values)) for values in series.combinations()]
     low, high = bounds_of(qs)
-    d, outputs = qs[0].d, ", ".join(model.outputs)
+    title, kind, labels, points = _KINDS[qs[0].d]
+    outputs = ", ".join(model.outputs)
     outputs = f"({outputs})" if len(model.outputs) > 1 else outputs
     return Specification(
         "own",
-        f"Q of F = {outputs}" if d == 1 else f"Level sets of Q of F = {outputs}",
+        f"{title} of F = {outputs}",
         f"The start is {shown or 'that of F'}" + (", times the factors shown." if scaled else "."),
-        "profile" if d == 1 else "levels",
+        kind,
         (),
-        Axes(
-            r"$\beta$" if d == 1 else r"$\beta_1$",
-            r"$Q - Q(\beta_0)$" if d == 1 else r"$\beta_2$",
-            *(low, high),
-            points=_POINTS[d],
-            columns=len(qs),
-        ),
+        Axes(*labels, low, high, points=points, columns=len(qs)),
         {"own": model},
         (series,),
         {},

@@ -17,14 +17,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from flint import arb, arb_mat, fmpq
+from flint import arb, arb_mat
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
 from scipy.optimize import nnls
 
 from derive.copies import copies
 from derive.errors import InputError, NumericalError
-from derive.exact.balls import precise
+from derive.exact.balls import ball, precise
 from derive.model.parameterization import Parameterization
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_matrix
@@ -107,7 +107,7 @@ def kkt_point(
     if p.d != columns:
         raise InputError(f"X has {columns} columns, but F has {p.d} outputs")
     with precise(BITS):
-        balls = arb_mat([[arb(fmpq(*x.as_integer_ratio())) for x in row] for row in rows])
+        balls = arb_mat([[ball(x) for x in row] for row in rows])
         margins = Margins(p, balls)
         generator = rng or np.random.default_rng(0)
         w = margins.least(generator) if near is None else _read(near, p.p)

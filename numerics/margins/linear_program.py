@@ -60,7 +60,7 @@ def optimum(program: Program) -> Optimum | None:
     v, y = _primal(program, *tight[:2]), _dual(program, *tight[2:])
     if v is None or y is None or not (_feasible(program, v) and _dual_feasible(program, y)):
         return None
-    equal = _dot(program.c, v) == _dot(program.b, y)
+    equal = dot(program.c, v) == dot(program.b, y)
     return Optimum(v, y) if equal else None
 
 
@@ -154,5 +154,6 @@ def _dual_feasible(p: Program, y: Sequence[Fraction]) -> bool:
     return min(y) >= 0 and all(x <= c * q for x, c in zip(columns, p.c, strict=True))
 
 
-def _dot(a: Sequence[int], x: Sequence[Fraction]) -> Fraction:
+def dot(a: Sequence[int], x: Sequence[Fraction]) -> Fraction:
+    """Return <a, x>."""
     return sum((i * j for i, j in zip(a, x, strict=True) if i), Fraction(0))

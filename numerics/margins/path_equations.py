@@ -12,10 +12,11 @@ from fractions import Fraction
 
 import numpy as np
 import sympy
-from flint import arb, arb_mat, fmpq
+from flint import arb, arb_mat
 from sympy import Expr, Symbol
 
 from derive.errors import NumericalError
+from derive.exact.balls import ball
 from derive.exact.elementary_signs import ball_of
 from derive.potential.piece import Parametric, Piece, written_out
 from derive.records import Potential
@@ -116,7 +117,7 @@ def equations_of(q: NumericPotential, X: Sequence[Sequence[Fraction]]) -> Equati
     start = {name: sympy.Rational(*v.as_integer_ratio()) for name, v in q.start}
     charts = [_chart(piece, start) for piece in source.pieces]
     charts *= d // q.d
-    balls = [[arb(fmpq(*x.as_integer_ratio())) for x in row] for row in X]
+    balls = [[ball(x) for x in row] for row in X]
     origin = np.resize(np.asarray(q.beta0, float), d)
     begin = [_begin(chart, b) for chart, b in zip(charts, origin, strict=False)]
     flat = [x for part in begin for x in part] if q.d == 1 else list(map(float, origin))

@@ -14,9 +14,9 @@ from scipy.optimize import minimize
 
 from derive.errors import InputError
 from derive.exact.balls import ball, fraction, precise
-from derive.optimizers.bounded import dot
 from derive.optimizers.norms import Norm, read_norm
 from numerics.evaluate.backend import Array
+from numerics.margins.linear_program import dot
 from numerics.margins.spectral import Bounds
 
 
@@ -46,9 +46,9 @@ def power_interval(norm: Norm, rows: Sequence[Sequence[int]]) -> Bounds | None:
     if not least > 0:
         return None
     value = [Fraction(float(x)) / unit for x in w]
-    margin = min(dot([*map(Fraction, row)], value) for row in rows)
+    margin = min(dot(row, value) for row in rows)
     value, multiplier = [x / margin for x in value], [Fraction(float(x)) / unit for x in y]
-    slopes = [dot([*map(Fraction, column)], multiplier) for column in zip(*rows, strict=True)]
+    slopes = [dot(column, multiplier) for column in zip(*rows, strict=True)]
     with precise(128):
         upper, dual = norm.value(list(map(ball, value))), norm.dual.value(list(map(ball, slopes)))
         ends = (

@@ -26,8 +26,9 @@ import numpy as np
 from flint import arb, arb_mat, fmpq
 
 from derive.errors import InputError
-from derive.exact.balls import fraction, precise
+from derive.exact.balls import ball, fraction, precise
 from numerics.evaluate.backend import Array
+from numerics.margins.linear_program import dot
 
 CLOSE = 1e-11
 """mu at the end, relative to sum lambda."""
@@ -159,14 +160,14 @@ def interval(spectral: Spectral, rows: Sequence[Sequence[int]]) -> Bounds | None
     B, multiplier = found
     w = [Fraction(float(x)) / unit for x in spectral.joined(B)]
     y = [Fraction(float(x)) / unit for x in multiplier]
-    least = min(_dot(row, w) for row in rows)
+    least = min(dot(row, w) for row in rows)
     if least <= 0:
         return None
     w = [x / least for x in w]
     with precise(128):
         upper, _ = spectral.bounds(w)
-        _, dual = spectral.bounds([_dot(column, y) for column in zip(*rows, strict=True)])
-        lower = arb(fmpq(*sum(y).as_integer_ratio())) / dual
+        _, dual = spectral.bounds([dot(column, y) for column in zip(*rows, strict=True)])
+        lower = ball(sum(y, Fraction(0))) / dual
         return Bounds(tuple(w), tuple(y), fraction(lower.lower()), fraction(upper.upper()))
 
 
@@ -244,7 +245,7 @@ def _singular(rows: Sequence[Sequence[Fraction]]) -> tuple[arb, arb]:
     U, s, V = np.linalg.svd(
         np.array([[float(x) for x in row] for row in rows]), full_matrices=False
     )
-    A = arb_mat([[arb(fmpq(*x.as_integer_ratio())) for x in row] for row in rows])
+    A = arb_mat([[ball(x) for x in row] for row in rows])
     E = A - _balls(U * s) * _balls(V)
     size = _operator(_balls(U).transpose()) * _operator(_balls(V))
     rest = sum((x * x for x in E.entries()), arb(0)).upper().sqrt()
@@ -261,7 +262,7 @@ def _operator(A: arb_mat) -> arb:
 def _frequencies(w: Sequence[Fraction]) -> tuple[arb, arb]:
     """Return sum_k |DFT w|_k and the dual norm, max_k |DFT w|_k/d."""
     d = len(w)
-    values = [arb(fmpq(*x.as_integer_ratio())) for x in w]
+    values = [ball(x) for x in w]
     turns = [arb.sin_cos_pi_fmpq(fmpq(2 * j, d)) for j in range(d)]
     sizes = []
     for k in range(d):
@@ -273,7 +274,3 @@ def _frequencies(w: Sequence[Fraction]) -> tuple[arb, arb]:
 
 def _balls(A: Array) -> arb_mat:
     return arb_mat([[arb(float(x)) for x in row] for row in A])
-
-
-def _dot(a: Sequence[int], x: Sequence[Fraction]) -> Fraction:
-    return sum((i * j for i, j in zip(a, x, strict=True)), Fraction(0))

@@ -29,7 +29,7 @@ from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz_mat
 from sympy import Expr
 
 from derive.errors import InputError, NumericalError
-from derive.exact.balls import precise
+from derive.exact.balls import ball, precise
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_number
 from numerics.margins.classes import fold
@@ -103,8 +103,8 @@ def power_tail(X: object, nu: object, labels: Iterable[object] | None = None) ->
     rows = [[Fraction(x, folded.scale) for x in row] for row in folded.rows]
     near = _minimum(np.array(rows, float), float(exponent), np.array(largest.value, float))
     with precise(BITS):
-        x = arb_mat([[_ball(a) for a in row] for row in rows])
-        found = None if near is None else enclose(_Stationary(x, _ball(exponent)), list(near))
+        x = arb_mat([[ball(a) for a in row] for row in rows])
+        found = None if near is None else enclose(_Stationary(x, ball(exponent)), list(near))
         if found is None:
             raise NumericalError("no ball was proved to contain the limit")
         margins = tuple((x * arb_mat([[w] for w in found])).entries())
@@ -248,10 +248,6 @@ def _positive(nu: object) -> Fraction:
     if exponent <= 0:
         raise InputError("nu must be positive")
     return exponent
-
-
-def _ball(x: Fraction) -> arb:
-    return arb(fmpq(*x.as_integer_ratio()))
 
 
 def _size(w: Sequence[arb]) -> arb:

@@ -147,10 +147,16 @@ def test_output_file_is_whole_and_stdout_empty(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["neuron.json"]
 
 
-def test_output_does_not_depend_on_the_hash_seed():
+CONVOLUTION = ["u1*v1+u2*v2", "u1*v2+u2*v1"]
+
+
+@pytest.mark.parametrize(
+    "outputs", [["a*b*u1", "a*b*u2"], pytest.param(CONVOLUTION, marks=pytest.mark.slow)]
+)
+def test_output_does_not_depend_on_the_hash_seed(outputs):
     program = (
         "from derive import Parameterization as P, derive\n"
-        "d = derive(P.parse(['a*b*u1', 'a*b*u2']))\n"
+        f"d = derive(P.parse({outputs}))\n"
         "print(d.to_text(), d.to_latex(), d.to_json())\n"
     )
     texts = [

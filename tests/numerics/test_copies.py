@@ -1,5 +1,7 @@
 """Copies of a parameterization: as wide as one likes, each from a start of its own."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,19 @@ def test_copies_of_two_outputs():
     beta = np.array([3.0, 1.0, 4.0, -2.0])
     expected = parts[0](beta[:2]) + parts[1](beta[2:])
     assert two.numeric()(beta) == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_parameter_belongs_to_the_start():
+    scaled = Parameterization.parse(
+        ["k*p**2 - m**2"], start={"p": "alpha", "m": "alpha"}, parameters=["k"]
+    )
+    two = copies(scaled, 2, start={"alpha": [1, 2], "k": 1})
+    one, other = two.numeric(), two.numeric({"k": 3})
+    assert one != other
+    assert one([1, 1]) != other([1, 1])
+    for q in (other, two.numeric({"alpha": [3, 4]})):
+        again = pickle.loads(pickle.dumps(q))
+        assert (again, hash(again), again([1, 1])) == (q, hash(q), q([1, 1]))
 
 
 def test_copies_under_a_warp_minimise_no_sum():

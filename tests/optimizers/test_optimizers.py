@@ -1,6 +1,7 @@
 """The table of optimizers: what is proved of an update holds for its iterates, in fractions."""
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -92,6 +93,36 @@ def test_a_broken_update_is_not_proved(update):
     found = decide(broken)
     assert found.span.verdict is Verdict.UNDECIDED
     assert found.finite.verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("update", updates(), ids=lambda u: u.id)
+def test_every_verdict_rests_on_the_update(update):
+    """A first state that is scaled, or not linear in g, has no law; one that ascends no margins."""
+    name, text = next(iter(update.update.items()))
+    for wrong in (f"2*({text})", f"({text})*(1 + g)"):
+        found = decide(replace(update, update={**update.update, name: wrong}))
+        assert (found.span.verdict, found.finite.verdict) == (Verdict.UNDECIDED,) * 2
+    ascends = {**update.update, name: re.sub(r"\bg\b", "(-g)", text)}
+    found = decide(replace(update, update=ascends))
+    assert found.span.verdict is FOUND[update.id].span.verdict
+    assert found.margins.verdict is Verdict.UNDECIDED
+
+
+def test_steps_of_one_sign_are_none_of_signs():
+    even = {"w": "w - eta*g*g/(S + g*g)", "S": "S + g*g"}
+    assert "on one row" in FOUND["adagrad"].finite.reason
+    assert "on one row" not in decide(replace(find_update("adagrad"), update=even)).finite.reason
+
+
+def test_a_limit_of_least_norm_is_not_refuted():
+    data = {"X": [[1, 0, 0], [0, 1, 0]], "y": [1, 2]}
+    found = decide(replace(find_update("coordinate-descent"), data=data))
+    assert (found.finite.verdict, found.example) == (Verdict.UNDECIDED, None)
+
+
+def test_the_pullback_has_to_be_the_identity(monkeypatch):
+    monkeypatch.setattr("derive.optimizers.optimizer.inverse", lambda A: A)
+    assert decide(find_update("natural-gradient")).finite.verdict is Verdict.UNDECIDED
 
 
 def test_momentum_of_the_other_sign_has_no_margins():

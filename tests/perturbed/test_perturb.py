@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 import sympy
 
-from derive import InputError, Parameterization, Verdict, derive, perturb
+from derive import (
+    InputError,
+    Parameterization,
+    Verdict,
+    derive,
+    explicit_counterpart,
+    margins,
+    perturb,
+    regimes,
+)
+from numerics import confirm_perturbation, crosscheck
 from tests.cli.commands import run
 from tests.perturbed.perturbed_flows import Model, bump, integrate, limit
 
@@ -68,6 +78,8 @@ def test_decay_shrinks_the_start_and_nothing_else(name):
 def test_a_penalty_moves_laws_and_dual_coordinates_as_stated(name, penalty, closed):
     model, v = MODELS[name], perturb(derived(name), "decay", penalty=penalty)
     assert (v.verdict is Verdict.PROVED) == closed
+    assert ("of $L + k\\,h$" in v.to_latex()) == ("L + k h" in v.to_text())
+    assert r"\frac k2" not in v.to_latex()
     drifts, shape, size = (*v.of_laws, *v.of_dual), model.start.shape, model.start.size
     slopes = [sympy.diff(penalty, w) for w in model.w]
 
@@ -219,6 +231,23 @@ def test_an_unknown_perturbation_is_refused():
         perturb(derive("w"), "dropout")
 
 
+@pytest.mark.parametrize(
+    "verb",
+    [
+        margins,
+        lambda d: perturb(d, "noise"),
+        lambda d: regimes(d, "w_0"),
+        crosscheck,
+        confirm_perturbation,
+        explicit_counterpart,
+    ],
+)
+def test_what_is_no_record_is_refused(verb):
+    for given in ("p**2", None):
+        with pytest.raises(InputError, match=r"give a (Derivation|Perturbation|Parameterization),"):
+            verb(given)
+
+
 @pytest.mark.parametrize("penalty", ["a**2", "(a**2 + u1**2 + u2**2)/2"])
 def test_a_penalty_is_refused_where_it_may_break_a_tie(penalty):
     start = {"a": 1, "b": 2, "u1": 1, "u2": 0, "v1": 2, "v2": 0}
@@ -277,3 +306,8 @@ def test_pages_are_set_for_models_of_every_kind(by):
         assert "@" not in page
         assert "What the limit minimises" in v.to_text()
         assert json.loads(v.to_json())["by"] == by
+
+
+def test_an_integral_whose_kernel_hides_its_start_is_not_rewritten() -> None:
+    assert perturb(derive("x*y**3"), "decay").Q is None
+    assert perturb(derive("x*y"), "decay").Q is not None

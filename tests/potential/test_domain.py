@@ -115,10 +115,14 @@ def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, s
         ("tanh(w)", "`-1 < beta < 1`"),
         ("1/(1+w**2)", "`0 < beta < 1`"),
         ("a*b", "all real `beta`"),
+        ("a*b + 1", "all real `beta`"),
+        ("sqrt(2)*sinh(w) + 1", "all real `beta`"),
         ("w + w**3", "all real `beta`"),
         ("sqrt(1+w)", "`beta > 0`"),
         ("1/w", "the `beta` on the same side of `0` as `beta_0`"),
         ("sqrt(a**2+b**2)", "`beta > 0`"),
+        # K = (beta - 1)**2 - 2 has real zeros.
+        ("sqrt(2)*cosh(w) + 1", "the interval around `beta_0` on which `K` is positive and finite"),
         ("w**3 - w", "the interval around `beta_0` on which `K` is positive and finite"),
         # K is nowhere 0, and tends to 0 as w becomes infinite.
         ("atan(w)", "the interval around `beta_0` on which `K` is positive and finite"),

@@ -209,8 +209,9 @@ def test_a_sine_stays_between_its_bounds() -> None:
         assert abs(float(piece.gradient[0].subs(beta, beta0).subs(at))) < 1e-12
 
 
-def test_many_products_have_the_closed_form_of_one() -> None:
-    products = " + ".join(f"u{i}*v{i}" for i in range(1, 13))
+@pytest.mark.parametrize("count", [12, pytest.param(24, marks=pytest.mark.slow)])
+def test_many_products_have_the_closed_form_of_one(count: int) -> None:
+    products = " + ".join(f"u{i}*v{i}" for i in range(count))
     d = derive(products)
     assert d.potential.kind == "explicit"
     assert d.potential.Q.has(sympy.asinh)
@@ -229,3 +230,21 @@ def test_the_entropy_of_burg_is_that_of_exponentials(output: str, start: str, Q:
     """K = 4 (beta - b)^2: Q'' = 1/K, Q' = 0 where beta = beta_0."""
     (piece,) = derive(Parameterization.parse([output], {"w": start})).potential.pieces
     assert str(piece.value) == Q
+
+
+@pytest.mark.parametrize(("output", "c", "b"), [("c*u*v", -2, 0), ("c*u*v", 3, 0), ("u*v+1", 1, 1)])
+def test_a_product_with_a_factor_of_any_sign_has_q_of_its_kernel(output, c, b) -> None:
+    """K = c^2 (u^2 + v^2): Q'' = 1/K, and Q' is the time of the flow from beta_0."""
+    parameters = ["c"] if "c" in output else []
+    (piece,) = derive(Parameterization.parse([output], parameters=parameters)).potential.pieces
+    at = {"c": c, "u_0": 2, "v_0": sympy.Rational(1, 3)}
+    slope = piece.gradient[0].subs(piece.constants)
+    slope = slope.subs({x: at[x.name] for x in slope.free_symbols if x.name in at})
+    (beta,) = slope.free_symbols
+    assert abs(float(slope.subs(beta, c * sympy.Rational(2, 3) + b))) < 1e-12
+    for turn in (-2, 0.5, 1):  # u + v and u - v move by opposite factors
+        more, less = sympy.exp(turn) * sympy.Rational(7, 3), sympy.exp(-turn) * sympy.Rational(5, 3)
+        u, v = (more + less) / 2, (more - less) / 2
+        K = c**2 * (u**2 + v**2)
+        assert abs(float(slope.diff(beta).subs(beta, c * u * v + b) * K) - 1) < 1e-12
+        assert abs(float(slope.subs(beta, c * u * v + b)) - turn / c) < 1e-12

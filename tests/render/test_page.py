@@ -11,9 +11,9 @@ from derive import InputError, Parameterization, Verdict, derive
 from derive.catalogue import entries
 from derive.catalogue.library import derive_entry
 from derive.potential.piece import Parametric, trimmed
-from derive.render.page.lines import broken, width
+from derive.render.page.lines import COLUMN, broken, vanishing, width
 from derive.render.page.names import as_latex
-from derive.render.page.printer import latex, one_power
+from derive.render.page.printer import gathered, latex, one_power
 from derive.render.phrases import norms_as_latex
 from derive.sources import sources
 from tests.render.latex_reader import equations, evaluate
@@ -168,3 +168,27 @@ def test_a_theorem_alone_says_what_its_letters_are():
     u, x, a, b = sympy.Symbol("u", positive=True), *sympy.symbols("x a b")
     assert one_power((u ** (1 / a)) ** b) == u ** (b / a)
     assert one_power((x ** (1 / a)) ** b) == (x ** (1 / a)) ** b
+
+
+def test_an_equation_of_a_root_is_on_one_line_or_on_lines_that_fit():
+    a, b, c = sympy.symbols("a b c")
+    (short,) = vanishing(a**2 - b)
+    assert short.replace("\ue000", "") == r"\[ a^{2} - b = 0 \]"
+    long = sum((k + 2) * a**k * b ** (9 - k) * c for k in range(9))
+    _, first, *others, _ = vanishing(long)
+    rows = [line.strip().removesuffix(r"\\") for line in (first, *others)]
+    assert others
+    assert rows[0].startswith("0 &= ")
+    assert max(map(width, rows)) < COLUMN + 20
+    whole = " ".join(rows).removeprefix("0 &=").replace(r"&\quad", "").replace("\ue000", "")
+    at = {"a": 0.3, "b": 0.7, "c": 1.1}
+    assert mpmath.almosteq(evaluate(whole, at), mpmath.mpf(str(long.subs(at))), 1e-9)
+
+
+def test_powers_with_open_exponents_are_gathered_and_others_left():
+    m, x, n = sympy.symbols("m x n")
+    split = m * x ** (2 * n / (n**2 + n)) + x ** (n + 1 / (n + 1)) * x ** (1 / (n + 1) - n)
+    assert gathered(split) == (m + 1) * x ** (2 / (n + 1))
+    assert gathered((x**2) ** n).subs({x: -1, n: sympy.S.Half}) == 1  # not x**(2 n)
+    left = (x + 1) ** 2 - x**2
+    assert gathered(left) is left

@@ -24,7 +24,7 @@ ABOUT = (
 
 def entry_html(entry: Entry, derivation: Derivation, audits: Sequence[Audit] | None = None) -> str:
     """Return the page of a model; of a site with what became of the formulas printed."""
-    snippet = entry_latex(entry, derivation, False)
+    snippet = entry_latex(entry, derivation)
     if audits:
         snippet += f"\n\n\\paragraph{{Audit.}} {render_latex(audits)}"
     assumed = escape(entry.assumptions)

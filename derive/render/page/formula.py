@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 import sympy
@@ -152,19 +152,21 @@ def sentence(text: str) -> str:
     >>> sentence("K(b) is 0 at beta_0")
     '$K(b)$ is $0$ at $\\beta_{0}$'
     """
-    runs: list[list[str]] = []
+    runs: list[tuple[Callable[[str], str], list[str]]] = []
     for word in text.replace("`", "").split(" "):
         bare = word.rstrip(",;:.")
         formal = bool(LETTERS.fullmatch(bare) or bare in SIGNS or re.search(r"[_*^<>=|\[\]]", bare))
-        joined = runs and runs[-1][0] == str(formal) and not (formal and runs[-1][-1][-1:] in ",;:")
-        runs[-1].append(word) if joined else runs.append([str(formal), word])
-    return " ".join(_run(words, formal == "True") for formal, *words in runs)
+        write = _as_mathematics if formal else _as_words
+        joined = runs and runs[-1][0] is write and not (formal and runs[-1][1][-1][-1:] in ",;:")
+        runs[-1][1].append(word) if joined else runs.append((write, [word]))
+    return " ".join(write(" ".join(words)) for write, words in runs)
 
 
-def _run(words: Sequence[str], formal: bool) -> str:
-    whole = " ".join(words)
-    if not formal:
-        return "".join(f"\\{c}" if c in "_#%&$" else c for c in whole)
+def _as_words(whole: str) -> str:
+    return "".join(f"\\{c}" if c in "_#%&$" else c for c in whole)
+
+
+def _as_mathematics(whole: str) -> str:
     bare = whole.rstrip(",;:.")
     inner = re.sub(r"\bd_(\w)", r"\\partial_\1", bare)
     inner = re.sub(r"_(\w\w+|\w)", r"_{\1}", inner).replace("**", "^")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import sympy
 from sympy import Expr
 
 from derive.language.symbolic import to_sympy
@@ -80,9 +79,14 @@ def _minimised(v: Perturbation) -> Iterator[str]:
         yield say("perturbed.with_q")
         yield from display([("Q", v.Q)])
     if v.by == "decay":
-        yield say(
-            "perturbed.kept_on" if not v.derivation.parameterization.rates else "perturbed.ends"
-        )
+        yield say(f"perturbed.{_kept_on(v)}")
+
+
+def _kept_on(v: Perturbation) -> str:
+    """Return which words tell where decay ends that goes on."""
+    if v.penalty is not None:
+        return "kept_penalty"
+    return "ends" if v.derivation.parameterization.rates else "kept_on"
 
 
 def _where(v: Perturbation) -> Iterator[str]:
@@ -95,7 +99,7 @@ def _where(v: Perturbation) -> Iterator[str]:
     for x in v.one_sided:
         side = "grows" if x.side > 0 else "falls"
         held = [f"${latex_name(w)} > 0$" for w in x.positive]
-        held += [rf"${latex(x.law)} \ne 0$"] if x.quantity.has(sympy.log) else []
+        held += [rf"${latex(x.law)} \ne 0$"] if x.in_logarithm else []
         condition = f", while {', '.join(held)}," if held else ""
         quantity = inline(x.quantity)
         yield say("perturbed.side", quantity=quantity, side=side, condition=condition)

@@ -47,22 +47,23 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
         number, top, bottom = _fraction_of(expr)
         sign = "- " if number < 0 else ""
         whole = not bottom and number.q == 1
-        above = self._product(abs(number.p), top, not whole and not self.slashed)
-        below = self._product(number.q, bottom, True)
+        above = self._product(abs(number.p), top)
         if whole:
             return sign + above
+        below = self._beside_bar(number.q, bottom)
         if self.slashed:
             single = len(bottom) + (number.q > 1) == 1 and not any(f.is_Add for f in bottom)
             return f"{sign}{above}/{below if single else f'({below})'}"
         if not bottom and TALL.search(above):
-            rest = self._product(1, top, False)
-            return rf"{sign}\tfrac{{{abs(number.p)}}}{{{number.q}}} {rest}"
-        return rf"{sign}\frac{{{above}}}{{{below}}}"
+            return rf"{sign}\tfrac{{{abs(number.p)}}}{{{number.q}}} {self._product(1, top)}"
+        return rf"{sign}\frac{{{self._beside_bar(abs(number.p), top)}}}{{{below}}}"
 
-    def _product(self, number: int, factors: Sequence[Expr], alone: bool) -> str:
-        """Return a product; a sum *alone* in a fraction is without brackets."""
-        if alone and number == 1 and len(factors) == 1:
-            return str(self._print(factors[0]))
+    def _beside_bar(self, number: int, factors: Sequence[Expr]) -> str:
+        """Return a product above or below a bar, where a sum alone is without brackets."""
+        alone = number == 1 and len(factors) == 1
+        return str(self._print(factors[0])) if alone else self._product(number, factors)
+
+    def _product(self, number: int, factors: Sequence[Expr]) -> str:
         level = sympy.printing.precedence.PRECEDENCE["Mul"]
         shown = [self.parenthesize(f, level) for f in sorted(factors, key=_is_root)]
         if number == 1 and shown:
@@ -260,7 +261,7 @@ def latex(expression: Expr) -> str:
 
 @functools.lru_cache(4096)
 def _latex(expression: Expr) -> str:
-    return str(_LatexForms().doprint(one_power(sympy.sympify(expression, strict=True))))
+    return str(_LatexForms().doprint(one_power(expression)))
 
 
 def one_power(expression: Expr) -> Expr:
@@ -287,7 +288,7 @@ def inline(expression: Expr) -> str:
     """Return an expression for a line of words, with fractions a/b."""
     forms = _LatexForms()
     forms.slashed = True
-    return str(forms.doprint(one_power(sympy.sympify(expression, strict=True))))
+    return str(forms.doprint(one_power(expression)))
 
 
 def bracketed(expression: Expr) -> str:

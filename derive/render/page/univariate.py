@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 import sympy
+from flint import fmpq
 from sympy import Symbol
 
 from derive.language import names, parse_expression, to_sympy
@@ -73,6 +74,8 @@ def _problem(p: VariationalProblem) -> Iterator[str]:
         ]
         yield r"$\mathcal{G}_1 + \mathcal{G}_2 + \mathcal{G}_3$,"
         yield from display(rows)
+        if not all(isinstance(x, fmpq) for x in p.affine):
+            yield "Decimals are rounded."
         return
     if p.activation.odd:
         both = r"\tfrac12 D_\varphi(h''/p + u, 0) + \tfrac12 D_\varphi(h''/p - u, 0)"
@@ -107,5 +110,8 @@ def _derivation(p: VariationalProblem) -> Iterator[str]:
 
 
 def _factor(value: object) -> str:
+    """Return a factor, exact or in decimals; nothing for 1."""
     text = times(value).strip()
-    return rf"{latex(sympy.Rational(text))}\," if text else ""
+    if isinstance(value, fmpq) and text:
+        text = latex(sympy.Rational(text))
+    return rf"{text}\," if text else ""
