@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -22,14 +23,17 @@ if TYPE_CHECKING:
     from numerics.margins.predictor import Cancelling, MaxMargin
     from numerics.margins.spectral import MarginInterval
 
+Asked: TypeAlias = tuple[str, tuple[int, int] | None]
+"""A norm, "" for that of the horizon, and the shape of matrices."""
 DATA = "Rows of features and a class, for the predictor of largest margin on them."
 Data = Annotated[
     Path | None, typer.Option("--data", help=DATA, metavar="FILE.csv", show_default=False)
 ]
-NORMS = ("l1", "l2", "linf", "dft")
+NORMS = ("l1", "l2", "linf", "softmax", "dft", "nuclear", "l4/3")
 Norm = Annotated[
     str, text_option("|".join(NORMS), "With --data: the norm, where not that of the horizon of Q.")
 ]
+Shape = Annotated[str, text_option("NxM", "With --norm nuclear: features are matrices, by rows.")]
 
 
 def margin(
@@ -37,6 +41,7 @@ def margin(
     model: Model,
     data: Data = None,
     norm: Norm = "",
+    shape: Shape = "",
     form: RecordForm,
     output: Output = None,
     timeout: Timeout = 60.0,
@@ -59,7 +64,9 @@ def margin(
     by a column of ones. Two classes: the greater one is +1. More: one predictor for each class,
     as under softmax. The answer is exact, with a certificate that is checked in rational numbers:
     multipliers where the classes are separable, and otherwise weights with which rows cancel. The
-    norm dft, sum_k |DFT(beta)_k|, comes with a predictor and two bounds proved in balls.
+    norms dft, sum_k |DFT(beta)_k|, nuclear, of features that are matrices --shape NxM, and l_p
+    such as l4/3 come with a predictor and two bounds proved in balls; softmax is l2 with a
+    predictor for each class.
 
     Exit status: 0 the statement at every time is proved, and whether the gradient is coercive is
     decided; 1 there is no Q, or FILE.csv is not separable; 2 bad input; 3 undecided or out of
@@ -72,17 +79,24 @@ def margin(
       derive margin "a*u" --vector u
       derive margin "p**2 - m**2" --start p=alpha,m=alpha --data iris.csv
       derive margin "W*T(W)" --matrix W:2x2
+      derive margin "U*T(V)" --matrix U:2x2,V:2x2 --data x.csv --norm nuclear --shape 2x2
     """
     read = model.read()
-    if norm and (data is None or norm not in NORMS):
+    if norm and data is None:
         raise InputError(f"--norm is {', '.join(NORMS)}, and goes with --data FILE.csv")
+    if (norm == "nuclear") != bool(shape):
+        raise InputError("--shape, such as 2x3, goes with --norm nuclear, and that with --shape")
+    size = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", shape)
+    if shape and size is None:
+        raise InputError(f"--shape must be two whole numbers such as 2x3, not {shape!r}")
     if data is not None and form not in (TEXT, FORMS["json"]):
         raise InputError("--data is for text and --json: leave out --latex and --html")
     text = "" if data is None else text_of(data)
     check_writable(output)
     work = partial(_find, read, form)
     if data is not None:
-        work = partial(_find_on, read, form, text, norm)
+        asked = (norm, size and (int(size[1]), int(size[2])))
+        work = partial(_find_on, read, form, text, asked)
     finish(work, timeout, output)
 
 
@@ -108,7 +122,7 @@ def _find(model: ReadModel, form: Form, enter: Enter) -> Answer:
     return answer_with(_margins(model, enter), form, enter)
 
 
-def _find_on(model: ReadModel, form: Form, text: str, norm: str, enter: Enter) -> Answer:
+def _find_on(model: ReadModel, form: Form, text: str, asked: Asked, enter: Enter) -> Answer:
     """Find what the flow tends to, and the predictor of largest margin on the data."""
     enter("data")
     from numerics.margins.classes import read_csv
@@ -119,10 +133,10 @@ def _find_on(model: ReadModel, form: Form, text: str, norm: str, enter: Enter) -
     found = _margins(model, enter)
     _refuse_other_features(found, len(X[0]))
     answer = answer_with(found, form, enter)
-    chosen = norm or _norm(found)
+    norm, shape = asked
     enter("largest margin")
     try:
-        return _joined(answer, max_margin(X, labels, norm=chosen), form)
+        return _joined(answer, max_margin(X, labels, norm or _norm(found), shape), form)
     except NotSeparable as none:
         return replace(_joined(answer, none.certificate, form), code=NO)
 
@@ -137,7 +151,7 @@ def _joined(answer: Answer, on_data: MaxMargin | MarginInterval | Cancelling, fo
 
 def _norm(found: Margins) -> str:
     """Return the norm of the horizon, where margins are computed in it."""
-    if found.norm in (*NORMS, "|DFT|_1"):
+    if re.fullmatch(r"l[0-9/]+|\|DFT\|_1", found.norm or ""):
         return "dft" if found.norm == "|DFT|_1" else str(found.norm)
     what = "Q has no horizon" if found.norm is None else f"the horizon of Q is {found.norm}"
     raise NumericalError(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import sympy
+
 from derive.margins.find import Margins
 from derive.model.labels import taken_names
 from derive.render.margins import DECIDED
@@ -30,7 +32,11 @@ def render_page(found: Margins) -> Page:
     """Return the page of what the flow tends to."""
     d = found.derivation
     theorem = Passage("theorem", (*_finite_time(found),), label="thm:margins")
-    parts = (("Horizon of $Q$", _horizon), ("In the weights", _weights))
+    parts = (
+        ("Horizon of $Q$", _horizon),
+        ("In the weights", _weights),
+        (r"Starts $c\,w_0$, $c \to \infty$", _scaled),
+    )
     told = ((heading, tuple(part(found))) for heading, part in parts)
     rest = (Passage("paragraph", lines, heading) for heading, lines in told if lines)
     return Page((setting_of(d), theorem, *rest), taken_names(d.parameterization))
@@ -93,3 +99,20 @@ def _weights(m: Margins) -> Iterator[str]:
     if w.vanishing:
         laws = ", ".join(f"${latex(law)} = 0$" for law in w.vanishing)
         yield f"At KKT points {laws}."
+
+
+def _scaled(m: Margins) -> Iterator[str]:
+    """Yield what large starts do, where that is another limit than that of all starts."""
+    scaled = m.scaled
+    if scaled.kernel is None or not scaled.displacement or scaled.time is None:
+        return
+    c = sympy.Symbol("c", positive=True)
+    late, moved = (latex(c**power) for power in (scaled.time, scaled.displacement))
+    yield rf"At times $\tau/{late}$, $w = c\,w_0 + v(\tau)/{moved}$ and $\beta \to J(w_0)\,v$:"
+    yield "a linear model with kernel"
+    kernel = latex(scaled.kernel) if scaled.kernel.rows > 1 else latex(scaled.kernel[0])
+    yield from display([("K_0", kernel)])
+    yield r"First $c \to \infty$, then $L \to 0$: the minimizer of"
+    yield r"$\langle\beta, K_0^{-1}\beta\rangle$ subject to $\langle x_i, \beta\rangle \ge 1$."
+    which = r"that of $\varphi_\infty$" if m.horizon is not None else "a KKT point in the weights"
+    yield rf"First $L \to 0$, for every $c$: {which}."

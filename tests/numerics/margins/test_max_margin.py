@@ -317,7 +317,8 @@ def test_a_bad_table_is_refused_in_a_line(tmp_path, text, said):
     [
         (["--data", "nowhere.csv"], "cannot be read"),
         (["--norm", "l1"], "goes with --data"),
-        (["--norm", "l7", "--data", "nowhere.csv"], "l1, l2, linf"),
+        (["--norm", "nuclear", "--data", "nowhere.csv"], "--shape, such as 2x3"),
+        (["--norm", "nuclear", "--shape", "2", "--data", "nowhere.csv"], "two whole numbers"),
         (["--latex", "--data", "nowhere.csv"], "leave out --latex"),
     ],
 )

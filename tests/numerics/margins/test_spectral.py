@@ -9,7 +9,7 @@ from flint import arb
 from derive import InputError
 from numerics import NotSeparable, max_margin
 from numerics.margins.spectral import dft, nuclear
-from tests.cli.commands import assert_answers, run
+from tests.cli.commands import run
 
 
 def drawn(seed, m, d):
@@ -87,8 +87,22 @@ def test_rows_that_cancel_and_bad_shapes():
 
 
 @pytest.mark.slow
-def test_the_command_takes_the_norm_of_the_horizon(tmp_path):
+@pytest.mark.parametrize(
+    ("table", "options", "code", "said"),
+    [
+        ("3,1,a\n1,2,a\n-1,-4,b\n", ["u*v + x*y", "u*y + v*x"], 0, "largest dft margin"),
+        (
+            "-1,0,0,-1,a\n2,1,0,0,b\n",
+            ["U*T(V)", "--matrix", "U:2x2,V:2x2", "--norm", "nuclear", "--shape", "2x2"],
+            1,
+            "largest nuclear margin, between two bounds",
+        ),
+        ("3,a\n-3,b\n", ["w", "--norm", "l0"], 2, "there is no norm 'l0'"),
+    ],
+)
+def test_the_command_takes_a_norm_or_that_of_the_horizon(tmp_path, table, options, code, said):
     path = tmp_path / "data.csv"
-    path.write_text("3,1,a\n1,2,a\n-1,-4,b\n")
-    done = run("margin", "u*v + x*y", "u*y + v*x", "--data", str(path))
-    assert_answers(done, 0, ["largest dft margin, between two bounds"])
+    path.write_text(table)
+    done = run("margin", *options, "--data", str(path))
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
