@@ -12,8 +12,9 @@ logarithm is taken where it is positive; SymPy only differentiates.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import sympy
@@ -25,6 +26,7 @@ from derive.exact.towers.tower import build_elements
 from derive.language import OWN, from_sympy
 from derive.model.labels import quoted
 from derive.model.notation import Notation, to_expr
+from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Explicit, Parametric
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates
@@ -41,9 +43,10 @@ LONG = 40
 class ZeroTest:
     """Whether expressions in symbols are zero."""
 
-    def __init__(self, parameters: Collection[str], images: Mapping[Expr, Expr]) -> None:
-        """Decide where *parameters* may stand in exponents, and some symbols are *images*."""
-        self._parameters = frozenset(parameters)
+    def __init__(self, p: Parameterization, images: Mapping[Expr, Expr]) -> None:
+        """Decide where parameters may stand in exponents, and some symbols are *images*."""
+        self._parameters = p.parameters
+        self._kind = partial(SeparatedTower, clock=p.field.clock)
         self._images = dict(images)
 
     def vanishes(self, expression: Expr) -> bool:
@@ -58,7 +61,7 @@ class ZeroTest:
         positive = {s.name for s in expression.free_symbols if s.is_positive}
         try:
             (element,) = build_elements(
-                [from_sympy(expression, OWN)], weights, parameters, positive, SeparatedTower
+                [from_sympy(expression, OWN)], weights, parameters, positive, self._kind
             )
         except (InputError, LanguageError, ZeroDivisionError):
             return False
@@ -91,7 +94,7 @@ def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -
     notation = relation.notation
     # k = r^2 with r > 0 makes sqrt(k), and sqrt(k + beta^2) over it, independent.
     squares = {k: notation.fresh(f"root_{k.name}", positive=True) ** 2 for k, _ in piece.constants}
-    decide = ZeroTest(notation.parameterization.parameters, squares)
+    decide = ZeroTest(notation.parameterization, squares)
     written = dict(piece.constants)
     beta0, K0 = relation.expr(relation.beta0), relation.expr(relation.K0)
     solved = sympy.Add(*(relation.expr(c) * K**n for n, c in enumerate(relation.coefficients)))
@@ -168,7 +171,7 @@ def accept_parametric(
     if "power" in p.field.kinds:
         # A proposal like any other: what is printed is compared with F(w) below.
         beta = sympy.powdenest(sympy.expand_power_base(beta, force=True), force=True)
-    decide = ZeroTest(p.parameters, {})
+    decide = ZeroTest(p, {})
     evidence: list[Identity] = []
     for statement, left, right in _identities(dual, notation, proposal, beta, conjugate):
         if not decide.vanishes(left - right):

@@ -155,7 +155,7 @@ def _accept(
             sympy.S.Zero,
         ),
     )
-    decide = ZeroTest(relation.notation.parameterization.parameters, {})
+    decide = ZeroTest(relation.notation.parameterization, {})
     if not all(decide.vanishes(left - right) for _, left, right in identities):
         return None
     return tuple(Identity(what, str(left), str(right)) for what, left, right in identities)

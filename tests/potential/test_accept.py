@@ -9,6 +9,7 @@ import pytest
 import sympy
 
 from derive import Parameterization, derive
+from derive.clock import Clock, OutOfTime
 from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
@@ -155,3 +156,11 @@ def test_a_wrong_rewriting_of_powers_is_not_printed(monkeypatch, name):
     monkeypatch.setattr(accept.sympy, name, lambda e, force=False: 2 * original(e, force=force))
     (piece,) = derive(model).potential.pieces
     assert piece.kind == "quadrature"
+
+
+def test_a_check_ends_with_the_time_that_was_given():
+    x = sympy.Symbol("x", real=True)
+    zero, p = (1 + x) ** 2 - 1 - 2 * x - x**2, Parameterization.parse(["w**2"])
+    assert accept.ZeroTest(p, {}).vanishes(zero)
+    with pytest.raises(OutOfTime):
+        accept.ZeroTest(p.within(Clock.of(0)), {}).vanishes(zero)

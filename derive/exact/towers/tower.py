@@ -12,9 +12,10 @@ Symbolic Integration I, chapter 9.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 
+from derive.clock import ENDLESS, Clock
 from derive.errors import InputError
 from derive.exact.field.factors import Term, linear_terms, oriented, prime_powers
 from derive.exact.field.function_field import FunctionField, RationalFunction
@@ -35,6 +36,7 @@ class Tower(Radicals):
         parameters: constants with names.
         units: for an argument, the denominator of the unit in which it is measured.
         positive: names known to be positive, so that roots of their squares are known.
+        clock: says how long one may compute in the field.
     """
 
     def __init__(
@@ -43,10 +45,10 @@ class Tower(Radicals):
         parameters: Sequence[str] = (),
         units: dict[str, int] | None = None,
         positive: Iterable[str] = (),
+        clock: Clock = ENDLESS,
     ) -> None:
-        self.field = FunctionField(
-            tuple(weights), tuple(Generator(name, "parameter") for name in parameters)
-        )
+        constants = tuple(Generator[RationalFunction](name, "parameter") for name in parameters)
+        self.field = FunctionField(tuple(weights), constants, clock)
         self.units = units or {}
         self.positive = frozenset(positive)
 
@@ -90,8 +92,7 @@ class Tower(Radicals):
         known = {"exp": self.exp, "log": self.log, "asinh": self.asinh, "atan": self.atan}
         if function in known:
             return known[function](A)
-        record = RECORDS.get(function)
-        if record is None or not record.rewritten:
+        if (record := RECORDS.get(function)) is None or not record.rewritten:
             raise InputError(f"{function} is not supported")
         return self.element(template(record.rewritten), {"x": A})
 
@@ -99,8 +100,7 @@ class Tower(Radicals):
         """Return exp(A), a product of exponentials of the terms of A."""
         result = self.field.one
         for term in linear_terms(self.field.embed(A)):
-            logarithm = self._logarithm_in(term)
-            if logarithm is not None:
+            if (logarithm := self._logarithm_in(term)) is not None:
                 base, exponent = logarithm
                 factor = self.real_power(base, exponent)
             else:
@@ -259,7 +259,7 @@ def build_elements(
     weights: Sequence[str],
     parameters: Sequence[str] = (),
     positive: Iterable[str] = (),
-    kind: type[Tower] = Tower,
+    kind: Callable[..., Tower] = Tower,
 ) -> tuple[RationalFunction, ...]:
     """Return the expressions as elements of one field; InputError where they have no place."""
 
