@@ -18,9 +18,31 @@ from derive.render.page.formula import listed, values_at
 from derive.render.page.names import latex_name
 from derive.render.page.printer import latex
 from derive.render.plain import shown
-from derive.render.sections import Regularizer
+from derive.render.sections import OtherTraining, Regularizer
 from derive.roads.dual_time import COMMUTING_TIME
 from derive.verdict import Verdict
+
+KKT = (
+    "If gradient flow on |X F(w) - y|^2 converges with X beta = y, its limit meets the"
+    " KKT conditions of min Q subject to X beta = y; as Hess Q = g rho is positive definite,"
+    " it is the minimiser over every convex part of the domain."
+)
+EVERY_TIME = (
+    "For every decreasing loss of the margins, as logistic, beta(t) minimises Q at every time t"
+    " subject to <x_i, beta> >= <x_i, beta(t)> for all i, over every convex part of the domain"
+    " that holds it (its limits: derive margin)."
+)
+SHRUNK = (
+    "Weight decay shrinks the start: a limit with X beta = y minimises Q of the start"
+    " exp(-kappa) w_0, kappa being the integral of its rate (more: derive perturb)."
+)
+
+
+def other_training(section: OtherTraining) -> Iterator[str]:
+    """Yield what the same Q is for under other losses, and under weight decay."""
+    yield "Other losses, and weight decay" if section.shrinks else "Other losses"
+    yield EVERY_TIME
+    yield from (SHRUNK,) if section.shrinks else ()
 
 
 def algebra_lines(block: Block) -> Iterator[str]:

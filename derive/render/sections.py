@@ -152,6 +152,16 @@ class VectorRegularizer(Regularizer):
     turning: DirectionTerms
 
 
+class OtherTraining(Section):
+    """What a proved Q says of other losses (margins/finite_time.py), and of weight decay."""
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether F is homogeneous: then weight decay does nothing but shrink the start."""
+        p = (self.d.direction or self.d).parameterization
+        return p.homogeneity is not None and not p.rates and self.d.equivalent is None
+
+
 class Asked(Section):
     """What became of the Ansatz that was asked for."""
 
@@ -182,5 +192,7 @@ def sections_of(d: Derivation) -> Iterator[Section]:
     yield HessianMap(d)
     yield Warp(d)
     yield Regularizer(d) if turning is None else VectorRegularizer(d, turning)
+    if d.verdict is Verdict.PROVED:
+        yield OtherTraining(d)
     yield Asked(d)
     yield Evidence(d)

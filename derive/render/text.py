@@ -17,10 +17,12 @@ from derive.records import InducedMetric
 from derive.render import sections
 from derive.render.labels import marked, said
 from derive.render.phrases import (
+    KKT,
     algebra_lines,
     flow_lines,
     homogeneity,
     norms_as_text,
+    other_training,
     output_lines,
     road_lines,
     start_words,
@@ -37,11 +39,6 @@ from derive.render.plain import (
 )
 from derive.verdict import Finding, Verdict
 
-KKT = (
-    "If gradient flow on |X F(w) - y|^2 converges with X beta = y, its limit meets the"
-    " KKT conditions of min Q subject to X beta = y; as Hess Q = g rho is positive definite,"
-    " it is the minimiser over every convex part of the domain."
-)
 METRIC = "Tangent kernel K = J J^T, induced metric rho = K^-1"
 REGULARIZER = "Implicit regularizer Q"
 NORMALIZED = "up to a positive factor and an additive constant; grad Q(beta_0) = 0"
@@ -278,6 +275,9 @@ def _(section: sections.VectorRegularizer) -> Iterator[str]:
     other = potential.other_side
     second = () if other is None else vector_lines(other)
     yield from _on_both_sides(section, vector_lines(potential), second)
+
+
+lines_of.register(other_training)
 
 
 @lines_of.register

@@ -110,3 +110,20 @@ def test_wrap_keeps_every_word_and_the_indent():
 )
 def test_degree_of_homogeneity_is_any_number_or_constant(output, said):
     assert f", {said}, J of" in derive_once(Parameterization.parse([output])).to_text()
+
+
+@pytest.mark.parametrize(
+    ("outputs", "losses", "decay"),
+    [
+        (("a*u1", "a*u2"), True, True),
+        (("sin(w)",), True, False),
+        (("u1*v1 + u2*v2", "u1*v2 + u2*v1"), True, True),
+        (("u1**2*v1", "v1**2 + u1"), False, False),
+    ],
+)
+def test_a_proved_q_says_what_it_is_under_other_losses_and_decay(outputs, losses, decay):
+    """Decay shrinks the start of homogeneous F alone; without a Q nothing is said of either."""
+    d = derive_once(Parameterization.parse(outputs))
+    text, page = d.to_text(), d.to_latex()
+    assert ("every decreasing loss" in text.casefold()) == losses == ("decreasing loss" in page)
+    assert ("Weight decay" in text) == decay == ("weight decay $-k(t)" in page)

@@ -154,6 +154,7 @@ def _results(d: Derivation) -> Iterator[Passage]:
         yield Passage("proof", (*proof_lines(d),))
         yield Passage("formula", (*_formula(d.potential, ""),))
         yield Passage("remark", (*_remark(d),))
+        yield from _other_training(d)
     else:
         yield Passage("paragraph", (*open_lines(d),), "What is not decided")
     if d.asked is not None:
@@ -209,6 +210,17 @@ def _formula(potential: Potential, label: str) -> Iterator[str]:
     if len(names) > 1:
         yield "and"
         yield from display([("Q", " + ".join(names))], label)
+
+
+def _other_training(d: Derivation) -> Iterator[Passage]:
+    """Yield what the same Q is for under other losses, and under weight decay."""
+    section, Q = sections.OtherTraining(d), r"$\sum_i Q(\beta_i)$" if _is_one(d) else "$Q$"
+    losses = say("other.losses", Q=Q)
+    if section.shrinks:
+        decayed = losses, say("other.decay", Q=Q)
+        yield Passage("remark", decayed, "Other losses and weight decay")
+    else:
+        yield Passage("remark", (losses,), "Other losses")
 
 
 def _remark(d: Derivation) -> Iterator[str]:
