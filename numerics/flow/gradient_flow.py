@@ -16,9 +16,10 @@ from derive.language.tree import Tree
 from numerics.evaluate.numbers import read_data, read_number
 from numerics.flow.builder import Builder, Seed
 from numerics.flow.fixed_point import as_mpf
+from numerics.flow.implicit import Automatic
 from numerics.flow.start import FlowModel, check_start, rates_of, read_start
 from numerics.flow.tape import Register, Tape
-from numerics.flow.taylor import Engine, Stepper, Taylor, integrate
+from numerics.flow.taylor import Engine, Stepper, integrate
 from numerics.flow.watch import ConvergenceWatch, DriftWatch, Report, narrated
 from numerics.reals import Real
 
@@ -103,8 +104,9 @@ def flow(
         tolerance: of the residual, relative to its scale; 10^-digits by default.
         time: at which to end at the latest, converged or not.
         conserved: functions of the weights, as text, trees or SymPy expressions, to be monitored.
-        engine: taylor, or heyoka if that is installed.
-        max_steps: the Taylor steps after which to give up.
+        engine: taylor, which takes implicit steps where the flow is stiff, or heyoka if that is
+            installed.
+        max_steps: the steps after which to give up.
         progress: called with the step and the residual, at the start and after each step; without
             it, flows that take long show a bar on stderr, if that is a terminal.
 
@@ -178,7 +180,7 @@ def _engine(name: str) -> Engine:
         return Heyoka
     if name != "taylor":
         raise InputError(f"there is no engine {name!r}; the engines are taylor, heyoka")
-    return Taylor
+    return Automatic
 
 
 def _positive(value: object, what: str) -> Fraction:

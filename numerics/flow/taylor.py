@@ -36,7 +36,9 @@ class Stepper(Protocol):
     """An integration that is under way."""
 
     order: int
-    time: Fraction
+
+    @property
+    def time(self) -> Fraction: ...  # noqa: D102
 
     @property
     def state(self) -> tuple[Real, ...]: ...  # noqa: D102
