@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import product
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from derive.errors import LanguageError
 from derive.language.arguments import parse_outputs
@@ -20,6 +20,7 @@ from derive.language.parser import Reading, applied, stripped, syntax_tree
 from derive.language.screen import ARRAY_FUNCTIONS, check_characters, check_syntax
 from derive.language.tree import Tree, fold
 
+T = TypeVar("T")
 Shape: TypeAlias = tuple[int, ...]
 """() for a scalar, (d,) for a vector, (m, n) for a matrix."""
 
@@ -63,6 +64,16 @@ def parse_shapes(text: str, budget: Budget = DEFAULT) -> dict[str, Shape | None]
             )
         found[name] = tuple(int(n) for n in matched.groups() if n)
     return found
+
+
+def by_entry(values: Mapping[str, T], shapes: Mapping[str, Shape]) -> dict[str, T]:
+    """Return values by names of entries; what is given of an array is given of each of its entries.
+
+    >>> by_entry({"u": 2, "u1": 3, "a": 4}, {"u": (2,)})
+    {'u1': 3, 'u2': 2, 'a': 4}
+    """
+    pairs = ((entry_names(x, shapes[x]) if x in shapes else (x,), v) for x, v in values.items())
+    return {name: v for names, v in pairs for name in names}
 
 
 def entry_names(name: str, shape: Shape) -> tuple[str, ...]:

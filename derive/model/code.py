@@ -6,6 +6,7 @@ from derive.language import to_text
 from derive.language.tree import Name, exponent_names, names
 from derive.model.exact_map import ExactMap
 from derive.model.names import positive_bases
+from derive.model.rates import positive_rates, rate_parameters
 
 LONGEST = 200
 """Characters of the code that stands for a model where it is shown."""
@@ -21,13 +22,13 @@ def code_of(p: ExactMap) -> str:
     return code if len(code) < LONGEST else f"<Parameterization R^{p.p} -> R^{p.d}>"
 
 
-def _ingredients(p: ExactMap) -> dict[str, list[str] | dict[str, str]]:
+def _ingredients(p: ExactMap) -> dict[str, list[str] | dict[str, str] | dict[str, str | list[str]]]:
     """Return what does not follow from the outputs."""
     vectors = {v.norm: v.name for v in p.vectors}
     appearing = tuple(name for name in names(p.trees) if name not in p.parameters)
     starts = ((w, to_text(tree)) for w, tree in p.start if tree != Name(f"{w}_0"))
     implied = {*exponent_names(p.trees), *names(p.geometry.trees)}
-    rates = zip(p.weights, map(to_text, p.geometry.trees), strict=False)
+    rates = zip(p.weights, p.geometry.texts, strict=False)
     return {
         "weights": [] if vectors or appearing == p.weights else list(p.weights),
         "start": {vectors.get(w, w): text for w, text in starts},
@@ -41,7 +42,8 @@ def _ingredients(p: ExactMap) -> dict[str, list[str] | dict[str, str]]:
 def _declared_positive(p: ExactMap) -> list[str]:
     """Return the names that are positive, and not because others are or F needs them to be."""
     implied = {
-        *names(p.geometry.trees),
+        *rate_parameters(p.geometry, p.weights),
+        *positive_rates(p.geometry),
         *(v.norm for v in p.vectors),
         *positive_bases(p.trees, p.weights),
     }

@@ -11,10 +11,14 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from operator import add
 from typing import Protocol, Self, TypeVar
 
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.matrix import Matrix, dot
+from derive.exact.linear.matrix import Matrix, determinant, dot
+from derive.language import to_text
 from derive.language.tree import Tree, names
 
 Field = tuple[RationalFunction, ...]
@@ -50,6 +54,21 @@ class Geometry(ABC):
     @property
     def trees(self) -> tuple[Tree, ...]:
         """The functions of the weights that G^-1 is made of."""
+        return ()
+
+    @property
+    def texts(self) -> tuple[str | list[str], ...]:
+        """What there is for each weight: a rate, or a row of G^-1."""
+        return ()
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Has each weight a rate of its own?"""
+        return True
+
+    @property
+    def signs(self) -> Field:
+        """Functions that are positive where G is positive definite, and only there."""
         return ()
 
     def mapped(self, image: Callable[[Tree], Tree]) -> Geometry:
@@ -122,18 +141,46 @@ EUCLIDEAN = Euclidean()
 class Rates(Geometry):
     """G^-1 = diag(r): a learning rate for each weight, positive, which may change with the weights.
 
-    Mirror descent on the weights with a separable potential psi has the rates 1/psi''(w).
+    Mirror descent on the weights has G = Hess psi: the rates 1/psi''(w) where psi is a sum of
+    functions of one weight each; otherwise rows of G^-1 take the place of rates.
 
     Attributes:
-        rates: a rate for each weight, in their order.
+        rates: a rate for each weight, in their order; or the entries of G^-1, row by row.
+        q: how many of these there are for each weight.
     """
 
     rates: tuple[Tree, ...]
+    q: int = 1
 
     @property
     def statement(self) -> str:
-        """Gradient flow with a rate for each weight."""
-        return "w' = -diag(rates) J^T X^T r"
+        """Gradient flow with a rate, or a row of G^-1, for each weight."""
+        return f"w' = -{'diag(rates)' if self.q == 1 else 'G^-1'} J^T X^T r"
+
+    @property
+    def texts(self) -> tuple[str | list[str], ...]:
+        """The rates, or the rows of G^-1."""
+        rows = tuple(list(map(to_text, row)) for row in self.rows)
+        return tuple(row[0] for row in rows) if self.is_diagonal else rows
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Are there rates?"""
+        return self.q == 1
+
+    @property
+    def rows(self) -> tuple[tuple[Tree, ...], ...]:
+        """What there is for each weight."""
+        return tuple(self.rates[k : k + self.q] for k in range(0, len(self.rates), self.q))
+
+    @property
+    def signs(self) -> Field:
+        """The rates; or the leading minors of G^-1."""
+        q, r = self.q, self.functions
+        if q == 1:
+            return r
+        sizes = range(1, q + 1)
+        return tuple(determinant(tuple(r[q * i : q * i + n] for i in range(n))) for n in sizes)
 
     @property
     def trees(self) -> tuple[Tree, ...]:
@@ -142,19 +189,25 @@ class Rates(Geometry):
 
     def mapped(self, image: Callable[[Tree], Tree]) -> Rates:
         """Return the rates with another tree for each."""
-        return Rates(tuple(map(image, self.rates)))
+        return Rates(tuple(map(image, self.rates)), self.q)
 
     def over(self, functions: Field) -> Rates:
         """Return the same rates as exact functions."""
-        return Rates(self.rates, functions=functions)
+        return Rates(self.rates, self.q, functions=functions)
 
     def raised(self, covector: Sequence[S], at: Callable[[RationalFunction], S]) -> tuple[S, ...]:
-        """Return each derivative times the rate of its weight."""
-        return tuple(x * at(r) for x, r in zip(covector, self.functions, strict=True))
+        """Return each derivative times the rate of its weight, or G^-1 times these."""
+        q, r = self.q, self.functions
+        if q == 1:
+            return tuple(x * at(c) for x, c in zip(covector, r, strict=True))
+        pairs = (zip(covector, r[k : k + q], strict=True) for k in range(0, q * q, q))
+        return tuple(reduce(add, (x * at(c) for x, c in row if not c.is_zero())) for row in pairs)
 
     def weight_square(self, weights: Sequence[RationalFunction]) -> RationalFunction | None:
-        """Return sum w^2/r where the rates are constant."""
+        """Return sum w^2/r where there are rates, and these are constant."""
         field = weights[0].field
+        if self.q > 1:
+            return None
         rates = tuple(map(field.embed, self.functions))
         if any(set(r.variables()) - field.parameters for r in rates):
             return None
@@ -162,16 +215,18 @@ class Rates(Geometry):
 
     def coupled(self, weights: Sequence[str], moved: Set[str]) -> set[str]:
         """Return the weights in the rates of those that move."""
-        trees = tuple(r for w, r in zip(weights, self.rates, strict=True) if w in moved)
-        return {*names(trees)} & {*weights}
+        rows = (row for w, row in zip(weights, self.rows, strict=True) if w in moved)
+        return {*names(tuple(chain.from_iterable(rows)))} & {*weights}
 
     @property
     def degree(self) -> int | None:
         """The common degree of the rates; None for rates with parameters or of several degrees."""
-        same = len({r.degree() for r in self.functions}) == 1
-        forms = all(r.is_homogeneous() for r in self.functions)
-        return self.functions[0].degree() if same and forms else None
+        found = [r for r in self.functions if not r.is_zero()]
+        same = len({r.degree() for r in found}) == 1
+        return found[0].degree() if same and all(r.is_homogeneous() for r in found) else None
 
     def restricted(self, kept: Sequence[int]) -> Rates:
-        """Return the rates of some of the weights."""
-        return Rates(tuple(self.rates[k] for k in kept))
+        """Return the rates of some of the weights; the others do not move them."""
+        if self.q == 1:
+            return Rates(tuple(self.rates[k] for k in kept))
+        return Rates(tuple(self.rows[k][j] for k in kept for j in kept), len(kept))

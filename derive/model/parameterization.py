@@ -12,7 +12,7 @@ from derive.clock import Clock
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField
 from derive.language import parse_outputs
-from derive.language.arrays import parse_array_outputs
+from derive.language.arrays import by_entry, parse_array_outputs
 from derive.language.tree import names
 from derive.model.affine import AffineOutput
 from derive.model.code import code_of
@@ -67,9 +67,10 @@ class Parameterization(ExactMap):
         vectors: the vectors u_k of open dimension of which |beta| = sum_k phi_k n_k is the output,
             where they lie on one line; the weights are then the scalars and the norms n_k.
         affine: outputs that are left out of these, of which they are affine functions.
-        rates: learning rates, positive functions of weights and parameters; 1 where not given.
-        mirror: psi of mirror descent on the weights, a sum of functions of one weight each: the
-            rates are then 1/psi''.
+        rates: learning rates, positive functions of weights and parameters, 1 where not given; or
+            a row of G^-1 for every weight.
+        mirror: psi of mirror descent on the weights, G = Hess psi: the rates are then 1/psi'' where
+            psi is a sum of functions of one weight each.
 
     >>> Parameterization.parse(["a*u1", "a*u2"]).degree
     2
@@ -231,6 +232,7 @@ class Parameterization(ExactMap):
                 return cls(**given, rates=turned)
         entries = parse_array_outputs(outputs, arrays) if arrays else None
         trees = independent_entries(entries) if entries else parse_outputs(outputs)
+        rates = by_entry(rates or {}, arrays or {})
         return cls(trees, None, start, positive, parameters=parameters, rates=rates, mirror=mirror)
 
     def restrict(self, block: Sequence[int]) -> Parameterization:

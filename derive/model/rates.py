@@ -9,7 +9,7 @@ from derive.errors import DegenerateStart, InputError
 from derive.exact.constants import is_number, sign_of_number
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.matrix import dot
+from derive.exact.linear.matrix import determinant, dot, inverse
 from derive.exact.positivity import is_nonnegative, is_positive
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression, to_text
@@ -26,39 +26,51 @@ def read_rates(
 ) -> Geometry:
     """Return the metric in which the weights have these rates, or descend in the mirror psi.
 
-    Mirror descent, d/dt grad psi(w) = -J^T X^T r, has the rates 1/psi''(w) where psi is a sum of
-    functions of one weight each (Amid, Warmuth 2020).
+    Mirror descent, d/dt grad psi(w) = -J^T X^T r, has G = Hess psi: the rates 1/psi''(w) where psi
+    is a sum of functions of one weight each (Amid, Warmuth 2020).
 
     Raises:
-        InputError: a weight is not known, both are given, or psi is no such sum.
+        InputError: a weight is not known, both are given, or Hess psi is singular.
     """
     if rates and mirror is not None:
         raise InputError("give rates or a mirror, not both")
     if mirror is not None:
-        return Rates(tuple(_mirror_rates(weights, read_tree(mirror, "the mirror"))))
+        return _of_mirror(weights, read_tree(mirror, "the mirror"))
     for name in rates:
         if name not in weights:
             raise InputError(
                 f"rates: there is no weight {name:.60} (the weights are {', '.join(weights)})"
             )
+    rows = [row for row in map(rates.get, weights) if isinstance(row, list | tuple)]
+    if rows:
+        return _of_rows(rows, len(weights))
     given = {name: read_tree(rate, f"the rate of {name}") for name, rate in rates.items()}
     found = tuple(given.get(w, ONE) for w in weights)
     return EUCLIDEAN if all(rate == ONE for rate in found) else Rates(found)
 
 
-def _mirror_rates(weights: Sequence[str], psi: Tree) -> Iterator[Tree]:
-    """Yield 1/psi'' for each weight."""
+def _of_rows(rows: Sequence[Sequence[object]], n: int) -> Rates:
+    """Return G^-1 as it is given."""
+    if any(len(row) != n for row in (*rows, rows)):
+        raise InputError("rates: give each weight a rate, or each a row of G^-1")
+    return Rates(tuple(read_tree(x, "G^-1") for row in rows for x in row), n)
+
+
+def _of_mirror(weights: Sequence[str], psi: Tree) -> Rates:
+    """Return G^-1 for G = Hess psi."""
     constants = [name for name in names((psi,)) if name not in weights]
     positive = positive_bases((psi,), tuple(weights))
     (function,) = build_elements((psi,), weights, constants, positive)
-    field = function.field
-    for k, name in enumerate(weights):
-        row = field.gradient(field.gradient(function)[k])
-        if any(not x.is_zero() for j, x in enumerate(row) if j != k):
-            raise InputError("the mirror has to be a sum of functions of one weight each")
-        if row[k].is_zero():
+    field, n = function.field, len(weights)
+    H = tuple(tuple(field.gradient(x)[:n]) for x in field.gradient(function)[:n])
+    for name, row in zip(weights, H, strict=True):
+        if all(x.is_zero() for x in row):
             raise InputError(f"the mirror is not strictly convex in {name}")
-        yield parse_expression(repr(field.one / row[k]))
+    if all(x.is_zero() for k, row in enumerate(H) for j, x in enumerate(row) if j != k):
+        return Rates(tuple(parse_expression(repr(field.one / H[k][k])) for k in range(n)))
+    if determinant(H).is_zero():
+        raise InputError("the mirror is not strictly convex: det Hess psi = 0")
+    return Rates(tuple(parse_expression(repr(x)) for row in inverse(H) for x in row), n)
 
 
 def rate_parameters(geometry: Geometry, weights: Sequence[str]) -> tuple[str, ...]:
@@ -68,17 +80,23 @@ def rate_parameters(geometry: Geometry, weights: Sequence[str]) -> tuple[str, ..
 
 def positive_rates(geometry: Geometry) -> tuple[str, ...]:
     """Return the names that are rates themselves, and so positive."""
-    return tuple(tree.name for tree in geometry.trees if isinstance(tree, Name))
+    trees = geometry.trees if geometry.is_diagonal else ()
+    return tuple(tree.name for tree in trees if isinstance(tree, Name))
 
 
 RATE = "the rate of {name}, {rate:.60},"
 CURVATURE = "the mirror is not strictly convex: 1/psi'' in {name}, {rate:.60},"
+MINOR = "the mirror is not strictly convex: the minor of G^-1 up to {name}, {rate:.60},"
 
 
 def check_rates(p: ExactMap, words: str) -> None:
     """Refuse rates that are undefined, zero or negative at the start; *words* say which one is."""
-    for name, rate, tree in _rates(p):
-        said = words.format(name=name, rate=to_text(tree))
+    if not p.geometry.is_diagonal:
+        words, n, r = MINOR, p.p, p.geometry.functions
+        if any(r[n * i + j] != r[n * j + i] for i in range(n) for j in range(i)):
+            raise InputError("rates: G^-1 is not symmetric")
+    for name, rate in _rates(p):
+        said = words.format(name=name, rate=to_text(parse_expression(repr(rate))))
         try:
             value = p.at_start(rate)
         except ZeroDivisionError:
@@ -93,13 +111,13 @@ def rate_conditions(p: ExactMap) -> Iterator[str]:
     """Yield the factors f of rates that are not seen to keep their sign: as where f | X_a f."""
     roots = (g.name for g in p.field.generators if g.kind in ("exp", "root"))
     known = frozenset((*p.parameters, *p.nonnegative, *roots))
-    for f in (f for _, rate, _ in _rates(p) for f, _ in factored(rate)[1]):
+    for f in (f for _, rate in _rates(p) for f, _ in factored(rate)[1]):
         slopes = [dot(x, p.field.gradient(f)) / f for x in p.fields]
         if not (all(slope.is_polynomial() for slope in slopes) or is_positive(f, known)):
             yield f"{f!r} keeps its sign along the flow"
 
 
-def _rates(p: ExactMap) -> Iterator[tuple[str, RationalFunction, Tree]]:
+def _rates(p: ExactMap) -> Iterator[tuple[str, RationalFunction]]:
     # Rates that are 1 are as in gradient flow, which has none.
-    found = zip(p.weights, p.geometry.functions, p.geometry.trees, strict=False)
-    return (rate for rate in found if rate[2] != ONE)
+    found = zip(p.weights, p.geometry.signs, strict=False)
+    return ((name, rate) for name, rate in found if rate != rate.field.one)

@@ -192,7 +192,8 @@ def leave_out_affine(p: Parameterization) -> Parameterization:
 
 def find_idle(p: Parameterization) -> tuple[str, ...]:
     """Return the largest set of weights that start at 0 and stay there, proved exactly."""
-    if p.field.kinds or {*names(p.geometry.trees)} & {*p.weights}:
+    free = {*names(p.geometry.trees)} & {*p.weights} or not p.geometry.is_diagonal
+    if p.field.kinds or free:
         return ()
     idle = {k for k, value in enumerate(p.w0) if value.is_zero()}
     while moved := {k for k in idle if not all(_vanishes(row[k], p, idle) for row in p.fields)}:

@@ -38,7 +38,7 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[str, ...]
 
 def _rates(p: Parameterization) -> Iterator[RationalFunction]:
     known = positive_generators(p.start_field) | {*p.positive}
-    found = map(p.at_start, p.geometry.functions)
+    found = map(p.at_start, p.geometry.signs)
     return (rate for rate in found if not is_positive(rate, known))
 
 

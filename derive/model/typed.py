@@ -48,7 +48,7 @@ class TypedModel:
     def read(self) -> ReadModel:
         """Return what the texts say; InputError names the option of a text that is not accepted."""
         from derive.language import parse_assignments, parse_names
-        from derive.language.arrays import parse_array_outputs
+        from derive.language.arrays import by_entry, parse_array_outputs
 
         start = dict(read_option("--start", parse_assignments, self.start))
         positive = read_option("--positive", parse_names, self.positive)
@@ -64,7 +64,7 @@ class TypedModel:
                 option = "--vector" if name in vectors else "--matrix"
                 raise InputError(f"{option}: {name} does not occur in {', '.join(texts)}")
         known = {name: shape for name, shape in shapes.items() if shape is not None}
-        rates = dict(read_option("--rates", parse_assignments, self.rates))
+        rates = by_entry(dict(read_option("--rates", parse_assignments, self.rates)), known)
         mirror = read_option("--mirror", _parse_mirror, self.mirror)
         if len(known) == len(shapes):
             read = parse_array_outputs(texts, known)

@@ -65,8 +65,8 @@ def _(section: sections.PredictorMap) -> Record:
 
 
 def _rates(p: ExactMap) -> Record:
-    """Return the rate of each weight, where there are any; that of a norm is of its vector."""
-    return {"rates": dict(zip(p.weights, p.rates, strict=True))} if p.rates else {}
+    """Return the rate of each weight, or its row of G^-1, where there are any."""
+    return {"rates": dict(zip(p.weights, p.geometry.texts, strict=True))} if p.rates else {}
 
 
 def _equivalent_start(d: Derivation) -> Record:

@@ -100,11 +100,12 @@ def homogeneity(p: Parameterization) -> str:
 def flow_lines(p: Parameterization) -> Iterator[str]:
     """Yield the flow and what its metric changes, where the weights have rates."""
     if p.rates:
-        pairs = zip(p.weights, map(to_text, p.rates), strict=True)
+        pairs = zip(p.weights, p.geometry.texts, strict=True)
         vectors = {v.norm: v.name for v in p.vectors}
-        rates = ", ".join(f"{vectors.get(w, w)}: {rate}" for w, rate in pairs)
-        yield f"flow: {p.geometry.statement}, with the rates {marked(rates)}"
-        yield "so grad F stands for diag(rates) dF, and K for J diag(rates) J^T"
+        rates = ", ".join(f"{vectors.get(w, w)}: {rate}".replace("'", "") for w, rate in pairs)
+        of, G = ("rates", "diag(rates)") if p.geometry.is_diagonal else ("rows of G^-1", "G^-1")
+        yield f"flow: {p.geometry.statement}, with the {of} {marked(rates)}"
+        yield f"so grad F stands for {G} dF, and K for J {G} J^T"
 
 
 def start_words(p: Parameterization) -> str:

@@ -14,6 +14,7 @@ from scipy.integrate import solve_ivp
 
 from derive.errors import DeriveError
 from derive.language import to_sympy
+from derive.model.notation import to_expr
 from derive.records import Potential
 from numerics.evaluate.backend import Array
 from numerics.evaluate.blocks import Blocks
@@ -100,9 +101,8 @@ def along_leaf(ode: LeafOde) -> tuple[Array, Array, Array]:
     """Return beta, Q and Q' of one output: dw/dbeta = G^-1 grad F/K, d2Q/dbeta2 = 1/K."""
     p, (origin,) = ode.parameterization, map(float, ode.beta0)
     symbols = {w: sympy.Symbol(w, real=True) for w in p.weights}
-    F, *rates = (to_sympy(tree, symbols) for tree in (*p.trees, *p.rates))
-    slopes = [sympy.diff(F, w) for w in symbols.values()]
-    moves = [rate * s for rate, s in zip(rates or [1] * len(slopes), slopes, strict=True)]
+    slopes = [sympy.diff(to_sympy(p.trees[0], symbols), w) for w in symbols.values()]
+    moves = p.geometry.raised(slopes, lambda r: to_expr(r, symbols))
     field = sympy.lambdify([[*symbols.values()]], [sympy.Matrix(slopes).dot(moves), *moves], "math")
 
     def right(beta: float, state: Array) -> list[float]:

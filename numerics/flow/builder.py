@@ -15,7 +15,7 @@ from numerics.flow.tape import Instruction, Op, Register, Tape, pruned
 
 _Pull: TypeAlias = Callable[[Register], list[tuple[Register, Register, Fraction]]]
 """Adjoint of a register -> (argument, contribution, factor) for each of its arguments."""
-_ONE = Fraction(1)
+_ONE, _ZERO = Fraction(1), Number(Fraction(0))
 
 
 class Builder:
@@ -231,11 +231,17 @@ class Builder:
         return [self.linear(adjoints.get(self.input(name), [])) for name in self.inputs]
 
     def raised(self, rates: Sequence[Tree], slopes: Sequence[Register]) -> list[Register]:
-        """Write out G^-1 times a covector for G^-1 = diag(rates); no rates stand for rates 1."""
-        if not rates:
-            return list(slopes)
-        pairs = zip(slopes, map(self.tree, rates), strict=False)  # other inputs have no rates
-        return [self.multiply(slope, rate) for slope, rate in pairs]
+        """Write out G^-1 times a covector; no rates stand for rates 1.
+
+        q rates for each weight are rows of blocks of q weights, which are the diagonal of G^-1.
+        """
+        q, moved = len(rates) // len(slopes), list(slopes)
+        for k in range(len(slopes) if q else 0):
+            block = slopes[k - k % q : k - k % q + q]
+            row = [pair for pair in zip(block, rates[k * q :], strict=False) if pair[1] != _ZERO]
+            terms = [self.multiply(slope, self.tree(rate)) for slope, rate in row]
+            moved[k] = terms[0] if q == 1 else self.total(terms)
+        return moved
 
     def gradient(self, output: Register) -> list[Register]:
         """Write out the derivatives of one output by every input."""
@@ -267,7 +273,7 @@ def compile_slopes(output: Tree, weights: Sequence[str]) -> Tape:
 
 
 def compile_kernel(output: Tree, weights: Sequence[str], rates: Sequence[Tree]) -> Tape:
-    """Compile F in p weights to its tangent kernel ``K = dF G^-1 dF``, G^-1 = diag(rates)."""
+    """Compile F in p weights to its tangent kernel ``K = dF G^-1 dF``, G^-1 of the rates."""
     builder = Builder(weights)
     slopes = builder.gradient(builder.tree(output))
     return builder.tape([builder.dot(slopes, builder.raised(rates, slopes))])

@@ -120,7 +120,7 @@ def _programs(
     time, w = builder.input(_TIME), list(map(builder.input, p.weights))
     beta = tuple(map(builder.tree, p.trees))
     seeds = steering(LOSSES["squared"], X, y)(builder, beta)
-    pushed = builder.raised(rates_of(p), builder.reverse(beta, seeds))
+    pushed = builder.raised(rates_of(p), builder.reverse(beta, seeds)[: len(w)])
     kappa = builder.tree(terms.decay, {"t": time})
     force = [
         builder.linear([(f, _ONE), (builder.multiply(kappa, x), -_ONE)])
@@ -194,7 +194,7 @@ def stepper(p: FlowModel, along: Sequence[Tree], bits: int) -> tuple[Program, Pr
     builder = Builder((*p.weights, *letters, "eta"))
     beta = tuple(builder.tree(tree) for tree in p.trees)
     eta, G = builder.input("eta"), list(map(builder.input, letters))
-    raised = builder.raised(rates_of(p), builder.reverse(beta, G))[: len(p.weights)]
+    raised = builder.raised(rates_of(p), builder.reverse(beta, G)[: len(p.weights)])
     pairs: list[tuple[Register, Register]] = list(
         zip(map(builder.input, p.weights), raised, strict=True)
     )

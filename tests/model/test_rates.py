@@ -23,6 +23,8 @@ EXPONENTIATED = parse(["p - m"], mirror="p*log(p) + m*log(m)")
 DISGUISED = parse(["p**2 - m**2"], rates={"p": "p", "m": "m"}, start={"p": "alpha", "m": "alpha"})
 LAYERS = parse(["u*v"], rates={"u": "eta", "v": "1/eta"})
 NEURON = parse(["a*u1", "a*u2"], rates={"a": "2"})
+COUPLED = parse(["a*b"], mirror="a**2 - a*b + b**2/2")
+ENTROPIES = parse(["p - m"], mirror="p*log(p) + m*log(m) + p*m/4")
 
 
 def test_exponentiated_gradient_has_the_hyperbolic_entropy():
@@ -41,6 +43,8 @@ def test_exponentiated_gradient_has_the_hyperbolic_entropy():
         (DISGUISED, "v**4/16 - x**4/16", {"alpha": 2}, {"v": "sqrt(8)", "x": "sqrt(8)"}),
         (EXPONENTIATED, "v**2/4 - x**2/4", {"p_0": 4, "m_0": 1}, {"v": 4, "x": 2}),
         (LAYERS, "v*x", {"eta": 4, "u_0": 6, "v_0": 2}, {"v": 3, "x": 4}),
+        # G^-1 = L L^T for w = L v.
+        (COUPLED, "v*(v + x)", {"a_0": 1, "b_0": 3}, {"v": 1, "x": 2}),
     ],
 )
 def test_it_is_gradient_flow_of_other_weights(p, F, start, v):
@@ -173,11 +177,39 @@ def test_conditions_on_the_start_are_those_that_can_fail():
     assert said(u="sqrt(1 + v**2)") == ()
 
 
+@pytest.mark.parametrize("p", [COUPLED, ENTROPIES], ids=lambda p: p.texts[0])
+def test_a_mirror_that_is_no_sum_has_a_metric_of_rows(p):
+    d = derive(p)
+    assert crosscheck(d, digits=20).passed
+    record = json.loads(d.to_json())
+    check(record)
+    given = record["parameterization"]
+    (first, row), (second, other) = given["rates"].items()
+    for rows in ([row, [row[1], f"2*({other[1]})"]], [row, ["0", other[1]]], [other, row]):
+        forged = {**given, "rates": {first: rows[0], second: rows[1]}}
+        with pytest.raises(Rejected):
+            check({**record, "parameterization": forged})
+    assert "G^-1" in d.to_text()
+    assert "has the rows" in d.to_latex()
+    assert derive(eval(repr(p), {"Parameterization": Parameterization})).to_json() == d.to_json()
+
+
+def test_the_rate_of_an_array_is_that_of_its_entries():
+    p = parse(["W*T(W)"], arrays={"W": (2, 2)}, rates={"W": "2", "W12": "3"})
+    assert [str(x.value) for x in p.rates] == ["2", "3", "2", "2"]
+
+
 def test_more_that_makes_no_sense():
     with pytest.raises(DegenerateStart, match="undefined at the start"):
         parse(["w"], rates={"w": "1/w"}, start={"w": 0})
-    with pytest.raises(InputError, match="sum of functions of one weight"):
-        parse(["a*b"], mirror="a**2 + a*b + b**2")
+    with pytest.raises(InputError, match=r"the minor of .* up to a, .* is not positive"):
+        parse(["a*b"], mirror="a**2 + 3*a*b + b**2")
+    with pytest.raises(InputError, match="det Hess psi = 0"):
+        parse(["a*b"], mirror="(a + b)**2")
+    with pytest.raises(InputError, match="not symmetric"):
+        parse(["a*b"], rates={"a": ["2", "1"], "b": ["0", "2"]})
+    with pytest.raises(InputError, match="each a row"):
+        parse(["a*b"], rates={"a": ["2", "1"]})
     with pytest.raises(InputError, match="give components"):
         parse(["a*u"], vectors=["u"], mirror="a**2")
     with pytest.raises(InputError, match=r"no weight v \(the weights are a, u\)"):

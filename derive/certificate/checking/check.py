@@ -70,7 +70,7 @@ from derive.certificate.checking.text import (
 from derive.certificate.checking.theorem import Checker
 
 FORMAT, VERSION = "regderive-certificate", 3
-FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r"
+FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r", "w' = -G^-1 J^T X^T r"
 RECORDS = {
     "regderive-derivation": "regularizer",
     "regderive-explicit": "explicit",
@@ -227,7 +227,7 @@ def _head(record: JSON, state: Checker) -> list[str]:
     given, at = record["parameterization"], record["certificate"]["at"]
     names = zip(given["beta"], given["outputs"], strict=False)
     lines = [f"{given['flow']}, with w_0: {_pairs(given['start'])}"]
-    lines += [f"rates: {_pairs(given.get('rates', {}))}"] * ("rates" in given)
+    lines += [f"rates: {_pairs(given.get('rates', {}))}".replace("'", "")] * ("rates" in given)
     lines += [f"{beta} = {tree}" for beta, tree in names]
     if (moved := given.get("equivalent_start")) is not None:
         lines.append(f"beta moves as from w_0: {_pairs(moved)}; what follows is said of that flow")

@@ -128,7 +128,8 @@ def shape(record: JSON, flow: Sequence[str]) -> None:
     rates = given.get("rates")
     require(rates is None or {*rates} == {*given["weights"]}, "each weight has a rate")
     said: list[JSON] = [given["flow"], q["normalization"]]
-    wanted: list[JSON] = [flow["rates" in here], NORMALIZATION["other_side" in here]]
+    dense = any(isinstance(row, list) for row in (rates or {}).values())
+    wanted: list[JSON] = [flow[("rates" in here) + dense], NORMALIZATION["other_side" in here]]
     if "vector" in here:
         u, (beta,) = given["vector"], given["beta"]
         said += [given["dimension"], given["norms"], given["start_vector"], given["s"]]

@@ -8,11 +8,12 @@ same values along both flows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from flint import fmpq
 
+from derive.certificate.checking.flow import determinant
 from derive.certificate.checking.function import Function
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, NotACertificate, names_in, rational, require
@@ -48,8 +49,8 @@ def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
     for entry in later:
         space.define(entry)
     texts = given["outputs"] if "vector" not in given else [given["coefficient"]]
-    texts = [*texts, *given.get("rates", {}).values()]
-    require(names_in(texts) <= {*weights, *parameters}, "F has other names than it should")
+    known = {*weights, *parameters}
+    require(names_in([*texts, *rate_texts(given)]) <= known, "F has other names than it should")
     return space
 
 
@@ -60,13 +61,41 @@ def _starts_at(space: Space, given: JSON, start: JSON, proof: JSON) -> None:
     space.start = space.started(proof["at"])
 
 
-def rates_of(space: Space, given: JSON) -> list[Function]:
-    """Return the learning rates of the weights, positive at the start; 1 where none are given."""
+def rate_texts(given: JSON) -> list[str]:
+    """Return the rates of the weights, or the entries of G^-1, as texts."""
+    rows = given.get("rates", {}).values()
+    return [text for row in rows for text in (row if isinstance(row, list) else [row])]
+
+
+def rates_of(space: Space, given: JSON) -> list[dict[int, Function]]:
+    """Return the rows of G^-1, without zeros, which is positive definite at the start.
+
+    The rates of the weights are its diagonal, 1 where none are given; or rows are given.
+    """
     texts = given.get("rates", {})
+    if any(isinstance(row, list) for row in texts.values()):
+        return _rows(space, [[space.read(text) for text in texts[w]] for w in given["weights"]])
     for name, text in texts.items():
         if text != "1":
             space.positive(space.read(text), f"the rate of {name}")
-    return [space.read(texts.get(w, "1")) for w in given["weights"]]
+    return [{k: space.read(texts.get(w, "1"))} for k, w in enumerate(given["weights"])]
+
+
+def _rows(space: Space, rows: list[list[Function]]) -> list[dict[int, Function]]:
+    require(all(len(row) == len(rows) for row in rows), "G^-1 is not square")
+    pairs = [(rows[i][j], rows[j][i]) for i in range(len(rows)) for j in range(i)]
+    require(all(x.same(y) for x, y in pairs), "G^-1 is not symmetric")
+    for k in range(1, len(rows) + 1):
+        space.positive(determinant([row[:k] for row in rows[:k]]), f"minor {k} of G^-1")
+    return [{j: x for j, x in enumerate(row) if not x.is_zero()} for row in rows]
+
+
+def raised(
+    space: Space, rates: Sequence[Mapping[int, Function]], functions: Sequence[Function]
+) -> list[list[Function]]:
+    """Return the fields G^-1 df of functions."""
+    slopes = ([f.derivative(k) for k in range(space.weights)] for f in functions)
+    return [[space.sum(df[k] * r for k, r in row.items()) for row in rates] for df in slopes]
 
 
 def move_start(space: Space, F: Sequence[Function], given: JSON, certificate: JSON) -> bool:

@@ -13,7 +13,7 @@ from derive.certificate.checking.flow import Flow, Turning
 from derive.certificate.checking.function import Function, not_zero
 from derive.certificate.checking.signs import CONDITION, Conditions, factors, understood
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.start import Kind, move_start, rates_of, space_of
+from derive.certificate.checking.start import Kind, move_start, raised, rates_of, space_of
 from derive.certificate.checking.text import JSON, NAME, Rejected, names_in, require
 
 LETTERS = f"{string.ascii_letters}_"
@@ -37,7 +37,7 @@ class Checker:
         if vector is not None:
             F = [self._length(phi, vector, given["norms"][vector])]
         rates = rates_of(space, given)
-        gradients = [[f.derivative(k) * r for k, r in enumerate(rates)] for f in [*F, *phi]]
+        gradients = raised(space, rates, [*F, *phi])
         space.fields = gradients[: len(F)]
         if "equivalent_start" in given and not move_start(space, F, given, proof):
             self.open.append("that beta moves as from the equivalent start")
@@ -50,7 +50,8 @@ class Checker:
         space.fields, turning = rows[: len(F)], None
         if vector is not None:
             norm = given["norms"][vector]
-            r, n = space.without_ties(rates[given["weights"].index(norm)]), space.names[norm]
+            at, n = given["weights"].index(norm), space.names[norm]
+            r = space.without_ties(rates[at][at])
             grown = phi[0] * space.along(rows[0], r) / (r * n)
             steep = space.along(rows[-1], phi[0]) + grown
             turning = Turning(self.sign * phi[0], r, steep, n)

@@ -9,7 +9,7 @@ import sympy
 
 from derive.certificate.checking.function import Function, constant, not_zero, root_of
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.start import Kind
+from derive.certificate.checking.start import Kind, rate_texts
 from derive.certificate.checking.text import JSON, Rejected
 from derive.certificate.checking.theorem import Checker
 from derive.certificate.writing import products
@@ -75,8 +75,7 @@ class Calls(Definitions):
             if g.kind != "parameter":
                 self.name(g.name)
         F = [given["coefficient"]] if p.vectors else given["outputs"]
-        rates = given.get("rates", {}).values()
-        for text in products.calls_in([*F, *rates, record["warping"]["g"] or "1"]):
+        for text in products.calls_in([*F, *rate_texts(given), record["warping"]["g"] or "1"]):
             if not self.knows(text):
                 self._known_at_start(p)
                 self._image_at_start(*self.space.call(text), p)

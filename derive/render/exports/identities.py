@@ -79,11 +79,11 @@ def _of_block(block: Block, d: Derivation) -> Iterator[Goal]:
         return _plain(to_expr(function, block.notation.weights))  # type: ignore[arg-type]
 
     p = block.parameterization
-    rates = [expr(r) for r in p.geometry.functions] or [sympy.S.One] * p.p
     F = {i: expr(f) for i, f in zip(p.labels, p.F, strict=True)}
 
     def inner(f: Expr, g: Expr) -> Pairs:
-        pairs = ((r * f.diff(w), g.diff(w)) for r, w in zip(rates, weights, strict=True))
+        moved = p.geometry.raised([f.diff(w) for w in weights], expr)
+        pairs = ((x, g.diff(w)) for x, w in zip(moved, weights, strict=True))
         return tuple(pair for pair in pairs if 0 not in pair)
 
     for law in map(_plain, d.conserved.laws):

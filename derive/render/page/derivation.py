@@ -78,8 +78,12 @@ def _of_outputs(d: Derivation, kind: str) -> Iterator[str]:
 
 def _rates(p: Parameterization, symbols: dict[str, Symbol]) -> Iterator[str]:
     if p.rates:
-        rates = (inline(to_sympy(rate, symbols)) for rate in p.rates)
-        yield say("setting.rates", rates=", ".join(rates))
+        rates = [inline(to_sympy(rate, symbols)) for rate in p.rates]
+        if p.geometry.is_diagonal:
+            yield say("setting.rates", rates=", ".join(rates))
+        else:
+            rows = (", ".join(rates[k : k + p.p]) for k in range(0, p.p**2, p.p))
+            yield say("setting.metric", rows=", ".join(f"$({row})$" for row in rows))
 
 
 def _of_vector(d: Derivation, direction: Direction) -> Iterator[str]:

@@ -191,9 +191,10 @@ def inner_product(f: Expr, block: Block, output: int) -> str:
     """Return <grad f, grad F_j> term by term, where that is short; else nothing."""
     p, symbols = block.parameterization, block.notation.weights
     F, terms = to_expr(p.F[output], symbols), list[str]()
-    rates = [to_expr(rate, symbols) for rate in p.geometry.functions] or [sympy.S.One] * p.p
-    for name, rate in zip(p.weights, rates, strict=True):
-        pair = [sympy.powsimp(x) for x in (f.diff(symbols[name]), rate * F.diff(symbols[name]))]
+    slopes = [F.diff(symbols[name]) for name in p.weights]
+    pushed = p.geometry.raised(slopes, lambda r: to_expr(r, symbols))
+    for name, push in zip(p.weights, pushed, strict=True):
+        pair = [sympy.powsimp(x) for x in (f.diff(symbols[name]), push)]
         if 0 not in pair:
             minus = [x.could_extract_minus_sign() for x in pair]
             both = (bracketed(-x if m else x) for x, m in zip(pair, minus, strict=True))

@@ -239,11 +239,13 @@ def _sides(p: Parameterization, failure: Identity, times: str) -> tuple[Expr, ..
     except DeriveError:
         return None
     sides = [sympy.cancel(side) if factor.is_number else sympy.factor(side) for side in sides]
-    rates = dict(zip(p.weights, map(to_sympy, p.rates), strict=False))
+    names = {name: Symbol(name) for name in (*p.weights, *p.parameters)}
     for name in failure.derivative:
         F = to_sympy(p.trees[p.labels.index(int(name.removeprefix("grad F")))])
-        moves = {w: rates.get(w.name, 1) * F.diff(w) for w in F.free_symbols}
-        sides = [sympy.Add(*(move * side.diff(w) for w, move in moves.items())) for side in sides]
+        slopes = [F.diff(names[w]) for w in p.weights]
+        moves = p.geometry.raised(slopes, lambda r: to_expr(r, names))
+        pairs = list(zip(p.weights, moves, strict=True))
+        sides = [sympy.Add(*(move * side.diff(names[w]) for w, move in pairs)) for side in sides]
     return tuple(sides)
 
 
