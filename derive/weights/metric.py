@@ -56,8 +56,13 @@ class Metric:
 
     def along(self, a: int, b: int, c: int) -> RationalFunction:
         """Return X_a K_bc = <grad F_a, grad K_bc>."""
-        field = self.parameterization.field
-        return dot(self.parameterization.fields[a], field.gradient(self.K[b][c]))
+        return dot(self.parameterization.fields[a], self._slopes[b][c])
+
+    @functools.cached_property
+    def _slopes(self) -> tuple[tuple[tuple[RationalFunction, ...], ...], ...]:
+        """grad K_bc."""
+        gradient = self.parameterization.field.gradient
+        return tuple(tuple(map(gradient, row)) for row in self.K)
 
 
 def tangent_kernel(p: Parameterization) -> Matrix:

@@ -264,7 +264,10 @@ class FunctionField:
 
     def gradient(self, element: RationalFunction) -> tuple[RationalFunction, ...]:
         """Return the gradient of *element* in the weights."""
-        return tuple(self.derivative(element, k) for k in range(len(self.weights)))
+        named, weights = set(element.variables()), enumerate(self.weights)
+        if named.issubset(self.weights):
+            return tuple(element.partial(k) if w in named else self.zero for k, w in weights)
+        return tuple(self.derivative(element, k) for k, _ in weights)
 
     @functools.cached_property
     def _rules(self) -> dict[tuple[str, int], RationalFunction]:

@@ -96,7 +96,9 @@ def inverse(matrix: Matrix) -> Matrix:
 
 def dot(u: Sequence[RationalFunction], v: Sequence[RationalFunction]) -> RationalFunction:
     """Return the inner product of two vectors."""
-    return reduce(add, (x * y for x, y in zip(u, v, strict=True)))
+    pairs = zip(u, v, strict=True)
+    products = [x * y for x, y in pairs if not (x.is_zero() or y.is_zero())]
+    return reduce(add, products) if products else u[0].field.zero
 
 
 def nullspace_over_constants(
